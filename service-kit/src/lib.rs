@@ -1,1 +1,11 @@
-//! x
+//! Plumbing that every Agon service shares: configuration files, telemetry, metrics, supervised
+//! tasks, the error table, back-off, and gRPC servers and channels. A closed list: what only one
+//! service needs, or what knows a game, a session or a provider, belongs to that service.
+
+pub mod backoff;
+pub mod config;
+pub mod metrics;
+pub mod server;
+pub mod status;
+pub mod tasks;
+pub mod telemetry;

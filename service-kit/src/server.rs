@@ -1,0 +1,226 @@
+//! How our gRPC servers listen and our clients connect: one place for keep-alive, health, orderly
+//! shutdown and the TLS provider. It knows no service; message sizes, compression and the deadline
+//! of each call belong to whoever makes the call. Called by every binary role and by the tests.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Once;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, lookup_host};
+use tonic::service::Routes;
+use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Channel, Endpoint, Server};
+use tonic_health::ServingStatus;
+
+use crate::tasks::{TaskKind, Tasks};
+
+/// A peer that is silent for this long is asked for a sign of life. A partition must show well
+/// before a lease of 10 seconds ends.
+const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(4);
+
+/// A peer that gives no sign of life for this long is gone, and the connection with it.
+const KEEP_ALIVE_PATIENCE: Duration = Duration::from_secs(4);
+
+/// A connection inside a cluster is there at once or not at all.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// Whole-service name of the gRPC health protocol, which Kubernetes probes ask for.
+const WHOLE_SERVER: &str = "";
+
+/// An address that is taken and ready for a server.
+#[derive(Debug)]
+pub struct Listener {
+    socket: TcpListener,
+    local_addr: SocketAddr,
+}
+
+/// Why a server cannot listen. Prints on one line, with the operating system's reason.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot listen on {address}: {reason}")]
+pub struct ListenError {
+    /// The address as it was given.
+    pub address: String,
+    /// The reason, lower case.
+    pub reason: String,
+}
+
+impl Listener {
+    /// Takes `address`, as `host:port`; port 0 means any free port.
+    pub async fn bind(address: &str) -> Result<Self, ListenError> {
+        let fault = |source| ListenError {
+            address: address.to_owned(),
+            reason: reason(&source),
+        };
+        let resolved: Vec<SocketAddr> = lookup_host(address).await.map_err(fault)?.collect();
+        let socket = TcpListener::bind(&resolved[..]).await.map_err(fault)?;
+        let local_addr = socket.local_addr().map_err(fault)?;
+        Ok(Self { socket, local_addr })
+    }
+
+    /// The address that was taken, with the real port.
+    pub fn local_addr(&self) -> SocketAddr {
+        self.local_addr
+    }
+
+    /// The bare socket, for servers that are not gRPC.
+    pub fn into_tokio(self) -> TcpListener {
+        self.socket
+    }
+}
+
+fn reason(fault: &io::Error) -> String {
+    match fault.kind() {
+        io::ErrorKind::AddrInUse => "the port is already in use".to_owned(),
+        io::ErrorKind::PermissionDenied => "not permitted to use this port".to_owned(),
+        io::ErrorKind::AddrNotAvailable => "this machine has no such address".to_owned(),
+        _ => fault.to_string(),
+    }
+}
+
+/// Serves the routes and the standard health service as a task of kind [`TaskKind::SERVICE`].
+/// At shutdown it reports itself as not serving, takes no new connection and lets running calls
+/// end; streams must end by themselves when they see the shutdown token.
+pub fn serve(tasks: &Tasks, name: &'static str, listener: Listener, routes: Routes) {
+    let shutdown = tasks.shutdown_token();
+    let (health, health_service) = tonic_health::server::health_reporter();
+    let stop = async move {
+        shutdown.cancelled_owned().await;
+        health
+            .set_service_status(WHOLE_SERVER, ServingStatus::NotServing)
+            .await;
+    };
+    let incoming = TcpIncoming::from(listener.socket).with_nodelay(Some(true));
+    let server = Server::builder()
+        .http2_keepalive_interval(Some(KEEP_ALIVE_EVERY))
+        .http2_keepalive_timeout(Some(KEEP_ALIVE_PATIENCE))
+        .add_routes(routes)
+        .add_service(health_service)
+        .serve_with_incoming_shutdown(incoming, stop);
+    tasks.spawn(TaskKind::SERVICE, name, server);
+}
+
+/// Why a client cannot be made from an address.
+#[derive(Debug, thiserror::Error)]
+pub enum ChannelError {
+    /// It is not a URI.
+    #[error("`{0}` is not a service address such as http://coordinator:7700")]
+    Address(String),
+    /// Our services speak plain HTTP/2; TLS between them is the mesh's work.
+    #[error("service address `{0}` must start with http://")]
+    Scheme(String),
+}
+
+/// A channel to one of our services. It connects at the first call and again after a loss, and
+/// notices a silent partition also while idle. Calls have no deadline of their own.
+pub fn channel(uri: &str) -> Result<Channel, ChannelError> {
+    let endpoint =
+        Endpoint::from_shared(uri.to_owned()).map_err(|_| ChannelError::Address(uri.to_owned()))?;
+    match (endpoint.uri().scheme_str(), endpoint.uri().host()) {
+        (Some("http"), Some(_)) => {}
+        (Some("https"), _) => return Err(ChannelError::Scheme(uri.to_owned())),
+        _ => return Err(ChannelError::Address(uri.to_owned())),
+    }
+    Ok(endpoint
+        .connect_timeout(CONNECT_TIMEOUT)
+        .tcp_nodelay(true)
+        .http2_keep_alive_interval(KEEP_ALIVE_EVERY)
+        .keep_alive_timeout(KEEP_ALIVE_PATIENCE)
+        .keep_alive_while_idle(true)
+        .connect_lazy())
+}
+
+/// Installs the process's TLS provider. Every binary and every test that may speak TLS calls it
+/// first; further calls change nothing.
+pub fn install_crypto() {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        // Refused only when somebody installed one before us, and then one is there.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    });
+}
+
+#[cfg(test)]
+mod tests {
+    use tonic_health::pb::HealthCheckRequest;
+    use tonic_health::pb::health_client::HealthClient;
+
+    use super::*;
+
+    async fn check(channel: Channel) -> Result<i32, tonic::Status> {
+        let request = HealthCheckRequest {
+            service: WHOLE_SERVER.into(),
+        };
+        Ok(HealthClient::new(channel)
+            .check(request)
+            .await?
+            .into_inner()
+            .status)
+    }
+
+    #[tokio::test]
+    async fn server_answers_health_on_a_free_port_and_stops_on_shutdown() {
+        let tasks = Tasks::new();
+        let listener = Listener::bind("127.0.0.1:0").await.unwrap();
+        let uri = format!("http://{}", listener.local_addr());
+        serve(&tasks, "test server", listener, Routes::default());
+        let client = channel(&uri).unwrap();
+        assert_eq!(
+            check(client.clone()).await.unwrap(),
+            ServingStatus::Serving as i32
+        );
+        tasks.shutdown(Duration::from_secs(10)).await.unwrap();
+        let gone = check(client).await.unwrap_err();
+        assert!(crate::status::is_retryable(&gone), "{gone:?}");
+    }
+
+    #[tokio::test]
+    async fn lazy_channel_heals_when_the_server_comes_later() {
+        let reserved = Listener::bind("127.0.0.1:0").await.unwrap();
+        let address = reserved.local_addr();
+        drop(reserved);
+        let client = channel(&format!("http://{address}")).unwrap();
+        assert!(crate::status::is_retryable(
+            &check(client.clone()).await.unwrap_err()
+        ));
+        let tasks = Tasks::new();
+        let listener = Listener::bind(&address.to_string()).await.unwrap();
+        serve(&tasks, "late server", listener, Routes::default());
+        assert!(check(client).await.is_ok());
+    }
+
+    #[tokio::test]
+    async fn taken_port_is_one_clear_line() {
+        let first = Listener::bind("127.0.0.1:0").await.unwrap();
+        let address = first.local_addr().to_string();
+        let error = Listener::bind(&address).await.unwrap_err();
+        let expected = format!("cannot listen on {address}: the port is already in use");
+        assert_eq!(error.to_string(), expected);
+        let error = Listener::bind("nonsense").await.unwrap_err();
+        assert!(
+            error.to_string().starts_with("cannot listen on nonsense: "),
+            "{error}"
+        );
+    }
+
+    #[tokio::test]
+    async fn channel_refuses_what_is_no_service_address() {
+        for bad in ["", "coordinator:7700", "/path", "ht tp://x"] {
+            assert!(
+                matches!(channel(bad), Err(ChannelError::Address(_))),
+                "{bad}"
+            );
+        }
+        assert!(matches!(
+            channel("https://x:1"),
+            Err(ChannelError::Scheme(_))
+        ));
+    }
+
+    #[test]
+    fn crypto_is_there_after_any_number_of_installs() {
+        install_crypto();
+        install_crypto();
+        assert!(rustls::crypto::CryptoProvider::get_default().is_some());
+    }
+}
