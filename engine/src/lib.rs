@@ -1,1 +1,35 @@
-//! x
+//! The pure heart of Agon: games, chance, rule players, records and replay.
+//!
+//! Nothing here waits, reads a clock, a file or a network, or draws randomness
+//! that is not derived from a session's seed; collections are ordered. Whoever
+//! holds a [`SessionSpec`] and the recorded decisions gets the same record.
+//!
+//! Reading order: [`game`], [`ask`], [`event`], [`view`], [`chance`], one file of
+//! [`games`], then [`play`] and [`record`].
+
+pub mod ask;
+pub mod chance;
+pub mod conformance;
+pub mod event;
+pub mod game;
+pub mod games;
+pub mod measures;
+pub mod play;
+pub mod record;
+pub mod registry;
+pub mod replay;
+pub mod rule;
+pub mod rules;
+pub mod spec;
+pub mod view;
+
+pub use ask::{Action, Answer, Ask, Form, Foul, FoulKind, Seat};
+pub use chance::{Chance, Generator, Luck};
+pub use event::{Audience, Event, EventLog, Value};
+pub use game::{Game, GameInfo, ParameterError, State, Timing};
+pub use measures::Measures;
+pub use play::{Move, Play, Reaction};
+pub use record::{Outcome, Record, RecordedDecision, SeatNote};
+pub use rule::Rule;
+pub use spec::{PlayerKind, PlayerSpec, SessionId, SessionSpec};
+pub use view::{Sight, View};

@@ -1,0 +1,416 @@
+//! What happened, and who may know it.
+//!
+//! An [`Event`] has three sections: `facts` that all of its audience see, `own`
+//! columns of which each seat sees only its own entry, and `hidden` facts that
+//! stay in the record. A report to ten players is one event, not ten, and a
+//! column is at once the series that measures and figures need.
+
+use std::borrow::Cow;
+
+use serde::ser::{SerializeMap, SerializeSeq};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+use crate::ask::Seat;
+
+/// A name in a record.
+pub type Name = Cow<'static, str>;
+
+/// A named list of values, in the order in which the game stated them.
+pub type Facts = Vec<(Name, Value)>;
+
+/// Something that happened in a game.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Event {
+    /// What kind of event ("briefing", "round_result"); also the name of the
+    /// template that tells a model about it.
+    pub kind: Name,
+    /// Round or turn in which it happened, from 1; 0 before the first.
+    pub round: u32,
+    /// Who may see it at all.
+    pub audience: Audience,
+    /// Seen by the whole audience.
+    pub facts: Facts,
+    /// Columns with one entry per seat; a seat of the audience sees its own.
+    pub own: Facts,
+    /// Seen by nobody in play; for measures and readers of the record.
+    pub hidden: Facts,
+}
+
+/// Who may see an event.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Audience {
+    /// Every seat.
+    Everyone,
+    /// These seats.
+    Only(Vec<Seat>),
+}
+
+impl Audience {
+    /// Whether a seat belongs to it.
+    pub fn includes(&self, seat: Seat) -> bool {
+        match self {
+            Self::Everyone => true,
+            Self::Only(seats) => seats.contains(&seat),
+        }
+    }
+}
+
+impl Event {
+    /// An event for everyone, without facts yet.
+    pub fn new(kind: &'static str, round: u32) -> Self {
+        Self {
+            kind: Cow::Borrowed(kind),
+            round,
+            audience: Audience::Everyone,
+            facts: Vec::new(),
+            own: Vec::new(),
+            hidden: Vec::new(),
+        }
+    }
+
+    /// Limits the audience.
+    #[must_use]
+    pub fn only_for(mut self, seats: Vec<Seat>) -> Self {
+        self.audience = Audience::Only(seats);
+        self
+    }
+
+    /// Adds a fact that the whole audience sees.
+    #[must_use]
+    pub fn fact(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        self.facts.push((Cow::Borrowed(name), value.into()));
+        self
+    }
+
+    /// Adds a column, one entry per seat of the game, in seat order.
+    #[must_use]
+    pub fn own(mut self, name: &'static str, column: impl Into<Value>) -> Self {
+        self.own.push((Cow::Borrowed(name), column.into()));
+        self
+    }
+
+    /// Adds a fact for the record alone.
+    #[must_use]
+    pub fn hidden(mut self, name: &'static str, value: impl Into<Value>) -> Self {
+        self.hidden.push((Cow::Borrowed(name), value.into()));
+        self
+    }
+
+    /// Any fact or column by name, hidden ones included. For measures only:
+    /// players look through [`crate::View`].
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        let sections = [&self.facts, &self.own, &self.hidden];
+        let mut all = sections.into_iter().flatten();
+        all.find(|(found, _)| found == name).map(|(_, value)| value)
+    }
+}
+
+/// The events of a session, in order.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct EventLog {
+    events: Vec<Event>,
+}
+
+impl EventLog {
+    /// Appends an event.
+    pub fn push(&mut self, event: Event) {
+        self.events.push(event);
+    }
+
+    /// All events.
+    pub fn all(&self) -> &[Event] {
+        &self.events
+    }
+
+    /// The events of one kind.
+    pub fn of_kind<'a>(&'a self, kind: &'a str) -> impl DoubleEndedIterator<Item = &'a Event> {
+        self.events.iter().filter(move |event| event.kind == kind)
+    }
+}
+
+impl From<Vec<Event>> for EventLog {
+    fn from(events: Vec<Event>) -> Self {
+        Self { events }
+    }
+}
+
+/// A value of a fact. Lists of plain numbers have forms of their own because
+/// they are most of what a record holds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value {
+    /// No value (a seat that is out, a shot at nobody).
+    Nothing,
+    /// Yes or no.
+    Flag(bool),
+    /// A whole number.
+    Integer(i64),
+    /// A real number.
+    Number(f64),
+    /// Words.
+    Text(Name),
+    /// Whole numbers.
+    Integers(Vec<i64>),
+    /// Real numbers.
+    Numbers(Vec<f64>),
+    /// Anything else in a row.
+    List(Vec<Value>),
+}
+
+impl Value {
+    /// The whole number in it, if it is one.
+    pub fn integer(&self) -> Option<i64> {
+        match self {
+            Self::Integer(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The number in it, whole or real.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Integer(number) => Some(*number as f64),
+            Self::Number(number) => Some(*number),
+            _ => None,
+        }
+    }
+
+    /// The flag in it.
+    pub fn flag(&self) -> Option<bool> {
+        match self {
+            Self::Flag(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    /// The words in it.
+    pub fn text(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The whole numbers in it, if it is a list of nothing else.
+    pub fn integers(&self) -> Option<&[i64]> {
+        match self {
+            Self::Integers(numbers) => Some(numbers),
+            _ => None,
+        }
+    }
+
+    /// The entry of a column that belongs to a seat; `Nothing` past its end.
+    pub fn entry(&self, seat: Seat) -> Value {
+        match self {
+            Self::Integers(numbers) => numbers.get(seat).map(|n| Value::Integer(*n)),
+            Self::Numbers(numbers) => numbers.get(seat).map(|n| Value::Number(*n)),
+            Self::List(values) => values.get(seat).cloned(),
+            _ => None,
+        }
+        .unwrap_or(Value::Nothing)
+    }
+
+    /// How many entries a column has; 0 for anything that is not a list.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Integers(numbers) => numbers.len(),
+            Self::Numbers(numbers) => numbers.len(),
+            Self::List(values) => values.len(),
+            _ => 0,
+        }
+    }
+
+    /// Whether it is an empty list, or no list at all.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The entries of a column as numbers; entries without a number are left out.
+    pub fn numbers(&self) -> Vec<f64> {
+        (0..self.len()).filter_map(|place| self.entry(place).number()).collect()
+    }
+}
+
+macro_rules! value_from {
+    ($($type:ty => |$value:ident| $make:expr),* $(,)?) => {
+        $(impl From<$type> for Value {
+            fn from($value: $type) -> Self {
+                $make
+            }
+        })*
+    };
+}
+
+value_from! {
+    bool => |flag| Value::Flag(flag),
+    i64 => |number| Value::Integer(number),
+    u32 => |number| Value::Integer(i64::from(number)),
+    usize => |number| Value::Integer(number as i64),
+    f64 => |number| Value::Number(number),
+    &'static str => |text| Value::Text(Cow::Borrowed(text)),
+    String => |text| Value::Text(Cow::Owned(text)),
+    Name => |text| Value::Text(text),
+    Vec<i64> => |numbers| Value::Integers(numbers),
+    Vec<f64> => |numbers| Value::Numbers(numbers),
+    Vec<usize> => |numbers| Value::Integers(numbers.into_iter().map(|n| n as i64).collect()),
+    Vec<bool> => |flags| Value::List(flags.into_iter().map(Value::Flag).collect()),
+    Vec<Value> => |values| Value::List(values),
+    Vec<Name> => |words| Value::List(words.into_iter().map(Value::Text).collect()),
+    Vec<&'static str> => |words| Value::List(words.into_iter().map(Value::from).collect()),
+}
+
+impl<T: Into<Value>> From<Option<T>> for Value {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Value::Nothing, Into::into)
+    }
+}
+
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Nothing => serializer.serialize_none(),
+            Self::Flag(flag) => serializer.serialize_bool(*flag),
+            Self::Integer(number) => serializer.serialize_i64(*number),
+            Self::Number(number) => serializer.serialize_f64(*number),
+            Self::Text(text) => serializer.serialize_str(text),
+            Self::Integers(numbers) => numbers.serialize(serializer),
+            Self::Numbers(numbers) => numbers.serialize(serializer),
+            Self::List(values) => {
+                let mut list = serializer.serialize_seq(Some(values.len()))?;
+                for value in values {
+                    list.serialize_element(value)?;
+                }
+                list.end()
+            }
+        }
+    }
+}
+
+impl From<&serde_json::Value> for Value {
+    fn from(json: &serde_json::Value) -> Self {
+        match json {
+            serde_json::Value::Null => Self::Nothing,
+            serde_json::Value::Bool(flag) => Self::Flag(*flag),
+            serde_json::Value::Number(number) => match number.as_i64() {
+                Some(whole) => Self::Integer(whole),
+                None => Self::Number(number.as_f64().unwrap_or(f64::NAN)),
+            },
+            serde_json::Value::String(text) => Self::Text(Cow::Owned(text.clone())),
+            serde_json::Value::Array(items) => list_from_json(items),
+            serde_json::Value::Object(_) => Self::Text(Cow::Owned(json.to_string())),
+        }
+    }
+}
+
+fn list_from_json(items: &[serde_json::Value]) -> Value {
+    let values: Vec<Value> = items.iter().map(Value::from).collect();
+    let integers: Option<Vec<i64>> = values.iter().map(Value::integer).collect();
+    if let Some(integers) = integers {
+        return Value::Integers(integers);
+    }
+    let reals = values.iter().map(|value| match value {
+        Value::Number(number) => Some(*number),
+        _ => None,
+    });
+    match reals.collect::<Option<Vec<f64>>>() {
+        Some(numbers) => Value::Numbers(numbers),
+        None => Value::List(values),
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let json = serde_json::Value::deserialize(deserializer)?;
+        Ok(Self::from(&json))
+    }
+}
+
+/// The facts as a map, in order.
+struct AsMap<'a>(&'a Facts);
+
+impl Serialize for AsMap<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(Some(self.0.len()))?;
+        for (name, value) in self.0 {
+            map.serialize_entry(name, value)?;
+        }
+        map.end()
+    }
+}
+
+impl Serialize for Event {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut map = serializer.serialize_map(None)?;
+        map.serialize_entry("event", &self.kind)?;
+        map.serialize_entry("round", &self.round)?;
+        if let Audience::Only(seats) = &self.audience {
+            map.serialize_entry("to", seats)?;
+        }
+        let sections = [
+            ("facts", &self.facts),
+            ("own", &self.own),
+            ("hidden", &self.hidden),
+        ];
+        for (name, facts) in sections {
+            if !facts.is_empty() {
+                map.serialize_entry(name, &AsMap(facts))?;
+            }
+        }
+        map.end()
+    }
+}
+
+impl<'de> Deserialize<'de> for Event {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        #[derive(Deserialize)]
+        #[serde(deny_unknown_fields)]
+        struct Raw {
+            event: String,
+            round: u32,
+            to: Option<Vec<Seat>>,
+            #[serde(default)]
+            facts: OrderedFacts,
+            #[serde(default)]
+            own: OrderedFacts,
+            #[serde(default)]
+            hidden: OrderedFacts,
+        }
+        let raw = Raw::deserialize(deserializer)?;
+        Ok(Self {
+            kind: Cow::Owned(raw.event),
+            round: raw.round,
+            audience: raw.to.map_or(Audience::Everyone, Audience::Only),
+            facts: raw.facts.0,
+            own: raw.own.0,
+            hidden: raw.hidden.0,
+        })
+    }
+}
+
+/// Reads a map without losing its order.
+#[derive(Default)]
+struct OrderedFacts(Facts);
+
+impl<'de> Deserialize<'de> for OrderedFacts {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+        impl<'de> serde::de::Visitor<'de> for Visitor {
+            type Value = OrderedFacts;
+
+            fn expecting(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                formatter.write_str("a map of facts")
+            }
+
+            fn visit_map<A: serde::de::MapAccess<'de>>(
+                self,
+                mut map: A,
+            ) -> Result<OrderedFacts, A::Error> {
+                let mut facts = Facts::new();
+                while let Some((name, value)) = map.next_entry::<String, Value>()? {
+                    facts.push((Cow::Owned(name), value));
+                }
+                Ok(OrderedFacts(facts))
+            }
+        }
+        deserializer.deserialize_map(Visitor)
+    }
+}

@@ -1,0 +1,311 @@
+//! Guess 2/3 of the average.
+//!
+//! In every round each player says a whole number from `min` to `max`, all at
+//! the same time. The target is `ratio` times the mean of the numbers. Who is
+//! closest wins the round's prize of 1, split among all who said a winning
+//! number. Players are told the mean, the target and the winning number, not the
+//! others' numbers. A forfeited ask sits the round out: it is not in the mean.
+//!
+//! Source: Huang et al., arXiv 2403.11807, section 3.1 and appendix C; the
+//! authors' code for the tie rule `first`.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use crate::ask::{Answer, Ask, Form, Seat};
+use crate::chance::Chance;
+use crate::event::{Event, EventLog, Value};
+use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, State, Timing};
+use crate::games::{DEFAULT_FOUL_ALLOWANCE, PLAYERS, ROUNDS, check_rounds, check_seats};
+use crate::measures::{Measures, mean};
+use crate::registry::{Built, Registration, read_params, write_params};
+use crate::rule::{Rule, StrategyError};
+use crate::rules::{common, guess_two_thirds as rules};
+use crate::spec::Settings;
+
+/// Entry in the registry.
+pub const REGISTRATION: Registration = Registration {
+    info: &INFO,
+    strategies: rules::STRATEGIES,
+    build,
+    schema: || schemars::schema_for!(GuessParams).to_value(),
+};
+
+const INFO: GameInfo = GameInfo {
+    name: "guess_two_thirds",
+    title: "Guess 2/3 of the Average",
+    summary: "say a number; closest to a ratio of the mean wins",
+    rules_version: 1,
+    seats: (2, 1000),
+    timing: Timing::Simultaneous,
+    chance: false,
+    hidden_information: true,
+    source: "gamma-Bench, arXiv 2403.11807, game 1",
+};
+
+/// Distances closer than this are the same distance; numbers are whole and
+/// ratios are short fractions, so real differences are far larger.
+const SAME_DISTANCE: f64 = 1e-9;
+
+/// Parameters of the game.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct GuessParams {
+    /// Number of players; taken from the seats of the experiment.
+    pub players: usize,
+    /// Number of rounds.
+    pub rounds: u32,
+    /// Smallest number that may be said.
+    pub min: i64,
+    /// Largest number that may be said.
+    pub max: i64,
+    /// The target is this times the mean.
+    pub ratio: f64,
+    /// Who wins when two different numbers are equally close.
+    pub tie: Tie,
+    /// Fouls forgiven per ask before it is forfeited.
+    pub foul_allowance: u32,
+    /// Accept any whole number, as the published games did; for replays.
+    pub lenient: bool,
+}
+
+/// Who wins when two different numbers are equally close to the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Tie {
+    /// Everybody who said either.
+    All,
+    /// Everybody who said the one that comes first in seat order, as in the
+    /// authors' code.
+    First,
+}
+
+impl Default for GuessParams {
+    fn default() -> Self {
+        Self {
+            players: PLAYERS,
+            rounds: ROUNDS,
+            min: 0,
+            max: 100,
+            ratio: 2.0 / 3.0,
+            tie: Tie::All,
+            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+            lenient: false,
+        }
+    }
+}
+
+impl GuessParams {
+    /// Where iterated best replies lead: the lower end for ratios below 1, the
+    /// upper end above 1; at 1 every common number is an equilibrium and the
+    /// middle is the one that the newer score scheme rewards.
+    pub fn equilibrium_number(&self) -> i64 {
+        if self.ratio < 1.0 {
+            self.min
+        } else if self.ratio > 1.0 {
+            self.max
+        } else {
+            i64::midpoint(self.min, self.max)
+        }
+    }
+}
+
+fn build(settings: &Settings) -> Result<Built, ParameterError> {
+    let params: GuessParams = read_params(settings)?;
+    check_seats(&INFO, params.players)?;
+    check_rounds(params.rounds)?;
+    if params.min >= params.max {
+        return Err(ParameterError::new("max", "max must be greater than min"));
+    }
+    if !params.ratio.is_finite() || params.ratio < 0.0 {
+        return Err(ParameterError::new("ratio", "ratio must be 0 or greater"));
+    }
+    let written = write_params(&params);
+    Ok(Built { game: std::sync::Arc::new(Guess { params }), params: written })
+}
+
+struct Guess {
+    params: GuessParams,
+}
+
+impl Game for Guess {
+    fn info(&self) -> &'static GameInfo {
+        &INFO
+    }
+
+    fn seats(&self) -> usize {
+        self.params.players
+    }
+
+    fn asks_per_seat(&self) -> u32 {
+        self.params.rounds
+    }
+
+    fn payoff_bounds(&self) -> (f64, f64) {
+        (0.0, f64::from(self.params.rounds))
+    }
+
+    fn start(&self, _chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
+        let params = &self.params;
+        log.push(
+            Event::new("briefing", 0)
+                .fact("players", params.players)
+                .fact("rounds", params.rounds)
+                .fact("min", params.min)
+                .fact("max", params.max)
+                .fact("ratio", params.ratio),
+        );
+        let form = if params.lenient {
+            Form::any_integer()
+        } else {
+            Form::integer(params.min, params.max)
+        };
+        let ask = |seat| Ask {
+            seat,
+            kind: "guess",
+            form: form.clone(),
+            foul_allowance: params.foul_allowance,
+        };
+        Box::new(GuessState {
+            asks: (0..params.players).map(ask).collect(),
+            payoffs: vec![0.0; params.players],
+            round: 1,
+            params: params.clone(),
+        })
+    }
+
+    fn rule(
+        &self,
+        strategy: &str,
+        settings: &Map<String, Json>,
+        _seat: Seat,
+    ) -> Result<Box<dyn Rule>, StrategyError> {
+        rules::make(&self.params, strategy, settings)
+            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
+    }
+
+    fn equilibrium(&self) -> Equilibrium {
+        let number = self.params.equilibrium_number();
+        let exact = |scheme, value| ExpectedScore { scheme, value, tolerance: 1e-9 };
+        let mut scores = vec![exact("iclr2025", 100.0)];
+        if self.params.ratio != 1.0 && self.params.min == 0 {
+            scores.push(exact("arxiv2024", 100.0));
+        }
+        Equilibrium { play: format!("everybody says {number}"), scores }
+    }
+
+    fn measures(&self, log: &EventLog) -> Measures {
+        measures(&self.params, log)
+    }
+}
+
+struct GuessState {
+    params: GuessParams,
+    asks: Vec<Ask>,
+    payoffs: Vec<f64>,
+    round: u32,
+}
+
+impl State for GuessState {
+    fn asks(&self) -> &[Ask] {
+        &self.asks
+    }
+
+    fn advance(&mut self, answers: &[Answer], _chance: &mut Chance, log: &mut EventLog) {
+        let numbers: Vec<Option<i64>> = answers.iter().map(Answer::integer).collect();
+        let said = || numbers.iter().flatten().copied();
+        let count = said().count();
+        let average = mean(said().map(|number| number as f64));
+        let target = average * self.params.ratio;
+        let winning = winning_numbers(said(), target, self.params.tie);
+        let won: Vec<bool> = numbers
+            .iter()
+            .map(|number| number.is_some_and(|number| winning.contains(&number)))
+            .collect();
+        let winners = won.iter().filter(|won| **won).count();
+        for (payoff, won) in self.payoffs.iter_mut().zip(&won) {
+            if *won {
+                *payoff += 1.0 / winners as f64;
+            }
+        }
+        let known = count > 0;
+        log.push(
+            Event::new("round_result", self.round)
+                .fact("mean", known.then_some(average))
+                .fact("target", known.then_some(target))
+                .fact("winning_numbers", winning)
+                .fact("winners", winners)
+                .own("number", column(numbers))
+                .own("won", won),
+        );
+        self.round += 1;
+        if self.round > self.params.rounds {
+            self.asks.clear();
+        }
+    }
+
+    fn payoffs(&self) -> Vec<f64> {
+        self.payoffs.clone()
+    }
+}
+
+/// A column of whole numbers, as a plain list when nobody is missing.
+fn column(numbers: Vec<Option<i64>>) -> Value {
+    let complete: Option<Vec<i64>> = numbers.iter().copied().collect();
+    complete.map_or_else(
+        || Value::List(numbers.into_iter().map(Value::from).collect()),
+        Value::Integers,
+    )
+}
+
+/// The different numbers closest to the target, in seat order; only the first
+/// of them under [`Tie::First`].
+fn winning_numbers(numbers: impl Iterator<Item = i64>, target: f64, tie: Tie) -> Vec<i64> {
+    let mut closest = f64::INFINITY;
+    let mut winning = Vec::new();
+    for number in numbers {
+        let distance = (number as f64 - target).abs();
+        if distance < closest - SAME_DISTANCE {
+            closest = distance;
+            winning.clear();
+            winning.push(number);
+        } else if tie == Tie::All
+            && distance <= closest + SAME_DISTANCE
+            && !winning.contains(&number)
+        {
+            winning.push(number);
+        }
+    }
+    winning
+}
+
+/// Scores of both schemes (arXiv 2403.11807, section 3.1 and version 1, appendix
+/// C). With S = mean(round mean - min), M = mean(round mean), D = max - min:
+/// `iclr2025` is (max-S)/D, 1-|2S-D|/D or S/D for ratios below, at and above 1;
+/// `arxiv2024` is (max-M)/D, |2M-D|/D or M/D; both times 100.
+fn measures(params: &GuessParams, log: &EventLog) -> Measures {
+    let round_means: Vec<f64> = log
+        .of_kind("round_result")
+        .filter_map(|event| event.get("mean")?.number())
+        .collect();
+    let offset = mean(round_means.iter().map(|round| round - params.min as f64));
+    let plain = mean(round_means.iter().copied());
+    let max = params.max as f64;
+    let width = (params.max - params.min) as f64;
+    let (new, old) = if params.ratio < 1.0 {
+        ((max - offset) / width, (max - plain) / width)
+    } else if params.ratio > 1.0 {
+        (offset / width, plain / width)
+    } else {
+        let new = 1.0 - (2.0 * offset - width).abs() / width;
+        (new, (2.0 * plain - width).abs() / width)
+    };
+    let mut measures = Measures::default();
+    measures.score("iclr2025", new * 100.0);
+    measures.score("arxiv2024", old * 100.0);
+    measures.part("S", offset);
+    measures.part("S_mean", plain);
+    measures.series("mean", round_means);
+    measures
+}

@@ -1,0 +1,44 @@
+//! Numbers computed from the events of a finished session.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+/// What a game computes from its own events.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Measures {
+    /// Final scores by scheme (`iclr2025`, `arxiv2024`), 0 to 100 where the
+    /// source says so.
+    pub scores: BTreeMap<String, f64>,
+    /// The quantities behind the scores, by the names of the source (`S`, `S_P`).
+    pub parts: BTreeMap<String, f64>,
+    /// One number per round or turn, for figures.
+    pub series: BTreeMap<String, Vec<f64>>,
+}
+
+impl Measures {
+    /// Adds a score.
+    pub fn score(&mut self, scheme: &str, value: f64) {
+        self.scores.insert(scheme.to_owned(), value);
+    }
+
+    /// Adds a part of a score.
+    pub fn part(&mut self, name: &str, value: f64) {
+        self.parts.insert(name.to_owned(), value);
+    }
+
+    /// Adds a series.
+    pub fn series(&mut self, name: &str, values: Vec<f64>) {
+        self.series.insert(name.to_owned(), values);
+    }
+}
+
+/// The arithmetic mean; 0 for no numbers, so that records never hold NaN.
+pub fn mean(numbers: impl IntoIterator<Item = f64>) -> f64 {
+    let (mut sum, mut count) = (0.0, 0u32);
+    for number in numbers {
+        sum += number;
+        count += 1;
+    }
+    if count == 0 { 0.0 } else { sum / f64::from(count) }
+}

@@ -1,0 +1,259 @@
+//! A session in progress: the one place where a game, its chance, its events,
+//! its rule players and the answers from outside come together.
+//!
+//! The worker, the replay and the benchmarks all play through [`Play`]. Answers
+//! may arrive in any order; what is recorded is in seat order, so that the record
+//! does not know who was faster.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+
+use crate::ask::{Action, Answer, Ask, Foul, Seat};
+use crate::chance::{Chance, Generator};
+use crate::event::EventLog;
+use crate::game::{Game, State};
+use crate::rule::Rule;
+use crate::view::View;
+
+/// A session in progress.
+pub struct Play {
+    game: Arc<dyn Game>,
+    state: Box<dyn State>,
+    chance: Chance,
+    log: EventLog,
+    rules: Vec<Option<RulePlayer>>,
+    open: Vec<Reply>,
+    missing: usize,
+    moves: Vec<Move>,
+    turn: u32,
+}
+
+/// A rule player with its own luck.
+struct RulePlayer {
+    rule: Box<dyn Rule>,
+    luck: Generator,
+}
+
+/// What has come in for one open ask, in the order of the state's asks.
+struct Reply {
+    answer: Option<Answer>,
+    fouls: Vec<Foul>,
+}
+
+/// One answered ask.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Move {
+    /// Which set of simultaneous asks it belongs to, from 1.
+    pub turn: u32,
+    /// Who moved.
+    pub seat: Seat,
+    /// What was asked.
+    pub ask: &'static str,
+    /// The answer that counted; absent when the ask was forfeited.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub action: Option<Action>,
+    /// Set when the ask was forfeited.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub forfeited: bool,
+    /// Refused answers before it, oldest first.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub fouls: Vec<Foul>,
+}
+
+/// What became of an answer from outside.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Reaction {
+    /// It counts.
+    Taken,
+    /// It was a foul; the seat may answer again.
+    Refused {
+        /// Why, to be told to the player.
+        foul: Foul,
+        /// How many more fouls are forgiven.
+        fouls_left: u32,
+    },
+    /// It was one foul too many; the ask is closed without an answer.
+    Forfeited {
+        /// The last foul.
+        foul: Foul,
+    },
+    /// The seat has no open ask. Nothing changed.
+    NotAsked,
+}
+
+impl Play {
+    /// Starts a session. `rules` has one entry per seat: the rule player there,
+    /// or `None` where answers come from outside. Plays on by itself until an
+    /// outside answer is needed.
+    pub fn start(
+        game: Arc<dyn Game>,
+        mut chance: Chance,
+        rules: Vec<Option<Box<dyn Rule>>>,
+    ) -> Self {
+        let mut log = EventLog::default();
+        let state = game.start(&mut chance, &mut log);
+        let players = rules.into_iter().enumerate();
+        let rules = players
+            .map(|(seat, rule)| {
+                rule.map(|rule| RulePlayer {
+                    rule,
+                    luck: chance.for_rule(seat),
+                })
+            })
+            .collect();
+        let mut play = Self {
+            game,
+            state,
+            chance,
+            log,
+            rules,
+            open: Vec::new(),
+            missing: 0,
+            moves: Vec::new(),
+            turn: 0,
+        };
+        play.open_turn();
+        play.run();
+        play
+    }
+
+    /// The asks that outside players must answer now, in seat order. Empty when
+    /// the game has ended.
+    pub fn waiting(&self) -> impl Iterator<Item = &Ask> {
+        let asks = self.state.asks().iter().zip(&self.open);
+        asks.filter(|(_, reply)| reply.answer.is_none()).map(|(ask, _)| ask)
+    }
+
+    /// Whether the game has ended.
+    pub fn is_finished(&self) -> bool {
+        self.state.asks().is_empty()
+    }
+
+    /// Hands in an outside seat's answer, or the foul that reading its reply
+    /// ended in. When it was the last one missing, the game moves on.
+    pub fn answer(&mut self, seat: Seat, offer: Result<Action, Foul>) -> Reaction {
+        let asks = self.state.asks();
+        let position = asks.iter().position(|ask| ask.seat == seat);
+        let open = position.filter(|at| self.open[*at].answer.is_none());
+        let Some(position) = open else {
+            return Reaction::NotAsked;
+        };
+        let ask = &asks[position];
+        let checked = offer.and_then(|action| {
+            self.state.check(ask, &action)?;
+            Ok(action)
+        });
+        let reply = &mut self.open[position];
+        let reaction = match checked {
+            Ok(action) => {
+                reply.answer = Some(Answer::Given(action));
+                Reaction::Taken
+            }
+            Err(foul) => {
+                reply.fouls.push(foul.clone());
+                let used = reply.fouls.len() as u32;
+                if used <= ask.foul_allowance {
+                    let fouls_left = ask.foul_allowance - used;
+                    return Reaction::Refused { foul, fouls_left };
+                }
+                reply.answer = Some(Answer::Forfeited);
+                Reaction::Forfeited { foul }
+            }
+        };
+        self.missing -= 1;
+        if self.missing == 0 {
+            self.close_turn();
+            self.run();
+        }
+        reaction
+    }
+
+    /// What a seat may know.
+    pub fn view(&self, seat: Seat) -> View<'_> {
+        View::new(seat, self.log.all())
+    }
+
+    /// The game.
+    pub fn game(&self) -> &Arc<dyn Game> {
+        &self.game
+    }
+
+    /// All events so far; for records and measures, not for players.
+    pub fn log(&self) -> &EventLog {
+        &self.log
+    }
+
+    /// All moves so far.
+    pub fn moves(&self) -> &[Move] {
+        &self.moves
+    }
+
+    /// The session's chance, with its draws.
+    pub fn chance(&self) -> &Chance {
+        &self.chance
+    }
+
+    /// Each seat's payoff so far.
+    pub fn payoffs(&self) -> Vec<f64> {
+        self.state.payoffs()
+    }
+
+    /// Which set of simultaneous asks is open, from 1.
+    pub fn turn(&self) -> u32 {
+        self.turn
+    }
+
+    /// Plays turns for as long as rule players answer everything.
+    fn run(&mut self) {
+        while !self.is_finished() && self.missing == 0 {
+            self.close_turn();
+        }
+    }
+
+    /// Hands the answers to the game and opens the next turn.
+    fn close_turn(&mut self) {
+        let mut answers = Vec::with_capacity(self.open.len());
+        for (ask, reply) in self.state.asks().iter().zip(self.open.drain(..)) {
+            // `missing` counts the unanswered ones and is 0 here.
+            let answer = reply.answer.unwrap_or(Answer::Forfeited);
+            self.moves.push(Move {
+                turn: self.turn,
+                seat: ask.seat,
+                ask: ask.kind,
+                action: answer.action().cloned(),
+                forfeited: answer == Answer::Forfeited,
+                fouls: reply.fouls,
+            });
+            answers.push(answer);
+        }
+        self.state.advance(&answers, &mut self.chance, &mut self.log);
+        self.open_turn();
+    }
+
+    /// Lets rule players answer the open asks and counts what is left.
+    fn open_turn(&mut self) {
+        self.missing = 0;
+        self.turn += 1;
+        for ask in self.state.asks() {
+            let player = self.rules.get_mut(ask.seat).and_then(Option::as_mut);
+            let reply = match player {
+                Some(player) => rule_reply(&*self.state, ask, &self.log, player),
+                None => {
+                    self.missing += 1;
+                    Reply { answer: None, fouls: Vec::new() }
+                }
+            };
+            self.open.push(reply);
+        }
+    }
+}
+
+fn rule_reply(state: &dyn State, ask: &Ask, log: &EventLog, player: &mut RulePlayer) -> Reply {
+    let view = View::new(ask.seat, log.all());
+    let action = player.rule.act(ask, &view, &mut player.luck);
+    match state.check(ask, &action) {
+        Ok(()) => Reply { answer: Some(Answer::Given(action)), fouls: Vec::new() },
+        Err(foul) => Reply { answer: Some(Answer::Forfeited), fouls: vec![foul] },
+    }
+}

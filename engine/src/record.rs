@@ -1,0 +1,204 @@
+//! The session record: what is kept for ever, and nothing that depends on
+//! timing, machines or who was faster (`docs/record.md` holds its JSON Schema).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ask::{FoulKind, Seat};
+use crate::chance::Draw;
+use crate::event::Event;
+use crate::measures::Measures;
+use crate::play::{Move, Play};
+use crate::spec::{SessionId, SessionSpec};
+
+/// Version of the record's form. Readers accept this and every older one.
+pub const RECORD_VERSION: u32 = 1;
+
+/// A finished session.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Record {
+    /// [`RECORD_VERSION`].
+    pub agon_record: u32,
+    /// Id of the spec.
+    pub session: SessionId,
+    /// Whether any answer came from a simulated model.
+    pub simulated: bool,
+    /// What was played.
+    pub spec: SessionSpec,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Scores, their parts, and series per round.
+    pub measures: Measures,
+    /// Every answered ask, by turn and seat.
+    pub moves: Vec<Move>,
+    /// Every event, with what was hidden.
+    pub events: Vec<Event>,
+    /// Every draw of chance.
+    pub draws: Vec<Draw>,
+    /// Every answer from outside, by seat and index.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub decisions: Vec<RecordedDecision>,
+    /// What agents concluded, by seat and order.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<SeatNote>,
+}
+
+/// How a session ended.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Outcome {
+    /// Payoff of each seat.
+    pub payoffs: Vec<f64>,
+    /// Fouls of each seat by class; empty maps where there were none.
+    pub fouls: Vec<BTreeMap<FoulKind, u32>>,
+    /// Asks that each seat forfeited.
+    pub forfeits: Vec<u32>,
+}
+
+/// One answer from outside, under its decision address.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RecordedDecision {
+    /// Which seat asked.
+    pub seat: Seat,
+    /// Position among the seat's decisions, from 0.
+    pub index: u32,
+    /// What the call was for ("act").
+    pub purpose: String,
+    /// Digest of the request, as the gateway computed it.
+    pub request: String,
+    /// The model that says it answered.
+    pub answered_by: String,
+    /// Why the reply ended ("stop", "length").
+    pub finish_reason: String,
+    /// The raw reply.
+    pub reply: String,
+    /// Whether it came from a simulated server.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub simulated: bool,
+}
+
+/// What an agent concluded, typed by its kind.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SeatNote {
+    /// Whose note.
+    pub seat: Seat,
+    /// The turn in which it was made, from 1.
+    pub turn: u32,
+    /// What it is ("belief", "plan", "prediction").
+    pub note: String,
+    /// Its content.
+    pub body: serde_json::Value,
+}
+
+impl Record {
+    /// The record of a finished play. `decisions` and `notes` come in any order
+    /// and are put in theirs.
+    pub fn new(
+        spec: SessionSpec,
+        play: &Play,
+        mut decisions: Vec<RecordedDecision>,
+        mut notes: Vec<SeatNote>,
+    ) -> Self {
+        decisions.sort_by_key(|decision| (decision.seat, decision.index));
+        // Stable: notes of one seat and turn stay in the order they were made.
+        notes.sort_by_key(|note| (note.seat, note.turn));
+        Self {
+            agon_record: RECORD_VERSION,
+            session: spec.id(),
+            simulated: decisions.iter().any(|decision| decision.simulated),
+            outcome: outcome(play),
+            measures: play.game().measures(play.log()),
+            moves: play.moves().to_vec(),
+            events: play.log().all().to_vec(),
+            draws: play.chance().draws().to_vec(),
+            decisions,
+            notes,
+            spec,
+        }
+    }
+
+    /// The record as one line of JSON, without the line break.
+    ///
+    /// # Errors
+    /// A number that JSON cannot hold (not finite) got into it.
+    pub fn to_line(&self) -> Result<String, serde_json::Error> {
+        serde_json::to_string(self)
+    }
+}
+
+fn outcome(play: &Play) -> Outcome {
+    let seats = play.game().seats();
+    let mut fouls = vec![BTreeMap::new(); seats];
+    let mut forfeits = vec![0; seats];
+    for made in play.moves() {
+        for foul in &made.fouls {
+            *fouls[made.seat].entry(foul.kind).or_insert(0) += 1;
+        }
+        forfeits[made.seat] += u32::from(made.forfeited);
+    }
+    Outcome {
+        payoffs: play.payoffs(),
+        fouls,
+        forfeits,
+    }
+}
+
+/// The parts of a record that are read back: everything but moves and draws,
+/// which follow from the rest.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct StoredRecord {
+    /// Version of the form.
+    pub agon_record: u32,
+    /// Id of the spec.
+    pub session: SessionId,
+    /// Whether any answer came from a simulated model.
+    #[serde(default)]
+    pub simulated: bool,
+    /// What was played.
+    pub spec: SessionSpec,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// Scores, parts and series.
+    pub measures: Measures,
+    /// Every event.
+    pub events: Vec<Event>,
+    /// Every answer from outside.
+    #[serde(default)]
+    pub decisions: Vec<RecordedDecision>,
+    /// What agents concluded.
+    #[serde(default)]
+    pub notes: Vec<SeatNote>,
+}
+
+/// Why a line is not a session record.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordError {
+    /// It is not JSON, or lacks a part.
+    #[error("not a session record")]
+    Malformed(#[source] serde_json::Error),
+    /// It was written by a newer Agon.
+    #[error("the record has version {found}, this program reads up to {RECORD_VERSION}")]
+    TooNew {
+        /// Version found.
+        found: u32,
+    },
+}
+
+impl StoredRecord {
+    /// Reads one line of a record file.
+    ///
+    /// # Errors
+    /// The line is no record, or of a newer version.
+    pub fn from_line(line: &str) -> Result<Self, RecordError> {
+        #[derive(Deserialize)]
+        struct Version {
+            agon_record: u32,
+        }
+        let version: Version = serde_json::from_str(line).map_err(RecordError::Malformed)?;
+        if version.agon_record > RECORD_VERSION {
+            let found = version.agon_record;
+            return Err(RecordError::TooNew { found });
+        }
+        serde_json::from_str(line).map_err(RecordError::Malformed)
+    }
+}

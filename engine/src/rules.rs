@@ -1,0 +1,4 @@
+//! The rule players, by game, and the ones that every game has.
+
+pub mod common;
+pub mod guess_two_thirds;

@@ -1,0 +1,84 @@
+//! Rule players of the guessing game.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::ask::{Action, Ask};
+use crate::chance::Generator;
+use crate::games::guess_two_thirds::GuessParams;
+use crate::rule::{Rule, StrategyError, StrategyInfo};
+use crate::rules::common;
+use crate::view::View;
+
+/// The strategies of this game.
+pub const STRATEGIES: &[StrategyInfo] = &[
+    StrategyInfo {
+        name: "equilibrium",
+        summary: "the number that iterated elimination of dominated guesses leaves",
+    },
+    common::RANDOM,
+    common::SPECIFIED,
+    StrategyInfo {
+        name: "level_k",
+        summary: "believes that the others are level k-1, from the last mean on: k = 1, 2, ..",
+    },
+];
+
+/// Makes a strategy by name; `None` when this game does not know it.
+pub fn make(
+    params: &GuessParams,
+    strategy: &str,
+    settings: &Map<String, Value>,
+) -> Option<Result<Box<dyn Rule>, StrategyError>> {
+    match strategy {
+        "equilibrium" => {
+            let number = params.equilibrium_number();
+            let made = common::no_settings(strategy, settings);
+            Some(made.map(|()| Box::new(Constant(number)) as _))
+        }
+        "level_k" => Some(LevelK::new(params, settings).map(|rule| Box::new(rule) as _)),
+        _ => common::make(strategy, settings),
+    }
+}
+
+/// Says one number for ever.
+struct Constant(i64);
+
+impl Rule for Constant {
+    fn act(&mut self, _ask: &Ask, _view: &View<'_>, _luck: &mut Generator) -> Action {
+        Action::Integer(self.0)
+    }
+}
+
+/// A level-k guesser (Nagel 1995): level 0 says the middle of the range, or the
+/// last round's mean once there is one; level k answers k-1 best.
+struct LevelK {
+    k: u32,
+    ratio: f64,
+    low: i64,
+    high: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LevelKSettings {
+    k: u32,
+}
+
+impl LevelK {
+    fn new(params: &GuessParams, settings: &Map<String, Value>) -> Result<Self, StrategyError> {
+        let LevelKSettings { k } = common::read_settings("level_k", settings)?;
+        Ok(Self { k, ratio: params.ratio, low: params.min, high: params.max })
+    }
+}
+
+impl Rule for LevelK {
+    fn act(&mut self, _ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
+        let last_mean = view.latest("round_result").and_then(|sight| sight.number("mean"));
+        let anchor = last_mean.unwrap_or((self.low + self.high) as f64 / 2.0);
+        let exponent = i32::try_from(self.k).unwrap_or(i32::MAX);
+        let guess = anchor * self.ratio.powi(exponent);
+        let bounded = guess.clamp(self.low as f64, self.high as f64);
+        Action::Integer(bounded.round() as i64)
+    }
+}

@@ -1,0 +1,129 @@
+//! What a session is, before it is played: everything its record depends on.
+//!
+//! The session id is a hash of the spec's canonical JSON, so equal content is
+//! the same session wherever and however often it is submitted, and a changed
+//! grid re-uses what is done.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::chance::Luck;
+
+/// JSON object with a stable order of keys.
+pub type Settings = BTreeMap<String, serde_json::Value>;
+
+/// Everything that a session's record depends on, besides outside decisions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SessionSpec {
+    /// Name of the experiment.
+    pub experiment: String,
+    /// The cell of the grid: axis to value, for tables. Empty without a grid.
+    pub setting: Settings,
+    /// Experiment seed and repeat: the session's chance.
+    pub luck: Luck,
+    /// Registered name of the game.
+    pub game: String,
+    /// Version of the game's rules that the spec was made for.
+    pub rules_version: u32,
+    /// Parameters of the game, complete with defaults.
+    pub params: Settings,
+    /// Who sits where, in seat order.
+    pub seats: Vec<PlayerSpec>,
+    /// Version of the built-in prompt templates and agents; absent when no
+    /// model plays.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompts_version: Option<String>,
+    /// Digest of the templates that replace built-in ones, if any do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prompt_bundle: Option<String>,
+}
+
+/// Who sits at a seat.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PlayerSpec {
+    /// The player's name in the experiment file.
+    pub name: String,
+    /// What plays.
+    pub kind: PlayerKind,
+    /// Settings of that kind: strategy, model, temperature, persona ...
+    #[serde(default)]
+    pub settings: Settings,
+}
+
+/// What kind of player sits at a seat.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, schemars::JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum PlayerKind {
+    /// A built-in strategy.
+    Rule,
+    /// A language model, through the gateway.
+    Model,
+}
+
+/// Content-derived id of a session: 32 hexadecimal digits.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
+#[serde(transparent)]
+pub struct SessionId(String);
+
+impl SessionId {
+    /// The id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for SessionId {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl std::fmt::Display for SessionId {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.write_str(&self.0)
+    }
+}
+
+impl SessionSpec {
+    /// The session's id.
+    pub fn id(&self) -> SessionId {
+        let digest = blake3::hash(self.canonical_json().as_bytes());
+        SessionId(digest.to_hex()[..32].to_owned())
+    }
+
+    /// The spec as JSON with sorted keys and no blanks: equal specs give equal
+    /// bytes, however they were built.
+    pub fn canonical_json(&self) -> String {
+        // A spec holds strings, numbers and maps with string keys: none of them
+        // can fail to serialise.
+        let json = serde_json::to_value(self).unwrap_or_default();
+        sorted(&json).to_string()
+    }
+
+    /// Whether any seat needs the gateway.
+    pub fn asks_outside(&self) -> bool {
+        self.seats.iter().any(|player| player.kind != PlayerKind::Rule)
+    }
+}
+
+/// The same JSON with the keys of every object in order, whichever map type
+/// the JSON library was built with.
+pub fn sorted(json: &serde_json::Value) -> serde_json::Value {
+    match json {
+        serde_json::Value::Object(map) => {
+            let ordered: BTreeMap<&String, serde_json::Value> =
+                map.iter().map(|(key, value)| (key, sorted(value))).collect();
+            let rebuilt = ordered.into_iter().map(|(key, value)| (key.clone(), value));
+            serde_json::Value::Object(rebuilt.collect())
+        }
+        serde_json::Value::Array(items) => items.iter().map(sorted).collect(),
+        other => other.clone(),
+    }
+}
