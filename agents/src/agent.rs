@@ -1,0 +1,71 @@
+//! The contract of an agent: the program of one model seat.
+//!
+//! An agent is shown what its seat may see and asked for actions. It reads from
+//! top to bottom as its paper describes it; every call it makes goes through the
+//! [`Mind`] it is handed, and nothing else reaches the outside.
+
+use agon_engine::{Action, Ask, Foul};
+use agon_engine::view::SeenEvent;
+use async_trait::async_trait;
+
+use crate::mind::{Mind, MindError};
+
+/// The program of one model seat.
+#[async_trait]
+pub trait Agent: Send {
+    /// Shows the seat's new events, oldest first, before the next ask and at
+    /// the end of the session. An agent may call its model here.
+    ///
+    /// # Errors
+    /// The model could not be called.
+    async fn observe(&mut self, events: &[SeenEvent], mind: &dyn Mind) -> Result<(), MindError>;
+
+    /// Answers an ask: the action read from the model's reply, or the foul that
+    /// reading ended in. `refused` is the foul of the answer just before, when
+    /// the same ask is put again.
+    ///
+    /// # Errors
+    /// The model could not be called.
+    async fn act(
+        &mut self,
+        ask: &Ask,
+        refused: Option<&Foul>,
+        mind: &dyn Mind,
+    ) -> Result<Result<Action, Foul>, MindError>;
+
+    /// Hands over what the agent concluded since the last time it was asked, in
+    /// order; goes into the record.
+    fn take_notes(&mut self) -> Vec<Note> {
+        Vec::new()
+    }
+}
+
+/// What an agent concluded.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Note {
+    /// What it is ("belief", "plan", "prediction").
+    pub kind: &'static str,
+    /// Its content.
+    pub body: serde_json::Value,
+}
+
+/// Why an agent cannot be built.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum AgentError {
+    /// A setting of the player is unknown, missing or wrong.
+    #[error("player \"{player}\": {message}")]
+    Settings {
+        /// The player's name.
+        player: String,
+        /// What is wrong and what would be right.
+        message: String,
+    },
+    /// A template is missing or does not render.
+    #[error("template {template}: {message}")]
+    Template {
+        /// Path inside the template folder.
+        template: String,
+        /// What is wrong.
+        message: String,
+    },
+}

@@ -1,0 +1,101 @@
+//! The port through which an agent calls its model, and nothing else.
+//!
+//! The worker's implementation gives every call the next index of the seat's
+//! decision addresses at the moment [`Mind::think`] is called, not when the
+//! returned future is first polled: calls made side by side keep the order in
+//! which the agent wrote them.
+
+use std::sync::Arc;
+
+use futures_util::future::BoxFuture;
+use serde::{Deserialize, Serialize};
+
+/// Calls a model.
+pub trait Mind: Send + Sync {
+    /// Asks the model once. Resolves when the decision is recorded.
+    fn think(&self, thought: Thought) -> BoxFuture<'static, Result<Reply, MindError>>;
+}
+
+/// One call.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Thought {
+    /// What the call is for ("act", "plan", "belief"); recorded.
+    pub purpose: &'static str,
+    /// Which model, and how it samples.
+    pub settings: Arc<ModelSettings>,
+    /// The conversation, system message first.
+    pub messages: Vec<Message>,
+    /// The form that the reply should have, for providers that can enforce it.
+    pub format: Option<ReplyFormat>,
+}
+
+/// Which model is called, and how it samples.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ModelSettings {
+    /// Name of a model in the gateway's configuration.
+    pub model: String,
+    /// Sampling temperature; the provider's default when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Nucleus sampling; the provider's default when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f64>,
+    /// Longest reply in tokens; the gateway's default when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output_tokens: Option<u32>,
+}
+
+/// One message of a conversation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Message {
+    /// Who speaks.
+    pub role: Role,
+    /// What is said.
+    pub content: Arc<str>,
+}
+
+/// Who speaks in a conversation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Role {
+    /// The instructions.
+    System,
+    /// The game, speaking to the player.
+    User,
+    /// The player.
+    Assistant,
+}
+
+/// The form that a reply should have.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ReplyFormat {
+    /// Short name, letters and underscores.
+    pub name: String,
+    /// JSON Schema of the reply; shared because it repeats from round to round.
+    pub schema: Arc<str>,
+}
+
+/// What a model answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reply {
+    /// The text, as it came.
+    pub text: String,
+    /// Why it ended ("stop", "length", "content_filter").
+    pub finish_reason: String,
+}
+
+/// Why there is no reply. The session cannot go on; what happens to it is the
+/// worker's business.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MindError {
+    /// Whoever runs the session is stopping, or lost it to somebody else.
+    #[error("the session is being given up")]
+    GivenUp,
+    /// The provider did not answer within the gateway's patience.
+    #[error("no answer from outside: {0}")]
+    NoAnswer(String),
+    /// The call can never work as it stands (unknown model, bad request,
+    /// another request recorded under the same address).
+    #[error("impossible call: {0}")]
+    Impossible(String),
+}
