@@ -1,9 +1,16 @@
 //! The games, one file each: rules in prose, parameters, state, measures.
-//! Also what the parameters of several games have in common.
+//! Also what several games have in common: checks of parameters, columns, and
+//! the rounds of simultaneous games (`rounds.rs`).
 
+use crate::event::{Event, EventLog, Value};
 use crate::game::{GameInfo, ParameterError};
+use crate::measures::{mean, standard_deviation};
 
+pub mod divide_dollar;
 pub mod guess_two_thirds;
+mod rounds;
+#[cfg(test)]
+mod testing;
 
 /// Players of a vanilla game of gamma-Bench.
 const PLAYERS: usize = 10;
@@ -19,19 +26,89 @@ const DEFAULT_FOUL_ALLOWANCE: u32 = 3;
 /// record stays in memory.
 const MOST_ROUNDS: u32 = 10_000;
 
+/// Largest amount that a parameter may name: sums of it over seats stay whole
+/// numbers of 64 bits, and its products with a share stay exact.
+const LARGEST_AMOUNT: i64 = 1_000_000_000;
+
+/// How far sums of rounded numbers may stray from the product that bounds them.
+const SUM_SLACK: f64 = 1e-9;
+
+/// Room for the rounding of scores that are exact in theory.
+const EXACT: f64 = 1e-9;
+
+fn check_table(info: &GameInfo, players: usize, rounds: u32) -> Result<(), ParameterError> {
+    check_seats(info, players)?;
+    check_between("rounds", i64::from(rounds), 1, i64::from(MOST_ROUNDS))
+}
+
 fn check_seats(info: &GameInfo, players: usize) -> Result<(), ParameterError> {
     let (fewest, most) = info.seats;
     if (fewest..=most).contains(&players) {
         return Ok(());
     }
-    let message = format!("{} needs {fewest} to {most} players, not {players}", info.name);
+    let message = format!(
+        "{} needs {fewest} to {most} players, not {players}",
+        info.name
+    );
     Err(ParameterError::new("players", message))
 }
 
-fn check_rounds(rounds: u32) -> Result<(), ParameterError> {
-    if (1..=MOST_ROUNDS).contains(&rounds) {
+fn check_between(name: &str, value: i64, low: i64, high: i64) -> Result<(), ParameterError> {
+    if (low..=high).contains(&value) {
         return Ok(());
     }
-    let message = format!("rounds must be from 1 to {MOST_ROUNDS}, not {rounds}");
-    Err(ParameterError::new("rounds", message))
+    let message = format!("{name} must be from {low} to {high}, not {value}");
+    Err(ParameterError::new(name, message))
+}
+
+/// A column of what seats answered; a seat that forfeited has no entry. A plain
+/// list when nobody is missing.
+fn column<T>(entries: impl Iterator<Item = Option<T>> + Clone) -> Value
+where
+    Value: From<Vec<T>> + From<Option<T>>,
+{
+    let mut all = Vec::with_capacity(entries.size_hint().0);
+    for entry in entries.clone() {
+        match entry {
+            Some(value) => all.push(value),
+            None => return Value::List(entries.map(Value::from).collect()),
+        }
+    }
+    all.into()
+}
+
+/// The sum of amounts; it stops at the ends of the range, which only lenient
+/// replays can reach.
+fn total(amounts: impl Iterator<Item = i64>) -> i64 {
+    amounts.fold(0, i64::saturating_add)
+}
+
+/// A number from every event of a kind, in order.
+fn series_of(log: &EventLog, kind: &str, name: &str) -> Vec<f64> {
+    log.of_kind(kind)
+        .filter_map(|event| event.get(name)?.number())
+        .collect()
+}
+
+/// Mean and standard deviation of a list in each event of a kind; events whose
+/// list holds no number are left out.
+fn spread_of(log: &EventLog, kind: &str, name: &str) -> (Vec<f64>, Vec<f64>) {
+    log.of_kind(kind)
+        .filter_map(|event| Some(event.get(name)?.numbers()))
+        .filter(|numbers| !numbers.is_empty())
+        .map(|numbers| (mean(numbers.iter().copied()), standard_deviation(&numbers)))
+        .unzip()
+}
+
+/// The bounds of a payoff that has these bounds in every round.
+fn bounds_over(rounds: u32, low: f64, high: f64) -> (f64, f64) {
+    let (low, high) = (low * f64::from(rounds), high * f64::from(rounds));
+    (low - low.abs() * SUM_SLACK, high + high.abs() * SUM_SLACK)
+}
+
+/// The briefing of a game of rounds, to which the game adds its parameters.
+fn briefing(players: usize, rounds: u32) -> Event {
+    Event::new("briefing", 0)
+        .fact("players", players)
+        .fact("rounds", rounds)
 }

@@ -40,5 +40,16 @@ pub fn mean(numbers: impl IntoIterator<Item = f64>) -> f64 {
         sum += number;
         count += 1;
     }
-    if count == 0 { 0.0 } else { sum / f64::from(count) }
+    if count == 0 {
+        0.0
+    } else {
+        sum / f64::from(count)
+    }
+}
+
+/// The standard deviation of all the numbers there are (not of a sample); 0 for
+/// no numbers.
+pub fn standard_deviation(numbers: &[f64]) -> f64 {
+    let middle = mean(numbers.iter().copied());
+    mean(numbers.iter().map(|number| (number - middle).powi(2))).sqrt()
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use crate::game::{Game, GameInfo, ParameterError};
-use crate::games::guess_two_thirds;
+use crate::games::{divide_dollar, guess_two_thirds};
 use crate::rule::StrategyInfo;
 use crate::spec::Settings;
 
@@ -30,7 +30,7 @@ pub struct Built {
 }
 
 /// Every game there is, by name.
-pub static GAMES: &[Registration] = &[guess_two_thirds::REGISTRATION];
+pub static GAMES: &[Registration] = &[guess_two_thirds::REGISTRATION, divide_dollar::REGISTRATION];
 
 /// The game of this name.
 ///
@@ -50,8 +50,10 @@ pub(crate) fn read_params<T>(params: &Settings) -> Result<T, ParameterError>
 where
     T: DeserializeOwned,
 {
-    let map: serde_json::Map<String, serde_json::Value> =
-        params.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let map: serde_json::Map<String, serde_json::Value> = params
+        .iter()
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
     let json = serde_json::Value::Object(map);
     serde_path_to_error::deserialize(json).map_err(|error| {
         let path = error.path().to_string();

@@ -15,9 +15,13 @@ use serde_json::{Map, Value as Json};
 
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::Chance;
-use crate::event::{Event, EventLog, Value};
+use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, State, Timing};
-use crate::games::{DEFAULT_FOUL_ALLOWANCE, PLAYERS, ROUNDS, check_rounds, check_seats};
+use crate::games::rounds::{RoundRules, Rounds};
+use crate::games::{
+    DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, PLAYERS, ROUNDS, briefing, check_between,
+    check_table, column, series_of, spread_of,
+};
 use crate::measures::{Measures, mean};
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
@@ -113,8 +117,9 @@ impl GuessParams {
 
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: GuessParams = read_params(settings)?;
-    check_seats(&INFO, params.players)?;
-    check_rounds(params.rounds)?;
+    check_table(&INFO, params.players, params.rounds)?;
+    check_between("min", params.min, -LARGEST_AMOUNT, LARGEST_AMOUNT)?;
+    check_between("max", params.max, -LARGEST_AMOUNT, LARGEST_AMOUNT)?;
     if params.min >= params.max {
         return Err(ParameterError::new("max", "max must be greater than min"));
     }
@@ -122,7 +127,10 @@ fn build(settings: &Settings) -> Result<Built, ParameterError> {
         return Err(ParameterError::new("ratio", "ratio must be 0 or greater"));
     }
     let written = write_params(&params);
-    Ok(Built { game: std::sync::Arc::new(Guess { params }), params: written })
+    Ok(Built {
+        game: std::sync::Arc::new(Guess { params }),
+        params: written,
+    })
 }
 
 struct Guess {
@@ -146,12 +154,10 @@ impl Game for Guess {
         (0.0, f64::from(self.params.rounds))
     }
 
-    fn start(&self, _chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
+    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
         let params = &self.params;
         log.push(
-            Event::new("briefing", 0)
-                .fact("players", params.players)
-                .fact("rounds", params.rounds)
+            briefing(params.players, params.rounds)
                 .fact("min", params.min)
                 .fact("max", params.max)
                 .fact("ratio", params.ratio),
@@ -161,18 +167,20 @@ impl Game for Guess {
         } else {
             Form::integer(params.min, params.max)
         };
-        let ask = |seat| Ask {
-            seat,
+        let ask = Ask {
+            seat: 0,
             kind: "guess",
-            form: form.clone(),
+            form,
             foul_allowance: params.foul_allowance,
         };
-        Box::new(GuessState {
-            asks: (0..params.players).map(ask).collect(),
-            payoffs: vec![0.0; params.players],
-            round: 1,
-            params: params.clone(),
-        })
+        Rounds::start(
+            params.clone(),
+            params.players,
+            params.rounds,
+            ask,
+            chance,
+            log,
+        )
     }
 
     fn rule(
@@ -187,12 +195,19 @@ impl Game for Guess {
 
     fn equilibrium(&self) -> Equilibrium {
         let number = self.params.equilibrium_number();
-        let exact = |scheme, value| ExpectedScore { scheme, value, tolerance: 1e-9 };
+        let exact = |scheme, value| ExpectedScore {
+            scheme,
+            value,
+            tolerance: EXACT,
+        };
         let mut scores = vec![exact("iclr2025", 100.0)];
         if self.params.ratio != 1.0 && self.params.min == 0 {
             scores.push(exact("arxiv2024", 100.0));
         }
-        Equilibrium { play: format!("everybody says {number}"), scores }
+        Equilibrium {
+            play: format!("everybody says {number}"),
+            scores,
+        }
     }
 
     fn measures(&self, log: &EventLog) -> Measures {
@@ -200,63 +215,44 @@ impl Game for Guess {
     }
 }
 
-struct GuessState {
-    params: GuessParams,
-    asks: Vec<Ask>,
-    payoffs: Vec<f64>,
-    round: u32,
-}
-
-impl State for GuessState {
-    fn asks(&self) -> &[Ask] {
-        &self.asks
-    }
-
-    fn advance(&mut self, answers: &[Answer], _chance: &mut Chance, log: &mut EventLog) {
-        let numbers: Vec<Option<i64>> = answers.iter().map(Answer::integer).collect();
-        let said = || numbers.iter().flatten().copied();
-        let count = said().count();
+impl RoundRules for GuessParams {
+    fn play(
+        &mut self,
+        round: u32,
+        answers: &[Answer],
+        payoffs: &mut [f64],
+        _chance: &mut Chance,
+        log: &mut EventLog,
+    ) {
+        let said = || answers.iter().filter_map(Answer::integer);
+        let known = said().next().is_some();
         let average = mean(said().map(|number| number as f64));
-        let target = average * self.params.ratio;
-        let winning = winning_numbers(said(), target, self.params.tie);
-        let won: Vec<bool> = numbers
+        let target = average * self.ratio;
+        let winning = winning_numbers(said(), target, self.tie);
+        let won: Vec<bool> = answers
             .iter()
-            .map(|number| number.is_some_and(|number| winning.contains(&number)))
+            .map(|answer| {
+                answer
+                    .integer()
+                    .is_some_and(|number| winning.contains(&number))
+            })
             .collect();
         let winners = won.iter().filter(|won| **won).count();
-        for (payoff, won) in self.payoffs.iter_mut().zip(&won) {
+        for (payoff, won) in payoffs.iter_mut().zip(&won) {
             if *won {
                 *payoff += 1.0 / winners as f64;
             }
         }
-        let known = count > 0;
         log.push(
-            Event::new("round_result", self.round)
+            Event::new("round_result", round)
                 .fact("mean", known.then_some(average))
                 .fact("target", known.then_some(target))
                 .fact("winning_numbers", winning)
                 .fact("winners", winners)
-                .own("number", column(numbers))
+                .own("number", column(answers.iter().map(Answer::integer)))
                 .own("won", won),
         );
-        self.round += 1;
-        if self.round > self.params.rounds {
-            self.asks.clear();
-        }
     }
-
-    fn payoffs(&self) -> Vec<f64> {
-        self.payoffs.clone()
-    }
-}
-
-/// A column of whole numbers, as a plain list when nobody is missing.
-fn column(numbers: Vec<Option<i64>>) -> Value {
-    let complete: Option<Vec<i64>> = numbers.iter().copied().collect();
-    complete.map_or_else(
-        || Value::List(numbers.into_iter().map(Value::from).collect()),
-        Value::Integers,
-    )
 }
 
 /// The different numbers closest to the target, in seat order; only the first
@@ -283,12 +279,14 @@ fn winning_numbers(numbers: impl Iterator<Item = i64>, target: f64, tie: Tie) ->
 /// Scores of both schemes (arXiv 2403.11807, section 3.1 and version 1, appendix
 /// C). With S = mean(round mean - min), M = mean(round mean), D = max - min:
 /// `iclr2025` is (max-S)/D, 1-|2S-D|/D or S/D for ratios below, at and above 1;
-/// `arxiv2024` is (max-M)/D, |2M-D|/D or M/D; both times 100.
+/// `arxiv2024` is (max-M)/D, |2M-D|/D or M/D; both times 100. Rounds in which
+/// nobody said a number count for nothing; without any other there is no score.
 fn measures(params: &GuessParams, log: &EventLog) -> Measures {
-    let round_means: Vec<f64> = log
-        .of_kind("round_result")
-        .filter_map(|event| event.get("mean")?.number())
-        .collect();
+    let mut measures = Measures::default();
+    let round_means = series_of(log, "round_result", "mean");
+    if round_means.is_empty() {
+        return measures;
+    }
     let offset = mean(round_means.iter().map(|round| round - params.min as f64));
     let plain = mean(round_means.iter().copied());
     let max = params.max as f64;
@@ -301,11 +299,12 @@ fn measures(params: &GuessParams, log: &EventLog) -> Measures {
         let new = 1.0 - (2.0 * offset - width).abs() / width;
         (new, (2.0 * plain - width).abs() / width)
     };
-    let mut measures = Measures::default();
     measures.score("iclr2025", new * 100.0);
     measures.score("arxiv2024", old * 100.0);
     measures.part("S", offset);
     measures.part("S_mean", plain);
+    let (_, deviations) = spread_of(log, "round_result", "number");
     measures.series("mean", round_means);
+    measures.series("sd", deviations);
     measures
 }

@@ -33,7 +33,8 @@ impl Rule for Random {
     fn act(&mut self, ask: &Ask, _view: &View<'_>, luck: &mut Generator) -> Action {
         match &ask.form {
             Form::Integer { min, max, pass } => {
-                let low = min.unwrap_or_else(|| max.map_or(0, |max| max.saturating_sub(OPEN_RANGE)));
+                let low =
+                    min.unwrap_or_else(|| max.map_or(0, |max| max.saturating_sub(OPEN_RANGE)));
                 let high = max.unwrap_or_else(|| low.saturating_add(OPEN_RANGE));
                 // A seat that may pass does so half of the time: ranges of
                 // amounts are wide and would drown the pass otherwise.
@@ -50,10 +51,23 @@ impl Rule for Random {
             Form::Target { seats, pass } => {
                 let count = seats.len() + usize::from(pass.is_some());
                 let place = luck.below(count as u64) as usize;
-                seats.get(place).map_or(Action::Pass, |seat| Action::Target(*seat))
+                seats
+                    .get(place)
+                    .map_or(Action::Pass, |seat| Action::Target(*seat))
             }
-            Form::Division { parts, total } => Action::Division(random_division(*parts, *total, luck)),
+            Form::Division { parts, total } => {
+                Action::Division(random_division(*parts, *total, luck))
+            }
         }
+    }
+}
+
+/// Gives one answer for ever.
+pub struct Always(pub Action);
+
+impl Rule for Always {
+    fn act(&mut self, _ask: &Ask, _view: &View<'_>, _luck: &mut Generator) -> Action {
+        self.0.clone()
     }
 }
 
@@ -116,10 +130,40 @@ pub fn make(
     settings: &Map<String, Value>,
 ) -> Option<Result<Box<dyn Rule>, StrategyError>> {
     match strategy {
-        "random" => Some(no_settings(strategy, settings).map(|()| Box::new(Random) as _)),
-        "specified" => Some(Specified::new(settings).map(|rule| Box::new(rule) as _)),
+        "random" => plain(strategy, settings, Random),
+        "specified" => made(Specified::new(settings)),
         _ => None,
     }
+}
+
+/// A rule player that was made, or not, from its settings.
+pub fn made<R: Rule + 'static>(
+    rule: Result<R, StrategyError>,
+) -> Option<Result<Box<dyn Rule>, StrategyError>> {
+    Some(rule.map(|rule| Box::new(rule) as _))
+}
+
+/// A rule player that takes no settings.
+pub fn plain<R: Rule + 'static>(
+    strategy: &str,
+    settings: &Map<String, Value>,
+    rule: R,
+) -> Option<Result<Box<dyn Rule>, StrategyError>> {
+    made(no_settings(strategy, settings).map(|()| rule))
+}
+
+/// A setting that is a share, refused outside 0 to 1.
+///
+/// # Errors
+/// It is not between 0 and 1.
+pub fn check_share(strategy: &str, setting: &str, value: f64) -> Result<(), StrategyError> {
+    if (0.0..=1.0).contains(&value) {
+        return Ok(());
+    }
+    Err(StrategyError::Settings {
+        name: strategy.to_owned(),
+        message: format!("{setting} must be from 0 to 1, not {value}"),
+    })
 }
 
 /// Reads a strategy's settings into its struct.
@@ -133,8 +177,15 @@ pub fn read_settings<T: DeserializeOwned>(
     serde_path_to_error::deserialize(Value::Object(settings.clone())).map_err(|error| {
         let path = error.path().to_string();
         let cause = error.into_inner();
-        let message = if path == "." { cause.to_string() } else { format!("{path}: {cause}") };
-        StrategyError::Settings { name: name.to_owned(), message }
+        let message = if path == "." {
+            cause.to_string()
+        } else {
+            format!("{path}: {cause}")
+        };
+        StrategyError::Settings {
+            name: name.to_owned(),
+            message,
+        }
     })
 }
 

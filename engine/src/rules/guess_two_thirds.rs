@@ -7,7 +7,7 @@ use crate::ask::{Action, Ask};
 use crate::chance::Generator;
 use crate::games::guess_two_thirds::GuessParams;
 use crate::rule::{Rule, StrategyError, StrategyInfo};
-use crate::rules::common;
+use crate::rules::common::{self, Always};
 use crate::view::View;
 
 /// The strategies of this game.
@@ -33,20 +33,10 @@ pub fn make(
     match strategy {
         "equilibrium" => {
             let number = params.equilibrium_number();
-            let made = common::no_settings(strategy, settings);
-            Some(made.map(|()| Box::new(Constant(number)) as _))
+            common::plain(strategy, settings, Always(Action::Integer(number)))
         }
-        "level_k" => Some(LevelK::new(params, settings).map(|rule| Box::new(rule) as _)),
+        "level_k" => common::made(LevelK::new(params, settings)),
         _ => common::make(strategy, settings),
-    }
-}
-
-/// Says one number for ever.
-struct Constant(i64);
-
-impl Rule for Constant {
-    fn act(&mut self, _ask: &Ask, _view: &View<'_>, _luck: &mut Generator) -> Action {
-        Action::Integer(self.0)
     }
 }
 
@@ -68,13 +58,20 @@ struct LevelKSettings {
 impl LevelK {
     fn new(params: &GuessParams, settings: &Map<String, Value>) -> Result<Self, StrategyError> {
         let LevelKSettings { k } = common::read_settings("level_k", settings)?;
-        Ok(Self { k, ratio: params.ratio, low: params.min, high: params.max })
+        Ok(Self {
+            k,
+            ratio: params.ratio,
+            low: params.min,
+            high: params.max,
+        })
     }
 }
 
 impl Rule for LevelK {
     fn act(&mut self, _ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
-        let last_mean = view.latest("round_result").and_then(|sight| sight.number("mean"));
+        let last_mean = view
+            .latest("round_result")
+            .and_then(|sight| sight.number("mean"));
         let anchor = last_mean.unwrap_or((self.low + self.high) as f64 / 2.0);
         let exponent = i32::try_from(self.k).unwrap_or(i32::MAX);
         let guess = anchor * self.ratio.powi(exponent);
