@@ -6,7 +6,7 @@
 //! the repeat, not from the setting, so settings can be compared on the same
 //! luck. Replays hand recorded draws in; games cannot tell the difference.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng, SeedableRng};
@@ -98,6 +98,15 @@ impl Chance {
         &self.unscripted
     }
 
+    /// Entries of a script that no draw has used, in order.
+    pub fn unused(&self) -> impl Iterator<Item = (&str, u32, &Value)> {
+        let script = self.script.iter().flatten();
+        let unused = script.filter(|((stream, at), _)| {
+            !self.draws.iter().any(|draw| draw.stream == *stream && draw.at == *at)
+        });
+        unused.map(|((stream, at), value)| (stream.as_str(), *at, value))
+    }
+
     /// All draws so far.
     pub fn draws(&self) -> &[Draw] {
         &self.draws
@@ -154,7 +163,8 @@ impl Chance {
         ladder: Ladder,
     ) -> Vec<i64> {
         let scripted = self.recorded(stream, at, |value| {
-            value.integers().filter(|numbers| numbers.len() == count).map(<[i64]>::to_vec)
+            let numbers = value.integers()?;
+            ladder.could_give(numbers, count).then(|| numbers.to_vec())
         });
         let numbers = scripted.unwrap_or_else(|| {
             let mut generator = self.generator(stream.0, at);
@@ -216,10 +226,23 @@ impl Chance {
 pub struct Ladder {
     /// The smallest number.
     pub low: i64,
-    /// The distance between neighbours.
+    /// The distance between neighbours; not 0.
     pub step: i64,
     /// How many numbers there are.
     pub rungs: usize,
+}
+
+impl Ladder {
+    /// Whether these numbers could be `count` different ones of the ladder.
+    fn could_give(&self, numbers: &[i64], count: usize) -> bool {
+        let on_rung = |number: &i64| {
+            let place = (i128::from(*number) - i128::from(self.low)) / i128::from(self.step);
+            let rung = i128::from(self.low) + place * i128::from(self.step);
+            (0..self.rungs as i128).contains(&place) && rung == i128::from(*number)
+        };
+        let different: BTreeSet<&i64> = numbers.iter().collect();
+        numbers.len() == count && different.len() == count && numbers.iter().all(on_rung)
+    }
 }
 
 /// A stream of random numbers. The methods are our own, because the bytes of a

@@ -1,1 +1,140 @@
-//! Replay.
+//! Replay: games that other programs recorded, played again by our rules.
+//!
+//! A recorded game is one line of JSON. [`RecordedGame::from_json`] reads it and
+//! refuses what it cannot read with a typed error; [`replay`] plays it and lists
+//! every difference. No files here: `agon replay` and the tests read those.
+//! Each family of records is one file beside this one; a new family adds its
+//! readers to [`FAMILIES`] and changes nothing else.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+
+mod check;
+mod gamma;
+
+/// The families of recorded games, each with a reader per game.
+const FAMILIES: &[&[Reader]] = &[gamma::READERS];
+
+/// Plays a recorded game and compares everything that the record states.
+pub fn replay(recorded: &RecordedGame) -> Verdict {
+    Verdict {
+        id: recorded.id.clone(),
+        mismatches: recorded.game.replay(),
+    }
+}
+
+/// What came out of a replay.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Verdict {
+    /// Id of the recorded game.
+    pub id: String,
+    /// One line per difference: where, what, recorded and computed values.
+    pub mismatches: Vec<String>,
+}
+
+impl Verdict {
+    /// Whether our rules reproduce the record.
+    pub fn matched(&self) -> bool {
+        self.mismatches.is_empty()
+    }
+}
+
+/// A recorded game that can be played.
+pub struct RecordedGame {
+    id: String,
+    name: &'static str,
+    game: Box<dyn Recorded>,
+}
+
+impl RecordedGame {
+    /// Reads one line.
+    ///
+    /// # Errors
+    /// The line is not JSON, is of no known game, or one of its fields is
+    /// missing, of the wrong type or impossible; names the field.
+    pub fn from_json(line: &str) -> Result<Self, RecordedError> {
+        let header: Header = read(line)?;
+        let mut readers = FAMILIES.iter().copied().flatten();
+        let Some(reader) = readers.find(|reader| reader.game == header.game) else {
+            let known: Vec<&str> =
+                FAMILIES.iter().copied().flatten().map(|reader| reader.game).collect();
+            let known = known.join(", ");
+            return Err(RecordedError::UnknownGame { name: header.game, known });
+        };
+        let game = (reader.read)(line)?;
+        Ok(Self { id: header.id, name: reader.game, game })
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Name of the game in the record.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+}
+
+/// Why a line is not a recorded game.
+#[derive(Debug, thiserror::Error)]
+pub enum RecordedError {
+    /// It is not JSON, or ends in the middle.
+    #[error("not a line of JSON")]
+    NotJson(#[source] serde_json::Error),
+    /// A field is missing, of the wrong type or has an impossible value.
+    #[error("{}{message}", place(path))]
+    Field {
+        /// Where ("rounds\[3\].actions"); empty for the line as a whole.
+        path: String,
+        /// What is wrong there.
+        message: String,
+    },
+    /// There are no readers for its game.
+    #[error("no recorded games of \"{name}\" can be replayed; there are {known}")]
+    UnknownGame {
+        /// The name in the line.
+        name: String,
+        /// The names that can be replayed, separated by commas.
+        known: String,
+    },
+}
+
+fn place(path: &str) -> String {
+    if path.is_empty() { String::new() } else { format!("{path}: ") }
+}
+
+/// A recorded game after reading.
+trait Recorded: Send + Sync {
+    /// Plays it; one line per difference.
+    fn replay(&self) -> Vec<String>;
+}
+
+/// How the lines of one game are read.
+struct Reader {
+    game: &'static str,
+    read: fn(&str) -> Result<Box<dyn Recorded>, RecordedError>,
+}
+
+/// What every recorded game has, whatever its family.
+#[derive(Deserialize)]
+struct Header {
+    id: String,
+    game: String,
+}
+
+/// Reads a line into a struct, with the path of the field that is wrong.
+fn read<T: DeserializeOwned>(line: &str) -> Result<T, RecordedError> {
+    let mut parser = serde_json::Deserializer::from_str(line);
+    let value = serde_path_to_error::deserialize(&mut parser).map_err(|error| {
+        let path = error.path().to_string();
+        let cause = error.into_inner();
+        if !cause.is_data() {
+            return RecordedError::NotJson(cause);
+        }
+        let path = if path == "." { String::new() } else { path };
+        RecordedError::Field { path, message: cause.to_string() }
+    })?;
+    parser.end().map_err(RecordedError::NotJson)?;
+    Ok(value)
+}
