@@ -1,0 +1,26 @@
+# Chores of the project; `just` alone lists them. CI runs `just check`'s script.
+
+# List the chores.
+default:
+    @just --list
+
+# Exactly what CI runs: installs what tests need, lints, builds, tests.
+check:
+    ./tests/run
+
+# Rewrite the generated gRPC code from proto/agon/v1/*.proto.
+proto:
+    cargo run -q -p agon-proto --example generate
+
+# The bars of the engine and of the whole line; prints their figures.
+bench:
+    cargo bench -p agon-engine
+    ./tests/bench/run
+
+# Render and validate containers and manifests without an engine or a cluster.
+deploy:
+    ./deploy/validate.sh
+
+# Format everything.
+format:
+    cargo fmt --all
