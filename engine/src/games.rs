@@ -6,8 +6,10 @@ use crate::event::{Event, EventLog, Value};
 use crate::game::{GameInfo, ParameterError};
 use crate::measures::{mean, standard_deviation};
 
+pub mod diners_dilemma;
 pub mod divide_dollar;
 pub mod guess_two_thirds;
+pub mod public_goods;
 mod rounds;
 #[cfg(test)]
 mod testing;

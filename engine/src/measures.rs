@@ -53,3 +53,8 @@ pub fn standard_deviation(numbers: &[f64]) -> f64 {
     let middle = mean(numbers.iter().copied());
     mean(numbers.iter().map(|number| (number - middle).powi(2))).sqrt()
 }
+
+/// The standard deviation of as many ones and zeros as make up a share.
+pub fn share_deviation(share: f64) -> f64 {
+    (share * (1.0 - share)).max(0.0).sqrt()
+}

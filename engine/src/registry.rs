@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use crate::game::{Game, GameInfo, ParameterError};
-use crate::games::{divide_dollar, guess_two_thirds};
+use crate::games::{diners_dilemma, divide_dollar, guess_two_thirds, public_goods};
 use crate::rule::StrategyInfo;
 use crate::spec::Settings;
 
@@ -30,7 +30,12 @@ pub struct Built {
 }
 
 /// Every game there is, by name.
-pub static GAMES: &[Registration] = &[guess_two_thirds::REGISTRATION, divide_dollar::REGISTRATION];
+pub static GAMES: &[Registration] = &[
+    guess_two_thirds::REGISTRATION,
+    divide_dollar::REGISTRATION,
+    public_goods::REGISTRATION,
+    diners_dilemma::REGISTRATION,
+];
 
 /// The game of this name.
 ///

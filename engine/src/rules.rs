@@ -1,5 +1,7 @@
 //! The rule players, by game, and the ones that every game has.
 
 pub mod common;
+pub mod diners_dilemma;
 pub mod divide_dollar;
 pub mod guess_two_thirds;
+pub mod public_goods;

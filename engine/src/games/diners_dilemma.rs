@@ -1,0 +1,309 @@
+//! Diner's Dilemma.
+//!
+//! In every round each player orders a cheap or a costly dish, all at the same
+//! time, and everybody pays an equal part of the bill. A player's utility is that
+//! of its own dish less its part of the bill. Players are told how many ordered
+//! which dish, not who. A forfeited ask orders the cheap dish.
+//!
+//! Source: Huang et al., arXiv 2403.11807, section 3.1 and appendix C; the
+//! authors' code for lenient answers: every word but "cheap" is the costly dish.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use crate::ask::{Action, Answer, Ask, Form, Foul, Seat};
+use crate::chance::Chance;
+use crate::event::{Event, EventLog};
+use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, State, Timing};
+use crate::games::rounds::{RoundRules, Rounds};
+use crate::games::{
+    DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
+    check_between, check_table, column, series_of,
+};
+use crate::measures::{Measures, mean, share_deviation};
+use crate::registry::{Built, Registration, read_params, write_params};
+use crate::rule::{Rule, StrategyError};
+use crate::rules::{common, diners_dilemma as rules};
+use crate::spec::Settings;
+
+/// Entry in the registry.
+pub const REGISTRATION: Registration = Registration {
+    info: &INFO,
+    strategies: rules::STRATEGIES,
+    build,
+    schema: || schemars::schema_for!(DinerParams).to_value(),
+};
+
+const INFO: GameInfo = GameInfo {
+    name: "diners_dilemma",
+    title: "Diner's Dilemma",
+    summary: "order a cheap or a costly dish; the bill is split evenly",
+    rules_version: 1,
+    seats: (2, 1000),
+    timing: Timing::Simultaneous,
+    chance: false,
+    hidden_information: true,
+    source: "gamma-Bench, arXiv 2403.11807, game 5",
+};
+
+/// The word for the cheap dish.
+pub const CHEAP: &str = "cheap";
+
+/// The word for the costly dish.
+pub const COSTLY: &str = "costly";
+
+/// Parameters of the game.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct DinerParams {
+    /// Number of players; taken from the seats of the experiment.
+    pub players: usize,
+    /// Number of rounds.
+    pub rounds: u32,
+    /// What the cheap dish costs.
+    pub cheap_cost: i64,
+    /// What the cheap dish is worth to who eats it.
+    pub cheap_utility: i64,
+    /// What the costly dish costs.
+    pub costly_cost: i64,
+    /// What the costly dish is worth to who eats it.
+    pub costly_utility: i64,
+    /// Fouls forgiven per ask before it is forfeited.
+    pub foul_allowance: u32,
+    /// Take any word but "cheap" for the costly dish, as the published games
+    /// did; for replays.
+    pub lenient: bool,
+}
+
+impl Default for DinerParams {
+    fn default() -> Self {
+        Self {
+            players: PLAYERS,
+            rounds: ROUNDS,
+            cheap_cost: 10,
+            cheap_utility: 15,
+            costly_cost: 20,
+            costly_utility: 20,
+            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+            lenient: false,
+        }
+    }
+}
+
+impl DinerParams {
+    /// The dish that is better whatever the others order: the costly one when
+    /// its additional utility exceeds one's own part of its additional cost.
+    /// Cheap when it makes no difference.
+    pub fn dominant_dish(&self) -> &'static str {
+        let utility = self.costly_utility - self.cheap_utility;
+        let cost = self.costly_cost - self.cheap_cost;
+        if utility * self.players as i64 > cost {
+            COSTLY
+        } else {
+            CHEAP
+        }
+    }
+
+    fn utility(&self, cheap: bool) -> i64 {
+        if cheap {
+            self.cheap_utility
+        } else {
+            self.costly_utility
+        }
+    }
+}
+
+fn build(settings: &Settings) -> Result<Built, ParameterError> {
+    let params: DinerParams = read_params(settings)?;
+    check_table(&INFO, params.players, params.rounds)?;
+    check_between("cheap_cost", params.cheap_cost, 0, LARGEST_AMOUNT)?;
+    check_between("costly_cost", params.costly_cost, 0, LARGEST_AMOUNT)?;
+    check_between(
+        "cheap_utility",
+        params.cheap_utility,
+        -LARGEST_AMOUNT,
+        LARGEST_AMOUNT,
+    )?;
+    check_between(
+        "costly_utility",
+        params.costly_utility,
+        -LARGEST_AMOUNT,
+        LARGEST_AMOUNT,
+    )?;
+    if params.costly_cost <= params.cheap_cost {
+        let message = "costly_cost must be greater than cheap_cost";
+        return Err(ParameterError::new("costly_cost", message));
+    }
+    let written = write_params(&params);
+    Ok(Built {
+        game: std::sync::Arc::new(Diner { params }),
+        params: written,
+    })
+}
+
+struct Diner {
+    params: DinerParams,
+}
+
+impl Game for Diner {
+    fn info(&self) -> &'static GameInfo {
+        &INFO
+    }
+
+    fn seats(&self) -> usize {
+        self.params.players
+    }
+
+    fn asks_per_seat(&self) -> u32 {
+        self.params.rounds
+    }
+
+    /// The others cost least when all of them eat cheap, most when none does.
+    fn payoff_bounds(&self) -> (f64, f64) {
+        let params = &self.params;
+        let others = params.players as i64 - 1;
+        let after = |utility: i64, own: i64, each: i64| {
+            utility as f64 - (own + others * each) as f64 / params.players as f64
+        };
+        let with_others = |each| {
+            let cheap = after(params.cheap_utility, params.cheap_cost, each);
+            (
+                cheap,
+                after(params.costly_utility, params.costly_cost, each),
+            )
+        };
+        let (worst, best) = (
+            with_others(params.costly_cost),
+            with_others(params.cheap_cost),
+        );
+        bounds_over(params.rounds, worst.0.min(worst.1), best.0.max(best.1))
+    }
+
+    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
+        let params = &self.params;
+        log.push(
+            briefing(params.players, params.rounds)
+                .fact("cheap_cost", params.cheap_cost)
+                .fact("cheap_utility", params.cheap_utility)
+                .fact("costly_cost", params.costly_cost)
+                .fact("costly_utility", params.costly_utility),
+        );
+        let form = Form::choice(&[CHEAP, COSTLY]);
+        let ask = Ask {
+            seat: 0,
+            kind: "dish",
+            form,
+            foul_allowance: params.foul_allowance,
+        };
+        Rounds::start(
+            params.clone(),
+            params.players,
+            params.rounds,
+            ask,
+            chance,
+            log,
+        )
+    }
+
+    fn rule(
+        &self,
+        strategy: &str,
+        settings: &Map<String, Json>,
+        _seat: Seat,
+    ) -> Result<Box<dyn Rule>, StrategyError> {
+        rules::make(&self.params, strategy, settings)
+            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
+    }
+
+    fn equilibrium(&self) -> Equilibrium {
+        let dish = self.params.dominant_dish();
+        let cheap = if dish == CHEAP { 100.0 } else { 0.0 };
+        let exact = |scheme, value| ExpectedScore {
+            scheme,
+            value,
+            tolerance: EXACT,
+        };
+        Equilibrium {
+            play: format!("everybody orders the {dish} dish"),
+            scores: vec![exact("iclr2025", 100.0 - cheap), exact("arxiv2024", cheap)],
+        }
+    }
+
+    fn measures(&self, log: &EventLog) -> Measures {
+        measures(&self.params, log)
+    }
+}
+
+impl RoundRules for DinerParams {
+    fn check(&self, ask: &Ask, action: &Action) -> Result<(), Foul> {
+        match action {
+            Action::Choice(_) if self.lenient => Ok(()),
+            _ => ask.form.check(action),
+        }
+    }
+
+    fn play(
+        &mut self,
+        round: u32,
+        answers: &[Answer],
+        payoffs: &mut [f64],
+        _chance: &mut Chance,
+        log: &mut EventLog,
+    ) {
+        let dish = |answer: &Answer| {
+            let word = answer.choice()?;
+            Some(if word == CHEAP { CHEAP } else { COSTLY })
+        };
+        let eats_cheap = |answer: &Answer| dish(answer) != Some(COSTLY);
+        let cheap = answers.iter().filter(|answer| eats_cheap(answer)).count();
+        let costly = answers.len() - cheap;
+        let total_cost = cheap as i64 * self.cheap_cost + costly as i64 * self.costly_cost;
+        let average_cost = total_cost as f64 / self.players as f64;
+        let utilities: Vec<f64> = answers
+            .iter()
+            .map(|answer| self.utility(eats_cheap(answer)) as f64 - average_cost)
+            .collect();
+        for (payoff, utility) in payoffs.iter_mut().zip(&utilities) {
+            *payoff += utility;
+        }
+        log.push(
+            Event::new("round_result", round)
+                .fact("cheap", cheap)
+                .fact("costly", costly)
+                .fact("total_cost", total_cost)
+                .fact("average_cost", average_cost)
+                .own("dish", column(answers.iter().map(dish)))
+                .own("utility", utilities),
+        );
+    }
+}
+
+/// Scores of both schemes (arXiv 2403.11807, section 3.1 and version 1, appendix
+/// C). With S the mean share of cheap dishes: `iclr2025` is 1 - S, since the
+/// costly dish is the rational one in the published settings; `arxiv2024` is S;
+/// both times 100.
+fn measures(params: &DinerParams, log: &EventLog) -> Measures {
+    let mut measures = Measures::default();
+    let mut shares = series_of(log, "round_result", "cheap");
+    if shares.is_empty() {
+        return measures;
+    }
+    for share in &mut shares {
+        *share /= params.players as f64;
+    }
+    let cheap = mean(shares.iter().copied());
+    measures.score("iclr2025", (1.0 - cheap) * 100.0);
+    measures.score("arxiv2024", cheap * 100.0);
+    measures.part("S", cheap);
+    measures.part("S_costly", 1.0 - cheap);
+    measures.series(
+        "sd",
+        shares.iter().map(|share| share_deviation(*share)).collect(),
+    );
+    measures.series("mean", shares);
+    measures
+}
+
+#[cfg(test)]
+mod tests;
