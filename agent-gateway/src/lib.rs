@@ -1,1 +1,30 @@
-//! x
+//! The agent gateway: every choice that the program does not make itself passes
+//! here once and is recorded under its decision address before anyone acts on
+//! it. Read `deciding.rs` first: it is one decision from top to bottom.
+//!
+//! Workers come in through [`Gateway::service`]. The ledger and the limits have
+//! two back ends each behind a trait (embedded files, Redis); providers sit
+//! behind a third trait. Nothing here knows games, sessions or agents.
+
+pub mod admission;
+pub mod config;
+pub mod decide_error;
+pub mod deciding;
+pub mod decision;
+pub mod estimate;
+pub mod flights;
+pub mod gateway;
+pub mod keys;
+pub mod ledger;
+pub mod metrics;
+pub mod money;
+pub mod providers;
+pub mod redis_store;
+pub mod routes;
+pub mod service;
+pub mod sim_llm;
+pub mod status;
+pub mod wire;
+
+pub use config::{ConfigError, GatewayConfig, ModelSection, ProviderSection, ResolvedModel};
+pub use gateway::{Gateway, GatewayError, Store};

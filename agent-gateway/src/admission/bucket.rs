@@ -1,0 +1,151 @@
+//! The bucket behind a limit per minute. Smooth refill with a burst of one
+//! second, sized so that no sliding 60 seconds ever hold more than the limit.
+//! Pure arithmetic on a clock that is handed in; `scripts/admission_reserve_v1.lua`
+//! does the same on Redis's clock, and one contract suite holds them together.
+
+const MINUTE_MS: f64 = 60_000.0;
+const SECONDS_PER_MINUTE: f64 = 60.0;
+
+/// How a bucket for `limit` per minute treats a charge.
+///
+/// In any 60 seconds a bucket lets through at most what it can hold plus what
+/// it refills. So the refill is the limit less the size, and the size is the
+/// larger of one second's worth and the charge itself, which must fit. A charge
+/// above half the limit would leave no refill: it is let through when half is
+/// there and leaves a debt.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Terms {
+    /// What the bucket may hold.
+    pub size: f64,
+    /// What it regains per millisecond.
+    pub refill_per_ms: f64,
+    /// What must be there for the charge.
+    pub needed: f64,
+}
+
+impl Terms {
+    /// The terms of one charge.
+    pub fn of(limit_per_minute: u64, charge: u64) -> Self {
+        let (limit, charge) = (limit_per_minute as f64, charge as f64);
+        let half = limit / 2.0;
+        let size = charge.max(limit / SECONDS_PER_MINUTE).min(half.max(1.0));
+        let refill_per_ms = (limit - size).max(half) / MINUTE_MS;
+        Self {
+            size,
+            refill_per_ms,
+            needed: charge.min(size),
+        }
+    }
+}
+
+/// What is left of a limit.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Bucket {
+    /// What was there at a time; absent: never used, hence full.
+    left: Option<(f64, f64)>,
+}
+
+impl Bucket {
+    /// What is there now.
+    pub fn level(&self, terms: &Terms, now_ms: f64) -> f64 {
+        self.left.map_or(terms.size, |(level, at_ms)| {
+            (level + (now_ms - at_ms).max(0.0) * terms.refill_per_ms).min(terms.size)
+        })
+    }
+
+    /// Milliseconds until the charge fits; 0 when it does.
+    pub fn wait_ms(&self, terms: &Terms, now_ms: f64) -> f64 {
+        let missing = terms.needed - self.level(terms, now_ms);
+        if missing <= 0.0 {
+            0.0
+        } else {
+            missing / terms.refill_per_ms
+        }
+    }
+
+    /// Takes the charge; may leave a debt.
+    pub fn take(&mut self, terms: &Terms, charge: u64, now_ms: f64) {
+        self.left = Some((self.level(terms, now_ms) - charge as f64, now_ms));
+    }
+
+    /// Corrects an estimate. What would overflow is cut off by the next look.
+    pub fn correct(&mut self, estimated: u64, used: u64) {
+        if let Some((level, _)) = &mut self.left {
+            *level += estimated as f64 - used as f64;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Drives a bucket as fast as it allows; returns (time, charge) pairs.
+    fn saturate(limit: u64, charges: &[u64], until_ms: f64) -> Vec<(f64, u64)> {
+        let (mut bucket, mut now, mut taken) = (Bucket::default(), 0.0, Vec::new());
+        for charge in charges.iter().cycle().copied() {
+            let terms = Terms::of(limit, charge);
+            // Clocks of both back ends tick in whole milliseconds or finer.
+            now += bucket.wait_ms(&terms, now).ceil();
+            if now > until_ms {
+                return taken;
+            }
+            bucket.take(&terms, charge, now);
+            taken.push((now, charge));
+        }
+        taken
+    }
+
+    fn busiest_minute(taken: &[(f64, u64)]) -> u64 {
+        let minute_from = |start: f64| {
+            let inside = taken
+                .iter()
+                .filter(|(at, _)| (start..=start + 60_000.0).contains(at));
+            inside.map(|(_, charge)| charge).sum()
+        };
+        taken
+            .iter()
+            .map(|(at, _)| minute_from(*at))
+            .max()
+            .unwrap_or(0)
+    }
+
+    #[test]
+    fn no_sliding_minute_exceeds_the_limit() {
+        for limit in [3, 10, 60, 600, 5_000] {
+            let busiest = busiest_minute(&saturate(limit, &[1], 200_000.0));
+            assert!(busiest <= limit, "{limit}: {busiest}");
+        }
+        for charge in [10, 100, 1_000, 5_000] {
+            let busiest = busiest_minute(&saturate(10_000, &[charge], 300_000.0));
+            assert!(busiest <= 10_000, "{charge}: {busiest}");
+        }
+        let mixed = busiest_minute(&saturate(10_000, &[40, 900, 7, 300, 120], 300_000.0));
+        assert!(mixed <= 10_000, "{mixed}");
+    }
+
+    #[test]
+    fn small_charges_use_nearly_the_whole_limit() {
+        let taken = saturate(6_000, &[1], 600_000.0).len();
+        assert!((58_500..=60_100).contains(&taken), "{taken}");
+    }
+
+    #[test]
+    fn charge_above_the_limit_waits_but_is_let_through() {
+        let taken = saturate(1_000, &[2_000], 600_000.0);
+        assert!(taken.len() >= 2, "{taken:?}");
+        assert!(taken[1].0 >= 120_000.0, "{taken:?}");
+    }
+
+    #[test]
+    fn correction_gives_back_what_was_not_used() {
+        let terms = Terms::of(60_000, 1_000);
+        let mut bucket = Bucket::default();
+        bucket.take(&terms, 1_000, 0.0);
+        assert!(bucket.wait_ms(&terms, 0.0) > 900.0);
+        bucket.correct(1_000, 0);
+        assert_eq!(bucket.wait_ms(&terms, 0.0), 0.0);
+        bucket.correct(0, 1_500);
+        assert!(bucket.level(&terms, 0.0) < 0.0);
+    }
+}

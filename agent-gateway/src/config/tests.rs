@@ -1,0 +1,148 @@
+//! What a configuration means and how it is refused.
+
+use super::*;
+
+const FILE: &str = r#"
+[providers.deepinfra]
+kind = "openai"
+base_url = "https://api.deepinfra.com/v1/openai/"
+keys = [ { env = "AGON_TEST_UNSET_KEY" }, { file = "/no/such/file" } ]
+requests_per_minute = 600
+tokens_per_minute = 1_000_000
+concurrency = 200
+timeout = "90s"
+
+[providers.local]
+base_url = "http://127.0.0.1:9/v1"
+
+[models.llama-70b]
+provider = "deepinfra"
+model = "meta-llama/Llama-3.1-70B-Instruct"
+structured_output = "json_schema"
+seed = true
+max_output_tokens = 512
+output_limit_field = "max_completion_tokens"
+price = { input_per_million_dollars = "0.23", output_per_million_dollars = "0.40" }
+
+[models.tiny]
+provider = "local"
+
+[gateway]
+patience = "5m"
+"#;
+
+#[test]
+fn documented_file_is_read_as_documented() {
+    let config = GatewayConfig::parse("gateway.toml", FILE).unwrap();
+    assert_eq!(config.patience(), Duration::from_secs(300));
+    assert_eq!(
+        config.model_names().collect::<Vec<_>>(),
+        ["llama-70b", "tiny"]
+    );
+
+    let model = config.resolve_without_keys("llama-70b").unwrap();
+    assert_eq!(model.model, "meta-llama/Llama-3.1-70B-Instruct");
+    assert_eq!(
+        model.provider.base_url,
+        "https://api.deepinfra.com/v1/openai"
+    );
+    assert_eq!(model.provider.timeout, Duration::from_secs(90));
+    assert_eq!(model.provider.limits.tokens_per_minute, Some(1_000_000));
+    assert_eq!(
+        model.output_limit_field,
+        OutputLimitField::MaxCompletionTokens
+    );
+    assert_eq!(model.structured_output, StructuredOutput::JsonSchema);
+    assert_eq!(model.max_output_tokens, 512);
+    assert_eq!(model.price.unwrap().input_per_million.0, 230_000_000);
+
+    let tiny = config.resolve("tiny").unwrap();
+    assert_eq!((tiny.model.as_str(), tiny.seed), ("tiny", false));
+    assert_eq!(tiny.structured_output, StructuredOutput::None);
+}
+
+#[test]
+fn builtin_provider_needs_no_file() {
+    let config = GatewayConfig::default();
+    let model = config.resolve("ollama/qwen3:8b").unwrap();
+    assert_eq!(model.model, "qwen3:8b");
+    assert_eq!(model.provider.base_url, "http://localhost:11434/v1");
+    let model = config
+        .resolve_without_keys("deepinfra/meta-llama/Llama-3")
+        .unwrap();
+    assert_eq!(model.model, "meta-llama/Llama-3");
+}
+
+#[test]
+fn section_of_a_builtin_provider_keeps_what_it_does_not_say() {
+    let text = "[providers.openai]\nrequests_per_minute = 60";
+    let config = GatewayConfig::parse("gateway.toml", text).unwrap();
+    let model = config.resolve_without_keys("openai/gpt").unwrap();
+    assert_eq!(
+        model.provider.keys,
+        [KeySource::Env("OPENAI_API_KEY".into())]
+    );
+    assert_eq!(model.provider.limits.requests_per_minute, Some(60));
+    assert_eq!(
+        model.output_limit_field,
+        OutputLimitField::MaxCompletionTokens
+    );
+}
+
+#[test]
+fn unknown_model_names_what_exists() {
+    let config = GatewayConfig::parse("gateway.toml", FILE).unwrap();
+    let text = config.resolve("gpt").unwrap_err().to_string();
+    for part in [
+        "\"gpt\"",
+        "llama-70b, tiny",
+        "provider/model",
+        "deepinfra",
+        "ollama",
+    ] {
+        assert!(text.contains(part), "{text}");
+    }
+}
+
+#[test]
+fn missing_keys_say_what_to_set() {
+    let config = GatewayConfig::parse("gateway.toml", FILE).unwrap();
+    let text = config.resolve("llama-70b").unwrap_err().to_string();
+    assert!(
+        text.contains("environment variable AGON_TEST_UNSET_KEY is not set"),
+        "{text}"
+    );
+    assert!(text.contains("/no/such/file"), "{text}");
+}
+
+#[test]
+fn wrong_files_are_refused_with_the_place() {
+    let cases = [
+        ("[providers.x]\nbase_url = 'http://h'\ncolour = 1", "colour"),
+        ("[providers.x]\nbase_url = 'ftp://h'", "http://"),
+        ("[providers.x]\nbase_url = 'http://me:secret@h'", "use keys"),
+        ("[providers.x]\nkind = 'telepathy'", "telepathy"),
+        ("[providers.x]", "base_url is missing"),
+        ("[providers.openai]\nconcurrency = 0", "limit of 0"),
+        ("[providers.openai]\ntimeout = '0s'", "timeout"),
+        ("[providers.openai]\nkeys = [ { value = 'sk-1' } ]", "value"),
+        ("[models.m]\nprovider = 'nobody'", "no provider \"nobody\""),
+        (
+            "[models.m]\nprovider = 'vllm'\nmax_output_tokens = 0",
+            "at least 1",
+        ),
+        (
+            "[models.m]\nprovider = 'vllm'\nprice = { input_per_million_dollars = 'x', \
+             output_per_million_dollars = '1' }",
+            "not an amount in dollars",
+        ),
+        ("[gateway]\npatience = 'soon'", "patience"),
+        ("[gateway", "gateway.toml:1"),
+    ];
+    for (text, expected) in cases {
+        let error = GatewayConfig::parse("gateway.toml", text)
+            .unwrap_err()
+            .to_string();
+        assert!(error.contains(expected), "{text} gave: {error}");
+    }
+}

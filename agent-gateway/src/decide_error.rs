@@ -1,0 +1,96 @@
+//! Why a decision was not made, and what that means on the wire. Made by
+//! `deciding.rs`, turned into statuses by `service.rs`.
+
+use agon_service_kit::status::ErrorClass;
+
+use crate::admission::AdmissionError;
+use crate::decision::{DecisionAddress, RequestDigest};
+use crate::ledger::LedgerError;
+use crate::routes::RouteError;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub enum DecideError {
+    /// The determinism guard: one address, two questions.
+    #[error(
+        "decision {address} belongs to request {recorded}, but was asked as {asked}: the session \
+         did not play the same way twice"
+    )]
+    Conflict {
+        /// The address.
+        address: DecisionAddress,
+        /// What was there first.
+        recorded: RequestDigest,
+        /// What came now.
+        asked: RequestDigest,
+    },
+    /// The model cannot be reached as configured.
+    #[error(transparent)]
+    Route(#[from] RouteError),
+    /// The ledger did not work.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The limits could not be looked at.
+    #[error(transparent)]
+    Admission(#[from] AdmissionError),
+    /// The provider will always refuse this request.
+    #[error("model {model} refused the request for good: {reason}")]
+    Refused {
+        /// The model.
+        model: String,
+        /// What the provider said.
+        reason: String,
+    },
+    /// Every key of the provider is dead.
+    #[error("provider {provider} has no usable key left: {reasons}")]
+    NoKeyLeft {
+        /// The provider.
+        provider: String,
+        /// Why, key by key.
+        reasons: String,
+    },
+    /// The provider kept failing.
+    #[error("model {model} kept failing until patience was over, {tries} tries, at last: {last}")]
+    PatienceOver {
+        /// The model.
+        model: String,
+        /// How often it was called.
+        tries: u32,
+        /// What came last.
+        last: String,
+    },
+    /// The gateway is going down and the call was not made yet.
+    #[error("the gateway is stopping")]
+    Stopping,
+    /// Nobody waits for the answer and the call was not made yet.
+    #[error("nobody waits for this decision any more")]
+    Abandoned,
+}
+
+impl DecideError {
+    /// One address, two questions.
+    pub fn conflict(
+        address: &DecisionAddress,
+        recorded: RequestDigest,
+        asked: RequestDigest,
+    ) -> Self {
+        Self::Conflict {
+            address: address.clone(),
+            recorded,
+            asked,
+        }
+    }
+
+    /// The row of the error table.
+    pub fn class(&self) -> ErrorClass {
+        match self {
+            Self::Conflict { .. } => ErrorClass::Conflict,
+            Self::Route(_) | Self::Refused { .. } => ErrorClass::Invalid,
+            Self::Ledger(LedgerError::Damaged { .. }) => ErrorClass::Internal,
+            Self::Ledger(_) | Self::Admission(_) => ErrorClass::Unavailable,
+            Self::NoKeyLeft { .. } => ErrorClass::Exhausted,
+            Self::PatienceOver { .. } => ErrorClass::GaveUp,
+            Self::Stopping | Self::Abandoned => ErrorClass::Unavailable,
+        }
+    }
+}

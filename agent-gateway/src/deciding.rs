@@ -1,0 +1,445 @@
+//! One decision, from top to bottom: claim the address, wait for quota, call,
+//! settle, record. Owns the order of these steps and the patience with a
+//! failing provider; the steps themselves live in the ledger, the admission and
+//! the providers. Runs detached inside a flight, started by `service.rs`.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use agon_service_kit::backoff::{DelayPolicy, Delays, Retry, retry};
+use agon_service_kit::tasks::with_causes;
+use tokio_util::sync::CancellationToken;
+use tracing::Instrument as _;
+
+use crate::admission::{Limiter, Reservation};
+use crate::decide_error::DecideError;
+use crate::decision::{Decision, DecisionAddress, Request, RequestDigest};
+use crate::estimate;
+use crate::flights::Passengers;
+use crate::keys::PooledKey;
+use crate::ledger::{Claim, Ledger};
+use crate::metrics;
+use crate::providers::{Call, Refusal, Remedy, Reply};
+use crate::routes::{Pool, Route, Routes};
+use crate::status::{Book, Tally};
+
+/// Beyond the timeout of its call an attempt needs only a moment to be settled;
+/// after this its asker has died.
+const SETTLE_MARGIN: Duration = Duration::from_secs(30);
+
+/// Delays between tries at a failing provider: soon at first, because most
+/// failures are single, then gently.
+const PROVIDER_DELAYS: DelayPolicy = DelayPolicy {
+    initial: Duration::from_millis(200),
+    factor: 2.0,
+    cap: Duration::from_secs(20),
+    jitter: 0.3,
+    give_up_after: None,
+};
+
+/// Looks at an address that another replica is asking about.
+const ELSEWHERE_DELAYS: DelayPolicy = DelayPolicy {
+    initial: Duration::from_millis(20),
+    factor: 1.5,
+    cap: Duration::from_millis(500),
+    jitter: 0.2,
+    give_up_after: None,
+};
+
+/// What a flight ends with.
+pub type Outcome = Result<Answer, Arc<DecideError>>;
+
+/// A decision that stands recorded.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// The decision.
+    pub decision: Arc<Decision>,
+    /// It was there before this flight.
+    pub from_ledger: bool,
+}
+
+/// One question, with everything that belongs to it.
+pub struct Question {
+    /// Where the answer belongs.
+    pub address: DecisionAddress,
+    /// What is asked.
+    pub request: Request,
+    /// Its digest.
+    pub digest: RequestDigest,
+    /// Where it is counted.
+    pub tally: Tally,
+}
+
+/// Makes decisions.
+pub struct Decider {
+    /// Where decisions are recorded.
+    pub ledger: Arc<dyn Ledger>,
+    /// What keeps the limits.
+    pub limiter: Arc<dyn Limiter>,
+    /// How models are reached.
+    pub routes: Routes,
+    /// What has been counted.
+    pub book: Book,
+    /// Unique per gateway process.
+    pub owner: String,
+    /// Counts attempts, to name them.
+    pub attempts: AtomicU64,
+    /// Cancelled when the gateway stops: nothing unpaid goes on from then.
+    pub stopping: CancellationToken,
+}
+
+impl Decider {
+    /// Answers a question, from the ledger or by asking.
+    pub async fn decide(&self, question: Question, passengers: Passengers<Outcome>) -> Outcome {
+        let outcome = self.claim_and_fill(&question, &passengers).await;
+        match &outcome {
+            Ok(answer) if answer.from_ledger => {
+                question.tally.count_from_ledger();
+                metrics::count_decision("ledger");
+            }
+            Ok(_) => metrics::count_decision("called"),
+            Err(error) => {
+                metrics::count_decision("failed");
+                if let DecideError::Conflict { .. } = error {
+                    tracing::error!(%error, "one decision address was asked two questions");
+                }
+            }
+        }
+        outcome.map_err(Arc::new)
+    }
+
+    async fn claim_and_fill(
+        &self,
+        question: &Question,
+        passengers: &Passengers<Outcome>,
+    ) -> Result<Answer, DecideError> {
+        let Question {
+            address, digest, ..
+        } = question;
+        let mut delays = Delays::new(ELSEWHERE_DELAYS);
+        loop {
+            let claim = self.ledger.claim(address, digest).await?;
+            match claim {
+                Claim::Granted => break,
+                Claim::Recorded(decision) => {
+                    return Ok(Answer {
+                        decision: Arc::new(decision),
+                        from_ledger: true,
+                    });
+                }
+                Claim::Conflict(other) => {
+                    return Err(DecideError::conflict(address, other, digest.clone()));
+                }
+                Claim::HeldElsewhere => {
+                    let delay = delays.next_delay().unwrap_or(ELSEWHERE_DELAYS.cap);
+                    self.unpaid(passengers, tokio::time::sleep(delay)).await?;
+                }
+            }
+        }
+        let filled = tokio::select! {
+            filled = self.fill(question, passengers) => filled,
+            never = self.keep_claim(address) => match never {},
+        };
+        if filled.is_err()
+            && let Err(error) = self.ledger.release(address).await
+        {
+            tracing::warn!(%address, error = %with_causes(&error), "claim not given back");
+        }
+        filled
+    }
+
+    /// Renews the claim until dropped.
+    async fn keep_claim(&self, address: &DecisionAddress) -> std::convert::Infallible {
+        let Some(every) = self.ledger.renew_every() else {
+            return std::future::pending().await;
+        };
+        loop {
+            tokio::time::sleep(every).await;
+            if let Err(error) = self.ledger.renew(address).await {
+                tracing::warn!(%address, error = %with_causes(&error), "claim not renewed");
+            }
+        }
+    }
+
+    async fn fill(
+        &self,
+        question: &Question,
+        passengers: &Passengers<Outcome>,
+    ) -> Result<Answer, DecideError> {
+        let route = self.routes.find(&question.request.model)?;
+        let (reply, reservation) = self.ask(question, &route, passengers).await?;
+        let usage = reply
+            .usage
+            .unwrap_or_else(|| estimate::usage(&question.request, &reply.text));
+        metrics::count_tokens(&route.pool.keys.provider, &usage);
+        let decision = Decision {
+            request_digest: question.digest.clone(),
+            reply: reply.text,
+            answered_by: reply.answered_by,
+            finish_reason: reply.finish_reason,
+            usage,
+            simulated: reply.simulated,
+        };
+        let settle = self.settle(&route.pool, &reservation, usage.total_tokens());
+        let record = self.record(&question.address, &decision);
+        let ((), standing) = tokio::join!(settle, record);
+        let standing = standing?;
+        if standing.request_digest != question.digest {
+            let other = standing.request_digest;
+            return Err(DecideError::conflict(
+                &question.address,
+                other,
+                question.digest.clone(),
+            ));
+        }
+        question.tally.count_decided(usage);
+        Ok(Answer {
+            decision: Arc::new(standing),
+            from_ledger: false,
+        })
+    }
+
+    /// Asks the provider until it answers, it refuses for good, or patience
+    /// is over. The reservation of the answered attempt is not settled yet.
+    async fn ask(
+        &self,
+        question: &Question,
+        route: &Route,
+        passengers: &Passengers<Outcome>,
+    ) -> Result<(Reply, Reservation), DecideError> {
+        let pool = &route.pool;
+        let tokens = estimate::most_tokens(&question.request, &route.model);
+        let mut troubles = Troubles::new(self.routes.config().patience());
+        loop {
+            let (reservation, key) = self
+                .admit(question, route, tokens, passengers, &mut troubles)
+                .await?;
+            let began = Instant::now();
+            let outcome = self.call(question, route, &key).await;
+            let refusal = match outcome {
+                Ok(reply) => return Ok((reply, reservation)),
+                Err(refusal) => refusal,
+            };
+            let used = if refusal.maybe_used { tokens } else { 0 };
+            self.settle(pool, &reservation, used).await;
+            let delay = troubles.note(began.elapsed(), &refusal);
+            tracing::debug!(
+                address = %question.address, key_source = %key.source, reason = %refusal.reason,
+                remedy = ?refusal.remedy, "provider call failed"
+            );
+            match refusal.remedy {
+                Remedy::GiveUp => {
+                    return Err(DecideError::Refused {
+                        model: route.model.name.clone(),
+                        reason: refusal.reason,
+                    });
+                }
+                Remedy::QuarantineKey => {
+                    pool.line
+                        .change(async { key.put_in_quarantine(&refusal.reason) })
+                        .await;
+                }
+                Remedy::HoldKey(_) => {
+                    troubles.check(&route.model.name)?;
+                    self.hold(pool, &key, delay).await;
+                }
+                Remedy::Retry(_) => {
+                    troubles.check(&route.model.name)?;
+                    self.unpaid(passengers, tokio::time::sleep(delay)).await?;
+                }
+            }
+        }
+    }
+
+    /// Waits for quota. Time spent here is nobody's failure, except for what a
+    /// provider's own refusal has put on top.
+    async fn admit(
+        &self,
+        question: &Question,
+        route: &Route,
+        tokens: u64,
+        passengers: &Passengers<Outcome>,
+        troubles: &mut Troubles,
+    ) -> Result<(Reservation, Arc<PooledKey>), DecideError> {
+        let pool = &route.pool;
+        let number = self.attempts.fetch_add(1, Ordering::Relaxed);
+        let attempt = format!("{}-{number}", self.owner);
+        let lasts = route.model.provider.timeout + SETTLE_MARGIN;
+        let began = Instant::now();
+        let waiting = question.tally.waiting();
+        let line = pool
+            .line
+            .admit(self.limiter.as_ref(), &pool.keys, &attempt, tokens, lasts);
+        let admitted = self.unpaid(passengers, line).await??;
+        drop(waiting);
+        metrics::observe_quota_wait(began.elapsed());
+        troubles.note_wait(began.elapsed());
+        let chosen = admitted.and_then(|reservation| {
+            let key = Arc::clone(pool.keys.find(&reservation.key)?);
+            Some((reservation, key))
+        });
+        chosen.ok_or_else(|| DecideError::NoKeyLeft {
+            provider: pool.keys.provider.clone(),
+            reasons: pool.keys.quarantine_reasons(),
+        })
+    }
+
+    async fn call(
+        &self,
+        question: &Question,
+        route: &Route,
+        key: &PooledKey,
+    ) -> Result<Reply, Refusal> {
+        let provider = route.pool.keys.provider.as_str();
+        let span = tracing::debug_span!(
+            "provider_call", provider, model = %route.model.model, key_source = %key.source
+        );
+        let _at_provider = question.tally.at_provider();
+        let _in_flight = key.counters.begin();
+        let began = Instant::now();
+        let call = Call {
+            model: &route.model,
+            request: &question.request,
+            key: key.secret(),
+        };
+        let outcome = route.pool.provider.call(call).instrument(span).await;
+        let named = match &outcome {
+            Ok(_) => "ok",
+            Err(Refusal {
+                remedy: Remedy::HoldKey(_) | Remedy::QuarantineKey,
+                ..
+            }) => {
+                key.counters.count_refused();
+                "refused"
+            }
+            Err(_) => {
+                key.counters.count_failed();
+                "failed"
+            }
+        };
+        metrics::count_request(provider, named, began.elapsed());
+        outcome
+    }
+
+    /// Records what was paid for; while the store is away it is kept and tried
+    /// again, because asking the provider a second time would be worse.
+    async fn record(
+        &self,
+        address: &DecisionAddress,
+        decision: &Decision,
+    ) -> Result<Decision, DecideError> {
+        let deadline = tokio::time::Instant::now().checked_add(self.routes.config().patience());
+        let standing = retry(Delays::default(), deadline, || async {
+            match self.ledger.record(address, decision.clone()).await {
+                Ok(standing) => Ok(standing),
+                Err(error) if error.passes_by_itself() => {
+                    tracing::warn!(%address, error = %with_causes(&error), "not recorded yet");
+                    Err(Retry::Again(error))
+                }
+                Err(error) => Err(Retry::Stop(error)),
+            }
+        });
+        Ok(standing.await?)
+    }
+
+    /// A settlement that fails is no reason to fail a decision: the attempt
+    /// then stays charged as estimated until it counts as lost.
+    async fn settle(&self, pool: &Pool, reservation: &Reservation, used_tokens: u64) {
+        let settled = pool
+            .line
+            .change(self.limiter.settle(reservation, used_tokens))
+            .await;
+        if let Err(error) = settled {
+            tracing::warn!(error = %with_causes(&error), "attempt not settled");
+        }
+    }
+
+    async fn hold(&self, pool: &Pool, key: &PooledKey, hold: Duration) {
+        let (provider, id) = (pool.keys.provider.as_str(), &key.candidate.key);
+        let held = pool
+            .line
+            .change(self.limiter.hold(provider, id, hold))
+            .await;
+        if let Err(error) = held {
+            tracing::warn!(error = %with_causes(&error), "key not held");
+        }
+    }
+
+    /// Does something that costs nothing to give up: not when the gateway
+    /// stops, and not for nobody.
+    async fn unpaid<F: Future>(
+        &self,
+        passengers: &Passengers<Outcome>,
+        work: F,
+    ) -> Result<F::Output, DecideError> {
+        tokio::select! {
+            biased;
+            () = self.stopping.cancelled() => Err(DecideError::Stopping),
+            () = passengers.all_gone() => Err(DecideError::Abandoned),
+            output = work => Ok(output),
+        }
+    }
+}
+
+/// The bad luck of one decision with its provider.
+struct Troubles {
+    patience: Duration,
+    delays: Delays,
+    spent: Duration,
+    held: Duration,
+    tries: u32,
+    last: String,
+}
+
+impl Troubles {
+    fn new(patience: Duration) -> Self {
+        let delays = Delays::new(PROVIDER_DELAYS);
+        let (spent, held) = (Duration::ZERO, Duration::ZERO);
+        Self {
+            patience,
+            delays,
+            spent,
+            held,
+            tries: 0,
+            last: String::new(),
+        }
+    }
+
+    /// Takes note of a failed call; says how long to stay away.
+    fn note(&mut self, took: Duration, refusal: &Refusal) -> Duration {
+        self.tries += 1;
+        self.last.clone_from(&refusal.reason);
+        self.spent += took;
+        let own = self.delays.next_delay().unwrap_or(PROVIDER_DELAYS.cap);
+        match refusal.remedy {
+            Remedy::HoldKey(after) => {
+                self.held = after.unwrap_or(own);
+                self.held
+            }
+            Remedy::Retry(after) => {
+                let delay = after.map_or(own, |after| after.max(own));
+                self.spent += delay;
+                delay
+            }
+            Remedy::QuarantineKey | Remedy::GiveUp => Duration::ZERO,
+        }
+    }
+
+    /// Of a wait for quota, the part that a hold of our own making explains
+    /// counts as spent on the provider.
+    fn note_wait(&mut self, waited: Duration) {
+        self.spent += waited.min(std::mem::take(&mut self.held));
+    }
+
+    fn check(&self, model: &str) -> Result<(), DecideError> {
+        if self.spent < self.patience {
+            return Ok(());
+        }
+        Err(DecideError::PatienceOver {
+            model: model.to_owned(),
+            tries: self.tries,
+            last: self.last.clone(),
+        })
+    }
+}

@@ -1,0 +1,277 @@
+//! What a decision is: where it belongs, what was asked, what was answered,
+//! what it used. Owns the request digest, which tells whether two requests
+//! under one address are the same. Refuses wire types; `wire.rs` translates.
+
+use std::fmt;
+use std::ops::AddAssign;
+
+use serde::{Deserialize, Serialize};
+
+/// Where a decision belongs: session / seat / index.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct DecisionAddress {
+    /// Content-derived id of the session.
+    pub session_id: String,
+    /// The seat that asks.
+    pub seat: u32,
+    /// Counts up from 0 over everything the seat asks in its session.
+    pub index: u32,
+}
+
+impl fmt::Display for DecisionAddress {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.session_id, self.seat, self.index)
+    }
+}
+
+/// Who says a message in a conversation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// Instructions that stand above the conversation.
+    System,
+    /// What the model is told and asked.
+    User,
+    /// What the model answered before.
+    Assistant,
+}
+
+impl Role {
+    /// The name that chat protocols use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Role::System => "system",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        }
+    }
+}
+
+/// One message of a conversation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// Who says it.
+    pub role: Role,
+    /// What is said.
+    pub content: String,
+}
+
+/// What a reply should look like, for providers with structured output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReplyFormat {
+    /// Short name of the schema.
+    pub name: String,
+    /// The JSON Schema, as text.
+    pub json_schema: String,
+}
+
+/// What is asked of a model. Everything in here is part of the digest.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Request {
+    /// Name of a model in the gateway's configuration.
+    pub model: String,
+    /// The whole conversation, system message first.
+    pub messages: Vec<Message>,
+    /// Absent: the provider's default.
+    pub temperature: Option<f64>,
+    /// Absent: the provider's default.
+    pub top_p: Option<f64>,
+    /// Absent: the model's configured maximum.
+    pub max_output_tokens: Option<u32>,
+    /// For providers that can sample from a seed.
+    pub sampling_seed: Option<u64>,
+    /// Absent: free text.
+    pub reply_format: Option<ReplyFormat>,
+}
+
+impl Request {
+    /// BLAKE3 over a canonical encoding: a version line, then every field in
+    /// order, texts and lists with their lengths before them, optional fields
+    /// with a presence byte, floats as their bits. Two requests share a digest
+    /// exactly when all their fields are equal.
+    pub fn digest(&self) -> RequestDigest {
+        let mut canon = Canon(blake3::Hasher::new());
+        canon.text("agon request 1");
+        canon.text(&self.model);
+        canon.number(self.messages.len() as u64);
+        for message in &self.messages {
+            canon.text(message.role.name());
+            canon.text(&message.content);
+        }
+        canon.optional(self.temperature.map(f64::to_bits));
+        canon.optional(self.top_p.map(f64::to_bits));
+        canon.optional(self.max_output_tokens.map(u64::from));
+        canon.optional(self.sampling_seed);
+        canon.optional(self.reply_format.as_ref().map(|_| 0));
+        if let Some(format) = &self.reply_format {
+            canon.text(&format.name);
+            canon.text(&format.json_schema);
+        }
+        RequestDigest(canon.0.finalize().to_hex().to_string())
+    }
+}
+
+/// Feeds fields to the hash so that no two field lists share their bytes.
+struct Canon(blake3::Hasher);
+
+impl Canon {
+    fn number(&mut self, number: u64) {
+        self.0.update(&number.to_le_bytes());
+    }
+
+    fn text(&mut self, text: &str) {
+        self.number(text.len() as u64);
+        self.0.update(text.as_bytes());
+    }
+
+    fn optional(&mut self, value: Option<u64>) {
+        self.0.update(&[u8::from(value.is_some())]);
+        if let Some(value) = value {
+            self.number(value);
+        }
+    }
+}
+
+/// Digest of a request, lower-case hexadecimal.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct RequestDigest(String);
+
+impl RequestDigest {
+    /// The digest as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<String> for RequestDigest {
+    fn from(text: String) -> Self {
+        Self(text)
+    }
+}
+
+impl fmt::Display for RequestDigest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Tokens that a call used.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Usage {
+    /// Tokens of the conversation sent.
+    pub input_tokens: u64,
+    /// Tokens of the reply, hidden reasoning included.
+    pub output_tokens: u64,
+    /// Part of `input_tokens` that came from the provider's own cache.
+    pub cached_input_tokens: u64,
+    /// Part of `output_tokens` spent on hidden reasoning.
+    pub reasoning_tokens: u64,
+    /// The provider did not say; the numbers are our estimate.
+    pub estimated: bool,
+}
+
+impl Usage {
+    /// Input and output together.
+    pub fn total_tokens(&self) -> u64 {
+        self.input_tokens.saturating_add(self.output_tokens)
+    }
+}
+
+impl AddAssign for Usage {
+    fn add_assign(&mut self, other: Self) {
+        self.input_tokens += other.input_tokens;
+        self.output_tokens += other.output_tokens;
+        self.cached_input_tokens += other.cached_input_tokens;
+        self.reasoning_tokens += other.reasoning_tokens;
+        self.estimated |= other.estimated;
+    }
+}
+
+/// One recorded answer from outside. This is what the ledger keeps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Decision {
+    /// Which request it answers.
+    pub request_digest: RequestDigest,
+    /// The reply's text, as the provider gave it; may be empty.
+    pub reply: String,
+    /// The model that the provider says answered.
+    pub answered_by: String,
+    /// Why the provider stopped.
+    pub finish_reason: String,
+    /// Tokens used.
+    pub usage: Usage,
+    /// The answer came from a simulated server.
+    pub simulated: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request() -> Request {
+        Request {
+            model: "m".into(),
+            messages: vec![
+                Message {
+                    role: Role::System,
+                    content: "ab".into(),
+                },
+                Message {
+                    role: Role::User,
+                    content: "c".into(),
+                },
+            ],
+            temperature: Some(0.5),
+            top_p: None,
+            max_output_tokens: Some(10),
+            sampling_seed: Some(7),
+            reply_format: Some(ReplyFormat {
+                name: "n".into(),
+                json_schema: "{}".into(),
+            }),
+        }
+    }
+
+    #[test]
+    fn equal_requests_share_their_digest() {
+        assert_eq!(request().digest(), request().digest());
+        assert_eq!(request().digest().as_str().len(), 64);
+    }
+
+    #[test]
+    fn every_field_changes_the_digest() {
+        let changes: Vec<fn(&mut Request)> = vec![
+            |r| r.model.push('x'),
+            |r| r.messages[1].content.push('x'),
+            |r| r.messages[1].role = Role::Assistant,
+            |r| drop(r.messages.pop()),
+            |r| {
+                r.messages[0].content = "a".into();
+                r.messages[1].content = "bc".into();
+            },
+            |r| r.temperature = Some(0.6),
+            |r| r.temperature = None,
+            |r| {
+                r.top_p = r.temperature.take();
+            },
+            |r| r.max_output_tokens = None,
+            |r| r.sampling_seed = Some(8),
+            |r| r.reply_format = None,
+            |r| r.reply_format.as_mut().unwrap().json_schema.push(' '),
+        ];
+        let mut digests = vec![request().digest()];
+        for change in changes {
+            let mut changed = request();
+            change(&mut changed);
+            let digest = changed.digest();
+            assert!(!digests.contains(&digest), "{changed:?}");
+            digests.push(digest);
+        }
+    }
+
+    #[test]
+    fn digest_stays_the_same_between_versions() {
+        // A change here makes every ledger in the field conflict with itself.
+        assert_eq!(request().digest().as_str(), "2cbcb3c6bd525e916f8870b6e9a1e0b04db1882fb2269d478379dc8a697f7ff8");
+    }
+}

@@ -1,0 +1,146 @@
+//! The gateway as a whole: opens the store, wires ledger, limits, routes and
+//! service together, and drains at the end. Called by the command line, which
+//! serves it over a socket or, in one process, calls its service directly.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use agon_proto::v1::agent_gateway_service_server::AgentGatewayServiceServer;
+use agon_service_kit::tasks::Tasks;
+
+use crate::admission::{EmbeddedLimiter, Limiter, RedisLimiter};
+use crate::config::GatewayConfig;
+use crate::deciding::{Decider, Outcome};
+use crate::flights::Flights;
+use crate::ledger::{EmbeddedLedger, Ledger, LedgerError, RedisLedger};
+use crate::providers::Providers;
+use crate::redis_store::{self, RedisStoreError};
+use crate::routes::Routes;
+use crate::service::GatewayService;
+use crate::status::Book;
+
+/// Conversations grow over a session; this is far above what models read.
+const LARGEST_MESSAGE_BYTES: usize = 32 * 1024 * 1024;
+
+/// Where decisions are kept and limits are shared.
+#[derive(Clone)]
+pub enum Store {
+    /// One file for decisions; limits in memory. One gateway process.
+    Embedded(PathBuf),
+    /// A Redis address (`redis://host:port`); any number of gateway processes.
+    Redis(String),
+}
+
+impl std::fmt::Debug for Store {
+    /// The address of a Redis may hold its password.
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Store::Embedded(path) => f.debug_tuple("Embedded").field(path).finish(),
+            Store::Redis(url) => f
+                .debug_tuple("Redis")
+                .field(&redis_store::without_secrets(url))
+                .finish(),
+        }
+    }
+}
+
+/// Why a gateway cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum GatewayError {
+    /// The embedded store.
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+    /// The Redis store.
+    #[error(transparent)]
+    Redis(#[from] RedisStoreError),
+    /// The HTTP client towards the providers.
+    #[error("cannot set up the HTTP client")]
+    HttpClient(#[source] reqwest::Error),
+}
+
+/// A running gateway. Cheap to clone.
+#[derive(Clone)]
+pub struct Gateway {
+    pub(crate) decider: Arc<Decider>,
+    pub(crate) flights: Arc<Flights<Outcome>>,
+    tasks: Tasks,
+}
+
+impl Gateway {
+    /// Opens the store and makes ready to call the configured providers.
+    pub async fn open(config: GatewayConfig, store: Store) -> Result<Self, GatewayError> {
+        let providers = Providers::real().map_err(GatewayError::HttpClient)?;
+        Self::open_with(config, store, providers).await
+    }
+
+    /// As [`Gateway::open`], with providers of the caller's choice.
+    pub async fn open_with(
+        config: GatewayConfig,
+        store: Store,
+        providers: Providers,
+    ) -> Result<Self, GatewayError> {
+        let owner = new_owner();
+        let (ledger, limiter): (Arc<dyn Ledger>, Arc<dyn Limiter>) = match store {
+            Store::Embedded(path) => (
+                Arc::new(EmbeddedLedger::open(&path)?),
+                Arc::new(EmbeddedLimiter::default()),
+            ),
+            Store::Redis(url) => {
+                let connection = redis_store::connect(&url).await?;
+                let ledger = RedisLedger::new(connection.clone(), owner.clone());
+                (Arc::new(ledger), Arc::new(RedisLimiter::new(connection)))
+            }
+        };
+        let tasks = Tasks::new();
+        let decider = Arc::new(Decider {
+            ledger,
+            limiter,
+            routes: Routes::new(config, providers),
+            book: Book::default(),
+            owner,
+            attempts: AtomicU64::new(0),
+            stopping: tasks.shutdown_token(),
+        });
+        let flights = Arc::new(Flights::new(tasks.clone()));
+        Ok(Self {
+            decider,
+            flights,
+            tasks,
+        })
+    }
+
+    /// The gRPC service: to be served on a socket, or to be called directly as
+    /// a tower service by a client in the same process. Cheap to clone.
+    pub fn service(&self) -> AgentGatewayServiceServer<GatewayService> {
+        AgentGatewayServiceServer::new(GatewayService::new(self.clone()))
+            .max_decoding_message_size(LARGEST_MESSAGE_BYTES)
+            .max_encoding_message_size(LARGEST_MESSAGE_BYTES)
+    }
+
+    /// Stops: who waits for quota is sent away, calls at providers are awaited
+    /// and recorded until the deadline, then the ledger is closed.
+    pub async fn drain(&self, deadline: Duration) {
+        // Only work runs here, and the failure of work is never fatal.
+        let _ = self.tasks.shutdown(deadline).await;
+        self.decider.ledger.close().await;
+    }
+}
+
+/// Unique among all gateway processes, living and dead: it names claims and
+/// attempts in Redis. Several may live in one process (tests do that).
+fn new_owner() -> String {
+    static OPENED: AtomicU64 = AtomicU64::new(0);
+    let since = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap_or_default();
+    let host = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default();
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(host.as_bytes());
+    hasher.update(std::env::var("HOSTNAME").unwrap_or_default().as_bytes());
+    hasher.update(&std::process::id().to_le_bytes());
+    hasher.update(&since.as_nanos().to_le_bytes());
+    hasher.update(&OPENED.fetch_add(1, Ordering::Relaxed).to_le_bytes());
+    hasher.finalize().to_hex()[..16].to_owned()
+}

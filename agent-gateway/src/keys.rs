@@ -1,0 +1,347 @@
+//! Keys: where one is found, reading it, and the pool of one provider with the
+//! state of each key. A value lives in a wrapper that cannot be printed and
+//! leaves it only as a request header. Called by `config.rs`, `deciding.rs`
+//! and `status.rs`.
+
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+use secrecy::{ExposeSecret, SecretString};
+use serde::Deserialize;
+
+use crate::admission::{Candidate, KeyLimits};
+
+/// Where a key is found; never the key itself.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum KeySource {
+    /// An environment variable.
+    Env(String),
+    /// A file whose content, without surrounding white space, is the key.
+    File(PathBuf),
+}
+
+impl fmt::Display for KeySource {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            KeySource::Env(name) => write!(f, "env {name}"),
+            KeySource::File(path) => write!(f, "file {}", path.display()),
+        }
+    }
+}
+
+impl KeySource {
+    /// Reads the key.
+    pub fn read(&self) -> Result<SecretString, KeyError> {
+        let text = match self {
+            KeySource::Env(name) => {
+                std::env::var(name).map_err(|_| KeyError::NotSet { name: name.clone() })?
+            }
+            KeySource::File(path) => {
+                std::fs::read_to_string(path).map_err(|source| KeyError::Unreadable {
+                    path: path.display().to_string(),
+                    source,
+                })?
+            }
+        };
+        let key = text.trim();
+        if key.is_empty() {
+            return Err(KeyError::Empty {
+                key_source: self.to_string(),
+            });
+        }
+        // A key becomes a header; found out here, it is told with its source.
+        if !key.bytes().all(|byte| byte.is_ascii_graphic()) {
+            return Err(KeyError::Malformed {
+                key_source: self.to_string(),
+            });
+        }
+        Ok(SecretString::from(key.to_owned()))
+    }
+}
+
+/// Why a key could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum KeyError {
+    /// The environment variable is not there.
+    #[error("environment variable {name} is not set")]
+    NotSet {
+        /// Its name.
+        name: String,
+    },
+    /// The file is not there or not ours to read.
+    #[error("key file {path} cannot be read")]
+    Unreadable {
+        /// Its path.
+        path: String,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// There is nothing in it.
+    #[error("the key in {key_source} is empty")]
+    Empty {
+        /// Where it was looked for.
+        key_source: String,
+    },
+    /// It cannot be sent as a header.
+    #[error("the key in {key_source} holds white space or unprintable characters")]
+    Malformed {
+        /// Where it was found.
+        key_source: String,
+    },
+}
+
+/// The keys of one provider.
+#[derive(Debug)]
+pub struct KeyPool {
+    /// The provider's name in the configuration.
+    pub provider: String,
+    keys: Vec<Arc<PooledKey>>,
+}
+
+impl KeyPool {
+    /// A pool of the keys that can be read, and what is wrong with the others.
+    /// Without any source the pool has one nameless key that is never sent,
+    /// so that limits and holds work for keyless servers too.
+    pub fn read(provider: &str, sources: &[KeySource], limits: KeyLimits) -> (Self, Vec<KeyError>) {
+        let mut keys: Vec<Arc<PooledKey>> = Vec::new();
+        let mut errors = Vec::new();
+        if sources.is_empty() {
+            keys.push(Arc::new(PooledKey::new(
+                provider,
+                "no key".to_owned(),
+                None,
+                limits,
+            )));
+        }
+        for source in sources {
+            match source.read() {
+                Ok(secret) => {
+                    let key = PooledKey::new(provider, source.to_string(), Some(secret), limits);
+                    // The same key under two names has one quota, not two.
+                    if !keys
+                        .iter()
+                        .any(|known| known.candidate.key == key.candidate.key)
+                    {
+                        keys.push(Arc::new(key));
+                    }
+                }
+                Err(error) => errors.push(error),
+            }
+        }
+        (
+            Self {
+                provider: provider.to_owned(),
+                keys,
+            },
+            errors,
+        )
+    }
+
+    /// All keys, in the order of the configuration.
+    pub fn keys(&self) -> &[Arc<PooledKey>] {
+        &self.keys
+    }
+
+    /// The keys that may be used, as admission wants them.
+    pub fn candidates(&self) -> Vec<Candidate> {
+        let usable = self.keys.iter().filter(|key| key.quarantine().is_none());
+        usable.map(|key| key.candidate.clone()).collect()
+    }
+
+    /// Why no key is left, one reason per key.
+    pub fn quarantine_reasons(&self) -> String {
+        let reasons = self.keys.iter().filter_map(|key| {
+            key.quarantine()
+                .map(|reason| format!("{}: {reason}", key.source))
+        });
+        reasons.collect::<Vec<_>>().join("; ")
+    }
+
+    /// The key that admission chose.
+    pub fn find(&self, id: &KeyId) -> Option<&Arc<PooledKey>> {
+        self.keys.iter().find(|key| key.candidate.key == *id)
+    }
+}
+
+/// Names a key among all replicas without giving it away: a keyed hash.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct KeyId(Arc<str>);
+
+impl KeyId {
+    /// An id as it stands in the store.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl From<&str> for KeyId {
+    fn from(text: &str) -> Self {
+        Self(text.into())
+    }
+}
+
+/// One key with its state in this replica.
+#[derive(Debug)]
+pub struct PooledKey {
+    /// Where it was found, as shown to people.
+    pub source: String,
+    /// What admission needs to know of it.
+    pub candidate: Candidate,
+    /// Numbers for the status.
+    pub counters: KeyCounters,
+    secret: Option<SecretString>,
+    quarantine: Mutex<Option<String>>,
+}
+
+impl PooledKey {
+    fn new(
+        provider: &str,
+        source: String,
+        secret: Option<SecretString>,
+        limits: KeyLimits,
+    ) -> Self {
+        let value = secret.as_ref().map_or("", |secret| secret.expose_secret());
+        let mut hasher = blake3::Hasher::new_derive_key("agon agent-gateway key id 1");
+        hasher
+            .update(provider.as_bytes())
+            .update(&[0])
+            .update(value.as_bytes());
+        let id = hasher.finalize().to_hex();
+        Self {
+            source,
+            candidate: Candidate {
+                key: KeyId::from(&id[..16]),
+                limits,
+            },
+            counters: KeyCounters::default(),
+            secret,
+            quarantine: Mutex::new(None),
+        }
+    }
+
+    /// The value, absent for keyless servers.
+    pub fn secret(&self) -> Option<&SecretString> {
+        self.secret.as_ref()
+    }
+
+    /// Takes the key out of use until this gateway is started again: a key
+    /// that was refused as dead or wrong needs a person first.
+    pub fn put_in_quarantine(&self, reason: &str) {
+        let mut quarantine = self.quarantine.lock();
+        if quarantine.is_none() {
+            tracing::warn!(key_source = %self.source, %reason, "key taken out of use");
+            *quarantine = Some(reason.to_owned());
+        }
+    }
+
+    /// Why the key is out of use, if it is.
+    pub fn quarantine(&self) -> Option<String> {
+        self.quarantine.lock().clone()
+    }
+}
+
+/// What happened with a key since this gateway started.
+#[derive(Debug, Default)]
+pub struct KeyCounters {
+    in_flight: AtomicU64,
+    calls: AtomicU64,
+    refused: AtomicU64,
+    failed: AtomicU64,
+}
+
+impl KeyCounters {
+    /// A call leaves; the guard counts it as in flight.
+    pub fn begin(&self) -> InFlight<'_> {
+        self.calls.fetch_add(1, Ordering::Relaxed);
+        self.in_flight.fetch_add(1, Ordering::Relaxed);
+        InFlight(&self.in_flight)
+    }
+
+    /// The provider refused for lack of quota or because of the key.
+    pub fn count_refused(&self) {
+        self.refused.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// The call failed for any other reason.
+    pub fn count_failed(&self) {
+        self.failed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// In flight, calls, refused, failed.
+    pub fn read(&self) -> [u64; 4] {
+        [&self.in_flight, &self.calls, &self.refused, &self.failed]
+            .map(|counter| counter.load(Ordering::Relaxed))
+    }
+}
+
+/// Counts down when the call is over, however it ends.
+#[derive(Debug)]
+pub struct InFlight<'a>(&'a AtomicU64);
+
+impl Drop for InFlight<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn file_with(text: &str) -> (tempfile::TempDir, KeySource) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("key");
+        std::fs::write(&path, text).unwrap();
+        (folder, KeySource::File(path))
+    }
+
+    #[test]
+    fn key_never_shows_in_debug_output() {
+        let (_folder, source) = file_with("sk-very-secret\n");
+        let (pool, errors) = KeyPool::read("p", &[source], KeyLimits::default());
+        assert!(errors.is_empty());
+        assert_eq!(
+            pool.keys()[0].secret().unwrap().expose_secret(),
+            "sk-very-secret"
+        );
+        assert!(!format!("{pool:?} {:#?}", pool.keys()).contains("very"));
+    }
+
+    #[test]
+    fn one_key_under_two_names_is_one_key() {
+        let (_one, first) = file_with("sk-1");
+        let (_two, second) = file_with(" sk-1 ");
+        let (pool, _) = KeyPool::read("p", &[first, second], KeyLimits::default());
+        assert_eq!(pool.keys().len(), 1);
+    }
+
+    #[test]
+    fn unreadable_keys_say_where_they_were_looked_for() {
+        let sources = [
+            KeySource::Env("AGON_TEST_NO_SUCH_KEY".into()),
+            file_with("").1,
+        ];
+        let (pool, errors) = KeyPool::read("p", &sources, KeyLimits::default());
+        assert!(pool.keys().is_empty());
+        assert!(
+            errors[0]
+                .to_string()
+                .contains("AGON_TEST_NO_SUCH_KEY is not set")
+        );
+        assert!(errors[1].to_string().contains("file "));
+    }
+
+    #[test]
+    fn quarantined_key_is_no_candidate() {
+        let (pool, _) = KeyPool::read("p", &[], KeyLimits::default());
+        assert_eq!(pool.candidates().len(), 1);
+        pool.keys()[0].put_in_quarantine("401");
+        assert!(pool.candidates().is_empty());
+        assert_eq!(pool.quarantine_reasons(), "no key: 401");
+    }
+}

@@ -1,0 +1,130 @@
+//! The ledger: every recorded decision under its address, and who is asking
+//! for which one right now. Owns the contract that both back ends keep; knows
+//! no providers and no wire. Called by `deciding.rs` and `service.rs`.
+
+pub mod embedded;
+pub mod redis;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use crate::decision::{Decision, DecisionAddress, RequestDigest};
+
+pub use embedded::EmbeddedLedger;
+pub use redis::RedisLedger;
+
+/// Keeps decisions. The order is always: `claim`, ask the provider, `record`
+/// (or `release` when there will be no answer), and only then answer.
+#[async_trait]
+pub trait Ledger: Send + Sync {
+    /// Asks for the right to fill an address. At most one holder at a time;
+    /// the holder renews, and one that stops renewing loses the claim.
+    async fn claim(
+        &self,
+        address: &DecisionAddress,
+        digest: &RequestDigest,
+    ) -> Result<Claim, LedgerError>;
+
+    /// Keeps a claim alive. Called more often than [`Ledger::renew_every`].
+    async fn renew(&self, address: &DecisionAddress) -> Result<(), LedgerError>;
+
+    /// Records a decision, durably, and ends the claim. The first recording of
+    /// an address stands: what is returned is what everybody must answer.
+    async fn record(
+        &self,
+        address: &DecisionAddress,
+        decision: Decision,
+    ) -> Result<Decision, LedgerError>;
+
+    /// Gives a claim up without an answer.
+    async fn release(&self, address: &DecisionAddress) -> Result<(), LedgerError>;
+
+    /// Everything recorded for a session, in order of seat and index.
+    async fn list(&self, session_id: &str)
+    -> Result<Vec<(DecisionAddress, Decision)>, LedgerError>;
+
+    /// Deletes sessions. Unknown ones are no error.
+    async fn forget(&self, session_ids: &[String]) -> Result<(), LedgerError>;
+
+    /// How often a claim has to be renewed; absent when claims cannot be lost.
+    fn renew_every(&self) -> Option<Duration>;
+
+    /// Returns once everything that was accepted is on disk, and stops.
+    async fn close(&self);
+}
+
+/// What became of a [`Ledger::claim`].
+#[derive(Debug, PartialEq, Eq)]
+pub enum Claim {
+    /// Already answered.
+    Recorded(Decision),
+    /// The caller may ask the provider.
+    Granted,
+    /// Another replica is asking; claim again in a moment.
+    HeldElsewhere,
+    /// The address belongs to another request: recorded, or in flight, with
+    /// this digest.
+    Conflict(RequestDigest),
+}
+
+/// What can go wrong with a ledger.
+#[derive(Debug, thiserror::Error)]
+pub enum LedgerError {
+    /// The embedded file could not be opened.
+    #[error("cannot open the ledger file {path}")]
+    Open {
+        /// Where it is.
+        path: String,
+        /// What SQLite says.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The folder of the embedded file could not be made.
+    #[error("cannot create the folder of the ledger file {path}")]
+    Folder {
+        /// Where it should be.
+        path: String,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The embedded file could not be read or written.
+    #[error("cannot {operation} in the ledger file")]
+    Embedded {
+        /// What was tried.
+        operation: &'static str,
+        /// What SQLite says.
+        #[source]
+        source: std::sync::Arc<rusqlite::Error>,
+    },
+    /// Redis did not do what it was asked.
+    #[error("cannot {operation} in the redis ledger")]
+    Redis {
+        /// What was tried.
+        operation: &'static str,
+        /// What the client says.
+        #[source]
+        source: ::redis::RedisError,
+    },
+    /// What is stored cannot be read back.
+    #[error("the ledger entry {address} is damaged")]
+    Damaged {
+        /// Which entry.
+        address: String,
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
+    /// The gateway is stopping.
+    #[error("the ledger is closed")]
+    Closed,
+}
+
+impl LedgerError {
+    /// Whether the same call may work a little later: Redis may come back, a
+    /// full disk or a damaged entry will not mend itself.
+    pub fn passes_by_itself(&self) -> bool {
+        matches!(self, LedgerError::Redis { .. })
+    }
+}

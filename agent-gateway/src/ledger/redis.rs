@@ -1,0 +1,225 @@
+//! The ledger in Redis, shared by all replicas: a hash of decisions and a hash
+//! of claims per session. Claims carry owner and expiry on Redis's clock, so
+//! that two replicas never ask a provider twice for one address while the
+//! first is alive. What survives a Redis crash is what its AOF setting keeps.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use redis::aio::ConnectionManager;
+use redis::{AsyncCommands, RedisError, Script};
+
+use super::{Claim, Ledger, LedgerError};
+use crate::decision::{Decision, DecisionAddress, RequestDigest};
+
+/// How long a claim outlives its last renewal: the time that a crashed
+/// replica's addresses stay blocked, and the pause of a live one we forgive.
+const CLAIM_TTL: Duration = Duration::from_secs(15);
+
+/// A ledger that several replicas share.
+pub struct RedisLedger {
+    connection: ConnectionManager,
+    owner: String,
+    claim_ttl: Duration,
+    claim: Script,
+    renew: Script,
+    record: Script,
+    release: Script,
+}
+
+impl RedisLedger {
+    /// A ledger over a connection; `owner` is unique per gateway process.
+    pub fn new(connection: ConnectionManager, owner: String) -> Self {
+        Self {
+            connection,
+            owner,
+            claim_ttl: CLAIM_TTL,
+            claim: Script::new(include_str!("../scripts/ledger_claim_v1.lua")),
+            renew: Script::new(include_str!("../scripts/ledger_renew_v1.lua")),
+            record: Script::new(include_str!("../scripts/ledger_record_v1.lua")),
+            release: Script::new(include_str!("../scripts/ledger_release_v1.lua")),
+        }
+    }
+
+    /// Shortens the claims, so that tests need not wait for a lost one.
+    pub fn with_claim_ttl(mut self, claim_ttl: Duration) -> Self {
+        self.claim_ttl = claim_ttl;
+        self
+    }
+
+    fn ttl_ms(&self) -> u64 {
+        u64::try_from(self.claim_ttl.as_millis()).unwrap_or(u64::MAX)
+    }
+}
+
+#[async_trait]
+impl Ledger for RedisLedger {
+    async fn claim(
+        &self,
+        address: &DecisionAddress,
+        digest: &RequestDigest,
+    ) -> Result<Claim, LedgerError> {
+        let mut connection = self.connection.clone();
+        let mut answer: Vec<String> = self
+            .claim
+            .key(ledger_key(&address.session_id))
+            .key(claims_key(&address.session_id))
+            .arg(field(address))
+            .arg(&self.owner)
+            .arg(digest.as_str())
+            .arg(self.ttl_ms())
+            .invoke_async(&mut connection)
+            .await
+            .map_err(failed("claim an address"))?;
+        let detail = if answer.len() > 1 { answer.pop() } else { None };
+        match (answer.first().map(String::as_str), detail) {
+            (Some("granted"), _) => Ok(Claim::Granted),
+            (Some("held"), _) => Ok(Claim::HeldElsewhere),
+            (Some("conflict"), Some(other)) => Ok(Claim::Conflict(other.into())),
+            (Some("recorded"), Some(text)) => {
+                let decision = read_decision(address, &text)?;
+                if decision.request_digest == *digest {
+                    Ok(Claim::Recorded(decision))
+                } else {
+                    Ok(Claim::Conflict(decision.request_digest))
+                }
+            }
+            _ => Err(failed("claim an address")(RedisError::from((
+                redis::ErrorKind::UnexpectedReturnType,
+                "the claim script answered something unknown",
+            )))),
+        }
+    }
+
+    async fn renew(&self, address: &DecisionAddress) -> Result<(), LedgerError> {
+        let mut connection = self.connection.clone();
+        // A claim that was lost meanwhile is not taken back by force: whoever
+        // records first wins, and the other answers with that.
+        let _renewed: i64 = self
+            .renew
+            .key(claims_key(&address.session_id))
+            .arg(field(address))
+            .arg(&self.owner)
+            .arg(self.ttl_ms())
+            .invoke_async(&mut connection)
+            .await
+            .map_err(failed("renew a claim"))?;
+        Ok(())
+    }
+
+    async fn record(
+        &self,
+        address: &DecisionAddress,
+        decision: Decision,
+    ) -> Result<Decision, LedgerError> {
+        let text = serde_json::to_string(&decision).map_err(|source| LedgerError::Damaged {
+            address: address.to_string(),
+            source,
+        })?;
+        let mut connection = self.connection.clone();
+        let standing: Option<String> = self
+            .record
+            .key(ledger_key(&address.session_id))
+            .key(claims_key(&address.session_id))
+            .arg(field(address))
+            .arg(text)
+            .invoke_async(&mut connection)
+            .await
+            .map_err(failed("record a decision"))?;
+        match standing {
+            Some(text) => read_decision(address, &text),
+            None => Ok(decision),
+        }
+    }
+
+    async fn release(&self, address: &DecisionAddress) -> Result<(), LedgerError> {
+        let mut connection = self.connection.clone();
+        let _released: i64 = self
+            .release
+            .key(claims_key(&address.session_id))
+            .arg(field(address))
+            .arg(&self.owner)
+            .invoke_async(&mut connection)
+            .await
+            .map_err(failed("release a claim"))?;
+        Ok(())
+    }
+
+    async fn list(
+        &self,
+        session_id: &str,
+    ) -> Result<Vec<(DecisionAddress, Decision)>, LedgerError> {
+        let mut connection = self.connection.clone();
+        let entries: Vec<(String, String)> = connection
+            .hgetall(ledger_key(session_id))
+            .await
+            .map_err(failed("list a session"))?;
+        let mut decisions = Vec::with_capacity(entries.len());
+        for (field, text) in entries {
+            if let Some(address) = read_field(session_id, &field) {
+                let decision = read_decision(&address, &text)?;
+                decisions.push((address, decision));
+            }
+        }
+        decisions.sort_by(|(left, _), (right, _)| left.cmp(right));
+        Ok(decisions)
+    }
+
+    async fn forget(&self, session_ids: &[String]) -> Result<(), LedgerError> {
+        let mut connection = self.connection.clone();
+        let mut pipeline = redis::pipe();
+        for session_id in session_ids {
+            // UNLINK frees large hashes off Redis's main thread.
+            pipeline.cmd("UNLINK").arg(ledger_key(session_id)).ignore();
+            pipeline.cmd("UNLINK").arg(claims_key(session_id)).ignore();
+        }
+        if session_ids.is_empty() {
+            return Ok(());
+        }
+        pipeline
+            .query_async::<()>(&mut connection)
+            .await
+            .map_err(failed("forget sessions"))
+    }
+
+    fn renew_every(&self) -> Option<Duration> {
+        Some(self.claim_ttl / 3)
+    }
+
+    async fn close(&self) {
+        // Everything that was acknowledged is in Redis already.
+    }
+}
+
+/// The braces keep both hashes of a session on one node of a cluster.
+fn ledger_key(session_id: &str) -> String {
+    format!("agon:ledger:{{{session_id}}}")
+}
+
+fn claims_key(session_id: &str) -> String {
+    format!("agon:claims:{{{session_id}}}")
+}
+
+fn field(address: &DecisionAddress) -> String {
+    format!("{}/{}", address.seat, address.index)
+}
+
+fn read_field(session_id: &str, field: &str) -> Option<DecisionAddress> {
+    let (seat, index) = field.split_once('/')?;
+    Some(DecisionAddress {
+        session_id: session_id.to_owned(),
+        seat: seat.parse().ok()?,
+        index: index.parse().ok()?,
+    })
+}
+
+fn read_decision(address: &DecisionAddress, text: &str) -> Result<Decision, LedgerError> {
+    serde_json::from_str(text).map_err(|source| LedgerError::Damaged {
+        address: address.to_string(),
+        source,
+    })
+}
+
+fn failed(operation: &'static str) -> impl Fn(RedisError) -> LedgerError {
+    move |source| LedgerError::Redis { operation, source }
+}

@@ -1,0 +1,83 @@
+//! Every metric of the gateway: names, help texts, and the few functions that
+//! count them. Nothing else in the crate names a metric. Provider time is kept
+//! apart from ours, so that slow models are not mistaken for slow code.
+
+use std::time::Duration;
+
+use agon_service_kit::metrics::Metric;
+
+use crate::decision::Usage;
+
+const DECISIONS: &str = "agon_gateway_decisions_total";
+const REQUESTS: &str = "agon_gateway_provider_requests_total";
+const TOKENS: &str = "agon_gateway_tokens_total";
+const QUOTA_WAIT: &str = "agon_gateway_quota_wait_seconds";
+const PROVIDER_TIME: &str = "agon_gateway_provider_seconds";
+const WAITING: &str = "agon_gateway_waiting";
+const IN_FLIGHT: &str = "agon_gateway_in_flight";
+
+/// All of them, for the process to describe at start.
+pub const METRICS: [Metric; 7] = [
+    Metric::counter(
+        DECISIONS,
+        "Decisions answered, by outcome (called, ledger, failed)",
+    ),
+    Metric::counter(
+        REQUESTS,
+        "Requests sent to providers, by provider and outcome (ok, refused, failed)",
+    ),
+    Metric::counter(
+        TOKENS,
+        "Tokens used, by provider and kind (input, output, cached, reasoning)",
+    ),
+    Metric::histogram(QUOTA_WAIT, "Time that calls waited for quota"),
+    Metric::histogram(
+        PROVIDER_TIME,
+        "Time that providers took to answer, by provider",
+    ),
+    Metric::gauge(WAITING, "Calls waiting for quota now"),
+    Metric::gauge(IN_FLIGHT, "Calls at providers now"),
+];
+
+/// How a decision ended.
+pub fn count_decision(outcome: &'static str) {
+    metrics::counter!(DECISIONS, "outcome" => outcome).increment(1);
+}
+
+/// How a request to a provider ended, and how long it took.
+pub fn count_request(provider: &str, outcome: &'static str, took: Duration) {
+    metrics::counter!(REQUESTS, "provider" => provider.to_owned(), "outcome" => outcome)
+        .increment(1);
+    metrics::histogram!(PROVIDER_TIME, "provider" => provider.to_owned()).record(took);
+}
+
+/// What a call used.
+pub fn count_tokens(provider: &str, usage: &Usage) {
+    let kinds = [
+        ("input", usage.input_tokens),
+        ("output", usage.output_tokens),
+        ("cached", usage.cached_input_tokens),
+        ("reasoning", usage.reasoning_tokens),
+    ];
+    for (kind, tokens) in kinds {
+        if tokens > 0 {
+            metrics::counter!(TOKENS, "provider" => provider.to_owned(), "kind" => kind)
+                .increment(tokens);
+        }
+    }
+}
+
+/// How long a call waited for quota.
+pub fn observe_quota_wait(waited: Duration) {
+    metrics::histogram!(QUOTA_WAIT).record(waited);
+}
+
+/// One more, or one fewer, waits for quota.
+pub fn move_waiting(by: f64) {
+    metrics::gauge!(WAITING).increment(by);
+}
+
+/// One more, or one fewer, is at a provider.
+pub fn move_in_flight(by: f64) {
+    metrics::gauge!(IN_FLIGHT).increment(by);
+}

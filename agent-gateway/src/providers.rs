@@ -1,0 +1,105 @@
+//! Providers: the small contract behind which each protocol lives in a file of
+//! its own, and what may become of a call. A provider builds, sends and reads;
+//! it never waits, retries or records. Called by `deciding.rs`.
+
+pub mod openai;
+pub mod scripted;
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use secrecy::SecretString;
+
+use crate::config::{ProviderKind, ResolvedModel};
+use crate::decision::{Request, Usage};
+
+pub use openai::OpenAi;
+pub use scripted::Scripted;
+
+/// Calls one kind of provider.
+#[async_trait]
+pub trait Provider: Send + Sync {
+    /// Makes one call, within the timeout of the model's provider.
+    async fn call(&self, call: Call<'_>) -> Result<Reply, Refusal>;
+}
+
+/// One call.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    /// What to call.
+    pub model: &'a ResolvedModel,
+    /// What to ask.
+    pub request: &'a Request,
+    /// With which key; absent for keyless servers.
+    pub key: Option<&'a SecretString>,
+}
+
+/// What a provider answered. An empty or filtered reply is a reply.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Reply {
+    /// The text; may be empty.
+    pub text: String,
+    /// The model that says it answered.
+    pub answered_by: String,
+    /// Why it stopped.
+    pub finish_reason: String,
+    /// What it says it used; absent when it does not say.
+    pub usage: Option<Usage>,
+    /// It says that it is a simulated server.
+    pub simulated: bool,
+}
+
+/// No answer, and what to do about it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Refusal {
+    /// What to do.
+    pub remedy: Remedy,
+    /// What the provider said, for people; holds no key.
+    pub reason: String,
+    /// The provider may have done the work all the same (a time-out), so that
+    /// the call stays charged with its estimate.
+    pub maybe_used: bool,
+}
+
+/// What to do about a failed call. After a hold or a quarantine the next try
+/// goes to another key when there is one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Remedy {
+    /// Try again, at the earliest after this time (absent: after our own
+    /// back-off).
+    Retry(Option<Duration>),
+    /// The key has no quota left for now (absent: for as long as our own
+    /// back-off says).
+    HoldKey(Option<Duration>),
+    /// The key is dead: wrong, forbidden, or out of money.
+    QuarantineKey,
+    /// The same request will be refused always.
+    GiveUp,
+}
+
+/// One provider object per kind.
+#[derive(Clone)]
+pub struct Providers {
+    by_kind: BTreeMap<ProviderKind, Arc<dyn Provider>>,
+}
+
+impl Providers {
+    /// The real ones, sharing one HTTP client.
+    pub fn real() -> Result<Self, reqwest::Error> {
+        Ok(Self::single(ProviderKind::OpenAi, Arc::new(OpenAi::new()?)))
+    }
+
+    /// One provider for one kind; tests put a scripted one in.
+    pub fn single(kind: ProviderKind, provider: Arc<dyn Provider>) -> Self {
+        Self {
+            by_kind: BTreeMap::from([(kind, provider)]),
+        }
+    }
+
+    /// The provider of a kind.
+    pub fn get(&self, kind: ProviderKind) -> Option<&Arc<dyn Provider>> {
+        self.by_kind.get(&kind)
+    }
+}

@@ -1,0 +1,307 @@
+//! OpenAI chat completions, on any base URL that speaks them: OpenAI, vLLM,
+//! Ollama, DeepInfra, OpenRouter and many more. Builds the request from the
+//! model's settings, reads the reply and its usage. What errors mean is in
+//! `openai/errors.rs`. Called through the `Provider` contract.
+
+mod errors;
+
+use async_trait::async_trait;
+use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use secrecy::ExposeSecret;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+
+use super::{Call, Provider, Refusal, Remedy, Reply};
+use crate::config::{OutputLimitField, ResolvedModel, StructuredOutput};
+use crate::decision::{ReplyFormat, Request, Usage};
+
+/// A simulated server says so with this header, and only it does.
+const SIMULATED_HEADER: &str = "x-agon-simulated";
+
+/// Speaks chat completions.
+pub struct OpenAi {
+    client: reqwest::Client,
+}
+
+impl OpenAi {
+    /// A client whose connections are kept and shared by all calls.
+    pub fn new() -> Result<Self, reqwest::Error> {
+        agon_service_kit::server::install_crypto();
+        let client = reqwest::Client::builder()
+            .user_agent(concat!("agon/", env!("CARGO_PKG_VERSION")))
+            // A redirect would carry the key to somebody who was not configured.
+            .redirect(reqwest::redirect::Policy::none())
+            .tcp_nodelay(true)
+            .build()?;
+        Ok(Self { client })
+    }
+}
+
+#[async_trait]
+impl Provider for OpenAi {
+    async fn call(&self, call: Call<'_>) -> Result<Reply, Refusal> {
+        let refused = match self.exchange(call).await {
+            Ok(reply) => return Ok(reply),
+            Err(refused) => refused,
+        };
+        // Some servers repeat the key in their complaint about it.
+        let reason = match call.key {
+            Some(key) => refused.reason.replace(key.expose_secret(), "[key]"),
+            None => refused.reason,
+        };
+        Err(Refusal { reason, ..refused })
+    }
+}
+
+impl OpenAi {
+    async fn exchange(&self, call: Call<'_>) -> Result<Reply, Refusal> {
+        let body = Body::build(call.model, call.request)?;
+        let provider = &call.model.provider;
+        let mut request = self
+            .client
+            .post(format!("{}/chat/completions", provider.base_url))
+            .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+            .timeout(provider.timeout)
+            .body(body);
+        if let Some(key) = call.key {
+            request = request.bearer_auth(key.expose_secret());
+        }
+        let response = request
+            .send()
+            .await
+            .map_err(|error| errors::of_transport(&error))?;
+        let (status, headers) = (response.status(), response.headers().clone());
+        let body = response
+            .bytes()
+            .await
+            .map_err(|error| errors::of_transport(&error))?;
+        if !status.is_success() {
+            return filtered(errors::of_status(status, &headers, &body));
+        }
+        read_reply(&headers, &body)
+    }
+}
+
+/// Azure and its kin report a filtered prompt as an error; it is an answer
+/// all the same, and would be the same next time.
+fn filtered(refusal: Refusal) -> Result<Reply, Refusal> {
+    if refusal.remedy == Remedy::GiveUp && refusal.reason.contains("content_filter") {
+        return Ok(Reply {
+            finish_reason: "content_filter".to_owned(),
+            ..Reply::default()
+        });
+    }
+    Err(refusal)
+}
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    messages: Vec<BodyMessage<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_completion_tokens: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    seed: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    response_format: Option<BodyFormat<'a>>,
+}
+
+#[derive(Serialize)]
+struct BodyMessage<'a> {
+    role: &'static str,
+    content: &'a str,
+}
+
+#[derive(Serialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+enum BodyFormat<'a> {
+    JsonObject,
+    JsonSchema { json_schema: BodySchema<'a> },
+}
+
+#[derive(Serialize)]
+struct BodySchema<'a> {
+    name: &'a str,
+    strict: bool,
+    schema: &'a RawValue,
+}
+
+impl Body<'_> {
+    fn build(model: &ResolvedModel, request: &Request) -> Result<Vec<u8>, Refusal> {
+        let limit = Some(request.max_output_tokens.unwrap_or(model.max_output_tokens));
+        let (max_tokens, max_completion_tokens) = match model.output_limit_field {
+            OutputLimitField::MaxTokens => (limit, None),
+            OutputLimitField::MaxCompletionTokens => (None, limit),
+        };
+        let body = Body {
+            model: &model.model,
+            messages: request
+                .messages
+                .iter()
+                .map(|message| BodyMessage {
+                    role: message.role.name(),
+                    content: &message.content,
+                })
+                .collect(),
+            temperature: request.temperature,
+            top_p: request.top_p,
+            max_tokens,
+            max_completion_tokens,
+            // 31 bits, because some servers keep the seed in a signed 32-bit number.
+            seed: request
+                .sampling_seed
+                .filter(|_| model.seed)
+                .map(|seed| seed >> 33),
+            response_format: match &request.reply_format {
+                Some(format) => body_format(model.structured_output, format)?,
+                None => None,
+            },
+        };
+        serde_json::to_vec(&body).map_err(|error| give_up(format!("cannot be written: {error}")))
+    }
+}
+
+fn body_format(
+    how: StructuredOutput,
+    format: &ReplyFormat,
+) -> Result<Option<BodyFormat<'_>>, Refusal> {
+    Ok(match how {
+        StructuredOutput::None => None,
+        StructuredOutput::JsonObject => Some(BodyFormat::JsonObject),
+        StructuredOutput::JsonSchema => {
+            let schema = serde_json::from_str(&format.json_schema)
+                .map_err(|error| give_up(format!("the reply format is not JSON: {error}")))?;
+            let json_schema = BodySchema {
+                name: &format.name,
+                strict: true,
+                schema,
+            };
+            Some(BodyFormat::JsonSchema { json_schema })
+        }
+    })
+}
+
+fn give_up(reason: String) -> Refusal {
+    Refusal {
+        remedy: Remedy::GiveUp,
+        reason,
+        maybe_used: false,
+    }
+}
+
+#[derive(Deserialize)]
+struct Completion {
+    #[serde(default)]
+    model: Option<String>,
+    #[serde(default)]
+    choices: Vec<Choice>,
+    #[serde(default)]
+    usage: Option<WireUsage>,
+}
+
+#[derive(Deserialize)]
+struct Choice {
+    message: ChoiceMessage,
+    #[serde(default)]
+    finish_reason: Option<String>,
+}
+
+#[derive(Deserialize)]
+struct ChoiceMessage {
+    #[serde(default)]
+    content: Option<Content>,
+    #[serde(default)]
+    refusal: Option<String>,
+}
+
+/// Nearly everybody sends a string; a few send the parts of one.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Parts(Vec<ContentPart>),
+}
+
+#[derive(Deserialize)]
+struct ContentPart {
+    #[serde(default)]
+    text: String,
+}
+
+#[derive(Deserialize)]
+struct WireUsage {
+    #[serde(default)]
+    prompt_tokens: u64,
+    #[serde(default)]
+    completion_tokens: u64,
+    #[serde(default)]
+    prompt_tokens_details: Option<PromptDetails>,
+    #[serde(default)]
+    completion_tokens_details: Option<CompletionDetails>,
+}
+
+#[derive(Deserialize)]
+struct PromptDetails {
+    #[serde(default)]
+    cached_tokens: Option<u64>,
+}
+
+#[derive(Deserialize)]
+struct CompletionDetails {
+    #[serde(default)]
+    reasoning_tokens: Option<u64>,
+}
+
+fn read_reply(headers: &HeaderMap, body: &[u8]) -> Result<Reply, Refusal> {
+    let broken = |why: String| Refusal {
+        remedy: Remedy::Retry(None),
+        reason: format!("the reply cannot be read: {why}"),
+        maybe_used: true,
+    };
+    let completion: Completion =
+        serde_json::from_slice(body).map_err(|error| broken(error.to_string()))?;
+    let Some(choice) = completion.choices.into_iter().next() else {
+        // Routers report errors of the server behind them with status 200.
+        return Err(errors::inside_success(headers, body)
+            .unwrap_or_else(|| broken("it has no choices".to_owned())));
+    };
+    let text = match choice.message.content {
+        Some(Content::Text(text)) => text,
+        Some(Content::Parts(parts)) => parts.into_iter().map(|part| part.text).collect(),
+        None => choice.message.refusal.unwrap_or_default(),
+    };
+    Ok(Reply {
+        text,
+        answered_by: completion.model.unwrap_or_default(),
+        finish_reason: choice.finish_reason.unwrap_or_default(),
+        usage: completion.usage.map(read_usage),
+        simulated: headers
+            .get(SIMULATED_HEADER)
+            .is_some_and(|value| value == "true"),
+    })
+}
+
+fn read_usage(usage: WireUsage) -> Usage {
+    Usage {
+        input_tokens: usage.prompt_tokens,
+        output_tokens: usage.completion_tokens,
+        cached_input_tokens: usage
+            .prompt_tokens_details
+            .and_then(|details| details.cached_tokens)
+            .unwrap_or(0),
+        reasoning_tokens: usage
+            .completion_tokens_details
+            .and_then(|details| details.reasoning_tokens)
+            .unwrap_or(0),
+        estimated: false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,15 @@
+-- Records a decision, first one wins, and ends the claim.
+--
+-- KEYS[1]  hash  agon:ledger:{session}   field "seat/index" -> decision as JSON
+-- KEYS[2]  hash  agon:claims:{session}   field "seat/index" -> "expires_ms owner digest"
+-- ARGV[1]  field, "seat/index"
+-- ARGV[2]  decision as JSON
+--
+-- Result   false when this decision now stands, else the one that stood before
+local standing = redis.call('HGET', KEYS[1], ARGV[1])
+redis.call('HDEL', KEYS[2], ARGV[1])
+if standing then
+  return standing
+end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[2])
+return false

@@ -1,0 +1,180 @@
+//! The gRPC face of the gateway. Translates, joins or starts flights, and turns
+//! errors into statuses by the shared table. Decides nothing. Called by workers,
+//! the coordinator and the command line.
+
+use agon_proto::v1::agent_gateway_service_server::AgentGatewayService;
+use agon_proto::v1::{
+    DecideRequest, DecideResponse, ForgetSessionRequest, ForgetSessionResponse,
+    GetGatewayStatusRequest, GetGatewayStatusResponse, KeyStatus, ListDecisionsRequest,
+    ListDecisionsResponse,
+};
+use agon_service_kit::status::{ErrorClass, to_status};
+use agon_service_kit::tasks::with_causes;
+use agon_service_kit::telemetry;
+use std::sync::Arc;
+use tonic::{Request, Response, Status};
+use tracing::Instrument as _;
+
+use crate::admission::KeyOutlook;
+use crate::decide_error::DecideError;
+use crate::deciding::Question;
+use crate::flights::FlightError;
+use crate::gateway::Gateway;
+use crate::keys::PooledKey;
+use crate::routes::Pool;
+use crate::wire;
+
+/// Serves a gateway.
+pub struct GatewayService {
+    gateway: Gateway,
+}
+
+impl GatewayService {
+    pub(crate) fn new(gateway: Gateway) -> Self {
+        Self { gateway }
+    }
+
+    async fn status_of_pool(&self, pool: &Pool) -> Result<Vec<KeyStatus>, Status> {
+        let ids: Vec<_> = pool
+            .keys
+            .keys()
+            .iter()
+            .map(|key| key.candidate.key.clone())
+            .collect();
+        let limiter = &self.gateway.decider.limiter;
+        let outlooks = limiter.outlook(&pool.keys.provider, &ids).await;
+        let outlooks = outlooks.map_err(|error| status(ErrorClass::Unavailable, &error))?;
+        let keys = pool.keys.keys().iter().zip(outlooks);
+        Ok(keys
+            .map(|(key, outlook)| key_status(&pool.keys.provider, key, outlook))
+            .collect())
+    }
+}
+
+#[tonic::async_trait]
+impl AgentGatewayService for GatewayService {
+    async fn decide(
+        &self,
+        wire: Request<DecideRequest>,
+    ) -> Result<Response<DecideResponse>, Status> {
+        let (metadata, _, wire) = wire.into_parts();
+        let (address, caller, request) =
+            wire::read_request(wire).map_err(|error| status(ErrorClass::Invalid, &error))?;
+        let decider = &self.gateway.decider;
+        if decider.stopping.is_cancelled() {
+            return Err(status(ErrorClass::Unavailable, &DecideError::Stopping));
+        }
+        let span = tracing::debug_span!(
+            "decision",
+            experiment_id = caller.experiment_id,
+            session_id = address.session_id,
+            seat = address.seat,
+            decision = address.index,
+            team = caller.team,
+            purpose = caller.purpose,
+        );
+        telemetry::set_parent_from_metadata(&span, &metadata);
+        let digest = request.digest();
+        let flight = self
+            .gateway
+            .flights
+            .board(address.clone(), digest.clone(), |passengers| {
+                let decider = Arc::clone(decider);
+                let (address, digest) = (address.clone(), digest.clone());
+                let tally = decider.book.tally(&caller.experiment_id);
+                let question = Question {
+                    address,
+                    request,
+                    digest,
+                    tally,
+                };
+                async move { decider.decide(question, passengers).await }.instrument(span)
+            });
+        match flight.await {
+            Ok(Ok(answer)) => Ok(Response::new(wire::write_decision(
+                &answer.decision,
+                answer.from_ledger,
+            ))),
+            Ok(Err(error)) => Err(status(error.class(), error.as_ref())),
+            Err(FlightError::Conflict(other)) => {
+                let error = DecideError::conflict(&address, other, digest);
+                tracing::error!(%error, "one decision address was asked two questions");
+                Err(status(error.class(), &error))
+            }
+            Err(FlightError::Lost) if decider.stopping.is_cancelled() => {
+                Err(status(ErrorClass::Unavailable, &DecideError::Stopping))
+            }
+            Err(FlightError::Lost) => {
+                let message = format!("decision {address} was lost to a fault of the gateway");
+                Err(to_status(ErrorClass::Internal, message))
+            }
+        }
+    }
+
+    async fn list_decisions(
+        &self,
+        wire: Request<ListDecisionsRequest>,
+    ) -> Result<Response<ListDecisionsResponse>, Status> {
+        let session_id = wire.into_inner().session_id;
+        let listed = self.gateway.decider.ledger.list(&session_id).await;
+        let listed = listed
+            .map_err(DecideError::from)
+            .map_err(|e| status(e.class(), &e))?;
+        let decisions = listed
+            .into_iter()
+            .map(|(address, decision)| wire::write_recorded(address, &decision))
+            .collect();
+        Ok(Response::new(ListDecisionsResponse { decisions }))
+    }
+
+    async fn forget_session(
+        &self,
+        wire: Request<ForgetSessionRequest>,
+    ) -> Result<Response<ForgetSessionResponse>, Status> {
+        let session_ids = wire.into_inner().session_ids;
+        let forgotten = self.gateway.decider.ledger.forget(&session_ids).await;
+        forgotten
+            .map_err(DecideError::from)
+            .map_err(|e| status(e.class(), &e))?;
+        Ok(Response::new(ForgetSessionResponse {}))
+    }
+
+    async fn get_gateway_status(
+        &self,
+        wire: Request<GetGatewayStatusRequest>,
+    ) -> Result<Response<GetGatewayStatusResponse>, Status> {
+        let decider = &self.gateway.decider;
+        let numbers = decider.book.numbers(&wire.into_inner().experiment_id);
+        let mut keys = Vec::new();
+        for pool in decider.routes.pools() {
+            keys.extend(self.status_of_pool(&pool).await?);
+        }
+        Ok(Response::new(GetGatewayStatusResponse {
+            decided: numbers.decided,
+            answered_from_ledger: numbers.from_ledger,
+            waiting_for_quota: numbers.waiting,
+            in_flight: numbers.in_flight,
+            usage: Some(wire::write_usage(numbers.usage)),
+            keys,
+            provider_requests: numbers.requests,
+        }))
+    }
+}
+
+fn key_status(provider: &str, key: &PooledKey, outlook: KeyOutlook) -> KeyStatus {
+    let [in_flight, calls, refused_by_provider, failed] = key.counters.read();
+    KeyStatus {
+        provider: provider.to_owned(),
+        source: key.source.clone(),
+        in_flight,
+        calls,
+        refused_by_provider,
+        failed,
+        held_for_ms: u64::try_from(outlook.held_for.as_millis()).unwrap_or(u64::MAX),
+        quarantine_reason: key.quarantine().unwrap_or_default(),
+    }
+}
+
+fn status(class: ErrorClass, error: &(dyn std::error::Error + 'static)) -> Status {
+    to_status(class, with_causes(error))
+}

@@ -1,0 +1,149 @@
+//! What the gateway has done and is doing, in numbers: for all, and for each
+//! experiment. Telemetry only, gone with the process. Filled by `deciding.rs`,
+//! read by `service.rs`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use crate::decision::Usage;
+use crate::metrics;
+
+/// Numbers of everybody, and of each experiment.
+#[derive(Default)]
+pub struct Book {
+    all: Arc<Counters>,
+    by_experiment: Mutex<HashMap<String, Arc<Counters>>>,
+}
+
+#[derive(Default)]
+struct Counters {
+    decided: AtomicU64,
+    from_ledger: AtomicU64,
+    waiting: AtomicU64,
+    in_flight: AtomicU64,
+    requests: AtomicU64,
+    usage: Mutex<Usage>,
+}
+
+/// Numbers at one moment.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Numbers {
+    /// Decisions recorded.
+    pub decided: u64,
+    /// Decisions that were there already.
+    pub from_ledger: u64,
+    /// Calls waiting for quota now.
+    pub waiting: u64,
+    /// Calls at providers now.
+    pub in_flight: u64,
+    /// Requests sent to providers, retries included.
+    pub requests: u64,
+    /// Tokens used.
+    pub usage: Usage,
+}
+
+impl Book {
+    /// Where the decisions of an experiment are counted.
+    pub fn tally(&self, experiment_id: &str) -> Tally {
+        let mut by_experiment = self.by_experiment.lock();
+        let own = match by_experiment.get(experiment_id) {
+            Some(own) => Arc::clone(own),
+            None => Arc::clone(by_experiment.entry(experiment_id.to_owned()).or_default()),
+        };
+        Tally([Arc::clone(&self.all), own])
+    }
+
+    /// The numbers of an experiment; of everybody when it has no id.
+    pub fn numbers(&self, experiment_id: &str) -> Numbers {
+        if experiment_id.is_empty() {
+            return self.all.read();
+        }
+        let own = self.by_experiment.lock().get(experiment_id).cloned();
+        own.map(|own| own.read()).unwrap_or_default()
+    }
+}
+
+impl Counters {
+    fn read(&self) -> Numbers {
+        let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        Numbers {
+            decided: read(&self.decided),
+            from_ledger: read(&self.from_ledger),
+            waiting: read(&self.waiting),
+            in_flight: read(&self.in_flight),
+            requests: read(&self.requests),
+            usage: *self.usage.lock(),
+        }
+    }
+}
+
+/// Counts for everybody and for one experiment.
+#[derive(Clone)]
+pub struct Tally([Arc<Counters>; 2]);
+
+impl Tally {
+    /// A decision was recorded after a call.
+    pub fn count_decided(&self, usage: Usage) {
+        for counters in &self.0 {
+            counters.decided.fetch_add(1, Ordering::Relaxed);
+            *counters.usage.lock() += usage;
+        }
+    }
+
+    /// A decision was in the ledger.
+    pub fn count_from_ledger(&self) {
+        for counters in &self.0 {
+            counters.from_ledger.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// A call waits for quota while the guard lives.
+    pub fn waiting(&self) -> Present<'_> {
+        Present::enter(self, |counters| &counters.waiting, metrics::move_waiting)
+    }
+
+    /// A call is at a provider while the guard lives.
+    pub fn at_provider(&self) -> Present<'_> {
+        for counters in &self.0 {
+            counters.requests.fetch_add(1, Ordering::Relaxed);
+        }
+        Present::enter(
+            self,
+            |counters| &counters.in_flight,
+            metrics::move_in_flight,
+        )
+    }
+}
+
+/// Counts one call as present until it is dropped.
+pub struct Present<'a> {
+    tally: &'a Tally,
+    counter: fn(&Counters) -> &AtomicU64,
+    gauge: fn(f64),
+}
+
+impl<'a> Present<'a> {
+    fn enter(tally: &'a Tally, counter: fn(&Counters) -> &AtomicU64, gauge: fn(f64)) -> Self {
+        for counters in &tally.0 {
+            counter(counters).fetch_add(1, Ordering::Relaxed);
+        }
+        gauge(1.0);
+        Self {
+            tally,
+            counter,
+            gauge,
+        }
+    }
+}
+
+impl Drop for Present<'_> {
+    fn drop(&mut self) {
+        for counters in &self.tally.0 {
+            (self.counter)(counters).fetch_sub(1, Ordering::Relaxed);
+        }
+        (self.gauge)(-1.0);
+    }
+}

@@ -1,0 +1,203 @@
+//! Between the wire's types (`agon.v1`) and ours. The only file of this crate
+//! that knows both; checks what the wire cannot promise. Called by `service.rs`.
+
+use agon_proto::v1;
+
+use crate::decision::{Decision, DecisionAddress, Message, ReplyFormat, Request, Role, Usage};
+
+/// Who asks and what for: never part of the digest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Caller {
+    /// Who pays.
+    pub team: String,
+    /// For counting and for spans.
+    pub experiment_id: String,
+    /// What the call is for.
+    pub purpose: String,
+}
+
+/// A request that the wire allowed and we do not.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum WireError {
+    /// There is no address.
+    #[error("the request has no decision address")]
+    MissingAddress,
+    /// The address names no session.
+    #[error("the decision address has no session id")]
+    EmptySession,
+    /// There is nothing to answer.
+    #[error("the request has no messages")]
+    NoMessages,
+    /// A message does not say whose it is.
+    #[error("message {index} has no role")]
+    UnknownRole {
+        /// Position of the message.
+        index: usize,
+    },
+    /// A sampling number is not a number.
+    #[error("{field} is not a finite number")]
+    NotFinite {
+        /// Which field.
+        field: &'static str,
+    },
+}
+
+/// Takes a wire request apart.
+pub fn read_request(
+    wire: v1::DecideRequest,
+) -> Result<(DecisionAddress, Caller, Request), WireError> {
+    let address = read_address(wire.address.ok_or(WireError::MissingAddress)?)?;
+    if wire.messages.is_empty() {
+        return Err(WireError::NoMessages);
+    }
+    let messages = wire
+        .messages
+        .into_iter()
+        .enumerate()
+        .map(|(index, message)| read_message(index, message))
+        .collect::<Result<_, _>>()?;
+    for (field, value) in [("temperature", wire.temperature), ("top_p", wire.top_p)] {
+        if value.is_some_and(|value| !value.is_finite()) {
+            return Err(WireError::NotFinite { field });
+        }
+    }
+    let team = if wire.team.is_empty() {
+        "default".to_owned()
+    } else {
+        wire.team
+    };
+    let caller = Caller {
+        team,
+        experiment_id: wire.experiment_id,
+        purpose: wire.purpose,
+    };
+    let request = Request {
+        model: wire.model,
+        messages,
+        temperature: wire.temperature,
+        top_p: wire.top_p,
+        max_output_tokens: wire.max_output_tokens,
+        sampling_seed: wire.sampling_seed,
+        reply_format: wire.reply_format.map(|format| ReplyFormat {
+            name: format.name,
+            json_schema: format.json_schema,
+        }),
+    };
+    Ok((address, caller, request))
+}
+
+/// Answers with a decision.
+pub fn write_decision(decision: &Decision, from_ledger: bool) -> v1::DecideResponse {
+    v1::DecideResponse {
+        reply: decision.reply.clone(),
+        request_digest: decision.request_digest.as_str().to_owned(),
+        answered_by: decision.answered_by.clone(),
+        finish_reason: decision.finish_reason.clone(),
+        usage: Some(write_usage(decision.usage)),
+        simulated: decision.simulated,
+        from_ledger,
+    }
+}
+
+/// Lists a decision with its address.
+pub fn write_recorded(address: DecisionAddress, decision: &Decision) -> v1::RecordedDecision {
+    v1::RecordedDecision {
+        address: Some(v1::DecisionAddress {
+            session_id: address.session_id,
+            seat: address.seat,
+            index: address.index,
+        }),
+        decision: Some(write_decision(decision, true)),
+    }
+}
+
+/// Tokens, field by field.
+pub fn write_usage(usage: Usage) -> v1::TokenUsage {
+    v1::TokenUsage {
+        input_tokens: usage.input_tokens,
+        output_tokens: usage.output_tokens,
+        cached_input_tokens: usage.cached_input_tokens,
+        reasoning_tokens: usage.reasoning_tokens,
+        estimated: usage.estimated,
+    }
+}
+
+fn read_address(wire: v1::DecisionAddress) -> Result<DecisionAddress, WireError> {
+    if wire.session_id.is_empty() {
+        return Err(WireError::EmptySession);
+    }
+    Ok(DecisionAddress {
+        session_id: wire.session_id,
+        seat: wire.seat,
+        index: wire.index,
+    })
+}
+
+fn read_message(index: usize, wire: v1::ChatMessage) -> Result<Message, WireError> {
+    let role = match wire.role() {
+        v1::MessageRole::System => Role::System,
+        v1::MessageRole::User => Role::User,
+        v1::MessageRole::Assistant => Role::Assistant,
+        v1::MessageRole::Unspecified => return Err(WireError::UnknownRole { index }),
+    };
+    Ok(Message {
+        role,
+        content: wire.content,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wire() -> v1::DecideRequest {
+        v1::DecideRequest {
+            address: Some(v1::DecisionAddress {
+                session_id: "s".into(),
+                seat: 1,
+                index: 2,
+            }),
+            model: "m".into(),
+            messages: vec![v1::ChatMessage {
+                role: v1::MessageRole::User as i32,
+                content: "hello".into(),
+            }],
+            ..Default::default()
+        }
+    }
+
+    #[test]
+    fn unset_team_is_the_default_team() {
+        let (address, caller, request) = read_request(wire()).unwrap();
+        assert_eq!(address.to_string(), "s/1/2");
+        assert_eq!(caller.team, "default");
+        assert_eq!(request.messages[0].role, Role::User);
+    }
+
+    #[test]
+    fn malformed_requests_are_named() {
+        let mut no_address = wire();
+        no_address.address = None;
+        assert_eq!(
+            read_request(no_address).unwrap_err(),
+            WireError::MissingAddress
+        );
+
+        let mut no_role = wire();
+        no_role.messages[0].role = 0;
+        assert_eq!(
+            read_request(no_role).unwrap_err(),
+            WireError::UnknownRole { index: 0 }
+        );
+
+        let mut hot = wire();
+        hot.temperature = Some(f64::NAN);
+        let error = read_request(hot).unwrap_err();
+        assert_eq!(
+            error,
+            WireError::NotFinite {
+                field: "temperature"
+            }
+        );
+    }
+}
