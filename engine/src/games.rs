@@ -8,6 +8,7 @@ use crate::measures::{mean, standard_deviation};
 
 pub mod diners_dilemma;
 pub mod divide_dollar;
+pub mod el_farol;
 pub mod guess_two_thirds;
 pub mod public_goods;
 mod rounds;

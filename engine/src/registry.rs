@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use crate::game::{Game, GameInfo, ParameterError};
-use crate::games::{diners_dilemma, divide_dollar, guess_two_thirds, public_goods};
+use crate::games::{diners_dilemma, divide_dollar, el_farol, guess_two_thirds, public_goods};
 use crate::rule::StrategyInfo;
 use crate::spec::Settings;
 
@@ -35,6 +35,7 @@ pub static GAMES: &[Registration] = &[
     divide_dollar::REGISTRATION,
     public_goods::REGISTRATION,
     diners_dilemma::REGISTRATION,
+    el_farol::REGISTRATION,
 ];
 
 /// The game of this name.

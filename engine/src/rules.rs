@@ -3,5 +3,6 @@
 pub mod common;
 pub mod diners_dilemma;
 pub mod divide_dollar;
+pub mod el_farol;
 pub mod guess_two_thirds;
 pub mod public_goods;

@@ -244,14 +244,21 @@ impl RoundRules for GoodsParams {
 /// How near a third decimal must be to a 5 before it is looked at exactly.
 const NEAR_TIE: f64 = 1e-4;
 
+/// Up to here the error of a multiplication by 100 is far below [`NEAR_TIE`].
+const EXACT_HUNDREDTHS: f64 = 1e10;
+
 /// The number rounded to hundredths as the published games rounded it: by its
 /// exact binary value, which decides what looks like a tie in decimals.
 fn hundredths(number: f64) -> f64 {
     let scaled = number * 100.0;
-    if (scaled.fract().abs() - 0.5).abs() > NEAR_TIE && scaled.abs() < 1e11 {
-        return scaled.round() / 100.0;
-    }
-    format!("{number:.2}").parse().unwrap_or(number)
+    let far_from_tie = (scaled.fract().abs() - 0.5).abs() > NEAR_TIE;
+    let rounded = if far_from_tie && scaled.abs() < EXACT_HUNDREDTHS {
+        scaled.round() / 100.0
+    } else {
+        format!("{number:.2}").parse().unwrap_or(number)
+    };
+    // No record says "-0.0".
+    rounded + 0.0
 }
 
 /// Scores of both schemes from S = mean(round's contributions / players)
