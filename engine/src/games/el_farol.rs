@@ -216,7 +216,7 @@ impl Game for Bar {
     fn equilibrium(&self) -> Equilibrium {
         let capacity = self.params.capacity();
         let distance = (self.params.share(capacity) - self.params.ratio).abs();
-        let value = score(&self.params, distance);
+        let value = score_at(&self.params, distance);
         let exact = |scheme| ExpectedScore {
             scheme,
             value,
@@ -282,7 +282,7 @@ impl RoundRules for BarParams {
 }
 
 /// The score of both schemes from the mean distance between share and ratio.
-fn score(params: &BarParams, distance: f64) -> f64 {
+fn score_at(params: &BarParams, distance: f64) -> f64 {
     let widest = params.ratio.max(1.0 - params.ratio);
     (widest - distance) / widest * 100.0
 }
@@ -297,7 +297,7 @@ fn measures(params: &BarParams, log: &EventLog) -> Measures {
         return measures;
     }
     let distance = mean(shares.iter().map(|share| (share - params.ratio).abs()));
-    let value = score(params, distance);
+    let value = score_at(params, distance);
     measures.score("iclr2025", value);
     measures.score("arxiv2024", value);
     measures.part("S", distance);
