@@ -1,0 +1,201 @@
+//! Real processes of the `agon` binary: commands that end, and roles that run
+//! until they are stopped or killed.
+
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::path::PathBuf;
+use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
+
+use crate::tree;
+
+/// The binary that `cargo build` made for the same profile as this test.
+///
+/// # Panics
+/// It has not been built.
+pub fn path() -> PathBuf {
+    let test = std::env::current_exe().expect("the test's own path");
+    let profile = test
+        .ancestors()
+        .nth(2)
+        .expect("target/<profile>/deps/<test>");
+    let binary = profile.join("agon");
+    assert!(
+        binary.is_file(),
+        "{} is missing: run `cargo build` first",
+        binary.display()
+    );
+    binary
+}
+
+/// A command that runs in the project's folder, free of the caller's settings.
+pub fn command(arguments: &[&str]) -> Command {
+    let mut command = Command::new(path());
+    for (name, _) in std::env::vars() {
+        if name.starts_with("AGON_") {
+            command.env_remove(name);
+        }
+    }
+    command
+        .args(arguments)
+        .current_dir(tree::root())
+        .stdin(Stdio::null());
+    command
+}
+
+/// Runs a command to its end.
+pub fn run(arguments: &[&str]) -> Ended {
+    let output = command(arguments).output().expect("the binary starts");
+    Ended::from(output)
+}
+
+/// A command that has ended.
+#[derive(Debug)]
+pub struct Ended {
+    /// Its exit code; absent when a signal ended it.
+    pub code: Option<i32>,
+    /// Everything on standard output.
+    pub out: String,
+    /// Everything on standard error.
+    pub err: String,
+}
+
+impl From<Output> for Ended {
+    fn from(output: Output) -> Self {
+        Self {
+            code: output.status.code(),
+            out: String::from_utf8_lossy(&output.stdout).into_owned(),
+            err: String::from_utf8_lossy(&output.stderr).into_owned(),
+        }
+    }
+}
+
+impl Ended {
+    /// The same, when the exit code is the one expected.
+    ///
+    /// # Panics
+    /// It is not; shows everything that was printed.
+    #[must_use]
+    pub fn expect_code(self, code: i32) -> Self {
+        assert_eq!(
+            self.code,
+            Some(code),
+            "out: {}\nerr: {}",
+            self.out,
+            self.err
+        );
+        self
+    }
+}
+
+/// A role that runs until it is stopped. Killed when dropped.
+pub struct Role {
+    child: Child,
+    out: BufReader<ChildStdout>,
+    name: String,
+}
+
+impl Role {
+    /// Starts `agon ROLE ...` and returns when it has printed its first line.
+    ///
+    /// # Panics
+    /// It ended without printing one.
+    pub fn start(arguments: &[&str]) -> (Self, String) {
+        Self::start_with(arguments, |command| command)
+    }
+
+    /// The same, with a chance to set environment variables.
+    ///
+    /// # Panics
+    /// It ended without printing a line.
+    pub fn start_with(
+        arguments: &[&str],
+        prepare: impl FnOnce(&mut Command) -> &mut Command,
+    ) -> (Self, String) {
+        let mut command = command(arguments);
+        prepare(&mut command).stdout(Stdio::piped());
+        let mut child = command.spawn().expect("the binary starts");
+        let out = BufReader::new(child.stdout.take().expect("a pipe"));
+        let mut role = Self {
+            child,
+            out,
+            name: arguments.join(" "),
+        };
+        let first = role.line();
+        assert!(!first.is_empty(), "`agon {}` ended at once", role.name);
+        (role, first)
+    }
+
+    /// Starts a role that announces `listening on ADDRESS`, and returns the address.
+    ///
+    /// # Panics
+    /// It announces something else.
+    pub fn listening(arguments: &[&str]) -> (Self, String) {
+        let (role, first) = Self::start(arguments);
+        let address = first
+            .trim()
+            .rsplit("listening on ")
+            .next()
+            .unwrap_or_default()
+            .to_owned();
+        assert!(address.contains(':'), "`agon {}` said {first}", role.name);
+        (role, address)
+    }
+
+    /// The next line of its standard output; empty at its end.
+    ///
+    /// # Panics
+    /// The pipe broke.
+    pub fn line(&mut self) -> String {
+        let mut line = String::new();
+        self.out.read_line(&mut line).expect("a readable pipe");
+        line
+    }
+
+    /// Kills it with SIGKILL and waits for its end.
+    ///
+    /// # Panics
+    /// The system refuses.
+    pub fn kill(&mut self) {
+        self.child.kill().expect("a running process");
+        self.child.wait().expect("its end");
+    }
+
+    /// Sends SIGTERM and waits for its end; returns its exit status and the rest
+    /// of its standard output.
+    ///
+    /// # Panics
+    /// The system refuses.
+    pub fn terminate(&mut self) -> (ExitStatus, String) {
+        self.signal("-TERM");
+        let mut rest = String::new();
+        self.out.read_to_string(&mut rest).expect("a readable pipe");
+        (self.child.wait().expect("its end"), rest)
+    }
+
+    /// Sends a signal by name ("-INT").
+    ///
+    /// # Panics
+    /// There is no `kill` command.
+    pub fn signal(&self, signal: &str) {
+        let id = self.child.id().to_string();
+        let sent = Command::new("kill")
+            .args([signal, &id])
+            .status()
+            .expect("a kill command");
+        assert!(sent.success(), "cannot signal `agon {}`", self.name);
+    }
+
+    /// Waits for its end.
+    ///
+    /// # Panics
+    /// The system refuses.
+    pub fn wait(&mut self) -> ExitStatus {
+        self.child.wait().expect("its end")
+    }
+}
+
+impl Drop for Role {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

@@ -1,0 +1,88 @@
+//! A real redis-server on a free port of this machine, with a folder of its own;
+//! stopped by its process id when it is dropped.
+
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// How long a server may take to start.
+const STARTS_WITHIN: Duration = Duration::from_secs(20);
+
+/// A running server.
+pub struct RedisServer {
+    child: Child,
+    port: u16,
+    folder: TempDir,
+}
+
+impl RedisServer {
+    /// Starts a server with an append-only file.
+    ///
+    /// # Panics
+    /// There is no redis-server on this machine, or it does not start: the test
+    /// that needs it must fail.
+    pub fn start() -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let port = free_port();
+        let child = spawn(port, &folder);
+        let server = Self {
+            child,
+            port,
+            folder,
+        };
+        server.wait();
+        server
+    }
+
+    /// Where it is.
+    pub fn url(&self) -> String {
+        format!("redis://127.0.0.1:{}", self.port)
+    }
+
+    /// Kills it as a power cut would.
+    pub fn kill(&mut self) {
+        // It may have died by itself, which is the same here.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+
+    /// Starts it again on the same port and folder.
+    pub fn restart(&mut self) {
+        self.kill();
+        self.child = spawn(self.port, &self.folder);
+        self.wait();
+    }
+
+    fn wait(&self) {
+        let deadline = Instant::now() + STARTS_WITHIN;
+        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
+            assert!(Instant::now() < deadline, "redis-server did not start");
+            std::thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+impl Drop for RedisServer {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+fn spawn(port: u16, folder: &TempDir) -> Child {
+    Command::new("redis-server")
+        .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "yes"])
+        .args(["--port", &port.to_string()])
+        .arg("--dir")
+        .arg(folder.path())
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("redis-server must be installed: tests/run installs it")
+}
+
+/// A port that was free a moment ago.
+pub fn free_port() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a loopback socket");
+    listener.local_addr().expect("an address").port()
+}

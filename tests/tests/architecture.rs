@@ -1,0 +1,139 @@
+//! The arrows between the rooms: which package may import which. The table is
+//! that of ARCHITECTURE.md; any other arrow fails.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use agon_tests::tree;
+
+/// Room, and the packages of ours that it may import.
+const ARROWS: &[(&str, &[&str])] = &[
+    ("engine", &[]),
+    ("proto", &[]),
+    ("service-kit", &["proto"]),
+    ("agent-gateway", &["proto", "service-kit"]),
+    ("agents", &["engine"]),
+    ("worker", &["engine", "agents", "proto", "service-kit"]),
+    ("coordinator", &["engine", "proto", "service-kit", "report"]),
+    ("report", &["engine"]),
+    (
+        "cli",
+        &[
+            "engine",
+            "proto",
+            "service-kit",
+            "agent-gateway",
+            "agents",
+            "worker",
+            "coordinator",
+            "report",
+        ],
+    ),
+    (
+        "tests",
+        &[
+            "engine",
+            "proto",
+            "service-kit",
+            "agent-gateway",
+            "agents",
+            "worker",
+            "coordinator",
+            "report",
+            "cli",
+        ],
+    ),
+];
+
+/// Packages that make a crate impure or tie it to a runtime; the engine has none.
+const NOT_IN_THE_ENGINE: &[&str] = &[
+    "tokio", "tracing", "tonic", "prost", "reqwest", "redis", "rusqlite", "rand", "chrono",
+];
+
+/// Only these rooms may see a store.
+const STORES: &[&str] = &["redis", "rusqlite"];
+
+#[test]
+fn imports_between_rooms_follow_the_table() {
+    for (room, dependencies) in manifests() {
+        let (_, allowed) = ARROWS
+            .iter()
+            .find(|(name, _)| *name == room)
+            .unwrap_or_else(|| panic!("the room `{room}` has no line in the table of arrows"));
+        for dependency in dependencies {
+            if let Some(ours) = dependency.strip_prefix("agon-") {
+                assert!(allowed.contains(&ours), "{room} must not import {ours}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_engine_depends_on_nothing_impure() {
+    let manifests = manifests();
+    for package in NOT_IN_THE_ENGINE {
+        assert!(
+            !manifests["engine"].contains(*package),
+            "the engine must not use {package}"
+        );
+    }
+}
+
+#[test]
+fn only_the_coordinator_and_the_gateway_see_a_store() {
+    for (room, dependencies) in manifests() {
+        let may = ["coordinator", "agent-gateway", "tests"].contains(&room.as_str());
+        for store in STORES {
+            assert!(
+                may || !dependencies.contains(*store),
+                "{room} must not use {store}"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_unmaintained_back_off_crate_stays_in_one_file() {
+    for file in tree::files(".rs") {
+        let name = tree::short(&file);
+        if name == "service-kit/src/backoff.rs" || name == "tests/tests/architecture.rs" {
+            continue;
+        }
+        let text = fs::read_to_string(&file).unwrap();
+        let names_it = text.contains("use backoff::") || text.contains("::backoff::Exp");
+        assert!(!names_it, "{name} names the backoff crate");
+    }
+    for (room, dependencies) in manifests() {
+        assert!(
+            room == "service-kit" || !dependencies.contains("backoff"),
+            "{room} uses backoff"
+        );
+    }
+}
+
+/// Room to the packages in its `[dependencies]`, development ones left out.
+fn manifests() -> BTreeMap<String, BTreeSet<String>> {
+    let root = tree::root();
+    let mut manifests = BTreeMap::new();
+    for file in tree::files("Cargo.toml") {
+        let folder = file.parent().unwrap();
+        if folder == root {
+            continue;
+        }
+        let room = tree::short(folder);
+        let text = fs::read_to_string(&file).unwrap();
+        let manifest: toml::Table = text.parse().unwrap();
+        let dependencies = manifest
+            .get("dependencies")
+            .and_then(|table| table.as_table());
+        let names = dependencies
+            .map(|table| table.keys().cloned().collect())
+            .unwrap_or_default();
+        manifests.insert(room, names);
+    }
+    assert!(
+        manifests.len() >= ARROWS.len(),
+        "the manifests were not found"
+    );
+    manifests
+}

@@ -1,0 +1,104 @@
+//! House rules that a machine can check: headers, file sizes, module files,
+//! forbidden markers.
+
+use std::fs;
+use std::path::PathBuf;
+
+use agon_tests::tree;
+
+/// Files may have this many lines, tests apart.
+const LONGEST_FILE: usize = 500;
+
+/// A header says what the file owns, what it refuses and who calls it.
+const HEADER_LINES: std::ops::RangeInclusive<usize> = 2..=14;
+
+/// Written by a program; its header is in the file that includes it.
+const GENERATED: &[&str] = &["proto/src/agon.v1.rs"];
+
+fn sources() -> Vec<(String, PathBuf, String)> {
+    let files = tree::files(".rs").into_iter();
+    let named = files.map(|path| {
+        let text = fs::read_to_string(&path).unwrap();
+        (tree::short(&path), path, text)
+    });
+    named
+        .filter(|(name, ..)| !GENERATED.contains(&name.as_str()))
+        .collect()
+}
+
+#[test]
+fn every_source_file_opens_with_a_header() {
+    for (name, _, text) in sources() {
+        let header = text
+            .lines()
+            .take_while(|line| line.starts_with("//!"))
+            .count();
+        assert!(
+            HEADER_LINES.contains(&header),
+            "{name} opens with {header} lines of //!"
+        );
+    }
+}
+
+#[test]
+fn no_source_file_is_longer_than_the_limit() {
+    for (name, _, text) in sources() {
+        let in_tests = name.contains("tests/") || name.ends_with("tests.rs");
+        let own = text
+            .split("\n#[cfg(test)]\nmod tests {")
+            .next()
+            .unwrap_or(&text);
+        let lines = own.lines().count();
+        assert!(
+            in_tests || lines <= LONGEST_FILE,
+            "{name} has {lines} lines"
+        );
+    }
+}
+
+#[test]
+fn modules_lie_beside_their_folder() {
+    for (name, path, _) in sources() {
+        assert!(
+            path.file_name().unwrap() != "mod.rs",
+            "{name}: put it beside its folder"
+        );
+    }
+}
+
+#[test]
+fn library_roots_hold_documentation_modules_and_re_exports_only() {
+    for (name, _, text) in sources() {
+        if !name.ends_with("src/lib.rs") {
+            continue;
+        }
+        for line in text.lines() {
+            let code = !line.starts_with("//");
+            let item = [
+                "fn ", "struct ", "enum ", "impl ", "trait ", "const ", "static ",
+            ];
+            let declares = item
+                .iter()
+                .any(|word| line.trim_start_matches("pub ").starts_with(word));
+            assert!(!(code && declares), "{name} declares something: {line}");
+        }
+    }
+}
+
+#[test]
+fn no_test_is_switched_off_and_nothing_is_left_unfinished() {
+    // Spelled apart so that this file does not find itself.
+    let markers = [
+        ["#[", "ignore"].concat(),
+        ["#[", "should_panic"].concat(),
+        ["todo", "!("].concat(),
+        ["unimplemented", "!("].concat(),
+        ["TO", "DO"].concat(),
+        ["FIX", "ME"].concat(),
+    ];
+    for (name, _, text) in sources() {
+        for marker in &markers {
+            assert!(!text.contains(marker.as_str()), "{name} contains {marker}");
+        }
+    }
+}
