@@ -1,0 +1,188 @@
+//! Experiments: files, the documents made from them, their expansion into sessions, and plans.
+//!
+//! [`ExperimentFile`] is what the command line works with: it reads a file, takes changes from
+//! flags, and checks everything, with the place of every fault. The coordinator sees only the
+//! [`ExperimentDocument`] that comes out.
+
+use std::fmt;
+use std::path::Path;
+
+use agon_service_kit::config::ConfigError;
+
+mod cell;
+mod document;
+mod expand;
+mod faults;
+mod grid;
+mod overrides;
+mod path;
+mod plan;
+mod source;
+#[cfg(test)]
+mod tests;
+
+pub use document::{COMPARISONS, ExperimentDocument, GameDefinition, ReportDefinition};
+pub use expand::{MOST_SESSIONS, PlannedSession, expand};
+pub use faults::{Fault, Faults};
+pub use overrides::Overrides;
+pub use path::{Step, TreePath};
+pub use plan::{ModelPlan, Plan, Range, plan};
+
+use source::{Place, Source};
+
+/// Larger files are no experiments; reading one must not exhaust the memory.
+const MOST_BYTES: u64 = 16 * 1024 * 1024;
+
+/// An experiment file, read but not yet checked.
+#[derive(Debug, Clone)]
+pub struct ExperimentFile {
+    file: String,
+    text: String,
+    source: Source,
+}
+
+/// Everything that is wrong with an experiment file, in the order of the file. Prints one fault
+/// after the other, each with its place. Never empty.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExperimentErrors(pub Vec<ConfigError>);
+
+impl ExperimentFile {
+    /// Reads the file at `path`.
+    ///
+    /// # Errors
+    /// It cannot be read, is not UTF-8, or is no TOML.
+    pub fn load(path: impl AsRef<Path>) -> Result<Self, ExperimentErrors> {
+        let path = path.as_ref();
+        let file = path.display().to_string();
+        let unreadable = |message: String| {
+            let path = String::new();
+            ExperimentErrors(vec![ConfigError {
+                file: file.clone(),
+                place: None,
+                path,
+                message,
+            }])
+        };
+        let size = std::fs::metadata(path).map(|data| data.len());
+        if size.is_ok_and(|size| size > MOST_BYTES) {
+            return Err(unreadable(format!(
+                "has more than {MOST_BYTES} bytes, so it is no experiment"
+            )));
+        }
+        let bytes =
+            std::fs::read(path).map_err(|cause| unreadable(format!("cannot be read: {cause}")))?;
+        Self::parse_bytes(&file, &bytes)
+    }
+
+    /// Reads a file's content; `file` stands for it in errors.
+    ///
+    /// # Errors
+    /// It is not UTF-8 or no TOML.
+    pub fn parse_bytes(file: &str, bytes: &[u8]) -> Result<Self, ExperimentErrors> {
+        match std::str::from_utf8(bytes) {
+            Ok(text) => Self::parse(file, text),
+            Err(fault) => {
+                let start = fault.valid_up_to();
+                let readable = String::from_utf8_lossy(bytes);
+                let message = "is not UTF-8 text here; save the file as UTF-8";
+                let error = ConfigError::new(file, &readable, Some(start..start + 1), "", message);
+                Err(ExperimentErrors(vec![error]))
+            }
+        }
+    }
+
+    /// Reads a file's text; `file` stands for it in errors.
+    ///
+    /// # Errors
+    /// It is no TOML.
+    pub fn parse(file: &str, text: &str) -> Result<Self, ExperimentErrors> {
+        let source = source::parse(file, text).map_err(ExperimentErrors)?;
+        Ok(Self {
+            file: file.to_owned(),
+            text: text.to_owned(),
+            source,
+        })
+    }
+
+    /// Changes the experiment as the command line asks for.
+    ///
+    /// # Errors
+    /// A flag names something that the experiment does not have.
+    pub fn apply(&mut self, overrides: &Overrides) -> Result<(), ExperimentErrors> {
+        let errors = overrides.apply(&mut self.source);
+        if errors.is_empty() {
+            Ok(())
+        } else {
+            Err(ExperimentErrors(errors))
+        }
+    }
+
+    /// Checks everything: keys, types, names, and every cell of the grid against its game.
+    ///
+    /// # Errors
+    /// Everything that is wrong.
+    pub fn check(&self) -> Result<ExperimentDocument, ExperimentErrors> {
+        let checked = ExperimentDocument::read(&self.source.tree)
+            .and_then(|document| expand::cells(&document).map(|_| document));
+        checked.map_err(|faults| self.locate(&faults))
+    }
+
+    /// Gives faults their places in this file; for checks that are made elsewhere, such as those
+    /// of agents' settings.
+    pub fn locate(&self, faults: &Faults) -> ExperimentErrors {
+        let mut found: Vec<(usize, ConfigError)> =
+            faults.iter().map(|fault| self.locate_one(fault)).collect();
+        found.sort_by_key(|(offset, _)| *offset);
+        ExperimentErrors(found.into_iter().map(|(_, error)| error).collect())
+    }
+
+    fn locate_one(&self, fault: &Fault) -> (usize, ConfigError) {
+        let path = fault.at.to_string();
+        let new = |span| {
+            ConfigError::new(
+                &self.file,
+                &self.text,
+                Some(span),
+                &path,
+                fault.message.as_str(),
+            )
+        };
+        match self.source.places.find(&fault.at) {
+            Some((found, Place::Text { key, value })) => {
+                // What is missing is best seen at the key of what it is missing from.
+                let at_key = fault.about_key || *found != fault.at;
+                let span = if at_key && !key.is_empty() {
+                    key
+                } else {
+                    value
+                };
+                (span.start, new(span.clone()))
+            }
+            Some((_, Place::Flag(flag))) => {
+                let message = fault.message.clone();
+                (
+                    0,
+                    ConfigError {
+                        file: flag.clone(),
+                        place: None,
+                        path,
+                        message,
+                    },
+                )
+            }
+            None => (0, new(0..0)),
+        }
+    }
+}
+
+impl fmt::Display for ExperimentErrors {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, error) in self.0.iter().enumerate() {
+            let separator = if number == 0 { "" } else { "\n" };
+            write!(out, "{separator}{error}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ExperimentErrors {}

@@ -1,0 +1,152 @@
+//! From a document to its sessions: every cell of every game's grid, times the repeats.
+//!
+//! The order of sessions is that of games, axes and repeats; their ids depend on none of it.
+
+use std::collections::BTreeMap;
+
+use agon_engine::SessionSpec;
+use serde_json::{Map, Value};
+
+use super::cell::{self, Cell};
+use super::document::ExperimentDocument;
+use super::faults::Faults;
+use super::grid;
+use super::path::TreePath;
+
+/// Most sessions of one experiment: the coordinator holds their specs in memory while it queues
+/// them, about 2 kB each.
+pub const MOST_SESSIONS: u64 = 200_000;
+
+/// One session of an experiment.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedSession {
+    /// What is played.
+    pub spec: SessionSpec,
+    /// Which cell of the grid it belongs to, from 0.
+    pub setting_index: usize,
+    /// The cell in words, for people.
+    pub label: String,
+}
+
+/// All sessions in the experiment's own order: setting, then repeat.
+///
+/// # Errors
+/// Everything that is wrong with the cells of the grid.
+pub fn expand(document: &ExperimentDocument) -> Result<Vec<PlannedSession>, Faults> {
+    let cells = cells(document)?;
+    let mut sessions = Vec::with_capacity(cells.len() * document.repeats as usize);
+    for (setting_index, Cell { spec, .. }) in cells.into_iter().enumerate() {
+        let label = label(&spec);
+        for repeat in 0..document.repeats {
+            let mut spec = spec.clone();
+            spec.luck.repeat = repeat;
+            sessions.push(PlannedSession {
+                spec,
+                setting_index,
+                label: label.clone(),
+            });
+        }
+    }
+    Ok(sessions)
+}
+
+/// The checked cells of the grids, in order.
+pub(super) fn cells(document: &ExperimentDocument) -> Result<Vec<Cell>, Faults> {
+    let mut faults = Faults::default();
+    let mut cells: Vec<Cell> = Vec::new();
+    let mut rows = BTreeMap::new();
+    let mut sessions = 0u64;
+    for game in 0..document.games.len() {
+        let own = TreePath::root().key("games").index(game);
+        let axes = grid::axes(document, game, &mut faults);
+        if !faults.is_empty() {
+            // Which of two values counts is open: cells would be guesses.
+            continue;
+        }
+        let count = grid::cell_count(&axes);
+        let more = count.and_then(|count| count.checked_mul(u64::from(document.repeats)));
+        sessions = more
+            .and_then(|more| more.checked_add(sessions))
+            .unwrap_or(u64::MAX);
+        if sessions > MOST_SESSIONS {
+            faults.value(&own, too_many(sessions, document.repeats));
+            return Err(faults);
+        }
+        for number in 0..count.unwrap_or_default() {
+            let assignments = grid::cell(&axes, number);
+            let cell = cell::check(document, game, &assignments, &mut faults);
+            if faults.is_full() {
+                return Err(faults);
+            }
+            let Some(cell) = cell else { continue };
+            let row = (cell.spec.game.clone(), format!("{:?}", cell.spec.setting));
+            if let Some(first) = rows.insert(row, game) {
+                let message = if first == game {
+                    "two cells of its grid are the same setting".to_owned()
+                } else {
+                    format!(
+                        "plays the same setting as games[{first}]; give each a label, as label = \"one\""
+                    )
+                };
+                faults.value(&own, message);
+            }
+            cells.push(cell);
+        }
+    }
+    check_idle_players(document, &mut faults);
+    faults.or(cells)
+}
+
+/// Players that no cell seats are not checked there; whatever a grid varies is left alone.
+fn check_idle_players(document: &ExperimentDocument, faults: &mut Faults) {
+    let rows = document
+        .games
+        .iter()
+        .flat_map(|game| &game.rows)
+        .chain(&document.rows)
+        .flat_map(|row| row.keys());
+    let grids = document
+        .games
+        .iter()
+        .flat_map(|game| game.grid.keys())
+        .chain(document.grid.keys());
+    let varied: Vec<TreePath> = grids
+        .chain(rows)
+        .filter_map(|path| TreePath::read(path).ok())
+        .collect();
+    for (name, settings) in &document.players {
+        let at = TreePath::root().key("players").key(name.as_str());
+        if varied.iter().any(|path| path.overlaps(&at)) {
+            continue;
+        }
+        let settings: Map<String, Value> = settings.clone().into_iter().collect();
+        if let Err((key, message)) = cell::player_kind(&settings) {
+            let at = key.map_or_else(|| at.clone(), |key| at.key(key));
+            faults.value(&at, message);
+        }
+    }
+}
+
+fn too_many(sessions: u64, repeats: u32) -> String {
+    let count = if sessions == u64::MAX {
+        "far more".to_owned()
+    } else {
+        format!("{sessions}")
+    };
+    format!(
+        "the grid has {count} sessions up to here with {repeats} repeats; {MOST_SESSIONS} are the most"
+    )
+}
+
+/// A cell in words: game, label, axes.
+fn label(spec: &SessionSpec) -> String {
+    let mut words = vec![spec.game.clone()];
+    for (axis, value) in &spec.setting {
+        words.push(match value {
+            Value::String(text) if axis == "label" => text.clone(),
+            Value::String(text) => format!("{axis}={text}"),
+            other => format!("{axis}={other}"),
+        });
+    }
+    words.join(" ")
+}

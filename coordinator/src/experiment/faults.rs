@@ -1,0 +1,160 @@
+//! What is wrong with an experiment, by path, and how near names are found.
+//!
+//! Checks collect [`Fault`]s instead of stopping at the first, so that one look at the message
+//! is enough to mend a file. Places in a file are added later, by whoever has the file.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use super::path::TreePath;
+
+/// More than anybody mends at once; a grid could otherwise repeat itself for pages.
+const MOST_FAULTS: usize = 50;
+
+/// One thing that is wrong.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Fault {
+    /// What it is about.
+    pub at: TreePath,
+    /// Whether it is about the key rather than about its value.
+    pub about_key: bool,
+    /// What is wrong and what would be right.
+    pub message: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { at, message, .. } = self;
+        if at.steps().is_empty() {
+            write!(out, "{message}")
+        } else {
+            write!(out, "{at}: {message}")
+        }
+    }
+}
+
+/// Everything that is wrong with an experiment document. Never empty when it is an error.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Faults(BTreeSet<Fault>);
+
+impl Faults {
+    /// Notes a fault of a value.
+    pub fn value(&mut self, at: &TreePath, message: impl Into<String>) {
+        self.add(at.clone(), false, message.into());
+    }
+
+    /// Notes a fault of a key.
+    pub fn key(&mut self, at: &TreePath, message: impl Into<String>) {
+        self.add(at.clone(), true, message.into());
+    }
+
+    /// The faults, by path.
+    pub fn iter(&self) -> impl Iterator<Item = &Fault> {
+        self.0.iter()
+    }
+
+    /// Whether nothing is wrong.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Whether no more faults are taken, so that looking further is of no use.
+    pub fn is_full(&self) -> bool {
+        self.0.len() >= MOST_FAULTS
+    }
+
+    /// The value when nothing is wrong.
+    ///
+    /// # Errors
+    /// Something is.
+    pub fn or<T>(self, value: T) -> Result<T, Self> {
+        if self.is_empty() {
+            Ok(value)
+        } else {
+            Err(self)
+        }
+    }
+
+    fn add(&mut self, at: TreePath, about_key: bool, message: String) {
+        if !self.is_full() {
+            self.0.insert(Fault {
+                at,
+                about_key,
+                message,
+            });
+        }
+    }
+}
+
+impl fmt::Display for Faults {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (number, fault) in self.0.iter().enumerate() {
+            let separator = if number == 0 { "" } else { "\n" };
+            write!(out, "{separator}{fault}")?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for Faults {}
+
+/// "; did you mean X?" when a known name is near, and then which there are.
+pub fn among<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    if known.is_empty() {
+        return "; there are none".to_owned();
+    }
+    let near = known.iter().min_by_key(|known| distance(name, known));
+    // A third of the letters may be wrong: more is another word.
+    let near = near.filter(|near| distance(name, near) <= near.chars().count() / 3 + 1);
+    let guess = near
+        .map(|near| format!("; did you mean \"{near}\"?"))
+        .unwrap_or_default();
+    format!(
+        "{guess}{} {}",
+        if guess.is_empty() {
+            "; there are"
+        } else {
+            " There are"
+        },
+        known.join(", ")
+    )
+}
+
+/// Edits between two words (Levenshtein).
+fn distance(one: &str, other: &str) -> usize {
+    /// Names are short; a value of a megabyte in place of a name must not cost a minute.
+    const LONGEST: usize = 64;
+    let other: Vec<char> = other.chars().take(LONGEST).collect();
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (line, letter) in one.chars().take(LONGEST).enumerate() {
+        let mut diagonal = row[0];
+        row[0] = line + 1;
+        for column in 0..other.len() {
+            let changed = diagonal + usize::from(letter != other[column]);
+            diagonal = row[column + 1];
+            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_near_name_is_offered_and_a_far_one_is_not() {
+        let known = ["repeats", "seed"];
+        let near = "; did you mean \"repeats\"? There are repeats, seed";
+        assert_eq!(among("repeat", known), near);
+        assert_eq!(among("colour", known), "; there are repeats, seed");
+    }
+
+    #[test]
+    fn distance_counts_edits() {
+        assert_eq!(distance("kitten", "sitting"), 3);
+        assert_eq!(distance("", "abc"), 3);
+        assert_eq!(distance("same", "same"), 0);
+    }
+}

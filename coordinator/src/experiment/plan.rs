@@ -1,0 +1,160 @@
+//! What an experiment will cost before it is played: sessions, decisions, tokens.
+//!
+//! Decisions follow from the rules. Tokens are an estimate from the constants below, meant to
+//! tell one dollar from a hundred, not to predict a bill.
+
+use std::collections::BTreeMap;
+
+use agon_engine::{PlayerKind, PlayerSpec};
+use serde::Serialize;
+use serde_json::Value;
+
+use super::document::ExperimentDocument;
+use super::expand;
+use super::faults::Faults;
+
+/// Tokens of the rules and the persona, sent with every call.
+const SYSTEM_TOKENS: u64 = 450;
+/// Tokens of one ask.
+const ASK_TOKENS: u64 = 90;
+/// Tokens that one past round leaves in the conversation: its ask, its answer, its result.
+const ROUND_TOKENS: u64 = 160;
+/// Tokens of a refused answer and the reason, seen by the next try.
+const FOUL_TOKENS: u64 = 80;
+/// A conversation is cut at this length unless `memory_tokens` says otherwise.
+const MEMORY_TOKENS: u64 = 8_000;
+/// Tokens of a plain answer.
+const ANSWER_TOKENS: u64 = 25;
+/// Tokens of an answer that is thought through first.
+const REASONED_ANSWER_TOKENS: u64 = 300;
+/// Longest reply unless `max_output_tokens` says otherwise.
+const MOST_OUTPUT_TOKENS: u64 = 1_024;
+
+/// What an experiment comes to.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Plan {
+    /// Cells of the grid.
+    pub settings: u64,
+    /// Sessions.
+    pub sessions: u64,
+    /// What each model is asked, by its name.
+    pub models: BTreeMap<String, ModelPlan>,
+}
+
+/// What one model is asked.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct ModelPlan {
+    /// Sessions that it plays in.
+    pub sessions: u64,
+    /// Answers it gives.
+    pub decisions: Range,
+    /// Tokens it reads.
+    pub input_tokens: Range,
+    /// Tokens it writes.
+    pub output_tokens: Range,
+}
+
+/// An expectation and a bound.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Range {
+    /// When every answer is legal at once and the game goes to its end.
+    pub expected: u64,
+    /// When every foul that is forgiven is committed.
+    pub most: u64,
+}
+
+/// Plans an experiment.
+///
+/// # Errors
+/// It cannot be expanded.
+pub fn plan(document: &ExperimentDocument) -> Result<Plan, Faults> {
+    let cells = expand::cells(document)?;
+    let repeats = u64::from(document.repeats);
+    let mut plan = Plan {
+        settings: cells.len() as u64,
+        sessions: cells.len() as u64 * repeats,
+        models: BTreeMap::new(),
+    };
+    for cell in &cells {
+        let asks = u64::from(cell.game.asks_per_seat());
+        let fouls = cell
+            .spec
+            .params
+            .get("foul_allowance")
+            .and_then(Value::as_u64)
+            .unwrap_or(0);
+        let mut seen: Vec<&str> = Vec::new();
+        for player in &cell.spec.seats {
+            let Some(model) = model_of(player) else {
+                continue;
+            };
+            let entry = plan.models.entry(model.to_owned()).or_default();
+            if !seen.contains(&model) {
+                seen.push(model);
+                entry.sessions += repeats;
+            }
+            entry.add(&seat_plan(player, asks, fouls), repeats);
+        }
+    }
+    Ok(plan)
+}
+
+impl ModelPlan {
+    fn add(&mut self, seat: &Self, times: u64) {
+        let parts = [
+            (&mut self.decisions, seat.decisions),
+            (&mut self.input_tokens, seat.input_tokens),
+            (&mut self.output_tokens, seat.output_tokens),
+        ];
+        for (sum, part) in parts {
+            sum.expected = sum
+                .expected
+                .saturating_add(part.expected.saturating_mul(times));
+            sum.most = sum.most.saturating_add(part.most.saturating_mul(times));
+        }
+    }
+}
+
+fn model_of(player: &PlayerSpec) -> Option<&str> {
+    let is_model = player.kind == PlayerKind::Model;
+    player.settings.get("model").filter(|_| is_model)?.as_str()
+}
+
+fn seat_plan(player: &PlayerSpec, asks: u64, fouls: u64) -> ModelPlan {
+    let number = |key: &str| player.settings.get(key).and_then(Value::as_u64);
+    let most_output = number("max_output_tokens").unwrap_or(MOST_OUTPUT_TOKENS);
+    let memory = number("memory_tokens").unwrap_or(MEMORY_TOKENS);
+    let agent = player
+        .settings
+        .get("agent")
+        .and_then(Value::as_str)
+        .unwrap_or("direct");
+    let answer = if agent == "direct" {
+        ANSWER_TOKENS
+    } else {
+        REASONED_ANSWER_TOKENS
+    };
+    let mut read = Range::default();
+    for round in 0..asks {
+        let past = (round * (ROUND_TOKENS + answer)).min(memory);
+        let call = SYSTEM_TOKENS + ASK_TOKENS + past;
+        read.expected += call;
+        let longest_past = (round * (ROUND_TOKENS + answer + fouls * FOUL_TOKENS)).min(memory);
+        let tries = fouls + 1;
+        let again = FOUL_TOKENS * (fouls * tries / 2);
+        read.most += tries * (SYSTEM_TOKENS + ASK_TOKENS + longest_past) + again;
+    }
+    let most_asks = asks * (fouls + 1);
+    ModelPlan {
+        sessions: 1,
+        decisions: Range {
+            expected: asks,
+            most: most_asks,
+        },
+        input_tokens: read,
+        output_tokens: Range {
+            expected: asks * answer.min(most_output),
+            most: most_asks.saturating_mul(most_output),
+        },
+    }
+}

@@ -1,0 +1,472 @@
+//! Experiment files: what good ones become, and what bad ones are told.
+
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+
+const GOOD: &str = r#"name = "gamma-settings"
+description = "one free rider"
+seed = 7
+repeats = 2
+team = "default"
+
+[players.subject]
+kind = "rule"
+strategy = "equilibrium"
+
+[players.free_rider]
+kind = "rule"
+strategy = "specified"
+answers = [0]
+
+[players.gpt]
+kind = "model"
+model = "gpt-4o"
+temperature = 1.0
+
+[[games]]
+game = "guess_two_thirds"
+params = { rounds = 3 }
+seats = [{ player = "free_rider" }, { player = "subject", count = 9 }]
+label = "one-free-rider"
+[games.grid]
+"params.ratio" = [0.0, 0.5]
+
+[[games]]
+game = "guess_two_thirds"
+seats = ["gpt", "subject"]
+label = "duel"
+rows = [
+  { "params.min" = 0, "params.max" = 50 },
+  { "params.min" = 10, "params.max" = 300 },
+]
+[games.grid]
+players.gpt.temperature = [0.0, 0.2, 0.4]
+"#;
+
+fn check(text: &str) -> Result<ExperimentDocument, ExperimentErrors> {
+    ExperimentFile::parse("x.toml", text)?.check()
+}
+
+fn good() -> ExperimentDocument {
+    check(GOOD).unwrap_or_else(|errors| panic!("{errors}"))
+}
+
+/// The only error of a text: its line, its column, and all of it.
+fn error(text: &str) -> (usize, usize, String) {
+    let errors = check(text).expect_err("the text is wrong");
+    assert_eq!(errors.0.len(), 1, "{errors}");
+    let place = errors.0[0].place.clone().expect("has a place");
+    (place.line, place.column, errors.to_string())
+}
+
+/// The good file with one piece of text replaced.
+fn with(old: &str, new: &str) -> String {
+    assert!(GOOD.contains(old), "{old}");
+    GOOD.replacen(old, new, 1)
+}
+
+#[test]
+fn grid_rows_and_repeats_multiply() {
+    let document = good();
+    let sessions = expand(&document).unwrap();
+    assert_eq!(sessions.len(), (2 + 2 * 3) * 2);
+    let first = &sessions[0];
+    assert_eq!(
+        first.label,
+        "guess_two_thirds label=one-free-rider params.ratio=0.0".replace("label=", "")
+    );
+    assert_eq!(first.spec.params["ratio"], json!(0.0));
+    assert_eq!(first.spec.params["players"], json!(10));
+    assert_eq!(
+        first.spec.params["max"],
+        json!(100),
+        "defaults are written out"
+    );
+    assert_eq!(first.spec.luck, agon_engine::Luck { seed: 7, repeat: 0 });
+    assert_eq!(sessions[1].spec.luck.repeat, 1);
+    assert_eq!(sessions[1].setting_index, 0);
+    let last = &sessions.last().unwrap().spec;
+    assert_eq!(
+        (&last.params["min"], &last.params["max"]),
+        (&json!(10), &json!(300))
+    );
+    assert_eq!(last.seats[0].settings["temperature"], json!(0.4));
+    assert_eq!(last.setting["label"], json!("duel"));
+    assert_eq!(last.setting["players.gpt.temperature"], json!(0.4));
+}
+
+#[test]
+fn session_ids_do_not_depend_on_order_or_size_of_the_grid() {
+    let ids = |text: &str| -> std::collections::BTreeSet<String> {
+        let sessions = expand(&check(text).unwrap()).unwrap();
+        sessions
+            .iter()
+            .map(|session| session.spec.id().to_string())
+            .collect()
+    };
+    let all = ids(GOOD);
+    assert_eq!(all.len(), 16, "ids differ between sessions");
+    assert_eq!(all, ids(&with("[0.0, 0.5]", "[0.5, 0.0]")));
+    assert!(all.is_subset(&ids(&with("[0.0, 0.5]", "[0.25, 0.5, 0.0]"))));
+    assert!(all.is_subset(&ids(&with("repeats = 2", "repeats = 3"))));
+    assert_eq!(all, ids(&with("one free rider\"", "another text\"")));
+    assert!(all.is_disjoint(&ids(&with("seed = 7", "seed = 8"))));
+    assert!(all.is_disjoint(&ids(&with("gamma-settings", "gamma-other"))));
+}
+
+#[test]
+fn prompts_are_part_of_sessions_with_models_only() {
+    let mut document = good();
+    document.prompts_version = Some("p1".to_owned());
+    document.prompt_bundle = Some("b1".to_owned());
+    for session in expand(&document).unwrap() {
+        let with_model = session.spec.asks_outside();
+        assert_eq!(session.spec.prompts_version.is_some(), with_model);
+        assert_eq!(session.spec.prompt_bundle.is_some(), with_model);
+    }
+}
+
+#[test]
+fn document_survives_its_json() {
+    let document = good();
+    assert_eq!(
+        ExperimentDocument::from_json(&document.to_json()).unwrap(),
+        document
+    );
+    assert!(ExperimentDocument::from_json(b"{").is_err());
+    assert!(ExperimentDocument::from_json(b"[]").is_err());
+}
+
+#[test]
+fn only_player_fills_all_seats() {
+    let text = "name = \"x\"\n[players.a]\nkind = \"rule\"\nstrategy = \"random\"\n[[games]]\ngame = \"guess_two_thirds\"\n";
+    let sessions = expand(&check(text).unwrap()).unwrap();
+    assert_eq!((sessions.len(), sessions[0].spec.seats.len()), (1, 10));
+    assert_eq!(sessions[0].spec.luck.seed, 1);
+    assert!(sessions[0].spec.setting.is_empty());
+}
+
+#[test]
+fn unknown_keys_are_named_with_near_ones() {
+    let (line, column, text) = error(&with("repeats = 2", "repeat = 2"));
+    assert_eq!((line, column), (4, 1));
+    assert!(text.contains("did you mean \"repeats\"?"), "{text}");
+    let (line, _, text) = error(&with("label = \"duel\"", "label = \"duel\"\nrounds = 5"));
+    assert_eq!(line, 33);
+    assert!(
+        text.contains("stand under params, and guess_two_thirds has params.rounds"),
+        "{text}"
+    );
+    let (_, _, text) = error(&with("{ rounds = 3 }", "{ round = 3 }"));
+    assert!(
+        text.contains("no parameter \"round\"; did you mean \"rounds\"?"),
+        "{text}"
+    );
+}
+
+#[test]
+fn unknown_names_are_told_what_exists() {
+    let (line, column, text) = error(&with(
+        "strategy = \"equilibrium\"",
+        "strategy = \"equilibriun\"",
+    ));
+    assert_eq!((line, column), (9, 12));
+    assert!(text.contains("did you mean \"equilibrium\"?"), "{text}");
+    let (line, _, text) = error(&with("player = \"free_rider\"", "player = \"freerider\""));
+    assert_eq!(line, 24);
+    assert!(
+        text.contains("no player \"freerider\"; did you mean \"free_rider\"?"),
+        "{text}"
+    );
+    let (line, _, text) = error(&with(
+        "game = \"guess_two_thirds\"",
+        "game = \"guess_two_third\"",
+    ));
+    assert_eq!(line, 22);
+    assert!(
+        text.contains("did you mean \"guess_two_thirds\"?"),
+        "{text}"
+    );
+    let (line, _, text) = error(&with("kind = \"model\"", "kind = \"modle\""));
+    assert_eq!(line, 17);
+    assert!(text.contains("did you mean \"model\"?"), "{text}");
+}
+
+#[test]
+fn wrong_values_from_the_grid_point_into_the_grid() {
+    let (line, column, text) = error(&with("[0.0, 0.5]", "[0.0, 0.5, -1.0]"));
+    assert_eq!((line, column), (27, 29), "{text}");
+    assert!(text.contains("ratio must be 0 or greater"), "{text}");
+    let (line, column, text) = error(&with("[0.0, 0.5]", "[0.0, \"half\"]"));
+    assert_eq!((line, column), (27, 24), "{text}");
+    let (line, _, text) = error(&with(
+        "\"params.min\" = 10, \"params.max\" = 300",
+        "\"params.min\" = 400, \"params.max\" = 300",
+    ));
+    assert_eq!(line, 35, "{text}");
+    assert!(text.contains("max must be greater than min"), "{text}");
+    let (line, column, text) = error(&with("players.gpt.temperature", "players.gtp.temperature"));
+    assert_eq!((line, column), (38, 13), "{text}");
+    assert!(text.contains("did you mean \"gpt\"?"), "{text}");
+    let (_, _, text) = error(&with("\"params.ratio\" =", "\"param.ratio\" ="));
+    assert!(
+        text.contains("cannot vary \"param\"; did you mean \"params\"?"),
+        "{text}"
+    );
+}
+
+#[test]
+fn seats_outside_the_games_range_are_refused_before_they_are_made() {
+    for count in ["2000", "9223372036854775807"] {
+        let (line, _, text) = error(&with("count = 9", &format!("count = {count}")));
+        assert_eq!(line, 24);
+        assert!(text.contains("has 2 to 1000 seats"), "{text}");
+    }
+    let (_, _, text) = error(&with("[\"gpt\", \"subject\"]", "[\"gpt\"]"));
+    assert!(text.contains("here are 1"), "{text}");
+    let (_, _, text) = error(&with("{ rounds = 3 }", "{ players = 3 }"));
+    assert!(text.contains("taken from the seats"), "{text}");
+}
+
+#[test]
+fn empty_and_endless_grids_are_refused() {
+    let (line, _, text) = error(&with("[0.0, 0.5]", "[]"));
+    assert_eq!(line, 27);
+    assert!(text.contains("at least one"), "{text}");
+    let (_, _, text) = error(&with("\"params.ratio\" = [0.0, 0.5]\n", ""));
+    assert!(text.contains("the grid is empty"), "{text}");
+    let (_, _, text) = error(&with("repeats = 2", "repeats = 100000"));
+    assert!(text.contains("200000 are the most"), "{text}");
+    let numbers: Vec<String> = (0..3000).map(|number| number.to_string()).collect();
+    let values = numbers.join(", ");
+    let axes: String = ["rounds", "min", "max", "ratio", "foul_allowance", "tie"]
+        .iter()
+        .map(|name| format!("\"params.{name}\" = [{values}]\n"))
+        .collect();
+    let (_, _, text) = error(&with("\"params.ratio\" = [0.0, 0.5]\n", &axes));
+    assert!(text.contains("far more"), "{text}");
+}
+
+#[test]
+fn twice_the_same_is_refused() {
+    let (line, _, text) = error(&with("label = \"duel\"", "label = \"one-free-rider\""));
+    assert_eq!(line, 32);
+    assert!(text.contains("labels must differ"), "{text}");
+    let (line, column, _) = error(&with("[0.0, 0.5]", "[0.5, 0.5]"));
+    assert_eq!((line, column), (27, 24));
+    let clash = with(
+        "players.gpt.temperature = [0.0, 0.2, 0.4]",
+        "\"params.max\" = [1, 2]",
+    );
+    let errors = check(&clash).unwrap_err();
+    assert!(
+        errors
+            .0
+            .iter()
+            .all(|error| error.message.contains("set it once")),
+        "{errors}"
+    );
+    let twice = "[[games]]\ngame = \"guess_two_thirds\"\n";
+    let text = format!(
+        "name = \"x\"\n[players.a]\nkind = \"rule\"\nstrategy = \"random\"\n{twice}{twice}"
+    );
+    let (line, _, text) = error(&text);
+    assert_eq!(line, 7, "{text}");
+    assert!(text.contains("give each a label"), "{text}");
+}
+
+#[test]
+fn independent_errors_are_all_told_in_the_order_of_the_file() {
+    let text = with("repeats = 2", "repeats = 0")
+        .replace("team =", "taem =")
+        .replace("label = \"duel\"", "label = \"\"");
+    let errors = check(&text).unwrap_err();
+    let lines: Vec<usize> = errors
+        .0
+        .iter()
+        .map(|error| error.place.as_ref().unwrap().line)
+        .collect();
+    assert_eq!(lines, [4, 5, 32], "{errors}");
+    let text = with(
+        "params = { rounds = 3 }",
+        "params = { rounds = \"3\", ratio = true, colour = 1 }",
+    )
+    .replace("strategy = \"equilibrium\"", "strategy = \"none\"");
+    let errors =
+        check(&text.replace("[games.grid]\n\"params.ratio\" = [0.0, 0.5]\n", "")).unwrap_err();
+    assert_eq!(errors.0.len(), 4, "{errors}");
+}
+
+#[test]
+fn broken_text_has_a_place() {
+    let errors =
+        ExperimentFile::parse_bytes("x.toml", b"name = \"x\"\nteam = \"\xff\"").unwrap_err();
+    assert_eq!(errors.0[0].place.as_ref().unwrap().line, 2);
+    let errors = check("name = \"x\"\nseed = = 3\n[[games]\n").unwrap_err();
+    assert!(errors.0.len() >= 2, "{errors}");
+    let (line, _, text) = error(&with("seed = 7", "seed = 1979-05-27"));
+    assert_eq!(line, 3);
+    assert!(text.contains("is a date"), "{text}");
+    assert!(check(&format!("seed = {}", "[".repeat(100_000))).is_err());
+}
+
+#[test]
+fn flags_replace_models_values_and_axes() {
+    let mut file = ExperimentFile::parse("x.toml", GOOD).unwrap();
+    let overrides = Overrides {
+        model: Some("llama".to_owned()),
+        players: [("gpt".to_owned(), "gpt-5".to_owned())].into(),
+        set: vec![
+            "params.ratio=0.25".to_owned(),
+            "players.gpt.temperature=0".to_owned(),
+        ],
+        repeats: Some(1),
+        seed: Some(99),
+        templates: None,
+    };
+    file.apply(&overrides).unwrap();
+    let sessions = expand(&file.check().unwrap()).unwrap();
+    assert_eq!(sessions.len(), 1 + 2, "axes that were set are gone");
+    let first = &sessions[0].spec;
+    assert_eq!(first.params["ratio"], json!(0.25));
+    assert_eq!(first.luck.seed, 99);
+    assert_eq!(first.seats[1].settings["model"], json!("llama"));
+    assert!(!first.seats[1].settings.contains_key("strategy"));
+    let last = &sessions[2].spec.seats[0].settings;
+    assert_eq!(
+        (&last["model"], &last["temperature"]),
+        (&json!("gpt-5"), &json!(0))
+    );
+}
+
+#[test]
+fn flags_that_fit_nothing_are_named_in_the_error() {
+    let apply = |set: &str| {
+        let mut file = ExperimentFile::parse("x.toml", GOOD).unwrap();
+        let overrides = Overrides {
+            set: vec![set.to_owned()],
+            ..Overrides::default()
+        };
+        let applied = file.apply(&overrides);
+        applied
+            .and_then(|()| file.check().map(|_| ()))
+            .unwrap_err()
+            .to_string()
+    };
+    assert!(apply("params.round=5").starts_with("--set params.round=5: no game here has"));
+    assert!(apply("params.rounds=-5").starts_with("--set params.rounds=-5: "));
+    assert!(apply("colour=1").contains("an experiment has no \"colour\""));
+    assert!(apply("players.gtp.model=x").contains("did you mean \"gpt\"?"));
+    assert!(apply("params.rounds").contains("a path and a value"));
+    let text = with("[players.subject]", "[players.other]").replace("\"subject\"", "\"other\"");
+    let mut file = ExperimentFile::parse("x.toml", &text).unwrap();
+    let overrides = Overrides {
+        model: Some("llama".to_owned()),
+        ..Overrides::default()
+    };
+    let errors = file.apply(&overrides).unwrap_err().to_string();
+    assert!(
+        errors.starts_with("--model llama: the experiment has no player \"subject\""),
+        "{errors}"
+    );
+    assert!(errors.contains("free_rider, gpt, other"), "{errors}");
+}
+
+#[test]
+fn plan_counts_model_seats_and_bounds_them() {
+    let plan = plan(&good()).unwrap();
+    assert_eq!((plan.settings, plan.sessions), (8, 16));
+    let model = plan.models["gpt-4o"];
+    assert_eq!(model.sessions, 12);
+    assert_eq!(
+        model.decisions,
+        Range {
+            expected: 12 * 20,
+            most: 12 * 20 * 4
+        }
+    );
+    assert!(model.input_tokens.most > 4 * model.input_tokens.expected / 2);
+    assert!(model.output_tokens.expected < model.output_tokens.most);
+}
+
+/// Every error has a place, a cause and prints; nothing panics.
+fn assert_told(text: &[u8]) -> bool {
+    let checked = ExperimentFile::parse_bytes("x.toml", text).and_then(|file| file.check());
+    let Err(errors) = checked else { return false };
+    assert!(!errors.0.is_empty());
+    for error in &errors.0 {
+        assert!(error.place.is_some(), "{error}");
+        assert!(!error.message.is_empty(), "{error}");
+        assert!(error.to_string().starts_with("x.toml:"), "{error}");
+    }
+    true
+}
+
+#[test]
+fn mutated_files_are_told_what_is_wrong() {
+    let mut wrong = 0;
+    let lines: Vec<&str> = GOOD.lines().collect();
+    let replacements = [
+        "0",
+        "-1",
+        "\"\"",
+        "\"x\"",
+        "[]",
+        "{}",
+        "true",
+        "1e400",
+        "nan",
+        "[[1]]",
+        "{ a = 1 }",
+        "9223372036854775808",
+        "2020-01-01",
+    ];
+    for (number, line) in lines.iter().enumerate() {
+        let mut variants = vec![
+            String::new(),
+            format!("{line}{line}"),
+            line.replace('=', " "),
+            line.replace('"', ""),
+        ];
+        variants.extend([
+            format!("x{line}"),
+            format!("{line}]"),
+            line.chars().rev().collect(),
+        ]);
+        if let Some((key, _)) = line.split_once('=') {
+            variants.extend(replacements.iter().map(|value| format!("{key}= {value}")));
+        }
+        for variant in variants {
+            let mut changed = lines.clone();
+            changed[number] = &variant;
+            wrong += usize::from(assert_told(changed.join("\n").as_bytes()));
+        }
+    }
+    for cut in 0..GOOD.len() {
+        wrong += usize::from(assert_told(&GOOD.as_bytes()[..cut]));
+        let mut flipped = GOOD.as_bytes().to_vec();
+        flipped[cut] ^= 0x95;
+        wrong += usize::from(assert_told(&flipped));
+    }
+    assert!(wrong >= 200, "{wrong} mutated files were wrong");
+}
+
+proptest! {
+    #[test]
+    fn no_text_makes_the_reader_panic(text in "[ -~\n\"=\\[\\]{}.]{0,200}") {
+        assert_told(text.as_bytes());
+    }
+
+    #[test]
+    fn no_pair_of_changes_makes_the_reader_panic(
+        at in 0..GOOD.len(), other in 0..GOOD.len(), byte in any::<u8>(), length in 0usize..40,
+    ) {
+        let mut text = GOOD.as_bytes().to_vec();
+        text[at] = byte;
+        let end = (other + length).min(text.len());
+        text.drain(other..end);
+        assert_told(&text);
+    }
+}
