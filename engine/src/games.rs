@@ -12,6 +12,7 @@ pub mod el_farol;
 pub mod guess_two_thirds;
 pub mod public_goods;
 mod rounds;
+pub mod sealed_bid_auction;
 #[cfg(test)]
 mod testing;
 

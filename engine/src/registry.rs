@@ -5,7 +5,9 @@ use std::sync::Arc;
 use serde::de::DeserializeOwned;
 
 use crate::game::{Game, GameInfo, ParameterError};
-use crate::games::{diners_dilemma, divide_dollar, el_farol, guess_two_thirds, public_goods};
+use crate::games::{
+    diners_dilemma, divide_dollar, el_farol, guess_two_thirds, public_goods, sealed_bid_auction,
+};
 use crate::rule::StrategyInfo;
 use crate::spec::Settings;
 
@@ -36,6 +38,7 @@ pub static GAMES: &[Registration] = &[
     public_goods::REGISTRATION,
     diners_dilemma::REGISTRATION,
     el_farol::REGISTRATION,
+    sealed_bid_auction::REGISTRATION,
 ];
 
 /// The game of this name.

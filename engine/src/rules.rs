@@ -6,3 +6,4 @@ pub mod divide_dollar;
 pub mod el_farol;
 pub mod guess_two_thirds;
 pub mod public_goods;
+pub mod sealed_bid_auction;

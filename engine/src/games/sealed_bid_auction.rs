@@ -1,0 +1,336 @@
+//! Sealed-bid auction.
+//!
+//! In every round each player learns what the item is worth to it, its valuation,
+//! and bids a whole number, all at the same time. The highest bid wins and pays
+//! the highest bid (`first`) or the second highest (`second`, which is the same
+//! after a tie at the top, and 0 when nobody else bid); chance decides between
+//! equal ones. The winner's utility is its valuation less the price, everybody
+//! else's is 0. Valuations are different numbers of a ladder from `valuation_min`
+//! to `valuation_max` in steps of `interval`. Players are told the winning bid and
+//! the price. A forfeited ask makes no bid.
+//!
+//! Source: Huang et al., arXiv 2403.11807, section 3.1 and appendix C; the
+//! authors' code for the law of the valuations, which players are not told.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use crate::ask::{Answer, Ask, Form, Seat};
+use crate::chance::{Chance, Ladder, TIES, VALUATIONS};
+use crate::event::{Event, EventLog};
+use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
+use crate::games::rounds::{RoundRules, Rounds};
+use crate::games::{
+    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing, check_between,
+    check_table, column,
+};
+use crate::measures::Measures;
+use crate::registry::{Built, Registration, read_params, write_params};
+use crate::rule::{Rule, StrategyError};
+use crate::rules::{common, sealed_bid_auction as rules};
+use crate::spec::Settings;
+
+mod theory;
+
+/// Entry in the registry.
+pub const REGISTRATION: Registration = Registration {
+    info: &INFO,
+    strategies: rules::STRATEGIES,
+    build,
+    schema: || schemars::schema_for!(AuctionParams).to_value(),
+};
+
+const INFO: GameInfo = GameInfo {
+    name: "sealed_bid_auction",
+    title: "Sealed-Bid Auction",
+    summary: "bid once for an item that is worth something else to everybody",
+    rules_version: 1,
+    seats: (2, 1000),
+    timing: Timing::Simultaneous,
+    chance: true,
+    hidden_information: true,
+    source: "gamma-Bench, arXiv 2403.11807, game 6",
+};
+
+/// Most rungs of the ladder of valuations; a round's draw holds them all.
+const MOST_RUNGS: i64 = 100_000;
+
+/// Parameters of the game.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct AuctionParams {
+    /// Number of players; taken from the seats of the experiment.
+    pub players: usize,
+    /// Number of rounds.
+    pub rounds: u32,
+    /// What the winner pays.
+    pub price: Price,
+    /// Smallest valuation.
+    pub valuation_min: i64,
+    /// Largest valuation.
+    pub valuation_max: i64,
+    /// Distance between neighbouring valuations.
+    pub interval: i64,
+    /// Largest legal bid; the largest valuation unless it is set.
+    pub bid_max: Option<i64>,
+    /// Fouls forgiven per ask before it is forfeited.
+    pub foul_allowance: u32,
+    /// Accept any whole number as a bid, as the published games did; for replays.
+    pub lenient: bool,
+}
+
+/// What the winner pays.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Price {
+    /// The highest bid, its own.
+    First,
+    /// The second highest bid.
+    Second,
+}
+
+impl Default for AuctionParams {
+    fn default() -> Self {
+        Self {
+            players: PLAYERS,
+            rounds: ROUNDS,
+            price: Price::First,
+            valuation_min: 0,
+            valuation_max: 200,
+            interval: 10,
+            bid_max: None,
+            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+            lenient: false,
+        }
+    }
+}
+
+impl AuctionParams {
+    fn largest_bid(&self) -> i64 {
+        self.bid_max.unwrap_or(self.valuation_max)
+    }
+
+    fn rungs(&self) -> i64 {
+        (self.valuation_max - self.valuation_min) / self.interval + 1
+    }
+
+    /// What a player of this valuation bids in equilibrium.
+    pub fn equilibrium_bid(&self, valuation: i64) -> i64 {
+        theory::bid(self, valuation)
+    }
+}
+
+fn build(settings: &Settings) -> Result<Built, ParameterError> {
+    let mut params: AuctionParams = read_params(settings)?;
+    check_table(&INFO, params.players, params.rounds)?;
+    check_between("valuation_min", params.valuation_min, 0, LARGEST_AMOUNT)?;
+    check_between(
+        "valuation_max",
+        params.valuation_max,
+        params.valuation_min,
+        LARGEST_AMOUNT,
+    )?;
+    check_between("interval", params.interval, 1, LARGEST_AMOUNT)?;
+    let (rungs, players) = (params.rungs(), params.players);
+    if rungs < players as i64 || rungs > MOST_RUNGS {
+        let message = format!(
+            "valuations from {} to {} in steps of {} are {rungs}; there must be at least one \
+             for each of {players} players, and at most {MOST_RUNGS}",
+            params.valuation_min, params.valuation_max, params.interval
+        );
+        return Err(ParameterError::new("interval", message));
+    }
+    let bid_max = params.largest_bid();
+    check_between("bid_max", bid_max, params.valuation_max, LARGEST_AMOUNT)?;
+    params.bid_max = Some(bid_max);
+    let written = write_params(&params);
+    Ok(Built {
+        game: std::sync::Arc::new(Auction { params }),
+        params: written,
+    })
+}
+
+struct Auction {
+    params: AuctionParams,
+}
+
+impl Game for Auction {
+    fn info(&self) -> &'static GameInfo {
+        &INFO
+    }
+
+    fn seats(&self) -> usize {
+        self.params.players
+    }
+
+    fn asks_per_seat(&self) -> u32 {
+        self.params.rounds
+    }
+
+    /// From paying the largest bid for the smallest valuation to paying nothing
+    /// for the largest.
+    fn payoff_bounds(&self) -> (f64, f64) {
+        let low = self.params.valuation_min - self.params.largest_bid();
+        bounds_over(
+            self.params.rounds,
+            low as f64,
+            self.params.valuation_max as f64,
+        )
+    }
+
+    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
+        let params = &self.params;
+        let price = match params.price {
+            Price::First => "first",
+            Price::Second => "second",
+        };
+        log.push(
+            briefing(params.players, params.rounds)
+                .fact("price", price)
+                .fact("bid_max", params.largest_bid())
+                .hidden("valuation_min", params.valuation_min)
+                .hidden("valuation_max", params.valuation_max)
+                .hidden("interval", params.interval),
+        );
+        let form = if params.lenient {
+            Form::any_integer()
+        } else {
+            Form::integer(0, params.largest_bid())
+        };
+        let ask = Ask {
+            seat: 0,
+            kind: "bid",
+            form,
+            foul_allowance: params.foul_allowance,
+        };
+        let rules = AuctionRound {
+            params: params.clone(),
+            valuations: Vec::new(),
+        };
+        Rounds::start(rules, params.players, params.rounds, ask, chance, log)
+    }
+
+    fn rule(
+        &self,
+        strategy: &str,
+        settings: &Map<String, Json>,
+        _seat: Seat,
+    ) -> Result<Box<dyn Rule>, StrategyError> {
+        rules::make(&self.params, strategy, settings)
+            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
+    }
+
+    fn equilibrium(&self) -> Equilibrium {
+        theory::equilibrium(&self.params)
+    }
+
+    fn measures(&self, log: &EventLog) -> Measures {
+        theory::measures(&self.params, log)
+    }
+}
+
+struct AuctionRound {
+    params: AuctionParams,
+    valuations: Vec<i64>,
+}
+
+impl RoundRules for AuctionRound {
+    fn open(&mut self, round: u32, chance: &mut Chance, log: &mut EventLog) {
+        let ladder = Ladder {
+            low: self.params.valuation_min,
+            step: self.params.interval,
+            rungs: self.params.rungs() as usize,
+        };
+        self.valuations = chance.distinct(VALUATIONS, round, self.params.players, ladder);
+        log.push(Event::new("valuation", round).own("valuation", self.valuations.clone()));
+    }
+
+    fn play(
+        &mut self,
+        round: u32,
+        answers: &[Answer],
+        payoffs: &mut [f64],
+        chance: &mut Chance,
+        log: &mut EventLog,
+    ) {
+        let valuations = std::mem::take(&mut self.valuations);
+        let sale = sell(self.params.price, round, answers, chance);
+        let mut won = vec![false; answers.len()];
+        let mut utilities = vec![0; answers.len()];
+        if let Some(sale) = &sale {
+            let utility = valuations[sale.winner].saturating_sub(sale.price);
+            won[sale.winner] = true;
+            utilities[sale.winner] = utility;
+            payoffs[sale.winner] += utility as f64;
+        }
+        log.push(
+            Event::new("round_result", round)
+                .fact("winning_bid", sale.as_ref().map(|sale| sale.winning_bid))
+                .fact("price", sale.as_ref().map(|sale| sale.price))
+                .own("valuation", valuations)
+                .own("bid", column(answers.iter().map(Answer::integer)))
+                .own("won", won)
+                .own("utility", utilities)
+                .hidden("winner", sale.as_ref().map(|sale| sale.winner))
+                .hidden("tied", sale.map_or_else(Vec::new, |sale| sale.tied)),
+        );
+    }
+}
+
+/// Who gets the item and for how much.
+struct Sale {
+    winner: Seat,
+    winning_bid: i64,
+    price: i64,
+    /// Everybody with the winning bid, when there are several.
+    tied: Vec<Seat>,
+}
+
+/// Sells to the highest bid; `None` when nobody bid.
+fn sell(price: Price, round: u32, answers: &[Answer], chance: &mut Chance) -> Option<Sale> {
+    let mut best: Option<(Seat, i64)> = None;
+    let mut second: Option<i64> = None;
+    let mut is_tie = false;
+    for (seat, answer) in answers.iter().enumerate() {
+        let Some(bid) = answer.integer() else {
+            continue;
+        };
+        match best {
+            Some((_, highest)) if bid <= highest => {
+                is_tie |= bid == highest;
+                second = second.max(Some(bid));
+            }
+            _ => {
+                second = best.map(|(_, highest)| highest);
+                best = Some((seat, bid));
+                is_tie = false;
+            }
+        }
+    }
+    let (first, winning_bid) = best?;
+    let mut tied = Vec::new();
+    if is_tie {
+        let bids = answers.iter().enumerate();
+        let equal = bids.filter(|(_, answer)| answer.integer() == Some(winning_bid));
+        tied.extend(equal.map(|(seat, _)| seat));
+    }
+    let winner = if is_tie {
+        chance.seat_among(TIES, round, &tied)
+    } else {
+        first
+    };
+    let price = match price {
+        Price::First => winning_bid,
+        Price::Second => second.unwrap_or(0),
+    };
+    Some(Sale {
+        winner,
+        winning_bid,
+        price,
+        tied,
+    })
+}
+
+#[cfg(test)]
+mod tests;
