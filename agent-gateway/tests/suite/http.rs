@@ -1,0 +1,303 @@
+//! Over real HTTP: the simulated model server, and a small server of our own
+//! that misbehaves on request.
+
+use std::collections::VecDeque;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agon_agent_gateway::sim_llm::{SimLlm, SimOptions};
+use agon_agent_gateway::{Gateway, GatewayConfig, Store};
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::IntoResponse;
+use axum::routing::post;
+use parking_lot::Mutex;
+use tonic::Code;
+
+use crate::support::{client, request, status};
+
+/// One scripted answer: status, headers, body; or silence.
+pub enum Act {
+    Answer(u16, &'static [(&'static str, &'static str)], &'static str),
+    Silence,
+}
+
+pub const FINE: Act = Act::Answer(
+    200,
+    &[],
+    r#"{"model":"x","choices":[{"message":{"content":"ok"},"finish_reason":"stop"}],
+        "usage":{"prompt_tokens":3,"completion_tokens":1}}"#,
+);
+
+/// A server that plays its acts in order, then answers fine; it notes when it
+/// was called and with which key.
+#[derive(Clone, Default)]
+pub struct Stage {
+    acts: Arc<Mutex<VecDeque<Act>>>,
+    seen: Arc<Mutex<Vec<(Instant, String)>>>,
+}
+
+impl Stage {
+    pub async fn open(acts: impl IntoIterator<Item = Act>) -> (Self, SocketAddr) {
+        let stage = Self::default();
+        stage.acts.lock().extend(acts);
+        let router = axum::Router::new().route("/v1/chat/completions", {
+            let stage = stage.clone();
+            post(async move |headers: HeaderMap| stage.play(&headers).await)
+        });
+        let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move { axum::serve(listener, router).await.unwrap() });
+        (stage, address)
+    }
+
+    pub fn keys(&self) -> Vec<String> {
+        self.seen
+            .lock()
+            .iter()
+            .map(|(_, key)| key.clone())
+            .collect()
+    }
+
+    async fn play(&self, headers: &HeaderMap) -> axum::response::Response {
+        let key = headers
+            .get("authorization")
+            .map(|value| value.to_str().unwrap().to_owned());
+        self.seen
+            .lock()
+            .push((Instant::now(), key.unwrap_or_default()));
+        let act = self.acts.lock().pop_front().unwrap_or(FINE);
+        match act {
+            Act::Silence => std::future::pending().await,
+            Act::Answer(status, pairs, body) => {
+                let headers: HeaderMap = pairs
+                    .iter()
+                    .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
+                    .collect();
+                (StatusCode::from_u16(status).unwrap(), headers, body).into_response()
+            }
+        }
+    }
+}
+
+pub async fn open_gateway(base_url: &str, more: &str) -> (Gateway, tempfile::TempDir) {
+    let text =
+        format!("[providers.p]\nbase_url = '{base_url}'\n{more}\n[models.m]\nprovider = 'p'\n");
+    let config = GatewayConfig::parse("test.toml", &text).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::Embedded(folder.path().join("ledger.sqlite"));
+    (Gateway::open(config, store).await.unwrap(), folder)
+}
+
+#[tokio::test]
+async fn simulated_answers_are_marked() {
+    let server = SimLlm::start(SimOptions::default(), "127.0.0.1:0")
+        .await
+        .unwrap();
+    let (gateway, _folder) = open_gateway(&server.base_url(), "").await;
+    let answer = client(&gateway)
+        .decide(request("s", 0, "hi"))
+        .await
+        .unwrap()
+        .into_inner();
+    assert!(answer.simulated && !answer.usage.unwrap().estimated);
+
+    let (_, address) = Stage::open([]).await;
+    let (gateway, _folder) = open_gateway(&format!("http://{address}/v1"), "").await;
+    let answer = client(&gateway)
+        .decide(request("s", 0, "hi"))
+        .await
+        .unwrap()
+        .into_inner();
+    assert!(!answer.simulated);
+    assert_eq!(
+        (answer.reply.as_str(), answer.answered_by.as_str()),
+        ("ok", "x")
+    );
+}
+
+#[tokio::test]
+async fn too_many_requests_waits_as_told_and_succeeds() {
+    let (stage, address) = Stage::open([
+        Act::Answer(429, &[("retry-after", "1")], "{}"),
+        Act::Answer(429, &[("retry-after-ms", "250")], "{}"),
+    ])
+    .await;
+    let (gateway, _folder) = open_gateway(&format!("http://{address}/v1"), "").await;
+    let began = Instant::now();
+    client(&gateway)
+        .decide(request("s", 0, "hi"))
+        .await
+        .unwrap();
+    let took = began.elapsed();
+    assert!(took >= Duration::from_millis(1_250), "{took:?}");
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    assert_eq!(stage.keys().len(), 3);
+    assert_eq!(status(&gateway).await.keys[0].refused_by_provider, 2);
+}
+
+#[tokio::test]
+async fn refused_key_is_quarantined_and_the_other_used() {
+    let (stage, address) = Stage::open([Act::Answer(401, &[], "{}")]).await;
+    let folder = tempfile::tempdir().unwrap();
+    let keys = ["one", "two"].map(|name| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, format!("sk-{name}")).unwrap();
+        format!("{{ file = '{}' }}", path.display())
+    });
+    let more = format!("keys = [ {} ]", keys.join(", "));
+    let (gateway, _folder) = open_gateway(&format!("http://{address}/v1"), &more).await;
+    for index in 0..4 {
+        client(&gateway)
+            .decide(request("s", index, "hi"))
+            .await
+            .unwrap();
+    }
+    assert_eq!(
+        stage.keys(),
+        [
+            "Bearer sk-one",
+            "Bearer sk-two",
+            "Bearer sk-two",
+            "Bearer sk-two",
+            "Bearer sk-two"
+        ]
+    );
+    let keys = status(&gateway).await.keys;
+    assert_eq!(keys[0].quarantine_reason, "401 Unauthorized");
+    assert_eq!((keys[0].calls, keys[1].calls, keys[1].in_flight), (1, 4, 0));
+    assert!(keys[0].source.ends_with("/one") && keys[1].quarantine_reason.is_empty());
+}
+
+#[tokio::test]
+async fn silence_garbage_and_server_errors_are_tried_again() {
+    let (stage, address) = Stage::open([
+        Act::Silence,
+        Act::Answer(500, &[], "<html>oops</html>"),
+        Act::Answer(200, &[], "{\"choices\":"),
+        Act::Answer(200, &[], r#"{"error":{"code":503,"message":"upstream"}}"#),
+    ])
+    .await;
+    let base_url = format!("http://{address}/v1");
+    let (gateway, _folder) = open_gateway(&base_url, "timeout = '200ms'").await;
+    client(&gateway)
+        .decide(request("s", 0, "hi"))
+        .await
+        .unwrap();
+    assert_eq!(stage.keys().len(), 5);
+    assert_eq!(status(&gateway).await.keys[0].failed, 4);
+}
+
+#[tokio::test]
+async fn dead_quota_is_told_for_good() {
+    let body =
+        r#"{"error":{"message":"You exceeded your current quota","code":"insufficient_quota"}}"#;
+    let (stage, address) = Stage::open([Act::Answer(429, &[], body)]).await;
+    let (gateway, _folder) = open_gateway(&format!("http://{address}/v1"), "").await;
+    let error = client(&gateway)
+        .decide(request("s", 0, "hi"))
+        .await
+        .unwrap_err();
+    assert_eq!(error.code(), Code::ResourceExhausted);
+    assert!(
+        error.message().contains("You exceeded your current quota"),
+        "{error}"
+    );
+    assert_eq!(stage.keys().len(), 1);
+}
+
+#[tokio::test]
+async fn nobody_at_the_address_is_aborted_with_the_reason() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let more = "[gateway]\npatience = '300ms'";
+    let (gateway, _folder) = open_gateway(&format!("http://{address}/v1"), more).await;
+    let error = client(&gateway)
+        .decide(request("s", 0, "hi"))
+        .await
+        .unwrap_err();
+    assert_eq!(error.code(), Code::Aborted);
+    assert!(
+        error.message().to_lowercase().contains("connect"),
+        "{error}"
+    );
+}
+
+#[tokio::test]
+async fn provider_never_counts_more_than_the_limit_allows() {
+    let (stage, address) = Stage::open([]).await;
+    let more = "requests_per_minute = 600\ntokens_per_minute = 2_000_000";
+    let (gateway, _folder) = open_gateway(&format!("http://{address}/v1"), more).await;
+    let calls = (0..25).map(|index| {
+        let mut client = client(&gateway);
+        tokio::spawn(async move { client.decide(request("s", index, "hi")).await })
+    });
+    for answer in futures_util::future::join_all(calls).await {
+        answer.unwrap().unwrap();
+    }
+    let seen: Vec<Instant> = stage.seen.lock().iter().map(|(at, _)| *at).collect();
+    assert_eq!(seen.len(), 25);
+    for (first, from) in seen.iter().enumerate() {
+        for (last, until) in seen.iter().enumerate().skip(first) {
+            // One second's worth at once, 590 a minute after; a network may
+            // push two calls together that left apart.
+            let seconds = (*until - *from).as_secs_f64();
+            let most = 10.0 + seconds * 590.0 / 60.0 + 1.5;
+            let count = (last - first + 1) as f64;
+            assert!(count <= most, "{count} calls within {seconds} s");
+        }
+    }
+}
+
+#[tokio::test]
+async fn token_limit_of_the_provider_is_never_hit() {
+    let server = SimLlm::start(
+        SimOptions {
+            tokens_per_minute: Some(60_000),
+            requests_per_minute: Some(3_000),
+            concurrency: Some(4),
+            ..SimOptions::default()
+        },
+        "127.0.0.1:0",
+    )
+    .await
+    .unwrap();
+    let more = "requests_per_minute = 3_000\ntokens_per_minute = 60_000\nconcurrency = 4";
+    let (gateway, _folder) = open_gateway(&server.base_url(), more).await;
+    let calls = (0..60).map(|index| {
+        let mut client = client(&gateway);
+        let mut request = request("s", index, "a question of some length, to be estimated");
+        request.max_output_tokens = Some(40);
+        tokio::spawn(async move { client.decide(request).await })
+    });
+    for answer in futures_util::future::join_all(calls).await {
+        answer.unwrap().unwrap();
+    }
+    let stats = server.stats();
+    assert_eq!((stats.answered, stats.refused), (60, 0));
+}
+
+#[tokio::test]
+async fn unreliable_server_is_outlasted() {
+    let server = SimLlm::start(
+        SimOptions {
+            seed: 7,
+            error_rate: 0.3,
+            ..SimOptions::default()
+        },
+        "127.0.0.1:0",
+    )
+    .await
+    .unwrap();
+    let (gateway, _folder) = open_gateway(&server.base_url(), "").await;
+    let calls = (0..40).map(|index| {
+        let mut client = client(&gateway);
+        tokio::spawn(async move { client.decide(request("s", index, "hi")).await })
+    });
+    for answer in futures_util::future::join_all(calls).await {
+        answer.unwrap().unwrap();
+    }
+    assert!(server.stats().failed > 0);
+    assert_eq!(status(&gateway).await.decided, 40);
+}

@@ -1,0 +1,13 @@
+//! Tests of the gateway from outside: one contract suite per trait against both
+//! back ends, decisions through the gRPC service with scripted providers, and
+//! real HTTP against small servers. Redis tests start a server of their own.
+
+mod admission_contract;
+mod decisions;
+mod http;
+mod ledger_contract;
+mod outages;
+mod redis_server;
+mod replicas;
+mod secrets;
+mod support;

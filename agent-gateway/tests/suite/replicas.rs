@@ -1,0 +1,116 @@
+//! Several gateway replicas over one Redis: they ask once, share limits and
+//! share holds.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agon_agent_gateway::providers::{Refusal, Remedy, Reply, Scripted};
+use agon_agent_gateway::{Gateway, Store};
+use tonic::Code;
+
+use crate::redis_server::RedisServer;
+use crate::support::{client, config, gateway, request, status, until};
+
+async fn two_replicas(
+    server: &RedisServer,
+    limits: &str,
+    provider: &Arc<Scripted>,
+) -> [Gateway; 2] {
+    let open = async || gateway(config(limits), Store::Redis(server.url()), provider.clone()).await;
+    [open().await, open().await]
+}
+
+#[tokio::test]
+async fn replicas_asked_for_one_address_make_one_provider_call() {
+    let server = RedisServer::start().await;
+    let provider = Arc::new(Scripted::echo().with_latency(Duration::from_millis(200)));
+    let replicas = two_replicas(&server, "", &provider).await;
+    let calls = (0..20).map(|number| {
+        let mut client = client(&replicas[number % 2]);
+        tokio::spawn(async move { client.decide(request("s", 0, "hi")).await })
+    });
+    for answer in futures_util::future::join_all(calls).await {
+        assert_eq!(answer.unwrap().unwrap().into_inner().reply, "hi");
+    }
+    assert_eq!(provider.calls(), 1);
+
+    let other = client(&replicas[1])
+        .decide(request("s", 0, "ho"))
+        .await
+        .unwrap_err();
+    assert_eq!(other.code(), Code::FailedPrecondition);
+}
+
+#[tokio::test]
+async fn failed_replica_lets_the_other_ask() {
+    let server = RedisServer::start().await;
+    let provider = Arc::new(Scripted::new(|_, number| match number {
+        0 => Err(Refusal {
+            remedy: Remedy::GiveUp,
+            reason: "no".to_owned(),
+            maybe_used: false,
+        }),
+        _ => Ok(Reply::default()),
+    }));
+    let [one, two] = two_replicas(&server, "", &provider).await;
+    client(&one)
+        .decide(request("s", 0, "hi"))
+        .await
+        .unwrap_err();
+    client(&two).decide(request("s", 0, "hi")).await.unwrap();
+}
+
+#[tokio::test]
+async fn replicas_share_the_places_of_a_key() {
+    let server = RedisServer::start().await;
+    let provider = Arc::new(Scripted::echo().with_latency(Duration::from_millis(20)));
+    let replicas = two_replicas(&server, "concurrency = 3", &provider).await;
+    let calls = (0..40).map(|index: u32| {
+        let mut client = client(&replicas[index as usize % 2]);
+        tokio::spawn(async move { client.decide(request("s", index, "hi")).await })
+    });
+    let all = futures_util::future::join_all(calls);
+    tokio::pin!(all);
+    let mut most = 0;
+    let answers = loop {
+        tokio::select! {
+            answers = &mut all => break answers,
+            () = tokio::time::sleep(Duration::from_millis(2)) => {
+                let mut in_flight = 0;
+                for replica in &replicas {
+                    in_flight += status(replica).await.in_flight;
+                }
+                most = most.max(in_flight);
+            }
+        }
+    };
+    assert!(answers.into_iter().all(|answer| answer.unwrap().is_ok()));
+    // Two looks are not one moment: a call may end here and begin there between.
+    assert!((2..=4).contains(&most), "{most}");
+}
+
+#[tokio::test]
+async fn hold_of_one_replica_keeps_the_other_away() {
+    let server = RedisServer::start().await;
+    let provider = Arc::new(Scripted::new(|_, number| match number {
+        0 => Err(Refusal {
+            remedy: Remedy::HoldKey(Some(Duration::from_millis(600))),
+            reason: "slow down".to_owned(),
+            maybe_used: false,
+        }),
+        _ => Ok(Reply::default()),
+    }));
+    let [one, two] = two_replicas(&server, "", &provider).await;
+    let first = tokio::spawn({
+        let mut client = client(&one);
+        async move { client.decide(request("s", 0, "hi")).await }
+    });
+    // The other replica does not know of the key's state but from Redis.
+    client(&two).decide(request("s", 1, "hi")).await.unwrap();
+    first.await.unwrap().unwrap();
+    until("both are recorded", async || {
+        status(&one).await.decided + status(&two).await.decided == 2
+    })
+    .await;
+    assert_eq!(provider.calls(), 3);
+}

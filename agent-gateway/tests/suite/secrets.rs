@@ -1,0 +1,116 @@
+//! A key is looked for everywhere it could leak: logs at every level, errors,
+//! status, debug output, the ledger's file; also when the provider itself
+//! repeats it in its complaint.
+
+use std::io::Write;
+use std::sync::Arc;
+
+use agon_agent_gateway::decision::Request;
+use agon_agent_gateway::providers::{Refusal, Scripted};
+use parking_lot::Mutex;
+use tracing_subscriber::fmt::MakeWriter;
+
+use crate::http::{Act, Stage, open_gateway};
+use crate::support::{client, request, status};
+
+const KEY: &str = "sk-5ecret-0f-this-test";
+
+#[derive(Clone, Default)]
+struct Captured(Arc<Mutex<Vec<u8>>>);
+
+impl Write for Captured {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Captured {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
+    }
+}
+
+#[tokio::test]
+async fn key_is_in_no_log_error_status_or_file() {
+    let captured = Captured::default();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_span_events(tracing_subscriber::fmt::format::FmtSpan::FULL)
+        .with_writer(captured.clone())
+        .finish();
+    // For this thread, which is the whole runtime of this test.
+    let _guard = tracing::subscriber::set_default(subscriber);
+
+    let complaint = r#"{"error":{"message":"Incorrect API key provided: sk-5ecret-0f-this-test"}}"#;
+    let (stage, address) = Stage::open([
+        Act::Answer(500, &[], complaint),
+        crate::http::FINE,
+        Act::Answer(401, &[], complaint),
+    ])
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key");
+    std::fs::write(&path, KEY).unwrap();
+    let more = format!("keys = [ {{ file = '{}' }} ]", path.display());
+    let (gateway, ledger) = open_gateway(&format!("http://{address}/v1"), &more).await;
+
+    client(&gateway)
+        .decide(request("s", 0, "hi"))
+        .await
+        .unwrap();
+    let error = client(&gateway)
+        .decide(request("s", 1, "hi"))
+        .await
+        .unwrap_err();
+    assert!(
+        error
+            .message()
+            .contains("Incorrect API key provided: [key]"),
+        "{error}"
+    );
+    let status = status(&gateway).await;
+    assert_eq!(stage.keys()[0], format!("Bearer {KEY}"));
+
+    let log = String::from_utf8(captured.0.lock().clone()).unwrap();
+    assert!(log.contains("key taken out of use"), "{log}");
+    let shown = format!("{log} {error} {error:?} {status:?}");
+    assert!(!shown.contains("5ecret"), "{shown}");
+    for entry in std::fs::read_dir(ledger.path()).unwrap() {
+        let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+        assert!(!String::from_utf8_lossy(&bytes).contains("5ecret"));
+    }
+}
+
+#[tokio::test]
+async fn panic_of_a_provider_ends_one_decision_only() {
+    let provider = Arc::new(Scripted::new(|request: &Request, _| {
+        assert!(
+            request.messages[0].content != "boom",
+            "a fault of the provider"
+        );
+        Err(Refusal {
+            remedy: agon_agent_gateway::providers::Remedy::GiveUp,
+            reason: "fine otherwise".to_owned(),
+            maybe_used: false,
+        })
+    }));
+    let (gateway, _folder) = crate::support::embedded(crate::support::config(""), provider).await;
+    let lost = client(&gateway)
+        .decide(request("s", 0, "boom"))
+        .await
+        .unwrap_err();
+    assert_eq!(lost.code(), tonic::Code::Internal);
+    assert!(lost.message().contains("decision s/0/0 was lost"), "{lost}");
+    let next = client(&gateway)
+        .decide(request("s", 0, "hi"))
+        .await
+        .unwrap_err();
+    assert!(next.message().contains("fine otherwise"));
+}

@@ -1,0 +1,81 @@
+//! What several tests need: requests, gateways over scratch stores, clients in
+//! the same process, and waiting for a condition.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agon_agent_gateway::config::ProviderKind;
+use agon_agent_gateway::providers::{Provider, Providers};
+use agon_agent_gateway::service::GatewayService;
+use agon_agent_gateway::{Gateway, GatewayConfig, Store};
+use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
+use agon_proto::v1::agent_gateway_service_server::AgentGatewayServiceServer;
+use agon_proto::v1::{
+    ChatMessage, DecideRequest, DecisionAddress, GetGatewayStatusRequest, GetGatewayStatusResponse,
+    MessageRole,
+};
+
+/// A condition that is not met by then never will be.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub type Client = AgentGatewayServiceClient<AgentGatewayServiceServer<GatewayService>>;
+
+/// A client that calls the server object itself, without a socket.
+pub fn client(gateway: &Gateway) -> Client {
+    AgentGatewayServiceClient::new(gateway.service())
+}
+
+/// Model `m` at a provider of no consequence, with little patience.
+pub fn config(text: &str) -> GatewayConfig {
+    let whole = format!(
+        "[providers.p]\nbase_url = 'http://127.0.0.1:9/v1'\n{text}\n[models.m]\nprovider = 'p'\n"
+    );
+    GatewayConfig::parse("test.toml", &whole).unwrap()
+}
+
+pub async fn gateway(config: GatewayConfig, store: Store, provider: Arc<dyn Provider>) -> Gateway {
+    let providers = Providers::single(ProviderKind::OpenAi, provider);
+    Gateway::open_with(config, store, providers).await.unwrap()
+}
+
+/// A gateway over a scratch file that lives as long as the folder.
+pub async fn embedded(
+    config: GatewayConfig,
+    provider: Arc<dyn Provider>,
+) -> (Gateway, tempfile::TempDir) {
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::Embedded(folder.path().join("ledger.sqlite"));
+    (gateway(config, store, provider).await, folder)
+}
+
+pub fn request(session_id: &str, index: u32, content: &str) -> DecideRequest {
+    DecideRequest {
+        address: Some(DecisionAddress {
+            session_id: session_id.to_owned(),
+            seat: 0,
+            index,
+        }),
+        experiment_id: "e".to_owned(),
+        model: "m".to_owned(),
+        messages: vec![ChatMessage {
+            role: MessageRole::User as i32,
+            content: content.to_owned(),
+        }],
+        ..DecideRequest::default()
+    }
+}
+
+pub async fn status(gateway: &Gateway) -> GetGatewayStatusResponse {
+    let request = GetGatewayStatusRequest::default();
+    let response = client(gateway).get_gateway_status(request).await;
+    response.unwrap().into_inner()
+}
+
+/// Looks again and again until the condition holds.
+pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+    let began = Instant::now();
+    while !holds().await {
+        assert!(began.elapsed() < PATIENCE, "never came true: {what}");
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
