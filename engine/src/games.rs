@@ -6,6 +6,7 @@ use crate::event::{Event, EventLog, Value};
 use crate::game::{GameInfo, ParameterError};
 use crate::measures::{mean, standard_deviation};
 
+pub mod battle_royale;
 pub mod diners_dilemma;
 pub mod divide_dollar;
 pub mod el_farol;

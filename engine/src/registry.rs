@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 
 use crate::game::{Game, GameInfo, ParameterError};
 use crate::games::{
-    diners_dilemma, divide_dollar, el_farol, guess_two_thirds, public_goods, sealed_bid_auction,
+    battle_royale, diners_dilemma, divide_dollar, el_farol, guess_two_thirds, public_goods,
+    sealed_bid_auction,
 };
 use crate::rule::StrategyInfo;
 use crate::spec::Settings;
@@ -39,6 +40,7 @@ pub static GAMES: &[Registration] = &[
     diners_dilemma::REGISTRATION,
     el_farol::REGISTRATION,
     sealed_bid_auction::REGISTRATION,
+    battle_royale::REGISTRATION,
 ];
 
 /// The game of this name.

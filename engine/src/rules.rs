@@ -1,5 +1,6 @@
 //! The rule players, by game, and the ones that every game has.
 
+pub mod battle_royale;
 pub mod common;
 pub mod diners_dilemma;
 pub mod divide_dollar;

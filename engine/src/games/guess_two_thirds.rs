@@ -118,8 +118,9 @@ impl GuessParams {
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: GuessParams = read_params(settings)?;
     check_table(&INFO, params.players, params.rounds)?;
-    check_between("min", params.min, -LARGEST_AMOUNT, LARGEST_AMOUNT)?;
-    check_between("max", params.max, -LARGEST_AMOUNT, LARGEST_AMOUNT)?;
+    // Below 0 a ratio would pull away from the lower end, not towards it.
+    check_between("min", params.min, 0, LARGEST_AMOUNT)?;
+    check_between("max", params.max, 0, LARGEST_AMOUNT)?;
     if params.min >= params.max {
         return Err(ParameterError::new("max", "max must be greater than min"));
     }

@@ -1,0 +1,340 @@
+//! Battle Royale.
+//!
+//! Players take turns in seat order, which is the order of their hit rates:
+//! player i hits with `base_hit_rate` + i * `interval` percent. Who is to shoot
+//! names another living player, or misses on purpose. A player who is hit is out
+//! at once. The game ends when one player is left, or after `max_turns` turns.
+//! Those who live see every shot. The last one standing gets 1; when turns run
+//! out, the living share it. A forfeited ask holds fire.
+//!
+//! Source: Huang et al., arXiv 2403.11807, section 3.1 and appendix C; the
+//! authors' code for lenient answers, in which a shot at a dead player is wasted
+//! and players may shoot themselves.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use crate::ask::{Action, Answer, Ask, Form, Seat};
+use crate::chance::{Chance, HITS};
+use crate::event::{Event, EventLog};
+use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, State, Timing};
+use crate::games::{
+    DEFAULT_FOUL_ALLOWANCE, EXACT, MOST_ROUNDS, PLAYERS, check_between, check_seats, series_of,
+};
+use crate::measures::Measures;
+use crate::registry::{Built, Registration, read_params, write_params};
+use crate::rule::{Rule, StrategyError};
+use crate::rules::{battle_royale as rules, common};
+use crate::spec::Settings;
+
+/// Entry in the registry.
+pub const REGISTRATION: Registration = Registration {
+    info: &INFO,
+    strategies: rules::STRATEGIES,
+    build,
+    schema: || schemars::schema_for!(BattleParams).to_value(),
+};
+
+const INFO: GameInfo = GameInfo {
+    name: "battle_royale",
+    title: "Battle Royale",
+    summary: "take turns shooting until one is left; the weakest shoots first",
+    rules_version: 1,
+    seats: (2, 1000),
+    timing: Timing::Sequential,
+    chance: true,
+    hidden_information: false,
+    source: "gamma-Bench, arXiv 2403.11807, game 7",
+};
+
+/// The word for missing on purpose.
+const MISS: &str = "miss";
+
+/// Parameters of the game.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct BattleParams {
+    /// Number of players; taken from the seats of the experiment.
+    pub players: usize,
+    /// Hit rate of the first player, in percent.
+    pub base_hit_rate: u32,
+    /// By how much the hit rate grows from player to player, in percent.
+    pub interval: u32,
+    /// Most turns; one turn is one player's shot.
+    pub max_turns: u32,
+    /// Fouls forgiven per ask before it is forfeited.
+    pub foul_allowance: u32,
+    /// Accept shots at dead players and at oneself, as the published games did;
+    /// for replays.
+    pub lenient: bool,
+}
+
+impl Default for BattleParams {
+    fn default() -> Self {
+        Self {
+            players: PLAYERS,
+            base_hit_rate: 35,
+            interval: 5,
+            max_turns: 20,
+            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+            lenient: false,
+        }
+    }
+}
+
+impl BattleParams {
+    fn hit_rate(&self, seat: Seat) -> u32 {
+        self.base_hit_rate + seat as u32 * self.interval
+    }
+}
+
+fn build(settings: &Settings) -> Result<Built, ParameterError> {
+    let params: BattleParams = read_params(settings)?;
+    check_seats(&INFO, params.players)?;
+    check_between("base_hit_rate", i64::from(params.base_hit_rate), 0, 100)?;
+    check_between("interval", i64::from(params.interval), 0, 100)?;
+    check_between(
+        "max_turns",
+        i64::from(params.max_turns),
+        1,
+        i64::from(MOST_ROUNDS),
+    )?;
+    let highest = params.hit_rate(params.players - 1);
+    if highest > 100 {
+        let last = params.players - 1;
+        let message = format!(
+            "player_{last} would hit in {highest} percent of its shots: \
+             base_hit_rate + {last} * interval must be at most 100"
+        );
+        return Err(ParameterError::new("interval", message));
+    }
+    let written = write_params(&params);
+    Ok(Built {
+        game: std::sync::Arc::new(Battle { params }),
+        params: written,
+    })
+}
+
+struct Battle {
+    params: BattleParams,
+}
+
+impl Game for Battle {
+    fn info(&self) -> &'static GameInfo {
+        &INFO
+    }
+
+    fn seats(&self) -> usize {
+        self.params.players
+    }
+
+    /// Nobody shoots twice in a row.
+    fn asks_per_seat(&self) -> u32 {
+        self.params.max_turns.div_ceil(2)
+    }
+
+    fn payoff_bounds(&self) -> (f64, f64) {
+        (0.0, 1.0)
+    }
+
+    /// Players are told the hit rates, not the law behind them nor that turns
+    /// end, as in the published game.
+    fn start(&self, _chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
+        let params = &self.params;
+        let seats = 0..params.players;
+        let rates: Vec<i64> = seats
+            .clone()
+            .map(|seat| i64::from(params.hit_rate(seat)))
+            .collect();
+        let positions: Vec<usize> = seats.clone().map(|seat| seat + 1).collect();
+        log.push(
+            Event::new("briefing", 0)
+                .fact("players", params.players)
+                .fact("hit_rates", rates.clone())
+                .own("hit_rate", rates)
+                .own("position", positions)
+                .hidden("base_hit_rate", params.base_hit_rate)
+                .hidden("interval", params.interval)
+                .hidden("max_turns", params.max_turns),
+        );
+        let mut state = BattleState {
+            params: params.clone(),
+            asks: Vec::with_capacity(1),
+            living: seats.collect(),
+            turn: 1,
+        };
+        state.ask(0);
+        Box::new(state)
+    }
+
+    fn rule(
+        &self,
+        strategy: &str,
+        settings: &Map<String, Json>,
+        _seat: Seat,
+    ) -> Result<Box<dyn Rule>, StrategyError> {
+        rules::make(strategy, settings)
+            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
+    }
+
+    /// The play that the source counts as right: whoever lives longest is shot
+    /// at by the best shot left, so that is whom to remove. The game of ten
+    /// shooters with the choice to miss has no known closed solution.
+    fn equilibrium(&self) -> Equilibrium {
+        let exact = |scheme| ExpectedScore {
+            scheme,
+            value: 100.0,
+            tolerance: EXACT,
+        };
+        Equilibrium {
+            play: "everybody shoots at the other living player with the highest hit rate"
+                .to_owned(),
+            scores: vec![exact("iclr2025"), exact("arxiv2024")],
+        }
+    }
+
+    fn measures(&self, log: &EventLog) -> Measures {
+        measures(log)
+    }
+}
+
+struct BattleState {
+    params: BattleParams,
+    asks: Vec<Ask>,
+    /// Who lives, in seat order.
+    living: Vec<Seat>,
+    turn: u32,
+}
+
+impl State for BattleState {
+    fn asks(&self) -> &[Ask] {
+        &self.asks
+    }
+
+    fn advance(&mut self, answers: &[Answer], chance: &mut Chance, log: &mut EventLog) {
+        // There is exactly one ask while the game lasts, hence one answer.
+        let (Some(ask), Some(answer)) = (self.asks.pop(), answers.first()) else {
+            return;
+        };
+        let shooter = ask.seat;
+        let target = match answer.action() {
+            Some(Action::Target(seat)) => Some(*seat),
+            _ => None,
+        };
+        let witnesses = self.living.clone();
+        let strongest = self.strongest_other(shooter);
+        let at_strongest = target.is_some_and(|target| {
+            target != shooter && self.lives(target) && self.rate(target) >= self.rate(strongest)
+        });
+        let result = self.shoot(shooter, target, chance);
+        log.push(
+            Event::new("shot", self.turn)
+                .only_for(witnesses)
+                .fact("shooter", shooter)
+                .fact("target", target)
+                .fact("result", result)
+                .fact("alive", self.living.clone())
+                .fact("remaining", self.living.len())
+                .hidden("strongest", strongest)
+                .hidden("at_strongest", at_strongest),
+        );
+        self.turn += 1;
+        if self.living.len() > 1 && self.turn <= self.params.max_turns {
+            let after = self.living.iter().find(|seat| **seat > shooter);
+            let next = after.or(self.living.first());
+            self.ask(next.copied().unwrap_or(shooter));
+        }
+    }
+
+    /// As if the game ended now: the living share the prize.
+    fn payoffs(&self) -> Vec<f64> {
+        let mut payoffs = vec![0.0; self.params.players];
+        for seat in &self.living {
+            payoffs[*seat] = 1.0 / self.living.len() as f64;
+        }
+        payoffs
+    }
+}
+
+impl BattleState {
+    fn lives(&self, seat: Seat) -> bool {
+        self.living.binary_search(&seat).is_ok()
+    }
+
+    fn rate(&self, seat: Seat) -> u32 {
+        self.params.hit_rate(seat)
+    }
+
+    /// The living player with the highest hit rate besides the shooter: rates
+    /// grow with seats, so it is the last one.
+    fn strongest_other(&self, shooter: Seat) -> Seat {
+        let others = self.living.iter().rev().find(|seat| **seat != shooter);
+        // At least two live whenever somebody is asked.
+        others.copied().unwrap_or(shooter)
+    }
+
+    fn shoot(&mut self, shooter: Seat, target: Option<Seat>, chance: &mut Chance) -> &'static str {
+        let Some(target) = target else {
+            return "held_fire";
+        };
+        let Ok(place) = self.living.binary_search(&target) else {
+            return "wasted";
+        };
+        if !chance.percent(HITS, self.turn, self.rate(shooter)) {
+            return "missed";
+        }
+        self.living.remove(place);
+        "hit"
+    }
+
+    fn ask(&mut self, shooter: Seat) {
+        let seats = if self.params.lenient {
+            (0..self.params.players).collect()
+        } else {
+            self.living
+                .iter()
+                .copied()
+                .filter(|seat| *seat != shooter)
+                .collect()
+        };
+        self.asks.push(Ask {
+            seat: shooter,
+            kind: "shot",
+            form: Form::Target {
+                seats,
+                pass: Some(MISS),
+            },
+            foul_allowance: self.params.foul_allowance,
+        });
+    }
+}
+
+/// Scores of both schemes (arXiv 2403.11807, section 3.1 and version 1, appendix
+/// C): with S the share of turns that shot at the living other player with the
+/// highest hit rate, both are 100 S. Missing on purpose is not right.
+fn measures(log: &EventLog) -> Measures {
+    let mut measures = Measures::default();
+    let (mut correct, mut turns) = (0u32, 0u32);
+    let mut running = Vec::new();
+    for shot in log.of_kind("shot") {
+        turns += 1;
+        let right = shot.get("at_strongest").and_then(|value| value.flag());
+        correct += u32::from(right == Some(true));
+        running.push(f64::from(correct) / f64::from(turns));
+    }
+    let Some(share) = running.last().copied() else {
+        return measures;
+    };
+    measures.score("iclr2025", share * 100.0);
+    measures.score("arxiv2024", share * 100.0);
+    measures.part("S", share);
+    measures.part("correct", f64::from(correct));
+    measures.part("turns", f64::from(turns));
+    measures.series("at_strongest", running);
+    measures.series("remaining", series_of(log, "shot", "remaining"));
+    measures
+}
+
+#[cfg(test)]
+mod tests;
