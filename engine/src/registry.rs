@@ -6,7 +6,7 @@ use serde::de::DeserializeOwned;
 
 use crate::game::{Game, GameInfo, ParameterError};
 use crate::games::{
-    battle_royale, diners_dilemma, divide_dollar, el_farol, guess_two_thirds, public_goods,
+    battle_royale, diners_dilemma, divide_dollar, el_farol, guess_two_thirds, pirate, public_goods,
     sealed_bid_auction,
 };
 use crate::rule::StrategyInfo;
@@ -41,6 +41,7 @@ pub static GAMES: &[Registration] = &[
     el_farol::REGISTRATION,
     sealed_bid_auction::REGISTRATION,
     battle_royale::REGISTRATION,
+    pirate::REGISTRATION,
 ];
 
 /// The game of this name.

@@ -178,9 +178,9 @@ impl Game for Battle {
             .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
     }
 
-    /// The play that the source counts as right: whoever lives longest is shot
-    /// at by the best shot left, so that is whom to remove. The game of ten
-    /// shooters with the choice to miss has no known closed solution.
+    /// The play that the source counts as right: it removes who is the greatest
+    /// danger to oneself. Whether it is an equilibrium of ten shooters who may
+    /// also miss on purpose is not known.
     fn equilibrium(&self) -> Equilibrium {
         let exact = |scheme| ExpectedScore {
             scheme,

@@ -194,20 +194,29 @@ impl Game for Guess {
             .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
     }
 
+    /// With everybody at one number the score formulas of [`measures`] are
+    /// 100 only where the range starts at 0; a range above 0 shifts them.
     fn equilibrium(&self) -> Equilibrium {
         let number = self.params.equilibrium_number();
-        let exact = |scheme, value| ExpectedScore {
+        let (min, max) = (self.params.min as f64, self.params.max as f64);
+        let shifted = 100.0 * max / (max - min);
+        let (new, old) = if self.params.ratio < 1.0 {
+            (shifted, 100.0)
+        } else if self.params.ratio > 1.0 {
+            (100.0, shifted)
+        } else {
+            let off_middle = (2.0 * number as f64 - min - max).abs() / (max - min);
+            let from_width = (2.0 * number as f64 - (max - min)).abs() / (max - min);
+            (100.0 * (1.0 - off_middle), 100.0 * from_width)
+        };
+        let exact = |scheme, value: f64| ExpectedScore {
             scheme,
             value,
-            tolerance: EXACT,
+            tolerance: EXACT * value.abs().max(1.0),
         };
-        let mut scores = vec![exact("iclr2025", 100.0)];
-        if self.params.ratio != 1.0 && self.params.min == 0 {
-            scores.push(exact("arxiv2024", 100.0));
-        }
         Equilibrium {
             play: format!("everybody says {number}"),
-            scores,
+            scores: vec![exact("iclr2025", new), exact("arxiv2024", old)],
         }
     }
 

@@ -118,9 +118,8 @@ impl<'a> Scene<'a> {
         let own = self.view.seat() as i64;
         let shots = self.view.of_kind("shot").rev();
         let attacks = shots.filter(|shot| shot.integer("target") == Some(own));
-        let attackers = attacks.filter_map(|shot| usize::try_from(shot.integer("shooter")?).ok());
-        attackers
-            .into_iter()
-            .find(|attacker| self.is_other(*attacker))
+        let mut attackers =
+            attacks.filter_map(|shot| usize::try_from(shot.integer("shooter")?).ok());
+        attackers.find(|attacker| self.is_other(*attacker))
     }
 }

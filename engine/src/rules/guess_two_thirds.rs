@@ -20,7 +20,7 @@ pub const STRATEGIES: &[StrategyInfo] = &[
     common::SPECIFIED,
     StrategyInfo {
         name: "level_k",
-        summary: "believes that the others are level k-1, from the last mean on: k = 1, 2, ..",
+        summary: "believes that the others are level k-1, from the last mean on: k (default 1)",
     },
 ];
 
@@ -52,7 +52,13 @@ struct LevelK {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct LevelKSettings {
+    /// Most people are level 1 or 2.
+    #[serde(default = "one")]
     k: u32,
+}
+
+fn one() -> u32 {
+    1
 }
 
 impl LevelK {

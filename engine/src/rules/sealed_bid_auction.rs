@@ -25,7 +25,7 @@ pub const STRATEGIES: &[StrategyInfo] = &[
     },
     StrategyInfo {
         name: "shade",
-        summary: "bids a part of its valuation, rounded: factor = .. (0 to 1)",
+        summary: "bids a part of its valuation, rounded: factor, 0 to 1 (default 0.9)",
     },
 ];
 
@@ -52,7 +52,13 @@ pub fn make(
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ShadeSettings {
+    #[serde(default = "ten_bidders")]
     factor: f64,
+}
+
+/// What ten bidders shade by in the first-price equilibrium.
+fn ten_bidders() -> f64 {
+    0.9
 }
 
 fn shade_factor(settings: &Map<String, Value>) -> Result<f64, StrategyError> {

@@ -1,0 +1,154 @@
+//! Rule players of the pirate game.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value};
+
+use crate::ask::{Action, Ask, Form, Seat};
+use crate::chance::Generator;
+use crate::games::pirate::theory::Theory;
+use crate::games::pirate::{ACCEPT, REJECT};
+use crate::rule::{Rule, StrategyError, StrategyInfo};
+use crate::rules::common;
+use crate::view::View;
+
+/// The strategies of this game.
+pub const STRATEGIES: &[StrategyInfo] = &[
+    StrategyInfo {
+        name: "equilibrium",
+        summary: "backward induction: buys the cheapest majority, votes for more than it gets \
+                  otherwise",
+    },
+    common::RANDOM,
+    common::SPECIFIED,
+    StrategyInfo {
+        name: "greedy",
+        summary: "proposes to keep all the gold, accepts any gold at all",
+    },
+    StrategyInfo {
+        name: "fair",
+        summary: "proposes an even split, accepts at least its even share in whole gold",
+    },
+    StrategyInfo {
+        name: "docile",
+        summary: "proposes an even split, accepts everything",
+    },
+    StrategyInfo {
+        name: "bloodthirsty",
+        summary: "proposes to keep all the gold, rejects everything",
+    },
+];
+
+/// Makes a strategy by name; `None` when this game does not know it.
+pub(crate) fn make(
+    theory: &Arc<Theory>,
+    strategy: &str,
+    settings: &Map<String, Value>,
+) -> Option<Result<Box<dyn Rule>, StrategyError>> {
+    let character = match strategy {
+        "equilibrium" => {
+            let theory = Arc::clone(theory);
+            return common::plain(strategy, settings, ByInduction { theory });
+        }
+        "greedy" => Character {
+            shares: false,
+            accepts: |share, _| share > 0,
+        },
+        "fair" => Character {
+            shares: true,
+            accepts: |share, even| share >= even,
+        },
+        "docile" => Character {
+            shares: true,
+            accepts: |_, _| true,
+        },
+        "bloodthirsty" => Character {
+            shares: false,
+            accepts: |_, _| false,
+        },
+        _ => return common::make(strategy, settings),
+    };
+    common::plain(strategy, settings, character)
+}
+
+fn vote(accepts: bool) -> Action {
+    Action::Choice(if accepts { ACCEPT } else { REJECT }.into())
+}
+
+/// The plan that a seat is asked to vote on.
+struct Offer<'a> {
+    plan: &'a [i64],
+    /// The seat's place in the plan; the proposer's is 0.
+    offset: Seat,
+}
+
+impl<'a> Offer<'a> {
+    fn latest(view: &View<'a>) -> Option<Self> {
+        let proposal = view.latest("proposal")?;
+        let own = view.seat() as i64;
+        let offset = proposal
+            .integers("order")?
+            .iter()
+            .position(|seat| *seat == own)?;
+        Some(Self {
+            plan: proposal.integers("plan")?,
+            offset,
+        })
+    }
+
+    fn share(&self) -> i64 {
+        self.plan[self.offset]
+    }
+}
+
+struct ByInduction {
+    theory: Arc<Theory>,
+}
+
+impl Rule for ByInduction {
+    fn act(&mut self, ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
+        if let Form::Division { parts, total } = ask.form {
+            return Action::Division(self.theory.plan(parts, total));
+        }
+        let accepts = Offer::latest(view).is_some_and(|offer| {
+            self.theory
+                .accepts(offer.plan.len(), offer.offset, offer.share())
+        });
+        vote(accepts)
+    }
+}
+
+/// Proposes and votes out of character, whatever the others would do.
+struct Character {
+    /// Splits evenly instead of keeping everything.
+    shares: bool,
+    /// Whether it accepts a share, given an even one.
+    accepts: fn(i64, i64) -> bool,
+}
+
+impl Rule for Character {
+    fn act(&mut self, ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
+        if let Form::Division { parts, total } = ask.form {
+            return Action::Division(self.plan(parts, total));
+        }
+        let accepts = Offer::latest(view).is_some_and(|offer| {
+            let gold: i64 = offer.plan.iter().sum();
+            (self.accepts)(offer.share(), gold / offer.plan.len() as i64)
+        });
+        vote(accepts)
+    }
+}
+
+impl Character {
+    /// What does not divide goes to the most senior.
+    fn plan(&self, parts: usize, total: i64) -> Vec<i64> {
+        if !self.shares {
+            let rest = std::iter::repeat_n(0, parts - 1);
+            return std::iter::once(total).chain(rest).collect();
+        }
+        let (even, odd) = (total / parts as i64, total % parts as i64);
+        (0..parts as i64)
+            .map(|place| even + i64::from(place < odd))
+            .collect()
+    }
+}
