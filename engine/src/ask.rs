@@ -132,9 +132,7 @@ pub struct Foul {
 }
 
 /// Classes of fouls, counted apart in records.
-#[derive(
-    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize,
-)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FoulKind {
     /// No answer could be read from the reply.
@@ -270,9 +268,9 @@ impl Form {
                     None => format!("one of {}", named.join(", ")),
                 }
             }
-            Self::Division { parts, total } => format!(
-                "a list of {parts} whole numbers, none negative, that add up to {total}"
-            ),
+            Self::Division { parts, total } => {
+                format!("a list of {parts} whole numbers, none negative, that add up to {total}")
+            }
         }
     }
 
@@ -322,13 +320,16 @@ impl Form {
         let wrong = || {
             Foul::new(
                 FoulKind::WrongType,
-                format!("{value} will not do: the answer must be {}", self.describe()),
+                format!(
+                    "{value} will not do: the answer must be {}",
+                    self.describe()
+                ),
             )
         };
         match self {
             Self::Integer { pass, .. } => {
-                if let (Some(pass), Some(word)) = (pass, value.as_str())
-                    && word.trim().eq_ignore_ascii_case(pass)
+                if let Some(pass) = pass
+                    && is_pass(value, pass)
                 {
                     return Ok(Action::Pass);
                 }
@@ -356,14 +357,18 @@ fn check_division(parts: usize, total: i64, amounts: &[i64]) -> Result<(), Foul>
     let wrong = |reason: String| Err(Foul::new(FoulKind::OutOfRange, reason));
     if amounts.len() != parts {
         let given = amounts.len();
-        return wrong(format!("{given} numbers were given, but {parts} are needed"));
+        return wrong(format!(
+            "{given} numbers were given, but {parts} are needed"
+        ));
     }
     if let Some(negative) = amounts.iter().find(|amount| **amount < 0) {
         return wrong(format!("{negative} is negative"));
     }
     let sum: i128 = amounts.iter().map(|amount| i128::from(*amount)).sum();
     if sum != i128::from(total) {
-        return wrong(format!("the numbers add up to {sum}, but must add up to {total}"));
+        return wrong(format!(
+            "the numbers add up to {sum}, but must add up to {total}"
+        ));
     }
     Ok(())
 }
@@ -391,17 +396,20 @@ fn read_number(value: &serde_json::Value) -> Option<f64> {
     number.is_finite().then_some(number)
 }
 
+/// A pass is its word, or null as records write it.
+fn is_pass(value: &serde_json::Value, pass: &str) -> bool {
+    let word = value.as_str().map(str::trim);
+    value.is_null() || word.is_some_and(|word| word.eq_ignore_ascii_case(pass))
+}
+
 fn read_target(value: &serde_json::Value, pass: Option<&str>) -> Option<Action> {
     if let Some(seat) = value.as_u64() {
         return Some(Action::Target(usize::try_from(seat).ok()?));
     }
-    if pass.is_some() && value.is_null() {
+    if pass.is_some_and(|pass| is_pass(value, pass)) {
         return Some(Action::Pass);
     }
     let word = value.as_str()?.trim().to_lowercase();
-    if pass.is_some_and(|pass| word == pass) {
-        return Some(Action::Pass);
-    }
     let digits = word.trim_start_matches("player").trim_matches(['_', ' ']);
     digits.parse().ok().map(Action::Target)
 }

@@ -102,7 +102,10 @@ impl Chance {
     pub fn unused(&self) -> impl Iterator<Item = (&str, u32, &Value)> {
         let script = self.script.iter().flatten();
         let unused = script.filter(|((stream, at), _)| {
-            !self.draws.iter().any(|draw| draw.stream == *stream && draw.at == *at)
+            !self
+                .draws
+                .iter()
+                .any(|draw| draw.stream == *stream && draw.at == *at)
         });
         unused.map(|((stream, at), value)| (stream.as_str(), *at, value))
     }
@@ -116,9 +119,8 @@ impl Chance {
     /// percentage, so a higher one never turns a success into a failure.
     pub fn percent(&mut self, stream: Stream, at: u32, percent: u32) -> bool {
         let scripted = self.recorded(stream, at, |value| value.flag());
-        let hit = scripted.unwrap_or_else(|| {
-            self.generator(stream.0, at).below(100) < u64::from(percent)
-        });
+        let hit = scripted
+            .unwrap_or_else(|| self.generator(stream.0, at).below(100) < u64::from(percent));
         self.note(stream, at, Value::Flag(hit));
         hit
     }
@@ -145,23 +147,18 @@ impl Chance {
     /// A whole number between `low` and `high`, both included.
     pub fn integer(&mut self, stream: Stream, at: u32, low: i64, high: i64) -> i64 {
         let scripted = self.recorded(stream, at, |value| {
-            value.integer().filter(|number| (low..=high).contains(number))
+            value
+                .integer()
+                .filter(|number| (low..=high).contains(number))
         });
-        let number =
-            scripted.unwrap_or_else(|| self.generator(stream.0, at).between(low, high));
+        let number = scripted.unwrap_or_else(|| self.generator(stream.0, at).between(low, high));
         self.note(stream, at, Value::Integer(number));
         number
     }
 
     /// `count` different numbers of the ladder `low, low + step, ..`, of which
     /// there are `rungs`; the first is for seat 0. `rungs >= count` is needed.
-    pub fn distinct(
-        &mut self,
-        stream: Stream,
-        at: u32,
-        count: usize,
-        ladder: Ladder,
-    ) -> Vec<i64> {
+    pub fn distinct(&mut self, stream: Stream, at: u32, count: usize, ladder: Ladder) -> Vec<i64> {
         let scripted = self.recorded(stream, at, |value| {
             let numbers = value.integers()?;
             ladder.could_give(numbers, count).then(|| numbers.to_vec())
@@ -181,7 +178,11 @@ impl Chance {
     /// An order of `count` things: a permutation of `0..count`.
     pub fn order(&mut self, stream: Stream, at: u32, count: usize) -> Vec<usize> {
         let rungs = count;
-        let ladder = Ladder { low: 0, step: 1, rungs };
+        let ladder = Ladder {
+            low: 0,
+            step: 1,
+            rungs,
+        };
         let numbers = self.distinct(stream, at, count, ladder);
         numbers.into_iter().map(|place| place as usize).collect()
     }

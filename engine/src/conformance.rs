@@ -1,1 +1,266 @@
-//! Conformance kit.
+//! The conformance kit: what every registered game must hold, whatever it is.
+//!
+//! A [`Property`] is checked for a [`Case`]: one game with one set of parameters
+//! and one luck. [`cases`] makes them from the parameters' own schema, so a new
+//! game is covered by being registered. The tests walk games and properties; a
+//! game's author can call [`faults`] for one game. Never part of a session.
+
+use std::sync::Arc;
+
+use crate::chance::Luck;
+use crate::game::Game;
+use crate::record::Record;
+use crate::registry::Registration;
+use crate::session::STRATEGY;
+use crate::spec::{PlayerKind, PlayerSpec, SessionSpec, Settings};
+
+mod determinism;
+mod legality;
+mod outcomes;
+mod parameters;
+mod secrecy;
+mod table;
+mod transcript;
+
+pub use transcript::{full_run_hash, transcript};
+
+/// Lucks with which the default parameters are tried.
+const LUCKS: u32 = 4;
+
+/// All properties.
+pub const PROPERTIES: &[Property] = &[
+    Property {
+        name: "legal_play",
+        statement: "legal answers are taken, and the events they lead to are well formed",
+        holds: legality::legal_play_is_well_formed,
+    },
+    Property {
+        name: "fouls",
+        statement: "an illegal answer is refused and changes nothing",
+        holds: legality::fouls_change_nothing,
+    },
+    Property {
+        name: "forfeits",
+        statement: "the game comes to its end whatever is forfeited",
+        holds: legality::forfeits_do_not_stop_play,
+    },
+    Property {
+        name: "determinism",
+        statement: "the same luck and answers give the same bytes, in any order of answers",
+        holds: determinism::same_answers_same_bytes,
+    },
+    Property {
+        name: "restore",
+        statement: "a stored record plays to the same bytes from its moves",
+        holds: determinism::record_plays_again,
+    },
+    Property {
+        name: "same_luck",
+        statement: "private draws depend on neither answers nor the number of rounds",
+        holds: determinism::private_draws_stay_the_same,
+    },
+    Property {
+        name: "own_view",
+        statement: "a seat's view holds nothing of others' entries or hidden facts",
+        holds: secrecy::view_ignores_what_others_own,
+    },
+    Property {
+        name: "open_turn",
+        statement: "nobody learns of an answer while its turn is open",
+        holds: secrecy::open_answers_are_unseen,
+    },
+    Property {
+        name: "private_draws",
+        statement: "others' private draws do not change a seat's view",
+        holds: secrecy::private_draws_of_others_are_unseen,
+    },
+    Property {
+        name: "payoffs",
+        statement: "payoffs are finite and within the stated bounds",
+        holds: outcomes::payoffs_are_within_bounds,
+    },
+    Property {
+        name: "equilibrium",
+        statement: "equilibrium play scores what the game predicts",
+        holds: outcomes::equilibrium_scores_as_predicted,
+    },
+    Property {
+        name: "strategies",
+        statement: "every listed strategy plays legally",
+        holds: outcomes::strategies_play_legally,
+    },
+];
+
+/// Something that every game must hold.
+pub struct Property {
+    /// Short name.
+    pub name: &'static str,
+    /// What it says.
+    pub statement: &'static str,
+    /// Checks it; the error says what went wrong.
+    ///
+    /// # Errors
+    /// The game does not hold it in this case.
+    pub holds: fn(&Case) -> Result<(), String>,
+}
+
+/// A game with parameters and luck.
+pub struct Case {
+    /// The game's entry in the registry.
+    pub registration: &'static Registration,
+    /// Complete parameters.
+    pub params: Settings,
+    /// The game built from them.
+    pub game: Arc<dyn Game>,
+    /// The luck to play with.
+    pub luck: Luck,
+}
+
+impl Case {
+    /// A case with some parameters; missing ones take their defaults.
+    ///
+    /// # Errors
+    /// The game refuses the parameters.
+    pub fn new(
+        registration: &'static Registration,
+        params: &Settings,
+        luck: Luck,
+    ) -> Result<Self, crate::ParameterError> {
+        let built = (registration.build)(params)?;
+        Ok(Self {
+            registration,
+            params: built.params,
+            game: built.game,
+            luck,
+        })
+    }
+
+    /// The same case with one parameter changed, when the game allows it.
+    fn with(&self, name: &str, value: serde_json::Value) -> Option<Self> {
+        let mut params = self.params.clone();
+        params.insert(name.to_owned(), value)?;
+        Self::new(self.registration, &params, self.luck).ok()
+    }
+
+    /// A parameter that is a flag.
+    fn flag(&self, name: &str) -> bool {
+        self.params
+            .get(name)
+            .and_then(serde_json::Value::as_bool)
+            .unwrap_or(false)
+    }
+
+    /// The case as a session whose seats all answer from outside.
+    fn outside_spec(&self) -> SessionSpec {
+        let player = PlayerSpec {
+            name: "outside".to_owned(),
+            kind: PlayerKind::Model,
+            settings: Settings::new(),
+        };
+        self.spec(vec![player; self.game.seats()])
+    }
+
+    /// The case as a session of rule players, one strategy and its settings for
+    /// all seats.
+    fn rule_spec(&self, strategy: &str, settings: &Settings) -> SessionSpec {
+        let mut settings = settings.clone();
+        settings.insert(STRATEGY.to_owned(), strategy.into());
+        let name = strategy.to_owned();
+        let player = PlayerSpec {
+            name,
+            kind: PlayerKind::Rule,
+            settings,
+        };
+        self.spec(vec![player; self.game.seats()])
+    }
+
+    fn spec(&self, seats: Vec<PlayerSpec>) -> SessionSpec {
+        SessionSpec {
+            experiment: "conformance".to_owned(),
+            setting: Settings::new(),
+            luck: self.luck,
+            game: self.registration.info.name.to_owned(),
+            rules_version: self.registration.info.rules_version,
+            params: self.params.clone(),
+            seats,
+            prompts_version: None,
+            prompt_bundle: None,
+        }
+    }
+}
+
+/// A property that does not hold.
+#[derive(Debug, Clone)]
+pub struct Fault {
+    /// Name of the property.
+    pub property: &'static str,
+    /// Name of the game.
+    pub game: &'static str,
+    /// With which parameters.
+    pub params: Settings,
+    /// With which luck.
+    pub luck: Luck,
+    /// What went wrong.
+    pub why: String,
+}
+
+impl std::fmt::Display for Fault {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self {
+            property,
+            game,
+            why,
+            luck,
+            ..
+        } = self;
+        let params = serde_json::to_string(&self.params).unwrap_or_default();
+        let Luck { seed, repeat } = luck;
+        write!(
+            formatter,
+            "{game} breaks {property}: {why} (seed {seed}, repeat {repeat}, {params})"
+        )
+    }
+}
+
+/// The cases of a game: its defaults with several lucks, then each parameter at
+/// its edges, and mixtures.
+pub fn cases(registration: &'static Registration) -> Vec<Case> {
+    let defaults = (0..LUCKS).map(|repeat| (Settings::new(), Luck { seed: 7, repeat }));
+    let sets = parameters::parameter_sets(registration).into_iter();
+    let edges = sets.zip(0..).map(|(set, repeat)| {
+        (
+            set,
+            Luck {
+                seed: u64::MAX,
+                repeat,
+            },
+        )
+    });
+    defaults
+        .chain(edges)
+        .filter_map(|(params, luck)| Case::new(registration, &params, luck).ok())
+        .collect()
+}
+
+/// Checks one property for all cases of a game.
+pub fn faults(property: &Property, registration: &'static Registration) -> Vec<Fault> {
+    let broken = |case: Case| {
+        let why = (property.holds)(&case).err()?;
+        Some(Fault {
+            property: property.name,
+            game: registration.info.name,
+            params: case.params,
+            luck: case.luck,
+            why,
+        })
+    };
+    cases(registration).into_iter().filter_map(broken).collect()
+}
+
+/// The record of a finished play as its line.
+fn record_line(spec: SessionSpec, play: &crate::Play) -> Result<String, String> {
+    let record = Record::new(spec, play, Vec::new(), Vec::new());
+    record
+        .to_line()
+        .map_err(|error| format!("the record cannot be written: {error}"))
+}

@@ -20,6 +20,7 @@ pub mod registry;
 pub mod replay;
 pub mod rule;
 pub mod rules;
+pub mod session;
 pub mod spec;
 pub mod view;
 

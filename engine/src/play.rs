@@ -122,7 +122,8 @@ impl Play {
     /// the game has ended.
     pub fn waiting(&self) -> impl Iterator<Item = &Ask> {
         let asks = self.state.asks().iter().zip(&self.open);
-        asks.filter(|(_, reply)| reply.answer.is_none()).map(|(ask, _)| ask)
+        asks.filter(|(_, reply)| reply.answer.is_none())
+            .map(|(ask, _)| ask)
     }
 
     /// Whether the game has ended.
@@ -167,6 +168,15 @@ impl Play {
             self.run();
         }
         reaction
+    }
+
+    /// Whether an answer to a seat's open ask would count; changes nothing.
+    ///
+    /// # Errors
+    /// The foul that it would be. A seat without an open ask has nothing to foul.
+    pub fn check(&self, seat: Seat, action: &Action) -> Result<(), Foul> {
+        let ask = self.waiting().find(|ask| ask.seat == seat);
+        ask.map_or(Ok(()), |ask| self.state.check(ask, action))
     }
 
     /// What a seat may know.
@@ -227,7 +237,8 @@ impl Play {
             });
             answers.push(answer);
         }
-        self.state.advance(&answers, &mut self.chance, &mut self.log);
+        self.state
+            .advance(&answers, &mut self.chance, &mut self.log);
         self.open_turn();
     }
 
@@ -241,7 +252,10 @@ impl Play {
                 Some(player) => rule_reply(&*self.state, ask, &self.log, player),
                 None => {
                     self.missing += 1;
-                    Reply { answer: None, fouls: Vec::new() }
+                    Reply {
+                        answer: None,
+                        fouls: Vec::new(),
+                    }
                 }
             };
             self.open.push(reply);
@@ -253,7 +267,13 @@ fn rule_reply(state: &dyn State, ask: &Ask, log: &EventLog, player: &mut RulePla
     let view = View::new(ask.seat, log.all());
     let action = player.rule.act(ask, &view, &mut player.luck);
     match state.check(ask, &action) {
-        Ok(()) => Reply { answer: Some(Answer::Given(action)), fouls: Vec::new() },
-        Err(foul) => Reply { answer: Some(Answer::Forfeited), fouls: vec![foul] },
+        Ok(()) => Reply {
+            answer: Some(Answer::Given(action)),
+            fouls: Vec::new(),
+        },
+        Err(foul) => Reply {
+            answer: Some(Answer::Forfeited),
+            fouls: vec![foul],
+        },
     }
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{FoulKind, Seat};
+use crate::ask::{Foul, FoulKind, Seat};
 use crate::chance::Draw;
 use crate::event::Event;
 use crate::measures::Measures;
@@ -143,8 +143,8 @@ fn outcome(play: &Play) -> Outcome {
     }
 }
 
-/// The parts of a record that are read back: everything but moves and draws,
-/// which follow from the rest.
+/// The parts of a record that are read back: everything but draws, which follow
+/// from the rest.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub struct StoredRecord {
     /// Version of the form.
@@ -160,6 +160,8 @@ pub struct StoredRecord {
     pub outcome: Outcome,
     /// Scores, parts and series.
     pub measures: Measures,
+    /// Every answered ask, by turn and seat.
+    pub moves: Vec<StoredMove>,
     /// Every event.
     pub events: Vec<Event>,
     /// Every answer from outside.
@@ -168,6 +170,26 @@ pub struct StoredRecord {
     /// What agents concluded.
     #[serde(default)]
     pub notes: Vec<SeatNote>,
+}
+
+/// One answered ask, read back. Its action is JSON that the ask's form reads.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+pub struct StoredMove {
+    /// Which set of simultaneous asks it belongs to, from 1.
+    pub turn: u32,
+    /// Who moved.
+    pub seat: Seat,
+    /// What was asked.
+    pub ask: String,
+    /// The answer that counted; null for a pass, and for a forfeit.
+    #[serde(default)]
+    pub action: serde_json::Value,
+    /// Whether the ask was forfeited.
+    #[serde(default)]
+    pub forfeited: bool,
+    /// Refused answers before it, oldest first.
+    #[serde(default)]
+    pub fouls: Vec<Foul>,
 }
 
 /// Why a line is not a session record.

@@ -56,13 +56,24 @@ impl RecordedGame {
         let header: Header = read(line)?;
         let mut readers = FAMILIES.iter().copied().flatten();
         let Some(reader) = readers.find(|reader| reader.game == header.game) else {
-            let known: Vec<&str> =
-                FAMILIES.iter().copied().flatten().map(|reader| reader.game).collect();
+            let known: Vec<&str> = FAMILIES
+                .iter()
+                .copied()
+                .flatten()
+                .map(|reader| reader.game)
+                .collect();
             let known = known.join(", ");
-            return Err(RecordedError::UnknownGame { name: header.game, known });
+            return Err(RecordedError::UnknownGame {
+                name: header.game,
+                known,
+            });
         };
         let game = (reader.read)(line)?;
-        Ok(Self { id: header.id, name: reader.game, game })
+        Ok(Self {
+            id: header.id,
+            name: reader.game,
+            game,
+        })
     }
 
     /// Its id.
@@ -101,7 +112,11 @@ pub enum RecordedError {
 }
 
 fn place(path: &str) -> String {
-    if path.is_empty() { String::new() } else { format!("{path}: ") }
+    if path.is_empty() {
+        String::new()
+    } else {
+        format!("{path}: ")
+    }
 }
 
 /// A recorded game after reading.
@@ -133,7 +148,10 @@ fn read<T: DeserializeOwned>(line: &str) -> Result<T, RecordedError> {
             return RecordedError::NotJson(cause);
         }
         let path = if path == "." { String::new() } else { path };
-        RecordedError::Field { path, message: cause.to_string() }
+        RecordedError::Field {
+            path,
+            message: cause.to_string(),
+        }
     })?;
     parser.end().map_err(RecordedError::NotJson)?;
     Ok(value)

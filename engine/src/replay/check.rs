@@ -32,7 +32,10 @@ impl Check {
         let recorded = recorded.into();
         match computed {
             Some(computed) => self.compare(what, &recorded, &computed.into()),
-            None => self.fault(format!("{what}: recorded {}, computed nothing", text(&recorded))),
+            None => self.fault(format!(
+                "{what}: recorded {}, computed nothing",
+                text(&recorded)
+            )),
         }
     }
 
@@ -66,7 +69,10 @@ impl Check {
 }
 
 fn is_list(value: &Value) -> bool {
-    matches!(value, Value::Integers(_) | Value::Numbers(_) | Value::List(_))
+    matches!(
+        value,
+        Value::Integers(_) | Value::Numbers(_) | Value::List(_)
+    )
 }
 
 fn equal(recorded: &Value, computed: &Value) -> bool {
@@ -103,7 +109,10 @@ mod tests {
 
     #[test]
     fn whole_numbers_are_compared_exactly() {
-        assert_eq!(mismatches(7_i64, 8_i64), ["round 2: price: recorded 7, computed 8"]);
+        assert_eq!(
+            mismatches(7_i64, 8_i64),
+            ["round 2: price: recorded 7, computed 8"]
+        );
         let large = 9_007_199_254_740_993_i64;
         assert_eq!(mismatches(large, large - 1).len(), 1);
     }

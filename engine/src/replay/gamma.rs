@@ -43,7 +43,10 @@ pub(super) const READERS: &[Reader] = &[
 ];
 
 const fn reader<R: Round>() -> Reader {
-    Reader { game: R::GAME, read: read_game::<R> }
+    Reader {
+        game: R::GAME,
+        read: read_game::<R>,
+    }
 }
 
 /// One recorded round of one of the games.
@@ -114,7 +117,10 @@ struct Played<'a> {
 impl<'a> Played<'a> {
     /// The first event of this round of a kind.
     fn event(&self, kind: &'a str) -> Option<&'a Event> {
-        self.play.log().of_kind(kind).find(|event| event.round == self.round)
+        self.play
+            .log()
+            .of_kind(kind)
+            .find(|event| event.round == self.round)
     }
 
     /// A value of such an event, hidden ones included.
@@ -154,9 +160,16 @@ fn read_game<R: Round>(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
             "" => "params".to_owned(),
             path => format!("params.{path}"),
         };
-        RecordedError::Field { path, message: error.message }
+        RecordedError::Field {
+            path,
+            message: error.message,
+        }
     })?;
-    Ok(Box::new(GammaGame { line, params: built.params, game: built.game }))
+    Ok(Box::new(GammaGame {
+        line,
+        params: built.params,
+        game: built.game,
+    }))
 }
 
 impl<R: Round> Recorded for GammaGame<R> {
@@ -194,7 +207,9 @@ impl<R: Round> GammaGame<R> {
             let asks: Vec<Ask> = play.waiting().cloned().collect();
             for ask in asks {
                 let (seat, kind) = (ask.seat, ask.kind);
-                let reaction = recorded.answer(&ask).map(|action| play.answer(seat, Ok(action)));
+                let reaction = recorded
+                    .answer(&ask)
+                    .map(|action| play.answer(seat, Ok(action)));
                 let problem = match reaction {
                     Ok(Reaction::Taken) => continue,
                     Ok(Reaction::Refused { foul, .. } | Reaction::Forfeited { foul }) => {
@@ -212,12 +227,20 @@ impl<R: Round> GammaGame<R> {
 
     /// Compares derived parameters with what our players are told.
     fn compare_briefing(&self, play: &Play, check: &mut Check) {
-        let played = Played { play, params: &self.params, round: 0 };
+        let played = Played {
+            play,
+            params: &self.params,
+            round: 0,
+        };
         for derived in R::DERIVED {
             if let Derived::Told(name) = derived
                 && let Some(recorded) = self.line.params.get(*name)
             {
-                check.same(&format!("params.{name}"), recorded, played.value("briefing", name));
+                check.same(
+                    &format!("params.{name}"),
+                    recorded,
+                    played.value("briefing", name),
+                );
             }
         }
     }
@@ -228,7 +251,14 @@ impl<R: Round> GammaGame<R> {
         for (round, recorded) in (1..).zip(&self.line.rounds) {
             check.at(format!("round {round}"));
             if round <= completed {
-                recorded.compare(&Played { play, params: &self.params, round }, check);
+                recorded.compare(
+                    &Played {
+                        play,
+                        params: &self.params,
+                        round,
+                    },
+                    check,
+                );
             } else if play.is_finished() {
                 check.fault("recorded, but the game was over before");
             }
@@ -259,7 +289,10 @@ impl<R: Round> GammaGame<R> {
 fn compare_draws(play: &Play, check: &mut Check) {
     for (stream, at) in play.chance().unscripted() {
         check.at(format!("round {at}"));
-        check.fault(format!("a draw of {} that the record lacks or has impossibly", stream.0));
+        check.fault(format!(
+            "a draw of {} that the record lacks or has impossibly",
+            stream.0
+        ));
     }
     if !play.is_finished() {
         return;
@@ -267,7 +300,9 @@ fn compare_draws(play: &Play, check: &mut Check) {
     for (stream, at, value) in play.chance().unused() {
         check.at(format!("round {at}"));
         let value = serde_json::to_string(value).unwrap_or_default();
-        check.fault(format!("recorded a draw of {stream} ({value}) that is never made"));
+        check.fault(format!(
+            "recorded a draw of {stream} ({value}) that is never made"
+        ));
     }
 }
 

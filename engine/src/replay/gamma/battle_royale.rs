@@ -66,11 +66,25 @@ impl Round for Shot {
         check.same("target", self.actions.target, computed("target"));
         let result = computed("result");
         let result = result.as_ref().and_then(Value::text);
-        let action = result.map(|result| if result == "held_fire" { "miss" } else { "shoot" });
+        let action = result.map(|result| {
+            if result == "held_fire" {
+                "miss"
+            } else {
+                "shoot"
+            }
+        });
         check.same("action", outcome.action.clone(), action);
         check.same("out", outcome.out, result.map(|result| result == "hit"));
-        check.same("alive_before", outcome.alive_before.clone(), self.living_before(played));
-        check.same("alive_after", outcome.alive_after.clone(), computed("alive"));
+        check.same(
+            "alive_before",
+            outcome.alive_before.clone(),
+            self.living_before(played),
+        );
+        check.same(
+            "alive_after",
+            outcome.alive_after.clone(),
+            computed("alive"),
+        );
     }
 }
 
@@ -81,7 +95,10 @@ impl Shot {
             let everybody: Vec<Seat> = (0..played.play.game().seats()).collect();
             return Some(everybody.into());
         };
-        let previous = Played { round: before, ..*played };
+        let previous = Played {
+            round: before,
+            ..*played
+        };
         previous.value("shot", "alive")
     }
 }

@@ -31,8 +31,16 @@ impl Round for Bids {
     fn compare(&self, played: &Played<'_>, check: &mut Check) {
         let computed = |name| played.value("round_result", name);
         check.same("actions", self.actions.clone(), computed("bid"));
-        check.same("total_proposal", self.outcome.total_proposal, computed("total"));
-        check.same("utilities", self.outcome.utilities.clone(), computed("received"));
+        check.same(
+            "total_proposal",
+            self.outcome.total_proposal,
+            computed("total"),
+        );
+        check.same(
+            "utilities",
+            self.outcome.utilities.clone(),
+            computed("received"),
+        );
     }
 
     fn payoffs(rounds: &[Self]) -> Option<Vec<f64>> {

@@ -39,10 +39,17 @@ impl Round for Vote {
     const TURNS: u32 = 2;
 
     fn answer(&self, ask: &Ask) -> Result<Action, String> {
-        let Actions { proposer, proposal, votes } = &self.actions;
+        let Actions {
+            proposer,
+            proposal,
+            votes,
+        } = &self.actions;
         if ask.kind == "proposal" {
             if *proposer != ask.seat {
-                return Err(format!("recorded proposer {proposer}, computed {}", ask.seat));
+                return Err(format!(
+                    "recorded proposer {proposer}, computed {}",
+                    ask.seat
+                ));
             }
             return Ok(Action::Division(proposal.clone()));
         }
@@ -54,7 +61,11 @@ impl Round for Vote {
 
     fn compare(&self, played: &Played<'_>, check: &mut Check) {
         let outcome = &self.outcome;
-        check.same("proposer", self.actions.proposer, played.value("proposal", "proposer"));
+        check.same(
+            "proposer",
+            self.actions.proposer,
+            played.value("proposal", "proposer"),
+        );
         let plan = played.value("proposal", "plan");
         check.same("proposal", self.actions.proposal.clone(), plan);
         let computed = |name| played.value("vote_result", name);

@@ -37,7 +37,9 @@ impl Round for Contributions {
     /// Other ways of handing out tokens exist in the authors' code but in no
     /// published game; a record that claims them is refused, not misread.
     fn settle(params: &mut Settings) -> Result<(), RecordedError> {
-        let fixed = params.get("token_initialization").and_then(|value| value.as_str());
+        let fixed = params
+            .get("token_initialization")
+            .and_then(|value| value.as_str());
         if fixed.is_some_and(|way| way != "fixed") {
             let message = "only \"fixed\" can be replayed".to_owned();
             return Err(RecordedError::Field {
@@ -45,9 +47,15 @@ impl Round for Contributions {
                 message,
             });
         }
-        if params.get("reset").is_some_and(|reset| reset.as_bool() != Some(true)) {
+        if params
+            .get("reset")
+            .is_some_and(|reset| reset.as_bool() != Some(true))
+        {
             let message = "only games with reset = true can be replayed".to_owned();
-            return Err(RecordedError::Field { path: "params.reset".to_owned(), message });
+            return Err(RecordedError::Field {
+                path: "params.reset".to_owned(),
+                message,
+            });
         }
         Ok(())
     }
@@ -61,7 +69,11 @@ impl Round for Contributions {
         let outcome = &self.outcome;
         check.same("actions", self.actions.clone(), computed("contribution"));
         let contributions = computed("contributions");
-        check.same("actions (as told)", self.actions.clone(), contributions.clone());
+        check.same(
+            "actions (as told)",
+            self.actions.clone(),
+            contributions.clone(),
+        );
         let total = contributions.map(|told| told.numbers().iter().sum::<f64>());
         check.same("total_tokens", outcome.total_tokens, total);
         check.same("kept", outcome.kept.clone(), computed("kept"));
@@ -71,8 +83,10 @@ impl Round for Contributions {
     }
 
     fn payoffs(rounds: &[Self]) -> Option<Vec<f64>> {
-        let told: Option<Vec<&[f64]>> =
-            rounds.iter().map(|round| round.outcome.tokens_after.as_deref()).collect();
+        let told: Option<Vec<&[f64]>> = rounds
+            .iter()
+            .map(|round| round.outcome.tokens_after.as_deref())
+            .collect();
         totals(told?.into_iter())
     }
 }

@@ -60,7 +60,11 @@ impl Round for SealedBids {
         let computed = |name| played.value("round_result", name);
         let outcome = &self.outcome;
         check.same("actions", self.actions.clone(), computed("bid"));
-        check.same("valuations", self.private.valuations.clone(), computed("valuation"));
+        check.same(
+            "valuations",
+            self.private.valuations.clone(),
+            computed("valuation"),
+        );
         // The record lists the tied only when there are several.
         let tied = computed("tied").map(|tied| match tied {
             Value::Integers(seats) if seats.len() < 2 => Value::Integers(Vec::new()),

@@ -1,0 +1,2 @@
+//! Benchmarks of the engine alone.
+fn main() {}

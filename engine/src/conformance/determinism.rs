@@ -1,0 +1,106 @@
+//! Properties of records: they follow from luck and answers alone.
+
+use serde_json::json;
+
+use super::table::{Manners, Table};
+use super::{Case, record_line};
+use crate::ask::Ask;
+use crate::chance::{Draw, ORDERS, SUPPLIES, VALUATIONS};
+use crate::record::{Record, StoredRecord};
+use crate::session;
+
+/// Seats that foul now and then.
+const CLUMSY: Manners = Manners {
+    fouls: 20,
+    forfeits: 5,
+};
+
+/// Plays the same answers in several orders.
+pub(super) fn same_answers_same_bytes(case: &Case) -> Result<(), String> {
+    let forward = |_: u32, _: &mut Vec<Ask>| {};
+    let backward = |_: u32, asks: &mut Vec<Ask>| asks.reverse();
+    let rotated = |turn: u32, asks: &mut Vec<Ask>| {
+        let middle = turn as usize % asks.len();
+        asks.rotate_left(middle);
+    };
+    let first = played(case, forward)?;
+    for (order, line) in [
+        ("the same order", played(case, forward)?),
+        ("the opposite order", played(case, backward)?),
+        ("another order", played(case, rotated)?),
+    ] {
+        if line != first {
+            return Err(format!("the record differs with answers in {order}"));
+        }
+    }
+    Ok(())
+}
+
+fn played(case: &Case, arrange: impl Fn(u32, &mut Vec<Ask>)) -> Result<String, String> {
+    let mut table = Table::open(case, CLUMSY, 3);
+    table.finish(arrange)?;
+    record_line(case.outside_spec(), &table.play)
+}
+
+/// Writes a record, reads it, plays it again and writes it again.
+pub(super) fn record_plays_again(case: &Case) -> Result<(), String> {
+    let line = played(case, |_, _| {})?;
+    check_again(&line)?;
+    let spec = case.rule_spec("random", &crate::spec::Settings::new());
+    let play = session::open(&spec).map_err(|error| error.to_string())?;
+    check_again(&record_line(spec, &play)?)
+}
+
+fn check_again(line: &str) -> Result<(), String> {
+    let stored = StoredRecord::from_line(line).map_err(|error| format!("{error:?}"))?;
+    let play = session::play_again(&stored).map_err(|error| format!("{error:?}"))?;
+    if play.game().measures(play.log()) != stored.measures {
+        return Err("the measures changed on the way".to_owned());
+    }
+    let record = Record::new(stored.spec, &play, stored.decisions, stored.notes);
+    let again = record.to_line().map_err(|error| error.to_string())?;
+    if again != line {
+        return Err(format!(
+            "the record differs when played again:\n{line}\n{again}"
+        ));
+    }
+    Ok(())
+}
+
+/// Compares the draws of seats' private values and of the table's circumstances
+/// across courses of play and lengths of the game.
+pub(super) fn private_draws_stay_the_same(case: &Case) -> Result<(), String> {
+    let first = draws(case, 0)?;
+    let unrelated = [
+        ("answers", draws(case, 1)?),
+        ("rounds", with(case, "rounds", json!(40))?),
+        ("foul_allowance", with(case, "foul_allowance", json!(1))?),
+        ("lenient", with(case, "lenient", json!(true))?),
+    ];
+    for (what, others) in unrelated {
+        for draw in &first {
+            let same = |other: &&Draw| other.stream == draw.stream && other.at == draw.at;
+            if let Some(other) = others.iter().find(same)
+                && other.value != draw.value
+            {
+                let Draw { stream, at, .. } = draw;
+                return Err(format!("other {what} change the draw of {stream} at {at}"));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn with(case: &Case, name: &str, value: serde_json::Value) -> Result<Vec<Draw>, String> {
+    case.with(name, value)
+        .map_or(Ok(Vec::new()), |changed| draws(&changed, 0))
+}
+
+fn draws(case: &Case, course: u64) -> Result<Vec<Draw>, String> {
+    let mut table = Table::open(case, Manners::default(), course);
+    table.finish(|_, _| {})?;
+    let streams = [VALUATIONS.0, SUPPLIES.0, ORDERS.0];
+    let mut draws = table.play.chance().draws().to_vec();
+    draws.retain(|draw| streams.contains(&&*draw.stream));
+    Ok(draws)
+}

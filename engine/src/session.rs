@@ -1,0 +1,194 @@
+//! Opening a session from its spec, and playing a stored one again.
+//!
+//! [`open`] is how the worker, the benchmarks and `agon verify` get from a
+//! [`SessionSpec`] to a [`Play`]; [`play_again`] feeds a stored record's moves to
+//! it, so that a record can be checked without asking anybody.
+
+use serde_json::{Map, Value};
+
+use crate::ask::{Ask, Foul, Seat};
+use crate::chance::Chance;
+use crate::game::{Game, ParameterError};
+use crate::play::{Play, Reaction};
+use crate::record::{StoredMove, StoredRecord};
+use crate::registry;
+use crate::rule::{Rule, StrategyError};
+use crate::spec::{PlayerKind, PlayerSpec, SessionSpec};
+
+/// The setting of a rule player that names its strategy; all others are the
+/// strategy's own.
+pub const STRATEGY: &str = "strategy";
+
+/// Starts the session that a spec describes. Rule players sit where the spec
+/// says so; the other seats' answers come from outside.
+///
+/// # Errors
+/// The game, a parameter or a strategy does not exist, or the spec was made for
+/// other rules.
+pub fn open(spec: &SessionSpec) -> Result<Play, OpenError> {
+    let registration = registry::find(&spec.game).map_err(OpenError::Game)?;
+    let have = registration.info.rules_version;
+    if spec.rules_version != have {
+        let wanted = spec.rules_version;
+        return Err(OpenError::RulesVersion {
+            game: registration.info.name,
+            wanted,
+            have,
+        });
+    }
+    let game = (registration.build)(&spec.params)
+        .map_err(OpenError::Game)?
+        .game;
+    let (seats, players) = (game.seats(), spec.seats.len());
+    if seats != players {
+        return Err(OpenError::Seats { seats, players });
+    }
+    let rules = spec.seats.iter().enumerate();
+    let rules = rules
+        .map(|(seat, player)| rule_at(&*game, seat, player))
+        .collect::<Result<_, _>>()?;
+    Ok(Play::start(game, Chance::seeded(spec.luck), rules))
+}
+
+/// Why a session cannot be opened.
+#[derive(Debug, thiserror::Error)]
+pub enum OpenError {
+    /// The game cannot be built from the spec's parameters.
+    #[error("the game cannot be set up")]
+    Game(#[source] ParameterError),
+    /// The spec was made for other rules than this program has.
+    #[error("the session is for rules {wanted} of {game}, this program has rules {have}")]
+    RulesVersion {
+        /// The game.
+        game: &'static str,
+        /// What the spec asks for.
+        wanted: u32,
+        /// What there is.
+        have: u32,
+    },
+    /// Players and seats do not match.
+    #[error("the game has {seats} seats, but {players} players are given")]
+    Seats {
+        /// Seats of the game.
+        seats: usize,
+        /// Players of the spec.
+        players: usize,
+    },
+    /// A rule player cannot be made.
+    #[error("the rule player at seat {seat} cannot be made")]
+    Strategy {
+        /// Where.
+        seat: Seat,
+        /// Why.
+        #[source]
+        source: StrategyError,
+    },
+    /// A rule player without a strategy.
+    #[error("the rule player at seat {seat} needs a strategy by name")]
+    NoStrategy {
+        /// Where.
+        seat: Seat,
+    },
+}
+
+fn rule_at(
+    game: &dyn Game,
+    seat: Seat,
+    player: &PlayerSpec,
+) -> Result<Option<Box<dyn Rule>>, OpenError> {
+    if player.kind != PlayerKind::Rule {
+        return Ok(None);
+    }
+    let strategy = player.settings.get(STRATEGY).and_then(Value::as_str);
+    let strategy = strategy.ok_or(OpenError::NoStrategy { seat })?;
+    let own = player.settings.iter().filter(|(name, _)| *name != STRATEGY);
+    let settings: Map<String, Value> = own
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
+    let rule = game.rule(strategy, &settings, seat);
+    rule.map(Some)
+        .map_err(|source| OpenError::Strategy { seat, source })
+}
+
+/// Plays a stored session again: rule players play, the answers from outside
+/// (and their fouls) are the recorded moves.
+///
+/// # Errors
+/// The spec cannot be opened, or the recorded moves are not an answer to what
+/// this program asks.
+pub fn play_again(stored: &StoredRecord) -> Result<Play, AgainError> {
+    let mut play = open(&stored.spec)?;
+    let mut moves = stored.moves.iter().peekable();
+    while !play.is_finished() {
+        let turn = play.turn();
+        let asks: Vec<Ask> = play.waiting().cloned().collect();
+        for ask in asks {
+            let wanted = |made: &&StoredMove| made.turn == turn && made.seat == ask.seat;
+            let missing = AgainError::Missing {
+                turn,
+                seat: ask.seat,
+            };
+            let made = moves.by_ref().find(wanted).ok_or(missing)?;
+            hand_in(&mut play, &ask, made)?;
+        }
+    }
+    Ok(play)
+}
+
+/// Why a stored session cannot be played again.
+#[derive(Debug, thiserror::Error)]
+pub enum AgainError {
+    /// Its spec cannot be opened.
+    #[error("the session cannot be opened")]
+    Open(#[from] OpenError),
+    /// An ask is open that the record has no move for.
+    #[error("turn {turn}: the record has no move of seat {seat}")]
+    Missing {
+        /// Which turn.
+        turn: u32,
+        /// Whose move.
+        seat: Seat,
+    },
+    /// The recorded move does not close the ask.
+    #[error("turn {turn}: the recorded move of seat {seat} does not count: {why}")]
+    Refused {
+        /// Which turn.
+        turn: u32,
+        /// Whose move.
+        seat: Seat,
+        /// What happened to it.
+        why: String,
+    },
+}
+
+fn hand_in(play: &mut Play, ask: &Ask, made: &StoredMove) -> Result<(), AgainError> {
+    let seat = ask.seat;
+    let refused = |why: String| AgainError::Refused {
+        turn: made.turn,
+        seat,
+        why,
+    };
+    let mut forfeited = false;
+    for foul in &made.fouls {
+        forfeited = match play.answer(seat, Err(foul.clone())) {
+            Reaction::Refused { .. } => false,
+            Reaction::Forfeited { .. } => true,
+            other => return Err(refused(format!("a foul led to {other:?}"))),
+        };
+    }
+    if forfeited != made.forfeited {
+        let count = made.fouls.len();
+        return Err(refused(format!("{count} fouls, forfeited: {forfeited}")));
+    }
+    if forfeited {
+        return Ok(());
+    }
+    let action = ask
+        .form
+        .read(&made.action)
+        .map_err(|foul: Foul| refused(foul.reason))?;
+    match play.answer(seat, Ok(action)) {
+        Reaction::Taken => Ok(()),
+        other => Err(refused(format!("it led to {other:?}"))),
+    }
+}

@@ -1,0 +1,80 @@
+//! Runs the conformance kit over every registered game. A new game is covered by
+//! being registered; each test below is one property of the kit.
+
+use agon_engine::conformance::{PROPERTIES, cases, faults};
+use agon_engine::registry::GAMES;
+
+/// Faults of one game that are shown; the rest is usually the same again.
+const SHOWN: usize = 5;
+
+fn every_game_holds(name: &str) {
+    let property = PROPERTIES.iter().find(|property| property.name == name);
+    let property = property.unwrap_or_else(|| panic!("the kit has no property {name}"));
+    let mut report = String::new();
+    for game in GAMES {
+        let found = faults(property, game);
+        for fault in found.iter().take(SHOWN) {
+            report.push_str(&format!("{fault}\n"));
+        }
+        if found.len() > SHOWN {
+            report.push_str(&format!(
+                "... {} of {} in all\n",
+                found.len(),
+                game.info.name
+            ));
+        }
+    }
+    assert!(report.is_empty(), "{}:\n{report}", property.statement);
+}
+
+macro_rules! properties {
+    ($($claim:ident: $name:literal,)*) => {
+        $(#[test]
+        fn $claim() {
+            every_game_holds($name);
+        })*
+
+        #[test]
+        fn every_property_of_the_kit_is_run() {
+            let run = [$($name),*];
+            for property in PROPERTIES {
+                assert!(run.contains(&property.name), "{} is not run", property.name);
+            }
+        }
+    };
+}
+
+properties! {
+    legal_play_is_well_formed: "legal_play",
+    fouls_are_refused_and_change_nothing: "fouls",
+    forfeits_do_not_stop_a_game: "forfeits",
+    same_luck_and_answers_give_the_same_bytes: "determinism",
+    a_stored_record_plays_to_the_same_bytes: "restore",
+    private_draws_depend_on_nothing_unrelated: "same_luck",
+    a_view_holds_nothing_of_others: "own_view",
+    an_answer_is_unseen_while_its_turn_is_open: "open_turn",
+    private_draws_of_others_do_not_show: "private_draws",
+    payoffs_stay_within_bounds: "payoffs",
+    equilibrium_scores_as_predicted: "equilibrium",
+    every_strategy_plays_legally: "strategies",
+}
+
+#[test]
+fn every_game_is_tried_with_many_parameters() {
+    for game in GAMES {
+        let count = cases(game).len();
+        assert!(count >= 20, "{} has only {count} cases", game.info.name);
+    }
+}
+
+#[test]
+fn game_names_are_unique_and_sorted_lookups_work() {
+    for game in GAMES {
+        let found = agon_engine::registry::find(game.info.name).expect("registered");
+        assert!(
+            std::ptr::eq(found.info, game.info),
+            "{} is registered twice",
+            game.info.name
+        );
+    }
+}

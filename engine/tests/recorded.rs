@@ -1,0 +1,101 @@
+//! Plays every recorded gamma-Bench game and expects no difference.
+//!
+//! The games are read from the folder in `AGON_RECORDED` (default
+//! `../shared/recorded` beside the workspace). Nothing is skipped: without them
+//! these tests fail.
+
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use agon_engine::replay::{RecordedGame, replay};
+use flate2::read::GzDecoder;
+
+mod recorded {
+    //! What happens to records that are wrong.
+    mod broken_lines;
+    mod changed_values;
+}
+
+/// Differences that are shown when there are many.
+const SHOWN: usize = 20;
+
+/// The folder of recorded gamma-Bench games.
+fn folder() -> PathBuf {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/recorded");
+    let root = std::env::var_os("AGON_RECORDED").map_or_else(beside, PathBuf::from);
+    root.join("gamma")
+}
+
+/// The lines of one game's file.
+fn lines(game: &str) -> Vec<String> {
+    let path = folder().join(format!("{game}.jsonl.gz"));
+    let file = std::fs::File::open(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; set AGON_RECORDED", path.display()));
+    let mut text = String::new();
+    let read = GzDecoder::new(file).read_to_string(&mut text);
+    read.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    text.lines().map(str::to_owned).collect()
+}
+
+/// The eight games; a file for each must be there.
+const GAMES: [&str; 8] = [
+    "guess_two_thirds",
+    "el_farol",
+    "divide_dollar",
+    "public_goods",
+    "diners_dilemma",
+    "sealed_bid_auction",
+    "battle_royale",
+    "pirate",
+];
+
+fn every_game_matches(game: &str) {
+    let lines = lines(game);
+    assert!(!lines.is_empty(), "no recorded games of {game}");
+    let mut report = String::new();
+    for line in &lines {
+        match RecordedGame::from_json(line) {
+            Ok(recorded) => {
+                let verdict = replay(&recorded);
+                for mismatch in verdict.mismatches {
+                    report.push_str(&format!("{}: {mismatch}\n", verdict.id));
+                }
+            }
+            Err(error) => report.push_str(&format!("{error}: {line:.80}\n")),
+        }
+    }
+    let count = report.lines().count();
+    let shown: Vec<&str> = report.lines().take(SHOWN).collect();
+    assert!(count == 0, "{count} differences\n{}", shown.join("\n"));
+}
+
+macro_rules! games {
+    ($($claim:ident: $game:literal,)*) => {
+        $(#[test]
+        fn $claim() {
+            every_game_matches($game);
+        })*
+
+        #[test]
+        fn every_recorded_file_is_replayed() {
+            for entry in std::fs::read_dir(folder()).expect("recorded games; set AGON_RECORDED") {
+                let name = entry.expect("a readable entry").file_name();
+                let name = name.to_string_lossy();
+                let game = name.trim_end_matches(".jsonl.gz");
+                assert!([$($game),*].contains(&game), "{name} is not replayed");
+            }
+            assert_eq!([$($game),*].len(), GAMES.len());
+        }
+    };
+}
+
+games! {
+    recorded_guessing_games_match: "guess_two_thirds",
+    recorded_bar_games_match: "el_farol",
+    recorded_dollar_games_match: "divide_dollar",
+    recorded_public_goods_games_match: "public_goods",
+    recorded_diners_match: "diners_dilemma",
+    recorded_auctions_match: "sealed_bid_auction",
+    recorded_battles_match: "battle_royale",
+    recorded_pirate_games_match: "pirate",
+}
