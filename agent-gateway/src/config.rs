@@ -225,10 +225,15 @@ impl ProviderConfig {
         }
         let builtin = builtin::find(name);
         let base_url = match (section.base_url, &builtin) {
-            (Some(url), _) => url,
+            (Some(url), _) => url.trim_end_matches('/').to_owned(),
             (None, Some(builtin)) => builtin.base_url.clone(),
             (None, None) => return Err(wrong("base_url is missing, write \"https://host/v1\"")),
         };
+        // A key belongs to an address: elsewhere it has to be named again.
+        let known_address = builtin
+            .as_ref()
+            .filter(|builtin| builtin.base_url == base_url);
+        let known_keys = known_address.map(|builtin| builtin.keys.clone());
         let host = ["http://", "https://"]
             .iter()
             .find_map(|scheme| base_url.strip_prefix(scheme));
@@ -239,6 +244,9 @@ impl ProviderConfig {
         }
         if host.is_some_and(|host| host.contains('@')) {
             return Err(wrong("base_url must not hold a user or password, use keys"));
+        }
+        if base_url.contains(['?', '#']) {
+            return Err(wrong("base_url must end before any ? or #"));
         }
         let limits = KeyLimits {
             requests_per_minute: section.requests_per_minute,
@@ -258,11 +266,8 @@ impl ProviderConfig {
         Ok(Self {
             name: name.to_owned(),
             kind: section.kind,
-            base_url: base_url.trim_end_matches('/').to_owned(),
-            keys: section
-                .keys
-                .or_else(|| defaults.map(|builtin| builtin.keys.clone()))
-                .unwrap_or_default(),
+            base_url,
+            keys: section.keys.or(known_keys).unwrap_or_default(),
             limits,
             timeout,
             structured_output: defaults.map_or(StructuredOutput::None, |b| b.structured_output),

@@ -87,6 +87,8 @@ impl DecideError {
             Self::Conflict { .. } => ErrorClass::Conflict,
             Self::Route(_) | Self::Refused { .. } => ErrorClass::Invalid,
             Self::Ledger(LedgerError::Damaged { .. }) => ErrorClass::Internal,
+            // A full disk does not mend itself, and asking again would pay again.
+            Self::Ledger(LedgerError::Embedded { .. }) => ErrorClass::GaveUp,
             Self::Ledger(_) | Self::Admission(_) => ErrorClass::Unavailable,
             Self::NoKeyLeft { .. } => ErrorClass::Exhausted,
             Self::PatienceOver { .. } => ErrorClass::GaveUp,

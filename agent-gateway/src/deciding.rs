@@ -83,8 +83,8 @@ pub struct Decider {
     pub book: Book,
     /// Unique per gateway process.
     pub owner: String,
-    /// Counts attempts, to name them.
-    pub attempts: AtomicU64,
+    /// Counts claims and attempts, to name them.
+    pub named: AtomicU64,
     /// Cancelled when the gateway stops: nothing unpaid goes on from then.
     pub stopping: CancellationToken,
 }
@@ -117,9 +117,10 @@ impl Decider {
         let Question {
             address, digest, ..
         } = question;
+        let holder = self.unique_name();
         let mut delays = Delays::new(ELSEWHERE_DELAYS);
         loop {
-            let claim = self.ledger.claim(address, digest).await?;
+            let claim = self.ledger.claim(address, digest, &holder).await?;
             match claim {
                 Claim::Granted => break,
                 Claim::Recorded(decision) => {
@@ -139,10 +140,10 @@ impl Decider {
         }
         let filled = tokio::select! {
             filled = self.fill(question, passengers) => filled,
-            never = self.keep_claim(address) => match never {},
+            never = self.keep_claim(address, &holder) => match never {},
         };
         if filled.is_err()
-            && let Err(error) = self.ledger.release(address).await
+            && let Err(error) = self.ledger.release(address, &holder).await
         {
             tracing::warn!(%address, error = %with_causes(&error), "claim not given back");
         }
@@ -150,13 +151,17 @@ impl Decider {
     }
 
     /// Renews the claim until dropped.
-    async fn keep_claim(&self, address: &DecisionAddress) -> std::convert::Infallible {
+    async fn keep_claim(
+        &self,
+        address: &DecisionAddress,
+        holder: &str,
+    ) -> std::convert::Infallible {
         let Some(every) = self.ledger.renew_every() else {
             return std::future::pending().await;
         };
         loop {
             tokio::time::sleep(every).await;
-            if let Err(error) = self.ledger.renew(address).await {
+            if let Err(error) = self.ledger.renew(address, holder).await {
                 tracing::warn!(%address, error = %with_causes(&error), "claim not renewed");
             }
         }
@@ -241,8 +246,8 @@ impl Decider {
                         .await;
                 }
                 Remedy::HoldKey(_) => {
-                    troubles.check(&route.model.name)?;
                     self.hold(pool, &key, delay).await;
+                    troubles.check(&route.model.name)?;
                 }
                 Remedy::Retry(_) => {
                     troubles.check(&route.model.name)?;
@@ -263,8 +268,7 @@ impl Decider {
         troubles: &mut Troubles,
     ) -> Result<(Reservation, Arc<PooledKey>), DecideError> {
         let pool = &route.pool;
-        let number = self.attempts.fetch_add(1, Ordering::Relaxed);
-        let attempt = format!("{}-{number}", self.owner);
+        let attempt = self.unique_name();
         let lasts = route.model.provider.timeout + SETTLE_MARGIN;
         let began = Instant::now();
         let waiting = question.tally.waiting();
@@ -364,6 +368,12 @@ impl Decider {
         if let Err(error) = held {
             tracing::warn!(error = %with_causes(&error), "key not held");
         }
+    }
+
+    /// A name that no flight or attempt of any replica has had.
+    fn unique_name(&self) -> String {
+        let number = self.named.fetch_add(1, Ordering::Relaxed);
+        format!("{}-{number}", self.owner)
     }
 
     /// Does something that costs nothing to give up: not when the gateway

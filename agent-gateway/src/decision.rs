@@ -272,6 +272,9 @@ mod tests {
     #[test]
     fn digest_stays_the_same_between_versions() {
         // A change here makes every ledger in the field conflict with itself.
-        assert_eq!(request().digest().as_str(), "2cbcb3c6bd525e916f8870b6e9a1e0b04db1882fb2269d478379dc8a697f7ff8");
+        assert_eq!(
+            request().digest().as_str(),
+            "2cbcb3c6bd525e916f8870b6e9a1e0b04db1882fb2269d478379dc8a697f7ff8"
+        );
     }
 }

@@ -89,7 +89,7 @@ impl Gateway {
             ),
             Store::Redis(url) => {
                 let connection = redis_store::connect(&url).await?;
-                let ledger = RedisLedger::new(connection.clone(), owner.clone());
+                let ledger = RedisLedger::new(connection.clone());
                 (Arc::new(ledger), Arc::new(RedisLimiter::new(connection)))
             }
         };
@@ -100,7 +100,7 @@ impl Gateway {
             routes: Routes::new(config, providers),
             book: Book::default(),
             owner,
-            attempts: AtomicU64::new(0),
+            named: AtomicU64::new(0),
             stopping: tasks.shutdown_token(),
         });
         let flights = Arc::new(Flights::new(tasks.clone()));

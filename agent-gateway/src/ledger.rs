@@ -18,16 +18,18 @@ pub use redis::RedisLedger;
 /// (or `release` when there will be no answer), and only then answer.
 #[async_trait]
 pub trait Ledger: Send + Sync {
-    /// Asks for the right to fill an address. At most one holder at a time;
-    /// the holder renews, and one that stops renewing loses the claim.
+    /// Asks for the right to fill an address, for a holder that is unique among
+    /// all flights of all replicas. At most one holder at a time; it renews, and
+    /// one that stops renewing loses the claim.
     async fn claim(
         &self,
         address: &DecisionAddress,
         digest: &RequestDigest,
+        holder: &str,
     ) -> Result<Claim, LedgerError>;
 
     /// Keeps a claim alive. Called more often than [`Ledger::renew_every`].
-    async fn renew(&self, address: &DecisionAddress) -> Result<(), LedgerError>;
+    async fn renew(&self, address: &DecisionAddress, holder: &str) -> Result<(), LedgerError>;
 
     /// Records a decision, durably, and ends the claim. The first recording of
     /// an address stands: what is returned is what everybody must answer.
@@ -37,8 +39,8 @@ pub trait Ledger: Send + Sync {
         decision: Decision,
     ) -> Result<Decision, LedgerError>;
 
-    /// Gives a claim up without an answer.
-    async fn release(&self, address: &DecisionAddress) -> Result<(), LedgerError>;
+    /// Gives a claim up without an answer; nothing when it is somebody else's.
+    async fn release(&self, address: &DecisionAddress, holder: &str) -> Result<(), LedgerError>;
 
     /// Everything recorded for a session, in order of seat and index.
     async fn list(&self, session_id: &str)
@@ -61,7 +63,7 @@ pub enum Claim {
     Recorded(Decision),
     /// The caller may ask the provider.
     Granted,
-    /// Another replica is asking; claim again in a moment.
+    /// Another holder is asking; claim again in a moment.
     HeldElsewhere,
     /// The address belongs to another request: recorded, or in flight, with
     /// this digest.
@@ -88,6 +90,13 @@ pub enum LedgerError {
         /// What the system says.
         #[source]
         source: std::io::Error,
+    },
+    /// Another process has the embedded file, and would call for the same
+    /// addresses without knowing.
+    #[error("the ledger file {path} is in use by another process")]
+    InUse {
+        /// Where it is.
+        path: String,
     },
     /// The embedded file could not be read or written.
     #[error("cannot {operation} in the ledger file")]

@@ -90,6 +90,14 @@ fn section_of_a_builtin_provider_keeps_what_it_does_not_say() {
 }
 
 #[test]
+fn key_of_a_builtin_provider_is_not_sent_to_another_address() {
+    let text = "[providers.openai]\nbase_url = 'http://elsewhere/v1'";
+    let config = GatewayConfig::parse("gateway.toml", text).unwrap();
+    let model = config.resolve("openai/gpt").unwrap();
+    assert!(model.provider.keys.is_empty());
+}
+
+#[test]
 fn unknown_model_names_what_exists() {
     let config = GatewayConfig::parse("gateway.toml", FILE).unwrap();
     let text = config.resolve("gpt").unwrap_err().to_string();
@@ -121,6 +129,10 @@ fn wrong_files_are_refused_with_the_place() {
         ("[providers.x]\nbase_url = 'http://h'\ncolour = 1", "colour"),
         ("[providers.x]\nbase_url = 'ftp://h'", "http://"),
         ("[providers.x]\nbase_url = 'http://me:secret@h'", "use keys"),
+        (
+            "[providers.x]\nbase_url = 'http://h/v1?key=1'",
+            "before any ?",
+        ),
         ("[providers.x]\nkind = 'telepathy'", "telepathy"),
         ("[providers.x]", "base_url is missing"),
         ("[providers.openai]\nconcurrency = 0", "limit of 0"),

@@ -4,6 +4,7 @@
 //! synchronous NORMAL: a killed process loses nothing it acknowledged; only a
 //! power cut may lose the last moments, never damage the file.
 
+use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::mpsc as std_mpsc;
@@ -51,6 +52,7 @@ impl EmbeddedLedger {
                 source,
             })?;
         }
+        let lock = lock_file(path)?;
         let connection = open_connection(path).map_err(|source| LedgerError::Open {
             path: shown(),
             source,
@@ -58,7 +60,10 @@ impl EmbeddedLedger {
         let (jobs, inbox) = std_mpsc::channel();
         let thread = std::thread::Builder::new()
             .name("ledger".to_owned())
-            .spawn(move || run(connection, &inbox))
+            .spawn(move || {
+                run(connection, &inbox);
+                drop(lock);
+            })
             .map_err(|source| LedgerError::Folder {
                 path: shown(),
                 source,
@@ -85,6 +90,7 @@ impl Ledger for EmbeddedLedger {
         &self,
         address: &DecisionAddress,
         digest: &RequestDigest,
+        _holder: &str,
     ) -> Result<Claim, LedgerError> {
         let address = address.clone();
         let found = self.ask(|answer| Job::Find { address, answer }).await?;
@@ -95,7 +101,7 @@ impl Ledger for EmbeddedLedger {
         })
     }
 
-    async fn renew(&self, _address: &DecisionAddress) -> Result<(), LedgerError> {
+    async fn renew(&self, _address: &DecisionAddress, _holder: &str) -> Result<(), LedgerError> {
         Ok(())
     }
 
@@ -115,7 +121,7 @@ impl Ledger for EmbeddedLedger {
         .await
     }
 
-    async fn release(&self, _address: &DecisionAddress) -> Result<(), LedgerError> {
+    async fn release(&self, _address: &DecisionAddress, _holder: &str) -> Result<(), LedgerError> {
         Ok(())
     }
 
@@ -177,6 +183,24 @@ enum Write {
         session_ids: Vec<String>,
         answer: Answer<()>,
     },
+}
+
+/// Holds the ledger for this process; a lock of the file itself would keep
+/// people from looking into it with other tools.
+fn lock_file(path: &Path) -> Result<File, LedgerError> {
+    let shown = || path.display().to_string();
+    let lock = File::create(path.with_extension("lock")).map_err(|source| LedgerError::Folder {
+        path: shown(),
+        source,
+    })?;
+    match lock.try_lock() {
+        Ok(()) => Ok(lock),
+        Err(TryLockError::WouldBlock) => Err(LedgerError::InUse { path: shown() }),
+        Err(TryLockError::Error(source)) => Err(LedgerError::Folder {
+            path: shown(),
+            source,
+        }),
+    }
 }
 
 fn open_connection(path: &Path) -> Result<Connection, rusqlite::Error> {

@@ -1,5 +1,5 @@
 //! The ledger in Redis, shared by all replicas: a hash of decisions and a hash
-//! of claims per session. Claims carry owner and expiry on Redis's clock, so
+//! of claims per session. Claims carry holder and expiry on Redis's clock, so
 //! that two replicas never ask a provider twice for one address while the
 //! first is alive. What survives a Redis crash is what its AOF setting keeps.
 
@@ -19,7 +19,6 @@ const CLAIM_TTL: Duration = Duration::from_secs(15);
 /// A ledger that several replicas share.
 pub struct RedisLedger {
     connection: ConnectionManager,
-    owner: String,
     claim_ttl: Duration,
     claim: Script,
     renew: Script,
@@ -28,11 +27,10 @@ pub struct RedisLedger {
 }
 
 impl RedisLedger {
-    /// A ledger over a connection; `owner` is unique per gateway process.
-    pub fn new(connection: ConnectionManager, owner: String) -> Self {
+    /// A ledger over a connection.
+    pub fn new(connection: ConnectionManager) -> Self {
         Self {
             connection,
-            owner,
             claim_ttl: CLAIM_TTL,
             claim: Script::new(include_str!("../scripts/ledger_claim_v1.lua")),
             renew: Script::new(include_str!("../scripts/ledger_renew_v1.lua")),
@@ -58,6 +56,7 @@ impl Ledger for RedisLedger {
         &self,
         address: &DecisionAddress,
         digest: &RequestDigest,
+        holder: &str,
     ) -> Result<Claim, LedgerError> {
         let mut connection = self.connection.clone();
         let mut answer: Vec<String> = self
@@ -65,7 +64,7 @@ impl Ledger for RedisLedger {
             .key(ledger_key(&address.session_id))
             .key(claims_key(&address.session_id))
             .arg(field(address))
-            .arg(&self.owner)
+            .arg(holder)
             .arg(digest.as_str())
             .arg(self.ttl_ms())
             .invoke_async(&mut connection)
@@ -91,7 +90,7 @@ impl Ledger for RedisLedger {
         }
     }
 
-    async fn renew(&self, address: &DecisionAddress) -> Result<(), LedgerError> {
+    async fn renew(&self, address: &DecisionAddress, holder: &str) -> Result<(), LedgerError> {
         let mut connection = self.connection.clone();
         // A claim that was lost meanwhile is not taken back by force: whoever
         // records first wins, and the other answers with that.
@@ -99,7 +98,7 @@ impl Ledger for RedisLedger {
             .renew
             .key(claims_key(&address.session_id))
             .arg(field(address))
-            .arg(&self.owner)
+            .arg(holder)
             .arg(self.ttl_ms())
             .invoke_async(&mut connection)
             .await
@@ -132,13 +131,13 @@ impl Ledger for RedisLedger {
         }
     }
 
-    async fn release(&self, address: &DecisionAddress) -> Result<(), LedgerError> {
+    async fn release(&self, address: &DecisionAddress, holder: &str) -> Result<(), LedgerError> {
         let mut connection = self.connection.clone();
         let _released: i64 = self
             .release
             .key(claims_key(&address.session_id))
             .arg(field(address))
-            .arg(&self.owner)
+            .arg(holder)
             .invoke_async(&mut connection)
             .await
             .map_err(failed("release a claim"))?;

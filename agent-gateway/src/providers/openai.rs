@@ -18,6 +18,9 @@ use crate::decision::{ReplyFormat, Request, Usage};
 /// A simulated server says so with this header, and only it does.
 const SIMULATED_HEADER: &str = "x-agon-simulated";
 
+/// No model writes this much; a broken server may, until memory ends.
+const LARGEST_REPLY_BYTES: usize = 16 * 1024 * 1024;
+
 /// Speaks chat completions.
 pub struct OpenAi {
     client: reqwest::Client,
@@ -31,6 +34,9 @@ impl OpenAi {
             .user_agent(concat!("agon/", env!("CARGO_PKG_VERSION")))
             // A redirect would carry the key to somebody who was not configured.
             .redirect(reqwest::redirect::Policy::none())
+            // HTTP/2 would put all calls on one connection, and providers allow
+            // some hundred streams on it; with HTTP/1.1 the limits are ours.
+            .http1_only()
             .tcp_nodelay(true)
             .build()?;
         Ok(Self { client })
@@ -66,19 +72,35 @@ impl OpenAi {
         if let Some(key) = call.key {
             request = request.bearer_auth(key.expose_secret());
         }
-        let response = request
-            .send()
-            .await
-            .map_err(|error| errors::of_transport(&error))?;
-        let (status, headers) = (response.status(), response.headers().clone());
-        let body = response
-            .bytes()
-            .await
-            .map_err(|error| errors::of_transport(&error))?;
+        let response = request.send().await;
+        let mut response = response.map_err(|error| errors::of_transport(&error))?;
+        let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
+        let body = read_body(response).await?;
         if !status.is_success() {
             return filtered(errors::of_status(status, &headers, &body));
         }
         read_reply(&headers, &body)
+    }
+}
+
+/// The whole body, unless it is absurd.
+async fn read_body(mut response: reqwest::Response) -> Result<Vec<u8>, Refusal> {
+    let mut body = Vec::new();
+    loop {
+        let chunk = response.chunk().await;
+        match chunk.map_err(|error| errors::of_transport(&error))? {
+            None => return Ok(body),
+            Some(chunk) if body.len() + chunk.len() <= LARGEST_REPLY_BYTES => {
+                body.extend_from_slice(&chunk);
+            }
+            Some(_) => {
+                return Err(Refusal {
+                    remedy: Remedy::Retry(None),
+                    reason: format!("the reply is longer than {LARGEST_REPLY_BYTES} bytes"),
+                    maybe_used: true,
+                });
+            }
+        }
     }
 }
 

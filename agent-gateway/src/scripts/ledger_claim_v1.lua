@@ -1,16 +1,16 @@
 -- Asks for the right to fill one decision address. All or nothing, on Redis's clock.
 --
 -- KEYS[1]  hash  agon:ledger:{session}   field "seat/index" -> decision as JSON
--- KEYS[2]  hash  agon:claims:{session}   field "seat/index" -> "expires_ms owner digest"
+-- KEYS[2]  hash  agon:claims:{session}   field "seat/index" -> "expires_ms holder digest"
 -- ARGV[1]  field, "seat/index"
--- ARGV[2]  owner, unique per gateway process
+-- ARGV[2]  holder, unique among all flights of all replicas
 -- ARGV[3]  digest of the request
 -- ARGV[4]  milliseconds that the claim lasts unless renewed
 --
 -- Result   {"recorded", decision}   somebody has answered
 --          {"granted"}              the caller may ask the provider
---          {"held"}                 another owner is asking the same
---          {"conflict", digest}     another owner is asking something else
+--          {"held"}                 another holder is asking the same
+--          {"conflict", digest}     another holder is asking something else
 local recorded = redis.call('HGET', KEYS[1], ARGV[1])
 if recorded then
   return {'recorded', recorded}
@@ -19,8 +19,8 @@ local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)
 local claim = redis.call('HGET', KEYS[2], ARGV[1])
 if claim then
-  local expires, owner, digest = string.match(claim, '^(%d+) (%S+) (%S+)$')
-  if expires and tonumber(expires) > now and owner ~= ARGV[2] then
+  local expires, holder, digest = string.match(claim, '^(%d+) (%S+) (%S+)$')
+  if expires and tonumber(expires) > now and holder ~= ARGV[2] then
     if digest ~= ARGV[3] then
       return {'conflict', digest}
     end

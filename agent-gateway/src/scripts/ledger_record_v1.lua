@@ -1,7 +1,7 @@
 -- Records a decision, first one wins, and ends the claim.
 --
 -- KEYS[1]  hash  agon:ledger:{session}   field "seat/index" -> decision as JSON
--- KEYS[2]  hash  agon:claims:{session}   field "seat/index" -> "expires_ms owner digest"
+-- KEYS[2]  hash  agon:claims:{session}   field "seat/index" -> "expires_ms holder digest"
 -- ARGV[1]  field, "seat/index"
 -- ARGV[2]  decision as JSON
 --

@@ -31,10 +31,7 @@ impl Ground for EmbeddedGround {
 #[async_trait]
 impl Ground for RedisServer {
     async fn open(&self) -> Arc<dyn Ledger> {
-        Arc::new(RedisLedger::new(
-            self.connection().await,
-            "owner".to_owned(),
-        ))
+        Arc::new(RedisLedger::new(self.connection().await))
     }
 }
 
@@ -63,8 +60,10 @@ contract!(
     forgetting_deletes_only_what_is_named,
     decisions_survive_reopening,
     many_recordings_at_once_all_stand,
-    claim_can_be_taken_again_by_its_owner,
+    claim_can_be_taken_again_by_its_holder,
 );
+
+const HOLDER: &str = "holder";
 
 fn address(session_id: &str, seat: u32, index: u32) -> DecisionAddress {
     DecisionAddress {
@@ -99,12 +98,12 @@ async fn unknown_address_is_granted_and_filled(ground: &dyn Ground) {
     let ledger = ground.open().await;
     let place = address("s", 0, 0);
     assert_eq!(
-        ledger.claim(&place, &digest("d")).await.unwrap(),
+        ledger.claim(&place, &digest("d"), HOLDER).await.unwrap(),
         Claim::Granted
     );
     let filled = decision("a\nb \u{1F600} '\"");
     assert_eq!(ledger.record(&place, filled.clone()).await.unwrap(), filled);
-    let again = ledger.claim(&place, &digest("d")).await.unwrap();
+    let again = ledger.claim(&place, &digest("d"), HOLDER).await.unwrap();
     assert_eq!(again, Claim::Recorded(filled));
 }
 
@@ -112,7 +111,7 @@ async fn other_request_is_a_conflict_naming_the_first(ground: &dyn Ground) {
     let ledger = ground.open().await;
     let place = address("s", 0, 0);
     ledger.record(&place, decision("a")).await.unwrap();
-    let other = ledger.claim(&place, &digest("e")).await.unwrap();
+    let other = ledger.claim(&place, &digest("e"), HOLDER).await.unwrap();
     assert_eq!(other, Claim::Conflict(digest("d")));
 }
 
@@ -122,7 +121,7 @@ async fn first_recording_stands(ground: &dyn Ground) {
     ledger.record(&place, decision("first")).await.unwrap();
     let standing = ledger.record(&place, decision("second")).await.unwrap();
     assert_eq!(standing.reply, "first");
-    let kept = ledger.claim(&place, &digest("d")).await.unwrap();
+    let kept = ledger.claim(&place, &digest("d"), HOLDER).await.unwrap();
     assert_eq!(kept, Claim::Recorded(decision("first")));
 }
 
@@ -159,7 +158,7 @@ async fn forgetting_deletes_only_what_is_named(ground: &dyn Ground) {
     assert!(ledger.list("a").await.unwrap().is_empty());
     assert_eq!(ledger.list("b").await.unwrap().len(), 1);
     let again = ledger
-        .claim(&address("c", 0, 0), &digest("other"))
+        .claim(&address("c", 0, 0), &digest("other"), HOLDER)
         .await
         .unwrap();
     assert_eq!(again, Claim::Granted);
@@ -193,85 +192,68 @@ async fn many_recordings_at_once_all_stand(ground: &dyn Ground) {
     assert_eq!(ledger.list("s").await.unwrap().len(), 2_000);
 }
 
-async fn claim_can_be_taken_again_by_its_owner(ground: &dyn Ground) {
+async fn claim_can_be_taken_again_by_its_holder(ground: &dyn Ground) {
     let ledger = ground.open().await;
     let place = address("s", 0, 0);
     for _ in 0..2 {
         assert_eq!(
-            ledger.claim(&place, &digest("d")).await.unwrap(),
+            ledger.claim(&place, &digest("d"), HOLDER).await.unwrap(),
             Claim::Granted
         );
     }
-    ledger.renew(&place).await.unwrap();
-    ledger.release(&place).await.unwrap();
+    ledger.renew(&place, HOLDER).await.unwrap();
+    ledger.release(&place, HOLDER).await.unwrap();
     assert_eq!(
-        ledger.claim(&place, &digest("e")).await.unwrap(),
+        ledger.claim(&place, &digest("e"), HOLDER).await.unwrap(),
         Claim::Granted
     );
 }
 
-/// Two replicas on one Redis whose claims last this long.
-async fn two_replicas(server: &RedisServer, ttl: Duration) -> [RedisLedger; 2] {
-    let connection = server.connection().await;
-    ["one", "two"]
-        .map(|owner| RedisLedger::new(connection.clone(), owner.to_owned()).with_claim_ttl(ttl))
+/// A ledger whose claims last this long.
+async fn short_claims(server: &RedisServer, ttl: Duration) -> RedisLedger {
+    RedisLedger::new(server.connection().await).with_claim_ttl(ttl)
 }
 
 #[tokio::test]
-async fn claim_of_a_living_replica_is_respected_until_released() {
+async fn claim_of_a_living_holder_is_respected_until_released() {
     let server = RedisServer::start().await;
-    let [one, two] = two_replicas(&server, Duration::from_secs(60)).await;
+    let ledger = short_claims(&server, Duration::from_secs(60)).await;
     let place = address("s", 0, 0);
-    assert_eq!(
-        one.claim(&place, &digest("d")).await.unwrap(),
-        Claim::Granted
-    );
-    assert_eq!(
-        two.claim(&place, &digest("d")).await.unwrap(),
-        Claim::HeldElsewhere
-    );
-    let other = two.claim(&place, &digest("e")).await.unwrap();
-    assert_eq!(other, Claim::Conflict(digest("d")));
-    two.release(&place).await.unwrap();
-    assert_eq!(
-        two.claim(&place, &digest("d")).await.unwrap(),
-        Claim::HeldElsewhere
-    );
-    one.release(&place).await.unwrap();
-    assert_eq!(
-        two.claim(&place, &digest("d")).await.unwrap(),
-        Claim::Granted
-    );
+    let claim = async |holder: &str, asked: &str| {
+        ledger.claim(&place, &digest(asked), holder).await.unwrap()
+    };
+    assert_eq!(claim("one", "d").await, Claim::Granted);
+    assert_eq!(claim("two", "d").await, Claim::HeldElsewhere);
+    assert_eq!(claim("two", "e").await, Claim::Conflict(digest("d")));
+    ledger.release(&place, "two").await.unwrap();
+    assert_eq!(claim("two", "d").await, Claim::HeldElsewhere);
+    ledger.release(&place, "one").await.unwrap();
+    assert_eq!(claim("two", "d").await, Claim::Granted);
 }
 
 #[tokio::test]
-async fn claim_of_a_dead_replica_passes_on_but_not_while_it_renews() {
+async fn claim_of_a_dead_holder_passes_on_but_not_while_it_renews() {
     let server = RedisServer::start().await;
     let ttl = Duration::from_millis(400);
-    let [one, two] = two_replicas(&server, ttl).await;
+    let ledger = short_claims(&server, ttl).await;
     let place = address("s", 0, 0);
-    one.claim(&place, &digest("d")).await.unwrap();
+    let claim = async |holder: &str| ledger.claim(&place, &digest("d"), holder).await.unwrap();
+    assert_eq!(claim("one").await, Claim::Granted);
     for _ in 0..8 {
-        one.renew(&place).await.unwrap();
-        assert_eq!(
-            two.claim(&place, &digest("d")).await.unwrap(),
-            Claim::HeldElsewhere
-        );
+        ledger.renew(&place, "one").await.unwrap();
+        assert_eq!(claim("two").await, Claim::HeldElsewhere);
         tokio::time::sleep(ttl / 4).await;
     }
     until("the claim is free", async || {
-        two.claim(&place, &digest("d")).await.unwrap() == Claim::Granted
+        claim("two").await == Claim::Granted
     })
     .await;
     // The dead one was only slow: it cannot take the claim back, but whoever
     // records first is who everybody answers with.
-    one.renew(&place).await.unwrap();
-    assert_eq!(
-        one.claim(&place, &digest("d")).await.unwrap(),
-        Claim::HeldElsewhere
-    );
-    one.record(&place, decision("slow")).await.unwrap();
-    let standing = two.record(&place, decision("quick")).await.unwrap();
+    ledger.renew(&place, "one").await.unwrap();
+    assert_eq!(claim("one").await, Claim::HeldElsewhere);
+    ledger.record(&place, decision("slow")).await.unwrap();
+    let standing = ledger.record(&place, decision("quick")).await.unwrap();
     assert_eq!(standing.reply, "slow");
 }
 
@@ -319,7 +301,7 @@ async fn record_until_killed(path: &std::path::Path) {
 }
 
 #[tokio::test]
-async fn file_that_is_no_ledger_is_one_clear_error() {
+async fn file_that_cannot_be_a_ledger_is_one_clear_error() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.sqlite");
     std::fs::write(
@@ -330,6 +312,15 @@ async fn file_that_is_no_ledger_is_one_clear_error() {
     let error = EmbeddedLedger::open(&path).err().unwrap();
     assert!(error.to_string().contains("cannot open the ledger file"));
     assert!(error.to_string().contains("ledger.sqlite"));
+
+    let _held = EmbeddedLedger::open(&folder.path().join("fine.sqlite")).unwrap();
+    let error = EmbeddedLedger::open(&folder.path().join("fine.sqlite"))
+        .err()
+        .unwrap();
+    assert!(
+        error.to_string().contains("in use by another process"),
+        "{error}"
+    );
 
     let inside_a_file = path.join("deeper").join("ledger.sqlite");
     let error = EmbeddedLedger::open(&inside_a_file).err().unwrap();

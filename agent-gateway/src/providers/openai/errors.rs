@@ -94,6 +94,10 @@ fn remedy(status: u16, said: &Said, after: Option<Duration>) -> Remedy {
     {
         return Remedy::QuarantineKey;
     }
+    // OpenRouter forbids single prompts that its moderation flags; the key is well.
+    if status == 403 && said.text.contains("flagged") {
+        return Remedy::GiveUp;
+    }
     let listed = TABLE
         .iter()
         .find(|(listed, _)| *listed == status)
@@ -206,6 +210,8 @@ mod tests {
         assert_eq!(judged(401, &[], "{}"), Remedy::QuarantineKey);
         assert_eq!(judged(402, &[], "{}"), Remedy::QuarantineKey);
         assert_eq!(judged(403, &[], ""), Remedy::QuarantineKey);
+        let flagged = r#"{"error":{"code":403,"message":"Your input was flagged"}}"#;
+        assert_eq!(judged(403, &[], flagged), Remedy::GiveUp);
         assert_eq!(judged(500, &[], "<html>"), Remedy::Retry(None));
         assert_eq!(
             judged(503, &[("retry-after-ms", "1000")], ""),
