@@ -304,7 +304,8 @@ pub mod agent_gateway_service_client {
         /// FAILED_PRECONDITION the address was recorded for another request;
         /// UNAVAILABLE this gateway is stopping or its store is away, try again;
         /// RESOURCE_EXHAUSTED the provider refused for good (quota is dead);
-        /// ABORTED the provider kept failing until patience was over.
+        /// ABORTED the provider kept failing until patience was over, or the
+        /// answer could not be recorded on a disk that is full.
         pub async fn decide(
             &mut self,
             request: impl tonic::IntoRequest<super::DecideRequest>,
@@ -427,7 +428,8 @@ pub mod agent_gateway_service_server {
         /// FAILED_PRECONDITION the address was recorded for another request;
         /// UNAVAILABLE this gateway is stopping or its store is away, try again;
         /// RESOURCE_EXHAUSTED the provider refused for good (quota is dead);
-        /// ABORTED the provider kept failing until patience was over.
+        /// ABORTED the provider kept failing until patience was over, or the
+        /// answer could not be recorded on a disk that is full.
         async fn decide(
             &self,
             request: tonic::Request<super::DecideRequest>,
