@@ -226,7 +226,9 @@ impl Value {
 
     /// The entries of a column as numbers; entries without a number are left out.
     pub fn numbers(&self) -> Vec<f64> {
-        (0..self.len()).filter_map(|place| self.entry(place).number()).collect()
+        (0..self.len())
+            .filter_map(|place| self.entry(place).number())
+            .collect()
     }
 }
 

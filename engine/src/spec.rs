@@ -66,9 +66,7 @@ pub enum PlayerKind {
 }
 
 /// Content-derived id of a session: 32 hexadecimal digits.
-#[derive(
-    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
-)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct SessionId(String);
 
@@ -109,7 +107,9 @@ impl SessionSpec {
 
     /// Whether any seat needs the gateway.
     pub fn asks_outside(&self) -> bool {
-        self.seats.iter().any(|player| player.kind != PlayerKind::Rule)
+        self.seats
+            .iter()
+            .any(|player| player.kind != PlayerKind::Rule)
     }
 }
 
@@ -118,8 +118,10 @@ impl SessionSpec {
 pub fn sorted(json: &serde_json::Value) -> serde_json::Value {
     match json {
         serde_json::Value::Object(map) => {
-            let ordered: BTreeMap<&String, serde_json::Value> =
-                map.iter().map(|(key, value)| (key, sorted(value))).collect();
+            let ordered: BTreeMap<&String, serde_json::Value> = map
+                .iter()
+                .map(|(key, value)| (key, sorted(value)))
+                .collect();
             let rebuilt = ordered.into_iter().map(|(key, value)| (key.clone(), value));
             serde_json::Value::Object(rebuilt.collect())
         }

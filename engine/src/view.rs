@@ -37,10 +37,7 @@ impl<'a> View<'a> {
     }
 
     /// What the seat may see of one kind, oldest first.
-    pub fn of_kind(
-        &self,
-        kind: &'a str,
-    ) -> impl DoubleEndedIterator<Item = Sight<'a>> + use<'a> {
+    pub fn of_kind(&self, kind: &'a str) -> impl DoubleEndedIterator<Item = Sight<'a>> + use<'a> {
         self.sights().filter(move |sight| sight.event.kind == kind)
     }
 
@@ -113,8 +110,16 @@ impl<'a> Sight<'a> {
     /// Every fact of the sight, shared ones first.
     pub fn facts(&self) -> impl Iterator<Item = (&'a str, Value)> + use<'a> {
         let seat = self.seat;
-        let shared = self.event.facts.iter().map(|(name, value)| (&**name, value.clone()));
-        let own = self.event.own.iter().map(move |(name, column)| (&**name, column.entry(seat)));
+        let shared = self
+            .event
+            .facts
+            .iter()
+            .map(|(name, value)| (&**name, value.clone()));
+        let own = self
+            .event
+            .own
+            .iter()
+            .map(move |(name, column)| (&**name, column.entry(seat)));
         shared.chain(own)
     }
 
@@ -123,7 +128,10 @@ impl<'a> Sight<'a> {
         SeenEvent {
             kind: self.kind().to_owned(),
             round: self.round(),
-            facts: self.facts().map(|(name, value)| (name.to_owned(), value)).collect(),
+            facts: self
+                .facts()
+                .map(|(name, value)| (name.to_owned(), value))
+                .collect(),
         }
     }
 }
@@ -142,7 +150,11 @@ pub struct SeenEvent {
 impl SeenEvent {
     /// A fact by name; the seat's own shadows a shared one.
     pub fn fact(&self, name: &str) -> Option<&Value> {
-        self.facts.iter().rev().find(|(found, _)| found == name).map(|(_, value)| value)
+        self.facts
+            .iter()
+            .rev()
+            .find(|(found, _)| found == name)
+            .map(|(_, value)| value)
     }
 }
 
