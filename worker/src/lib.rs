@@ -1,1 +1,23 @@
-//! x
+//! A worker: takes leases on sessions, plays them, hands in their records.
+//!
+//! It holds nothing that cannot be lost: a session that dies here is played
+//! again elsewhere from the gateway's ledger. It sees no store, only the
+//! coordinator and the gateway. Reading order: [`session`], then [`seat`],
+//! [`supervisor`].
+
+pub mod mind;
+pub mod prompts;
+pub mod seat;
+pub mod session;
+pub mod setup;
+pub mod supervisor;
+pub mod transport;
+pub mod verify;
+pub mod wire;
+
+mod metrics;
+mod worker;
+
+pub use metrics::METRICS;
+pub use transport::Transport;
+pub use worker::{Worker, WorkerOptions};

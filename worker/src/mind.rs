@@ -1,0 +1,240 @@
+//! The minds that agents think with: one that asks the gateway, one that reads
+//! a record. Both give each call the next index of its seat at the moment of the
+//! call, so that calls made side by side keep the order they were written in.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use agon_agents::{Mind, MindError, Reply, Thought};
+use agon_engine::{RecordedDecision, Seat};
+use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
+use agon_proto::v1::{DecideRequest, DecideResponse};
+use agon_service_kit::backoff::Delays;
+use agon_service_kit::{status, telemetry};
+use futures_util::future::BoxFuture;
+use tokio_util::sync::CancellationToken;
+use tonic::Request;
+use tracing::{Instrument as _, debug};
+
+use crate::transport::Transport;
+use crate::wire;
+
+/// The client of the gateway.
+pub type GatewayClient = AgentGatewayServiceClient<Transport>;
+
+/// What a session's decisions have in common.
+#[derive(Debug, Clone)]
+pub struct SessionContext {
+    /// The session's id.
+    pub session_id: Arc<str>,
+    /// The game, for spans.
+    pub game: Arc<str>,
+    /// Who pays.
+    pub team: Arc<str>,
+    /// The experiment it counts for.
+    pub experiment_id: Arc<str>,
+}
+
+/// The decisions that a mind has made, and what they cost in time and tokens.
+#[derive(Debug, Default)]
+pub struct Journal {
+    made: Mutex<Made>,
+}
+
+/// What a journal holds.
+#[derive(Debug, Default)]
+pub struct Made {
+    /// For the record.
+    pub decisions: Vec<RecordedDecision>,
+    /// For telemetry.
+    pub usage: Usage,
+}
+
+/// What decisions cost; telemetry, never part of a record.
+#[derive(Debug, Default, Clone, Copy, PartialEq, serde::Serialize)]
+pub struct Usage {
+    /// Tokens sent.
+    pub input_tokens: u64,
+    /// Tokens received.
+    pub output_tokens: u64,
+    /// Decisions that the ledger held already.
+    pub from_ledger: u64,
+    /// Seconds between asking and answer, summed over all decisions.
+    pub outside_seconds: f64,
+}
+
+impl Journal {
+    /// Everything in it; the journal is empty afterwards.
+    pub fn take(&self) -> Made {
+        std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn note(&self, write: impl FnOnce(&mut Made)) {
+        write(&mut self.made.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
+
+/// Asks the gateway. One per model seat.
+pub struct GatewayMind {
+    client: GatewayClient,
+    context: SessionContext,
+    seat: Seat,
+    next_index: AtomicU32,
+    journal: Arc<Journal>,
+    given_up: CancellationToken,
+}
+
+impl GatewayMind {
+    /// A mind for one seat; `given_up` ends its calls.
+    pub fn new(
+        client: GatewayClient,
+        context: SessionContext,
+        seat: Seat,
+        journal: Arc<Journal>,
+        given_up: CancellationToken,
+    ) -> Self {
+        let next_index = AtomicU32::new(0);
+        Self {
+            client,
+            context,
+            seat,
+            next_index,
+            journal,
+            given_up,
+        }
+    }
+}
+
+impl Mind for GatewayMind {
+    fn think(&self, thought: Thought) -> BoxFuture<'static, Result<Reply, MindError>> {
+        let index = self.next_index.fetch_add(1, Ordering::Relaxed);
+        let context = self.context.clone();
+        let (seat, purpose) = (self.seat, thought.purpose);
+        let session_id = Arc::clone(&context.session_id);
+        let request = {
+            let address = wire::Address {
+                session_id: &session_id,
+                seat,
+                index,
+            };
+            wire::decide_request(&address, &context.team, &context.experiment_id, thought)
+        };
+        let ids = telemetry::SessionIds {
+            experiment_id: &context.experiment_id,
+            session_id: &context.session_id,
+            game: &context.game,
+        };
+        let span = ids.decision_span(seat as u32, u64::from(index));
+        let (client, journal) = (self.client.clone(), Arc::clone(&self.journal));
+        let given_up = self.given_up.clone();
+        let call = async move {
+            let asked = Instant::now();
+            let decided = given_up
+                .run_until_cancelled_owned(decide(client, request))
+                .await;
+            let response = decided.ok_or(MindError::GivenUp)??;
+            let (usage, from_ledger) = (response.usage.unwrap_or_default(), response.from_ledger);
+            let address = wire::Address {
+                session_id: &session_id,
+                seat,
+                index,
+            };
+            let decision = wire::recorded_decision(&address, purpose, response);
+            let reply = wire::reply(&decision);
+            journal.note(|made| {
+                made.decisions.push(decision);
+                made.usage.input_tokens += usage.input_tokens;
+                made.usage.output_tokens += usage.output_tokens;
+                made.usage.from_ledger += u64::from(from_ledger);
+                made.usage.outside_seconds += asked.elapsed().as_secs_f64();
+            });
+            Ok(reply)
+        };
+        Box::pin(call.instrument(span))
+    }
+}
+
+/// Asks until there is an answer: the address makes it safe to ask again, and a
+/// gateway that is away or stopping will come back or has replicas.
+async fn decide(
+    mut client: GatewayClient,
+    request: DecideRequest,
+) -> Result<DecideResponse, MindError> {
+    let mut delays = Delays::default();
+    loop {
+        let mut outgoing = Request::new(request.clone());
+        telemetry::inject_metadata(outgoing.metadata_mut());
+        let refusal = match client.decide(outgoing).await {
+            Ok(response) => return Ok(response.into_inner()),
+            Err(refusal) => refusal,
+        };
+        let exhausted = refusal.code() == tonic::Code::ResourceExhausted;
+        if exhausted || !status::is_retryable(&refusal) {
+            return Err(wire::mind_error(&refusal));
+        }
+        debug!(
+            reason = refusal.message(),
+            "gateway did not answer, asking again"
+        );
+        let delay = delays.next_delay().unwrap_or(Duration::from_secs(5));
+        tokio::time::sleep(delay).await;
+    }
+}
+
+/// Answers from a record, for playing a session again.
+pub struct RecordedMind {
+    seat: Seat,
+    next_index: AtomicU32,
+    decisions: Arc<BTreeMap<(Seat, u32), RecordedDecision>>,
+    journal: Arc<Journal>,
+}
+
+impl RecordedMind {
+    /// A mind for one seat of a recorded session.
+    pub fn new(
+        seat: Seat,
+        decisions: Arc<BTreeMap<(Seat, u32), RecordedDecision>>,
+        journal: Arc<Journal>,
+    ) -> Self {
+        Self::starting_at(seat, 0, decisions, journal)
+    }
+
+    /// As [`RecordedMind::new`], for a seat that has made some decisions before.
+    pub fn starting_at(
+        seat: Seat,
+        index: u32,
+        decisions: Arc<BTreeMap<(Seat, u32), RecordedDecision>>,
+        journal: Arc<Journal>,
+    ) -> Self {
+        Self {
+            seat,
+            next_index: AtomicU32::new(index),
+            decisions,
+            journal,
+        }
+    }
+}
+
+impl Mind for RecordedMind {
+    fn think(&self, thought: Thought) -> BoxFuture<'static, Result<Reply, MindError>> {
+        let index = self.next_index.fetch_add(1, Ordering::Relaxed);
+        let seat = self.seat;
+        let answer = match self.decisions.get(&(seat, index)) {
+            Some(decision) if decision.purpose == thought.purpose => {
+                self.journal
+                    .note(|made| made.decisions.push(decision.clone()));
+                Ok(wire::reply(decision))
+            }
+            Some(decision) => Err(MindError::Impossible(format!(
+                "seat {seat} asked its decision {index} for {}, but it was recorded for {}",
+                thought.purpose, decision.purpose
+            ))),
+            None => Err(MindError::Impossible(format!(
+                "seat {seat} asked for decision {index}, which the record does not have"
+            ))),
+        };
+        Box::pin(std::future::ready(answer))
+    }
+}

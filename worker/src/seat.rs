@@ -1,0 +1,49 @@
+//! The actor of one model seat: holds the seat's agent and its mind, works on one
+//! piece at a time and tells its session what came out. Started by a session,
+//! ends with it.
+
+mod actor;
+mod handle;
+mod messages;
+mod state;
+
+pub use handle::SeatHandle;
+pub use messages::{SeatReport, SeatStatus};
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+
+use agon_agents::{Agent, Mind};
+use agon_engine::Seat;
+use agon_service_kit::tasks::{TaskKind, Tasks, panic_message};
+use futures_util::FutureExt as _;
+use tokio::sync::mpsc;
+use tracing::Instrument as _;
+
+use crate::session::SessionHandle;
+
+/// One piece of work at a time comes from the session; the second place is for
+/// a status question.
+const MAILBOX: usize = 2;
+
+/// Starts the actor of a seat under the current span.
+pub fn start(
+    tasks: &Tasks,
+    seat: Seat,
+    agent: Box<dyn Agent>,
+    mind: Arc<dyn Mind>,
+    session: SessionHandle,
+) -> SeatHandle {
+    let (sender, inbox) = mpsc::channel(MAILBOX);
+    let actor = actor::SeatActor::new(seat, agent, mind, session.clone(), inbox);
+    let watched = async move {
+        // An agent's panic must end its session, not leave it waiting.
+        let ended = AssertUnwindSafe(actor.run()).catch_unwind().await;
+        if let Err(panic) = ended {
+            let reason = panic_message(&*panic);
+            session.report(seat, SeatReport::Crashed(reason)).await;
+        }
+    };
+    tasks.spawn(TaskKind::UPKEEP, "seat", watched.in_current_span());
+    SeatHandle::new(sender)
+}

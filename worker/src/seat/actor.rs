@@ -1,0 +1,101 @@
+//! The loop of a seat: shows its agent what happened, lets it think, reports.
+
+use std::sync::Arc;
+
+use agon_agents::{Agent, Mind, MindError};
+use agon_engine::view::SeenEvent;
+use agon_engine::{Ask, Foul, Seat};
+use tokio::sync::mpsc;
+
+use super::messages::{SeatMessage, SeatReport};
+use super::state::SeatState;
+use crate::session::SessionHandle;
+
+pub(super) struct SeatActor {
+    seat: Seat,
+    agent: Box<dyn Agent>,
+    mind: Arc<dyn Mind>,
+    session: SessionHandle,
+    inbox: mpsc::Receiver<SeatMessage>,
+    state: SeatState,
+}
+
+impl SeatActor {
+    pub(super) fn new(
+        seat: Seat,
+        agent: Box<dyn Agent>,
+        mind: Arc<dyn Mind>,
+        session: SessionHandle,
+        inbox: mpsc::Receiver<SeatMessage>,
+    ) -> Self {
+        Self {
+            seat,
+            agent,
+            mind,
+            session,
+            inbox,
+            state: SeatState::default(),
+        }
+    }
+
+    /// Works until the game is over or the session drops the handle. A session
+    /// that gives up cancels the mind's calls, which ends the work in hand.
+    pub(super) async fn run(mut self) {
+        while !self.state.is_closed() {
+            let Some(message) = self.inbox.recv().await else {
+                return;
+            };
+            match message {
+                SeatMessage::Act {
+                    events,
+                    ask,
+                    refused,
+                } => {
+                    self.on_act(&events, &ask, refused.as_ref()).await;
+                }
+                SeatMessage::Close { events } => self.on_close(&events).await,
+                SeatMessage::Status(reply) => {
+                    // Whoever asked may have left.
+                    let _ = reply.send(self.state.status());
+                }
+            }
+        }
+    }
+
+    async fn on_act(&mut self, events: &[SeenEvent], ask: &Ask, refused: Option<&Foul>) {
+        let answered = self.answer(events, ask, refused).await;
+        self.state.on_answered();
+        let report = match answered {
+            Ok(offer) => SeatReport::Answered {
+                offer,
+                notes: self.agent.take_notes(),
+            },
+            Err(error) => SeatReport::Failed(error),
+        };
+        self.session.report(self.seat, report).await;
+    }
+
+    async fn answer(
+        &mut self,
+        events: &[SeenEvent],
+        ask: &Ask,
+        refused: Option<&Foul>,
+    ) -> Result<Result<agon_engine::Action, Foul>, MindError> {
+        if !events.is_empty() {
+            self.agent.observe(events, &*self.mind).await?;
+        }
+        self.agent.act(ask, refused, &*self.mind).await
+    }
+
+    async fn on_close(&mut self, events: &[SeenEvent]) {
+        let seen = self.agent.observe(events, &*self.mind).await;
+        self.state.on_closed();
+        let report = match seen {
+            Ok(()) => SeatReport::Closed {
+                notes: self.agent.take_notes(),
+            },
+            Err(error) => SeatReport::Failed(error),
+        };
+        self.session.report(self.seat, report).await;
+    }
+}

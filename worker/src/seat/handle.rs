@@ -1,0 +1,47 @@
+//! How a session talks to its seats.
+
+use agon_engine::view::SeenEvent;
+use agon_engine::{Ask, Foul};
+use tokio::sync::{mpsc, oneshot};
+
+use super::messages::{SeatMessage, SeatStatus};
+
+/// Talks to one seat actor. A seat that is gone swallows what it is told: its
+/// session ends with it.
+#[derive(Clone)]
+pub struct SeatHandle {
+    sender: mpsc::Sender<SeatMessage>,
+}
+
+impl SeatHandle {
+    pub(super) fn new(sender: mpsc::Sender<SeatMessage>) -> Self {
+        Self { sender }
+    }
+
+    /// Asks the seat; the answer comes as a report to the session.
+    pub async fn act(&self, events: Vec<SeenEvent>, ask: Ask, refused: Option<Foul>) {
+        self.tell(SeatMessage::Act {
+            events,
+            ask,
+            refused,
+        })
+        .await;
+    }
+
+    /// Tells the seat how the game ended; comes back as a report.
+    pub async fn close(&self, events: Vec<SeenEvent>) {
+        self.tell(SeatMessage::Close { events }).await;
+    }
+
+    /// What the seat is doing; `None` when it has ended.
+    pub async fn status(&self) -> Option<SeatStatus> {
+        let (reply, status) = oneshot::channel();
+        self.tell(SeatMessage::Status(reply)).await;
+        status.await.ok()
+    }
+
+    async fn tell(&self, message: SeatMessage) {
+        // The receiver is dropped only when the seat has ended.
+        let _ = self.sender.send(message).await;
+    }
+}

@@ -1,0 +1,56 @@
+//! What a seat actor is told, and what it tells its session.
+
+use agon_agents::{MindError, Note};
+use agon_engine::view::SeenEvent;
+use agon_engine::{Action, Ask, Foul};
+use tokio::sync::oneshot;
+
+/// What a seat actor is told.
+pub(super) enum SeatMessage {
+    /// From the session, when the game asks this seat, or asks again after a foul.
+    Act {
+        /// What the seat may see and has not been shown yet.
+        events: Vec<SeenEvent>,
+        /// What is asked.
+        ask: Ask,
+        /// Why the answer just before was refused, if it was.
+        refused: Option<Foul>,
+    },
+    /// From the session, when the game has ended: the last events.
+    Close {
+        /// What the seat may see and has not been shown yet.
+        events: Vec<SeenEvent>,
+    },
+    /// From tests and the command line.
+    Status(oneshot::Sender<SeatStatus>),
+}
+
+/// What a seat tells its session.
+#[derive(Debug)]
+pub enum SeatReport {
+    /// An answer, or the foul that reading one ended in.
+    Answered {
+        /// The answer.
+        offer: Result<Action, Foul>,
+        /// What the agent concluded on the way.
+        notes: Vec<Note>,
+    },
+    /// The agent has seen the last events.
+    Closed {
+        /// What it concluded from them.
+        notes: Vec<Note>,
+    },
+    /// The model could not be called.
+    Failed(MindError),
+    /// The agent panicked.
+    Crashed(String),
+}
+
+/// What a seat is doing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SeatStatus {
+    /// Answers given so far, fouls included.
+    pub answers: u32,
+    /// Whether the seat has been told that the game is over.
+    pub closed: bool,
+}

@@ -1,0 +1,38 @@
+//! The actor of one session: owns the play, puts its asks to the seats, and ends
+//! with a record or with the reason why there is none. Started by the supervisor
+//! under a lease, and by verification on a record.
+
+mod actor;
+mod handle;
+mod messages;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use actor::{SessionPlan, run};
+pub use handle::SessionHandle;
+pub use messages::SessionStatus;
+
+use agon_engine::Record;
+
+use crate::mind::Usage;
+
+/// How a try to play a session ended.
+#[derive(Debug)]
+pub enum SessionEnd {
+    /// It was played to its end.
+    Finished {
+        /// The record.
+        record: Box<Record>,
+        /// What its decisions cost.
+        usage: Usage,
+    },
+    /// The outside did not answer within the gateway's patience.
+    Parked(String),
+    /// It can never be played as it is written.
+    Impossible(String),
+    /// A seat panicked: a fault of the program, worth another try elsewhere.
+    Crashed(String),
+    /// It was given up: the worker stops, or the lease was lost.
+    GivenUp,
+}

@@ -1,0 +1,146 @@
+//! The loop of a session: carries out what its state decides.
+
+use std::sync::Arc;
+
+use agon_agents::{Mind, MindError};
+use agon_engine::{Seat, SessionSpec};
+use agon_service_kit::tasks::{Tasks, with_causes};
+use tokio::sync::mpsc;
+use tokio_util::sync::CancellationToken;
+
+use super::SessionEnd;
+use super::handle::SessionHandle;
+use super::messages::SessionMessage;
+use super::state::{Effect, SessionState};
+use crate::mind::Journal;
+use crate::seat::{self, SeatHandle};
+use crate::setup::{self, Library, Table};
+
+/// A report of every seat fits, and some status questions; a seat has one report
+/// under way at most, so nobody waits long for a place.
+const MAILBOX: usize = 64;
+
+/// What a session is played from.
+pub struct SessionPlan {
+    /// What is played.
+    pub spec: SessionSpec,
+    /// The templates it is played with.
+    pub library: Library,
+    /// Makes the mind of a seat, writing into the journal.
+    pub minds: Box<dyn Fn(Seat, Arc<Journal>) -> Arc<dyn Mind> + Send>,
+    /// Ends the session without a record.
+    pub given_up: CancellationToken,
+}
+
+/// Plays a session to its end.
+pub async fn run(tasks: Tasks, plan: SessionPlan) -> SessionEnd {
+    let table = match setup::set_up(&plan.spec, &plan.library) {
+        Ok(table) => table,
+        Err(error) => return SessionEnd::Impossible(with_causes(&error)),
+    };
+    SessionActor::start(&tasks, plan, table).run().await
+}
+
+struct SessionActor {
+    spec: SessionSpec,
+    state: SessionState,
+    seats: Vec<Option<SeatHandle>>,
+    journal: Arc<Journal>,
+    inbox: mpsc::Receiver<SessionMessage>,
+    given_up: CancellationToken,
+}
+
+impl SessionActor {
+    fn start(tasks: &Tasks, plan: SessionPlan, table: Table) -> Self {
+        let (sender, inbox) = mpsc::channel(MAILBOX);
+        let handle = SessionHandle::new(sender);
+        let journal = Arc::new(Journal::default());
+        let mut outside = Vec::new();
+        let mut seats = Vec::new();
+        for (seat, agent) in table.agents.into_iter().enumerate() {
+            seats.push(agent.map(|agent| {
+                outside.push(seat);
+                let mind = (plan.minds)(seat, Arc::clone(&journal));
+                seat::start(tasks, seat, agent, mind, handle.clone())
+            }));
+        }
+        let state = SessionState::new(table.play, outside);
+        Self {
+            spec: plan.spec,
+            state,
+            seats,
+            journal,
+            inbox,
+            given_up: plan.given_up,
+        }
+    }
+
+    async fn run(mut self) -> SessionEnd {
+        let mut effects = self.state.begin();
+        loop {
+            for effect in effects {
+                match effect {
+                    Effect::Ask {
+                        seat,
+                        events,
+                        ask,
+                        refused,
+                    } => {
+                        if let Some(handle) = &self.seats[seat] {
+                            handle.act(events, ask, refused).await;
+                        }
+                    }
+                    Effect::Close { seat, events } => {
+                        if let Some(handle) = &self.seats[seat] {
+                            handle.close(events).await;
+                        }
+                    }
+                    Effect::Finish => return self.finish(),
+                    Effect::Fail(error) => return self.fail(error),
+                    Effect::Crash(reason) => return self.crash(reason),
+                }
+            }
+            let message = tokio::select! {
+                () = self.given_up.cancelled() => return SessionEnd::GivenUp,
+                message = self.inbox.recv() => message,
+            };
+            effects = match message {
+                Some(SessionMessage::Report { seat, report }) => self.state.on_report(seat, report),
+                Some(SessionMessage::Status(reply)) => {
+                    // Whoever asked may have left.
+                    let _ = reply.send(self.state.status());
+                    Vec::new()
+                }
+                None => {
+                    let reason = "every seat ended before the game".to_owned();
+                    return SessionEnd::Crashed(reason);
+                }
+            };
+        }
+    }
+
+    fn finish(self) -> SessionEnd {
+        let made = self.journal.take();
+        let record = self.state.into_record(self.spec, made.decisions);
+        SessionEnd::Finished {
+            record: Box::new(record),
+            usage: made.usage,
+        }
+    }
+
+    fn crash(self, reason: String) -> SessionEnd {
+        self.given_up.cancel();
+        SessionEnd::Crashed(reason)
+    }
+
+    fn fail(self, error: MindError) -> SessionEnd {
+        // The other seats' calls are of no use any more; what is under way at
+        // the gateway is recorded there all the same.
+        self.given_up.cancel();
+        match error {
+            MindError::GivenUp => SessionEnd::GivenUp,
+            MindError::NoAnswer(reason) => SessionEnd::Parked(reason),
+            MindError::Impossible(reason) => SessionEnd::Impossible(reason),
+        }
+    }
+}

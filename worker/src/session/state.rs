@@ -1,0 +1,179 @@
+//! What a session decides, without waiting for anything: a report of a seat goes
+//! in, effects come out. Everything that ends up in the record is decided here or
+//! in the engine.
+
+use std::collections::BTreeSet;
+
+use agon_agents::{MindError, Note};
+use agon_engine::view::SeenEvent;
+use agon_engine::{
+    Ask, Foul, Play, Reaction, Record, RecordedDecision, Seat, SeatNote, SessionSpec, View,
+};
+
+use super::messages::SessionStatus;
+use crate::seat::SeatReport;
+
+/// What the actor must do.
+#[derive(Debug)]
+pub(super) enum Effect {
+    /// Put an ask to a seat.
+    Ask {
+        seat: Seat,
+        events: Vec<SeenEvent>,
+        ask: Ask,
+        refused: Option<Foul>,
+    },
+    /// Show a seat how the game ended.
+    Close { seat: Seat, events: Vec<SeenEvent> },
+    /// Everything is in: write the record.
+    Finish,
+    /// Stop without a record.
+    Fail(MindError),
+    /// Stop: the program itself is at fault.
+    Crash(String),
+}
+
+/// A session in progress.
+pub(super) struct SessionState {
+    play: Play,
+    notes: Vec<SeatNote>,
+    /// Per seat, how many events of the log it has been shown.
+    shown: Vec<usize>,
+    /// Seats with an agent.
+    outside: Vec<Seat>,
+    /// Seats that have an ask and have not reported on it.
+    asked: BTreeSet<Seat>,
+    /// Seats that have not reported on the end yet; filled when the game ends.
+    closing: Option<BTreeSet<Seat>>,
+}
+
+impl SessionState {
+    pub(super) fn new(play: Play, outside: Vec<Seat>) -> Self {
+        let seats = play.game().seats();
+        Self {
+            play,
+            notes: Vec::new(),
+            shown: vec![0; seats],
+            outside,
+            asked: BTreeSet::new(),
+            closing: None,
+        }
+    }
+
+    /// The first asks, or the end of a game that needed nobody.
+    pub(super) fn begin(&mut self) -> Vec<Effect> {
+        self.go_on()
+    }
+
+    /// A seat has reported.
+    pub(super) fn on_report(&mut self, seat: Seat, report: SeatReport) -> Vec<Effect> {
+        match report {
+            SeatReport::Answered { offer, notes } => {
+                self.keep_notes(seat, notes);
+                self.asked.remove(&seat);
+                match self.play.answer(seat, offer) {
+                    Reaction::Refused { foul, .. } => self.ask_again(seat, foul),
+                    // Nobody is asked twice at a time, so this cannot be; and if
+                    // it were, the game has not changed.
+                    Reaction::NotAsked => Vec::new(),
+                    Reaction::Taken | Reaction::Forfeited { .. } => self.go_on(),
+                }
+            }
+            SeatReport::Closed { notes } => {
+                self.keep_notes(seat, notes);
+                let closing = self.closing.get_or_insert_default();
+                closing.remove(&seat);
+                if closing.is_empty() {
+                    vec![Effect::Finish]
+                } else {
+                    Vec::new()
+                }
+            }
+            SeatReport::Failed(error) => vec![Effect::Fail(error)],
+            SeatReport::Crashed(reason) => {
+                vec![Effect::Crash(format!("seat {seat} crashed: {reason}"))]
+            }
+        }
+    }
+
+    /// The record of the finished session.
+    pub(super) fn into_record(self, spec: SessionSpec, decisions: Vec<RecordedDecision>) -> Record {
+        Record::new(spec, &self.play, decisions, self.notes)
+    }
+
+    /// Plain data for whoever asks.
+    pub(super) fn status(&self) -> SessionStatus {
+        SessionStatus {
+            turn: self.play.turn(),
+            waiting_for: self.play.waiting().map(|ask| ask.seat).collect(),
+            finished: self.play.is_finished(),
+        }
+    }
+
+    /// Asks whoever is to move and has not been asked, or ends the game.
+    fn go_on(&mut self) -> Vec<Effect> {
+        if self.play.is_finished() {
+            return self.close();
+        }
+        let waiting = self
+            .play
+            .waiting()
+            .filter(|ask| !self.asked.contains(&ask.seat));
+        let asks: Vec<Ask> = waiting.cloned().collect();
+        asks.into_iter().map(|ask| self.ask(ask, None)).collect()
+    }
+
+    fn ask_again(&mut self, seat: Seat, foul: Foul) -> Vec<Effect> {
+        let open = self.play.waiting().find(|ask| ask.seat == seat).cloned();
+        open.map(|ask| self.ask(ask, Some(foul)))
+            .into_iter()
+            .collect()
+    }
+
+    fn ask(&mut self, ask: Ask, refused: Option<Foul>) -> Effect {
+        let seat = ask.seat;
+        self.asked.insert(seat);
+        let events = self.news_for(seat);
+        Effect::Ask {
+            seat,
+            events,
+            ask,
+            refused,
+        }
+    }
+
+    fn close(&mut self) -> Vec<Effect> {
+        if self.closing.is_some() {
+            return Vec::new();
+        }
+        self.closing = Some(self.outside.iter().copied().collect());
+        if self.outside.is_empty() {
+            return vec![Effect::Finish];
+        }
+        let seats = self.outside.clone();
+        let close = |seat| Effect::Close {
+            seat,
+            events: self.news_for(seat),
+        };
+        seats.into_iter().map(close).collect()
+    }
+
+    /// What the seat may see and has not been shown.
+    fn news_for(&mut self, seat: Seat) -> Vec<SeenEvent> {
+        let events = self.play.log().all();
+        let fresh = View::new(seat, &events[self.shown[seat]..]);
+        self.shown[seat] = events.len();
+        fresh.sights().map(|sight| sight.to_event()).collect()
+    }
+
+    fn keep_notes(&mut self, seat: Seat, notes: Vec<Note>) {
+        let turn = self.play.turn();
+        let kept = notes.into_iter().map(|note| SeatNote {
+            seat,
+            turn,
+            note: note.kind.to_owned(),
+            body: note.body,
+        });
+        self.notes.extend(kept);
+    }
+}

@@ -1,0 +1,294 @@
+//! Claims about whole sessions, played by the real actors with minds that answer
+//! from a script.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use agon_agents::{Mind, MindError, PromptLibrary, Reply, Thought};
+use agon_engine::spec::Settings;
+use agon_engine::{
+    FoulKind, Luck, PlayerKind, PlayerSpec, RecordedDecision, Seat, SessionSpec, registry,
+};
+use agon_service_kit::tasks::Tasks;
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use serde_json::json;
+use tokio::sync::Barrier;
+use tokio_util::sync::CancellationToken;
+
+use super::{SessionEnd, SessionPlan, run};
+use crate::mind::{Journal, RecordedMind};
+use crate::verify::{VerifyError, verify};
+
+type Answer = Box<dyn Fn(Seat, u32) -> BoxFuture<'static, Result<String, MindError>> + Send + Sync>;
+
+/// Answers by seat and position.
+struct Script {
+    seat: Seat,
+    next: AtomicUsize,
+    journal: Arc<Journal>,
+    answer: Arc<Answer>,
+}
+
+impl Mind for Script {
+    fn think(&self, thought: Thought) -> BoxFuture<'static, Result<Reply, MindError>> {
+        let index = self.next.fetch_add(1, Ordering::Relaxed) as u32;
+        let (seat, answered) = (self.seat, (self.answer)(self.seat, index));
+        let journal = Arc::clone(&self.journal);
+        async move {
+            let text = answered.await?;
+            let decision = RecordedDecision {
+                seat,
+                index,
+                purpose: thought.purpose.to_owned(),
+                request: String::new(),
+                answered_by: "script".to_owned(),
+                finish_reason: "stop".to_owned(),
+                reply: text,
+                simulated: true,
+            };
+            // The recorded mind keeps its own journal; here we do it by hand.
+            let decisions = Arc::new(BTreeMap::from([((seat, index), decision)]));
+            let recorded = RecordedMind::starting_at(seat, index, decisions, journal);
+            recorded.think(thought).await
+        }
+        .boxed()
+    }
+}
+
+fn spec(models: usize, rules: usize, rounds: u32) -> SessionSpec {
+    let player = |kind, settings: serde_json::Value| PlayerSpec {
+        name: format!("{kind:?}").to_lowercase(),
+        kind,
+        settings: serde_json::from_value(settings).unwrap(),
+    };
+    let model = player(PlayerKind::Model, json!({ "model": "script" }));
+    let rule = player(PlayerKind::Rule, json!({ "strategy": "random" }));
+    let mut seats = vec![model; models];
+    seats.extend(vec![rule; rules]);
+    let asked: Settings = serde_json::from_value(json!({
+        "players": seats.len(), "rounds": rounds, "foul_allowance": 2,
+    }))
+    .unwrap();
+    let game = registry::find("guess_two_thirds").unwrap();
+    let params = (game.build)(&asked).unwrap().params;
+    SessionSpec {
+        experiment: "test".to_owned(),
+        setting: Settings::new(),
+        luck: Luck { seed: 5, repeat: 0 },
+        game: "guess_two_thirds".to_owned(),
+        rules_version: game.info.rules_version,
+        params,
+        seats,
+        prompts_version: None,
+        prompt_bundle: None,
+    }
+}
+
+async fn play(
+    spec: SessionSpec,
+    given_up: CancellationToken,
+    answer: impl Fn(Seat, u32) -> BoxFuture<'static, Result<String, MindError>> + Send + Sync + 'static,
+) -> SessionEnd {
+    let answer: Arc<Answer> = Arc::new(Box::new(answer));
+    let minds = move |seat: Seat, journal: Arc<Journal>| -> Arc<dyn Mind> {
+        let answer = Arc::clone(&answer);
+        Arc::new(Script {
+            seat,
+            next: AtomicUsize::new(0),
+            journal,
+            answer,
+        })
+    };
+    let library = Arc::new(PromptLibrary::builtin());
+    let plan = SessionPlan {
+        spec,
+        library,
+        minds: Box::new(minds),
+        given_up,
+    };
+    run(Tasks::new(), plan).await
+}
+
+fn guess(number: i64) -> Result<String, MindError> {
+    Ok(json!({ "guess": number }).to_string())
+}
+
+fn record(end: SessionEnd) -> agon_engine::Record {
+    match end {
+        SessionEnd::Finished { record, .. } => *record,
+        other => panic!("no record: {other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn seats_that_move_at_the_same_time_are_asked_at_the_same_time() {
+    // Nobody answers before all four have been asked: one after another would hang.
+    let barrier = Arc::new(Barrier::new(4));
+    let played = play(spec(4, 1, 3), CancellationToken::new(), move |seat, _| {
+        let barrier = Arc::clone(&barrier);
+        async move {
+            barrier.wait().await;
+            guess(seat as i64)
+        }
+        .boxed()
+    });
+    let played = tokio::time::timeout(Duration::from_secs(20), played)
+        .await
+        .unwrap();
+    assert_eq!(record(played).moves.len(), 3 * 5);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_record_does_not_know_who_was_faster() {
+    let mut lines = Vec::new();
+    for pattern in 0..6u64 {
+        let played = play(
+            spec(5, 2, 4),
+            CancellationToken::new(),
+            move |seat, index| {
+                async move {
+                    // Another order of answers in every pattern.
+                    let delay = (seat as u64 * (pattern * 7 + 3) + u64::from(index) * pattern) % 11;
+                    tokio::time::sleep(Duration::from_millis(delay)).await;
+                    guess(((seat as i64 + 1) * i64::from(index + 3)) % 100)
+                }
+                .boxed()
+            },
+        );
+        lines.push(record(played.await).to_line().unwrap());
+    }
+    assert!(lines.iter().all(|line| *line == lines[0]));
+}
+
+#[tokio::test]
+async fn a_foul_is_asked_again_with_its_reason_and_counted() {
+    let played = play(spec(2, 1, 1), CancellationToken::new(), |seat, index| {
+        let answer = match (seat, index) {
+            (0, 0) => Ok("I would rather not say.".to_owned()),
+            (0, 1) => guess(1000),
+            _ => guess(20),
+        };
+        async move { answer }.boxed()
+    });
+    let record = record(played.await);
+    let fouls: Vec<FoulKind> = record.moves[0].fouls.iter().map(|foul| foul.kind).collect();
+    assert_eq!(fouls, [FoulKind::Unreadable, FoulKind::OutOfRange]);
+    assert_eq!(record.outcome.fouls[0].values().sum::<u32>(), 2);
+    assert_eq!(record.outcome.forfeits, [0, 0, 0]);
+    assert_eq!(
+        record
+            .decisions
+            .iter()
+            .filter(|decision| decision.seat == 0)
+            .count(),
+        3
+    );
+}
+
+#[tokio::test]
+async fn one_foul_too_many_forfeits_the_ask_and_the_game_goes_on() {
+    let played = play(spec(2, 1, 2), CancellationToken::new(), |seat, _| {
+        let answer = if seat == 0 {
+            Ok("no".to_owned())
+        } else {
+            guess(20)
+        };
+        async move { answer }.boxed()
+    });
+    let record = record(played.await);
+    assert_eq!(record.outcome.forfeits, [2, 0, 0]);
+    assert!(record.moves[0].forfeited && record.moves[0].action.is_none());
+}
+
+#[tokio::test]
+async fn a_panic_of_one_seat_ends_this_try_and_nothing_else() {
+    let played = play(spec(3, 0, 2), CancellationToken::new(), |seat, _| {
+        async move {
+            assert_ne!(seat, 1, "a fault in an agent");
+            std::future::pending::<()>().await;
+            guess(1)
+        }
+        .boxed()
+    });
+    let played = tokio::time::timeout(Duration::from_secs(20), played)
+        .await
+        .unwrap();
+    assert!(
+        matches!(&played, SessionEnd::Crashed(reason) if reason.contains("seat 1")),
+        "{played:?}"
+    );
+}
+
+#[tokio::test]
+async fn a_session_that_is_given_up_ends_although_its_seats_wait() {
+    let given_up = CancellationToken::new();
+    let ending = given_up.clone();
+    let asked = Arc::new(AtomicUsize::new(0));
+    let seen = Arc::clone(&asked);
+    let played = play(spec(2, 0, 2), given_up, move |_, _| {
+        if seen.fetch_add(1, Ordering::SeqCst) == 1 {
+            ending.cancel();
+        }
+        std::future::pending().boxed()
+    });
+    let played = tokio::time::timeout(Duration::from_secs(20), played)
+        .await
+        .unwrap();
+    assert!(matches!(played, SessionEnd::GivenUp), "{played:?}");
+    assert_eq!(asked.load(Ordering::SeqCst), 2);
+}
+
+#[tokio::test]
+async fn no_answer_from_outside_parks_and_an_impossible_call_does_not() {
+    let parked = play(spec(1, 1, 1), CancellationToken::new(), |_, _| {
+        async { Err(MindError::NoAnswer("patience is over".to_owned())) }.boxed()
+    });
+    let parked = parked.await;
+    assert!(matches!(&parked, SessionEnd::Parked(why) if why == "patience is over"));
+    let impossible = play(spec(1, 1, 1), CancellationToken::new(), |_, _| {
+        async { Err(MindError::Impossible("no such model".to_owned())) }.boxed()
+    });
+    assert!(matches!(impossible.await, SessionEnd::Impossible(_)));
+}
+
+#[tokio::test]
+async fn a_spec_for_other_rules_is_refused() {
+    let mut other = spec(0, 2, 1);
+    other.rules_version += 1;
+    let refused = play(other, CancellationToken::new(), |_, _| {
+        async { guess(1) }.boxed()
+    })
+    .await;
+    assert!(matches!(&refused, SessionEnd::Impossible(why) if why.contains("rules version")));
+}
+
+#[tokio::test]
+async fn a_record_verifies_and_a_changed_one_does_not() {
+    let asked = Arc::new(Mutex::new(0));
+    let played = play(
+        spec(3, 2, 5),
+        CancellationToken::new(),
+        move |seat, index| {
+            *asked.lock().unwrap() += 1;
+            async move { guess((seat as i64 * 13 + i64::from(index) * 7) % 90) }.boxed()
+        },
+    );
+    let line = record(played.await).to_line().unwrap();
+    let library = Arc::new(PromptLibrary::builtin());
+    let tasks = Tasks::new();
+    verify(&tasks, &line, Arc::clone(&library)).await.unwrap();
+
+    let other_answer = line.replacen("{\\\"guess\\\":7}", "{\\\"guess\\\":8}", 1);
+    assert_ne!(line, other_answer);
+    let fault = verify(&tasks, &other_answer, Arc::clone(&library))
+        .await
+        .unwrap_err();
+    assert!(matches!(fault, VerifyError::Differs { .. }), "{fault}");
+
+    let cut = &line[..line.len() / 2];
+    let fault = verify(&tasks, cut, library).await.unwrap_err();
+    assert!(matches!(fault, VerifyError::Unreadable(_)), "{fault}");
+}

@@ -1,0 +1,22 @@
+//! The supervisor of a worker: keeps one stream to the coordinator, takes as many
+//! leases as there are free places, renews them, starts and stops session actors
+//! and hands in what they made. It rebuilds nothing in memory: a session that
+//! crashed is leased again and played from its ledger.
+
+mod actor;
+mod handle;
+mod messages;
+mod state;
+#[cfg(test)]
+mod tests;
+
+pub use actor::SupervisorActor;
+pub use handle::SupervisorHandle;
+pub use messages::SupervisorStatus;
+
+use agon_proto::v1::session_lease_service_client::SessionLeaseServiceClient;
+
+use crate::transport::Transport;
+
+/// The client of the coordinator's lease service.
+pub type CoordinatorClient = SessionLeaseServiceClient<Transport>;

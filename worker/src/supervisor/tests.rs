@@ -1,0 +1,138 @@
+//! Claims about what a supervisor decides.
+
+use agon_proto::v1::work_sessions_request::Message as ToCoordinator;
+use agon_proto::v1::work_sessions_response::Message as FromCoordinator;
+use agon_proto::v1::{
+    FailureKind, GrantedLeases, Lease, LeaseRef, RenewedLeases, SettledSession, Settlement,
+};
+
+use super::state::{Effect, Outcome, SupervisorState};
+
+fn lease(session: &str, fence: u64) -> LeaseRef {
+    LeaseRef {
+        session_id: session.to_owned(),
+        fence,
+    }
+}
+
+fn granted(leases: &[LeaseRef]) -> FromCoordinator {
+    let leases = leases.iter().map(|lease| Lease {
+        lease: Some(lease.clone()),
+        ..Lease::default()
+    });
+    FromCoordinator::Granted(GrantedLeases {
+        leases: leases.collect(),
+    })
+}
+
+fn finished() -> Outcome {
+    Outcome::Finished {
+        record: b"{}".to_vec(),
+        telemetry: b"{}".to_vec(),
+    }
+}
+
+fn worker() -> SupervisorState {
+    let mut state = SupervisorState::new("w".to_owned(), "0", 4);
+    state.on_connected();
+    state
+}
+
+fn places(effects: &[Effect]) -> Option<u32> {
+    effects.iter().find_map(|effect| match effect {
+        Effect::Send(ToCoordinator::FreePlaces(free)) => Some(free.places),
+        _ => None,
+    })
+}
+
+fn completions(effects: &[Effect]) -> usize {
+    let completes = |effect: &&Effect| matches!(effect, Effect::Send(ToCoordinator::Complete(_)));
+    effects.iter().filter(completes).count()
+}
+
+#[test]
+fn free_places_are_what_is_not_being_played() {
+    let mut state = worker();
+    state.on_message(granted(&[lease("a", 1), lease("b", 1), lease("c", 1)]));
+    let effects = state.on_session_ended(&lease("b", 1), finished());
+    assert_eq!(places(&effects), Some(2));
+}
+
+#[test]
+fn a_result_is_said_again_on_every_stream_until_it_is_settled() {
+    let mut state = worker();
+    state.on_message(granted(&[lease("a", 1)]));
+    assert_eq!(
+        completions(&state.on_session_ended(&lease("a", 1), finished())),
+        1
+    );
+    state.on_disconnected();
+    assert_eq!(completions(&state.on_connected()), 1);
+    state.on_disconnected();
+    assert_eq!(completions(&state.on_connected()), 1);
+    state.on_message(FromCoordinator::Settled(SettledSession {
+        lease: Some(lease("a", 1)),
+        settlement: Settlement::Stored.into(),
+    }));
+    assert!(state.is_idle());
+    state.on_disconnected();
+    assert_eq!(completions(&state.on_connected()), 0);
+}
+
+#[test]
+fn a_lost_lease_stops_its_own_try_only() {
+    let mut state = worker();
+    state.on_message(granted(&[lease("a", 1)]));
+    // The session came back under a new fence while the old try still runs.
+    state.on_message(granted(&[lease("a", 2)]));
+    let lost = vec![lease("a", 1), lease("unknown", 1)];
+    let renewed = RenewedLeases {
+        renewed: vec![lease("a", 2)],
+        lost,
+    };
+    let effects = state.on_message(FromCoordinator::Renewed(renewed));
+    assert_eq!(effects, [Effect::Stop(lease("a", 1))]);
+    state.on_session_ended(&lease("a", 1), Outcome::GivenUp);
+    assert_eq!(state.status().playing, ["a"]);
+}
+
+#[test]
+fn a_new_stream_renews_what_is_being_played() {
+    let mut state = worker();
+    state.on_message(granted(&[lease("a", 7)]));
+    state.on_disconnected();
+    let effects = state.on_connected();
+    let renews = effects.iter().any(|effect| {
+        matches!(effect, Effect::Send(ToCoordinator::Renew(renew)) if renew.leases == [lease("a", 7)])
+    });
+    assert!(renews, "{effects:?}");
+}
+
+#[test]
+fn draining_gives_back_what_is_held_and_what_still_comes() {
+    let mut state = worker();
+    state.on_message(granted(&[lease("a", 1), lease("b", 1)]));
+    let effects = state.on_drain();
+    assert_eq!(places(&effects), Some(0));
+    assert!(effects.contains(&Effect::Stop(lease("a", 1))));
+    let late = state.on_message(granted(&[lease("c", 1)]));
+    assert!(
+        matches!(&late[..], [Effect::Send(ToCoordinator::Release(release))] if release.leases == [lease("c", 1)])
+    );
+}
+
+#[test]
+fn a_failure_is_told_with_its_kind() {
+    let mut state = worker();
+    state.on_message(granted(&[lease("a", 1)]));
+    let failed = Outcome::Failed {
+        kind: FailureKind::Parked,
+        reason: "no answer".to_owned(),
+    };
+    let effects = state.on_session_ended(&lease("a", 1), failed);
+    let told = effects.iter().any(|effect| {
+        matches!(effect, Effect::Send(ToCoordinator::Fail(fail))
+            if fail.kind() == FailureKind::Parked && fail.reason == "no answer")
+    });
+    assert!(told, "{effects:?}");
+}

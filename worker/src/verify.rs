@@ -1,0 +1,127 @@
+//! Plays a recorded session again from its own decisions and compares bytes.
+//! The same session and seat actors run as in a live session; only the mind
+//! answers from the record.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use agon_agents::Mind;
+use agon_engine::Seat;
+use agon_engine::record::{RecordError, StoredRecord};
+use agon_service_kit::tasks::Tasks;
+use tokio_util::sync::CancellationToken;
+
+use crate::mind::{Journal, RecordedMind};
+use crate::session::{self, SessionEnd, SessionPlan};
+use crate::setup::Library;
+
+/// Characters shown around the first difference.
+const CONTEXT: usize = 40;
+
+/// Why a record does not stand up.
+#[derive(Debug, thiserror::Error)]
+pub enum VerifyError {
+    /// The line is no session record.
+    #[error("unreadable")]
+    Unreadable(#[source] RecordError),
+    /// Playing the spec again ends without a record.
+    #[error("session {session} cannot be played again: {reason}")]
+    NotPlayable {
+        /// The session's id.
+        session: String,
+        /// Why.
+        reason: String,
+    },
+    /// Playing it again gives other bytes.
+    #[error("session {session} differs at byte {at}: recorded \"{recorded}\", played \"{played}\"")]
+    Differs {
+        /// The session's id.
+        session: String,
+        /// Position of the first difference.
+        at: usize,
+        /// What the record has around it.
+        recorded: String,
+        /// What the new play has around it.
+        played: String,
+    },
+}
+
+/// Plays one record line again.
+///
+/// # Errors
+/// The line is unreadable, cannot be played, or comes out differently.
+pub async fn verify(tasks: &Tasks, line: &str, library: Library) -> Result<(), VerifyError> {
+    let stored = StoredRecord::from_line(line).map_err(VerifyError::Unreadable)?;
+    let session = stored.session.to_string();
+    let keyed = stored.decisions.into_iter();
+    let decisions: BTreeMap<_, _> = keyed
+        .map(|decision| ((decision.seat, decision.index), decision))
+        .collect();
+    let decisions = Arc::new(decisions);
+    let minds = move |seat: Seat, journal: Arc<Journal>| -> Arc<dyn Mind> {
+        Arc::new(RecordedMind::new(seat, Arc::clone(&decisions), journal))
+    };
+    let plan = SessionPlan {
+        spec: stored.spec,
+        library,
+        minds: Box::new(minds),
+        given_up: CancellationToken::new(),
+    };
+    let played = match session::run(tasks.clone(), plan).await {
+        SessionEnd::Finished { record, .. } => record.to_line().map_err(|error| error.to_string()),
+        SessionEnd::Parked(reason)
+        | SessionEnd::Impossible(reason)
+        | SessionEnd::Crashed(reason) => Err(reason),
+        SessionEnd::GivenUp => Err("given up".to_owned()),
+    };
+    let played = played.map_err(|reason| VerifyError::NotPlayable {
+        session: session.clone(),
+        reason,
+    })?;
+    match first_difference(line.trim_end().as_bytes(), played.as_bytes()) {
+        None => Ok(()),
+        Some(at) => Err(VerifyError::Differs {
+            session,
+            at,
+            recorded: around(line.trim_end(), at),
+            played: around(&played, at),
+        }),
+    }
+}
+
+fn first_difference(left: &[u8], right: &[u8]) -> Option<usize> {
+    if left == right {
+        return None;
+    }
+    let same = left
+        .iter()
+        .zip(right)
+        .take_while(|(one, other)| one == other);
+    Some(same.count())
+}
+
+fn around(text: &str, at: usize) -> String {
+    let start = text.floor_char_boundary(at.saturating_sub(CONTEXT));
+    let end = text.ceil_char_boundary((at + CONTEXT).min(text.len()));
+    text[start.min(end)..end].to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_difference_may_be_the_missing_end() {
+        assert_eq!(first_difference(b"abc", b"abc"), None);
+        assert_eq!(first_difference(b"abc", b"abd"), Some(2));
+        assert_eq!(first_difference(b"abc", b"ab"), Some(2));
+    }
+
+    #[test]
+    fn context_never_cuts_a_character() {
+        let text = "é".repeat(60);
+        for at in 0..=text.len() {
+            assert!(text.contains(&around(&text, at)));
+        }
+    }
+}
