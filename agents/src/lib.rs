@@ -3,9 +3,25 @@
 //!
 //! No I/O: a model is called only through the [`Mind`] that an agent is handed.
 //! The worker builds agents with [`build`] and shows them events and asks.
+//!
+//! Reading order: [`agent`], [`mind`], [`direct`], [`dialogue`], [`narrator`],
+//! [`library`], [`memory`], [`reading`].
 
 pub mod agent;
+pub mod chain_of_thought;
+pub mod dialogue;
+pub mod direct;
+pub mod library;
+pub mod memory;
 pub mod mind;
+pub mod narrator;
+pub mod reading;
+mod rehearsal;
+pub mod roster;
+pub mod settings;
 
 pub use agent::{Agent, AgentError, Note};
+pub use library::{AGENTS_VERSION, PROMPTS_VERSION, PromptLibrary};
 pub use mind::{Message, Mind, MindError, ModelSettings, Reply, ReplyFormat, Role, Thought};
+pub use roster::{AGENTS, AgentInfo, build, check_player};
+pub use settings::{PERSONAS, PlayerSettings};

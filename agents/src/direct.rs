@@ -1,0 +1,51 @@
+//! The direct agent: tells the model the rules and what happened, asks once, and
+//! takes its answer.
+//!
+//! Source: the vanilla players of gamma-Bench, arXiv 2403.11807, section 4.
+
+use agon_engine::view::SeenEvent;
+use agon_engine::{Action, Ask, Foul};
+use async_trait::async_trait;
+
+use crate::agent::{Agent, Note};
+use crate::dialogue::{Dialogue, Thinking};
+use crate::mind::{Mind, MindError, Thought};
+
+/// An agent that asks once and takes the answer.
+#[derive(Debug)]
+pub struct Direct {
+    dialogue: Dialogue,
+}
+
+impl Direct {
+    /// A direct agent with a conversation of its own.
+    pub fn new(dialogue: Dialogue) -> Self {
+        Self { dialogue }
+    }
+}
+
+#[async_trait]
+impl Agent for Direct {
+    async fn observe(&mut self, events: &[SeenEvent], _mind: &dyn Mind) -> Result<(), MindError> {
+        self.dialogue.hear(events)
+    }
+
+    async fn act(
+        &mut self,
+        ask: &Ask,
+        refused: Option<&Foul>,
+        mind: &dyn Mind,
+    ) -> Result<Result<Action, Foul>, MindError> {
+        let reply = mind.think(Thought {
+            purpose: "act",
+            settings: self.dialogue.settings(),
+            messages: self.dialogue.messages(ask, refused, Thinking::None)?,
+            format: self.dialogue.format(ask, Thinking::None),
+        });
+        Ok(self.dialogue.read(ask, reply.await?))
+    }
+
+    fn take_notes(&mut self) -> Vec<Note> {
+        self.dialogue.take_notes()
+    }
+}

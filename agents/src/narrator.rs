@@ -1,0 +1,176 @@
+//! Puts a game into words for one seat: the rules, what happened, what is asked.
+//!
+//! It holds nothing but what the seat's own events told it, so no template can
+//! name what the seat may not know. Which file tells an event also says whether
+//! the event opens or closes its round (see [`Narrator::tell`]).
+
+use std::collections::BTreeMap;
+
+use agon_engine::game::player_name;
+use agon_engine::view::SeenEvent;
+use agon_engine::{Ask, Form, Foul, Seat};
+use minijinja::value::Serde;
+use minijinja::{Value, context};
+
+use crate::agent::AgentError;
+use crate::library::PromptLibrary;
+use crate::settings::{Persona, PlayerSettings};
+
+/// The event that every game starts with.
+const BRIEFING: &str = "briefing";
+
+/// The event that `result.j2` tells, without its name in the file name.
+const ROUND_RESULT: &str = "round_result";
+
+/// Words for one seat.
+#[derive(Debug)]
+pub struct Narrator {
+    library: PromptLibrary,
+    folder: String,
+    seat: Seat,
+    persona: Value,
+    reply: &'static str,
+    game: Value,
+    latest: BTreeMap<String, Value>,
+    round: u32,
+}
+
+/// What an event comes to in words.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Telling {
+    /// The rules: the system message.
+    Rules(String),
+    /// Something that happened.
+    News(String),
+    /// Players are not told of it.
+    Nothing,
+}
+
+impl Narrator {
+    /// The narrator of a seat.
+    pub fn new(settings: &PlayerSettings, game: &str, seat: Seat, library: PromptLibrary) -> Self {
+        let persona = match &settings.persona {
+            None => Value::from(()),
+            Some(Persona::Named(name)) => context! { name },
+            Some(Persona::Own(text)) => context! { text },
+        };
+        Self {
+            folder: format!("{game}/{}", settings.prompt),
+            library,
+            seat,
+            persona,
+            reply: settings.reply.name(),
+            game: Value::from(()),
+            latest: BTreeMap::new(),
+            round: 1,
+        }
+    }
+
+    /// Tells an event. The briefing becomes the rules. `open_EVENT.j2` tells
+    /// events before the asks of their round, `result_EVENT.j2` (or `result.j2`,
+    /// for `round_result`) those after them; events without a file are kept for
+    /// templates, as `latest.EVENT`, but not told.
+    ///
+    /// # Errors
+    /// The template does not render.
+    pub fn tell(&mut self, event: &SeenEvent) -> Result<Telling, AgentError> {
+        let facts = Value::from(Serde(event));
+        if event.kind == BRIEFING {
+            self.game = facts;
+            let text = self.render("system.j2", context! { persona => self.persona.clone() })?;
+            return Ok(Telling::Rules(text));
+        }
+        self.latest.insert(event.kind.clone(), facts.clone());
+        let open = format!("open_{}.j2", event.kind);
+        let result = match event.kind.as_str() {
+            ROUND_RESULT => "result.j2".to_owned(),
+            kind => format!("result_{kind}.j2"),
+        };
+        let file = if self.has(&open) {
+            self.round = event.round;
+            open
+        } else if self.has(&result) {
+            self.round = event.round + 1;
+            result
+        } else {
+            return Ok(Telling::Nothing);
+        };
+        let text = self.render(&file, context! { event => facts, round => event.round })?;
+        Ok(if text.is_empty() { Telling::Nothing } else { Telling::News(text) })
+    }
+
+    /// Puts an ask, with how to answer it.
+    ///
+    /// # Errors
+    /// The template does not render.
+    pub fn ask(&self, ask: &Ask, think: bool) -> Result<String, AgentError> {
+        self.render("ask.j2", self.ask_values(ask, think))
+    }
+
+    /// Puts an ask again, with what was wrong with the last answer.
+    ///
+    /// # Errors
+    /// The template does not render.
+    pub fn refuse(&self, ask: &Ask, think: bool, foul: &Foul) -> Result<String, AgentError> {
+        let values = context! { reason => foul.reason.as_str(), ..self.ask_values(ask, think) };
+        self.render_shared("refused.j2", values)
+    }
+
+    /// What is left of an ask once it is over.
+    ///
+    /// # Errors
+    /// The template does not render.
+    pub fn recall(&self, ask: &Ask, answered: bool) -> Result<String, AgentError> {
+        let values = context! { answered, ..self.ask_values(ask, false) };
+        self.render_shared("asked.j2", values)
+    }
+
+    fn ask_values(&self, ask: &Ask, think: bool) -> Value {
+        context! { ask => describe(ask), round => self.round, reply => self.reply, think }
+    }
+
+    fn has(&self, file: &str) -> bool {
+        self.library.has(&format!("{}/{file}", self.folder))
+    }
+
+    fn render(&self, file: &str, values: Value) -> Result<String, AgentError> {
+        self.library.render(&format!("{}/{file}", self.folder), self.with_common(values))
+    }
+
+    fn render_shared(&self, file: &str, values: Value) -> Result<String, AgentError> {
+        self.library.render(&format!("shared/{file}"), self.with_common(values))
+    }
+
+    fn with_common(&self, values: Value) -> Value {
+        context! {
+            game => self.game.clone(),
+            latest => Value::from_pairs(self.latest.clone()),
+            seat => self.seat,
+            me => player_name(self.seat),
+            ..values
+        }
+    }
+}
+
+/// An ask as templates see it.
+fn describe(ask: &Ask) -> Value {
+    let kind = ask.kind;
+    let range = ask.form.describe();
+    match &ask.form {
+        Form::Integer { min, max, pass } => {
+            context! { kind, range, form => "integer", min, max, pass }
+        }
+        Form::Number { min, max } => context! { kind, range, form => "number", min, max },
+        Form::Choice { options } => {
+            context! { kind, range, form => "choice", options => options.to_vec() }
+        }
+        Form::Target { seats, pass } => {
+            let mut options: Vec<String> = seats.iter().map(|seat| player_name(*seat)).collect();
+            options.extend(pass.map(str::to_owned));
+            context! { kind, range, form => "target", seats, pass, options }
+        }
+        Form::Division { parts, total } => {
+            context! { kind, range, form => "division", parts, total }
+        }
+    }
+}

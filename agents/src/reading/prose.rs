@@ -1,0 +1,187 @@
+//! Reads an answer from words.
+//!
+//! First what is marked as the answer (alone on the last line, in bold type, in a
+//! box), then what is stated as one ("I choose 33", "my bid is $40", "final
+//! answer: 7"), then the only thing in the last sentence that can be meant. The
+//! later statement wins over the earlier; two at once are a foul.
+
+use agon_engine::{Action, Ask, Form, Foul, FoulKind};
+
+mod division;
+mod mentions;
+mod stated;
+mod tokens;
+
+use mentions::{Mention, mentions};
+use tokens::{Token, tokenize};
+
+/// Words of sentences that talk about others or about the past: a number in them
+/// is hardly the answer.
+const ABOUT_OTHERS: &[&str] = &[
+    "average", "mean", "last", "previous", "winning", "others", "everyone", "everybody", "they",
+    "opponents", "was", "were", "range", "maximum", "minimum",
+];
+
+/// The answer in a text.
+///
+/// # Errors
+/// There is none, or more than one.
+pub fn read(ask: &Ask, text: &str) -> Result<Action, Foul> {
+    let text = tokens::simplify(text);
+    if let Form::Division { parts, .. } = &ask.form {
+        let found = division::read(&text, *parts, ask.seat);
+        return found.map(Action::Division).ok_or_else(|| unreadable(ask));
+    }
+    if let Some(action) = marked(ask, &text) {
+        return settle(ask, action);
+    }
+    let tokens = tokenize(&text);
+    let found = mentions(ask, &tokens);
+    match stated::latest(ask, &tokens, &found) {
+        stated::Stated::One(action) => return settle(ask, action),
+        stated::Stated::Several => return Err(ambiguous(ask)),
+        stated::Stated::None => {}
+    }
+    match only_meant(ask, &tokens, &found) {
+        Meant::One(action) => settle(ask, action),
+        Meant::Several => Err(ambiguous(ask)),
+        Meant::None => Err(unreadable(ask)),
+    }
+}
+
+/// A broken number is the wrong answer where a whole one is asked, not none.
+fn settle(ask: &Ask, action: Action) -> Result<Action, Foul> {
+    match (&ask.form, &action) {
+        (Form::Integer { .. }, Action::Number(_)) => {
+            ask.form.check(&action)?;
+            Ok(action)
+        }
+        _ => Ok(action),
+    }
+}
+
+/// What stands alone: the whole text, a box, the last line, or bold type.
+fn marked(ask: &Ask, text: &str) -> Option<Action> {
+    let last_line = text.lines().rev().find(|line| !line.trim().is_empty())?;
+    let boxed = text.rfind("\\boxed{").and_then(|at| {
+        let inside = &text[at + "\\boxed{".len()..];
+        bare(ask, &inside[..inside.find('}')?])
+    });
+    boxed.or_else(|| bare(ask, last_line)).or_else(|| in_bold(ask, text))
+}
+
+/// The answer in bold type, when all bold answers are the same.
+fn in_bold(ask: &Ask, text: &str) -> Option<Action> {
+    let segments = text.split("**").skip(1).step_by(2);
+    let mut answers = segments.filter_map(|segment| bare(ask, segment));
+    let first = answers.next()?;
+    answers.all(|other| other == first).then_some(first)
+}
+
+/// The answer of a text that holds nothing else.
+fn bare(ask: &Ask, text: &str) -> Option<Action> {
+    /// More letters than any single answer has.
+    const LONGEST: usize = 60;
+    if text.len() > LONGEST {
+        return None;
+    }
+    let tokens = tokenize(text);
+    let found = mentions(ask, &tokens);
+    let [only] = &*found else {
+        return None;
+    };
+    let meaningless = |token: &Token<'_>| {
+        matches!(token, Token::End(mark) if *mark != '?')
+            || matches!(token, Token::Mark('(' | ')' | '[' | ']' | '=' | ':' | '-'))
+    };
+    let outside = tokens[..only.start].iter().chain(&tokens[only.end..]);
+    outside.clone().all(meaningless).then(|| only.action.clone())
+}
+
+enum Meant {
+    One(Action),
+    Several,
+    None,
+}
+
+/// The only answer in the last sentence, or in a text that mentions one at all.
+fn only_meant(ask: &Ask, tokens: &[Token<'_>], found: &[Mention]) -> Meant {
+    let last = last_sentence(tokens);
+    let in_last: Vec<&Mention> =
+        found.iter().filter(|mention| mention.start >= last.start).collect();
+    let meant = implied(ask, &in_last);
+    match meant.len() {
+        0 => {}
+        1 if speaks_for_itself(&tokens[last.start..], last.question) => {
+            return Meant::One(meant[0].clone());
+        }
+        1 => return Meant::None,
+        _ => return Meant::Several,
+    }
+    let all: Vec<&Mention> = found.iter().collect();
+    let meant = implied(ask, &all);
+    let question = tokens.contains(&Token::End('?'));
+    match &*meant {
+        [only] if all.len() == 1 && speaks_for_itself(tokens, question) => {
+            Meant::One(only.clone())
+        }
+        _ => Meant::None,
+    }
+}
+
+/// The different legal answers that mentions come to. Of two options, to refuse
+/// one is to choose the other.
+fn implied(ask: &Ask, found: &[&Mention]) -> Vec<Action> {
+    let mut meant: Vec<Action> = Vec::new();
+    for mention in found {
+        let action = if mention.negated { other_option(ask, &mention.action) } else {
+            Some(mention.action.clone())
+        };
+        let legal = action.filter(|action| ask.form.check(action).is_ok());
+        let own = |action: &Action| *action == Action::Target(ask.seat);
+        if let Some(action) = legal.filter(|action| !own(action) && !meant.contains(action)) {
+            meant.push(action);
+        }
+    }
+    meant
+}
+
+fn other_option(ask: &Ask, refused: &Action) -> Option<Action> {
+    let (Form::Choice { options }, Action::Choice(refused)) = (&ask.form, refused) else {
+        return None;
+    };
+    let [first, second] = &**options else {
+        return None;
+    };
+    Some(Action::Choice((if refused == first { *second } else { *first }).into()))
+}
+
+fn speaks_for_itself(tokens: &[Token<'_>], question: bool) -> bool {
+    let about_others =
+        |token: &Token<'_>| matches!(token, Token::Word(word) if ABOUT_OTHERS.contains(word));
+    !question && !tokens.iter().any(about_others)
+}
+
+struct Sentence {
+    start: usize,
+    question: bool,
+}
+
+fn last_sentence(tokens: &[Token<'_>]) -> Sentence {
+    let is_end = |token: &Token<'_>| matches!(token, Token::End(_));
+    let content = tokens.iter().rposition(|token| !is_end(token)).map_or(0, |at| at + 1);
+    let start = tokens[..content].iter().rposition(is_end).map_or(0, |at| at + 1);
+    Sentence { start, question: tokens.get(content) == Some(&Token::End('?')) }
+}
+
+fn unreadable(ask: &Ask) -> Foul {
+    let (kind, range) = (ask.kind, ask.form.describe());
+    let reason = format!("no {kind} could be found in the reply: it must be {range}");
+    Foul::new(FoulKind::Unreadable, reason)
+}
+
+fn ambiguous(ask: &Ask) -> Foul {
+    let (kind, range) = (ask.kind, ask.form.describe());
+    let reason = format!("the reply names more than one {kind}: say a single one, {range}");
+    Foul::new(FoulKind::Unreadable, reason)
+}

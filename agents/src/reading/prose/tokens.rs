@@ -1,0 +1,174 @@
+//! Cuts text into words, numbers, marks and sentence ends, in one pass.
+//!
+//! Numbers come with thousands separators, currency marks, percent signs and as
+//! fractions; words for numbers are read in `mentions.rs`, which knows context.
+
+/// A piece of text.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Token<'a> {
+    /// Letters, digits, `_` and `'`, starting with a letter or ending in one.
+    Word(&'a str),
+    /// A number.
+    Number(f64),
+    /// A number with a percent sign behind it: 60 for 60%.
+    Percent(f64),
+    /// Two numbers with a stroke between them, divided.
+    Fraction(f64),
+    /// Any other letter that means something.
+    Mark(char),
+    /// The end of a sentence or line.
+    End(char),
+}
+
+/// Lower case, and one form of apostrophe, minus and dash.
+pub fn simplify(text: &str) -> String {
+    text.chars()
+        .flat_map(char::to_lowercase)
+        .map(|letter| match letter {
+            '\u{2018}' | '\u{2019}' | '\u{02bc}' => '\'',
+            '\u{2212}' | '\u{2010}'..='\u{2015}' => '-',
+            '\u{a0}' | '\u{202f}' | '\u{2009}' => ' ',
+            '\u{2026}' => '.',
+            other => other,
+        })
+        .collect()
+}
+
+/// Cuts a simplified text into tokens. Quotation and emphasis marks and currency
+/// signs mean nothing and are left out.
+pub fn tokenize(text: &str) -> Vec<Token<'_>> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    let mut previous = ' ';
+    while let Some(letter) = text[at..].chars().next() {
+        let rest = &text[at..];
+        let length = if let Some((token, length)) = number(rest, previous) {
+            tokens.push(token);
+            length
+        } else if letter.is_alphanumeric() {
+            let length = word_length(rest);
+            tokens.push(Token::Word(rest[..length].trim_end_matches(['_', '\''])));
+            length
+        } else {
+            tokens.extend(mark(letter, &rest[letter.len_utf8()..]));
+            letter.len_utf8()
+        };
+        previous = rest[..length].chars().next_back().unwrap_or(letter);
+        at += length;
+    }
+    tokens
+}
+
+fn mark(letter: char, after: &str) -> Option<Token<'static>> {
+    match letter {
+        '\n' => Some(Token::End('\n')),
+        '!' | '?' => Some(Token::End(letter)),
+        '.' if after.chars().next().is_none_or(|next| !next.is_alphanumeric()) => {
+            Some(Token::End('.'))
+        }
+        ',' | ';' | ':' | '=' | '-' | '(' | ')' | '[' | ']' | '/' | '%' | '<' | '>' | '+' => {
+            Some(Token::Mark(letter))
+        }
+        _ => None,
+    }
+}
+
+fn word_length(text: &str) -> usize {
+    let inside = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '\'';
+    text.find(|letter| !inside(letter)).unwrap_or(text.len())
+}
+
+/// The number at the start of a text, with its length in bytes.
+fn number(text: &str, previous: char) -> Option<(Token<'static>, usize)> {
+    if previous.is_alphanumeric() || previous == '_' {
+        return None;
+    }
+    let bytes = text.as_bytes();
+    let signed = usize::from(matches!(bytes.first(), Some(b'-' | b'+')));
+    if signed == 1 && previous == ')' {
+        return None;
+    }
+    // A sign may stand before or behind the currency: -$5, $-5.
+    let money = text[signed..].chars().next().filter(|sign| "$€£¥".contains(*sign));
+    let start = signed + money.map_or(0, char::len_utf8);
+    let whole_end = digits_end(bytes, start);
+    let mut end = grouped_end(bytes, start, whole_end);
+    if bytes.get(end) == Some(&b'.') && digits_end(bytes, end + 1) > end + 1 {
+        end = digits_end(bytes, end + 1);
+    }
+    if end == start {
+        return None;
+    }
+    // "3rd", "2nd" and "50k" are words.
+    if text[end..].chars().next().is_some_and(|next| next.is_alphabetic() || next == '_') {
+        return None;
+    }
+    let digits: String = text[start..end].chars().filter(|letter| *letter != ',').collect();
+    let size: f64 = digits.parse().ok()?;
+    let value = if bytes[0] == b'-' { -size } else { size };
+    if let Some((divisor, length)) = divisor(&text[end..]) {
+        return Some((Token::Fraction(value / divisor), end + length));
+    }
+    if bytes.get(end) == Some(&b'%') {
+        return Some((Token::Percent(value), end + 1));
+    }
+    Some((Token::Number(value), end))
+}
+
+fn digits_end(bytes: &[u8], start: usize) -> usize {
+    let digits = bytes[start.min(bytes.len())..].iter().take_while(|byte| byte.is_ascii_digit());
+    start + digits.count()
+}
+
+/// The end of a number whose thousands are separated by commas.
+fn grouped_end(bytes: &[u8], start: usize, whole_end: usize) -> usize {
+    let mut end = whole_end;
+    if !(1..=3).contains(&(end - start)) || bytes[start] == b'0' {
+        return end;
+    }
+    while bytes.get(end) == Some(&b',') && digits_end(bytes, end + 1) == end + 4 {
+        end += 4;
+    }
+    end
+}
+
+fn divisor(text: &str) -> Option<(f64, usize)> {
+    let digits = text.strip_prefix('/')?;
+    let length = digits_end(digits.as_bytes(), 0);
+    let value: f64 = digits[..length].parse().ok()?;
+    (value != 0.0).then_some((value, 1 + length))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn numbers(text: &str) -> Vec<f64> {
+        let tokens = tokenize(text);
+        let values = tokens.iter().filter_map(|token| match token {
+            Token::Number(value) | Token::Percent(value) | Token::Fraction(value) => Some(*value),
+            _ => None,
+        });
+        values.collect()
+    }
+
+    #[test]
+    fn numbers_come_in_many_forms() {
+        assert_eq!(numbers("33"), [33.0]);
+        assert_eq!(numbers("33. Then 34."), [33.0, 34.0]);
+        assert_eq!(numbers("$1,250.50 and -5, +7, -$3"), [1250.5, -5.0, 7.0, -3.0]);
+        assert_eq!(numbers("60% or 2/3"), [60.0, 2.0 / 3.0]);
+        assert_eq!(numbers("97, 0, 1"), [97.0, 0.0, 1.0]);
+        assert_eq!(numbers("0,100,0"), [0.0, 100.0, 0.0]);
+        assert_eq!(numbers("player_3 3rd v2 50k"), []);
+        assert_eq!(numbers("0-100"), [0.0, 100.0]);
+        assert_eq!(numbers("1/0"), [1.0, 0.0]);
+    }
+
+    #[test]
+    fn words_keep_their_apostrophes() {
+        let tokens = tokenize("i won't \"go\".");
+        let expected = [Token::Word("i"), Token::Word("won't"), Token::Word("go"), Token::End('.')];
+        assert_eq!(tokens, expected);
+    }
+}

@@ -1,0 +1,83 @@
+//! Tries templates out before they are used: plays a game with default
+//! parameters, answering at random, and renders everything every seat would be
+//! told and asked. Called when a user's templates replace built-in ones.
+
+use std::sync::Arc;
+
+use agon_engine::chance::Luck;
+use agon_engine::rules::common::Random;
+use agon_engine::spec::Settings;
+use agon_engine::{Chance, Foul, FoulKind, Play, Rule, registry};
+
+use crate::agent::AgentError;
+use crate::library::PromptLibrary;
+use crate::mind::ModelSettings;
+use crate::narrator::Narrator;
+use crate::settings::{PERSONAS, Persona, PlayerSettings, ReplyStyle};
+
+/// Where every rehearsal's chance comes from.
+const LUCK: Luck = Luck { seed: 1, repeat: 0 };
+
+/// Renders all templates of a game's version.
+///
+/// # Errors
+/// A template does not render.
+pub fn rehearse(library: &PromptLibrary, game: &str, version: &str) -> Result<(), AgentError> {
+    // The prompts of a game that this build does not have are not used by it.
+    let Ok(registration) = registry::find(game) else {
+        return Ok(());
+    };
+    let built = (registration.build)(&Settings::new()).map_err(|error| AgentError::Template {
+        template: format!("{game}/{version}"),
+        message: format!("the game cannot be tried with default parameters: {error}"),
+    })?;
+    let seats = built.game.seats();
+    let chance = Chance::seeded(LUCK);
+    let mut luck = chance.for_rule(0);
+    let mut play = Play::start(built.game, chance, (0..seats).map(|_| None).collect());
+    let mut narrators: Vec<Narrator> = (0..seats)
+        .map(|seat| Narrator::new(&settings(version, seat), game, seat, library.clone()))
+        .collect();
+    let mut told = vec![0; seats];
+    loop {
+        for (seat, narrator) in narrators.iter_mut().enumerate() {
+            for sight in play.view(seat).sights().skip(told[seat]) {
+                narrator.tell(&sight.to_event())?;
+                told[seat] += 1;
+            }
+        }
+        let Some(ask) = play.waiting().next().cloned() else {
+            return Ok(());
+        };
+        let foul = Foul::new(FoulKind::Unreadable, "no answer could be read");
+        for think in [false, true] {
+            narrators[ask.seat].ask(&ask, think)?;
+            narrators[ask.seat].refuse(&ask, think, &foul)?;
+            narrators[ask.seat].recall(&ask, think)?;
+        }
+        let action = Random.act(&ask, &play.view(ask.seat), &mut luck);
+        play.answer(ask.seat, Ok(action));
+    }
+}
+
+/// Settings that differ from seat to seat, so that all of them are tried.
+fn settings(version: &str, seat: usize) -> PlayerSettings {
+    let persona = match seat % (PERSONAS.len() + 2) {
+        0 => None,
+        1 => Some(Persona::Own("You are a poet.".to_owned())),
+        named => Some(Persona::Named(PERSONAS[named - 2].to_owned())),
+    };
+    PlayerSettings {
+        model: Arc::new(ModelSettings {
+            model: "rehearsal".to_owned(),
+            temperature: None,
+            top_p: None,
+            max_output_tokens: None,
+        }),
+        agent: "direct".to_owned(),
+        prompt: version.to_owned(),
+        persona,
+        memory_tokens: crate::settings::DEFAULT_MEMORY_TOKENS,
+        reply: if seat.is_multiple_of(2) { ReplyStyle::Structured } else { ReplyStyle::Text },
+    }
+}

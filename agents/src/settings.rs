@@ -1,0 +1,209 @@
+//! The settings of a model player, read from its [`PlayerSpec`] and checked.
+//!
+//! Unknown settings are refused with the names that exist. Whether the model's
+//! name means anything is the gateway's business.
+
+use std::sync::Arc;
+
+use agon_engine::PlayerSpec;
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::agent::AgentError;
+use crate::library::nearest;
+use crate::mind::ModelSettings;
+
+/// Bound of the conversation when none is set: far more than twenty rounds of
+/// any game take, and little enough for every model of today.
+pub const DEFAULT_MEMORY_TOKENS: u32 = 16_000;
+
+/// Bounds below this hold no system message and would only hide a mistake.
+const FEWEST_MEMORY_TOKENS: u32 = 200;
+
+/// Sampling temperatures that providers accept end here.
+const HIGHEST_TEMPERATURE: f64 = 2.0;
+
+/// The agent that plays when none is named.
+pub const DEFAULT_AGENT: &str = "direct";
+
+/// The prompt version that is used when none is named.
+pub const DEFAULT_PROMPT: &str = "v1";
+
+/// The personas that have a name.
+pub const PERSONAS: &[&str] = &["cooperative", "selfish", "mathematician"];
+
+/// Every setting there is, for error messages.
+const NAMES: &[&str] = &[
+    "model",
+    "temperature",
+    "top_p",
+    "max_output_tokens",
+    "agent",
+    "prompt",
+    "persona",
+    "memory_tokens",
+    "reply",
+];
+
+/// What a model player is set to.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlayerSettings {
+    /// Which model, and how it samples.
+    pub model: Arc<ModelSettings>,
+    /// Name of the agent.
+    pub agent: String,
+    /// Version of the prompts.
+    pub prompt: String,
+    /// Who the model is told to be, if anybody.
+    pub persona: Option<Persona>,
+    /// Longest conversation, in estimated tokens.
+    pub memory_tokens: u32,
+    /// The form in which answers are asked for.
+    pub reply: ReplyStyle,
+}
+
+/// Who a model is told to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Persona {
+    /// One of [`PERSONAS`].
+    Named(String),
+    /// A sentence of the experiment's own.
+    Own(String),
+}
+
+/// The form in which answers are asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ReplyStyle {
+    /// As JSON, with a schema for providers that can enforce it.
+    #[default]
+    Structured,
+    /// In words.
+    Text,
+}
+
+impl ReplyStyle {
+    /// Its name in settings and templates.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Structured => "structured",
+            Self::Text => "text",
+        }
+    }
+}
+
+#[derive(Deserialize)]
+struct Raw {
+    model: Option<String>,
+    temperature: Option<f64>,
+    top_p: Option<f64>,
+    max_output_tokens: Option<u32>,
+    agent: Option<String>,
+    prompt: Option<String>,
+    persona: Option<Value>,
+    memory_tokens: Option<u32>,
+    reply: Option<ReplyStyle>,
+}
+
+impl PlayerSettings {
+    /// Reads and checks a player's settings.
+    ///
+    /// # Errors
+    /// A setting is unknown, missing or impossible; says what would be right.
+    pub fn read(player: &PlayerSpec) -> Result<Self, AgentError> {
+        let wrong = |message| AgentError::Settings { player: player.name.clone(), message };
+        read(player).map_err(wrong)
+    }
+}
+
+fn read(player: &PlayerSpec) -> Result<PlayerSettings, String> {
+    for name in player.settings.keys() {
+        if !NAMES.contains(&name.as_str()) {
+            return Err(unknown("setting", name, NAMES));
+        }
+    }
+    let map: serde_json::Map<String, Value> =
+        player.settings.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let raw: Raw = serde_path_to_error::deserialize(Value::Object(map)).map_err(|error| {
+        let path = error.path().to_string();
+        format!("{path}: {}", error.into_inner())
+    })?;
+    let model = raw.model.filter(|model| !model.trim().is_empty());
+    let model = model.ok_or("model is missing: name a model of the gateway's configuration")?;
+    check_temperature(raw.temperature)?;
+    check_top_p(raw.top_p)?;
+    if raw.max_output_tokens == Some(0) {
+        return Err("max_output_tokens must be at least 1".to_owned());
+    }
+    let memory_tokens = raw.memory_tokens.unwrap_or(DEFAULT_MEMORY_TOKENS);
+    if memory_tokens < FEWEST_MEMORY_TOKENS {
+        return Err(format!(
+            "memory_tokens must be at least {FEWEST_MEMORY_TOKENS}, not {memory_tokens}"
+        ));
+    }
+    Ok(PlayerSettings {
+        model: Arc::new(ModelSettings {
+            model,
+            temperature: raw.temperature,
+            top_p: raw.top_p,
+            max_output_tokens: raw.max_output_tokens,
+        }),
+        agent: raw.agent.unwrap_or_else(|| DEFAULT_AGENT.to_owned()),
+        prompt: raw.prompt.unwrap_or_else(|| DEFAULT_PROMPT.to_owned()),
+        persona: raw.persona.as_ref().map(read_persona).transpose()?,
+        memory_tokens,
+        reply: raw.reply.unwrap_or_default(),
+    })
+}
+
+fn check_temperature(temperature: Option<f64>) -> Result<(), String> {
+    match temperature {
+        Some(given) if !(0.0..=HIGHEST_TEMPERATURE).contains(&given) => Err(format!(
+            "temperature must be from 0 to {HIGHEST_TEMPERATURE}, not {given}"
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn check_top_p(top_p: Option<f64>) -> Result<(), String> {
+    match top_p {
+        Some(given) if !(given > 0.0 && given <= 1.0) => {
+            Err(format!("top_p must be greater than 0 and at most 1, not {given}"))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn read_persona(value: &Value) -> Result<Persona, String> {
+    if let Some(name) = value.as_str() {
+        if PERSONAS.contains(&name) {
+            return Ok(Persona::Named(name.to_owned()));
+        }
+        return Err(unknown("persona", name, PERSONAS) + ", or { text = \"...\" }");
+    }
+    let own = value.as_object().filter(|table| table.len() == 1);
+    let text = own.and_then(|table| table.get("text")).and_then(Value::as_str);
+    match text.map(str::trim) {
+        Some(text) if !text.is_empty() => Ok(Persona::Own(text.to_owned())),
+        _ => Err(format!(
+            "persona must be one of {}, or {{ text = \"...\" }}",
+            PERSONAS.join(", ")
+        )),
+    }
+}
+
+/// The message for a name that does not exist: what may have been meant, and
+/// what there is.
+pub fn unknown(what: &str, name: &str, known: &[&str]) -> String {
+    let list = known.join(", ");
+    let near = nearest(name, known.iter().copied());
+    match near.first() {
+        Some(near) if near.contains(name) || name.contains(near) => {
+            format!("no {what} \"{name}\", did you mean \"{near}\"? There are {list}")
+        }
+        _ => format!("no {what} \"{name}\"; there are {list}"),
+    }
+}
+
+#[cfg(test)]
+mod tests;
