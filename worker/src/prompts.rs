@@ -76,7 +76,7 @@ impl Libraries {
         };
         let library = PromptLibrary::with_overrides(templates)
             .map_err(|error| unusable(error.to_string()))?;
-        if library.digest().as_deref() != Some(digest) {
+        if library.digest() != Some(digest) {
             return Err(unusable("its content has another digest".to_owned()));
         }
         let library = Arc::new(library);
