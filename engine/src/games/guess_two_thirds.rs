@@ -318,3 +318,6 @@ fn measures(params: &GuessParams, log: &EventLog) -> Measures {
     measures.series("sd", deviations);
     measures
 }
+
+#[cfg(test)]
+mod tests;

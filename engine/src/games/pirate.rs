@@ -178,9 +178,7 @@ impl State for PirateState {
     fn check(&self, ask: &Ask, action: &Action) -> Result<(), Foul> {
         match (&ask.form, action) {
             (Form::Division { parts, total }, Action::Division(plan))
-                if self.params.lenient
-                    && plan.len() == *parts
-                    && crate::games::total(plan.iter().copied()) == *total =>
+                if self.params.lenient && divides(plan, *parts, *total) =>
             {
                 Ok(())
             }
@@ -301,6 +299,12 @@ impl PirateState {
             self.payoffs[self.proposer] = self.params.gold as f64;
         }
     }
+}
+
+/// What the published game checked of a plan: length and sum, not signs.
+fn divides(plan: &[i64], parts: usize, total: i64) -> bool {
+    let sum: i128 = plan.iter().map(|share| i128::from(*share)).sum();
+    plan.len() == parts && sum == i128::from(total)
 }
 
 #[cfg(test)]

@@ -131,10 +131,12 @@ impl Rule for Character {
         if let Form::Division { parts, total } = ask.form {
             return Action::Division(self.plan(parts, total));
         }
-        let accepts = Offer::latest(view).is_some_and(|offer| {
-            let gold: i64 = offer.plan.iter().sum();
-            (self.accepts)(offer.share(), gold / offer.plan.len() as i64)
-        });
+        let gold = view
+            .first("briefing")
+            .and_then(|sight| sight.integer("gold"))
+            .unwrap_or(0);
+        let accepts = Offer::latest(view)
+            .is_some_and(|offer| (self.accepts)(offer.share(), gold / offer.plan.len() as i64));
         vote(accepts)
     }
 }

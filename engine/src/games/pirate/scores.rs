@@ -1,6 +1,6 @@
 //! Scores of the pirate game, played and predicted. Called by the game only.
 
-use crate::event::{Event, EventLog};
+use crate::event::EventLog;
 use crate::game::{Equilibrium, ExpectedScore};
 use crate::games::EXACT;
 use crate::games::pirate::theory::{Theory, reference_plan};
@@ -19,20 +19,20 @@ struct Distance {
 }
 
 fn distance(plan: &[i64], gold: i64) -> Distance {
-    let (of_hundred, of_gold) = (
-        reference_plan(plan.len(), SCALED_GOLD),
-        reference_plan(plan.len(), gold),
-    );
-    let scale = |share: i64| (SCALED_GOLD * share) as f64 / gold as f64;
-    let scaled = plan
-        .iter()
-        .zip(of_hundred)
-        .map(|(share, right)| scale(*share) - right as f64);
-    let golds = plan.iter().zip(of_gold).map(|(share, right)| share - right);
+    let scale = SCALED_GOLD as f64;
     Distance {
-        scaled: scaled.map(f64::abs).sum(),
-        golds: golds.map(|apart| apart.abs() as f64).sum(),
+        scaled: apart(plan, SCALED_GOLD, |share| scale * share / gold as f64),
+        golds: apart(plan, gold, |share| share),
     }
+}
+
+/// The sum of the differences between scaled shares and the reference plan.
+fn apart(plan: &[i64], reference_gold: i64, scaled: impl Fn(f64) -> f64) -> f64 {
+    let right = reference_plan(plan.len(), reference_gold);
+    let pairs = plan.iter().zip(right);
+    pairs
+        .map(|(share, right)| (scaled(*share as f64) - right as f64).abs())
+        .sum()
 }
 
 /// Whether the source counts a vote as right: for a share of 2 or more, or of 1
@@ -47,6 +47,43 @@ fn is_right(offset: usize, share: i64, accepts: bool) -> bool {
     }
 }
 
+/// What the plans and votes of a session come to.
+#[derive(Default)]
+struct Tally {
+    distances: Vec<Distance>,
+    right: Vec<f64>,
+    right_votes: usize,
+    votes: usize,
+}
+
+impl Tally {
+    /// Counts a plan and the votes on it; `accepts` is asked by offset from the
+    /// proposer, whose own vote does not count.
+    fn add(&mut self, plan: &[i64], gold: i64, accepts: impl Fn(usize) -> bool) {
+        let offsets = 1..plan.len();
+        let voters = offsets.len();
+        let right = offsets
+            .filter(|offset| is_right(*offset, plan[*offset], accepts(*offset)))
+            .count();
+        self.distances.push(distance(plan, gold));
+        self.right.push(right as f64 / voters as f64);
+        self.right_votes += right;
+        self.votes += voters;
+    }
+
+    /// The mean distances and the share of right votes; `None` without a plan.
+    fn parts(&self) -> Option<(Distance, f64)> {
+        if self.distances.is_empty() {
+            return None;
+        }
+        let average = Distance {
+            scaled: mean(self.distances.iter().map(|distance| distance.scaled)),
+            golds: mean(self.distances.iter().map(|distance| distance.golds)),
+        };
+        Some((average, self.right_votes as f64 / self.votes as f64))
+    }
+}
+
 /// The newer and the older score.
 fn combined(distance: &Distance, votes: f64, gold: i64) -> (f64, f64) {
     let (most, most_golds) = ((2 * SCALED_GOLD) as f64, (2 * gold) as f64);
@@ -55,28 +92,38 @@ fn combined(distance: &Distance, votes: f64, gold: i64) -> (f64, f64) {
     (new * 50.0 + votes * 50.0, old * 50.0 + votes * 50.0)
 }
 
-/// While the gold reaches, the first plan is the reference, and is accepted with
-/// every vote right. Beyond that the source has no right play to compare with.
+/// Plays the theory through: one plan while the gold reaches for 1 to every
+/// second voter, otherwise one for everybody who goes overboard first.
 pub(super) fn equilibrium(params: &PirateParams, theory: &Theory) -> Equilibrium {
-    let plan = theory.plan(params.players, params.gold);
-    if plan != reference_plan(params.players, params.gold) {
-        let play = "the gold does not reach for 1 to every second voter; each buys the \
-                    cheapest majority there is, or goes overboard";
-        return Equilibrium {
-            play: play.to_owned(),
-            scores: Vec::new(),
-        };
+    let mut tally = Tally::default();
+    let mut alive = params.players;
+    while alive > 1 {
+        let accepts = |offset, plan: &[i64]| theory.accepts(alive, offset, plan[offset]);
+        let plan = theory.plan(alive, params.gold);
+        tally.add(&plan, params.gold, |offset| accepts(offset, &plan));
+        if theory.fates(alive)[0].is_some() {
+            break;
+        }
+        alive -= 1;
     }
-    let (new, old) = combined(&distance(&plan, params.gold), 1.0, params.gold);
+    let overboard = params.players - alive;
+    let play = match overboard {
+        0 => "the first proposes 1 to each vote it needs and keeps the rest; it is accepted"
+            .to_owned(),
+        _ => format!("the gold does not reach: the first {overboard} go overboard"),
+    };
     let exact = |scheme, value| ExpectedScore {
         scheme,
         value,
         tolerance: EXACT,
     };
+    let scores = tally.parts().map(|(distance, votes)| {
+        let (new, old) = combined(&distance, votes, params.gold);
+        vec![exact("iclr2025", new), exact("arxiv2024", old)]
+    });
     Equilibrium {
-        play: "the first proposes 1 to every second voter and keeps the rest; they accept"
-            .to_owned(),
-        scores: vec![exact("iclr2025", new), exact("arxiv2024", old)],
+        play,
+        scores: scores.unwrap_or_default(),
     }
 }
 
@@ -87,50 +134,36 @@ pub(super) fn equilibrium(params: &PirateParams, theory: &Theory) -> Equilibrium
 /// S_P_golds and twice the gold. Forfeited proposals are no plans.
 pub(super) fn measures(params: &PirateParams, log: &EventLog) -> Measures {
     let mut measures = Measures::default();
-    let mut distances = Vec::new();
-    let (mut accuracy, mut support) = (Vec::new(), Vec::new());
-    let (mut right, mut cast) = (0usize, 0usize);
+    let mut tally = Tally::default();
+    let mut support = Vec::new();
     for event in log.of_kind("vote_result") {
-        let Some(plan) = event.get("plan").and_then(|value| value.integers()) else {
+        let plan = event.get("plan").and_then(|value| value.integers());
+        let (Some(plan), Some(votes)) = (plan, event.get("votes")) else {
             continue;
         };
-        distances.push(distance(plan, params.gold));
-        let accepts = accepted_by(event, plan.len());
-        let right_now = (1..plan.len())
-            .filter(|offset| is_right(*offset, plan[*offset], accepts[*offset]))
-            .count();
-        right += right_now;
-        cast += plan.len() - 1;
-        accuracy.push(right_now as f64 / (plan.len() - 1) as f64);
-        let in_favour = accepts.iter().filter(|accepts| **accepts).count();
+        let accepts = |offset| votes.entry(offset).text() == Some(ACCEPT);
+        tally.add(plan, params.gold, accepts);
+        let in_favour = (0..plan.len()).filter(|offset| accepts(*offset)).count();
         support.push(in_favour as f64 / plan.len() as f64);
     }
-    if distances.is_empty() {
+    let Some((distance, votes)) = tally.parts() else {
         return measures;
-    }
-    let average = Distance {
-        scaled: mean(distances.iter().map(|distance| distance.scaled)),
-        golds: mean(distances.iter().map(|distance| distance.golds)),
     };
-    let votes = right as f64 / cast as f64;
-    let (new, old) = combined(&average, votes, params.gold);
+    let (new, old) = combined(&distance, votes, params.gold);
     measures.score("iclr2025", new);
     measures.score("arxiv2024", old);
-    measures.part("S_P", average.scaled);
-    measures.part("S_P_golds", average.golds);
+    measures.part("S_P", distance.scaled);
+    measures.part("S_P_golds", distance.golds);
     measures.part("S_V", votes);
     measures.series(
         "distance",
-        distances.iter().map(|distance| distance.scaled).collect(),
+        tally
+            .distances
+            .iter()
+            .map(|distance| distance.scaled)
+            .collect(),
     );
-    measures.series("vote_accuracy", accuracy);
+    measures.series("vote_accuracy", tally.right);
     measures.series("accepts", support);
     measures
-}
-
-/// Who voted for the plan, the proposer first.
-fn accepted_by(event: &Event, voters: usize) -> Vec<bool> {
-    let votes = event.get("votes");
-    let accepts = |place| votes.is_some_and(|votes| votes.entry(place).text() == Some(ACCEPT));
-    (0..voters).map(accepts).collect()
 }

@@ -160,16 +160,17 @@ fn equilibrium_is_accepted_at_once_and_scores_in_full() {
 }
 
 #[test]
-fn with_too_little_gold_the_first_goes_overboard_and_nothing_is_promised() {
-    // Six can be bought for two gold, eight are safe because their deaths
-    // vote for them; the seventh is lost.
+fn with_too_little_gold_the_first_goes_overboard() {
+    // Two gold buy the votes of six pirates, 2 * 2 + 2. The seventh is lost, and
+    // so accepts anything from an eighth, who therefore is safe.
     let params = json!({"players": 7, "gold": 2});
-    assert_eq!(equilibrium_scores_hold(GAME, params.clone(), 1), 0);
+    assert_eq!(equilibrium_scores_hold(GAME, params.clone(), 1), 2);
     let play = played(GAME, params, &["equilibrium"; 7], 1);
     assert_eq!(play.log().of_kind("vote_result").count(), 2);
     assert_eq!(play.payoffs().iter().sum::<f64>(), 2.0);
     assert_eq!(play.payoffs()[0], 0.0);
     let params = json!({"players": 8, "gold": 2});
+    assert_eq!(equilibrium_scores_hold(GAME, params.clone(), 1), 2);
     let play = played(GAME, params, &["equilibrium"; 8], 1);
     assert_eq!(play.log().of_kind("vote_result").count(), 1);
 }
