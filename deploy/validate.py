@@ -253,6 +253,21 @@ def check_dockerfile(text):
     return faults
 
 
+# --- Configuration files ------------------------------------------------------------------------
+
+def check_files():
+    faults, read = [], {}
+    for path in [DEPLOY / "agon.toml", *sorted((DEPLOY / "kustomize").rglob("*.toml"))]:
+        try:
+            read[path] = tomllib.loads(path.read_text())
+        except tomllib.TOMLDecodeError as fault:
+            faults.append(f"{path.relative_to(DEPLOY)}: {fault}")
+    stack, cluster = DEPLOY / "agon.toml", DEPLOY / "kustomize/base/agon.toml"
+    if read.get(stack) != read.get(cluster):
+        faults.append("agon.toml of compose and of Kubernetes say different things")
+    return faults
+
+
 # --- Breaking things on purpose -----------------------------------------------------------------
 
 def manifest_of(documents, kind, name):
@@ -339,11 +354,7 @@ def main():
     found = check_dockerfile(dockerfile)
     print(f"docker  {len(dockerfile.splitlines())} lines, {len(found)} faults")
     faults += found or unnoticed("the Dockerfile", dockerfile, BROKEN_DOCKERFILE, check_dockerfile)
-    for path in [DEPLOY / "agon.toml", *sorted((DEPLOY / "kustomize").rglob("*.toml"))]:
-        try:
-            tomllib.loads(path.read_text())
-        except tomllib.TOMLDecodeError as fault:
-            faults.append(f"{path.relative_to(DEPLOY)}: {fault}")
+    faults += check_files()
     broken = len(BROKEN_MANIFESTS) + len(BROKEN_COMPOSE) + len(BROKEN_DOCKERFILE)
     broken += len(BROKEN_FLAG) if "worker" in HELP else 0
     print(f"broken  {broken} ways of breaking them tried")
