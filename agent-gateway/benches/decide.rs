@@ -65,7 +65,7 @@ async fn main() {
         let store = || Store::Redis(format!("redis://127.0.0.1:{port}"));
         measure("scripted, redis", calls, &open("", store()).await).await;
         measure(
-            "scripted, redis, limits, again in ledger",
+            "scripted, redis, limits",
             calls,
             &open(limits, store()).await,
         )
@@ -92,7 +92,7 @@ fn config(base_url: &str, limits: &str) -> GatewayConfig {
     GatewayConfig::parse("bench", &text).expect("a right configuration")
 }
 
-async fn measure(name: &str, calls: u32, gateway: &Gateway) {
+async fn measure(name: &'static str, calls: u32, gateway: &Gateway) {
     let client = AgentGatewayServiceClient::new(gateway.service());
     let (began, processor) = (Instant::now(), processor_time());
     let callers = (0..CALLERS).map(|caller| {
@@ -102,7 +102,7 @@ async fn measure(name: &str, calls: u32, gateway: &Gateway) {
             for index in 0..calls / CALLERS {
                 let began = Instant::now();
                 client
-                    .decide(request(caller, index))
+                    .decide(request(name, caller, index))
                     .await
                     .expect("an answer");
                 slowest = slowest.max(began.elapsed());
@@ -125,7 +125,7 @@ async fn measure(name: &str, calls: u32, gateway: &Gateway) {
 }
 
 /// A conversation of the size that a ten-player game has half-way.
-fn request(caller: u32, index: u32) -> DecideRequest {
+fn request(name: &str, caller: u32, index: u32) -> DecideRequest {
     let message = |role: MessageRole, text: &str| ChatMessage {
         role: role as i32,
         content: text.to_owned(),
@@ -143,7 +143,7 @@ fn request(caller: u32, index: u32) -> DecideRequest {
     }
     DecideRequest {
         address: Some(DecisionAddress {
-            session_id: format!("session-{}", caller / 10),
+            session_id: format!("{name}-{}", caller / 10),
             seat: caller % 10,
             index,
         }),

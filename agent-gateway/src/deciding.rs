@@ -3,6 +3,8 @@
 //! failing provider; the steps themselves live in the ledger, the admission and
 //! the providers. Runs detached inside a flight, started by `service.rs`.
 
+mod troubles;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -24,19 +26,11 @@ use crate::providers::{Call, Refusal, Remedy, Reply};
 use crate::routes::{Pool, Route, Routes};
 use crate::status::{Book, Tally};
 
+use troubles::Troubles;
+
 /// Beyond the timeout of its call an attempt needs only a moment to be settled;
 /// after this its asker has died.
 const SETTLE_MARGIN: Duration = Duration::from_secs(30);
-
-/// Delays between tries at a failing provider: soon at first, because most
-/// failures are single, then gently.
-const PROVIDER_DELAYS: DelayPolicy = DelayPolicy {
-    initial: Duration::from_millis(200),
-    factor: 2.0,
-    cap: Duration::from_secs(20),
-    jitter: 0.3,
-    give_up_after: None,
-};
 
 /// Looks at an address that another replica is asking about.
 const ELSEWHERE_DELAYS: DelayPolicy = DelayPolicy {
@@ -389,67 +383,5 @@ impl Decider {
             () = passengers.all_gone() => Err(DecideError::Abandoned),
             output = work => Ok(output),
         }
-    }
-}
-
-/// The bad luck of one decision with its provider.
-struct Troubles {
-    patience: Duration,
-    delays: Delays,
-    spent: Duration,
-    held: Duration,
-    tries: u32,
-    last: String,
-}
-
-impl Troubles {
-    fn new(patience: Duration) -> Self {
-        let delays = Delays::new(PROVIDER_DELAYS);
-        let (spent, held) = (Duration::ZERO, Duration::ZERO);
-        Self {
-            patience,
-            delays,
-            spent,
-            held,
-            tries: 0,
-            last: String::new(),
-        }
-    }
-
-    /// Takes note of a failed call; says how long to stay away.
-    fn note(&mut self, took: Duration, refusal: &Refusal) -> Duration {
-        self.tries += 1;
-        self.last.clone_from(&refusal.reason);
-        self.spent += took;
-        let own = self.delays.next_delay().unwrap_or(PROVIDER_DELAYS.cap);
-        match refusal.remedy {
-            Remedy::HoldKey(after) => {
-                self.held = after.unwrap_or(own);
-                self.held
-            }
-            Remedy::Retry(after) => {
-                let delay = after.map_or(own, |after| after.max(own));
-                self.spent += delay;
-                delay
-            }
-            Remedy::QuarantineKey | Remedy::GiveUp => Duration::ZERO,
-        }
-    }
-
-    /// Of a wait for quota, the part that a hold of our own making explains
-    /// counts as spent on the provider.
-    fn note_wait(&mut self, waited: Duration) {
-        self.spent += waited.min(std::mem::take(&mut self.held));
-    }
-
-    fn check(&self, model: &str) -> Result<(), DecideError> {
-        if self.spent < self.patience {
-            return Ok(());
-        }
-        Err(DecideError::PatienceOver {
-            model: model.to_owned(),
-            tries: self.tries,
-            last: self.last.clone(),
-        })
     }
 }

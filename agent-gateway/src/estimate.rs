@@ -40,3 +40,34 @@ pub fn usage(request: &Request, reply: &str) -> Usage {
         ..Usage::default()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::GatewayConfig;
+    use crate::decision::{Message, Role};
+
+    #[test]
+    fn estimate_is_above_what_a_tokenizer_counts() {
+        let model = GatewayConfig::default().resolve("ollama/x").unwrap();
+        let content = "You are one of ten players. Choose a whole number from 0 to 100.";
+        let mut request = Request {
+            model: "m".into(),
+            messages: vec![Message {
+                role: Role::User,
+                content: content.into(),
+            }],
+            temperature: None,
+            top_p: None,
+            max_output_tokens: None,
+            sampling_seed: None,
+            reply_format: None,
+        };
+        // cl100k counts 18, and some 4 around the message.
+        assert!((22..=40).contains(&input_tokens(&request)));
+        let input = input_tokens(&request);
+        assert_eq!(most_tokens(&request, &model), input + 1024);
+        request.max_output_tokens = Some(10);
+        assert_eq!(most_tokens(&request, &model), input + 10);
+    }
+}

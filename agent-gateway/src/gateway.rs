@@ -21,8 +21,9 @@ use crate::routes::Routes;
 use crate::service::GatewayService;
 use crate::status::Book;
 
-/// Conversations grow over a session; this is far above what models read.
-const LARGEST_MESSAGE_BYTES: usize = 32 * 1024 * 1024;
+/// Largest message that the service reads or writes; clients set the same, since
+/// tonic's own limit is 4 MB and a session's decisions are listed in one message.
+pub const LARGEST_MESSAGE_BYTES: usize = 32 * 1024 * 1024;
 
 /// Where decisions are kept and limits are shared.
 #[derive(Clone)]

@@ -27,4 +27,4 @@ pub mod status;
 pub mod wire;
 
 pub use config::{ConfigError, GatewayConfig, ModelSection, ProviderSection, ResolvedModel};
-pub use gateway::{Gateway, GatewayError, Store};
+pub use gateway::{Gateway, GatewayError, LARGEST_MESSAGE_BYTES, Store};

@@ -62,6 +62,14 @@ fn documented_file_is_read_as_documented() {
 }
 
 #[test]
+fn example_file_is_right() {
+    let text = include_str!("../../gateway.example.toml");
+    let config = GatewayConfig::parse("gateway.example.toml", text).unwrap();
+    assert!(config.resolve_without_keys("llama-70b").is_ok());
+    assert!(config.resolve("small").is_ok());
+}
+
+#[test]
 fn builtin_provider_needs_no_file() {
     let config = GatewayConfig::default();
     let model = config.resolve("ollama/qwen3:8b").unwrap();

@@ -14,6 +14,9 @@ use super::super::{Refusal, Remedy};
 /// Enough of a server's complaint to understand it, not a whole HTML page.
 const REASON_CHARS: usize = 300;
 
+/// A server that asks for more is mistaken; by then somebody has looked.
+const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(24 * 3_600);
+
 /// Error codes and types that mean the account behind the key has no money or
 /// quota left, whatever the status; waiting does not help.
 const DEAD_QUOTA: [&str; 4] = [
@@ -159,16 +162,22 @@ impl Said {
 /// `retry-after-ms` is finer; `retry-after` is seconds or a date.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
-    let seconds = |number: f64| Duration::try_from_secs_f64(number).ok();
-    if let Some(millis) = text("retry-after-ms").and_then(|text| text.parse::<f64>().ok()) {
-        return seconds(millis / 1_000.0);
-    }
-    let after = text(RETRY_AFTER.as_str())?;
-    if let Ok(number) = after.parse::<f64>() {
-        return seconds(number);
-    }
-    let date = httpdate::parse_http_date(after).ok()?;
-    Some(date.duration_since(SystemTime::now()).unwrap_or_default())
+    let number = |text: &str| text.parse::<f64>().ok();
+    let after = match (
+        text("retry-after-ms").and_then(number),
+        text(RETRY_AFTER.as_str()),
+    ) {
+        (Some(millis), _) => Duration::try_from_secs_f64(millis / 1_000.0).ok()?,
+        (None, None) => return None,
+        (None, Some(after)) => match number(after) {
+            Some(seconds) => Duration::try_from_secs_f64(seconds).ok()?,
+            None => {
+                let date = httpdate::parse_http_date(after).ok()?;
+                date.duration_since(SystemTime::now()).unwrap_or_default()
+            }
+        },
+    };
+    Some(after.min(LONGEST_RETRY_AFTER))
 }
 
 fn shortened(text: &str) -> String {
@@ -236,6 +245,8 @@ mod tests {
         assert_eq!(retry_after(&past), Some(Duration::ZERO));
         assert_eq!(retry_after(&headers(&[("retry-after", "-3")])), None);
         assert_eq!(retry_after(&headers(&[("retry-after", "soon")])), None);
+        let absurd = retry_after(&headers(&[("retry-after", "1e19")]));
+        assert_eq!(absurd, Some(LONGEST_RETRY_AFTER));
     }
 
     #[test]
