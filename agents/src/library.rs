@@ -136,7 +136,11 @@ fn empty_environment() -> Environment<'static> {
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(DEPTH);
     // Lines that hold only a block leave nothing behind.
-    let syntax = SyntaxConfig::builder().trim_blocks(true).lstrip_blocks(true).build();
+    let syntax = SyntaxConfig::builder()
+        .trim_blocks(true)
+        .lstrip_blocks(true)
+        .keep_trailing_newline(true)
+        .build();
     // Only delimiters can make a syntax impossible, and they are the usual ones.
     environment.set_syntax(syntax.unwrap_or_default());
     filters::add_to(&mut environment);

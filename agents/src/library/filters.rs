@@ -23,6 +23,7 @@ pub fn add_to(environment: &mut Environment<'_>) {
     environment.add_filter("player", player);
     environment.add_filter("players", players);
     environment.add_filter("quoted", quoted);
+    environment.add_filter("comma_list", |values: Vec<Value>| shown(&values).join(", "));
     environment.add_filter("and_list", |values: Vec<Value>| in_a_row(&values, "and"));
     environment.add_filter("or_list", |values: Vec<Value>| in_a_row(&values, "or"));
     environment.set_formatter(write_value);
@@ -102,11 +103,14 @@ fn quoted(words: Vec<Value>) -> Vec<String> {
     words.into_iter().map(|word| format!("\"{word}\"")).collect()
 }
 
+fn shown(values: &[Value]) -> Vec<String> {
+    let show = |value: &Value| real(value).map_or_else(|| value.to_string(), plain);
+    values.iter().map(show).collect()
+}
+
 /// `a, b and c`.
 fn in_a_row(values: &[Value], last_word: &str) -> String {
-    let show = |value: &Value| real(value).map_or_else(|| value.to_string(), plain);
-    let shown: Vec<String> = values.iter().map(show).collect();
-    match shown.split_last() {
+    match shown(values).split_last() {
         None => String::new(),
         Some((only, [])) => only.clone(),
         Some((last, before)) => format!("{} {last_word} {last}", before.join(", ")),
