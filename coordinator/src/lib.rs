@@ -5,3 +5,4 @@
 //! stop and start at any time, and on Redis several of it may run side by side.
 
 pub mod experiment;
+pub mod store;

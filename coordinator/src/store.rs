@@ -1,0 +1,317 @@
+//! What the coordinator must not lose: experiments, the queue, leases, results.
+//!
+//! One contract, two back ends ([`EmbeddedStore`]: one file; [`RedisStore`]: shared by replicas),
+//! one test suite for both. A back end decides every question of order and fencing in one step,
+//! so callers may retry anything and several may call at once. It knows no games, no workers'
+//! streams and no clock of its callers.
+//!
+//! Rules that both keep:
+//! - A session is in one state: queued, leased, done, parked, dead or cancelled.
+//! - Fences grow over all leases of a store; one is never given twice.
+//! - A lease is lost when the session was leased again, settled, cancelled or removed, not when
+//!   its time is over: whoever comes back in time to find nobody else on it may go on.
+//! - The first result wins; later ones are only compared.
+//! - Queues are fair: teams take turns, in a team its experiments take turns, in an experiment
+//!   sessions come in order; what was given back comes first, what crashed comes last.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::sync::watch;
+
+mod embedded;
+mod packed;
+mod redis;
+
+pub use embedded::{Clock, EmbeddedStore};
+pub use redis::RedisStore;
+
+/// Crashes after which a session is set aside as dead.
+pub const MOST_CRASHES: u32 = 3;
+
+/// Lost leases after which a session is set aside as dead. Larger than [`MOST_CRASHES`], because
+/// workers die for reasons of their own; but a session that takes its whole worker down each time
+/// must not go round for ever.
+pub const MOST_LOSSES: u32 = 20;
+
+/// Sessions set aside that progress lists with their reasons; counts are always complete.
+pub const MOST_LISTED: usize = 10_000;
+
+/// The results of a store's calls.
+pub type StoreResult<T> = Result<T, StoreError>;
+
+/// A store of the coordinator.
+#[async_trait]
+pub trait Store: Send + Sync {
+    /// Stores an experiment with its sessions, in their order. Done sessions stay done, those
+    /// that wait or run stay as they are, new and cancelled ones are queued; sessions that are
+    /// not named any more leave the experiment, their records stay.
+    async fn submit(&self, experiment: NewExperiment) -> StoreResult<Submitted>;
+
+    /// Leases up to `most` queued sessions to a worker.
+    async fn lease(&self, worker: &str, most: usize, ttl: Duration) -> StoreResult<Vec<Granted>>;
+
+    /// Renews leases; the answers stand in the order of the leases.
+    async fn renew(&self, worker: &str, leases: &[LeaseKey], ttl: Duration) -> StoreResult<Vec<bool>>;
+
+    /// Takes in a result.
+    async fn complete(&self, lease: &LeaseKey, result: SessionResult) -> StoreResult<Completion>;
+
+    /// Takes in that a session failed. False when the lease was lost.
+    async fn fail(&self, lease: &LeaseKey, failure: Failure, reason: &str) -> StoreResult<bool>;
+
+    /// Puts sessions back at the front of their queues; this counts as no try. Lost leases are
+    /// passed over.
+    async fn release(&self, leases: &[LeaseKey]) -> StoreResult<()>;
+
+    /// Puts sessions back whose leases have run out; says how many.
+    async fn expire(&self) -> StoreResult<u64>;
+
+    /// How far an experiment is; `None` when there is none of this name.
+    async fn progress(&self, experiment: &str) -> StoreResult<Option<Progress>>;
+
+    /// Finished sessions in the experiment's order: those after position `after`, at most `most`.
+    async fn results(
+        &self,
+        experiment: &str,
+        after: Option<u64>,
+        most: usize,
+    ) -> StoreResult<Vec<StoredResult>>;
+
+    /// Cancels what is queued and running. False when there is no such experiment.
+    async fn cancel(&self, experiment: &str) -> StoreResult<bool>;
+
+    /// Queues parked and dead sessions again, with new tries: the named ones, or all. `None` when
+    /// there is no such experiment.
+    async fn retry(&self, experiment: &str, sessions: &[String]) -> StoreResult<Option<u64>>;
+
+    /// All experiments, by name.
+    async fn list(&self) -> StoreResult<Vec<ExperimentEntry>>;
+
+    /// The templates of this digest.
+    async fn bundle(&self, digest: &str) -> StoreResult<Option<Templates>>;
+
+    /// Notes that a worker is there, for [`Progress::workers`].
+    async fn greet(&self, worker: &str, ttl: Duration) -> StoreResult<()>;
+
+    /// Changes whenever sessions may have become free to lease.
+    fn queued(&self) -> watch::Receiver<u64>;
+}
+
+/// Templates by their path.
+pub type Templates = BTreeMap<String, String>;
+
+/// An experiment as it is stored.
+#[derive(Debug, Clone, Default)]
+pub struct NewExperiment {
+    /// Its name, which is its id.
+    pub id: String,
+    /// Who pays.
+    pub team: String,
+    /// The document as it was handed in.
+    pub document: Vec<u8>,
+    /// Trace under which its sessions run; may be empty.
+    pub traceparent: String,
+    /// Digest and content of the templates that it brings.
+    pub bundle: Option<(String, Templates)>,
+    /// Its sessions in order: id and spec.
+    pub sessions: Vec<(String, String)>,
+}
+
+/// What became of a submission.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Submitted {
+    /// Sessions of the experiment.
+    pub sessions: u64,
+    /// Of these, done before.
+    pub already_done: u64,
+}
+
+/// Names a lease.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct LeaseKey {
+    /// The session.
+    pub session: String,
+    /// Its fence.
+    pub fence: u64,
+}
+
+/// A session leased to a worker.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Granted {
+    /// The lease.
+    pub key: LeaseKey,
+    /// The spec as it was handed in.
+    pub spec: String,
+    /// 1 for the first try.
+    pub attempt: u32,
+    /// The experiment.
+    pub experiment: String,
+    /// Who pays.
+    pub team: String,
+    /// Trace under which it runs; may be empty.
+    pub traceparent: String,
+}
+
+/// A session's record and what was measured beside it, as bytes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct SessionResult {
+    /// The record.
+    pub record: Vec<u8>,
+    /// Telemetry.
+    pub telemetry: Vec<u8>,
+}
+
+/// What became of a result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Completion {
+    /// It is the session's record now.
+    First,
+    /// The session was done, with the same record.
+    Same,
+    /// The session was done, with another record: a determinism fault, noted.
+    Different,
+    /// The lease was lost; nothing was looked at.
+    Fenced,
+}
+
+/// Why a session failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Failure {
+    /// It crashed; [`MOST_CRASHES`] make it dead.
+    Crashed,
+    /// The outside did not answer in time.
+    Parked,
+    /// It can never run as it is written.
+    Impossible,
+}
+
+/// How far an experiment is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// Sessions of the experiment.
+    pub sessions: u64,
+    /// Waiting.
+    pub queued: u64,
+    /// Leased.
+    pub running: u64,
+    /// Finished.
+    pub done: u64,
+    /// Set aside because the outside did not answer.
+    pub parked: Vec<SetAside>,
+    /// Set aside because they failed too often.
+    pub dead: Vec<SetAside>,
+    /// Sessions that were finished twice with different records.
+    pub determinism_faults: Vec<String>,
+    /// Workers that are there.
+    pub workers: u64,
+    /// Whether it was cancelled.
+    pub cancelled: bool,
+}
+
+impl Progress {
+    /// Whether nothing is left to run.
+    pub fn is_over(&self) -> bool {
+        self.queued == 0 && self.running == 0
+    }
+}
+
+/// A session set aside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SetAside {
+    /// The session.
+    pub session: String,
+    /// Why.
+    pub reason: String,
+    /// How often it was tried.
+    pub attempts: u32,
+}
+
+/// A finished session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct StoredResult {
+    /// Place in the experiment.
+    pub position: u64,
+    /// The session.
+    pub session: String,
+    /// What it left.
+    pub result: SessionResult,
+}
+
+/// An experiment in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ExperimentEntry {
+    /// Its name.
+    pub id: String,
+    /// Who pays.
+    pub team: String,
+    /// Its sessions.
+    pub sessions: u64,
+    /// Of these, done.
+    pub done: u64,
+}
+
+/// Why a store did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub enum StoreError {
+    /// The experiment's name belongs to another team.
+    #[error("experiment \"{experiment}\" belongs to team \"{team}\"; give yours another name")]
+    OtherTeam {
+        /// The experiment.
+        experiment: String,
+        /// Whose it is.
+        team: String,
+    },
+    /// The file of the store is used by another process.
+    #[error("{path} is in use by another process")]
+    InUse {
+        /// The folder.
+        path: String,
+    },
+    /// The store's folder or file cannot be used.
+    #[error("cannot use {path}")]
+    Folder {
+        /// The folder or file.
+        path: String,
+        /// Why.
+        #[source]
+        source: std::io::Error,
+    },
+    /// The database refuses.
+    #[error("cannot {operation} in the coordinator's database")]
+    Database {
+        /// What was tried.
+        operation: &'static str,
+        /// Why.
+        #[source]
+        source: rusqlite::Error,
+    },
+    /// The address of Redis makes no sense, or nobody answers there.
+    #[error("cannot reach redis at {address}; is it running and reachable from here?")]
+    Unreachable {
+        /// The address without its password.
+        address: String,
+        /// Why.
+        #[source]
+        source: ::redis::RedisError,
+    },
+    /// Redis does not answer, or refuses.
+    #[error("cannot {operation} in redis")]
+    Redis {
+        /// What was tried.
+        operation: &'static str,
+        /// Why.
+        #[source]
+        source: ::redis::RedisError,
+    },
+    /// What is stored cannot be read; it was written by something else.
+    #[error("what is stored as {what} cannot be read")]
+    Corrupt {
+        /// What.
+        what: String,
+    },
+    /// The store was closed while it was asked.
+    #[error("the coordinator's store has stopped")]
+    Stopped,
+}

@@ -1,0 +1,76 @@
+//! The tables of the embedded store, and how its file is opened.
+
+use std::path::Path;
+use std::time::Duration;
+
+use rusqlite::Connection;
+
+use crate::store::{StoreError, StoreResult};
+
+/// `position` is null for sessions that have left their experiment but keep their record.
+/// `rank` orders the queue. `fence` is that of the last lease, also after it ended.
+const TABLES: &str = "
+CREATE TABLE IF NOT EXISTS experiments (
+    id TEXT PRIMARY KEY,
+    team TEXT NOT NULL,
+    document BLOB NOT NULL,
+    traceparent TEXT NOT NULL,
+    cancelled INTEGER NOT NULL DEFAULT 0
+) STRICT;
+CREATE TABLE IF NOT EXISTS sessions (
+    id TEXT PRIMARY KEY,
+    experiment TEXT NOT NULL,
+    position INTEGER,
+    spec TEXT NOT NULL,
+    state TEXT NOT NULL,
+    rank INTEGER NOT NULL DEFAULT 0,
+    fence INTEGER NOT NULL DEFAULT 0,
+    worker TEXT,
+    expires_ms INTEGER,
+    crashes INTEGER NOT NULL DEFAULT 0,
+    losses INTEGER NOT NULL DEFAULT 0,
+    reason TEXT NOT NULL DEFAULT '',
+    fault INTEGER NOT NULL DEFAULT 0
+) STRICT, WITHOUT ROWID;
+CREATE INDEX IF NOT EXISTS sessions_of_experiment ON sessions (experiment, state, position);
+CREATE INDEX IF NOT EXISTS sessions_leased ON sessions (expires_ms) WHERE state = 'leased';
+CREATE TABLE IF NOT EXISTS results (
+    session TEXT PRIMARY KEY,
+    digest TEXT NOT NULL,
+    record BLOB NOT NULL,
+    telemetry BLOB NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS bundles (
+    digest TEXT PRIMARY KEY,
+    templates TEXT NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS workers (
+    id TEXT PRIMARY KEY,
+    gone_ms INTEGER NOT NULL
+) STRICT;
+CREATE TABLE IF NOT EXISTS counters (
+    name TEXT PRIMARY KEY,
+    value INTEGER NOT NULL
+) STRICT;
+";
+
+/// Opens the file and makes the tables that are missing.
+pub fn open(file: &Path) -> StoreResult<Connection> {
+    let prepare = || -> rusqlite::Result<Connection> {
+        let connection = Connection::open(file)?;
+        connection.busy_timeout(Duration::from_secs(10))?;
+        // Full: what was acknowledged survives a power cut, too. Commits are shared.
+        connection.execute_batch(
+            "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;",
+        )?;
+        connection.execute_batch(TABLES)?;
+        connection.set_prepared_statement_cache_capacity(64);
+        Ok(connection)
+    };
+    prepare().map_err(database("open the file"))
+}
+
+/// Turns a refusal of the database into the store's error.
+pub fn database(operation: &'static str) -> impl FnOnce(rusqlite::Error) -> StoreError {
+    move |source| StoreError::Database { operation, source }
+}

@@ -1,0 +1,173 @@
+//! Changes to whole experiments: handed in, cancelled, tried again.
+
+use std::time::Duration;
+
+use rusqlite::{OptionalExtension as _, params};
+
+use super::Batch;
+use crate::store::{NewExperiment, StoreError, StoreResult, Submitted};
+
+impl Batch<'_> {
+    pub(super) fn submit(
+        &mut self,
+        experiment: &NewExperiment,
+    ) -> rusqlite::Result<StoreResult<Submitted>> {
+        let NewExperiment { id, team, document, traceparent, bundle, sessions } = experiment;
+        if let Some(owner) = self.team_of(id)?
+            && owner != *team
+        {
+            let error = StoreError::OtherTeam { experiment: id.clone(), team: owner };
+            return Ok(Err(error));
+        }
+        self.transaction.execute(
+            "INSERT INTO experiments (id, team, document, traceparent) VALUES (?1, ?2, ?3, ?4)
+             ON CONFLICT (id) DO UPDATE SET document = ?3, traceparent = ?4, cancelled = 0",
+            params![id, team, document, traceparent],
+        )?;
+        if let Some((digest, templates)) = bundle {
+            // A map of strings always serialises.
+            let templates = serde_json::to_string(templates).unwrap_or_default();
+            self.transaction.execute(
+                "INSERT INTO bundles (digest, templates) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+                params![digest, templates],
+            )?;
+        }
+        self.transaction
+            .execute("UPDATE sessions SET position = NULL WHERE experiment = ?1", [id])?;
+        let mut already_done = 0;
+        for (position, (session, spec)) in sessions.iter().enumerate() {
+            let state = self.place(experiment, position, session, spec)?;
+            already_done += u64::from(state.as_deref() == Some("done"));
+        }
+        self.drop_unplaced(id)?;
+        Ok(Ok(Submitted { sessions: sessions.len() as u64, already_done }))
+    }
+
+    /// Gives a session its place in the experiment and queues it if it must be played. Answers
+    /// the state that it was in.
+    fn place(
+        &mut self,
+        experiment: &NewExperiment,
+        position: usize,
+        session: &str,
+        spec: &str,
+    ) -> rusqlite::Result<Option<String>> {
+        let position = i64::try_from(position).unwrap_or(i64::MAX);
+        let state: Option<String> = self
+            .transaction
+            .prepare_cached("SELECT state FROM sessions WHERE id = ?1")?
+            .query_row([session], |row| row.get(0))
+            .optional()?;
+        match state.as_deref() {
+            Some("cancelled") | None => {
+                let rank = self.next_rank();
+                self.transaction
+                    .prepare_cached(
+                        "INSERT INTO sessions (id, experiment, position, spec, state, rank)
+                         VALUES (?1, ?2, ?3, ?4, 'queued', ?5)
+                         ON CONFLICT (id) DO UPDATE SET position = ?3, state = 'queued', rank = ?5,
+                             crashes = 0, losses = 0, reason = '', worker = NULL",
+                    )?
+                    .execute(params![session, experiment.id, position, spec, rank])?;
+                self.turns.add(&experiment.team, &experiment.id, rank, session);
+                self.queued = true;
+            }
+            Some(_) => {
+                self.transaction
+                    .prepare_cached("UPDATE sessions SET position = ?2 WHERE id = ?1")?
+                    .execute(params![session, position])?;
+            }
+        }
+        Ok(state)
+    }
+
+    /// Sessions that have no place any more go, unless they are done.
+    fn drop_unplaced(&mut self, experiment: &str) -> rusqlite::Result<()> {
+        let unplaced: Vec<(String, i64)> = self
+            .transaction
+            .prepare_cached(
+                "DELETE FROM sessions WHERE experiment = ?1 AND position IS NULL
+                 AND state <> 'done' RETURNING id, rank",
+            )?
+            .query_map([experiment], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        for (session, rank) in unplaced {
+            self.turns.remove(experiment, rank, &session);
+        }
+        Ok(())
+    }
+
+    pub(super) fn cancel(&mut self, experiment: &str) -> rusqlite::Result<bool> {
+        let known = self
+            .transaction
+            .execute("UPDATE experiments SET cancelled = 1 WHERE id = ?1", [experiment])?;
+        let cancelled: Vec<(String, i64)> = self
+            .transaction
+            .prepare_cached(
+                "UPDATE sessions SET state = 'cancelled', worker = NULL, expires_ms = NULL
+                 WHERE experiment = ?1 AND state IN ('queued', 'leased') RETURNING id, rank",
+            )?
+            .query_map([experiment], |row| Ok((row.get(0)?, row.get(1)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        for (session, rank) in cancelled {
+            self.turns.remove(experiment, rank, &session);
+        }
+        Ok(known > 0)
+    }
+
+    pub(super) fn retry(
+        &mut self,
+        experiment: &str,
+        named: &[String],
+    ) -> rusqlite::Result<Option<u64>> {
+        let Some(team) = self.team_of(experiment)? else {
+            return Ok(None);
+        };
+        let aside: Vec<String> = self
+            .transaction
+            .prepare_cached(
+                "SELECT id FROM sessions WHERE experiment = ?1 AND state IN ('parked', 'dead')
+                 AND position IS NOT NULL ORDER BY position",
+            )?
+            .query_map([experiment], |row| row.get(0))?
+            .collect::<rusqlite::Result<_>>()?;
+        let wanted: Vec<String> =
+            aside.into_iter().filter(|id| named.is_empty() || named.contains(id)).collect();
+        for session in &wanted {
+            let rank = self.next_rank();
+            self.transaction
+                .prepare_cached(
+                    "UPDATE sessions SET state = 'queued', rank = ?2, crashes = 0, losses = 0,
+                         reason = '', worker = NULL WHERE id = ?1",
+                )?
+                .execute(params![session, rank])?;
+            self.turns.add(&team, experiment, rank, session);
+        }
+        if !wanted.is_empty() {
+            self.queued = true;
+            self.transaction
+                .execute("UPDATE experiments SET cancelled = 0 WHERE id = ?1", [experiment])?;
+        }
+        Ok(Some(wanted.len() as u64))
+    }
+
+    pub(super) fn greet(&mut self, worker: &str, ttl: Duration) -> rusqlite::Result<()> {
+        self.transaction
+            .prepare_cached(
+                "INSERT INTO workers (id, gone_ms) VALUES (?1, ?2)
+                 ON CONFLICT (id) DO UPDATE SET gone_ms = ?2",
+            )?
+            .execute(params![worker, self.until(ttl)])?;
+        self.transaction
+            .prepare_cached("DELETE FROM workers WHERE gone_ms <= ?1")?
+            .execute([self.now_ms])?;
+        Ok(())
+    }
+
+    pub(super) fn team_of(&self, experiment: &str) -> rusqlite::Result<Option<String>> {
+        self.transaction
+            .prepare_cached("SELECT team FROM experiments WHERE id = ?1")?
+            .query_row([experiment], |row| row.get(0))
+            .optional()
+    }
+}

@@ -1,0 +1,43 @@
+//! Records are stored compressed: they are JSON that repeats itself, a tenth is left of them.
+
+use std::io::{Read as _, Write as _};
+
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+
+use super::{StoreError, StoreResult};
+
+/// A result, ready to be stored.
+pub struct Packed {
+    /// Digest of the record before compression: completions are compared by it.
+    pub digest: String,
+    /// The record, compressed.
+    pub record: Vec<u8>,
+    /// Telemetry, compressed.
+    pub telemetry: Vec<u8>,
+}
+
+/// Compresses a result. Takes a millisecond or two for a long session.
+pub fn pack(result: &super::SessionResult) -> Packed {
+    Packed {
+        digest: blake3::hash(&result.record).to_hex().to_string(),
+        record: deflate(&result.record),
+        telemetry: deflate(&result.telemetry),
+    }
+}
+
+/// The opposite of what [`pack`] did to one part.
+pub fn unpack(packed: &[u8], what: &str) -> StoreResult<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let read = DeflateDecoder::new(packed).read_to_end(&mut bytes);
+    read.map_err(|_| StoreError::Corrupt { what: what.to_owned() })?;
+    Ok(bytes)
+}
+
+fn deflate(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::fast());
+    // Writing into a vector cannot fail.
+    let _ = encoder.write_all(bytes);
+    encoder.finish().unwrap_or_default()
+}

@@ -1,0 +1,419 @@
+//! The store that several coordinators share: one Redis, one Lua script per question.
+//!
+//! Time is Redis's. Losing the connection loses nothing: calls fail, callers try again, and every
+//! call may be repeated. What was acknowledged is as safe as Redis's own persistence (`appendfsync
+//! everysec` may lose a second; then sessions are played again from their ledgers).
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use ::redis::aio::{ConnectionManager, ConnectionManagerConfig};
+use ::redis::{AsyncCommands as _, Client, FromRedisValue, RedisError, ScriptInvocation};
+use async_trait::async_trait;
+use futures_util::StreamExt as _;
+use tokio::sync::watch;
+use tokio::task::AbortHandle;
+
+use self::scripts::{PREFIX, Scripts};
+use super::packed::{pack, unpack};
+use super::{
+    Completion, ExperimentEntry, Failure, Granted, LeaseKey, MOST_CRASHES, MOST_LISTED,
+    MOST_LOSSES, NewExperiment, Progress, SessionResult, SetAside, Store, StoreError, StoreResult,
+    StoredResult, Submitted, Templates,
+};
+
+mod scripts;
+
+/// Scripts answer within a millisecond, a batch of sessions within ten; after this the
+/// connection is worth replacing.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long one try to connect may take.
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// A coordinator started together with its Redis should find it; later the operator should know.
+const FIRST_RETRIES: usize = 3;
+
+/// How long to wait before listening again after the listening connection broke.
+const LISTEN_AGAIN: Duration = Duration::from_millis(500);
+
+/// Sessions handled by one call of a script. Redis serves nobody else meanwhile: a few
+/// milliseconds.
+const CHUNK: usize = 200;
+
+/// See the module.
+#[derive(Clone)]
+pub struct RedisStore {
+    connection: ConnectionManager,
+    scripts: Arc<Scripts>,
+    listening: Arc<Listening>,
+}
+
+/// The task that hears of newly queued sessions; it ends with the store.
+struct Listening {
+    queued: watch::Receiver<u64>,
+    task: AbortHandle,
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+impl RedisStore {
+    /// Connects and makes sure that somebody answers.
+    ///
+    /// # Errors
+    /// The address makes no sense, or nobody answers there.
+    pub async fn connect(url: &str) -> StoreResult<Self> {
+        let unreachable = |source| StoreError::Unreachable { address: without_secrets(url), source };
+        let client = Client::open(url).map_err(unreachable)?;
+        let config = ConnectionManagerConfig::new()
+            .set_response_timeout(Some(RESPONSE_TIMEOUT))
+            .set_connection_timeout(Some(CONNECTION_TIMEOUT))
+            .set_number_of_retries(FIRST_RETRIES)
+            .set_max_delay(Duration::from_secs(1));
+        let connecting = ConnectionManager::new_with_config(client.clone(), config);
+        let mut connection = connecting.await.map_err(unreachable)?;
+        let ping = ::redis::cmd("PING");
+        ping.query_async::<String>(&mut connection).await.map_err(unreachable)?;
+        let (announce, queued) = watch::channel(0);
+        let task = tokio::spawn(listen(client, announce)).abort_handle();
+        let listening = Arc::new(Listening { queued, task });
+        Ok(Self { connection, scripts: Arc::new(Scripts::new()), listening })
+    }
+
+    async fn run<T: FromRedisValue>(
+        &self,
+        operation: &'static str,
+        script: &mut ScriptInvocation<'_>,
+    ) -> StoreResult<T> {
+        script.key(PREFIX);
+        let answer = script.invoke_async(&mut self.connection.clone()).await;
+        answer.map_err(redis(operation))
+    }
+
+    /// Ids of all sessions of an experiment.
+    async fn places(&self, experiment: &str) -> StoreResult<Vec<String>> {
+        let key = format!("{PREFIX}e:{experiment}:places");
+        let places = self.connection.clone().zrange(key, 0, -1).await;
+        places.map_err(redis("read sessions"))
+    }
+
+    async fn drop_sessions(&self, experiment: &str, sessions: &[&String]) -> StoreResult<()> {
+        for chunk in sessions.chunks(CHUNK) {
+            let mut call = self.scripts.drop.prepare_invoke();
+            call.arg(experiment).arg(chunk);
+            self.run::<i64>("remove sessions", &mut call).await?;
+        }
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Store for RedisStore {
+    async fn submit(&self, experiment: NewExperiment) -> StoreResult<Submitted> {
+        let NewExperiment { id, team, document, traceparent, bundle, sessions } = &experiment;
+        let (digest, templates) = bundle.clone().unwrap_or_default();
+        // A map of strings always serialises.
+        let templates = serde_json::to_string(&templates).unwrap_or_default();
+        let mut begin = self.scripts.begin.prepare_invoke();
+        begin.arg(id).arg(team).arg(document.as_slice()).arg(traceparent).arg(digest).arg(templates);
+        let owner: String = self.run("store an experiment", &mut begin).await?;
+        if !owner.is_empty() {
+            return Err(StoreError::OtherTeam { experiment: id.clone(), team: owner });
+        }
+        let before = self.places(id).await?;
+        let now: BTreeSet<&String> = sessions.iter().map(|(session, _)| session).collect();
+        let gone: Vec<&String> = before.iter().filter(|session| !now.contains(session)).collect();
+        self.drop_sessions(id, &gone).await?;
+        let mut already_done = 0;
+        for (number, chunk) in sessions.chunks(CHUNK).enumerate() {
+            let mut place = self.scripts.place.prepare_invoke();
+            place.arg(id).arg(team);
+            for (offset, (session, spec)) in chunk.iter().enumerate() {
+                place.arg(number * CHUNK + offset).arg(session).arg(spec);
+            }
+            already_done += self.run::<u64>("queue sessions", &mut place).await?;
+        }
+        Ok(Submitted { sessions: sessions.len() as u64, already_done })
+    }
+
+    async fn lease(&self, worker: &str, most: usize, ttl: Duration) -> StoreResult<Vec<Granted>> {
+        let mut call = self.scripts.lease.prepare_invoke();
+        call.arg(worker).arg(most).arg(millis(ttl));
+        let granted: Vec<(String, u64, String, u32, String, String, String)> =
+            self.run("lease sessions", &mut call).await?;
+        let granted = granted.into_iter();
+        let granted = granted.map(|(session, fence, spec, attempt, experiment, team, traceparent)| {
+            let key = LeaseKey { session, fence };
+            Granted { key, spec, attempt, experiment, team, traceparent }
+        });
+        Ok(granted.collect())
+    }
+
+    async fn renew(
+        &self,
+        worker: &str,
+        leases: &[LeaseKey],
+        ttl: Duration,
+    ) -> StoreResult<Vec<bool>> {
+        let mut renewed = Vec::with_capacity(leases.len());
+        for chunk in leases.chunks(CHUNK) {
+            let mut call = self.scripts.renew.prepare_invoke();
+            call.arg(worker).arg(millis(ttl));
+            for lease in chunk {
+                call.arg(&lease.session).arg(lease.fence);
+            }
+            renewed.extend(self.run::<Vec<bool>>("renew leases", &mut call).await?);
+        }
+        Ok(renewed)
+    }
+
+    async fn complete(&self, lease: &LeaseKey, result: SessionResult) -> StoreResult<Completion> {
+        let packed = pack(&result);
+        let mut call = self.scripts.complete.prepare_invoke();
+        call.arg(&lease.session).arg(lease.fence).arg(packed.digest);
+        call.arg(packed.record.as_slice()).arg(packed.telemetry.as_slice());
+        let outcome: String = self.run("store a result", &mut call).await?;
+        match outcome.as_str() {
+            "first" => Ok(Completion::First),
+            "same" => Ok(Completion::Same),
+            "different" => Ok(Completion::Different),
+            _ => Ok(Completion::Fenced),
+        }
+    }
+
+    async fn fail(&self, lease: &LeaseKey, failure: Failure, reason: &str) -> StoreResult<bool> {
+        let failure = match failure {
+            Failure::Crashed => "crashed",
+            Failure::Parked => "parked",
+            Failure::Impossible => "impossible",
+        };
+        let mut call = self.scripts.fail.prepare_invoke();
+        call.arg(&lease.session).arg(lease.fence).arg(failure).arg(reason).arg(MOST_CRASHES);
+        self.run("note a failure", &mut call).await
+    }
+
+    async fn release(&self, leases: &[LeaseKey]) -> StoreResult<()> {
+        for chunk in leases.chunks(CHUNK) {
+            let mut call = self.scripts.release.prepare_invoke();
+            for lease in chunk {
+                call.arg(&lease.session).arg(lease.fence);
+            }
+            self.run::<i64>("release leases", &mut call).await?;
+        }
+        Ok(())
+    }
+
+    async fn expire(&self) -> StoreResult<u64> {
+        let mut lost = 0;
+        loop {
+            let mut call = self.scripts.expire.prepare_invoke();
+            call.arg(MOST_LOSSES).arg(CHUNK);
+            let found: u64 = self.run("expire leases", &mut call).await?;
+            lost += found;
+            if found < CHUNK as u64 {
+                return Ok(lost);
+            }
+        }
+    }
+
+    async fn progress(&self, experiment: &str) -> StoreResult<Option<Progress>> {
+        type Aside = (f64, String, String, String, u32);
+        type Answer = (Vec<u64>, Vec<Aside>, Vec<(f64, String)>);
+        let mut call = self.scripts.progress.prepare_invoke();
+        call.arg(experiment).arg(MOST_LISTED);
+        let answer: Option<Answer> = self.run("read progress", &mut call).await?;
+        let Some((numbers, mut aside, mut faults)) = answer else {
+            return Ok(None);
+        };
+        let [sessions, queued, running, done, cancelled, workers] = numbers[..] else {
+            return Err(StoreError::Corrupt { what: format!("progress of {experiment}") });
+        };
+        aside.sort_by(|one, other| one.0.total_cmp(&other.0));
+        faults.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let mut progress = Progress {
+            sessions,
+            queued,
+            running,
+            done,
+            workers,
+            cancelled: cancelled == 1,
+            determinism_faults: faults.into_iter().map(|(_, session)| session).collect(),
+            ..Progress::default()
+        };
+        for (_, session, state, reason, attempts) in aside {
+            let list = if state == "parked" { &mut progress.parked } else { &mut progress.dead };
+            list.push(SetAside { session, reason, attempts });
+        }
+        Ok(Some(progress))
+    }
+
+    async fn results(
+        &self,
+        experiment: &str,
+        after: Option<u64>,
+        most: usize,
+    ) -> StoreResult<Vec<StoredResult>> {
+        let key = format!("{PREFIX}e:{experiment}:places");
+        let mut results = Vec::new();
+        let mut after = after;
+        while results.len() < most {
+            let low = after.map_or_else(|| "-inf".to_owned(), |after| format!("({after}"));
+            let wanted = (most - results.len()).min(CHUNK);
+            let mut connection = self.connection.clone();
+            let read = connection.zrangebyscore_limit_withscores(
+                &key,
+                low,
+                "+inf",
+                0,
+                isize::try_from(wanted).unwrap_or(isize::MAX),
+            );
+            let page: Vec<(String, f64)> = read.await.map_err(redis("read results"))?;
+            if page.is_empty() {
+                break;
+            }
+            let mut pipe = ::redis::pipe();
+            for (session, _) in &page {
+                let key = format!("{PREFIX}s:{session}");
+                pipe.hmget(key, &["state", "record", "telemetry"]);
+            }
+            let answer = pipe.query_async(&mut connection).await;
+            let rows: Vec<(Option<String>, Option<Vec<u8>>, Option<Vec<u8>>)> =
+                answer.map_err(redis("read results"))?;
+            for ((session, position), (state, record, telemetry)) in page.into_iter().zip(rows) {
+                // Positions are small whole numbers, which floats hold exactly.
+                let position = position as u64;
+                after = Some(position);
+                let (Some("done"), Some(record)) = (state.as_deref(), record) else {
+                    continue;
+                };
+                let result = SessionResult {
+                    record: unpack(&record, &session)?,
+                    telemetry: unpack(&telemetry.unwrap_or_default(), &session)?,
+                };
+                results.push(StoredResult { position, session, result });
+            }
+        }
+        Ok(results)
+    }
+
+    async fn cancel(&self, experiment: &str) -> StoreResult<bool> {
+        loop {
+            let mut call = self.scripts.cancel.prepare_invoke();
+            call.arg(experiment).arg(CHUNK);
+            match self.run::<i64>("cancel", &mut call).await? {
+                0 => return Ok(true),
+                cancelled if cancelled < 0 => return Ok(false),
+                _ => {}
+            }
+        }
+    }
+
+    async fn retry(&self, experiment: &str, sessions: &[String]) -> StoreResult<Option<u64>> {
+        let mut connection = self.connection.clone();
+        let key = format!("{PREFIX}e:{experiment}");
+        let mut pipe = ::redis::pipe();
+        pipe.exists(&key).smembers(format!("{key}:aside"));
+        let answer = pipe.query_async(&mut connection).await;
+        let (known, aside): (bool, BTreeSet<String>) = answer.map_err(redis("read sessions"))?;
+        if !known {
+            return Ok(None);
+        }
+        let named = |session: &String| sessions.is_empty() || sessions.contains(session);
+        let wanted = if aside.is_empty() { Vec::new() } else { self.places(experiment).await? };
+        let wanted: Vec<String> = wanted
+            .into_iter()
+            .filter(|session| aside.contains(session) && named(session))
+            .collect();
+        let mut requeued = 0;
+        for chunk in wanted.chunks(CHUNK) {
+            let mut call = self.scripts.retry.prepare_invoke();
+            call.arg(experiment).arg(chunk);
+            requeued += self.run::<u64>("queue sessions again", &mut call).await?;
+        }
+        Ok(Some(requeued))
+    }
+
+    async fn list(&self) -> StoreResult<Vec<ExperimentEntry>> {
+        let failed = || redis("list experiments");
+        let mut connection = self.connection.clone();
+        let names = connection.smembers(format!("{PREFIX}experiments")).await;
+        let names: BTreeSet<String> = names.map_err(failed())?;
+        let mut pipe = ::redis::pipe();
+        for name in &names {
+            let key = format!("{PREFIX}e:{name}");
+            pipe.hmget(&key, &["team", "n:done"]).zcard(format!("{key}:places"));
+        }
+        if names.is_empty() {
+            return Ok(Vec::new());
+        }
+        let answer: Vec<::redis::Value> =
+            pipe.query_async(&mut connection).await.map_err(failed())?;
+        let mut entries = Vec::with_capacity(names.len());
+        for (id, pair) in names.into_iter().zip(answer.chunks_exact(2)) {
+            let corrupt = |_| StoreError::Corrupt { what: format!("experiment {id}") };
+            let (team, done) =
+                <(Option<String>, Option<u64>)>::from_redis_value(pair[0].clone()).map_err(corrupt)?;
+            let sessions = u64::from_redis_value(pair[1].clone()).map_err(corrupt)?;
+            let (team, done) = (team.unwrap_or_default(), done.unwrap_or(0));
+            entries.push(ExperimentEntry { id, team, sessions, done });
+        }
+        Ok(entries)
+    }
+
+    async fn bundle(&self, digest: &str) -> StoreResult<Option<Templates>> {
+        let read = self.connection.clone().get(format!("{PREFIX}b:{digest}")).await;
+        let json: Option<String> = read.map_err(redis("read templates"))?;
+        let corrupt = |_| StoreError::Corrupt { what: format!("templates {digest}") };
+        json.map(|json| serde_json::from_str(&json).map_err(corrupt)).transpose()
+    }
+
+    async fn greet(&self, worker: &str, ttl: Duration) -> StoreResult<()> {
+        let mut call = self.scripts.greet.prepare_invoke();
+        call.arg(worker).arg(millis(ttl));
+        self.run::<i64>("note a worker", &mut call).await.map(|_| ())
+    }
+
+    fn queued(&self) -> watch::Receiver<u64> {
+        self.listening.queued.clone()
+    }
+}
+
+/// Hears of newly queued sessions, from whichever coordinator. After a break, assumes that
+/// something was missed.
+async fn listen(client: Client, announce: watch::Sender<u64>) {
+    loop {
+        if let Ok(mut listener) = client.get_async_pubsub().await
+            && listener.subscribe(format!("{PREFIX}queued")).await.is_ok()
+        {
+            announce.send_modify(|version| *version += 1);
+            let mut messages = listener.on_message();
+            while messages.next().await.is_some() {
+                announce.send_modify(|version| *version += 1);
+            }
+        }
+        tokio::time::sleep(LISTEN_AGAIN).await;
+    }
+}
+
+fn redis(operation: &'static str) -> impl FnOnce(RedisError) -> StoreError {
+    move |source| StoreError::Redis { operation, source }
+}
+
+fn millis(ttl: Duration) -> u64 {
+    u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// `redis://user:password@host/0?x` becomes `redis://host/0`.
+fn without_secrets(url: &str) -> String {
+    let plain = url.split(['?', '#']).next().unwrap_or_default();
+    match (plain.split_once("://"), plain.rsplit_once('@')) {
+        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
+        (None, Some((_, rest))) => rest.to_owned(),
+        _ => plain.to_owned(),
+    }
+}

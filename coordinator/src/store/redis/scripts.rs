@@ -1,0 +1,69 @@
+//! The Lua scripts of the Redis store: every question of order and fencing is decided in one of
+//! them, by Redis's clock. Each is its own file with keys, arguments and result in its header; a
+//! change that older replicas would not understand gets a new version and a new prefix.
+
+use redis::Script;
+
+/// Prefix of every key. The hash tag keeps them in one slot of a Redis cluster; another slot per
+/// session would save nothing, since a session's state and its queue must change together.
+pub const PREFIX: &str = "{agon}:coordinator:v1:";
+
+/// All scripts.
+pub struct Scripts {
+    /// `begin_v1.lua`
+    pub begin: Script,
+    /// `place_v1.lua`
+    pub place: Script,
+    /// `drop_v1.lua`
+    pub drop: Script,
+    /// `lease_v1.lua`
+    pub lease: Script,
+    /// `renew_v1.lua`
+    pub renew: Script,
+    /// `complete_v1.lua`
+    pub complete: Script,
+    /// `fail_v1.lua`
+    pub fail: Script,
+    /// `release_v1.lua`
+    pub release: Script,
+    /// `expire_v1.lua`
+    pub expire: Script,
+    /// `cancel_v1.lua`
+    pub cancel: Script,
+    /// `retry_v1.lua`
+    pub retry: Script,
+    /// `progress_v1.lua`
+    pub progress: Script,
+    /// `greet_v1.lua`
+    pub greet: Script,
+}
+
+macro_rules! script {
+    ($file:literal) => {
+        Script::new(concat!(
+            include_str!("scripts/shared_v1.lua"),
+            include_str!(concat!("scripts/", $file))
+        ))
+    };
+}
+
+impl Scripts {
+    /// Reads them; Redis learns each at its first use.
+    pub fn new() -> Self {
+        Self {
+            begin: script!("begin_v1.lua"),
+            place: script!("place_v1.lua"),
+            drop: script!("drop_v1.lua"),
+            lease: script!("lease_v1.lua"),
+            renew: script!("renew_v1.lua"),
+            complete: script!("complete_v1.lua"),
+            fail: script!("fail_v1.lua"),
+            release: script!("release_v1.lua"),
+            expire: script!("expire_v1.lua"),
+            cancel: script!("cancel_v1.lua"),
+            retry: script!("retry_v1.lua"),
+            progress: script!("progress_v1.lua"),
+            greet: script!("greet_v1.lua"),
+        }
+    }
+}

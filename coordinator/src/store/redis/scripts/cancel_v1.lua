@@ -1,0 +1,21 @@
+-- Cancels what is queued and leased, a bounded number in one call.
+--
+-- ARGV     experiment, most sessions in one call
+-- Returns  -1 without such an experiment, else how many were cancelled
+
+local experiment, most = ARGV[1], tonumber(ARGV[2])
+local base = P .. 'e:' .. experiment
+if call('EXISTS', base) == 0 then return -1 end
+call('HSET', base, 'cancelled', 1)
+local queued = call('ZRANGE', base .. ':queue', 0, most - 1)
+local leased = call('SRANDMEMBER', base .. ':leased', most)
+for state, sessions in pairs({ queued = queued, leased = leased }) do
+  for _, session in ipairs(sessions) do
+    call('HSET', P .. 's:' .. session, 'state', 'cancelled', 'worker', '')
+    call('ZREM', base .. ':queue', session)
+    call('SREM', base .. ':leased', session)
+    call('ZREM', P .. 'leases', session)
+    recount(experiment, state, 'cancelled')
+  end
+end
+return #queued + #leased

@@ -1,0 +1,30 @@
+-- Takes in that a session failed.
+--
+-- ARGV     session, fence, 'crashed' | 'parked' | 'impossible', reason, most crashes
+-- Returns  1, or 0 when the lease was lost
+
+local session, fence, failure = ARGV[1], ARGV[2], ARGV[3]
+local key = P .. 's:' .. session
+local held = call('HMGET', key, 'state', 'fence', 'experiment', 'crashes')
+if held[1] ~= 'leased' or held[2] ~= fence then return 0 end
+local experiment, crashes = held[3], tonumber(held[4])
+local base = P .. 'e:' .. experiment
+local state = 'parked'
+if failure == 'impossible' then state = 'dead' end
+if failure == 'crashed' then
+  crashes = crashes + 1
+  state = crashes >= tonumber(ARGV[5]) and 'dead' or 'queued'
+end
+call('HSET', key, 'state', state, 'crashes', crashes, 'reason', ARGV[4], 'worker', '')
+call('SREM', base .. ':leased', session)
+call('ZREM', P .. 'leases', session)
+recount(experiment, 'leased', state)
+if state == 'queued' then
+  local rank = count('rank')
+  call('HSET', key, 'rank', rank)
+  wait(session, experiment, call('HGET', base, 'team'), rank)
+  announce()
+else
+  call('SADD', base .. ':aside', session)
+end
+return 1

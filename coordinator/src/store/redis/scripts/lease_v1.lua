@@ -1,0 +1,47 @@
+-- Leases queued sessions to a worker: teams take turns, then experiments, then rank.
+--
+-- ARGV     worker, most, ttl in ms
+-- Returns  for each lease: session, fence, spec, attempt, experiment, team, traceparent
+
+local worker, most, ttl = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local expires = now_ms() + ttl
+
+local function next_session()
+  while true do
+    local team = call('ZRANGE', P .. 'teams', 0, 0)[1]
+    if not team then return nil end
+    local experiment = call('ZRANGE', P .. 't:' .. team, 0, 0)[1]
+    if not experiment then
+      call('ZREM', P .. 'teams', team)
+    else
+      local popped = call('ZPOPMIN', P .. 'e:' .. experiment .. ':queue')
+      if #popped == 0 then
+        call('ZREM', P .. 't:' .. team, experiment)
+      else
+        local turn = count('turn')
+        call('ZADD', P .. 'teams', turn, team)
+        call('ZADD', P .. 't:' .. team, turn, experiment)
+        return popped[1], experiment, team
+      end
+    end
+  end
+end
+
+local granted = {}
+for _ = 1, most do
+  local session, experiment, team = next_session()
+  if not session then break end
+  local key = P .. 's:' .. session
+  local fence = count('fence')
+  call('HSET', key, 'state', 'leased', 'fence', fence, 'worker', worker)
+  call('ZADD', P .. 'leases', expires, session)
+  call('SADD', P .. 'e:' .. experiment .. ':leased', session)
+  recount(experiment, 'queued', 'leased')
+  local held = call('HMGET', key, 'spec', 'crashes', 'losses')
+  local attempt = tonumber(held[2]) + tonumber(held[3]) + 1
+  local traceparent = call('HGET', P .. 'e:' .. experiment, 'traceparent') or ''
+  for _, value in ipairs({ session, fence, held[1], attempt, experiment, team, traceparent }) do
+    granted[#granted + 1] = tostring(value)
+  end
+end
+return granted

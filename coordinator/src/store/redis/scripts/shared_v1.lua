@@ -1,0 +1,51 @@
+-- Stands before every other script of the coordinator; holds what they share.
+--
+-- KEYS[1]  prefix of every key, "{agon}:coordinator:v1:"; its hash tag keeps all keys in one slot
+--
+-- Keys, after the prefix:
+--   experiments          set of experiment ids
+--   e:<id>               hash: team document traceparent cancelled, and how many placed sessions
+--                        are in each state: n:queued n:leased n:done n:parked n:dead n:cancelled
+--   e:<id>:places        zset: session -> position in the experiment
+--   e:<id>:queue         zset: session -> rank, while queued
+--   e:<id>:leased        set of leased sessions
+--   e:<id>:aside         set of parked and dead sessions
+--   e:<id>:faults        set of sessions finished twice with different records
+--   s:<session>          hash: experiment spec state rank fence worker crashes losses reason
+--                        placed digest record telemetry
+--   leases               zset: session -> end of its lease in ms
+--   teams, t:<team>      zset: team / experiment -> turn in which it was last served
+--   counters             hash: fence rank turn
+--   b:<digest>           templates as JSON
+--   workers              zset: worker -> ms until which it counts as there
+-- Channel: queued        something became free to lease
+
+local P = KEYS[1]
+local call = redis.call
+
+local function now_ms()
+  local time = call('TIME')
+  return time[1] * 1000 + math.floor(time[2] / 1000)
+end
+
+local function count(name)
+  return call('HINCRBY', P .. 'counters', name, 1)
+end
+
+-- Moves a placed session's count from one state to another; either may be nil.
+local function recount(experiment, from, to)
+  if from then call('HINCRBY', P .. 'e:' .. experiment, 'n:' .. from, -1) end
+  if to then call('HINCRBY', P .. 'e:' .. experiment, 'n:' .. to, 1) end
+end
+
+-- Lets a session wait in its queue.
+local function wait(session, experiment, team, rank)
+  call('ZADD', P .. 'e:' .. experiment .. ':queue', rank, session)
+  local turn = call('HGET', P .. 'counters', 'turn') or 0
+  call('ZADD', P .. 't:' .. team, 'NX', turn, experiment)
+  call('ZADD', P .. 'teams', 'NX', turn, team)
+end
+
+local function announce()
+  call('PUBLISH', P .. 'queued', '1')
+end

@@ -1,0 +1,421 @@
+//! The contract of a store: every claim here holds for both back ends.
+
+use std::collections::BTreeSet;
+
+use agon_coordinator::store::{
+    Completion, Failure, Granted, LeaseKey, MOST_CRASHES, MOST_LOSSES, SessionResult, Store,
+    StoreError, Submitted,
+};
+
+use crate::benches::{Bench, LONG, experiment};
+
+macro_rules! contract {
+    ($($claim:ident),* $(,)?) => {
+        mod embedded {
+            $(#[tokio::test]
+            async fn $claim() {
+                super::$claim(crate::benches::Bench::embedded().await).await;
+            })*
+        }
+        mod redis {
+            $(#[tokio::test]
+            async fn $claim() {
+                super::$claim(crate::benches::Bench::redis().await).await;
+            })*
+        }
+    };
+}
+
+contract! {
+    sessions_are_leased_in_order_under_growing_fences,
+    teams_take_turns_then_experiments,
+    no_session_is_leased_twice_by_callers_at_once,
+    first_result_wins_and_later_ones_are_compared,
+    older_fence_is_refused_once_the_session_was_leased_again,
+    lost_lease_may_be_taken_up_again_while_nobody_else_has_it,
+    result_after_its_lease_counts_while_nobody_else_has_the_session,
+    third_crash_sets_aside_and_retry_begins_anew,
+    parked_and_impossible_sessions_are_set_aside_at_once,
+    crashed_session_goes_last_and_released_one_first,
+    session_that_loses_every_worker_is_set_aside,
+    resubmission_keeps_what_is_done_and_drops_what_is_gone,
+    cancelled_sessions_are_lost_to_their_workers,
+    results_come_in_the_experiments_order_page_by_page,
+    experiment_of_another_team_is_refused,
+    unknown_names_are_answered_not_failed,
+    templates_workers_and_lists_are_kept,
+    queueing_is_announced,
+    acknowledged_changes_survive_a_crash,
+}
+
+async fn lease(store: &dyn Store, most: usize) -> Vec<Granted> {
+    store.lease("w", most, LONG).await.unwrap()
+}
+
+/// Leases exactly one session.
+async fn one(store: &dyn Store) -> Granted {
+    lease(store, 1).await.pop().expect("a session is queued")
+}
+
+fn names(granted: &[Granted]) -> Vec<&str> {
+    granted.iter().map(|granted| granted.key.session.as_str()).collect()
+}
+
+fn result(text: &str) -> SessionResult {
+    SessionResult { record: text.as_bytes().to_vec(), telemetry: b"{\"ms\":1}".to_vec() }
+}
+
+async fn counts(store: &dyn Store, experiment: &str) -> (u64, u64, u64, u64) {
+    let progress = store.progress(experiment).await.unwrap().expect("the experiment is there");
+    (progress.sessions, progress.queued, progress.running, progress.done)
+}
+
+async fn sessions_are_leased_in_order_under_growing_fences(bench: Bench) {
+    let store = bench.store();
+    let submitted = store.submit(experiment("red", "x", &["s3", "s1", "s2"])).await.unwrap();
+    assert_eq!(submitted, Submitted { sessions: 3, already_done: 0 });
+    let granted = lease(store, 2).await;
+    assert_eq!(names(&granted), ["s3", "s1"]);
+    let first = &granted[0];
+    assert_eq!((first.spec.as_str(), first.attempt), ("spec of s3", 1));
+    assert_eq!((first.experiment.as_str(), first.team.as_str()), ("x", "red"));
+    assert_eq!(first.traceparent, "00-trace");
+    assert!(granted[0].key.fence < granted[1].key.fence);
+    assert_eq!(counts(store, "x").await, (3, 1, 2, 0));
+    assert_eq!(names(&lease(store, 9).await), ["s2"]);
+    assert!(lease(store, 9).await.is_empty());
+}
+
+async fn teams_take_turns_then_experiments(bench: Bench) {
+    let store = bench.store();
+    store.submit(experiment("red", "a", &["a1", "a2", "a3"])).await.unwrap();
+    store.submit(experiment("red", "b", &["b1", "b2"])).await.unwrap();
+    store.submit(experiment("blue", "c", &["c1", "c2", "c3", "c4"])).await.unwrap();
+    let granted = lease(store, 9).await;
+    let teams: Vec<&str> = granted.iter().map(|granted| granted.team.as_str()).collect();
+    assert!(teams.chunks(2).take(4).all(|pair| pair[0] != pair[1]), "{teams:?}");
+    let red: Vec<&str> =
+        names(&granted).into_iter().filter(|session| !session.starts_with('c')).collect();
+    assert_eq!(red, ["a1", "b1", "a2", "b2", "a3"]);
+}
+
+async fn no_session_is_leased_twice_by_callers_at_once(bench: Bench) {
+    let names: Vec<String> = (0..200).map(|number| format!("s{number:03}")).collect();
+    let sessions: Vec<&str> = names.iter().map(String::as_str).collect();
+    let store = bench.shared();
+    store.submit(experiment("red", "x", &sessions)).await.unwrap();
+    let worker = |name: String| {
+        let store = store.clone();
+        tokio::spawn(async move {
+            let mut all = Vec::new();
+            loop {
+                let granted = store.lease(&name, 7, LONG).await.unwrap();
+                if granted.is_empty() {
+                    return all;
+                }
+                for granted in granted {
+                    let done = store.complete(&granted.key, result(&granted.spec)).await.unwrap();
+                    assert_eq!(done, Completion::First);
+                    all.push(granted.key.session);
+                }
+            }
+        })
+    };
+    let workers: Vec<_> = (0..4).map(|number| worker(format!("w{number}"))).collect();
+    let mut seen = Vec::new();
+    for worker in workers {
+        seen.extend(worker.await.unwrap());
+    }
+    assert_eq!(seen.len(), 200);
+    assert_eq!(seen.into_iter().collect::<BTreeSet<_>>().len(), 200);
+    assert_eq!(counts(&*store, "x").await, (200, 0, 0, 200));
+}
+
+async fn first_result_wins_and_later_ones_are_compared(bench: Bench) {
+    let store = bench.store();
+    store.submit(experiment("red", "x", &["s"])).await.unwrap();
+    let key = one(store).await.key;
+    assert_eq!(store.complete(&key, result("one")).await.unwrap(), Completion::First);
+    assert_eq!(store.complete(&key, result("one")).await.unwrap(), Completion::Same);
+    assert!(store.progress("x").await.unwrap().unwrap().determinism_faults.is_empty());
+    assert_eq!(store.complete(&key, result("two")).await.unwrap(), Completion::Different);
+    let progress = store.progress("x").await.unwrap().unwrap();
+    assert_eq!(progress.determinism_faults, ["s"]);
+    assert!(progress.is_over());
+    let results = store.results("x", None, 9).await.unwrap();
+    assert_eq!(results[0].result, result("one"), "the first one stays");
+    assert!(!store.fail(&key, Failure::Crashed, "late").await.unwrap());
+}
+
+async fn older_fence_is_refused_once_the_session_was_leased_again(bench: Bench) {
+    let store = bench.store();
+    store.submit(experiment("red", "x", &["s"])).await.unwrap();
+    let old = store.lease("w1", 1, bench.short()).await.unwrap().remove(0).key;
+    bench.lose(1).await;
+    let new = store.lease("w2", 1, LONG).await.unwrap().remove(0);
+    assert_eq!(new.attempt, 2);
+    assert!(new.key.fence > old.fence);
+    assert_eq!(store.renew("w1", std::slice::from_ref(&old), LONG).await.unwrap(), [false]);
+    assert_eq!(store.complete(&old, result("one")).await.unwrap(), Completion::Fenced);
+    assert!(!store.fail(&old, Failure::Impossible, "late").await.unwrap());
+    store.release(&[old]).await.unwrap();
+    assert_eq!(counts(store, "x").await, (1, 0, 1, 0));
+    assert_eq!(store.complete(&new.key, result("one")).await.unwrap(), Completion::First);
+    let invented = LeaseKey { session: "none".to_owned(), fence: 1 };
+    assert_eq!(store.complete(&invented, result("one")).await.unwrap(), Completion::Fenced);
+}
+
+async fn lost_lease_may_be_taken_up_again_while_nobody_else_has_it(bench: Bench) {
+    let store = bench.store();
+    store.submit(experiment("red", "x", &["s"])).await.unwrap();
+    let key = store.lease("w1", 1, bench.short()).await.unwrap().remove(0).key;
+    bench.lose(1).await;
+    assert_eq!(counts(store, "x").await, (1, 1, 0, 0));
+    let keys = [key];
+    assert_eq!(store.renew("w2", &keys, LONG).await.unwrap(), [false], "it was not w2's");
+    assert_eq!(store.renew("w1", &keys, LONG).await.unwrap(), [true]);
+    assert_eq!(counts(store, "x").await, (1, 0, 1, 0));
+    assert!(lease(store, 1).await.is_empty());
+}
+
+async fn result_after_its_lease_counts_while_nobody_else_has_the_session(bench: Bench) {
+    let store = bench.store();
+    store.submit(experiment("red", "x", &["s"])).await.unwrap();
+    let key = store.lease("w1", 1, bench.short()).await.unwrap().remove(0).key;
+    bench.lose(1).await;
+    assert_eq!(store.complete(&key, result("one")).await.unwrap(), Completion::First);
+    assert!(lease(store, 1).await.is_empty(), "it has left the queue");
+    assert_eq!(counts(store, "x").await, (1, 0, 0, 1));
+}
+
+async fn third_crash_sets_aside_and_retry_begins_anew(bench: Bench) {
+    let store = bench.store();
+    store.submit(experiment("red", "x", &["s"])).await.unwrap();
+    for crash in 1..=MOST_CRASHES {
+        let granted = one(store).await;
+        assert_eq!(granted.attempt, crash);
+        assert!(store.fail(&granted.key, Failure::Crashed, "overflow").await.unwrap());
+    }
+    assert!(lease(store, 1).await.is_empty());
+    let progress = store.progress("x").await.unwrap().unwrap();
+    assert!(progress.is_over());
+    let dead = &progress.dead[0];
+    assert_eq!((dead.session.as_str(), dead.reason.as_str()), ("s", "overflow"));
+    assert_eq!(dead.attempts, MOST_CRASHES);
+    assert_eq!(store.retry("x", &["other".to_owned()]).await.unwrap(), Some(0));
+    assert_eq!(store.retry("x", &[]).await.unwrap(), Some(1));
+    assert_eq!(store.retry("x", &[]).await.unwrap(), Some(0));
+    assert_eq!(one(store).await.attempt, 1);
+}
+
+async fn parked_and_impossible_sessions_are_set_aside_at_once(bench: Bench) {
+    let store = bench.store();
+    store.submit(experiment("red", "x", &["s1", "s2", "s3"])).await.unwrap();
+    let granted = lease(store, 3).await;
+    assert!(store.fail(&granted[1].key, Failure::Parked, "no answer").await.unwrap());
+    assert!(store.fail(&granted[0].key, Failure::Parked, "no answer").await.unwrap());
+    assert!(store.fail(&granted[2].key, Failure::Impossible, "no such game").await.unwrap());
+    let progress = store.progress("x").await.unwrap().unwrap();
+    let parked: Vec<&str> = progress.parked.iter().map(|aside| aside.session.as_str()).collect();
+    assert_eq!(parked, ["s1", "s2"]);
+    assert_eq!(progress.dead[0].reason, "no such game");
+    store.submit(experiment("red", "x", &["s1", "s2", "s3"])).await.unwrap();
+    assert!(lease(store, 1).await.is_empty(), "only retry brings them back");
+    assert_eq!(store.retry("x", &["s2".to_owned()]).await.unwrap(), Some(1));
+    assert_eq!(names(&lease(store, 9).await), ["s2"]);
+}
+
+async fn crashed_session_goes_last_and_released_one_first(bench: Bench) {
+    let store = bench.store();
+    store.submit(experiment("red", "x", &["s1", "s2", "s3"])).await.unwrap();
+    let granted = lease(store, 2).await;
+    store.fail(&granted[0].key, Failure::Crashed, "overflow").await.unwrap();
+    store.release(&[granted[1].key.clone()]).await.unwrap();
+    let again = lease(store, 9).await;
+    assert_eq!(names(&again), ["s2", "s3", "s1"]);
+    let attempts: Vec<u32> = again.iter().map(|granted| granted.attempt).collect();
+    assert_eq!(attempts, [1, 1, 2], "giving back is no try");
+}
+
+async fn session_that_loses_every_worker_is_set_aside(bench: Bench) {
+    let store = bench.store();
+    store.submit(experiment("red", "x", &["s"])).await.unwrap();
+    for loss in 1..=MOST_LOSSES {
+        let granted = store.lease("w", 1, bench.short()).await.unwrap();
+        assert_eq!(granted[0].attempt, loss);
+        bench.lose(1).await;
+    }
+    assert!(lease(store, 1).await.is_empty());
+    let progress = store.progress("x").await.unwrap().unwrap();
+    assert!(progress.dead[0].reason.contains("were lost 20 times"), "{progress:?}");
+}
+
+async fn resubmission_keeps_what_is_done_and_drops_what_is_gone(bench: Bench) {
+    let store = bench.store();
+    store.submit(experiment("red", "x", &["s1", "s2", "s3", "s4"])).await.unwrap();
+    let granted = lease(store, 3).await;
+    for granted in &granted[..2] {
+        store.complete(&granted.key, result(&granted.spec)).await.unwrap();
+    }
+    // s1 (done), s3 (running) and s4 (queued) leave, s5 comes.
+    let submitted = store.submit(experiment("red", "x", &["s5", "s2"])).await.unwrap();
+    assert_eq!(submitted, Submitted { sessions: 2, already_done: 1 });
+    assert_eq!(counts(store, "x").await, (2, 1, 0, 1));
+    assert_eq!(store.renew("w", &[granted[2].key.clone()], LONG).await.unwrap(), [false]);
+    assert_eq!(names(&lease(store, 9).await), ["s5"]);
+    let submitted = store.submit(experiment("red", "x", &["s3", "s1", "s2"])).await.unwrap();
+    assert_eq!(submitted, Submitted { sessions: 3, already_done: 2 });
+    let results = store.results("x", None, 9).await.unwrap();
+    let kept: Vec<&str> = results.iter().map(|result| result.session.as_str()).collect();
+    assert_eq!(kept, ["s1", "s2"], "the record of s1 was kept");
+    let new = one(store).await;
+    assert_eq!(new.key.session, "s3");
+    assert!(new.key.fence > granted[2].key.fence, "the old worker stays fenced off");
+}
+
+async fn cancelled_sessions_are_lost_to_their_workers(bench: Bench) {
+    let store = bench.store();
+    store.submit(experiment("red", "x", &["s1", "s2", "s3"])).await.unwrap();
+    let granted = lease(store, 2).await;
+    store.complete(&granted[0].key, result("one")).await.unwrap();
+    assert!(store.cancel("x").await.unwrap());
+    assert!(store.cancel("x").await.unwrap());
+    let progress = store.progress("x").await.unwrap().unwrap();
+    assert!(progress.cancelled && progress.is_over());
+    assert_eq!((progress.sessions, progress.done), (3, 1));
+    assert!(lease(store, 9).await.is_empty());
+    let key = granted[1].key.clone();
+    assert_eq!(store.renew("w", std::slice::from_ref(&key), LONG).await.unwrap(), [false]);
+    assert_eq!(store.complete(&key, result("two")).await.unwrap(), Completion::Fenced);
+    store.submit(experiment("red", "x", &["s1", "s2", "s3"])).await.unwrap();
+    assert_eq!(names(&lease(store, 9).await), ["s2", "s3"]);
+    assert!(!store.progress("x").await.unwrap().unwrap().cancelled);
+}
+
+async fn results_come_in_the_experiments_order_page_by_page(bench: Bench) {
+    let store = bench.store();
+    let names: Vec<String> = (0..30).map(|number| format!("s{}", (number * 7) % 30)).collect();
+    let sessions: Vec<&str> = names.iter().map(String::as_str).collect();
+    store.submit(experiment("red", "x", &sessions)).await.unwrap();
+    let mut granted = lease(store, 30).await;
+    granted.reverse();
+    let left_out = granted.swap_remove(11).key.session;
+    let long = |spec: &str| result(&format!("{spec} {}", "0123456789é".repeat(20_000)));
+    for granted in &granted {
+        store.complete(&granted.key, long(&granted.spec)).await.unwrap();
+    }
+    let mut seen = Vec::new();
+    let mut after = None;
+    loop {
+        let page = store.results("x", after, 4).await.unwrap();
+        let Some(last) = page.last() else { break };
+        assert!(page.len() <= 4);
+        after = Some(last.position);
+        for found in page {
+            assert_eq!(found.result, long(&format!("spec of {}", found.session)));
+            seen.push(found.session);
+        }
+    }
+    let expected: Vec<String> = names.into_iter().filter(|name| *name != left_out).collect();
+    assert_eq!(seen, expected);
+}
+
+async fn experiment_of_another_team_is_refused(bench: Bench) {
+    let store = bench.store();
+    store.submit(experiment("red", "x", &["s"])).await.unwrap();
+    let error = store.submit(experiment("blue", "x", &["t"])).await.unwrap_err();
+    assert!(matches!(&error, StoreError::OtherTeam { team, .. } if team == "red"), "{error}");
+    assert_eq!(counts(store, "x").await, (1, 1, 0, 0));
+}
+
+async fn unknown_names_are_answered_not_failed(bench: Bench) {
+    let store = bench.store();
+    assert_eq!(store.progress("none").await.unwrap(), None);
+    assert!(!store.cancel("none").await.unwrap());
+    assert_eq!(store.retry("none", &[]).await.unwrap(), None);
+    assert!(store.results("none", None, 9).await.unwrap().is_empty());
+    assert!(store.list().await.unwrap().is_empty());
+    assert_eq!(store.bundle("none").await.unwrap(), None);
+    assert!(store.renew("w", &[], LONG).await.unwrap().is_empty());
+    store.release(&[]).await.unwrap();
+    assert_eq!(store.expire().await.unwrap(), 0);
+}
+
+async fn templates_workers_and_lists_are_kept(bench: Bench) {
+    let store = bench.store();
+    let templates = [("guess/system.j2".to_owned(), "say {{ a }} \"ü\"\n".to_owned())];
+    let templates = std::collections::BTreeMap::from(templates);
+    let mut new = experiment("red", "x", &["s1", "s2"]);
+    new.bundle = Some(("d1".to_owned(), templates.clone()));
+    store.submit(new).await.unwrap();
+    store.submit(experiment("blue", "a", &["t1"])).await.unwrap();
+    assert_eq!(store.bundle("d1").await.unwrap(), Some(templates));
+    let granted = one(store).await;
+    store.complete(&granted.key, result("one")).await.unwrap();
+    let done = granted.experiment;
+    let list = store.list().await.unwrap();
+    let shown: Vec<(&str, &str, u64, bool)> = list
+        .iter()
+        .map(|entry| (entry.id.as_str(), entry.team.as_str(), entry.sessions, entry.done == 1))
+        .collect();
+    assert_eq!(shown, [("a", "blue", 1, done == "a"), ("x", "red", 2, done == "x")]);
+    for worker in ["w1", "w2", "w1"] {
+        store.greet(worker, LONG).await.unwrap();
+    }
+    assert_eq!(store.progress("x").await.unwrap().unwrap().workers, 2);
+}
+
+async fn queueing_is_announced(bench: Bench) {
+    let store = bench.store();
+    let mut queued = store.queued();
+    let patience = std::time::Duration::from_secs(10);
+    store.submit(experiment("red", "x", &["s"])).await.unwrap();
+    tokio::time::timeout(patience, queued.changed()).await.unwrap().unwrap();
+    let key = one(store).await.key;
+    // Wait for a quiet channel: Redis also announces that it listens.
+    queued.mark_unchanged();
+    store.release(&[key]).await.unwrap();
+    tokio::time::timeout(patience, queued.changed()).await.unwrap().unwrap();
+}
+
+async fn acknowledged_changes_survive_a_crash(bench: Bench) {
+    let keys = {
+        let store = bench.store();
+        store.submit(experiment("red", "x", &["s1", "s2", "s3", "s4"])).await.unwrap();
+        let granted = lease(store, 3).await;
+        store.complete(&granted[0].key, result("one")).await.unwrap();
+        store.fail(&granted[1].key, Failure::Parked, "no answer").await.unwrap();
+        granted.into_iter().map(|granted| granted.key).collect::<Vec<_>>()
+    };
+    let bench = bench.crash().await;
+    let store = bench.store();
+    assert_eq!(counts(store, "x").await, (4, 1, 1, 1));
+    assert_eq!(store.complete(&keys[0], result("one")).await.unwrap(), Completion::Same);
+    assert_eq!(store.renew("w", &keys[2..], LONG).await.unwrap(), [true]);
+    assert_eq!(store.results("x", None, 9).await.unwrap()[0].result, result("one"));
+    let next = one(store).await;
+    assert_eq!(next.key.session, "s4");
+    assert!(next.key.fence > keys[2].fence, "fences go on growing");
+}
+
+#[tokio::test]
+async fn second_process_on_the_same_folder_is_refused() {
+    use agon_coordinator::store::EmbeddedStore;
+    let folder = tempfile::tempdir().unwrap();
+    let first = EmbeddedStore::open(folder.path()).unwrap();
+    let error = EmbeddedStore::open(folder.path()).err().unwrap();
+    assert!(error.to_string().ends_with("is in use by another process"), "{error}");
+    first.close();
+    assert!(matches!(first.expire().await, Err(StoreError::Stopped)));
+    EmbeddedStore::open(folder.path()).unwrap();
+}
+
+#[tokio::test]
+async fn unreachable_redis_is_one_clear_line_without_the_password() {
+    use agon_coordinator::store::RedisStore;
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let error = RedisStore::connect(&format!("redis://:secret@127.0.0.1:{port}")).await.err();
+    let text = error.unwrap().to_string();
+    assert!(text.starts_with(&format!("cannot reach redis at redis://127.0.0.1:{port};")), "{text}");
+    assert!(!text.contains("secret"));
+}
