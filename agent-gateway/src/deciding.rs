@@ -240,10 +240,12 @@ impl Decider {
                         .await;
                 }
                 Remedy::HoldKey(_) => {
+                    pool.complain(&refusal.reason);
                     self.hold(pool, &key, delay).await;
                     troubles.check(&route.model.name)?;
                 }
                 Remedy::Retry(_) => {
+                    pool.complain(&refusal.reason);
                     troubles.check(&route.model.name)?;
                     self.unpaid(passengers, tokio::time::sleep(delay)).await?;
                 }

@@ -4,15 +4,16 @@
 //!
 //! Workers come in through [`Gateway::service`]. The ledger and the limits have
 //! two back ends each behind a trait (embedded files, Redis); providers sit
-//! behind a third trait. Nothing here knows games, sessions or agents.
+//! behind a third trait. What is public beside [`Gateway`] and its configuration
+//! is there for tests of those traits. Nothing here knows games, sessions or agents.
 
 pub mod admission;
 pub mod config;
-pub mod decide_error;
-pub mod deciding;
+mod decide_error;
+mod deciding;
 pub mod decision;
-pub mod estimate;
-pub mod flights;
+mod estimate;
+mod flights;
 pub mod gateway;
 pub mod keys;
 pub mod ledger;
@@ -20,11 +21,11 @@ pub mod metrics;
 pub mod money;
 pub mod providers;
 pub mod redis_store;
-pub mod routes;
+mod routes;
 pub mod service;
 pub mod sim_llm;
-pub mod status;
-pub mod wire;
+mod status;
+mod wire;
 
 pub use config::{ConfigError, GatewayConfig, ModelSection, ProviderSection, ResolvedModel};
 pub use gateway::{Gateway, GatewayError, LARGEST_MESSAGE_BYTES, Store};

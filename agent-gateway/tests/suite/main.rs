@@ -11,3 +11,4 @@ mod redis_server;
 mod replicas;
 mod secrets;
 mod support;
+mod wiring;

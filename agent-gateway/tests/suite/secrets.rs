@@ -2,51 +2,19 @@
 //! status, debug output, the ledger's file; also when the provider itself
 //! repeats it in its complaint.
 
-use std::io::Write;
 use std::sync::Arc;
 
 use agon_agent_gateway::decision::Request;
 use agon_agent_gateway::providers::{Refusal, Scripted};
-use parking_lot::Mutex;
-use tracing_subscriber::fmt::MakeWriter;
 
 use crate::http::{Act, Stage, open_gateway};
-use crate::support::{client, request, status};
+use crate::support::{capture_log, client, request, status};
 
 const KEY: &str = "sk-5ecret-0f-this-test";
 
-#[derive(Clone, Default)]
-struct Captured(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Captured {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().extend_from_slice(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl<'a> MakeWriter<'a> for Captured {
-    type Writer = Self;
-
-    fn make_writer(&'a self) -> Self {
-        self.clone()
-    }
-}
-
 #[tokio::test]
 async fn key_is_in_no_log_error_status_or_file() {
-    let captured = Captured::default();
-    let subscriber = tracing_subscriber::fmt()
-        .with_max_level(tracing::Level::TRACE)
-        .with_span_events(tracing_subscriber::fmt::format::FmtSpan::FULL)
-        .with_writer(captured.clone())
-        .finish();
-    // For this thread, which is the whole runtime of this test.
-    let _guard = tracing::subscriber::set_default(subscriber);
+    let (captured, _guard) = capture_log();
 
     let complaint = r#"{"error":{"message":"Incorrect API key provided: sk-5ecret-0f-this-test"}}"#;
     let (stage, address) = Stage::open([
@@ -78,7 +46,7 @@ async fn key_is_in_no_log_error_status_or_file() {
     let status = status(&gateway).await;
     assert_eq!(stage.keys()[0], format!("Bearer {KEY}"));
 
-    let log = String::from_utf8(captured.0.lock().clone()).unwrap();
+    let log = captured.text();
     assert!(log.contains("key taken out of use"), "{log}");
     let shown = format!("{log} {error} {error:?} {status:?}");
     assert!(!shown.contains("5ecret"), "{shown}");

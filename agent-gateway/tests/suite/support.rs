@@ -1,6 +1,7 @@
 //! What several tests need: requests, gateways over scratch stores, clients in
 //! the same process, and waiting for a condition.
 
+use std::io::Write;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -14,6 +15,10 @@ use agon_proto::v1::{
     ChatMessage, DecideRequest, DecisionAddress, GetGatewayStatusRequest, GetGatewayStatusResponse,
     MessageRole,
 };
+use parking_lot::Mutex;
+use tracing::subscriber::DefaultGuard;
+use tracing_subscriber::fmt::MakeWriter;
+use tracing_subscriber::fmt::format::FmtSpan;
 
 /// A condition that is not met by then never will be.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -77,5 +82,46 @@ pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     while !holds().await {
         assert!(began.elapsed() < PATIENCE, "never came true: {what}");
         tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+/// Everything that is logged on this thread, at every level, while the guard
+/// lives. A test's runtime has one thread unless it asks for more.
+pub fn capture_log() -> (Captured, DefaultGuard) {
+    let captured = Captured::default();
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(tracing::Level::TRACE)
+        .with_span_events(FmtSpan::FULL)
+        .with_ansi(false)
+        .with_writer(captured.clone())
+        .finish();
+    (captured, tracing::subscriber::set_default(subscriber))
+}
+
+#[derive(Clone, Default)]
+pub struct Captured(Arc<Mutex<Vec<u8>>>);
+
+impl Captured {
+    pub fn text(&self) -> String {
+        String::from_utf8(self.0.lock().clone()).unwrap()
+    }
+}
+
+impl Write for Captured {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+impl<'a> MakeWriter<'a> for Captured {
+    type Writer = Self;
+
+    fn make_writer(&'a self) -> Self {
+        self.clone()
     }
 }
