@@ -1,1 +1,14 @@
-//! x
+//! Tables and exports: pure functions of session records, folded one line at a
+//! time, so that a run of any size fits into memory. No files: the command line
+//! reads and writes those.
+
+pub mod accumulator;
+pub mod leaderboard;
+pub mod results;
+pub mod session;
+pub mod summary;
+
+pub use leaderboard::Leaderboard;
+pub use results::ResultColumns;
+pub use session::{Session, SessionError};
+pub use summary::Summary;

@@ -1,0 +1,71 @@
+//! Mean and standard deviation of numbers that come one by one.
+
+/// Mean and spread so far (Welford 1962, "Note on a method for calculating
+/// corrected sums of squares and products").
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct Accumulator {
+    count: u64,
+    mean: f64,
+    /// Sum of squared distances from the mean.
+    squares: f64,
+}
+
+impl Accumulator {
+    /// Takes in a number.
+    pub fn add(&mut self, number: f64) {
+        self.count += 1;
+        let distance = number - self.mean;
+        self.mean += distance / self.count as f64;
+        self.squares += distance * (number - self.mean);
+    }
+
+    /// How many numbers there were.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Their mean; `None` when there were none.
+    pub fn mean(&self) -> Option<f64> {
+        (self.count > 0).then_some(self.mean)
+    }
+
+    /// Their sample standard deviation (n - 1); `None` for fewer than two.
+    pub fn standard_deviation(&self) -> Option<f64> {
+        (self.count > 1).then(|| (self.squares / (self.count - 1) as f64).sqrt())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(numbers: &[f64]) -> Accumulator {
+        let mut accumulator = Accumulator::default();
+        for number in numbers {
+            accumulator.add(*number);
+        }
+        accumulator
+    }
+
+    #[test]
+    fn spread_is_that_of_a_sample() {
+        let accumulator = of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]);
+        assert_eq!(accumulator.mean(), Some(5.0));
+        let spread = accumulator.standard_deviation().unwrap();
+        assert!((spread - (32.0f64 / 7.0).sqrt()).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_large_offset_does_not_drown_the_spread() {
+        let spread = of(&[1e9 + 1.0, 1e9 + 2.0, 1e9 + 3.0])
+            .standard_deviation()
+            .unwrap();
+        assert!((spread - 1.0).abs() < 1e-6);
+    }
+
+    #[test]
+    fn nothing_has_no_mean_and_one_number_no_spread() {
+        assert_eq!(of(&[]).mean(), None);
+        assert_eq!(of(&[3.0]).standard_deviation(), None);
+    }
+}

@@ -1,0 +1,137 @@
+//! `results.csv`: one row per session. Columns depend on the experiment (its
+//! axes, scores and seats), so they are gathered in a first pass over the
+//! records and filled in a second one.
+
+use std::collections::BTreeSet;
+use std::io::Write;
+
+use agon_engine::PlayerKind;
+
+use crate::session::{Session, Telemetry, in_words};
+
+/// Columns that every run has, before those of its own.
+const FIRST: [&str; 7] = [
+    "session",
+    "experiment",
+    "game",
+    "players",
+    "models",
+    "seed",
+    "repeat",
+];
+
+/// Columns that every run has, after those of its own.
+const LAST: [&str; 9] = [
+    "fouls",
+    "forfeits",
+    "simulated",
+    "decisions",
+    "input_tokens",
+    "output_tokens",
+    "seconds",
+    "attempt",
+    "mean_payoff",
+];
+
+/// The columns of a run.
+#[derive(Debug, Default)]
+pub struct ResultColumns {
+    axes: BTreeSet<String>,
+    scores: BTreeSet<String>,
+    parts: BTreeSet<String>,
+    seats: usize,
+}
+
+impl ResultColumns {
+    /// Takes a session into account.
+    pub fn gather(&mut self, session: &Session) {
+        self.axes.extend(
+            session
+                .spec
+                .setting
+                .keys()
+                .filter(|axis| *axis != "game")
+                .cloned(),
+        );
+        self.scores.extend(session.measures.scores.keys().cloned());
+        self.parts.extend(session.measures.parts.keys().cloned());
+        self.seats = self.seats.max(session.outcome.payoffs.len());
+    }
+
+    /// Writes the headings.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn write_headings<W: Write>(&self, out: &mut csv::Writer<W>) -> Result<(), csv::Error> {
+        let mut headings: Vec<String> = FIRST.map(str::to_owned).to_vec();
+        headings.extend(self.axes.iter().map(|axis| format!("setting.{axis}")));
+        headings.extend(self.scores.iter().map(|scheme| format!("score.{scheme}")));
+        headings.extend(self.parts.iter().map(|part| format!("part.{part}")));
+        headings.extend(LAST.map(str::to_owned));
+        headings.extend((0..self.seats).map(|seat| format!("payoff.{seat}")));
+        out.write_record(headings)
+    }
+
+    /// Writes a session's row. What does not apply to it stays empty.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn write_row<W: Write>(
+        &self,
+        session: &Session,
+        telemetry: &Telemetry,
+        out: &mut csv::Writer<W>,
+    ) -> Result<(), csv::Error> {
+        let spec = &session.spec;
+        let mut cells = vec![
+            session.session.clone(),
+            spec.experiment.clone(),
+            spec.game.clone(),
+            session.players(),
+            models(session),
+            spec.luck.seed.to_string(),
+            spec.luck.repeat.to_string(),
+        ];
+        let axis = |axis| spec.setting.get(axis).map(in_words).unwrap_or_default();
+        cells.extend(self.axes.iter().map(axis));
+        let number = |number: Option<&f64>| number.map(f64::to_string).unwrap_or_default();
+        let measures = &session.measures;
+        cells.extend(
+            self.scores
+                .iter()
+                .map(|scheme| number(measures.scores.get(scheme))),
+        );
+        cells.extend(
+            self.parts
+                .iter()
+                .map(|part| number(measures.parts.get(part))),
+        );
+        cells.extend([
+            session.fouls().to_string(),
+            session.forfeits().to_string(),
+            session.simulated.to_string(),
+            session.decisions().to_string(),
+            telemetry.usage.input_tokens.to_string(),
+            telemetry.usage.output_tokens.to_string(),
+            format!("{:.3}", telemetry.seconds),
+            telemetry.attempt.to_string(),
+            session.mean_payoff().to_string(),
+        ]);
+        let payoffs = &session.outcome.payoffs;
+        cells.extend((0..self.seats).map(|seat| number(payoffs.get(seat))));
+        out.write_record(cells)
+    }
+}
+
+/// The models that played, in order of name.
+fn models(session: &Session) -> String {
+    let models = session
+        .spec
+        .seats
+        .iter()
+        .filter(|player| player.kind == PlayerKind::Model);
+    let names: BTreeSet<&str> = models
+        .filter_map(|player| player.settings.get("model")?.as_str())
+        .collect();
+    names.into_iter().collect::<Vec<_>>().join(" ")
+}

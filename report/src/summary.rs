@@ -1,0 +1,170 @@
+//! The table at the end of a run: one row per setting, with mean and standard
+//! deviation over its repeats.
+
+use std::collections::BTreeMap;
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use crate::accumulator::Accumulator;
+use crate::session::Session;
+
+/// How results of a simulated model are marked.
+pub const SIMULATED: &str = "simulated";
+
+/// The scheme that is shown first.
+const FIRST_SCHEME: &str = "iclr2025";
+
+/// Everything the table shows, folded session by session.
+#[derive(Debug, Default)]
+pub struct Summary {
+    /// In the order in which settings came first, which is the experiment's.
+    rows: Vec<Row>,
+    /// Where the row of a setting is.
+    places: BTreeMap<String, usize>,
+    sessions: u64,
+    simulated: u64,
+}
+
+#[derive(Debug, Default)]
+struct Row {
+    game: String,
+    setting: String,
+    players: String,
+    simulated: bool,
+    sessions: u64,
+    fouls: u64,
+    forfeits: u64,
+    payoff: Accumulator,
+    scores: BTreeMap<String, Accumulator>,
+}
+
+impl Summary {
+    /// Takes in a session.
+    pub fn add(&mut self, session: &Session) {
+        let (setting, players) = (session.setting(), session.players());
+        let key = format!("{}\n{setting}\n{players}", session.spec.game);
+        let next = self.rows.len();
+        let place = *self.places.entry(key).or_insert(next);
+        if place == next {
+            let game = session.spec.game.clone();
+            self.rows.push(Row {
+                game,
+                setting,
+                players,
+                ..Row::default()
+            });
+        }
+        let row = &mut self.rows[place];
+        row.simulated |= session.simulated;
+        row.sessions += 1;
+        row.fouls += u64::from(session.fouls());
+        row.forfeits += u64::from(session.forfeits());
+        row.payoff.add(session.mean_payoff());
+        for (scheme, score) in &session.measures.scores {
+            row.scores.entry(scheme.clone()).or_default().add(*score);
+        }
+        self.sessions += 1;
+        self.simulated += u64::from(session.simulated);
+    }
+
+    /// The table in at most `width` columns, with a line below it that says what
+    /// must not be overlooked.
+    pub fn render(&self, width: u16) -> String {
+        let schemes = self.schemes();
+        let has_settings = self.rows.iter().any(|row| !row.setting.is_empty());
+        let has_fouls = self.rows.iter().any(|row| row.fouls + row.forfeits > 0);
+        let mut headings = vec!["game".to_owned()];
+        headings.extend(has_settings.then(|| "setting".to_owned()));
+        headings.extend(["players".to_owned(), "n".to_owned()]);
+        headings.extend(schemes.iter().map(|scheme| format!("score {scheme}")));
+        headings.push("payoff".to_owned());
+        if has_fouls {
+            headings.extend(["fouls".to_owned(), "forfeits".to_owned()]);
+        }
+        if self.simulated > 0 {
+            headings.push(String::new());
+        }
+        let mut table = plain_table(width);
+        table.set_header(&headings);
+        let words = 2 + usize::from(has_settings);
+        for (place, column) in table.column_iter_mut().enumerate() {
+            if place >= words {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        for row in &self.rows {
+            let mut cells = vec![row.game.clone()];
+            cells.extend(has_settings.then(|| row.setting.clone()));
+            cells.extend([row.players.clone(), row.sessions.to_string()]);
+            cells.extend(
+                schemes
+                    .iter()
+                    .map(|scheme| spread(row.scores.get(*scheme), 1)),
+            );
+            cells.push(spread(Some(&row.payoff), 2));
+            if has_fouls {
+                cells.extend([row.fouls.to_string(), row.forfeits.to_string()]);
+            }
+            if self.simulated > 0 {
+                cells.push(if row.simulated {
+                    SIMULATED.to_owned()
+                } else {
+                    String::new()
+                });
+            }
+            table.add_row(cells);
+        }
+        let mut text = trimmed(&table);
+        let sessions = self.sessions;
+        text.push_str(&format!(
+            "\n\n{sessions} sessions; mean \u{b1} sd over repeats"
+        ));
+        if self.simulated > 0 {
+            text.push_str(&format!(
+                "; {} with a SIMULATED model: they say nothing about any real one",
+                self.simulated
+            ));
+        }
+        text
+    }
+
+    /// All schemes, the newest first.
+    fn schemes(&self) -> Vec<&str> {
+        let all = self.rows.iter().flat_map(|row| row.scores.keys());
+        let mut schemes: Vec<&str> = all.map(String::as_str).collect();
+        schemes.sort_by_key(|scheme| (*scheme != FIRST_SCHEME, scheme.to_owned()));
+        schemes.dedup();
+        schemes
+    }
+}
+
+/// Mean and spread as `12.3 ± 0.4`; `-` without a number.
+pub(crate) fn spread(numbers: Option<&Accumulator>, decimals: usize) -> String {
+    let Some(mean) = numbers.and_then(Accumulator::mean) else {
+        return "-".to_owned();
+    };
+    match numbers.and_then(Accumulator::standard_deviation) {
+        Some(spread) => format!("{mean:.decimals$} \u{b1} {spread:.decimals$}"),
+        None => format!("{mean:.decimals$}"),
+    }
+}
+
+/// A table without borders, fitted to a width.
+pub(crate) fn plain_table(width: u16) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(width);
+    table
+}
+
+/// The table's text without blanks at the ends of lines.
+pub(crate) fn trimmed(table: &Table) -> String {
+    let lines: Vec<String> = table
+        .to_string()
+        .lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect();
+    lines.join("\n")
+}

@@ -1,0 +1,182 @@
+//! Claims about tables and exports, made from records of real sessions.
+
+use agon_engine::session::open;
+use agon_engine::spec::Settings;
+use agon_engine::{Luck, PlayerKind, PlayerSpec, Record, SessionSpec, registry};
+use agon_report::leaderboard::{GAMES, published};
+use agon_report::session::Telemetry;
+use agon_report::{Leaderboard, ResultColumns, Session, SessionError, Summary};
+use serde_json::json;
+
+/// A session of equilibrium players, with parts of its setting as given.
+fn line(game: &str, repeat: u32, setting: serde_json::Value) -> String {
+    let registration = registry::find(game).unwrap();
+    let built = (registration.build)(&Settings::new()).unwrap();
+    let player = PlayerSpec {
+        name: "subject".to_owned(),
+        kind: PlayerKind::Rule,
+        settings: serde_json::from_value(json!({ "strategy": "equilibrium" })).unwrap(),
+    };
+    let spec = SessionSpec {
+        experiment: "e".to_owned(),
+        setting: serde_json::from_value(setting).unwrap(),
+        luck: Luck { seed: 3, repeat },
+        game: game.to_owned(),
+        rules_version: registration.info.rules_version,
+        seats: vec![player; built.game.seats()],
+        params: built.params,
+        prompts_version: None,
+        prompt_bundle: None,
+    };
+    let play = open(&spec).unwrap();
+    Record::new(spec, &play, Vec::new(), Vec::new())
+        .to_line()
+        .unwrap()
+}
+
+fn session(line: &str) -> Session {
+    Session::from_line(line.as_bytes()).unwrap()
+}
+
+#[test]
+fn a_setting_has_one_row_with_mean_and_spread() {
+    let mut summary = Summary::default();
+    for repeat in 0..3 {
+        summary.add(&session(&line(
+            "guess_two_thirds",
+            repeat,
+            json!({ "params.ratio": 0.5 }),
+        )));
+        summary.add(&session(&line(
+            "guess_two_thirds",
+            repeat,
+            json!({ "params.ratio": 0.6 }),
+        )));
+    }
+    let text = summary.render(120);
+    let rows: Vec<&str> = text
+        .lines()
+        .filter(|row| row.starts_with(" guess_two_thirds"))
+        .collect();
+    assert_eq!(rows.len(), 2, "{text}");
+    assert!(
+        rows[0].contains("ratio=0.5") && rows[0].contains("100.0 \u{b1} 0.0"),
+        "{text}"
+    );
+    assert!(!text.to_lowercase().contains("simulated"), "{text}");
+}
+
+#[test]
+fn simulated_sessions_are_marked_in_every_table() {
+    let simulated =
+        line("pirate", 0, json!({})).replacen("\"simulated\":false", "\"simulated\":true", 1);
+    let session = session(&simulated);
+    let mut summary = Summary::default();
+    summary.add(&session);
+    let text = summary.render(100);
+    assert!(
+        text.contains("simulated") && text.contains("SIMULATED model"),
+        "{text}"
+    );
+    let mut leaderboard = Leaderboard::default();
+    leaderboard.add(&session);
+    assert!(leaderboard.render(140).contains("equilibrium (simulated)"));
+    let mut columns = ResultColumns::default();
+    columns.gather(&session);
+    let mut out = csv::Writer::from_writer(Vec::new());
+    columns.write_headings(&mut out).unwrap();
+    columns
+        .write_row(&session, &Telemetry::default(), &mut out)
+        .unwrap();
+    let text = String::from_utf8(out.into_inner().unwrap()).unwrap();
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let place = reader
+        .headers()
+        .unwrap()
+        .iter()
+        .position(|name| name == "simulated")
+        .unwrap();
+    assert_eq!(&reader.records().next().unwrap().unwrap()[place], "true");
+}
+
+#[test]
+fn the_csv_has_a_column_for_everything_any_session_has() {
+    let sessions = [
+        session(&line("guess_two_thirds", 0, json!({ "params.ratio": 0.5 }))),
+        session(&line("pirate", 1, json!({ "label": "plank, long" }))),
+    ];
+    let mut columns = ResultColumns::default();
+    sessions.iter().for_each(|session| columns.gather(session));
+    let mut out = csv::Writer::from_writer(Vec::new());
+    columns.write_headings(&mut out).unwrap();
+    for session in &sessions {
+        let telemetry = Telemetry::from_line(br#"{"seconds":1.5,"usage":{"input_tokens":7}}"#);
+        columns.write_row(session, &telemetry, &mut out).unwrap();
+    }
+    let text = String::from_utf8(out.into_inner().unwrap()).unwrap();
+    let mut reader = csv::Reader::from_reader(text.as_bytes());
+    let headings = reader.headers().unwrap().clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();
+    let cell = |row: usize, name: &str| {
+        let place = headings.iter().position(|heading| heading == name);
+        rows[row][place.unwrap_or_else(|| panic!("no column {name}"))].to_owned()
+    };
+    assert_eq!(cell(0, "setting.params.ratio"), "0.5");
+    assert_eq!(cell(1, "setting.params.ratio"), "");
+    assert_eq!(cell(1, "setting.label"), "plank, long");
+    assert_eq!(cell(1, "score.iclr2025"), "100");
+    assert_eq!(cell(0, "part.S_P"), "");
+    assert_eq!(cell(0, "seconds"), "1.500");
+    assert_eq!(cell(1, "input_tokens"), "7");
+    assert_eq!(cell(1, "payoff.0"), "96");
+}
+
+#[test]
+fn the_overall_score_needs_all_eight_games() {
+    let mut leaderboard = Leaderboard::default();
+    for (game, _) in &GAMES[..7] {
+        leaderboard.add(&session(&line(game, 0, json!({}))));
+    }
+    let own = |text: &str| {
+        text.lines()
+            .find(|row| row.contains("equilibrium"))
+            .unwrap()
+            .to_owned()
+    };
+    let seven = own(&leaderboard.render(160));
+    assert!(seven.split_whitespace().nth(1) == Some("-"), "{seven}");
+    leaderboard.add(&session(&line(GAMES[7].0, 0, json!({}))));
+    let eight = own(&leaderboard.render(160));
+    let overall: f64 = eight.split_whitespace().nth(1).unwrap().parse().unwrap();
+    // All games reward equilibrium play with 100, the auction with about 10.
+    assert!((overall - 88.7).abs() < 1.0, "{eight}");
+}
+
+#[test]
+fn the_published_rows_are_complete_and_consistent() {
+    let rows = published();
+    assert_eq!(rows.len(), 13);
+    for row in rows {
+        assert_eq!(row.scores.len(), GAMES.len(), "{}", row.model);
+        let mean = row.scores.values().sum::<f64>() / 8.0;
+        assert!(
+            (mean - row.overall).abs() < 0.1,
+            "{}: {mean} and {}",
+            row.model,
+            row.overall
+        );
+    }
+}
+
+#[test]
+fn newer_and_foreign_lines_are_refused() {
+    let newer = line("pirate", 0, json!({})).replacen("\"agon_record\":1", "\"agon_record\":9", 1);
+    assert!(matches!(
+        Session::from_line(newer.as_bytes()),
+        Err(SessionError::TooNew(9))
+    ));
+    assert!(matches!(
+        Session::from_line(b"{}"),
+        Err(SessionError::Malformed(_))
+    ));
+}
