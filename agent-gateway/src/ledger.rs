@@ -82,9 +82,9 @@ pub enum LedgerError {
         #[source]
         source: rusqlite::Error,
     },
-    /// The folder of the embedded file could not be made.
-    #[error("cannot create the folder of the ledger file {path}")]
-    Folder {
+    /// The folder of the embedded file, or the lock beside it, could not be made.
+    #[error("cannot use the place of the ledger file {path}")]
+    Place {
         /// Where it should be.
         path: String,
         /// What the system says.

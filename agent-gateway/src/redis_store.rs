@@ -43,6 +43,7 @@ pub enum RedisStoreError {
 /// Connects and checks that somebody answers. Later losses are healed by the
 /// connection itself; calls made meanwhile fail and say so.
 pub async fn connect(url: &str) -> Result<ConnectionManager, RedisStoreError> {
+    agon_service_kit::server::install_crypto();
     let client = redis::Client::open(url).map_err(|source| RedisStoreError::Address {
         shown: without_secrets(url),
         source,

@@ -47,7 +47,7 @@ impl EmbeddedLedger {
     pub fn open(path: &Path) -> Result<Self, LedgerError> {
         let shown = || path.display().to_string();
         if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(|source| LedgerError::Folder {
+            std::fs::create_dir_all(folder).map_err(|source| LedgerError::Place {
                 path: shown(),
                 source,
             })?;
@@ -64,7 +64,7 @@ impl EmbeddedLedger {
                 run(connection, &inbox);
                 drop(lock);
             })
-            .map_err(|source| LedgerError::Folder {
+            .map_err(|source| LedgerError::Place {
                 path: shown(),
                 source,
             })?;
@@ -189,14 +189,14 @@ enum Write {
 /// people from looking into it with other tools.
 fn lock_file(path: &Path) -> Result<File, LedgerError> {
     let shown = || path.display().to_string();
-    let lock = File::create(path.with_extension("lock")).map_err(|source| LedgerError::Folder {
+    let lock = File::create(path.with_extension("lock")).map_err(|source| LedgerError::Place {
         path: shown(),
         source,
     })?;
     match lock.try_lock() {
         Ok(()) => Ok(lock),
         Err(TryLockError::WouldBlock) => Err(LedgerError::InUse { path: shown() }),
-        Err(TryLockError::Error(source)) => Err(LedgerError::Folder {
+        Err(TryLockError::Error(source)) => Err(LedgerError::Place {
             path: shown(),
             source,
         }),

@@ -324,5 +324,9 @@ async fn file_that_cannot_be_a_ledger_is_one_clear_error() {
 
     let inside_a_file = path.join("deeper").join("ledger.sqlite");
     let error = EmbeddedLedger::open(&inside_a_file).err().unwrap();
-    assert!(error.to_string().contains("cannot create the folder"));
+    assert!(
+        error
+            .to_string()
+            .contains("cannot use the place of the ledger file")
+    );
 }
