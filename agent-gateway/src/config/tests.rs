@@ -1,4 +1,5 @@
-//! What a configuration means and how it is refused.
+//! What a configuration means and how it is refused; the example file of the
+//! crate is read here too, so that it stays right.
 
 use super::*;
 

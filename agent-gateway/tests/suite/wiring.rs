@@ -1,4 +1,5 @@
-//! How the service stands in its surroundings: over a socket, under its spans.
+//! How the service stands in its surroundings: over a socket, under its spans,
+//! with messages larger than gRPC allows by itself.
 
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,4 +1,5 @@
-//! Requests as they are sent and replies as they are read, against JSON text.
+//! Requests as they are sent and replies as they are read, against JSON text as
+//! providers document it. No network here; `tests/suite/http.rs` has that.
 
 use serde_json::{Value, json};
 
