@@ -272,10 +272,16 @@ impl Serialize for Value {
             Self::Nothing => serializer.serialize_none(),
             Self::Flag(flag) => serializer.serialize_bool(*flag),
             Self::Integer(number) => serializer.serialize_i64(*number),
-            Self::Number(number) => serializer.serialize_f64(*number),
+            Self::Number(number) => {
+                check_finite::<S::Error>(&[*number])?;
+                serializer.serialize_f64(*number)
+            }
             Self::Text(text) => serializer.serialize_str(text),
             Self::Integers(numbers) => numbers.serialize(serializer),
-            Self::Numbers(numbers) => numbers.serialize(serializer),
+            Self::Numbers(numbers) => {
+                check_finite::<S::Error>(numbers)?;
+                numbers.serialize(serializer)
+            }
             Self::List(values) => {
                 let mut list = serializer.serialize_seq(Some(values.len()))?;
                 for value in values {
@@ -285,6 +291,14 @@ impl Serialize for Value {
             }
         }
     }
+}
+
+/// JSON has no infinities; written as null they would pass for "no value".
+pub(crate) fn check_finite<E: serde::ser::Error>(numbers: &[f64]) -> Result<(), E> {
+    if numbers.iter().all(|number| number.is_finite()) {
+        return Ok(());
+    }
+    Err(E::custom("a number is not finite"))
 }
 
 impl From<&serde_json::Value> for Value {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ask::{Foul, FoulKind, Seat};
 use crate::chance::Draw;
-use crate::event::Event;
+use crate::event::{Event, check_finite};
 use crate::measures::Measures;
 use crate::play::{Move, Play};
 use crate::spec::{SessionId, SessionSpec};
@@ -122,6 +122,18 @@ impl Record {
     /// # Errors
     /// A number that JSON cannot hold (not finite) got into it.
     pub fn to_line(&self) -> Result<String, serde_json::Error> {
+        check_finite::<serde_json::Error>(&self.outcome.payoffs)?;
+        let Measures {
+            scores,
+            parts,
+            series,
+        } = &self.measures;
+        for number in scores.values().chain(parts.values()) {
+            check_finite::<serde_json::Error>(&[*number])?;
+        }
+        for numbers in series.values() {
+            check_finite::<serde_json::Error>(numbers)?;
+        }
         serde_json::to_string(self)
     }
 }

@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::chance::Luck;
 
+mod canonical;
+
 /// JSON object with a stable order of keys.
 pub type Settings = BTreeMap<String, serde_json::Value>;
 
@@ -101,8 +103,7 @@ impl SessionSpec {
     pub fn canonical_json(&self) -> String {
         // A spec holds strings, numbers and maps with string keys: none of them
         // can fail to serialise.
-        let json = serde_json::to_value(self).unwrap_or_default();
-        sorted(&json).to_string()
+        serde_json::to_string(&canonical::Spec(self)).unwrap_or_default()
     }
 
     /// Whether any seat needs the gateway.

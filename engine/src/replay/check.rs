@@ -86,8 +86,8 @@ fn equal(recorded: &Value, computed: &Value) -> bool {
 }
 
 fn text(value: &Value) -> String {
-    // A value is plain data; not finite numbers come out as null.
-    serde_json::to_string(value).unwrap_or_default()
+    // Plain data; only a number that is not finite cannot be written.
+    serde_json::to_string(value).unwrap_or_else(|_| format!("{value:?}"))
 }
 
 #[cfg(test)]
