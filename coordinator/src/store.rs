@@ -53,7 +53,12 @@ pub trait Store: Send + Sync {
     async fn lease(&self, worker: &str, most: usize, ttl: Duration) -> StoreResult<Vec<Granted>>;
 
     /// Renews leases; the answers stand in the order of the leases.
-    async fn renew(&self, worker: &str, leases: &[LeaseKey], ttl: Duration) -> StoreResult<Vec<bool>>;
+    async fn renew(
+        &self,
+        worker: &str,
+        leases: &[LeaseKey],
+        ttl: Duration,
+    ) -> StoreResult<Vec<bool>>;
 
     /// Takes in a result.
     async fn complete(&self, lease: &LeaseKey, result: SessionResult) -> StoreResult<Completion>;

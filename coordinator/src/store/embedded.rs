@@ -73,7 +73,9 @@ impl EmbeddedStore {
         match lock.try_lock() {
             Ok(()) => {}
             Err(std::fs::TryLockError::WouldBlock) => {
-                return Err(StoreError::InUse { path: folder.display().to_string() });
+                return Err(StoreError::InUse {
+                    path: folder.display().to_string(),
+                });
             }
             Err(std::fs::TryLockError::Error(source)) => return Err(unusable(&lock_path)(source)),
         }
@@ -98,7 +100,19 @@ impl EmbeddedStore {
             closing: AtomicBool::new(false),
             clock,
         };
-        Ok(Self { changes, shared: Arc::new(shared) })
+        Ok(Self {
+            changes,
+            shared: Arc::new(shared),
+        })
+    }
+
+    /// Puts every leased session back at once. For a process whose workers are all inside it:
+    /// whatever is leased when it starts was leased to workers that died with the last one.
+    ///
+    /// # Errors
+    /// The database refuses.
+    pub async fn reclaim(&self) -> StoreResult<u64> {
+        self.change(|reply| Change::Reclaim { reply }).await
     }
 
     /// Writes what is under way and lets the folder go; further calls fail.
@@ -106,7 +120,12 @@ impl EmbeddedStore {
         self.shared.closing.store(true, Ordering::SeqCst);
         // A full or closed mailbox is fine too: the writer looks at what comes next.
         let _ = self.changes.send(Change::Close);
-        let thread = self.shared.writer.lock().unwrap_or_else(PoisonError::into_inner).take();
+        let thread = self
+            .shared
+            .writer
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take();
         if let Some(thread) = thread {
             // A panic of the writer has been answered to its callers already.
             let _ = thread.join();
@@ -150,28 +169,57 @@ impl EmbeddedStore {
 #[async_trait]
 impl Store for EmbeddedStore {
     async fn submit(&self, experiment: NewExperiment) -> StoreResult<Submitted> {
-        self.change(|reply| Change::Submit(Box::new(experiment), reply)).await
+        self.change(|reply| Change::Submit(Box::new(experiment), reply))
+            .await
     }
 
     async fn lease(&self, worker: &str, most: usize, ttl: Duration) -> StoreResult<Vec<Granted>> {
         let worker = worker.to_owned();
-        self.change(|reply| Change::Lease { worker, most, ttl, reply }).await
+        self.change(|reply| Change::Lease {
+            worker,
+            most,
+            ttl,
+            reply,
+        })
+        .await
     }
 
-    async fn renew(&self, worker: &str, leases: &[LeaseKey], ttl: Duration) -> StoreResult<Vec<bool>> {
+    async fn renew(
+        &self,
+        worker: &str,
+        leases: &[LeaseKey],
+        ttl: Duration,
+    ) -> StoreResult<Vec<bool>> {
         let (worker, leases) = (worker.to_owned(), leases.to_vec());
-        self.change(|reply| Change::Renew { worker, leases, ttl, reply }).await
+        self.change(|reply| Change::Renew {
+            worker,
+            leases,
+            ttl,
+            reply,
+        })
+        .await
     }
 
     async fn complete(&self, lease: &LeaseKey, result: SessionResult) -> StoreResult<Completion> {
         let lease = lease.clone();
         let packed = Box::new(pack(&result));
-        self.change(|reply| Change::Complete { lease, packed, reply }).await
+        self.change(|reply| Change::Complete {
+            lease,
+            packed,
+            reply,
+        })
+        .await
     }
 
     async fn fail(&self, lease: &LeaseKey, failure: Failure, reason: &str) -> StoreResult<bool> {
         let (lease, reason) = (lease.clone(), reason.to_owned());
-        self.change(|reply| Change::Fail { lease, failure, reason, reply }).await
+        self.change(|reply| Change::Fail {
+            lease,
+            failure,
+            reason,
+            reply,
+        })
+        .await
     }
 
     async fn release(&self, leases: &[LeaseKey]) -> StoreResult<()> {
@@ -186,7 +234,8 @@ impl Store for EmbeddedStore {
     async fn progress(&self, experiment: &str) -> StoreResult<Option<Progress>> {
         let experiment = experiment.to_owned();
         let now_ms = (self.shared.clock)();
-        self.read(move |reader| reads::progress(reader, &experiment, now_ms)).await
+        self.read(move |reader| reads::progress(reader, &experiment, now_ms))
+            .await
     }
 
     async fn results(
@@ -196,17 +245,24 @@ impl Store for EmbeddedStore {
         most: usize,
     ) -> StoreResult<Vec<StoredResult>> {
         let experiment = experiment.to_owned();
-        self.read(move |reader| reads::results(reader, &experiment, after, most)).await
+        self.read(move |reader| reads::results(reader, &experiment, after, most))
+            .await
     }
 
     async fn cancel(&self, experiment: &str) -> StoreResult<bool> {
         let experiment = experiment.to_owned();
-        self.change(|reply| Change::Cancel { experiment, reply }).await
+        self.change(|reply| Change::Cancel { experiment, reply })
+            .await
     }
 
     async fn retry(&self, experiment: &str, sessions: &[String]) -> StoreResult<Option<u64>> {
         let (experiment, sessions) = (experiment.to_owned(), sessions.to_vec());
-        self.change(|reply| Change::Retry { experiment, sessions, reply }).await
+        self.change(|reply| Change::Retry {
+            experiment,
+            sessions,
+            reply,
+        })
+        .await
     }
 
     async fn list(&self) -> StoreResult<Vec<ExperimentEntry>> {
@@ -215,12 +271,14 @@ impl Store for EmbeddedStore {
 
     async fn bundle(&self, digest: &str) -> StoreResult<Option<Templates>> {
         let digest = digest.to_owned();
-        self.read(move |reader| reads::bundle(reader, &digest)).await
+        self.read(move |reader| reads::bundle(reader, &digest))
+            .await
     }
 
     async fn greet(&self, worker: &str, ttl: Duration) -> StoreResult<()> {
         let worker = worker.to_owned();
-        self.change(|reply| Change::Greet { worker, ttl, reply }).await
+        self.change(|reply| Change::Greet { worker, ttl, reply })
+            .await
     }
 
     fn queued(&self) -> watch::Receiver<u64> {
@@ -229,6 +287,8 @@ impl Store for EmbeddedStore {
 }
 
 fn unix_ms() -> u64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

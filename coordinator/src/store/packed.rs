@@ -31,7 +31,9 @@ pub fn pack(result: &super::SessionResult) -> Packed {
 pub fn unpack(packed: &[u8], what: &str) -> StoreResult<Vec<u8>> {
     let mut bytes = Vec::new();
     let read = DeflateDecoder::new(packed).read_to_end(&mut bytes);
-    read.map_err(|_| StoreError::Corrupt { what: what.to_owned() })?;
+    read.map_err(|_| StoreError::Corrupt {
+        what: what.to_owned(),
+    })?;
     Ok(bytes)
 }
 

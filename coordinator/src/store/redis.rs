@@ -68,7 +68,10 @@ impl RedisStore {
     /// # Errors
     /// The address makes no sense, or nobody answers there.
     pub async fn connect(url: &str) -> StoreResult<Self> {
-        let unreachable = |source| StoreError::Unreachable { address: without_secrets(url), source };
+        let unreachable = |source| StoreError::Unreachable {
+            address: without_secrets(url),
+            source,
+        };
         let client = Client::open(url).map_err(unreachable)?;
         let config = ConnectionManagerConfig::new()
             .set_response_timeout(Some(RESPONSE_TIMEOUT))
@@ -78,11 +81,17 @@ impl RedisStore {
         let connecting = ConnectionManager::new_with_config(client.clone(), config);
         let mut connection = connecting.await.map_err(unreachable)?;
         let ping = ::redis::cmd("PING");
-        ping.query_async::<String>(&mut connection).await.map_err(unreachable)?;
+        ping.query_async::<String>(&mut connection)
+            .await
+            .map_err(unreachable)?;
         let (announce, queued) = watch::channel(0);
         let task = tokio::spawn(listen(client, announce)).abort_handle();
         let listening = Arc::new(Listening { queued, task });
-        Ok(Self { connection, scripts: Arc::new(Scripts::new()), listening })
+        Ok(Self {
+            connection,
+            scripts: Arc::new(Scripts::new()),
+            listening,
+        })
     }
 
     async fn run<T: FromRedisValue>(
@@ -115,19 +124,38 @@ impl RedisStore {
 #[async_trait]
 impl Store for RedisStore {
     async fn submit(&self, experiment: NewExperiment) -> StoreResult<Submitted> {
-        let NewExperiment { id, team, document, traceparent, bundle, sessions } = &experiment;
+        let NewExperiment {
+            id,
+            team,
+            document,
+            traceparent,
+            bundle,
+            sessions,
+        } = &experiment;
         let (digest, templates) = bundle.clone().unwrap_or_default();
         // A map of strings always serialises.
         let templates = serde_json::to_string(&templates).unwrap_or_default();
         let mut begin = self.scripts.begin.prepare_invoke();
-        begin.arg(id).arg(team).arg(document.as_slice()).arg(traceparent).arg(digest).arg(templates);
+        begin
+            .arg(id)
+            .arg(team)
+            .arg(document.as_slice())
+            .arg(traceparent)
+            .arg(digest)
+            .arg(templates);
         let owner: String = self.run("store an experiment", &mut begin).await?;
         if !owner.is_empty() {
-            return Err(StoreError::OtherTeam { experiment: id.clone(), team: owner });
+            return Err(StoreError::OtherTeam {
+                experiment: id.clone(),
+                team: owner,
+            });
         }
         let before = self.places(id).await?;
         let now: BTreeSet<&String> = sessions.iter().map(|(session, _)| session).collect();
-        let gone: Vec<&String> = before.iter().filter(|session| !now.contains(session)).collect();
+        let gone: Vec<&String> = before
+            .iter()
+            .filter(|session| !now.contains(session))
+            .collect();
         self.drop_sessions(id, &gone).await?;
         let mut already_done = 0;
         for (number, chunk) in sessions.chunks(CHUNK).enumerate() {
@@ -138,7 +166,10 @@ impl Store for RedisStore {
             }
             already_done += self.run::<u64>("queue sessions", &mut place).await?;
         }
-        Ok(Submitted { sessions: sessions.len() as u64, already_done })
+        Ok(Submitted {
+            sessions: sessions.len() as u64,
+            already_done,
+        })
     }
 
     async fn lease(&self, worker: &str, most: usize, ttl: Duration) -> StoreResult<Vec<Granted>> {
@@ -147,10 +178,19 @@ impl Store for RedisStore {
         let granted: Vec<(String, u64, String, u32, String, String, String)> =
             self.run("lease sessions", &mut call).await?;
         let granted = granted.into_iter();
-        let granted = granted.map(|(session, fence, spec, attempt, experiment, team, traceparent)| {
-            let key = LeaseKey { session, fence };
-            Granted { key, spec, attempt, experiment, team, traceparent }
-        });
+        let granted = granted.map(
+            |(session, fence, spec, attempt, experiment, team, traceparent)| {
+                let key = LeaseKey { session, fence };
+                Granted {
+                    key,
+                    spec,
+                    attempt,
+                    experiment,
+                    team,
+                    traceparent,
+                }
+            },
+        );
         Ok(granted.collect())
     }
 
@@ -176,7 +216,8 @@ impl Store for RedisStore {
         let packed = pack(&result);
         let mut call = self.scripts.complete.prepare_invoke();
         call.arg(&lease.session).arg(lease.fence).arg(packed.digest);
-        call.arg(packed.record.as_slice()).arg(packed.telemetry.as_slice());
+        call.arg(packed.record.as_slice())
+            .arg(packed.telemetry.as_slice());
         let outcome: String = self.run("store a result", &mut call).await?;
         match outcome.as_str() {
             "first" => Ok(Completion::First),
@@ -193,7 +234,11 @@ impl Store for RedisStore {
             Failure::Impossible => "impossible",
         };
         let mut call = self.scripts.fail.prepare_invoke();
-        call.arg(&lease.session).arg(lease.fence).arg(failure).arg(reason).arg(MOST_CRASHES);
+        call.arg(&lease.session)
+            .arg(lease.fence)
+            .arg(failure)
+            .arg(reason)
+            .arg(MOST_CRASHES);
         self.run("note a failure", &mut call).await
     }
 
@@ -231,7 +276,9 @@ impl Store for RedisStore {
             return Ok(None);
         };
         let [sessions, queued, running, done, cancelled, workers] = numbers[..] else {
-            return Err(StoreError::Corrupt { what: format!("progress of {experiment}") });
+            return Err(StoreError::Corrupt {
+                what: format!("progress of {experiment}"),
+            });
         };
         aside.sort_by(|one, other| one.0.total_cmp(&other.0));
         faults.sort_by(|one, other| one.0.total_cmp(&other.0));
@@ -246,8 +293,16 @@ impl Store for RedisStore {
             ..Progress::default()
         };
         for (_, session, state, reason, attempts) in aside {
-            let list = if state == "parked" { &mut progress.parked } else { &mut progress.dead };
-            list.push(SetAside { session, reason, attempts });
+            let list = if state == "parked" {
+                &mut progress.parked
+            } else {
+                &mut progress.dead
+            };
+            list.push(SetAside {
+                session,
+                reason,
+                attempts,
+            });
         }
         Ok(Some(progress))
     }
@@ -295,7 +350,11 @@ impl Store for RedisStore {
                     record: unpack(&record, &session)?,
                     telemetry: unpack(&telemetry.unwrap_or_default(), &session)?,
                 };
-                results.push(StoredResult { position, session, result });
+                results.push(StoredResult {
+                    position,
+                    session,
+                    result,
+                });
             }
         }
         Ok(results)
@@ -324,7 +383,11 @@ impl Store for RedisStore {
             return Ok(None);
         }
         let named = |session: &String| sessions.is_empty() || sessions.contains(session);
-        let wanted = if aside.is_empty() { Vec::new() } else { self.places(experiment).await? };
+        let wanted = if aside.is_empty() {
+            Vec::new()
+        } else {
+            self.places(experiment).await?
+        };
         let wanted: Vec<String> = wanted
             .into_iter()
             .filter(|session| aside.contains(session) && named(session))
@@ -346,7 +409,8 @@ impl Store for RedisStore {
         let mut pipe = ::redis::pipe();
         for name in &names {
             let key = format!("{PREFIX}e:{name}");
-            pipe.hmget(&key, &["team", "n:done"]).zcard(format!("{key}:places"));
+            pipe.hmget(&key, &["team", "n:done"])
+                .zcard(format!("{key}:places"));
         }
         if names.is_empty() {
             return Ok(Vec::new());
@@ -355,27 +419,43 @@ impl Store for RedisStore {
             pipe.query_async(&mut connection).await.map_err(failed())?;
         let mut entries = Vec::with_capacity(names.len());
         for (id, pair) in names.into_iter().zip(answer.chunks_exact(2)) {
-            let corrupt = |_| StoreError::Corrupt { what: format!("experiment {id}") };
-            let (team, done) =
-                <(Option<String>, Option<u64>)>::from_redis_value(pair[0].clone()).map_err(corrupt)?;
+            let corrupt = |_| StoreError::Corrupt {
+                what: format!("experiment {id}"),
+            };
+            let (team, done) = <(Option<String>, Option<u64>)>::from_redis_value(pair[0].clone())
+                .map_err(corrupt)?;
             let sessions = u64::from_redis_value(pair[1].clone()).map_err(corrupt)?;
             let (team, done) = (team.unwrap_or_default(), done.unwrap_or(0));
-            entries.push(ExperimentEntry { id, team, sessions, done });
+            entries.push(ExperimentEntry {
+                id,
+                team,
+                sessions,
+                done,
+            });
         }
         Ok(entries)
     }
 
     async fn bundle(&self, digest: &str) -> StoreResult<Option<Templates>> {
-        let read = self.connection.clone().get(format!("{PREFIX}b:{digest}")).await;
+        let read = self
+            .connection
+            .clone()
+            .get(format!("{PREFIX}b:{digest}"))
+            .await;
         let json: Option<String> = read.map_err(redis("read templates"))?;
-        let corrupt = |_| StoreError::Corrupt { what: format!("templates {digest}") };
-        json.map(|json| serde_json::from_str(&json).map_err(corrupt)).transpose()
+        let corrupt = |_| StoreError::Corrupt {
+            what: format!("templates {digest}"),
+        };
+        json.map(|json| serde_json::from_str(&json).map_err(corrupt))
+            .transpose()
     }
 
     async fn greet(&self, worker: &str, ttl: Duration) -> StoreResult<()> {
         let mut call = self.scripts.greet.prepare_invoke();
         call.arg(worker).arg(millis(ttl));
-        self.run::<i64>("note a worker", &mut call).await.map(|_| ())
+        self.run::<i64>("note a worker", &mut call)
+            .await
+            .map(|_| ())
     }
 
     fn queued(&self) -> watch::Receiver<u64> {

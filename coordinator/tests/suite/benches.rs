@@ -15,8 +15,15 @@ const PATIENCE: Duration = Duration::from_secs(10);
 pub const LONG: Duration = Duration::from_secs(600);
 
 pub enum Bench {
-    Embedded { folder: tempfile::TempDir, clock_ms: Arc<AtomicU64>, store: EmbeddedStore },
-    Redis { server: RedisServer, store: RedisStore },
+    Embedded {
+        folder: tempfile::TempDir,
+        clock_ms: Arc<AtomicU64>,
+        store: EmbeddedStore,
+    },
+    Redis {
+        server: RedisServer,
+        store: RedisStore,
+    },
 }
 
 impl Bench {
@@ -24,7 +31,11 @@ impl Bench {
         let folder = tempfile::tempdir().unwrap();
         let clock_ms = Arc::new(AtomicU64::new(1_000_000));
         let store = open(folder.path(), &clock_ms);
-        Self::Embedded { folder, clock_ms, store }
+        Self::Embedded {
+            folder,
+            clock_ms,
+            store,
+        }
     }
 
     pub async fn redis() -> Self {
@@ -57,7 +68,10 @@ impl Bench {
 
     /// Lets short leases run out, and sweeps until so many have.
     pub async fn lose(&self, leases: u64) {
-        if let Self::Embedded { clock_ms, store, .. } = self {
+        if let Self::Embedded {
+            clock_ms, store, ..
+        } = self
+        {
             clock_ms.fetch_add(10_000, Ordering::SeqCst);
             assert_eq!(store.expire().await.unwrap(), leases);
             return;
@@ -65,7 +79,10 @@ impl Bench {
         let began = Instant::now();
         let mut lost = 0;
         while lost < leases {
-            assert!(began.elapsed() < PATIENCE, "{lost} of {leases} leases ran out");
+            assert!(
+                began.elapsed() < PATIENCE,
+                "{lost} of {leases} leases ran out"
+            );
             tokio::time::sleep(Duration::from_millis(2)).await;
             lost += self.store().expire().await.unwrap();
         }
@@ -75,7 +92,11 @@ impl Bench {
     /// Everything that was not on disk is gone; the store is opened again.
     pub async fn crash(self) -> Self {
         match self {
-            Self::Embedded { folder, clock_ms, store } => {
+            Self::Embedded {
+                folder,
+                clock_ms,
+                store,
+            } => {
                 // What the files hold at this moment is what `kill -9` would have left.
                 let copy = tempfile::tempdir().unwrap();
                 for entry in std::fs::read_dir(folder.path()).unwrap() {
@@ -84,7 +105,11 @@ impl Bench {
                 }
                 store.close();
                 let store = open(copy.path(), &clock_ms);
-                Self::Embedded { folder: copy, clock_ms, store }
+                Self::Embedded {
+                    folder: copy,
+                    clock_ms,
+                    store,
+                }
             }
             Self::Redis { mut server, .. } => {
                 server.crash_and_restart().await;

@@ -58,27 +58,54 @@ async fn one(store: &dyn Store) -> Granted {
 }
 
 fn names(granted: &[Granted]) -> Vec<&str> {
-    granted.iter().map(|granted| granted.key.session.as_str()).collect()
+    granted
+        .iter()
+        .map(|granted| granted.key.session.as_str())
+        .collect()
 }
 
 fn result(text: &str) -> SessionResult {
-    SessionResult { record: text.as_bytes().to_vec(), telemetry: b"{\"ms\":1}".to_vec() }
+    SessionResult {
+        record: text.as_bytes().to_vec(),
+        telemetry: b"{\"ms\":1}".to_vec(),
+    }
 }
 
 async fn counts(store: &dyn Store, experiment: &str) -> (u64, u64, u64, u64) {
-    let progress = store.progress(experiment).await.unwrap().expect("the experiment is there");
-    (progress.sessions, progress.queued, progress.running, progress.done)
+    let progress = store
+        .progress(experiment)
+        .await
+        .unwrap()
+        .expect("the experiment is there");
+    (
+        progress.sessions,
+        progress.queued,
+        progress.running,
+        progress.done,
+    )
 }
 
 async fn sessions_are_leased_in_order_under_growing_fences(bench: Bench) {
     let store = bench.store();
-    let submitted = store.submit(experiment("red", "x", &["s3", "s1", "s2"])).await.unwrap();
-    assert_eq!(submitted, Submitted { sessions: 3, already_done: 0 });
+    let submitted = store
+        .submit(experiment("red", "x", &["s3", "s1", "s2"]))
+        .await
+        .unwrap();
+    assert_eq!(
+        submitted,
+        Submitted {
+            sessions: 3,
+            already_done: 0
+        }
+    );
     let granted = lease(store, 2).await;
     assert_eq!(names(&granted), ["s3", "s1"]);
     let first = &granted[0];
     assert_eq!((first.spec.as_str(), first.attempt), ("spec of s3", 1));
-    assert_eq!((first.experiment.as_str(), first.team.as_str()), ("x", "red"));
+    assert_eq!(
+        (first.experiment.as_str(), first.team.as_str()),
+        ("x", "red")
+    );
     assert_eq!(first.traceparent, "00-trace");
     assert!(granted[0].key.fence < granted[1].key.fence);
     assert_eq!(counts(store, "x").await, (3, 1, 2, 0));
@@ -88,14 +115,31 @@ async fn sessions_are_leased_in_order_under_growing_fences(bench: Bench) {
 
 async fn teams_take_turns_then_experiments(bench: Bench) {
     let store = bench.store();
-    store.submit(experiment("red", "a", &["a1", "a2", "a3"])).await.unwrap();
-    store.submit(experiment("red", "b", &["b1", "b2"])).await.unwrap();
-    store.submit(experiment("blue", "c", &["c1", "c2", "c3", "c4"])).await.unwrap();
+    store
+        .submit(experiment("red", "a", &["a1", "a2", "a3"]))
+        .await
+        .unwrap();
+    store
+        .submit(experiment("red", "b", &["b1", "b2"]))
+        .await
+        .unwrap();
+    store
+        .submit(experiment("blue", "c", &["c1", "c2", "c3", "c4"]))
+        .await
+        .unwrap();
     let granted = lease(store, 9).await;
-    let teams: Vec<&str> = granted.iter().map(|granted| granted.team.as_str()).collect();
-    assert!(teams.chunks(2).take(4).all(|pair| pair[0] != pair[1]), "{teams:?}");
-    let red: Vec<&str> =
-        names(&granted).into_iter().filter(|session| !session.starts_with('c')).collect();
+    let teams: Vec<&str> = granted
+        .iter()
+        .map(|granted| granted.team.as_str())
+        .collect();
+    assert!(
+        teams.chunks(2).take(4).all(|pair| pair[0] != pair[1]),
+        "{teams:?}"
+    );
+    let red: Vec<&str> = names(&granted)
+        .into_iter()
+        .filter(|session| !session.starts_with('c'))
+        .collect();
     assert_eq!(red, ["a1", "b1", "a2", "b2", "a3"]);
 }
 
@@ -103,7 +147,10 @@ async fn no_session_is_leased_twice_by_callers_at_once(bench: Bench) {
     let names: Vec<String> = (0..200).map(|number| format!("s{number:03}")).collect();
     let sessions: Vec<&str> = names.iter().map(String::as_str).collect();
     let store = bench.shared();
-    store.submit(experiment("red", "x", &sessions)).await.unwrap();
+    store
+        .submit(experiment("red", "x", &sessions))
+        .await
+        .unwrap();
     let worker = |name: String| {
         let store = store.clone();
         tokio::spawn(async move {
@@ -114,7 +161,10 @@ async fn no_session_is_leased_twice_by_callers_at_once(bench: Bench) {
                     return all;
                 }
                 for granted in granted {
-                    let done = store.complete(&granted.key, result(&granted.spec)).await.unwrap();
+                    let done = store
+                        .complete(&granted.key, result(&granted.spec))
+                        .await
+                        .unwrap();
                     assert_eq!(done, Completion::First);
                     all.push(granted.key.session);
                 }
@@ -135,10 +185,27 @@ async fn first_result_wins_and_later_ones_are_compared(bench: Bench) {
     let store = bench.store();
     store.submit(experiment("red", "x", &["s"])).await.unwrap();
     let key = one(store).await.key;
-    assert_eq!(store.complete(&key, result("one")).await.unwrap(), Completion::First);
-    assert_eq!(store.complete(&key, result("one")).await.unwrap(), Completion::Same);
-    assert!(store.progress("x").await.unwrap().unwrap().determinism_faults.is_empty());
-    assert_eq!(store.complete(&key, result("two")).await.unwrap(), Completion::Different);
+    assert_eq!(
+        store.complete(&key, result("one")).await.unwrap(),
+        Completion::First
+    );
+    assert_eq!(
+        store.complete(&key, result("one")).await.unwrap(),
+        Completion::Same
+    );
+    assert!(
+        store
+            .progress("x")
+            .await
+            .unwrap()
+            .unwrap()
+            .determinism_faults
+            .is_empty()
+    );
+    assert_eq!(
+        store.complete(&key, result("two")).await.unwrap(),
+        Completion::Different
+    );
     let progress = store.progress("x").await.unwrap().unwrap();
     assert_eq!(progress.determinism_faults, ["s"]);
     assert!(progress.is_over());
@@ -150,29 +217,61 @@ async fn first_result_wins_and_later_ones_are_compared(bench: Bench) {
 async fn older_fence_is_refused_once_the_session_was_leased_again(bench: Bench) {
     let store = bench.store();
     store.submit(experiment("red", "x", &["s"])).await.unwrap();
-    let old = store.lease("w1", 1, bench.short()).await.unwrap().remove(0).key;
+    let old = store
+        .lease("w1", 1, bench.short())
+        .await
+        .unwrap()
+        .remove(0)
+        .key;
     bench.lose(1).await;
     let new = store.lease("w2", 1, LONG).await.unwrap().remove(0);
     assert_eq!(new.attempt, 2);
     assert!(new.key.fence > old.fence);
-    assert_eq!(store.renew("w1", std::slice::from_ref(&old), LONG).await.unwrap(), [false]);
-    assert_eq!(store.complete(&old, result("one")).await.unwrap(), Completion::Fenced);
+    assert_eq!(
+        store
+            .renew("w1", std::slice::from_ref(&old), LONG)
+            .await
+            .unwrap(),
+        [false]
+    );
+    assert_eq!(
+        store.complete(&old, result("one")).await.unwrap(),
+        Completion::Fenced
+    );
     assert!(!store.fail(&old, Failure::Impossible, "late").await.unwrap());
     store.release(&[old]).await.unwrap();
     assert_eq!(counts(store, "x").await, (1, 0, 1, 0));
-    assert_eq!(store.complete(&new.key, result("one")).await.unwrap(), Completion::First);
-    let invented = LeaseKey { session: "none".to_owned(), fence: 1 };
-    assert_eq!(store.complete(&invented, result("one")).await.unwrap(), Completion::Fenced);
+    assert_eq!(
+        store.complete(&new.key, result("one")).await.unwrap(),
+        Completion::First
+    );
+    let invented = LeaseKey {
+        session: "none".to_owned(),
+        fence: 1,
+    };
+    assert_eq!(
+        store.complete(&invented, result("one")).await.unwrap(),
+        Completion::Fenced
+    );
 }
 
 async fn lost_lease_may_be_taken_up_again_while_nobody_else_has_it(bench: Bench) {
     let store = bench.store();
     store.submit(experiment("red", "x", &["s"])).await.unwrap();
-    let key = store.lease("w1", 1, bench.short()).await.unwrap().remove(0).key;
+    let key = store
+        .lease("w1", 1, bench.short())
+        .await
+        .unwrap()
+        .remove(0)
+        .key;
     bench.lose(1).await;
     assert_eq!(counts(store, "x").await, (1, 1, 0, 0));
     let keys = [key];
-    assert_eq!(store.renew("w2", &keys, LONG).await.unwrap(), [false], "it was not w2's");
+    assert_eq!(
+        store.renew("w2", &keys, LONG).await.unwrap(),
+        [false],
+        "it was not w2's"
+    );
     assert_eq!(store.renew("w1", &keys, LONG).await.unwrap(), [true]);
     assert_eq!(counts(store, "x").await, (1, 0, 1, 0));
     assert!(lease(store, 1).await.is_empty());
@@ -181,9 +280,17 @@ async fn lost_lease_may_be_taken_up_again_while_nobody_else_has_it(bench: Bench)
 async fn result_after_its_lease_counts_while_nobody_else_has_the_session(bench: Bench) {
     let store = bench.store();
     store.submit(experiment("red", "x", &["s"])).await.unwrap();
-    let key = store.lease("w1", 1, bench.short()).await.unwrap().remove(0).key;
+    let key = store
+        .lease("w1", 1, bench.short())
+        .await
+        .unwrap()
+        .remove(0)
+        .key;
     bench.lose(1).await;
-    assert_eq!(store.complete(&key, result("one")).await.unwrap(), Completion::First);
+    assert_eq!(
+        store.complete(&key, result("one")).await.unwrap(),
+        Completion::First
+    );
     assert!(lease(store, 1).await.is_empty(), "it has left the queue");
     assert_eq!(counts(store, "x").await, (1, 0, 0, 1));
 }
@@ -194,15 +301,26 @@ async fn third_crash_sets_aside_and_retry_begins_anew(bench: Bench) {
     for crash in 1..=MOST_CRASHES {
         let granted = one(store).await;
         assert_eq!(granted.attempt, crash);
-        assert!(store.fail(&granted.key, Failure::Crashed, "overflow").await.unwrap());
+        assert!(
+            store
+                .fail(&granted.key, Failure::Crashed, "overflow")
+                .await
+                .unwrap()
+        );
     }
     assert!(lease(store, 1).await.is_empty());
     let progress = store.progress("x").await.unwrap().unwrap();
     assert!(progress.is_over());
     let dead = &progress.dead[0];
-    assert_eq!((dead.session.as_str(), dead.reason.as_str()), ("s", "overflow"));
+    assert_eq!(
+        (dead.session.as_str(), dead.reason.as_str()),
+        ("s", "overflow")
+    );
     assert_eq!(dead.attempts, MOST_CRASHES);
-    assert_eq!(store.retry("x", &["other".to_owned()]).await.unwrap(), Some(0));
+    assert_eq!(
+        store.retry("x", &["other".to_owned()]).await.unwrap(),
+        Some(0)
+    );
     assert_eq!(store.retry("x", &[]).await.unwrap(), Some(1));
     assert_eq!(store.retry("x", &[]).await.unwrap(), Some(0));
     assert_eq!(one(store).await.attempt, 1);
@@ -210,26 +328,60 @@ async fn third_crash_sets_aside_and_retry_begins_anew(bench: Bench) {
 
 async fn parked_and_impossible_sessions_are_set_aside_at_once(bench: Bench) {
     let store = bench.store();
-    store.submit(experiment("red", "x", &["s1", "s2", "s3"])).await.unwrap();
+    store
+        .submit(experiment("red", "x", &["s1", "s2", "s3"]))
+        .await
+        .unwrap();
     let granted = lease(store, 3).await;
-    assert!(store.fail(&granted[1].key, Failure::Parked, "no answer").await.unwrap());
-    assert!(store.fail(&granted[0].key, Failure::Parked, "no answer").await.unwrap());
-    assert!(store.fail(&granted[2].key, Failure::Impossible, "no such game").await.unwrap());
+    assert!(
+        store
+            .fail(&granted[1].key, Failure::Parked, "no answer")
+            .await
+            .unwrap()
+    );
+    assert!(
+        store
+            .fail(&granted[0].key, Failure::Parked, "no answer")
+            .await
+            .unwrap()
+    );
+    assert!(
+        store
+            .fail(&granted[2].key, Failure::Impossible, "no such game")
+            .await
+            .unwrap()
+    );
     let progress = store.progress("x").await.unwrap().unwrap();
-    let parked: Vec<&str> = progress.parked.iter().map(|aside| aside.session.as_str()).collect();
+    let parked: Vec<&str> = progress
+        .parked
+        .iter()
+        .map(|aside| aside.session.as_str())
+        .collect();
     assert_eq!(parked, ["s1", "s2"]);
     assert_eq!(progress.dead[0].reason, "no such game");
-    store.submit(experiment("red", "x", &["s1", "s2", "s3"])).await.unwrap();
-    assert!(lease(store, 1).await.is_empty(), "only retry brings them back");
+    store
+        .submit(experiment("red", "x", &["s1", "s2", "s3"]))
+        .await
+        .unwrap();
+    assert!(
+        lease(store, 1).await.is_empty(),
+        "only retry brings them back"
+    );
     assert_eq!(store.retry("x", &["s2".to_owned()]).await.unwrap(), Some(1));
     assert_eq!(names(&lease(store, 9).await), ["s2"]);
 }
 
 async fn crashed_session_goes_last_and_released_one_first(bench: Bench) {
     let store = bench.store();
-    store.submit(experiment("red", "x", &["s1", "s2", "s3"])).await.unwrap();
+    store
+        .submit(experiment("red", "x", &["s1", "s2", "s3"]))
+        .await
+        .unwrap();
     let granted = lease(store, 2).await;
-    store.fail(&granted[0].key, Failure::Crashed, "overflow").await.unwrap();
+    store
+        .fail(&granted[0].key, Failure::Crashed, "overflow")
+        .await
+        .unwrap();
     store.release(&[granted[1].key.clone()]).await.unwrap();
     let again = lease(store, 9).await;
     assert_eq!(names(&again), ["s2", "s3", "s1"]);
@@ -247,37 +399,82 @@ async fn session_that_loses_every_worker_is_set_aside(bench: Bench) {
     }
     assert!(lease(store, 1).await.is_empty());
     let progress = store.progress("x").await.unwrap().unwrap();
-    assert!(progress.dead[0].reason.contains("were lost 20 times"), "{progress:?}");
+    assert!(
+        progress.dead[0].reason.contains("were lost 20 times"),
+        "{progress:?}"
+    );
 }
 
 async fn resubmission_keeps_what_is_done_and_drops_what_is_gone(bench: Bench) {
     let store = bench.store();
-    store.submit(experiment("red", "x", &["s1", "s2", "s3", "s4"])).await.unwrap();
+    store
+        .submit(experiment("red", "x", &["s1", "s2", "s3", "s4"]))
+        .await
+        .unwrap();
     let granted = lease(store, 3).await;
     for granted in &granted[..2] {
-        store.complete(&granted.key, result(&granted.spec)).await.unwrap();
+        store
+            .complete(&granted.key, result(&granted.spec))
+            .await
+            .unwrap();
     }
     // s1 (done), s3 (running) and s4 (queued) leave, s5 comes.
-    let submitted = store.submit(experiment("red", "x", &["s5", "s2"])).await.unwrap();
-    assert_eq!(submitted, Submitted { sessions: 2, already_done: 1 });
+    let submitted = store
+        .submit(experiment("red", "x", &["s5", "s2"]))
+        .await
+        .unwrap();
+    assert_eq!(
+        submitted,
+        Submitted {
+            sessions: 2,
+            already_done: 1
+        }
+    );
     assert_eq!(counts(store, "x").await, (2, 1, 0, 1));
-    assert_eq!(store.renew("w", &[granted[2].key.clone()], LONG).await.unwrap(), [false]);
+    assert_eq!(
+        store
+            .renew("w", &[granted[2].key.clone()], LONG)
+            .await
+            .unwrap(),
+        [false]
+    );
     assert_eq!(names(&lease(store, 9).await), ["s5"]);
-    let submitted = store.submit(experiment("red", "x", &["s3", "s1", "s2"])).await.unwrap();
-    assert_eq!(submitted, Submitted { sessions: 3, already_done: 2 });
+    let submitted = store
+        .submit(experiment("red", "x", &["s3", "s1", "s2"]))
+        .await
+        .unwrap();
+    assert_eq!(
+        submitted,
+        Submitted {
+            sessions: 3,
+            already_done: 2
+        }
+    );
     let results = store.results("x", None, 9).await.unwrap();
-    let kept: Vec<&str> = results.iter().map(|result| result.session.as_str()).collect();
+    let kept: Vec<&str> = results
+        .iter()
+        .map(|result| result.session.as_str())
+        .collect();
     assert_eq!(kept, ["s1", "s2"], "the record of s1 was kept");
     let new = one(store).await;
     assert_eq!(new.key.session, "s3");
-    assert!(new.key.fence > granted[2].key.fence, "the old worker stays fenced off");
+    assert!(
+        new.key.fence > granted[2].key.fence,
+        "the old worker stays fenced off"
+    );
 }
 
 async fn cancelled_sessions_are_lost_to_their_workers(bench: Bench) {
     let store = bench.store();
-    store.submit(experiment("red", "x", &["s1", "s2", "s3"])).await.unwrap();
+    store
+        .submit(experiment("red", "x", &["s1", "s2", "s3"]))
+        .await
+        .unwrap();
     let granted = lease(store, 2).await;
-    store.complete(&granted[0].key, result("one")).await.unwrap();
+    store
+        .complete(&granted[0].key, result("one"))
+        .await
+        .unwrap();
     assert!(store.cancel("x").await.unwrap());
     assert!(store.cancel("x").await.unwrap());
     let progress = store.progress("x").await.unwrap().unwrap();
@@ -285,24 +482,44 @@ async fn cancelled_sessions_are_lost_to_their_workers(bench: Bench) {
     assert_eq!((progress.sessions, progress.done), (3, 1));
     assert!(lease(store, 9).await.is_empty());
     let key = granted[1].key.clone();
-    assert_eq!(store.renew("w", std::slice::from_ref(&key), LONG).await.unwrap(), [false]);
-    assert_eq!(store.complete(&key, result("two")).await.unwrap(), Completion::Fenced);
-    store.submit(experiment("red", "x", &["s1", "s2", "s3"])).await.unwrap();
+    assert_eq!(
+        store
+            .renew("w", std::slice::from_ref(&key), LONG)
+            .await
+            .unwrap(),
+        [false]
+    );
+    assert_eq!(
+        store.complete(&key, result("two")).await.unwrap(),
+        Completion::Fenced
+    );
+    store
+        .submit(experiment("red", "x", &["s1", "s2", "s3"]))
+        .await
+        .unwrap();
     assert_eq!(names(&lease(store, 9).await), ["s2", "s3"]);
     assert!(!store.progress("x").await.unwrap().unwrap().cancelled);
 }
 
 async fn results_come_in_the_experiments_order_page_by_page(bench: Bench) {
     let store = bench.store();
-    let names: Vec<String> = (0..30).map(|number| format!("s{}", (number * 7) % 30)).collect();
+    let names: Vec<String> = (0..30)
+        .map(|number| format!("s{}", (number * 7) % 30))
+        .collect();
     let sessions: Vec<&str> = names.iter().map(String::as_str).collect();
-    store.submit(experiment("red", "x", &sessions)).await.unwrap();
+    store
+        .submit(experiment("red", "x", &sessions))
+        .await
+        .unwrap();
     let mut granted = lease(store, 30).await;
     granted.reverse();
     let left_out = granted.swap_remove(11).key.session;
     let long = |spec: &str| result(&format!("{spec} {}", "0123456789é".repeat(20_000)));
     for granted in &granted {
-        store.complete(&granted.key, long(&granted.spec)).await.unwrap();
+        store
+            .complete(&granted.key, long(&granted.spec))
+            .await
+            .unwrap();
     }
     let mut seen = Vec::new();
     let mut after = None;
@@ -323,8 +540,14 @@ async fn results_come_in_the_experiments_order_page_by_page(bench: Bench) {
 async fn experiment_of_another_team_is_refused(bench: Bench) {
     let store = bench.store();
     store.submit(experiment("red", "x", &["s"])).await.unwrap();
-    let error = store.submit(experiment("blue", "x", &["t"])).await.unwrap_err();
-    assert!(matches!(&error, StoreError::OtherTeam { team, .. } if team == "red"), "{error}");
+    let error = store
+        .submit(experiment("blue", "x", &["t"]))
+        .await
+        .unwrap_err();
+    assert!(
+        matches!(&error, StoreError::OtherTeam { team, .. } if team == "red"),
+        "{error}"
+    );
     assert_eq!(counts(store, "x").await, (1, 1, 0, 0));
 }
 
@@ -343,12 +566,18 @@ async fn unknown_names_are_answered_not_failed(bench: Bench) {
 
 async fn templates_workers_and_lists_are_kept(bench: Bench) {
     let store = bench.store();
-    let templates = [("guess/system.j2".to_owned(), "say {{ a }} \"ü\"\n".to_owned())];
+    let templates = [(
+        "guess/system.j2".to_owned(),
+        "say {{ a }} \"ü\"\n".to_owned(),
+    )];
     let templates = std::collections::BTreeMap::from(templates);
     let mut new = experiment("red", "x", &["s1", "s2"]);
     new.bundle = Some(("d1".to_owned(), templates.clone()));
     store.submit(new).await.unwrap();
-    store.submit(experiment("blue", "a", &["t1"])).await.unwrap();
+    store
+        .submit(experiment("blue", "a", &["t1"]))
+        .await
+        .unwrap();
     assert_eq!(store.bundle("d1").await.unwrap(), Some(templates));
     let granted = one(store).await;
     store.complete(&granted.key, result("one")).await.unwrap();
@@ -356,9 +585,19 @@ async fn templates_workers_and_lists_are_kept(bench: Bench) {
     let list = store.list().await.unwrap();
     let shown: Vec<(&str, &str, u64, bool)> = list
         .iter()
-        .map(|entry| (entry.id.as_str(), entry.team.as_str(), entry.sessions, entry.done == 1))
+        .map(|entry| {
+            (
+                entry.id.as_str(),
+                entry.team.as_str(),
+                entry.sessions,
+                entry.done == 1,
+            )
+        })
         .collect();
-    assert_eq!(shown, [("a", "blue", 1, done == "a"), ("x", "red", 2, done == "x")]);
+    assert_eq!(
+        shown,
+        [("a", "blue", 1, done == "a"), ("x", "red", 2, done == "x")]
+    );
     for worker in ["w1", "w2", "w1"] {
         store.greet(worker, LONG).await.unwrap();
     }
@@ -370,29 +609,53 @@ async fn queueing_is_announced(bench: Bench) {
     let mut queued = store.queued();
     let patience = std::time::Duration::from_secs(10);
     store.submit(experiment("red", "x", &["s"])).await.unwrap();
-    tokio::time::timeout(patience, queued.changed()).await.unwrap().unwrap();
+    tokio::time::timeout(patience, queued.changed())
+        .await
+        .unwrap()
+        .unwrap();
     let key = one(store).await.key;
     // Wait for a quiet channel: Redis also announces that it listens.
     queued.mark_unchanged();
     store.release(&[key]).await.unwrap();
-    tokio::time::timeout(patience, queued.changed()).await.unwrap().unwrap();
+    tokio::time::timeout(patience, queued.changed())
+        .await
+        .unwrap()
+        .unwrap();
 }
 
 async fn acknowledged_changes_survive_a_crash(bench: Bench) {
     let keys = {
         let store = bench.store();
-        store.submit(experiment("red", "x", &["s1", "s2", "s3", "s4"])).await.unwrap();
+        store
+            .submit(experiment("red", "x", &["s1", "s2", "s3", "s4"]))
+            .await
+            .unwrap();
         let granted = lease(store, 3).await;
-        store.complete(&granted[0].key, result("one")).await.unwrap();
-        store.fail(&granted[1].key, Failure::Parked, "no answer").await.unwrap();
-        granted.into_iter().map(|granted| granted.key).collect::<Vec<_>>()
+        store
+            .complete(&granted[0].key, result("one"))
+            .await
+            .unwrap();
+        store
+            .fail(&granted[1].key, Failure::Parked, "no answer")
+            .await
+            .unwrap();
+        granted
+            .into_iter()
+            .map(|granted| granted.key)
+            .collect::<Vec<_>>()
     };
     let bench = bench.crash().await;
     let store = bench.store();
     assert_eq!(counts(store, "x").await, (4, 1, 1, 1));
-    assert_eq!(store.complete(&keys[0], result("one")).await.unwrap(), Completion::Same);
+    assert_eq!(
+        store.complete(&keys[0], result("one")).await.unwrap(),
+        Completion::Same
+    );
     assert_eq!(store.renew("w", &keys[2..], LONG).await.unwrap(), [true]);
-    assert_eq!(store.results("x", None, 9).await.unwrap()[0].result, result("one"));
+    assert_eq!(
+        store.results("x", None, 9).await.unwrap()[0].result,
+        result("one")
+    );
     let next = one(store).await;
     assert_eq!(next.key.session, "s4");
     assert!(next.key.fence > keys[2].fence, "fences go on growing");
@@ -404,7 +667,10 @@ async fn second_process_on_the_same_folder_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let first = EmbeddedStore::open(folder.path()).unwrap();
     let error = EmbeddedStore::open(folder.path()).err().unwrap();
-    assert!(error.to_string().ends_with("is in use by another process"), "{error}");
+    assert!(
+        error.to_string().ends_with("is in use by another process"),
+        "{error}"
+    );
     first.close();
     assert!(matches!(first.expire().await, Err(StoreError::Stopped)));
     EmbeddedStore::open(folder.path()).unwrap();
@@ -413,9 +679,18 @@ async fn second_process_on_the_same_folder_is_refused() {
 #[tokio::test]
 async fn unreachable_redis_is_one_clear_line_without_the_password() {
     use agon_coordinator::store::RedisStore;
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let error = RedisStore::connect(&format!("redis://:secret@127.0.0.1:{port}")).await.err();
+    let port = std::net::TcpListener::bind("127.0.0.1:0")
+        .unwrap()
+        .local_addr()
+        .unwrap()
+        .port();
+    let error = RedisStore::connect(&format!("redis://:secret@127.0.0.1:{port}"))
+        .await
+        .err();
     let text = error.unwrap().to_string();
-    assert!(text.starts_with(&format!("cannot reach redis at redis://127.0.0.1:{port};")), "{text}");
+    assert!(
+        text.starts_with(&format!("cannot reach redis at redis://127.0.0.1:{port};")),
+        "{text}"
+    );
     assert!(!text.contains("secret"));
 }

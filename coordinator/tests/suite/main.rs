@@ -4,3 +4,5 @@
 mod benches;
 mod contract;
 mod redis_server;
+mod services;
+mod worker;

@@ -17,7 +17,11 @@ impl RedisServer {
         let folder = tempfile::tempdir().unwrap();
         let port = free_port();
         let child = spawn(port, &folder);
-        let mut server = Self { child, port, folder };
+        let mut server = Self {
+            child,
+            port,
+            folder,
+        };
         server.wait_until_it_answers().await;
         server
     }
@@ -46,7 +50,10 @@ impl RedisServer {
             }
             let ended = self.child.try_wait().unwrap();
             assert!(ended.is_none(), "redis-server ended at once: {ended:?}");
-            assert!(began.elapsed() < START_PATIENCE, "redis-server does not answer");
+            assert!(
+                began.elapsed() < START_PATIENCE,
+                "redis-server does not answer"
+            );
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     }
@@ -61,7 +68,14 @@ impl Drop for RedisServer {
 
 fn spawn(port: u16, folder: &tempfile::TempDir) -> Child {
     Command::new("redis-server")
-        .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
+        .args([
+            "--port",
+            &port.to_string(),
+            "--bind",
+            "127.0.0.1",
+            "--save",
+            "",
+        ])
         .args(["--appendonly", "yes", "--appendfsync", "always", "--dir"])
         .arg(folder.path())
         .stdout(Stdio::null())

@@ -25,7 +25,10 @@ pub fn progress(
         let Some(cancelled) = cancelled else {
             return Ok(None);
         };
-        let mut progress = Progress { cancelled, ..Progress::default() };
+        let mut progress = Progress {
+            cancelled,
+            ..Progress::default()
+        };
         count_states(&reader, experiment, &mut progress)?;
         progress.parked = set_aside(&reader, experiment, "parked")?;
         progress.dead = set_aside(&reader, experiment, "dead")?;
@@ -38,7 +41,9 @@ pub fn progress(
             .collect::<rusqlite::Result<_>>()?;
         progress.workers = reader
             .prepare_cached("SELECT count(*) FROM workers WHERE gone_ms > ?1")?
-            .query_row([i64::try_from(now_ms).unwrap_or(i64::MAX)], |row| unsigned(row, 0))?;
+            .query_row([i64::try_from(now_ms).unwrap_or(i64::MAX)], |row| {
+                unsigned(row, 0)
+            })?;
         Ok(Some(progress))
     };
     read().map_err(database("read progress"))
@@ -80,7 +85,11 @@ fn set_aside(
     let entries = found.query_map(params![experiment, state, most], |row| {
         let (crashes, losses): (u32, u32) = (row.get(2)?, row.get(3)?);
         let attempts = (crashes + losses).max(1);
-        Ok(SetAside { session: row.get(0)?, reason: row.get(1)?, attempts })
+        Ok(SetAside {
+            session: row.get(0)?,
+            reason: row.get(1)?,
+            attempts,
+        })
     })?;
     entries.collect()
 }
@@ -106,13 +115,19 @@ pub fn results(
         rows.collect()
     };
     let rows = read().map_err(database("read results"))?;
-    let unpacked = rows.into_iter().map(|(position, session, record, telemetry)| {
-        let result = SessionResult {
-            record: unpack(&record, &session)?,
-            telemetry: unpack(&telemetry, &session)?,
-        };
-        Ok(StoredResult { position, session, result })
-    });
+    let unpacked = rows
+        .into_iter()
+        .map(|(position, session, record, telemetry)| {
+            let result = SessionResult {
+                record: unpack(&record, &session)?,
+                telemetry: unpack(&telemetry, &session)?,
+            };
+            Ok(StoredResult {
+                position,
+                session,
+                result,
+            })
+        });
     unpacked.collect()
 }
 
@@ -151,7 +166,9 @@ pub fn bundle(reader: &Connection, digest: &str) -> StoreResult<Option<Templates
         return Ok(None);
     };
     let templates = serde_json::from_str(&json);
-    let corrupt = |_| StoreError::Corrupt { what: format!("templates {digest}") };
+    let corrupt = |_| StoreError::Corrupt {
+        what: format!("templates {digest}"),
+    };
     templates.map_err(corrupt).map(Some)
 }
 

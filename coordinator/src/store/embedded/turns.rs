@@ -26,7 +26,10 @@ impl Turns {
     pub fn add(&mut self, team: &str, experiment: &str, rank: i64, session: &str) {
         let queue = self.queues.entry(experiment.to_owned()).or_default();
         queue.insert((rank, session.to_owned()));
-        self.experiments.entry(team.to_owned()).or_default().enter(experiment);
+        self.experiments
+            .entry(team.to_owned())
+            .or_default()
+            .enter(experiment);
         self.teams.enter(team);
     }
 

@@ -84,6 +84,11 @@ pub enum Change {
         /// The answer.
         reply: Reply<u64>,
     },
+    /// From `reclaim`.
+    Reclaim {
+        /// The answer.
+        reply: Reply<u64>,
+    },
     /// From `cancel`.
     Cancel {
         /// The experiment.
@@ -151,7 +156,13 @@ impl Writer {
     ) -> StoreResult<Self> {
         let counters = Counters { fence: 0, rank: 0 };
         let turns = Turns::default();
-        let mut writer = Self { connection, clock, announce, turns, counters };
+        let mut writer = Self {
+            connection,
+            clock,
+            announce,
+            turns,
+            counters,
+        };
         writer.recall().map_err(database("read the queue"))?;
         Ok(writer)
     }
@@ -161,7 +172,9 @@ impl Writer {
         while let Ok(first) = mailbox.recv() {
             let more = mailbox.try_iter().take(BATCH - 1);
             let mut changes: Vec<Change> = std::iter::once(first).chain(more).collect();
-            let close = changes.iter().position(|change| matches!(change, Change::Close));
+            let close = changes
+                .iter()
+                .position(|change| matches!(change, Change::Close));
             if let Some(place) = close {
                 // What came later is dropped, and its callers are told that the store stopped.
                 changes.truncate(place);
@@ -214,7 +227,12 @@ impl Writer {
                 batch.apply(change, answers)?;
             }
             batch.store_counters()?;
-            let Batch { transaction, counters, queued, .. } = batch;
+            let Batch {
+                transaction,
+                counters,
+                queued,
+                ..
+            } = batch;
             transaction.commit()?;
             self.counters = counters;
             Ok(queued)
@@ -229,10 +247,16 @@ impl Writer {
     fn recall(&mut self) -> rusqlite::Result<()> {
         let counter = |name: &str| -> rusqlite::Result<i64> {
             let sql = "SELECT value FROM counters WHERE name = ?1";
-            let found = self.connection.query_row(sql, [name], |row| row.get(0)).optional()?;
+            let found = self
+                .connection
+                .query_row(sql, [name], |row| row.get(0))
+                .optional()?;
             Ok(found.unwrap_or(0))
         };
-        self.counters = Counters { fence: counter("fence")?, rank: counter("rank")? };
+        self.counters = Counters {
+            fence: counter("fence")?,
+            rank: counter("rank")?,
+        };
         self.turns = Turns::default();
         let mut queued = self.connection.prepare(
             "SELECT team, experiment, rank, sessions.id
@@ -269,28 +293,42 @@ impl Batch<'_> {
         }
         match change {
             Change::Submit(experiment, reply) => answer(self.submit(&experiment), reply, answers),
-            Change::Lease { worker, most, ttl, reply } => {
-                answer(self.lease(&worker, most, ttl).map(Ok), reply, answers)
-            }
-            Change::Renew { worker, leases, ttl, reply } => {
-                answer(self.renew(&worker, &leases, ttl).map(Ok), reply, answers)
-            }
-            Change::Complete { lease, packed, reply } => {
-                answer(self.complete(&lease, &packed).map(Ok), reply, answers)
-            }
-            Change::Fail { lease, failure, reason, reply } => {
-                answer(self.fail(&lease, failure, &reason).map(Ok), reply, answers)
-            }
+            Change::Lease {
+                worker,
+                most,
+                ttl,
+                reply,
+            } => answer(self.lease(&worker, most, ttl).map(Ok), reply, answers),
+            Change::Renew {
+                worker,
+                leases,
+                ttl,
+                reply,
+            } => answer(self.renew(&worker, &leases, ttl).map(Ok), reply, answers),
+            Change::Complete {
+                lease,
+                packed,
+                reply,
+            } => answer(self.complete(&lease, &packed).map(Ok), reply, answers),
+            Change::Fail {
+                lease,
+                failure,
+                reason,
+                reply,
+            } => answer(self.fail(&lease, failure, &reason).map(Ok), reply, answers),
             Change::Release { leases, reply } => {
                 answer(self.release(&leases).map(Ok), reply, answers)
             }
             Change::Expire { reply } => answer(self.expire().map(Ok), reply, answers),
+            Change::Reclaim { reply } => answer(self.reclaim().map(Ok), reply, answers),
             Change::Cancel { experiment, reply } => {
                 answer(self.cancel(&experiment).map(Ok), reply, answers)
             }
-            Change::Retry { experiment, sessions, reply } => {
-                answer(self.retry(&experiment, &sessions).map(Ok), reply, answers)
-            }
+            Change::Retry {
+                experiment,
+                sessions,
+                reply,
+            } => answer(self.retry(&experiment, &sessions).map(Ok), reply, answers),
             Change::Greet { worker, ttl, reply } => {
                 answer(self.greet(&worker, ttl).map(Ok), reply, answers)
             }
@@ -334,7 +372,7 @@ impl Change {
             Self::Complete { reply, .. } => tell(reply),
             Self::Fail { reply, .. } => tell(reply),
             Self::Release { reply, .. } => tell(reply),
-            Self::Expire { reply } => tell(reply),
+            Self::Expire { reply } | Self::Reclaim { reply } => tell(reply),
             Self::Cancel { reply, .. } => tell(reply),
             Self::Retry { reply, .. } => tell(reply),
             Self::Greet { reply, .. } => tell(reply),

@@ -12,11 +12,21 @@ impl Batch<'_> {
         &mut self,
         experiment: &NewExperiment,
     ) -> rusqlite::Result<StoreResult<Submitted>> {
-        let NewExperiment { id, team, document, traceparent, bundle, sessions } = experiment;
+        let NewExperiment {
+            id,
+            team,
+            document,
+            traceparent,
+            bundle,
+            sessions,
+        } = experiment;
         if let Some(owner) = self.team_of(id)?
             && owner != *team
         {
-            let error = StoreError::OtherTeam { experiment: id.clone(), team: owner };
+            let error = StoreError::OtherTeam {
+                experiment: id.clone(),
+                team: owner,
+            };
             return Ok(Err(error));
         }
         self.transaction.execute(
@@ -32,15 +42,20 @@ impl Batch<'_> {
                 params![digest, templates],
             )?;
         }
-        self.transaction
-            .execute("UPDATE sessions SET position = NULL WHERE experiment = ?1", [id])?;
+        self.transaction.execute(
+            "UPDATE sessions SET position = NULL WHERE experiment = ?1",
+            [id],
+        )?;
         let mut already_done = 0;
         for (position, (session, spec)) in sessions.iter().enumerate() {
             let state = self.place(experiment, position, session, spec)?;
             already_done += u64::from(state.as_deref() == Some("done"));
         }
         self.drop_unplaced(id)?;
-        Ok(Ok(Submitted { sessions: sessions.len() as u64, already_done }))
+        Ok(Ok(Submitted {
+            sessions: sessions.len() as u64,
+            already_done,
+        }))
     }
 
     /// Gives a session its place in the experiment and queues it if it must be played. Answers
@@ -69,7 +84,8 @@ impl Batch<'_> {
                              crashes = 0, losses = 0, reason = '', worker = NULL",
                     )?
                     .execute(params![session, experiment.id, position, spec, rank])?;
-                self.turns.add(&experiment.team, &experiment.id, rank, session);
+                self.turns
+                    .add(&experiment.team, &experiment.id, rank, session);
                 self.queued = true;
             }
             Some(_) => {
@@ -98,9 +114,10 @@ impl Batch<'_> {
     }
 
     pub(super) fn cancel(&mut self, experiment: &str) -> rusqlite::Result<bool> {
-        let known = self
-            .transaction
-            .execute("UPDATE experiments SET cancelled = 1 WHERE id = ?1", [experiment])?;
+        let known = self.transaction.execute(
+            "UPDATE experiments SET cancelled = 1 WHERE id = ?1",
+            [experiment],
+        )?;
         let cancelled: Vec<(String, i64)> = self
             .transaction
             .prepare_cached(
@@ -131,8 +148,10 @@ impl Batch<'_> {
             )?
             .query_map([experiment], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
-        let wanted: Vec<String> =
-            aside.into_iter().filter(|id| named.is_empty() || named.contains(id)).collect();
+        let wanted: Vec<String> = aside
+            .into_iter()
+            .filter(|id| named.is_empty() || named.contains(id))
+            .collect();
         for session in &wanted {
             let rank = self.next_rank();
             self.transaction
@@ -145,8 +164,10 @@ impl Batch<'_> {
         }
         if !wanted.is_empty() {
             self.queued = true;
-            self.transaction
-                .execute("UPDATE experiments SET cancelled = 0 WHERE id = ?1", [experiment])?;
+            self.transaction.execute(
+                "UPDATE experiments SET cancelled = 0 WHERE id = ?1",
+                [experiment],
+            )?;
         }
         Ok(Some(wanted.len() as u64))
     }

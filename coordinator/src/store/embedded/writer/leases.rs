@@ -35,7 +35,9 @@ impl Batch<'_> {
         let expires_ms = self.until(ttl);
         let mut granted = Vec::new();
         while granted.len() < most {
-            let Some(session) = self.turns.next() else { break };
+            let Some(session) = self.turns.next() else {
+                break;
+            };
             self.counters.fence += 1;
             let fence = self.counters.fence;
             let row = self
@@ -49,7 +51,10 @@ impl Batch<'_> {
                 )?
                 .query_row(params![session, fence, worker, expires_ms], |row| {
                     Ok(Granted {
-                        key: LeaseKey { session: session.clone(), fence: fence as u64 },
+                        key: LeaseKey {
+                            session: session.clone(),
+                            fence: fence as u64,
+                        },
                         spec: row.get(0)?,
                         attempt: row.get::<_, u32>(1)? + 1,
                         experiment: row.get(2)?,
@@ -72,12 +77,15 @@ impl Batch<'_> {
         let expires_ms = self.until(ttl);
         let mut renewed = Vec::with_capacity(leases.len());
         for lease in leases {
-            let held = self.held(&lease.session)?.filter(|held| held.has_fence(lease));
+            let held = self
+                .held(&lease.session)?
+                .filter(|held| held.has_fence(lease));
             let keeps = match &held {
                 Some(held) if held.state == "leased" => true,
                 // It ran out, but nobody else has it yet: the worker may go on.
                 Some(held) if held.state == "queued" && held.worker.as_deref() == Some(worker) => {
-                    self.turns.remove(&held.experiment, held.rank, &lease.session);
+                    self.turns
+                        .remove(&held.experiment, held.rank, &lease.session);
                     true
                 }
                 _ => false,
@@ -112,14 +120,20 @@ impl Batch<'_> {
             return Ok(Completion::Fenced);
         }
         if held.state == "queued" {
-            self.turns.remove(&held.experiment, held.rank, &lease.session);
+            self.turns
+                .remove(&held.experiment, held.rank, &lease.session);
         }
         self.transaction
             .prepare_cached(
                 "INSERT INTO results (session, digest, record, telemetry) VALUES (?1, ?2, ?3, ?4)
                  ON CONFLICT (session) DO UPDATE SET digest = ?2, record = ?3, telemetry = ?4",
             )?
-            .execute(params![lease.session, packed.digest, packed.record, packed.telemetry])?;
+            .execute(params![
+                lease.session,
+                packed.digest,
+                packed.record,
+                packed.telemetry
+            ])?;
         self.transaction
             .prepare_cached(
                 "UPDATE sessions SET state = 'done', worker = NULL, expires_ms = NULL, reason = ''
@@ -159,7 +173,11 @@ impl Batch<'_> {
             Failure::Crashed if held.crashes + 1 >= MOST_CRASHES => ("dead", held.crashes + 1),
             Failure::Crashed => ("queued", held.crashes + 1),
         };
-        let rank = if state == "queued" { self.next_rank() } else { held.rank };
+        let rank = if state == "queued" {
+            self.next_rank()
+        } else {
+            held.rank
+        };
         self.transaction
             .prepare_cached(
                 "UPDATE sessions SET state = ?2, crashes = ?3, reason = ?4, rank = ?5,
@@ -212,6 +230,21 @@ impl Batch<'_> {
             )?;
         }
         Ok(lost.len() as u64)
+    }
+
+    pub(super) fn reclaim(&mut self) -> rusqlite::Result<u64> {
+        let held: Vec<(String, String, i64)> = self
+            .transaction
+            .prepare_cached(
+                "UPDATE sessions SET state = 'queued', worker = NULL, expires_ms = NULL
+                 WHERE state = 'leased' RETURNING id, experiment, rank",
+            )?
+            .query_map([], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?
+            .collect::<rusqlite::Result<_>>()?;
+        for (session, experiment, rank) in &held {
+            self.wait_again(experiment, *rank, session)?;
+        }
+        Ok(held.len() as u64)
     }
 
     fn wait_again(&mut self, experiment: &str, rank: i64, session: &str) -> rusqlite::Result<()> {

@@ -1,0 +1,232 @@
+//! The service of the command line: experiments handed in, followed, fetched, cancelled.
+//! Stateless over the store, so that any replica answers for all.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agon_proto::v1::experiment_service_server::ExperimentService;
+use agon_proto::v1::{
+    CancelExperimentRequest, CancelExperimentResponse, ExperimentSummary, FetchRecordsRequest,
+    FetchRecordsResponse, ListExperimentsRequest, ListExperimentsResponse, RetrySessionsRequest,
+    RetrySessionsResponse, SubmitExperimentRequest, SubmitExperimentResponse,
+    WatchExperimentRequest, WatchExperimentResponse,
+};
+use agon_service_kit::status::{ErrorClass, to_status};
+use agon_service_kit::tasks::{TaskKind, Tasks};
+use tokio::sync::mpsc;
+use tokio_stream::Stream;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::{Request, Response, Status};
+use tracing::info;
+
+use crate::experiment::{ExperimentDocument, expand};
+use crate::metrics;
+use crate::store::{NewExperiment, Store, StoreError};
+use crate::wire;
+
+/// A watcher hears of changes at most this often.
+const WATCH_EVERY: Duration = Duration::from_millis(200);
+
+/// Records read from the store at a time; a long session has a few hundred kilobytes.
+const PAGE: usize = 32;
+
+/// Messages that wait for the caller: a page, so that the next is read while one is sent.
+const OUTBOX: usize = PAGE;
+
+/// See the module. Cheap to clone.
+#[derive(Clone)]
+pub struct Experiments {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) tasks: Tasks,
+}
+
+type Outgoing<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
+
+#[tonic::async_trait]
+impl ExperimentService for Experiments {
+    type WatchExperimentStream = Outgoing<WatchExperimentResponse>;
+    type FetchRecordsStream = Outgoing<FetchRecordsResponse>;
+
+    async fn submit_experiment(
+        &self,
+        request: Request<SubmitExperimentRequest>,
+    ) -> Result<Response<SubmitExperimentResponse>, Status> {
+        let request = request.into_inner();
+        // Expanding a large grid takes a second or so.
+        let prepared = tokio::task::spawn_blocking(move || prepare(request)).await;
+        let stopped = |_| to_status(ErrorClass::Internal, "the experiment could not be expanded");
+        let experiment = prepared.map_err(stopped)??;
+        let experiment_id = experiment.id.clone();
+        let submitted = self.store.submit(experiment).await.map_err(failed)?;
+        metrics::count_submission();
+        info!(%experiment_id, sessions = submitted.sessions, "experiment handed in");
+        Ok(Response::new(SubmitExperimentResponse {
+            experiment_id,
+            sessions: submitted.sessions,
+            already_done: submitted.already_done,
+        }))
+    }
+
+    async fn watch_experiment(
+        &self,
+        request: Request<WatchExperimentRequest>,
+    ) -> Result<Response<Self::WatchExperimentStream>, Status> {
+        let id = request.into_inner().experiment_id;
+        let first = self.store.progress(&id).await.map_err(failed)?;
+        let first = first.ok_or_else(|| unknown(&id))?;
+        let (outbox, outgoing) = mpsc::channel(OUTBOX);
+        let store = self.store.clone();
+        // A watcher may be dropped at shutdown: whoever watches comes back.
+        self.tasks
+            .spawn(TaskKind::UPKEEP, "experiment watch", async move {
+                let mut told = first;
+                if outbox.send(Ok(wire::progress(told.clone()))).await.is_err() {
+                    return;
+                }
+                while !told.is_over() {
+                    tokio::select! {
+                        () = tokio::time::sleep(WATCH_EVERY) => {}
+                        () = outbox.closed() => return,
+                    }
+                    let message = match store.progress(&id).await {
+                        Ok(Some(progress)) if progress == told => continue,
+                        Ok(Some(progress)) => {
+                            told = progress;
+                            Ok(wire::progress(told.clone()))
+                        }
+                        Ok(None) => Err(unknown(&id)),
+                        Err(error) => Err(failed(error)),
+                    };
+                    let over = message.is_err();
+                    if outbox.send(message).await.is_err() || over {
+                        return;
+                    }
+                }
+            });
+        Ok(Response::new(Box::pin(ReceiverStream::new(outgoing))))
+    }
+
+    async fn fetch_records(
+        &self,
+        request: Request<FetchRecordsRequest>,
+    ) -> Result<Response<Self::FetchRecordsStream>, Status> {
+        let id = request.into_inner().experiment_id;
+        if self.store.progress(&id).await.map_err(failed)?.is_none() {
+            return Err(unknown(&id));
+        }
+        let (outbox, outgoing) = mpsc::channel(OUTBOX);
+        let store = self.store.clone();
+        self.tasks
+            .spawn(TaskKind::UPKEEP, "record fetch", async move {
+                let mut after = None;
+                loop {
+                    let page = match store.results(&id, after, PAGE).await {
+                        Ok(page) => page,
+                        Err(error) => {
+                            // A caller that has gone does not hear it.
+                            let _ = outbox.send(Err(failed(error))).await;
+                            return;
+                        }
+                    };
+                    let Some(last) = page.last() else { return };
+                    after = Some(last.position);
+                    for stored in page {
+                        let message = FetchRecordsResponse {
+                            session_id: stored.session,
+                            record: stored.result.record.into(),
+                            telemetry: stored.result.telemetry.into(),
+                        };
+                        if outbox.send(Ok(message)).await.is_err() {
+                            return;
+                        }
+                    }
+                }
+            });
+        Ok(Response::new(Box::pin(ReceiverStream::new(outgoing))))
+    }
+
+    async fn cancel_experiment(
+        &self,
+        request: Request<CancelExperimentRequest>,
+    ) -> Result<Response<CancelExperimentResponse>, Status> {
+        let id = request.into_inner().experiment_id;
+        if !self.store.cancel(&id).await.map_err(failed)? {
+            return Err(unknown(&id));
+        }
+        info!(experiment_id = %id, "experiment cancelled");
+        Ok(Response::new(CancelExperimentResponse {}))
+    }
+
+    async fn retry_sessions(
+        &self,
+        request: Request<RetrySessionsRequest>,
+    ) -> Result<Response<RetrySessionsResponse>, Status> {
+        let RetrySessionsRequest {
+            experiment_id: id,
+            session_ids,
+        } = request.into_inner();
+        let requeued = self.store.retry(&id, &session_ids).await.map_err(failed)?;
+        let requeued = requeued.ok_or_else(|| unknown(&id))?;
+        Ok(Response::new(RetrySessionsResponse { requeued }))
+    }
+
+    async fn list_experiments(
+        &self,
+        _request: Request<ListExperimentsRequest>,
+    ) -> Result<Response<ListExperimentsResponse>, Status> {
+        let entries = self.store.list().await.map_err(failed)?;
+        let experiments = entries.into_iter().map(|entry| ExperimentSummary {
+            experiment_id: entry.id,
+            team: entry.team,
+            sessions: entry.sessions,
+            done: entry.done,
+        });
+        Ok(Response::new(ListExperimentsResponse {
+            experiments: experiments.collect(),
+        }))
+    }
+}
+
+/// Checks and expands a submission.
+fn prepare(request: SubmitExperimentRequest) -> Result<NewExperiment, Status> {
+    let SubmitExperimentRequest {
+        document: bytes,
+        templates,
+        traceparent,
+    } = request;
+    let invalid = |message: String| to_status(ErrorClass::Invalid, message);
+    let document = ExperimentDocument::from_json(&bytes);
+    let document = document.map_err(|faults| invalid(faults.to_string()))?;
+    let planned = expand(&document).map_err(|faults| invalid(faults.to_string()))?;
+    let bundle = match (&document.prompt_bundle, templates.is_empty()) {
+        (_, true) => None,
+        (Some(digest), false) => Some((digest.clone(), templates.into_iter().collect())),
+        (None, false) => {
+            let message = "templates came without prompt_bundle, their digest, in the document";
+            return Err(invalid(message.to_owned()));
+        }
+    };
+    let sessions = planned
+        .into_iter()
+        .map(|session| (session.spec.id().to_string(), session.spec.canonical_json()));
+    Ok(NewExperiment {
+        id: document.name.clone(),
+        team: document.team.clone(),
+        sessions: sessions.collect(),
+        document: bytes.to_vec(),
+        traceparent,
+        bundle,
+    })
+}
+
+fn unknown(experiment: &str) -> Status {
+    to_status(
+        ErrorClass::NotFound,
+        format!("no experiment \"{experiment}\""),
+    )
+}
+
+fn failed(error: StoreError) -> Status {
+    wire::status(&error)
+}

@@ -1,0 +1,72 @@
+//! Every metric of the coordinator: names, help texts, and the few functions that count them.
+
+use agon_service_kit::metrics::Metric;
+
+use crate::store::{Completion, Failure};
+
+const LEASED: &str = "agon_coordinator_leases_total";
+const LOST: &str = "agon_coordinator_leases_lost_total";
+const SETTLED: &str = "agon_coordinator_results_total";
+const FAILED: &str = "agon_coordinator_failures_total";
+const SUBMITTED: &str = "agon_coordinator_submissions_total";
+const STREAMS: &str = "agon_coordinator_worker_streams";
+const FREE_PLACES: &str = "agon_coordinator_free_places";
+
+/// All of them, for the process to describe at start.
+pub const METRICS: [Metric; 7] = [
+    Metric::counter(LEASED, "Sessions leased to workers"),
+    Metric::counter(LOST, "Leases that ran out without being renewed"),
+    Metric::counter(
+        SETTLED,
+        "Results handed in, by settlement (stored, same, different, fenced)",
+    ),
+    Metric::counter(
+        FAILED,
+        "Failures handed in, by kind (crashed, parked, impossible)",
+    ),
+    Metric::counter(SUBMITTED, "Experiments handed in"),
+    Metric::gauge(STREAMS, "Workers connected to this coordinator"),
+    Metric::gauge(FREE_PLACES, "Places that connected workers have free"),
+];
+
+/// So many sessions were leased.
+pub fn count_leased(sessions: usize) {
+    metrics::counter!(LEASED).increment(sessions as u64);
+}
+
+/// So many leases ran out.
+pub fn count_lost(leases: u64) {
+    metrics::counter!(LOST).increment(leases);
+}
+
+/// A result came in.
+pub fn count_result(completion: Completion) {
+    let settlement = match completion {
+        Completion::First => "stored",
+        Completion::Same => "same",
+        Completion::Different => "different",
+        Completion::Fenced => "fenced",
+    };
+    metrics::counter!(SETTLED, "settlement" => settlement).increment(1);
+}
+
+/// A failure came in.
+pub fn count_failure(failure: Failure) {
+    let kind = match failure {
+        Failure::Crashed => "crashed",
+        Failure::Parked => "parked",
+        Failure::Impossible => "impossible",
+    };
+    metrics::counter!(FAILED, "kind" => kind).increment(1);
+}
+
+/// An experiment came in.
+pub fn count_submission() {
+    metrics::counter!(SUBMITTED).increment(1);
+}
+
+/// Who is connected now.
+pub fn observe_workers(streams: usize, free_places: usize) {
+    metrics::gauge!(STREAMS).set(streams as f64);
+    metrics::gauge!(FREE_PLACES).set(free_places as f64);
+}

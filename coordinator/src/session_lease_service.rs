@@ -1,0 +1,315 @@
+//! The service that workers hold one long stream to. A stream turns a worker's messages into
+//! calls of the store and of the lease actor; it keeps nothing that matters: when it breaks, the
+//! worker opens another and goes on.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agon_engine::SessionId;
+use agon_proto::v1::session_lease_service_server::SessionLeaseService;
+use agon_proto::v1::work_sessions_request::Message as FromWorker;
+use agon_proto::v1::work_sessions_response::Message as ToWorker;
+use agon_proto::v1::{
+    CoordinatorStopping, GetPromptBundleRequest, GetPromptBundleResponse, RenewedLeases,
+    Settlement, WorkSessionsRequest, WorkSessionsResponse,
+};
+use agon_service_kit::status::{ErrorClass, to_status};
+use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
+use futures_util::future::BoxFuture;
+use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tokio_util::sync::CancellationToken;
+use tonic::{Request, Response, Status, Streaming};
+use tracing::{error, info, warn};
+
+use crate::lease::{Grant, LeaseHandle, StreamId};
+use crate::metrics;
+use crate::store::{Completion, LeaseKey, Store, StoreError, StoreResult};
+use crate::wire;
+
+/// Calls of the store that one stream has under way. Together they share the store's flushes;
+/// more of them would only wait there instead of here.
+const MOST_UNDER_WAY: usize = 64;
+
+/// Answers that wait for the transport.
+const OUTBOX: usize = 64;
+
+/// What a worker gets to hand in what it has, after it was told that the coordinator stops.
+const LAST_WORDS: Duration = Duration::from_secs(3);
+
+/// Called once a session's record is stored, with the session's id: from then on its ledger is
+/// of no use. It may be called again for the same session, and is not called again after a crash.
+pub type OnStored = Arc<dyn Fn(SessionId) -> BoxFuture<'static, ()> + Send + Sync>;
+
+/// See the module. Cheap to clone.
+#[derive(Clone)]
+pub struct SessionLeases {
+    pub(crate) store: Arc<dyn Store>,
+    pub(crate) leases: LeaseHandle,
+    pub(crate) tasks: Tasks,
+    pub(crate) draining: CancellationToken,
+    pub(crate) lease_ttl: Duration,
+    pub(crate) on_stored: Option<OnStored>,
+}
+
+type Outgoing = Result<WorkSessionsResponse, Status>;
+
+#[tonic::async_trait]
+impl SessionLeaseService for SessionLeases {
+    type WorkSessionsStream = ReceiverStream<Outgoing>;
+
+    async fn work_sessions(
+        &self,
+        request: Request<Streaming<WorkSessionsRequest>>,
+    ) -> Result<Response<Self::WorkSessionsStream>, Status> {
+        let (outbox, outgoing) = mpsc::channel(OUTBOX);
+        let stream = WorkerStream {
+            service: self.clone(),
+            outbox,
+        };
+        let inbound = request.into_inner();
+        self.tasks
+            .spawn(TaskKind::WORK, "worker stream", stream.run(inbound));
+        Ok(Response::new(ReceiverStream::new(outgoing)))
+    }
+
+    async fn get_prompt_bundle(
+        &self,
+        request: Request<GetPromptBundleRequest>,
+    ) -> Result<Response<GetPromptBundleResponse>, Status> {
+        let digest = request.into_inner().digest;
+        let found = self
+            .store
+            .bundle(&digest)
+            .await
+            .map_err(|error| wire::status(&error))?;
+        let missing = || to_status(ErrorClass::NotFound, format!("no templates {digest}"));
+        let templates = found.ok_or_else(missing)?.into_iter().collect();
+        Ok(Response::new(GetPromptBundleResponse { templates }))
+    }
+}
+
+/// One worker's stream.
+struct WorkerStream {
+    service: SessionLeases,
+    outbox: mpsc::Sender<Outgoing>,
+}
+
+/// A call of the store under way, and what the worker is told then.
+type UnderWay = BoxFuture<'static, StoreResult<Option<ToWorker>>>;
+
+impl WorkerStream {
+    async fn run(self, mut inbound: Streaming<WorkSessionsRequest>) {
+        let worker = match self.hello(&mut inbound).await {
+            Ok(worker) => worker,
+            Err(status) => {
+                // A worker that has gone does not hear it.
+                let _ = self.outbox.send(Err(status)).await;
+                return;
+            }
+        };
+        let Some((stream, grants)) = self.service.leases.enter(worker.clone()).await else {
+            let status = to_status(ErrorClass::Unavailable, "the coordinator is stopping");
+            let _ = self.outbox.send(Err(status)).await;
+            return;
+        };
+        info!(%worker, "worker connected");
+        let end = self.serve(&worker, stream, inbound, grants).await;
+        self.service.leases.leave(stream).await;
+        match end {
+            Ok(()) => info!(%worker, "worker disconnected"),
+            Err(status) => {
+                warn!(%worker, reason = status.message(), "a worker's stream broke");
+                let _ = self.outbox.send(Err(status)).await;
+            }
+        }
+    }
+
+    async fn hello(&self, inbound: &mut Streaming<WorkSessionsRequest>) -> Result<String, Status> {
+        let first = inbound.message().await?.and_then(|request| request.message);
+        match first {
+            Some(FromWorker::Hello(hello)) if !hello.worker_id.is_empty() => Ok(hello.worker_id),
+            _ => {
+                let message = "the first message must be hello, with a worker id";
+                Err(to_status(ErrorClass::Invalid, message))
+            }
+        }
+    }
+
+    async fn serve(
+        &self,
+        worker: &str,
+        stream: StreamId,
+        mut inbound: Streaming<WorkSessionsRequest>,
+        mut grants: mpsc::Receiver<Grant>,
+    ) -> Result<(), Status> {
+        let mut under_way: FuturesUnordered<UnderWay> = FuturesUnordered::new();
+        let mut goodbye = std::pin::pin!(self.goodbye().fuse());
+        let mut open = true;
+        while open || !under_way.is_empty() {
+            tokio::select! {
+                message = inbound.message(), if open && under_way.len() < MOST_UNDER_WAY => {
+                    match message?.map(|request| request.message) {
+                        None => open = false,
+                        Some(Some(message)) => {
+                            under_way.extend(self.on_message(worker, stream, message).await?);
+                        }
+                        // From a newer worker: what we do not understand we cannot do.
+                        Some(None) => {}
+                    }
+                }
+                Some(answer) = under_way.next() => {
+                    let answer = answer.map_err(|error| self.store_failed(&error))?;
+                    if let Some(answer) = answer {
+                        self.say(answer).await?;
+                    }
+                }
+                Some(grant) = grants.recv() => self.on_grant(grant).await?,
+                () = &mut goodbye => open = false,
+            }
+        }
+        Ok(())
+    }
+
+    /// Tells the worker that the coordinator stops, and lets it speak for a while.
+    async fn goodbye(&self) {
+        let stopping = self.service.tasks.shutdown_token();
+        tokio::select! {
+            () = self.service.draining.cancelled() => {}
+            () = stopping.cancelled() => {}
+        }
+        if self
+            .say(ToWorker::Stopping(CoordinatorStopping {}))
+            .await
+            .is_ok()
+        {
+            tokio::time::sleep(LAST_WORDS).await;
+        }
+    }
+
+    async fn on_grant(&self, grant: Grant) -> Result<(), Status> {
+        let keys: Vec<LeaseKey> = grant.0.iter().map(|granted| granted.key.clone()).collect();
+        let said = self
+            .say(wire::granted(grant.0, self.service.lease_ttl))
+            .await;
+        if said.is_err()
+            && let Err(error) = self.service.store.release(&keys).await
+        {
+            // They run out by themselves.
+            warn!(error = with_causes(&error), "cannot give sessions back");
+        }
+        said
+    }
+
+    /// Starts what a message asks for.
+    async fn on_message(
+        &self,
+        worker: &str,
+        stream: StreamId,
+        message: FromWorker,
+    ) -> Result<Option<UnderWay>, Status> {
+        let store = self.service.store.clone();
+        let worker = worker.to_owned();
+        let ttl = self.service.lease_ttl;
+        let call: UnderWay = match message {
+            FromWorker::Hello(_) => {
+                return Err(to_status(ErrorClass::Invalid, "hello is said once"));
+            }
+            FromWorker::FreePlaces(free) => {
+                self.service
+                    .leases
+                    .free_places(stream, free.places as usize)
+                    .await;
+                return Ok(None);
+            }
+            FromWorker::Renew(renew) => async move {
+                let keys: Vec<LeaseKey> = renew.leases.into_iter().map(wire::key).collect();
+                let kept = store.renew(&worker, &keys, ttl).await?;
+                let mut answer = RenewedLeases::default();
+                for (key, kept) in keys.into_iter().zip(kept) {
+                    let list = if kept {
+                        &mut answer.renewed
+                    } else {
+                        &mut answer.lost
+                    };
+                    list.push(wire::lease_ref(key));
+                }
+                Ok(Some(ToWorker::Renewed(answer)))
+            }
+            .boxed(),
+            FromWorker::Complete(complete) => {
+                let (key, result) = wire::completed(complete)?;
+                let service = self.service.clone();
+                async move {
+                    let completion = store.complete(&key, result).await?;
+                    service.on_completed(&key, completion);
+                    Ok(Some(wire::settled(key, wire::settlement(completion))))
+                }
+                .boxed()
+            }
+            FromWorker::Fail(fail) => {
+                let (key, failure, reason) = wire::failed(fail)?;
+                async move {
+                    metrics::count_failure(failure);
+                    warn!(session_id = key.session, ?failure, %reason, "a session failed");
+                    let noted = store.fail(&key, failure, &reason).await?;
+                    let settlement = if noted {
+                        Settlement::Noted
+                    } else {
+                        Settlement::Fenced
+                    };
+                    Ok(Some(wire::settled(key, settlement)))
+                }
+                .boxed()
+            }
+            FromWorker::Release(release) => async move {
+                let keys: Vec<LeaseKey> = release.leases.into_iter().map(wire::key).collect();
+                store.release(&keys).await?;
+                Ok(None)
+            }
+            .boxed(),
+        };
+        Ok(Some(call))
+    }
+
+    async fn say(&self, message: ToWorker) -> Result<(), Status> {
+        let response = WorkSessionsResponse {
+            message: Some(message),
+        };
+        let gone = |_| to_status(ErrorClass::Cancelled, "the worker has gone");
+        self.outbox.send(Ok(response)).await.map_err(gone)
+    }
+
+    /// The worker connects again and says everything once more.
+    fn store_failed(&self, error: &StoreError) -> Status {
+        error!(
+            error = with_causes(error),
+            "the store failed; workers will come back"
+        );
+        wire::status(error)
+    }
+}
+
+impl SessionLeases {
+    fn on_completed(&self, key: &LeaseKey, completion: Completion) {
+        metrics::count_result(completion);
+        match completion {
+            Completion::Different => {
+                error!(
+                    session_id = key.session,
+                    "finished twice with different records"
+                );
+            }
+            Completion::First | Completion::Same => {
+                if let Some(on_stored) = &self.on_stored {
+                    let forget = on_stored(SessionId::from(key.session.clone()));
+                    self.tasks
+                        .spawn(TaskKind::UPKEEP, "after a record is stored", forget);
+                }
+            }
+            Completion::Fenced => {}
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Between the contracts of `agon.v1` and the coordinator's own types. Nothing else in the crate
+//! takes protocol messages apart.
+
+use std::time::Duration;
+
+use agon_proto::v1::work_sessions_response::Message as ToWorker;
+use agon_proto::v1::{
+    CompleteSession, FailSession, FailureKind, GrantedLeases, Lease, LeaseRef, SetAsideSession,
+    SettledSession, Settlement, WatchExperimentResponse,
+};
+use agon_service_kit::status::{ErrorClass, to_status};
+use agon_service_kit::tasks::with_causes;
+use tonic::Status;
+
+use crate::store::{
+    Completion, Failure, Granted, LeaseKey, Progress, SessionResult, SetAside, StoreError,
+};
+
+/// A lease as workers name it.
+pub fn key(lease: LeaseRef) -> LeaseKey {
+    LeaseKey {
+        session: lease.session_id,
+        fence: lease.fence,
+    }
+}
+
+/// A lease as workers are told it.
+pub fn lease_ref(key: LeaseKey) -> LeaseRef {
+    LeaseRef {
+        session_id: key.session,
+        fence: key.fence,
+    }
+}
+
+/// A batch of leases.
+pub fn granted(granted: Vec<Granted>, ttl: Duration) -> ToWorker {
+    let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+    let leases = granted.into_iter().map(|granted| Lease {
+        lease: Some(lease_ref(granted.key)),
+        spec: granted.spec.into_bytes().into(),
+        ttl_ms,
+        attempt: granted.attempt,
+        experiment_id: granted.experiment,
+        team: granted.team,
+        traceparent: granted.traceparent,
+    });
+    ToWorker::Granted(GrantedLeases {
+        leases: leases.collect(),
+    })
+}
+
+/// A result.
+pub fn completed(complete: CompleteSession) -> Result<(LeaseKey, SessionResult), Status> {
+    let key = named(complete.lease)?;
+    let (record, telemetry) = (complete.record.to_vec(), complete.telemetry.to_vec());
+    // A record is one line of a file; a line break would make two of it.
+    if record.is_empty() || record.contains(&b'\n') || telemetry.contains(&b'\n') {
+        let message = "record and telemetry must be one line of JSON each";
+        return Err(to_status(ErrorClass::Invalid, message));
+    }
+    Ok((key, SessionResult { record, telemetry }))
+}
+
+/// A failure.
+pub fn failed(fail: FailSession) -> Result<(LeaseKey, Failure, String), Status> {
+    let failure = match fail.kind() {
+        FailureKind::Parked => Failure::Parked,
+        FailureKind::Impossible => Failure::Impossible,
+        // Unspecified comes from somebody newer: trying again does no harm.
+        FailureKind::Crashed | FailureKind::Unspecified => Failure::Crashed,
+    };
+    Ok((named(fail.lease)?, failure, fail.reason))
+}
+
+/// What a worker is told about a lease that it handed in.
+pub fn settled(key: LeaseKey, settlement: Settlement) -> ToWorker {
+    let lease = Some(lease_ref(key));
+    ToWorker::Settled(SettledSession {
+        lease,
+        settlement: settlement.into(),
+    })
+}
+
+/// What became of a result.
+pub fn settlement(completion: Completion) -> Settlement {
+    match completion {
+        Completion::First => Settlement::Stored,
+        Completion::Same => Settlement::Same,
+        Completion::Different => Settlement::Different,
+        Completion::Fenced => Settlement::Fenced,
+    }
+}
+
+/// How far an experiment is.
+pub fn progress(progress: Progress) -> WatchExperimentResponse {
+    let aside = |list: Vec<SetAside>| {
+        let sessions = list.into_iter().map(|aside| SetAsideSession {
+            session_id: aside.session,
+            reason: aside.reason,
+            attempts: aside.attempts,
+        });
+        sessions.collect()
+    };
+    WatchExperimentResponse {
+        sessions: progress.sessions,
+        queued: progress.queued,
+        running: progress.running,
+        done: progress.done,
+        parked: aside(progress.parked),
+        dead: aside(progress.dead),
+        determinism_faults: progress.determinism_faults,
+        workers: progress.workers,
+        cancelled: progress.cancelled,
+    }
+}
+
+/// A store's error as callers see it.
+pub fn status(error: &StoreError) -> Status {
+    let class = match error {
+        StoreError::OtherTeam { .. } => ErrorClass::Forbidden,
+        StoreError::InUse { .. }
+        | StoreError::Folder { .. }
+        | StoreError::Database { .. }
+        | StoreError::Unreachable { .. }
+        | StoreError::Redis { .. }
+        | StoreError::Stopped => ErrorClass::Unavailable,
+        StoreError::Corrupt { .. } => ErrorClass::Internal,
+    };
+    to_status(class, with_causes(error))
+}
+
+fn named(lease: Option<LeaseRef>) -> Result<LeaseKey, Status> {
+    lease
+        .map(key)
+        .ok_or_else(|| to_status(ErrorClass::Invalid, "the lease is missing"))
+}

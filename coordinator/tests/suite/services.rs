@@ -1,0 +1,516 @@
+//! The two services, called in-process and over a socket, on both stores.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use agon_coordinator::experiment::ExperimentFile;
+use agon_coordinator::{Coordinator, CoordinatorOptions, StoreChoice};
+use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
+use agon_proto::v1::work_sessions_request::Message as Say;
+use agon_proto::v1::work_sessions_response::Message as Hear;
+use agon_proto::v1::{
+    CancelExperimentRequest, FailureKind, FetchRecordsRequest, FreePlaces, GetPromptBundleRequest,
+    LeaseRef, ListExperimentsRequest, RetrySessionsRequest, Settlement, SubmitExperimentRequest,
+    SubmitExperimentResponse, WatchExperimentRequest,
+};
+use agon_service_kit::server::{self, Listener};
+use agon_service_kit::tasks::Tasks;
+use futures_util::FutureExt as _;
+use tonic::Code;
+
+use crate::redis_server::RedisServer;
+use crate::worker::{Commands, Worker, commands, leases};
+
+const FILE: &str = r#"
+name = "pairs"
+repeats = 3
+[players.subject]
+kind = "rule"
+strategy = "random"
+[[games]]
+game = "guess_two_thirds"
+params = { rounds = 1 }
+seats = ["subject", "subject"]
+grid = { "params.ratio" = [0.5, 0.9] }
+"#;
+
+/// A coordinator with what it stands on.
+struct Stand {
+    coordinator: Coordinator,
+    tasks: Tasks,
+    _folder: tempfile::TempDir,
+}
+
+async fn open(choice: Option<StoreChoice>, options: CoordinatorOptions) -> Stand {
+    let folder = tempfile::tempdir().unwrap();
+    let tasks = Tasks::new();
+    let choice = choice.unwrap_or_else(|| StoreChoice::Embedded(folder.path().to_owned()));
+    let coordinator = Coordinator::open(choice, options, &tasks).await.unwrap();
+    Stand {
+        coordinator,
+        tasks,
+        _folder: folder,
+    }
+}
+
+async fn embedded() -> Stand {
+    open(None, CoordinatorOptions::default()).await
+}
+
+fn document() -> Vec<u8> {
+    ExperimentFile::parse("x.toml", FILE)
+        .unwrap()
+        .check()
+        .unwrap()
+        .to_json()
+}
+
+async fn submit(commands: &mut Commands) -> SubmitExperimentResponse {
+    let request = SubmitExperimentRequest {
+        document: document().into(),
+        traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned(),
+        ..SubmitExperimentRequest::default()
+    };
+    commands
+        .submit_experiment(request)
+        .await
+        .unwrap()
+        .into_inner()
+}
+
+/// Takes all sessions of the experiment and finishes them; answers their ids.
+async fn play_all(worker: &mut Worker, sessions: usize) -> Vec<String> {
+    let mut played = Vec::new();
+    while played.len() < sessions {
+        for lease in worker.granted().await {
+            let reference = lease.lease.unwrap();
+            let spec = std::str::from_utf8(&lease.spec).unwrap().to_owned();
+            assert_eq!(worker.complete(&reference, &spec).await, Settlement::Stored);
+            played.push(reference.session_id);
+        }
+        worker.say(Say::FreePlaces(FreePlaces { places: 2 })).await;
+    }
+    played
+}
+
+async fn whole_line(stand: Stand) {
+    let services = stand.coordinator.services();
+    let mut commands = commands(&services);
+    // The worker waits before there is anything to do.
+    let mut worker = Worker::connect(&services, "w1", 2).await;
+    let submitted = submit(&mut commands).await;
+    assert_eq!((submitted.sessions, submitted.already_done), (6, 0));
+    let id = submitted.experiment_id;
+    let watching = WatchExperimentRequest {
+        experiment_id: id.clone(),
+    };
+    let mut watch = commands
+        .watch_experiment(watching.clone())
+        .await
+        .unwrap()
+        .into_inner();
+    let first = watch.message().await.unwrap().unwrap();
+    assert_eq!(
+        (first.sessions, first.queued + first.running + first.done),
+        (6, 6)
+    );
+    play_all(&mut worker, 6).await;
+    let mut last = first;
+    while let Some(message) = watch.message().await.unwrap() {
+        last = message;
+    }
+    assert_eq!(
+        (last.done, last.queued, last.running, last.workers),
+        (6, 0, 0, 1)
+    );
+    let fetching = FetchRecordsRequest {
+        experiment_id: id.clone(),
+    };
+    let mut records = commands.fetch_records(fetching).await.unwrap().into_inner();
+    let mut found = Vec::new();
+    while let Some(record) = records.message().await.unwrap() {
+        let spec: agon_engine::SessionSpec = serde_json::from_slice(&record.record).unwrap();
+        assert_eq!(spec.id().as_str(), record.session_id);
+        found.push((spec.params["ratio"].as_f64().unwrap(), spec.luck.repeat));
+    }
+    assert_eq!(
+        found,
+        [(0.5, 0), (0.5, 1), (0.5, 2), (0.9, 0), (0.9, 1), (0.9, 2)]
+    );
+    let again = submit(&mut commands).await;
+    assert_eq!((again.sessions, again.already_done), (6, 6));
+    let list = commands
+        .list_experiments(ListExperimentsRequest {})
+        .await
+        .unwrap()
+        .into_inner();
+    assert_eq!(
+        (
+            list.experiments[0].experiment_id.as_str(),
+            list.experiments[0].done
+        ),
+        ("pairs", 6)
+    );
+    stand.tasks.shutdown(Duration::from_secs(20)).await.unwrap();
+}
+
+#[tokio::test]
+async fn experiment_is_played_and_fetched_embedded() {
+    whole_line(embedded().await).await;
+}
+
+#[tokio::test]
+async fn experiment_is_played_and_fetched_on_redis() {
+    let server = RedisServer::start().await;
+    let choice = StoreChoice::Redis(server.url());
+    whole_line(open(Some(choice), CoordinatorOptions::default()).await).await;
+}
+
+#[tokio::test]
+async fn replicas_on_one_redis_share_the_queue() {
+    let server = RedisServer::start().await;
+    let choice = StoreChoice::Redis(server.url());
+    let one = open(Some(choice.clone()), CoordinatorOptions::default()).await;
+    let two = open(Some(choice), CoordinatorOptions::default()).await;
+    let mut worker = Worker::connect(&two.coordinator.services(), "w2", 6).await;
+    submit(&mut commands(&one.coordinator.services())).await;
+    assert_eq!(play_all(&mut worker, 6).await.len(), 6);
+}
+
+#[tokio::test]
+async fn document_that_cannot_be_expanded_is_refused_with_all_causes() {
+    let stand = embedded().await;
+    let mut commands = commands(&stand.coordinator.services());
+    let mut refuse = async |document: &str| {
+        let document = document.as_bytes().to_vec().into();
+        let request = SubmitExperimentRequest {
+            document,
+            ..Default::default()
+        };
+        let status = commands.submit_experiment(request).await.unwrap_err();
+        assert_eq!(status.code(), Code::InvalidArgument);
+        status.message().to_owned()
+    };
+    assert!(refuse("{").await.contains("no JSON"));
+    let text = String::from_utf8(document()).unwrap();
+    let wrong = text.replace("random", "randum").replace(
+        "guess_two_thirds\"",
+        "guess_two_thirds\",\"colour\":1,\"label\":\"\"",
+    );
+    let message = refuse(&wrong).await;
+    assert!(
+        message.contains("colour") && message.contains("label"),
+        "{message}"
+    );
+}
+
+#[tokio::test]
+async fn lost_lease_goes_to_another_worker_and_the_first_is_fenced_off() {
+    let options = CoordinatorOptions {
+        lease_ttl: Duration::from_millis(300),
+        ..Default::default()
+    };
+    let stand = open(None, options).await;
+    let services = stand.coordinator.services();
+    submit(&mut commands(&services)).await;
+    let mut silent = Worker::connect(&services, "w1", 1).await;
+    let lost = silent.granted().await.remove(0);
+    assert_eq!((lost.ttl_ms, lost.attempt), (300, 1));
+    assert!(lost.traceparent.starts_with("00-0af7"));
+    let mut other = Worker::connect(&services, "w2", 16).await;
+    let mut again = None;
+    while again.is_none() {
+        let granted = other.granted().await;
+        again = granted.into_iter().find(|lease| {
+            lease.lease.as_ref().unwrap().session_id == lost.lease.as_ref().unwrap().session_id
+        });
+    }
+    let (old, new) = (lost.lease.unwrap(), again.unwrap());
+    assert_eq!(new.attempt, 2);
+    assert!(!silent.renew(&old).await);
+    assert_eq!(silent.complete(&old, "{}").await, Settlement::Fenced);
+    assert_eq!(
+        other.complete(&new.lease.unwrap(), "{}").await,
+        Settlement::Stored
+    );
+}
+
+#[tokio::test]
+async fn worker_goes_on_over_a_new_stream() {
+    let stand = embedded().await;
+    let services = stand.coordinator.services();
+    submit(&mut commands(&services)).await;
+    let mut worker = Worker::connect(&services, "w1", 1).await;
+    let lease = worker.granted().await.remove(0).lease.unwrap();
+    drop(worker);
+    let mut worker = Worker::connect(&services, "w1", 0).await;
+    assert!(worker.renew(&lease).await);
+    assert_eq!(
+        worker.complete(&lease, "{\"a\":1}").await,
+        Settlement::Stored
+    );
+    assert_eq!(worker.complete(&lease, "{\"a\":1}").await, Settlement::Same);
+    assert_eq!(
+        worker.complete(&lease, "{\"a\":2}").await,
+        Settlement::Different
+    );
+}
+
+#[tokio::test]
+async fn failures_are_shown_to_watchers_and_retried_alone() {
+    let stand = embedded().await;
+    let services = stand.coordinator.services();
+    let mut commands = commands(&services);
+    let id = submit(&mut commands).await.experiment_id;
+    let mut worker = Worker::connect(&services, "w1", 6).await;
+    let granted = worker.granted().await;
+    assert_eq!(granted.len(), 6);
+    let references: Vec<LeaseRef> = granted
+        .into_iter()
+        .map(|lease| lease.lease.unwrap())
+        .collect();
+    let noted = worker
+        .fail(&references[0], FailureKind::Parked, "no answer")
+        .await;
+    assert_eq!(noted, Settlement::Noted);
+    worker
+        .fail(&references[1], FailureKind::Impossible, "no such game")
+        .await;
+    assert_eq!(
+        worker
+            .fail(&references[1], FailureKind::Crashed, "late")
+            .await,
+        Settlement::Fenced
+    );
+    for reference in &references[2..] {
+        worker.complete(reference, "{}").await;
+    }
+    let watching = WatchExperimentRequest {
+        experiment_id: id.clone(),
+    };
+    let mut watch = commands
+        .watch_experiment(watching)
+        .await
+        .unwrap()
+        .into_inner();
+    let end = watch.message().await.unwrap().unwrap();
+    assert!(
+        watch.message().await.unwrap().is_none(),
+        "nothing is left to run"
+    );
+    assert_eq!(
+        (end.parked[0].reason.as_str(), end.dead[0].reason.as_str()),
+        ("no answer", "no such game")
+    );
+    let retry = RetrySessionsRequest {
+        experiment_id: id,
+        session_ids: Vec::new(),
+    };
+    assert_eq!(
+        commands
+            .retry_sessions(retry)
+            .await
+            .unwrap()
+            .into_inner()
+            .requeued,
+        2
+    );
+    worker.say(Say::FreePlaces(FreePlaces { places: 6 })).await;
+    assert_eq!(worker.granted().await.len(), 2);
+}
+
+#[tokio::test]
+async fn draining_coordinator_leases_nothing_and_ends_its_streams() {
+    let stand = embedded().await;
+    let services = stand.coordinator.services();
+    let mut worker = Worker::connect(&services, "w1", 0).await;
+    submit(&mut commands(&services)).await;
+    worker.say(Say::FreePlaces(FreePlaces { places: 1 })).await;
+    let lease = worker.granted().await.remove(0).lease.unwrap();
+    stand.coordinator.drain();
+    assert!(matches!(
+        worker.hear().await.unwrap(),
+        Some(Hear::Stopping(_))
+    ));
+    worker.say(Say::FreePlaces(FreePlaces { places: 6 })).await;
+    assert_eq!(
+        worker.complete(&lease, "{}").await,
+        Settlement::Stored,
+        "results are still taken"
+    );
+    assert_eq!(
+        worker.hear().await.unwrap(),
+        None,
+        "nothing more is leased, the stream ends"
+    );
+    stand.tasks.shutdown(Duration::from_secs(20)).await.unwrap();
+}
+
+#[tokio::test]
+async fn stored_records_are_reported_to_the_hook() {
+    let stored = Arc::new(Mutex::new(Vec::new()));
+    let (told, mut heard) = tokio::sync::mpsc::unbounded_channel();
+    let seen = stored.clone();
+    let on_stored: agon_coordinator::session_lease_service::OnStored = Arc::new(move |session| {
+        seen.lock().unwrap().push(session.to_string());
+        let _ = told.send(());
+        async {}.boxed()
+    });
+    let options = CoordinatorOptions {
+        on_stored: Some(on_stored),
+        ..Default::default()
+    };
+    let stand = open(None, options).await;
+    let services = stand.coordinator.services();
+    submit(&mut commands(&services)).await;
+    let mut worker = Worker::connect(&services, "w1", 2).await;
+    let mut played = play_all(&mut worker, 6).await;
+    for _ in 0..6 {
+        heard.recv().await.unwrap();
+    }
+    let mut stored = stored.lock().unwrap().clone();
+    stored.sort();
+    played.sort();
+    assert_eq!(stored, played);
+}
+
+#[tokio::test]
+async fn strangers_and_unknown_names_are_told_so() {
+    let stand = embedded().await;
+    let services = stand.coordinator.services();
+    let mut rude = Worker::silent(&services, Say::FreePlaces(FreePlaces { places: 1 })).await;
+    assert_eq!(rude.hear().await.unwrap_err().code(), Code::InvalidArgument);
+    let mut commands = commands(&services);
+    let experiment_id = "none".to_owned();
+    let watch = WatchExperimentRequest {
+        experiment_id: experiment_id.clone(),
+    };
+    assert_eq!(
+        commands.watch_experiment(watch).await.err().unwrap().code(),
+        Code::NotFound
+    );
+    let fetch = FetchRecordsRequest {
+        experiment_id: experiment_id.clone(),
+    };
+    assert_eq!(
+        commands.fetch_records(fetch).await.err().unwrap().code(),
+        Code::NotFound
+    );
+    let cancel = CancelExperimentRequest { experiment_id };
+    assert_eq!(
+        commands.cancel_experiment(cancel).await.unwrap_err().code(),
+        Code::NotFound
+    );
+    let bundle = GetPromptBundleRequest {
+        digest: "none".to_owned(),
+    };
+    let missing = leases(&services)
+        .get_prompt_bundle(bundle)
+        .await
+        .unwrap_err();
+    assert_eq!(missing.code(), Code::NotFound);
+}
+
+#[tokio::test]
+async fn templates_travel_from_submission_to_worker() {
+    let stand = embedded().await;
+    let services = stand.coordinator.services();
+    let mut commands = commands(&services);
+    let mut document: serde_json::Value = serde_json::from_slice(&document()).unwrap();
+    let templates = [("guess/ask.j2".to_owned(), "say a number".to_owned())];
+    let mut request = SubmitExperimentRequest {
+        document: document.to_string().into_bytes().into(),
+        templates: templates.clone().into(),
+        ..Default::default()
+    };
+    let refused = commands
+        .submit_experiment(request.clone())
+        .await
+        .unwrap_err();
+    assert_eq!(
+        refused.code(),
+        Code::InvalidArgument,
+        "their digest is missing"
+    );
+    document["prompt_bundle"] = "d1".into();
+    request.document = document.to_string().into_bytes().into();
+    commands.submit_experiment(request).await.unwrap();
+    let bundle = GetPromptBundleRequest {
+        digest: "d1".to_owned(),
+    };
+    let found = leases(&services)
+        .get_prompt_bundle(bundle)
+        .await
+        .unwrap()
+        .into_inner();
+    assert_eq!(found.templates, templates.into());
+}
+
+#[tokio::test]
+async fn cancelled_experiment_is_over_at_once() {
+    let stand = embedded().await;
+    let services = stand.coordinator.services();
+    let mut commands = commands(&services);
+    let id = submit(&mut commands).await.experiment_id;
+    let mut worker = Worker::connect(&services, "w1", 1).await;
+    let lease = worker.granted().await.remove(0).lease.unwrap();
+    let cancel = CancelExperimentRequest {
+        experiment_id: id.clone(),
+    };
+    commands.cancel_experiment(cancel).await.unwrap();
+    assert!(!worker.renew(&lease).await);
+    let watch = WatchExperimentRequest { experiment_id: id };
+    let mut watch = commands.watch_experiment(watch).await.unwrap().into_inner();
+    assert!(watch.message().await.unwrap().unwrap().cancelled);
+    assert!(watch.message().await.unwrap().is_none());
+}
+
+#[tokio::test]
+async fn services_answer_over_a_socket_and_shut_down_in_time() {
+    let stand = embedded().await;
+    let services = stand.coordinator.services();
+    let listener = Listener::bind("127.0.0.1:0").await.unwrap();
+    let uri = format!("http://{}", listener.local_addr());
+    let routes = tonic::service::Routes::new(services.experiments.clone())
+        .add_service(services.session_leases.clone());
+    server::serve(&stand.tasks, "coordinator", listener, routes);
+    let mut client = ExperimentServiceClient::new(server::channel(&uri).unwrap());
+    let request = SubmitExperimentRequest {
+        document: document().into(),
+        ..Default::default()
+    };
+    assert_eq!(
+        client
+            .submit_experiment(request)
+            .await
+            .unwrap()
+            .into_inner()
+            .sessions,
+        6
+    );
+    stand.tasks.shutdown(Duration::from_secs(20)).await.unwrap();
+    stand.coordinator.close();
+}
+
+#[tokio::test]
+async fn run_interrupted_by_a_kill_goes_on_at_once_in_one_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let choice = StoreChoice::Embedded(folder.path().to_owned());
+    let stand = open(Some(choice.clone()), CoordinatorOptions::default()).await;
+    let services = stand.coordinator.services();
+    submit(&mut commands(&services)).await;
+    let mut worker = Worker::connect(&services, "w1", 6).await;
+    assert_eq!(worker.granted().await.len(), 6);
+    stand.coordinator.close();
+    let options = CoordinatorOptions {
+        own_workers_only: true,
+        ..Default::default()
+    };
+    let stand = open(Some(choice), options).await;
+    let services = stand.coordinator.services();
+    let again = submit(&mut commands(&services)).await;
+    assert_eq!(again.sessions, 6);
+    let mut worker = Worker::connect(&services, "w2", 6).await;
+    let granted = worker.granted().await;
+    assert!(granted.len() == 6 && granted.iter().all(|lease| lease.attempt == 1));
+}
