@@ -4,6 +4,8 @@
 //! [`SessionSpec`] to a [`Play`]; [`play_again`] feeds a stored record's moves to
 //! it, so that a record can be checked without asking anybody.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value};
 
 use crate::ask::{Ask, Foul, Seat};
@@ -39,6 +41,15 @@ pub fn open(spec: &SessionSpec) -> Result<Play, OpenError> {
     let game = (registration.build)(&spec.params)
         .map_err(OpenError::Game)?
         .game;
+    open_with(game, spec)
+}
+
+/// Starts a session of a game that was built already; only the spec's seats and
+/// luck are used.
+///
+/// # Errors
+/// The seats do not fit the game, or a strategy does not exist.
+pub fn open_with(game: Arc<dyn Game>, spec: &SessionSpec) -> Result<Play, OpenError> {
     let (seats, players) = (game.seats(), spec.seats.len());
     if seats != players {
         return Err(OpenError::Seats { seats, players });
@@ -118,7 +129,16 @@ fn rule_at(
 /// this program asks.
 pub fn play_again(stored: &StoredRecord) -> Result<Play, AgainError> {
     let mut play = open(&stored.spec)?;
-    let mut moves = stored.moves.iter().peekable();
+    feed(&mut play, &stored.moves)?;
+    Ok(play)
+}
+
+/// Feeds recorded moves to a play until it ends.
+///
+/// # Errors
+/// The moves are not an answer to what the play asks.
+pub fn feed(play: &mut Play, moves: &[StoredMove]) -> Result<(), AgainError> {
+    let mut moves = moves.iter();
     while !play.is_finished() {
         let turn = play.turn();
         let asks: Vec<Ask> = play.waiting().cloned().collect();
@@ -129,10 +149,10 @@ pub fn play_again(stored: &StoredRecord) -> Result<Play, AgainError> {
                 seat: ask.seat,
             };
             let made = moves.by_ref().find(wanted).ok_or(missing)?;
-            hand_in(&mut play, &ask, made)?;
+            hand_in(play, &ask, made)?;
         }
     }
-    Ok(play)
+    Ok(())
 }
 
 /// Why a stored session cannot be played again.
@@ -168,6 +188,12 @@ fn hand_in(play: &mut Play, ask: &Ask, made: &StoredMove) -> Result<(), AgainErr
         seat,
         why,
     };
+    if made.ask != ask.kind {
+        return Err(refused(format!(
+            "it answers {}, not {}",
+            made.ask, ask.kind
+        )));
+    }
     let mut forfeited = false;
     for foul in &made.fouls {
         forfeited = match play.answer(seat, Err(foul.clone())) {

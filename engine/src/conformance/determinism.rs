@@ -1,5 +1,7 @@
 //! Properties of records: they follow from luck and answers alone.
 
+use std::sync::Arc;
+
 use serde_json::json;
 
 use super::table::{Manners, Table};
@@ -45,15 +47,18 @@ fn played(case: &Case, arrange: impl Fn(u32, &mut Vec<Ask>)) -> Result<String, S
 /// Writes a record, reads it, plays it again and writes it again.
 pub(super) fn record_plays_again(case: &Case) -> Result<(), String> {
     let line = played(case, |_, _| {})?;
-    check_again(&line)?;
+    check_again(case, &line)?;
     let spec = case.rule_spec("random", &crate::spec::Settings::new());
-    let play = session::open(&spec).map_err(|error| error.to_string())?;
-    check_again(&record_line(spec, &play)?)
+    let play =
+        session::open_with(Arc::clone(&case.game), &spec).map_err(|error| error.to_string())?;
+    check_again(case, &record_line(spec, &play)?)
 }
 
-fn check_again(line: &str) -> Result<(), String> {
+fn check_again(case: &Case, line: &str) -> Result<(), String> {
     let stored = StoredRecord::from_line(line).map_err(|error| format!("{error:?}"))?;
-    let play = session::play_again(&stored).map_err(|error| format!("{error:?}"))?;
+    let mut play = session::open_with(Arc::clone(&case.game), &stored.spec)
+        .map_err(|error| format!("{error:?}"))?;
+    session::feed(&mut play, &stored.moves).map_err(|error| format!("{error:?}"))?;
     if play.game().measures(play.log()) != stored.measures {
         return Err("the measures changed on the way".to_owned());
     }

@@ -1,5 +1,7 @@
 //! Properties of how games end: payoffs, equilibria, rule players.
 
+use std::sync::Arc;
+
 use serde_json::Value;
 
 use super::Case;
@@ -120,7 +122,8 @@ fn play_strategy(case: &Case, strategy: &str) -> Result<Play, String> {
         _ => Settings::new(),
     };
     let spec = case.rule_spec(strategy, &settings);
-    session::open(&spec).map_err(|error| format!("{strategy}: {}", causes(&error)))
+    session::open_with(Arc::clone(&case.game), &spec)
+        .map_err(|error| format!("{strategy}: {}", causes(&error)))
 }
 
 /// Fixed answers that are legal at the first asks.

@@ -2,6 +2,7 @@
 //! change of play, and one short session in words, which shows it.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
@@ -30,7 +31,8 @@ pub fn full_run_hash(registration: &'static Registration, sessions: u32) -> Resu
             repeat: number % 3,
         };
         let spec = case.rule_spec("random", &Settings::new());
-        let play = session::open(&spec).map_err(|error| error.to_string())?;
+        let play =
+            session::open_with(Arc::clone(&case.game), &spec).map_err(|error| error.to_string())?;
         let line = super::record_line(spec, &play)?;
         hash.update(line.as_bytes());
         hash.update(b"\n");
@@ -45,7 +47,8 @@ pub fn full_run_hash(registration: &'static Registration, sessions: u32) -> Resu
 pub fn transcript(registration: &'static Registration) -> Result<String, String> {
     let case = short_case(registration)?;
     let spec = case.rule_spec("random", &Settings::new());
-    let play = session::open(&spec).map_err(|error| error.to_string())?;
+    let play =
+        session::open_with(Arc::clone(&case.game), &spec).map_err(|error| error.to_string())?;
     let record = Record::new(spec, &play, Vec::new(), Vec::new());
     let mut text = String::new();
     write_transcript(&mut text, &case, &record, &play).map_err(|error| error.to_string())?;
