@@ -14,7 +14,7 @@ use super::{Place, Reading, read_value};
 /// Steps of the parser per letter of text. A parse that fails is tried again one
 /// bracket further in, so a letter is passed once per level; text that needs more
 /// is no answer.
-const STEPS_PER_LETTER: usize = 64;
+const STEPS_PER_LETTER: usize = 32;
 
 /// Steps that any text may take, however short.
 const FEWEST_STEPS: usize = 1_000;
@@ -67,8 +67,10 @@ fn scan(text: &str) -> Vec<Candidate> {
     let steps = text.len().saturating_mul(STEPS_PER_LETTER).max(FEWEST_STEPS);
     let mut parser = Parser::new(text, steps);
     let mut candidates = Vec::new();
+    // Nothing that starts behind the last closing bracket is complete.
+    let last = text.rfind(['}', ']']).unwrap_or(0);
     let mut from = 0;
-    while let Some(at) = text[from..].find(['{', '[']) {
+    while let Some(at) = text[from..last.max(from)].find(['{', '[']) {
         let start = from + at;
         from = start + 1;
         if let Some((value, end, repairs)) = parser.parse_at(start) {
@@ -106,7 +108,9 @@ fn synonym(ask: &Ask, value: &Value) -> Option<Value> {
     let mut named = map.iter().filter(|(key, _)| means(ask.kind, &plain(key)));
     match (named.next(), named.next()) {
         (Some((_, field)), None) => Some(field.clone()),
-        (None, _) => map.get(&player_name(ask.seat)).cloned(),
+        (None, _) if !matches!(ask.form, Form::Division { .. }) => {
+            map.get(&player_name(ask.seat)).cloned()
+        }
         _ => None,
     }
 }

@@ -5,6 +5,8 @@
 //! answer: 7"), then the only thing in the last sentence that can be meant. The
 //! later statement wins over the earlier; two at once are a foul.
 
+use std::ops::Range;
+
 use agon_engine::{Action, Ask, Form, Foul, FoulKind};
 
 mod division;
@@ -19,7 +21,7 @@ use tokens::{Token, tokenize};
 /// is hardly the answer.
 const ABOUT_OTHERS: &[&str] = &[
     "average", "mean", "last", "previous", "winning", "others", "everyone", "everybody", "they",
-    "opponents", "was", "were", "range", "maximum", "minimum",
+    "opponents", "was", "were", "range", "maximum", "minimum", "if", "unless", "suppose",
 ];
 
 /// The answer in a text.
@@ -106,26 +108,22 @@ enum Meant {
 
 /// The only answer in the last sentence, or in a text that mentions one at all.
 fn only_meant(ask: &Ask, tokens: &[Token<'_>], found: &[Mention]) -> Meant {
-    let last = last_sentence(tokens);
+    let content = tokens.iter().rposition(|token| !is_end(token)).unwrap_or(0);
+    let last = sentence_at(tokens, content);
     let in_last: Vec<&Mention> =
-        found.iter().filter(|mention| mention.start >= last.start).collect();
+        found.iter().filter(|mention| last.contains(&mention.start)).collect();
     let meant = implied(ask, &in_last);
-    match meant.len() {
-        0 => {}
-        1 if speaks_for_itself(&tokens[last.start..], last.question) => {
-            return Meant::One(meant[0].clone());
+    match (&*meant, found) {
+        ([only], _) if speaks_for_itself(tokens, last) => Meant::One(only.clone()),
+        ([_], _) => Meant::None,
+        ([], [mention]) => {
+            let sentence = sentence_at(tokens, mention.start);
+            let meant = implied(ask, &[mention]);
+            let clear = speaks_for_itself(tokens, sentence);
+            meant.into_iter().next().filter(|_| clear).map_or(Meant::None, Meant::One)
         }
-        1 => return Meant::None,
-        _ => return Meant::Several,
-    }
-    let all: Vec<&Mention> = found.iter().collect();
-    let meant = implied(ask, &all);
-    let question = tokens.contains(&Token::End('?'));
-    match &*meant {
-        [only] if all.len() == 1 && speaks_for_itself(tokens, question) => {
-            Meant::One(only.clone())
-        }
-        _ => Meant::None,
+        ([], _) => Meant::None,
+        _ => Meant::Several,
     }
 }
 
@@ -138,8 +136,7 @@ fn implied(ask: &Ask, found: &[&Mention]) -> Vec<Action> {
             Some(mention.action.clone())
         };
         let legal = action.filter(|action| ask.form.check(action).is_ok());
-        let own = |action: &Action| *action == Action::Target(ask.seat);
-        if let Some(action) = legal.filter(|action| !own(action) && !meant.contains(action)) {
+        if let Some(action) = legal.filter(|action| !meant.contains(action)) {
             meant.push(action);
         }
     }
@@ -156,22 +153,23 @@ fn other_option(ask: &Ask, refused: &Action) -> Option<Action> {
     Some(Action::Choice((if refused == first { *second } else { *first }).into()))
 }
 
-fn speaks_for_itself(tokens: &[Token<'_>], question: bool) -> bool {
+/// Whether a sentence is a statement about the player's own answer.
+fn speaks_for_itself(tokens: &[Token<'_>], sentence: Range<usize>) -> bool {
     let about_others =
         |token: &Token<'_>| matches!(token, Token::Word(word) if ABOUT_OTHERS.contains(word));
-    !question && !tokens.iter().any(about_others)
+    let question = tokens.get(sentence.end) == Some(&Token::End('?'));
+    !question && !tokens[sentence].iter().any(about_others)
 }
 
-struct Sentence {
-    start: usize,
-    question: bool,
+/// The sentence around a token.
+fn sentence_at(tokens: &[Token<'_>], at: usize) -> Range<usize> {
+    let start = tokens[..at].iter().rposition(is_end).map_or(0, |end| end + 1);
+    let length = tokens[at..].iter().position(is_end).unwrap_or(tokens.len() - at);
+    start..at + length
 }
 
-fn last_sentence(tokens: &[Token<'_>]) -> Sentence {
-    let is_end = |token: &Token<'_>| matches!(token, Token::End(_));
-    let content = tokens.iter().rposition(|token| !is_end(token)).map_or(0, |at| at + 1);
-    let start = tokens[..content].iter().rposition(is_end).map_or(0, |at| at + 1);
-    Sentence { start, question: tokens.get(content) == Some(&Token::End('?')) }
+fn is_end(token: &Token<'_>) -> bool {
+    matches!(token, Token::End(_))
 }
 
 fn unreadable(ask: &Ask) -> Foul {

@@ -84,6 +84,8 @@ fn mention_at(ask: &Ask, tokens: &[Token<'_>], at: usize) -> Option<(Action, usi
             Some((Action::Choice((*option).into()), end))
         }),
         Form::Target { pass, .. } => seat_at(tokens, at)
+            // Nobody is asked to name itself: "I, player_3, ...".
+            .filter(|(seat, _)| *seat != ask.seat)
             .map(|(seat, end)| (Action::Target(seat), end))
             .or_else(|| Some((Action::Pass, pass_at(tokens, at, (*pass)?)?))),
         Form::Division { .. } => None,

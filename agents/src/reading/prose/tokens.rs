@@ -109,8 +109,10 @@ fn number(text: &str, previous: char) -> Option<(Token<'static>, usize)> {
     if let Some((divisor, length)) = divisor(&text[end..]) {
         return Some((Token::Fraction(value / divisor), end + length));
     }
-    if bytes.get(end) == Some(&b'%') {
-        return Some((Token::Percent(value), end + 1));
+    for (sign, length) in [("%", 1), (" %", 2)] {
+        if text[end..].starts_with(sign) {
+            return Some((Token::Percent(value), end + length));
+        }
     }
     Some((Token::Number(value), end))
 }
@@ -160,7 +162,7 @@ mod tests {
         assert_eq!(numbers("60% or 2/3"), [60.0, 2.0 / 3.0]);
         assert_eq!(numbers("97, 0, 1"), [97.0, 0.0, 1.0]);
         assert_eq!(numbers("0,100,0"), [0.0, 100.0, 0.0]);
-        assert_eq!(numbers("player_3 3rd v2 50k"), []);
+        assert!(numbers("player_3 3rd v2 50k").is_empty());
         assert_eq!(numbers("0-100"), [0.0, 100.0]);
         assert_eq!(numbers("1/0"), [1.0, 0.0]);
     }

@@ -1,0 +1,284 @@
+//! What model players are sent in whole games, for every registered game: that it
+//! is complete, says the same in every version, stays within its bound and never
+//! holds what another seat alone may know.
+
+use std::collections::BTreeSet;
+
+use agon_agents::dialogue::{in_words, structured};
+use agon_agents::{Message, PromptLibrary, Role, Thought};
+use agon_engine::{Action, Ask, Event, Form, Value, registry};
+use proptest::prelude::*;
+use serde_json::json;
+
+#[path = "conversations/table.rs"]
+#[allow(missing_docs)]
+mod table;
+
+use table::{Game, as_json, player};
+
+const VERSIONS: [&str; 5] = ["v1", "v2", "v3", "v4", "v5"];
+
+const AGENTS: [&str; 2] = ["direct", "chain_of_thought"];
+
+/// A small game of every kind, and one of every mode that changes what is told.
+fn games(seed: u64, forfeit: usize) -> Vec<Game> {
+    let mut games = Vec::new();
+    for registration in registry::GAMES {
+        let name = registration.info.name;
+        let complete = (registration.build)(&table::settings(json!({}))).unwrap().params;
+        let modes = match name {
+            "el_farol" => vec![json!({ "mode": "explicit" }), json!({ "mode": "implicit" })],
+            "sealed_bid_auction" => vec![json!({ "price": "first" }), json!({ "price": "second" })],
+            _ => vec![json!({})],
+        };
+        for mut mode in modes {
+            mode["players"] = 5.into();
+            if complete.contains_key("rounds") {
+                mode["rounds"] = 4.into();
+            }
+            games.push(table::play(name, &table::settings(mode), seed, forfeit));
+        }
+    }
+    games
+}
+
+fn text(thoughts: &[Thought]) -> Vec<Vec<Message>> {
+    thoughts.iter().map(|thought| thought.messages.clone()).collect()
+}
+
+#[test]
+fn every_registered_game_has_five_versions_with_all_parts() {
+    let library = PromptLibrary::builtin();
+    for registration in registry::GAMES {
+        let game = registration.info.name;
+        assert_eq!(library.versions(game), VERSIONS, "{game}");
+        for version in VERSIONS {
+            for part in ["system", "ask"] {
+                assert!(library.has(&format!("{game}/{version}/{part}.j2")), "{game} {version}");
+            }
+        }
+    }
+}
+
+#[test]
+fn every_event_that_a_seat_sees_is_told() {
+    let library = PromptLibrary::builtin();
+    for game in games(7, 0) {
+        for event in game.events.iter().filter(|event| event.kind != "briefing") {
+            for version in VERSIONS {
+                let kind = if event.kind == "round_result" {
+                    "result".to_owned()
+                } else {
+                    format!("result_{}", event.kind)
+                };
+                let folder = format!("{}/{version}", game.name);
+                let told = library.has(&format!("{folder}/{kind}.j2"))
+                    || library.has(&format!("{folder}/open_{}.j2", event.kind));
+                assert!(told, "{folder} does not tell {}", event.kind);
+            }
+        }
+    }
+}
+
+/// The numbers and player names in a text.
+fn facts(text: &str) -> BTreeSet<String> {
+    let word = |letter: char| !(letter.is_alphanumeric() || "._-".contains(letter));
+    let words = text.split(word).map(|word| word.trim_matches(['.', '-']));
+    words.filter(|word| word.contains(|letter: char| letter.is_ascii_digit())).map(str::to_owned).collect()
+}
+
+/// The numbers of each message; rules and reports apart from each other.
+fn facts_by_message(thoughts: &[Thought]) -> Vec<BTreeSet<String>> {
+    let messages = thoughts.iter().flat_map(|thought| &thought.messages);
+    messages.map(|message| facts(&message.content)).collect()
+}
+
+#[test]
+fn all_versions_state_the_same_numbers_and_names() {
+    for forfeit in [0, 3] {
+        for game in games(11, forfeit) {
+            for seat in 0..game.seats {
+                let said = |version: &str| {
+                    let player = player(json!({ "prompt": version }));
+                    facts_by_message(&game.thoughts(&player, seat, &game.events, as_json))
+                };
+                let plain = said("v1");
+                for version in VERSIONS {
+                    assert_eq!(said(version), plain, "{} {version} seat {seat}", game.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn versions_share_no_sentence() {
+    for game in games(11, 0) {
+        let mut seen: BTreeSet<String> = BTreeSet::new();
+        for version in VERSIONS {
+            let player = player(json!({ "prompt": version }));
+            let thoughts = game.thoughts(&player, 0, &game.events, as_json);
+            let rules = &thoughts[0].messages[0].content;
+            let sentences: BTreeSet<String> =
+                rules.split(['\n', '.']).map(|part| part.trim().to_owned()).collect();
+            for sentence in sentences.into_iter().filter(|sentence| sentence.len() > 12) {
+                assert!(seen.insert(sentence.clone()), "{} {version}: {sentence}", game.name);
+            }
+        }
+    }
+}
+
+#[test]
+fn conversations_alternate_and_hold_no_empty_message() {
+    for game in games(5, 4) {
+        for agent in AGENTS {
+            for seat in 0..game.seats {
+                let player = player(json!({ "agent": agent, "persona": "mathematician" }));
+                for messages in text(&game.thoughts(&player, seat, &game.events, as_json)) {
+                    assert_eq!(messages[0].role, Role::System);
+                    for (at, message) in messages.iter().enumerate().skip(1) {
+                        let expected = if at % 2 == 1 { Role::User } else { Role::Assistant };
+                        assert_eq!(message.role, expected);
+                        assert!(!message.content.trim().is_empty());
+                    }
+                    assert_eq!(messages.last().unwrap().role, Role::User);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_whole_guessing_game_is_a_short_request() {
+    let game = table::play("guess_two_thirds", &table::settings(json!({})), 3, 0);
+    for version in VERSIONS {
+        let player = player(json!({ "prompt": version, "persona": "cooperative" }));
+        let thoughts = game.thoughts(&player, 9, &game.events, as_json);
+        assert_eq!(thoughts.len(), 20);
+        let size = table::bytes(thoughts.last().unwrap());
+        assert!(size < 5_000, "{version}: {size} bytes");
+    }
+}
+
+#[test]
+fn a_refused_answer_is_put_back_with_its_reason() {
+    let game = table::play("guess_two_thirds", &table::settings(json!({})), 3, 0);
+    let mut agent = game.agent(&player(json!({})), 2, &PromptLibrary::builtin());
+    let mind = table::Scripted::default();
+    table::show(&mut *agent, 2, &game.events[..1], &mind);
+    let ask = &game.steps[2].ask;
+    mind.prepare("{\"guess\": 120}");
+    let read = table::act(&mut *agent, ask, None, &mind).unwrap();
+    assert_eq!(read, Action::Integer(120));
+    let foul = ask.form.check(&read).unwrap_err();
+    mind.prepare("{\"guess\": 20}");
+    table::act(&mut *agent, ask, Some(&foul), &mind).unwrap();
+    let messages = mind.latest();
+    let [_, first, said, again] = &*messages else {
+        panic!("{messages:?}");
+    };
+    assert!(first.content.starts_with("Round 1 of 20 begins."));
+    assert_eq!(&*said.content, "{\"guess\": 120}");
+    assert!(again.content.contains("120 is not a whole number from 0 to 100"), "{again:?}");
+    // Once the ask is over, the refused answer is forgotten.
+    table::show(&mut *agent, 2, &game.events[1..2], &mind);
+    table::act(&mut *agent, ask, None, &mind).unwrap();
+    assert!(mind.latest().iter().all(|message| !message.content.contains("120")));
+}
+
+/// The events with everything changed that a seat may not know.
+fn disguised(events: &[Event], seat: usize) -> Vec<Event> {
+    let change = |value: &Value| match value {
+        Value::Text(_) => Value::from("sentinel"),
+        Value::Flag(flag) => Value::Flag(!flag),
+        _ => Value::Integer(987_654_321),
+    };
+    let mut events = events.to_vec();
+    for event in &mut events {
+        if !event.audience.includes(seat) {
+            for (_, value) in event.facts.iter_mut().chain(&mut event.own) {
+                *value = change(value);
+            }
+        }
+        for (_, column) in &mut event.own {
+            let entries = (0..column.len()).map(|place| {
+                let entry = column.entry(place);
+                if place == seat { entry } else { change(&entry) }
+            });
+            *column = Value::List(entries.collect());
+        }
+        for (_, value) in &mut event.hidden {
+            *value = change(value);
+        }
+    }
+    events
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 12, ..ProptestConfig::default() })]
+
+    #[test]
+    fn nothing_private_reaches_another_seat(seed in any::<u64>(), forfeit in 0usize..9) {
+        for game in games(seed, forfeit) {
+            for (version, agent) in VERSIONS.iter().zip(AGENTS.iter().cycle()) {
+                let player = player(json!({ "prompt": version, "agent": agent }));
+                for seat in 0..game.seats {
+                    let honest = game.thoughts(&player, seat, &game.events, as_json);
+                    let other = disguised(&game.events, seat);
+                    let blind = game.thoughts(&player, seat, &other, as_json);
+                    prop_assert_eq!(&honest, &blind);
+                    let all = format!("{honest:?}");
+                    prop_assert!(!all.contains("sentinel") && !all.contains("987654321"));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn conversations_stay_within_their_bound(seed in any::<u64>(), bound in 200u32..1_200) {
+        for game in games(seed, 5) {
+            let player = player(json!({ "memory_tokens": bound }));
+            for messages in text(&game.thoughts(&player, 1, &game.events, as_json)) {
+                let tokens: usize = messages.iter().map(agon_agents::memory::tokens).sum();
+                // Rules, newest message, and what a refused answer adds, stay.
+                prop_assert!(tokens <= bound as usize || messages.len() <= 4);
+                prop_assert!(tokens <= bound.max(900) as usize);
+            }
+        }
+    }
+
+    #[test]
+    fn every_legal_answer_is_read_back_in_every_dress(seed in any::<u64>()) {
+        for game in games(seed, 0) {
+            for seat in 0..game.seats {
+                let structured_player = player(json!({ "agent": "chain_of_thought" }));
+                game.thoughts(&structured_player, seat, &game.events, fenced);
+                game.thoughts(&structured_player, seat, &game.events, with_reason);
+                let text_player = player(json!({ "reply": "text" }));
+                game.thoughts(&text_player, seat, &game.events, in_a_sentence);
+                game.thoughts(&text_player, seat, &game.events, |ask, action| {
+                    in_words(&ask.form, action)
+                });
+            }
+        }
+    }
+}
+
+fn fenced(ask: &Ask, action: &Action) -> String {
+    let object = structured(ask.kind, &ask.form, action);
+    format!("<think>maybe 7 or 8</think>Here is my answer:\n```json\n{object}\n```\nGood luck!")
+}
+
+fn with_reason(ask: &Ask, action: &Action) -> String {
+    let object = structured(ask.kind, &ask.form, action);
+    object.replacen('{', "{\"reason\": \"Say {\\\"x\\\": 3} of 12, as I'd guess.\", ", 1)
+}
+
+fn in_a_sentence(ask: &Ask, action: &Action) -> String {
+    let said = in_words(&ask.form, action);
+    match (&ask.form, action) {
+        (Form::Division { .. }, _) => format!("I thought about round 3. My proposal: {said}."),
+        (Form::Target { .. }, Action::Target(_)) => format!("I will shoot at {said}."),
+        _ => format!("In round 2 the others were wild. My {} is {said}.", ask.kind),
+    }
+}
