@@ -61,7 +61,11 @@ fn short_case(registration: &'static Registration) -> Result<Case, String> {
     let defaults = Case::new(registration, &Settings::new(), luck);
     let mut case = defaults.map_err(|error| error.to_string())?;
     let players = registration.info.seats.0.max(4);
-    for (name, value) in [("players", json!(players)), ("rounds", json!(2))] {
+    for (name, value) in [
+        ("players", json!(players)),
+        ("rounds", json!(2)),
+        ("max_turns", json!(8)),
+    ] {
         case = case.with(name, value).unwrap_or(case);
     }
     Ok(case)
