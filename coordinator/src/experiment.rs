@@ -17,6 +17,7 @@ mod grid;
 mod overrides;
 mod path;
 mod plan;
+mod players;
 mod source;
 #[cfg(test)]
 mod tests;

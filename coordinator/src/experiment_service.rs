@@ -211,8 +211,8 @@ fn prepare(request: SubmitExperimentRequest) -> Result<NewExperiment, Status> {
         .into_iter()
         .map(|session| (session.spec.id().to_string(), session.spec.canonical_json()));
     Ok(NewExperiment {
-        id: document.name.clone(),
-        team: document.team.clone(),
+        id: document.name,
+        team: document.team,
         sessions: sessions.collect(),
         document: bytes.to_vec(),
         traceparent,

@@ -6,26 +6,20 @@
 use std::sync::Arc;
 
 use agon_engine::registry::{self, Built, Registration};
-use agon_engine::rule::StrategyError;
 use agon_engine::spec::Settings;
 use agon_engine::{Game, Luck, PlayerKind, PlayerSpec, SessionSpec};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::document::{ExperimentDocument, kind_of};
 use super::faults::{Faults, among};
 use super::grid::Assignment;
 use super::path::{Step, TreePath};
+use super::players::{STRATEGY, in_plain_words, no_strategy, strategy_fault, strategy_of};
+
+mod seats;
 
 /// Every game that takes its number of players from the seats calls the parameter so.
 const PLAYERS: &str = "players";
-
-/// Name of the setting that says which strategy a rule player follows.
-const STRATEGY: &str = "strategy";
-
-/// Name of the setting that says which model a model player is.
-const MODEL: &str = "model";
-
-const PLAYER_KINDS: [&str; 2] = ["rule", "model"];
 
 /// A checked cell.
 pub struct Cell {
@@ -66,52 +60,6 @@ pub fn check(
     };
     checking.apply(&mut tree);
     checking.cell(&tree)
-}
-
-/// What a player's own settings must have, whatever the game.
-///
-/// # Errors
-/// What is missing or wrong: the key it is about, and the message.
-pub fn player_kind(
-    settings: &Map<String, Value>,
-) -> Result<PlayerKind, (Option<&'static str>, String)> {
-    let kind = match settings.get("kind") {
-        None => return Err((None, "needs a kind: \"rule\" or \"model\"".to_owned())),
-        Some(Value::String(kind)) if kind == "rule" => PlayerKind::Rule,
-        Some(Value::String(kind)) if kind == "model" => PlayerKind::Model,
-        Some(Value::String(kind)) => {
-            return Err((
-                Some("kind"),
-                format!("no kind \"{kind}\"{}", among(kind, PLAYER_KINDS)),
-            ));
-        }
-        Some(other) => {
-            let message = format!("must be \"rule\" or \"model\", not {}", kind_of(other));
-            return Err((Some("kind"), message));
-        }
-    };
-    let (key, example) = match kind {
-        PlayerKind::Rule => (STRATEGY, "strategy = \"equilibrium\""),
-        PlayerKind::Model => (MODEL, "model = \"gpt-4o\""),
-    };
-    match settings.get(key) {
-        Some(Value::String(name)) if !name.is_empty() => Ok(kind),
-        None => Err((
-            None,
-            format!("a player of this kind needs a {key}, as {example}"),
-        )),
-        Some(other) => {
-            let given = if other == "" {
-                "empty text"
-            } else {
-                kind_of(other)
-            };
-            Err((
-                Some(key),
-                format!("must be a name, as {example}, not {given}"),
-            ))
-        }
-    }
 }
 
 struct Checking<'a> {
@@ -231,174 +179,6 @@ impl Checking<'_> {
                 None
             }
         }
-    }
-
-    /// The player of every seat, by name.
-    fn seats(
-        &mut self,
-        tree: &Value,
-        defaults: &Built,
-        registration: &Registration,
-    ) -> Option<Vec<String>> {
-        let at = TreePath::root().key("seats");
-        let players = &self.document.players;
-        let (fewest, most) = registration.info.seats;
-        let Some(seats) = tree.get("seats") else {
-            let mut names = players.keys();
-            if let (Some(only), None) = (names.next(), names.next()) {
-                return Some(vec![only.clone(); defaults.game.seats()]);
-            }
-            let known: Vec<&str> = players.keys().map(String::as_str).collect();
-            let message = format!(
-                "needs seats, as seats = [{{ player = \"{}\", count = {fewest} }}]; the players are {}",
-                known.first().unwrap_or(&"subject"),
-                known.join(", ")
-            );
-            self.fault(&at, message);
-            return None;
-        };
-        let Value::Array(groups) = seats else {
-            self.fault(
-                &at,
-                format!("must be a list of players, not {}", kind_of(seats)),
-            );
-            return None;
-        };
-        let mut counted = Vec::with_capacity(groups.len());
-        let mut complete = true;
-        for (index, group) in groups.iter().enumerate() {
-            match self.seat_group(group, &at.index(index)) {
-                Some(group) => counted.push(group),
-                None => complete = false,
-            }
-        }
-        if !complete {
-            return None;
-        }
-        let total = counted
-            .iter()
-            .fold(0u64, |total, (_, count)| total.saturating_add(*count));
-        if total < fewest as u64 || total > most as u64 {
-            let range = if fewest == most {
-                format!("{fewest}")
-            } else {
-                format!("{fewest} to {most}")
-            };
-            let game = registration.info.name;
-            self.fault(&at, format!("{game} has {range} seats, here are {total}"));
-            return None;
-        }
-        let names = counted
-            .into_iter()
-            .flat_map(|(name, count)| vec![name; count as usize]);
-        Some(names.collect())
-    }
-
-    fn seat_group(&mut self, group: &Value, at: &TreePath) -> Option<(String, u64)> {
-        let single;
-        let table = match group {
-            Value::String(_) => {
-                single = Map::from_iter([("player".to_owned(), group.clone())]);
-                &single
-            }
-            Value::Object(table) => table,
-            other => {
-                let message = format!(
-                    "must be a player's name or {{ player, count }}, not {}",
-                    kind_of(other)
-                );
-                self.fault(at, message);
-                return None;
-            }
-        };
-        let before = self.sound;
-        for key in table
-            .keys()
-            .filter(|key| !["player", "count"].contains(&key.as_str()))
-        {
-            self.key_fault(
-                &at.key(key.as_str()),
-                format!("unknown key{}", among(key, ["player", "count"])),
-            );
-        }
-        let inside = |key| {
-            if group.is_string() {
-                at.clone()
-            } else {
-                at.key(key)
-            }
-        };
-        let count = table
-            .get("count")
-            .map_or(Some(1), Value::as_u64)
-            .filter(|count| *count > 0);
-        if count.is_none() {
-            self.fault(
-                &inside("count"),
-                "must be a whole number, 1 or greater".to_owned(),
-            );
-        }
-        let players = &self.document.players;
-        let known = || players.keys().map(String::as_str);
-        match table.get("player") {
-            Some(Value::String(name)) if players.contains_key(name) => {
-                return Some((name.clone(), count?)).filter(|_| self.sound == before);
-            }
-            Some(Value::String(name)) => {
-                self.fault(
-                    &inside("player"),
-                    format!("no player \"{name}\"{}", among(name, known())),
-                );
-            }
-            Some(other) => {
-                self.fault(
-                    &inside("player"),
-                    format!("must be a player's name, not {}", kind_of(other)),
-                );
-            }
-            None => self.fault(at, format!("needs a player{}", among("", known()))),
-        }
-        None
-    }
-
-    fn players(&mut self, tree: &Value, names: &[String]) -> Option<Vec<PlayerSpec>> {
-        let mut made: Vec<PlayerSpec> = Vec::with_capacity(names.len());
-        let mut complete = true;
-        for (seat, name) in names.iter().enumerate() {
-            // Seats of one player stand together, mostly.
-            if seat > 0 && names[seat - 1] == *name {
-                if let Some(same) = made.last().filter(|last| last.name == *name).cloned() {
-                    made.push(same);
-                }
-                continue;
-            }
-            let at = TreePath::root().key("players").key(name.as_str());
-            match at.get(tree) {
-                Some(Value::Object(settings)) => match player_kind(settings) {
-                    Ok(kind) => {
-                        let settings = settings.iter().filter(|(key, _)| *key != "kind");
-                        let settings = settings
-                            .map(|(key, value)| (key.clone(), value.clone()))
-                            .collect();
-                        made.push(PlayerSpec {
-                            name: name.clone(),
-                            kind,
-                            settings,
-                        });
-                    }
-                    Err((key, message)) => {
-                        complete = false;
-                        self.fault(&key.map_or_else(|| at.clone(), |key| at.key(key)), message);
-                    }
-                },
-                other => {
-                    complete = false;
-                    let given = kind_of(other.unwrap_or(&Value::Null));
-                    self.fault(&at, format!("a player must be a table, not {given}"));
-                }
-            }
-        }
-        complete.then_some(made)
     }
 
     fn build(
@@ -551,62 +331,4 @@ impl Checking<'_> {
                 .join(at.steps()),
         }
     }
-}
-
-/// The strategy of a rule player and its settings.
-fn strategy_of(player: &PlayerSpec) -> Option<(String, Map<String, Value>)> {
-    if player.kind != PlayerKind::Rule {
-        return None;
-    }
-    let mut settings: Map<String, Value> = player.settings.clone().into_iter().collect();
-    match settings.remove(STRATEGY) {
-        Some(Value::String(strategy)) => Some((strategy, settings)),
-        _ => None,
-    }
-}
-
-fn no_strategy<'a>(game: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> String {
-    format!("{game} has no strategy \"{name}\"{}", among(name, known))
-}
-
-/// The key that a strategy's error is about, and the message.
-fn strategy_fault(error: &StrategyError, settings: &Map<String, Value>) -> (String, String) {
-    match error {
-        StrategyError::Unknown { name, game, known } => (
-            STRATEGY.to_owned(),
-            no_strategy(game, name, known.split(", ")),
-        ),
-        StrategyError::Settings { .. } => {
-            let message = in_plain_words(&error.to_string());
-            // The engine's message names the setting in one of three ways.
-            let names = |key: &&String| {
-                [
-                    format!("\": {key}"),
-                    format!("`{key}`"),
-                    format!("\"{key}\""),
-                ]
-                .iter()
-                .any(|form| message.contains(form.as_str()))
-            };
-            let key = settings.keys().find(names).cloned();
-            (key.unwrap_or_else(|| STRATEGY.to_owned()), message)
-        }
-    }
-}
-
-/// A message about types without the names of Rust's types.
-fn in_plain_words(message: &str) -> String {
-    let Some((before, expected)) = message.rsplit_once("expected ") else {
-        return message.to_owned();
-    };
-    let plain = match expected {
-        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or greater",
-        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
-        "f32" | "f64" => "a number",
-        "a boolean" => "true or false",
-        "a sequence" => "a list",
-        "a map" => "a table",
-        other => other,
-    };
-    format!("{before}expected {plain}")
 }

@@ -12,6 +12,7 @@ use super::document::ExperimentDocument;
 use super::faults::Faults;
 use super::grid;
 use super::path::TreePath;
+use super::players;
 
 /// Most sessions of one experiment: the coordinator holds their specs in memory while it queues
 /// them, about 2 kB each.
@@ -120,7 +121,7 @@ fn check_idle_players(document: &ExperimentDocument, faults: &mut Faults) {
             continue;
         }
         let settings: Map<String, Value> = settings.clone().into_iter().collect();
-        if let Err((key, message)) = cell::player_kind(&settings) {
+        if let Err((key, message)) = players::player_kind(&settings) {
             let at = key.map_or_else(|| at.clone(), |key| at.key(key));
             faults.value(&at, message);
         }

@@ -178,7 +178,7 @@ fn set_parameter(
             .map(|game| (game.build)(&Settings::new()));
         match built {
             Some(Ok(built)) if !built.params.contains_key(parameter) => {
-                known.extend(built.params.into_keys())
+                known.extend(built.params.into_keys());
             }
             // Has it, or comes from the grid: then the check says what is wrong.
             _ => {

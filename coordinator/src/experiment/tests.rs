@@ -140,6 +140,47 @@ fn document_survives_its_json() {
 }
 
 #[test]
+fn every_game_takes_a_file_without_parameters_and_refuses_unknown_ones() {
+    let head =
+        "name = \"x\"\n[players.a]\nkind = \"rule\"\nstrategy = \"equilibrium\"\n[[games]]\n";
+    for registration in agon_engine::registry::GAMES {
+        let game = registration.info.name;
+        let text = format!("{head}game = \"{game}\"\n");
+        let sessions = expand(&check(&text).unwrap_or_else(|errors| panic!("{errors}"))).unwrap();
+        assert_eq!(sessions.len(), 1);
+        let built = (registration.build)(&sessions[0].spec.params).unwrap();
+        assert_eq!(built.game.seats(), sessions[0].spec.seats.len());
+        assert_eq!(
+            built.params, sessions[0].spec.params,
+            "{game}: parameters are complete"
+        );
+        let (line, _, text) = error(&format!("{text}params = {{ colour = 1 }}\n"));
+        assert_eq!(line, 7);
+        assert!(
+            text.contains(&format!("{game} has no parameter \"colour\"")),
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn grid_may_vary_the_game_itself() {
+    let names: Vec<&str> = agon_engine::registry::GAMES
+        .iter()
+        .map(|game| game.info.name)
+        .collect();
+    let text = format!(
+        "name = \"x\"\n[players.a]\nkind = \"rule\"\nstrategy = \"random\"\n[[games]]\ngrid.game = {names:?}\n"
+    );
+    let sessions = expand(&check(&text).unwrap_or_else(|errors| panic!("{errors}"))).unwrap();
+    let played: Vec<&str> = sessions
+        .iter()
+        .map(|session| session.spec.game.as_str())
+        .collect();
+    assert_eq!(played, names);
+}
+
+#[test]
 fn only_player_fills_all_seats() {
     let text = "name = \"x\"\n[players.a]\nkind = \"rule\"\nstrategy = \"random\"\n[[games]]\ngame = \"guess_two_thirds\"\n";
     let sessions = expand(&check(text).unwrap()).unwrap();

@@ -287,7 +287,7 @@ impl Batch<'_> {
             answers.push(Box::new(move |committed| {
                 let value = value.unwrap_or(Err(StoreError::Stopped));
                 // A caller that has gone does not need its answer.
-                let _ = reply.send(committed.and_then(|()| value));
+                let _ = reply.send(committed.and(value));
             }));
             outcome
         }

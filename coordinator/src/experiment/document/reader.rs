@@ -1,0 +1,393 @@
+//! Reads a document from its tree, with everything that is wrong with it.
+
+use std::collections::BTreeMap;
+
+use agon_engine::registry;
+use agon_engine::spec::Settings;
+use serde_json::{Map, Value};
+
+use super::{COMPARISONS, ExperimentDocument, GameDefinition, ReportDefinition, default_team};
+use crate::experiment::faults::{Faults, among};
+use crate::experiment::grid::Axis;
+use crate::experiment::path::TreePath;
+
+/// Longest name of an experiment, team, player or label: they become file names and columns.
+const LONGEST_NAME: usize = 100;
+
+/// Most repeats of one setting; sessions altogether are limited apart from this.
+const MOST_REPEATS: u64 = 100_000;
+
+/// The keys of the file, then those that the command line adds.
+const KEYS: [&str; 11] = [
+    "name",
+    "description",
+    "seed",
+    "repeats",
+    "team",
+    "players",
+    "games",
+    "grid",
+    "rows",
+    "report",
+    "templates",
+];
+const ADDED_KEYS: [&str; 2] = ["prompts_version", "prompt_bundle"];
+const GAME_KEYS: [&str; 6] = ["game", "label", "params", "seats", "grid", "rows"];
+
+/// See [`ExperimentDocument::read`].
+pub fn read(tree: &Value) -> Result<ExperimentDocument, Faults> {
+    let mut reader = Reader {
+        faults: Faults::default(),
+    };
+    let document = reader.document(tree);
+    reader.faults.or(document)
+}
+
+struct Reader {
+    faults: Faults,
+}
+
+impl Reader {
+    fn document(&mut self, tree: &Value) -> ExperimentDocument {
+        let root = TreePath::root();
+        let empty = Map::new();
+        let table = self.table(tree, &root).unwrap_or(&empty);
+        self.known_keys(table, &root, |key| {
+            let known = KEYS.contains(&key) || ADDED_KEYS.contains(&key);
+            (!known).then(|| format!("unknown key{}", among(key, KEYS)))
+        });
+        let name = self.name(table, &root, "name");
+        if name.is_none() && !table.contains_key("name") {
+            self.faults
+                .key(&root, "needs a name, as name = \"my-experiment\"");
+        }
+        let players = self.players(table.get("players"), &root.key("players"));
+        ExperimentDocument {
+            name: name.unwrap_or_default(),
+            description: self.text(table, &root, "description").unwrap_or_default(),
+            seed: self
+                .number(table, &root, "seed", 0, i64::MAX as u64)
+                .unwrap_or(1),
+            // MOST_REPEATS fits.
+            repeats: self
+                .number(table, &root, "repeats", 1, MOST_REPEATS)
+                .unwrap_or(1) as u32,
+            team: self.name(table, &root, "team").unwrap_or_else(default_team),
+            players,
+            games: self.games(table.get("games"), &root.key("games")),
+            grid: self.grid(table.get("grid"), &root.key("grid")),
+            rows: self.rows(table.get("rows"), &root.key("rows")),
+            report: self.report(table.get("report"), &root.key("report")),
+            templates: self.text(table, &root, "templates"),
+            prompts_version: self.text(table, &root, "prompts_version"),
+            prompt_bundle: self.text(table, &root, "prompt_bundle"),
+        }
+    }
+
+    fn players(&mut self, value: Option<&Value>, at: &TreePath) -> BTreeMap<String, Settings> {
+        const EXAMPLE: &str = "[players.subject] with kind = \"rule\" and a strategy";
+        let Some(value) = value else {
+            self.faults.key(
+                &TreePath::root(),
+                format!("needs at least one player, as {EXAMPLE}"),
+            );
+            return BTreeMap::new();
+        };
+        let mut players = BTreeMap::new();
+        let Some(table) = self.table(value, at) else {
+            return players;
+        };
+        if table.is_empty() {
+            self.faults
+                .key(at, format!("needs at least one player, as {EXAMPLE}"));
+        }
+        for (name, player) in table {
+            let inside = at.key(name.as_str());
+            if !is_player_name(name) {
+                let message =
+                    "a player's name starts with a letter and has letters, digits, - and _";
+                self.faults.key(&inside, message);
+            }
+            if let Some(settings) = self.table(player, &inside) {
+                players.insert(name.clone(), to_settings(settings));
+            }
+        }
+        players
+    }
+
+    fn games(&mut self, value: Option<&Value>, at: &TreePath) -> Vec<GameDefinition> {
+        const EXAMPLE: &str = "[[games]] with game = \"guess_two_thirds\"";
+        let list = match value {
+            None => {
+                self.faults.key(
+                    &TreePath::root(),
+                    format!("needs at least one game, as {EXAMPLE}"),
+                );
+                return Vec::new();
+            }
+            Some(Value::Array(list)) => list,
+            Some(other) => {
+                let message = format!(
+                    "must be a list of tables, as {EXAMPLE}, not {}",
+                    kind_of(other)
+                );
+                self.faults.value(at, message);
+                return Vec::new();
+            }
+        };
+        if list.is_empty() {
+            self.faults
+                .value(at, format!("needs at least one game, as {EXAMPLE}"));
+        }
+        let entries = list.iter().enumerate();
+        let games: Vec<GameDefinition> = entries
+            .map(|(index, entry)| self.game(entry, &at.index(index)))
+            .collect();
+        self.labels(&games, at);
+        games
+    }
+
+    fn game(&mut self, value: &Value, at: &TreePath) -> GameDefinition {
+        let Some(table) = self.table(value, at) else {
+            return GameDefinition::default();
+        };
+        self.known_keys(table, at, |key| {
+            let message = || match parameter_owner(table, key) {
+                Some(game) => {
+                    format!("unknown key; game parameters stand under params, and {game} has params.{key}")
+                }
+                None => format!("unknown key{}", among(key, GAME_KEYS)),
+            };
+            (!GAME_KEYS.contains(&key)).then(message)
+        });
+        let params = table
+            .get("params")
+            .and_then(|params| self.table(params, &at.key("params")));
+        GameDefinition {
+            game: self.text(table, at, "game"),
+            label: self.name(table, at, "label"),
+            params: params.map(to_settings).unwrap_or_default(),
+            seats: table.get("seats").cloned(),
+            grid: self.grid(table.get("grid"), &at.key("grid")),
+            rows: self.rows(table.get("rows"), &at.key("rows")),
+        }
+    }
+
+    fn labels(&mut self, games: &[GameDefinition], at: &TreePath) {
+        let mut seen = BTreeMap::new();
+        for (index, game) in games.iter().enumerate() {
+            let Some(label) = &game.label else { continue };
+            if let Some(first) = seen.insert((label, &game.game), index) {
+                let place = at.index(index).key("label");
+                let message = format!(
+                    "the label \"{label}\" is that of games[{first}] too; labels must differ"
+                );
+                self.faults.value(&place, message);
+            }
+        }
+    }
+
+    fn grid(&mut self, value: Option<&Value>, at: &TreePath) -> BTreeMap<String, Vec<Value>> {
+        let mut axes = BTreeMap::new();
+        let Some(table) = value.and_then(|value| self.table(value, at)) else {
+            return axes;
+        };
+        if table.is_empty() {
+            let message = "the grid is empty; give it an axis, as \"params.rounds\" = [10, 20]";
+            self.faults.key(at, message);
+        }
+        for (path, values) in table {
+            let inside = at.key(path.as_str());
+            if let Err(message) = Axis::check_path(path) {
+                self.faults.key(&inside, message);
+            }
+            match values {
+                Value::Array(values) if values.is_empty() => {
+                    self.faults
+                        .value(&inside, "has no values; an axis needs at least one");
+                }
+                Value::Array(values) => {
+                    self.repeated(values, &inside);
+                    axes.insert(path.clone(), values.clone());
+                }
+                other => {
+                    let message = format!("must be a list of values, not {}", kind_of(other));
+                    self.faults.value(&inside, message);
+                }
+            }
+        }
+        axes
+    }
+
+    fn repeated(&mut self, values: &[Value], at: &TreePath) {
+        let mut seen = BTreeMap::new();
+        for (index, value) in values.iter().enumerate() {
+            if let Some(first) = seen.insert(value.to_string(), index) {
+                let message =
+                    format!("is the same value as entry {first}; every value stands once");
+                self.faults.value(&at.index(index), message);
+            }
+        }
+    }
+
+    fn rows(&mut self, value: Option<&Value>, at: &TreePath) -> Vec<Settings> {
+        const EXAMPLE: &str = "rows = [{ \"params.min\" = 0, \"params.max\" = 200 }]";
+        let list = match value {
+            None => return Vec::new(),
+            Some(Value::Array(list)) => list,
+            Some(other) => {
+                let message = format!(
+                    "must be a list of tables, as {EXAMPLE}, not {}",
+                    kind_of(other)
+                );
+                self.faults.value(at, message);
+                return Vec::new();
+            }
+        };
+        if list.is_empty() {
+            self.faults
+                .value(at, format!("has no rows; write at least one, as {EXAMPLE}"));
+        }
+        let mut rows = Vec::with_capacity(list.len());
+        for (index, row) in list.iter().enumerate() {
+            let at = at.index(index);
+            let Some(table) = self.table(row, &at) else {
+                continue;
+            };
+            for path in table.keys() {
+                if let Err(message) = Axis::check_path(path) {
+                    self.faults.key(&at.key(path.as_str()), message);
+                }
+            }
+            rows.push(to_settings(table));
+        }
+        self.repeated(list, at);
+        rows
+    }
+
+    fn report(&mut self, value: Option<&Value>, at: &TreePath) -> ReportDefinition {
+        let Some(table) = value.and_then(|value| self.table(value, at)) else {
+            return ReportDefinition::default();
+        };
+        self.known_keys(table, at, |key| {
+            (key != "compare").then(|| format!("unknown key{}", among(key, ["compare"])))
+        });
+        let compare = self.text(table, at, "compare");
+        if let Some(name) = &compare
+            && !COMPARISONS.contains(&name.as_str())
+        {
+            let message = format!("no published table \"{name}\"{}", among(name, COMPARISONS));
+            self.faults.value(&at.key("compare"), message);
+        }
+        ReportDefinition { compare }
+    }
+
+    fn known_keys(
+        &mut self,
+        table: &Map<String, Value>,
+        at: &TreePath,
+        fault: impl Fn(&str) -> Option<String>,
+    ) {
+        for key in table.keys() {
+            if let Some(message) = fault(key) {
+                self.faults.key(&at.key(key.as_str()), message);
+            }
+        }
+    }
+
+    fn table<'tree>(
+        &mut self,
+        value: &'tree Value,
+        at: &TreePath,
+    ) -> Option<&'tree Map<String, Value>> {
+        let table = value.as_object();
+        if table.is_none() {
+            self.faults
+                .value(at, format!("must be a table, not {}", kind_of(value)));
+        }
+        table
+    }
+
+    fn text(&mut self, table: &Map<String, Value>, at: &TreePath, key: &str) -> Option<String> {
+        let value = table.get(key)?;
+        let text = value.as_str().map(str::to_owned);
+        if text.is_none() {
+            self.faults.value(
+                &at.key(key),
+                format!("must be text in quotes, not {}", kind_of(value)),
+            );
+        }
+        text
+    }
+
+    fn name(&mut self, table: &Map<String, Value>, at: &TreePath, key: &str) -> Option<String> {
+        let name = self.text(table, at, key)?;
+        let legal = |c: char| {
+            c.is_ascii_alphanumeric() || c == '-' || c == '_' || (key == "label" && c == '.')
+        };
+        if !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(legal) {
+            return Some(name);
+        }
+        let message = format!("must be 1 to {LONGEST_NAME} letters, digits, - and _");
+        self.faults.value(&at.key(key), message);
+        None
+    }
+
+    fn number(
+        &mut self,
+        table: &Map<String, Value>,
+        at: &TreePath,
+        key: &str,
+        low: u64,
+        high: u64,
+    ) -> Option<u64> {
+        let value = table.get(key)?;
+        let number = value
+            .as_u64()
+            .filter(|number| (low..=high).contains(number));
+        if number.is_none() {
+            let given = if value.is_number() {
+                value.to_string()
+            } else {
+                kind_of(value).to_owned()
+            };
+            let message = format!("must be a whole number from {low} to {high}, not {given}");
+            self.faults.value(&at.key(key), message);
+        }
+        number
+    }
+}
+
+/// The game of an entry, when it has a parameter of this name.
+fn parameter_owner(entry: &Map<String, Value>, key: &str) -> Option<&'static str> {
+    let game = registry::find(entry.get("game")?.as_str()?).ok()?;
+    let defaults = (game.build)(&Settings::new()).ok()?;
+    defaults.params.contains_key(key).then_some(game.info.name)
+}
+
+fn is_player_name(name: &str) -> bool {
+    let legal = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    name.len() <= LONGEST_NAME
+        && name.starts_with(|c: char| c.is_ascii_alphabetic())
+        && name.chars().all(legal)
+}
+
+fn to_settings(table: &Map<String, Value>) -> Settings {
+    table
+        .iter()
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect()
+}
+
+/// What a value is, for people.
+pub fn kind_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "nothing",
+        Value::Bool(_) => "true or false",
+        Value::Number(number) if number.is_f64() => "a fraction",
+        Value::Number(_) => "a whole number",
+        Value::String(_) => "text",
+        Value::Array(_) => "a list",
+        Value::Object(_) => "a table",
+    }
+}
