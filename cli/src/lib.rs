@@ -1,1 +1,23 @@
-//! x
+//! The command line of Agon: every role, and all roles in one process.
+//!
+//! `main.rs` only calls [`main`]; one file per command under `commands/`. Exit
+//! codes are listed in [`failure`] and printed by `agon --help`.
+
+mod args;
+mod commands;
+mod data_folder;
+mod embedded;
+mod failure;
+mod forgetting;
+mod lines;
+mod model_config;
+mod output;
+mod presets;
+mod progress;
+mod results;
+mod role;
+mod run_folder;
+mod templates;
+
+pub use args::Cli;
+pub use failure::{Failure, main};

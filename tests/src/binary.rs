@@ -124,6 +124,32 @@ impl Role {
         (role, first)
     }
 
+    /// Starts a command that may print nothing for a long time; what it prints is
+    /// kept for [`Role::end`].
+    ///
+    /// # Panics
+    /// It does not start.
+    pub fn start_silent(arguments: &[&str]) -> Self {
+        let mut command = command(arguments);
+        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = command.spawn().expect("the binary starts");
+        let out = BufReader::new(child.stdout.take().expect("a pipe"));
+        Self { child, out, name: arguments.join(" ") }
+    }
+
+    /// Waits for the end of a command started by [`Role::start_silent`]: its exit
+    /// code and what it printed on standard error.
+    ///
+    /// # Panics
+    /// A pipe broke.
+    pub fn end(&mut self) -> (Option<i32>, String) {
+        let mut err = String::new();
+        if let Some(pipe) = &mut self.child.stderr {
+            pipe.read_to_string(&mut err).expect("a readable pipe");
+        }
+        (self.child.wait().expect("its end").code(), err)
+    }
+
     /// Starts a role that announces `listening on ADDRESS`, and returns the address.
     ///
     /// # Panics

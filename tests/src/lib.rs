@@ -1,6 +1,10 @@
 //! What the end-to-end tests share: the project's own tree, real processes of
-//! the `agon` binary, a real Redis, simulated model servers.
+//! the `agon` binary, a real Redis, simulated model servers, experiments.
 
 pub mod binary;
+pub mod cluster;
+pub mod model_server;
 pub mod redis;
+pub mod runs;
 pub mod tree;
+pub mod waiting;

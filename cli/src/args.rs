@@ -1,0 +1,58 @@
+//! The command line: what can be typed, with help that teaches.
+
+use clap::{Parser, Subcommand};
+
+use crate::commands::{
+    check, completions, coordinator, experiments, games, gateway, plan, replay, run, sim_llm,
+    verify, worker,
+};
+use crate::failure::EXIT_CODES;
+use crate::role::LogArguments;
+
+const START: &str = "Start here:
+  agon run gamma-bench/quick-start        eight games, built-in players, no key
+  agon run gamma-bench/leaderboard --model sim
+                                          the same line with a simulated model
+  OPENAI_API_KEY=... agon run gamma-bench/leaderboard --model openai/gpt-4o-mini";
+
+/// Plays games between language models, rules and people, thousands at a time,
+/// and measures how well each one decides.
+#[derive(Debug, Parser)]
+#[command(name = "agon", version, after_help = format!("{START}\n\n{EXIT_CODES}"))]
+#[command(propagate_version = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+    #[command(flatten)]
+    pub(crate) log: LogArguments,
+}
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Run an experiment and print its results; go on where it stopped before
+    Run(run::Run),
+    /// Check an experiment file and say everything that is wrong with it
+    Check(check::Check),
+    /// Say what an experiment would take: sessions, decisions, tokens, dollars
+    Plan(plan::Plan),
+    /// List games, or show parameters and strategies of one
+    Games(games::Games),
+    /// Play recorded games again through the engine and compare everything
+    Replay(replay::Replay),
+    /// Play a run's session records again and compare bytes
+    Verify(verify::Verify),
+    /// List, follow, cancel or retry experiments of a coordinator
+    #[command(subcommand)]
+    Experiments(experiments::Experiments),
+    /// Start a coordinator: experiments, queue, leases, results
+    Coordinator(coordinator::Coordinator),
+    /// Start an agent gateway: keys, limits, ledger, providers
+    Gateway(gateway::Gateway),
+    /// Start a worker: plays sessions for a coordinator
+    Worker(worker::Worker),
+    /// Start a simulated OpenAI-compatible model server
+    SimLlm(sim_llm::SimLlm),
+    /// Write a completion script for a shell
+    Completions(completions::Completions),
+}

@@ -1,0 +1,41 @@
+//! The commands, one file each.
+
+pub mod check;
+pub mod completions;
+pub mod coordinator;
+pub mod experiments;
+pub mod games;
+pub mod gateway;
+pub mod plan;
+pub mod replay;
+pub mod run;
+pub mod sim_llm;
+pub mod verify;
+pub mod worker;
+
+mod experiment_arguments;
+
+use crate::args::{Cli, Command};
+use crate::failure::Failure;
+
+/// Runs what was typed.
+pub fn run(cli: Cli) -> Result<(), Failure> {
+    let log = cli.log;
+    match cli.command {
+        Command::Run(arguments) => run::run(&arguments, &log),
+        Command::Check(arguments) => check::run(&arguments),
+        Command::Plan(arguments) => plan::run(&arguments),
+        Command::Games(arguments) => games::run(&arguments),
+        Command::Replay(arguments) => replay::run(&arguments),
+        Command::Verify(arguments) => verify::run(&arguments, &log),
+        Command::Experiments(arguments) => experiments::run(&arguments, &log),
+        Command::Coordinator(arguments) => coordinator::run(&arguments, &log),
+        Command::Gateway(arguments) => gateway::run(&arguments, &log),
+        Command::Worker(arguments) => worker::run(&arguments, &log),
+        Command::SimLlm(arguments) => sim_llm::run(&arguments, &log),
+        Command::Completions(arguments) => {
+            completions::run(&arguments);
+            Ok(())
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! `agon completions`: completion scripts for shells.
+
+use clap::CommandFactory as _;
+use clap_complete::Shell;
+
+use crate::args::Cli;
+
+/// Arguments of `agon completions`.
+#[derive(Debug, clap::Args)]
+pub struct Completions {
+    /// The shell to write for.
+    shell: Shell,
+}
+
+/// Writes the script to standard output.
+pub fn run(arguments: &Completions) {
+    clap_complete::generate(
+        arguments.shell,
+        &mut Cli::command(),
+        "agon",
+        &mut std::io::stdout(),
+    );
+}

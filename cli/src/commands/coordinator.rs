@@ -1,0 +1,86 @@
+//! `agon coordinator`: experiments, queue, leases and results as a service.
+
+use std::time::Duration;
+
+use agon_coordinator::{
+    Coordinator as RunningCoordinator, CoordinatorOptions, StoreChoice, metrics,
+};
+use agon_service_kit::server::{self, Listener, channel};
+use agon_service_kit::tasks::TaskKind;
+use agon_worker::transport;
+use tonic::service::Routes;
+
+use crate::data_folder::ServiceFolder;
+use crate::failure::Failure;
+use crate::forgetting::forget_at;
+use crate::role::{LogArguments, MetricsArguments, StoreArguments, announce, run_service};
+
+/// Arguments of `agon coordinator`.
+#[derive(Debug, clap::Args)]
+pub struct Coordinator {
+    /// Where to listen
+    #[arg(
+        long,
+        env = "AGON_LISTEN",
+        default_value = "127.0.0.1:7700",
+        value_name = "ADDRESS"
+    )]
+    listen: String,
+    /// How long a worker holds a session without renewing its lease
+    #[arg(long, env = "AGON_LEASE_TTL", default_value = "10s", value_name = "TIME",
+          value_parser = humantime::parse_duration)]
+    lease_ttl: Duration,
+    /// Gateway to tell when a session's decisions are no longer needed, because
+    /// its record is stored
+    #[arg(long, env = "AGON_GATEWAY", value_name = "URL")]
+    gateway: Option<String>,
+    #[command(flatten)]
+    store: StoreArguments,
+    #[command(flatten)]
+    metrics: MetricsArguments,
+}
+
+/// Serves until told to stop.
+pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
+    let data = match arguments.store.redis {
+        Some(_) => None,
+        None => Some(ServiceFolder::take(&arguments.store.data, "coordinator")?),
+    };
+    let choice = match (&arguments.store.redis, &data) {
+        (None, Some(data)) => StoreChoice::Embedded(data.path().join("store")),
+        (url, _) => StoreChoice::Redis(url.clone().unwrap_or_default()),
+    };
+    run_service(log, "coordinator", async |tasks| {
+        let listener = Listener::bind(&arguments.listen)
+            .await
+            .map_err(Failure::surroundings)?;
+        let on_stored = match &arguments.gateway {
+            Some(url) => {
+                let gateway = transport::over(channel(url).map_err(Failure::input)?);
+                Some(forget_at(gateway, &tasks))
+            }
+            None => None,
+        };
+        let options = CoordinatorOptions {
+            lease_ttl: arguments.lease_ttl,
+            on_stored,
+            ..CoordinatorOptions::default()
+        };
+        let opened = RunningCoordinator::open(choice, options, &tasks).await;
+        let coordinator = opened.map_err(Failure::surroundings)?;
+        arguments
+            .metrics
+            .serve(&tasks, &[&metrics::METRICS])
+            .await?;
+        announce("coordinator", &listener);
+        let services = coordinator.services();
+        let routes = Routes::new(services.experiments).add_service(services.session_leases);
+        server::serve(&tasks, "coordinator", listener, routes);
+        let shutdown = tasks.shutdown_token();
+        tasks.spawn(TaskKind::UPKEEP, "coordinator drain", async move {
+            shutdown.cancelled().await;
+            coordinator.drain();
+        });
+        Ok(())
+    })
+}

@@ -1,0 +1,166 @@
+//! What `run`, `check` and `plan` share: naming an experiment, changing it from
+//! the command line, and checking all of it, templates and model settings
+//! included, before anything is played.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use agon_agents::{AgentError, PROMPTS_VERSION, PromptLibrary};
+use agon_coordinator::experiment::{
+    ExperimentDocument, ExperimentFile, Faults, Overrides, TreePath, expand,
+};
+use agon_engine::PlayerKind;
+
+use crate::failure::Failure;
+use crate::presets;
+use crate::templates;
+
+/// An experiment and the changes to it.
+#[derive(Debug, clap::Args)]
+pub struct ExperimentArguments {
+    /// An experiment file (TOML), or the name of a preset such as
+    /// gamma-bench/leaderboard
+    #[arg(value_name = "EXPERIMENT")]
+    experiment: String,
+    /// Put this model in the place of the player `subject`: a model of the
+    /// configuration, PROVIDER/MODEL such as openai/gpt-4o, or sim
+    #[arg(long, value_name = "MODEL")]
+    model: Option<String>,
+    /// Put a model in the place of any player
+    #[arg(long = "player", value_name = "NAME=MODEL", value_parser = pair)]
+    players: Vec<(String, String)>,
+    /// Set any value, such as params.rounds=5 or players.subject.temperature=0
+    #[arg(long, value_name = "PATH=VALUE")]
+    set: Vec<String>,
+    /// Play every setting this often
+    #[arg(long, value_name = "N")]
+    repeats: Option<u32>,
+    /// Seed of all chance
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// Use the prompt templates in this folder in place of built-in ones
+    #[arg(long, value_name = "DIR")]
+    templates: Option<PathBuf>,
+}
+
+/// An experiment that was found good.
+pub struct CheckedExperiment {
+    /// What is handed to the coordinator.
+    pub document: ExperimentDocument,
+    /// The file as it was read, for the run's folder.
+    pub text: String,
+    /// Templates that replace built-in ones.
+    pub templates: BTreeMap<String, String>,
+    /// Models that it names.
+    pub models: BTreeSet<String>,
+}
+
+impl ExperimentArguments {
+    /// Reads, changes and checks the experiment.
+    ///
+    /// # Errors
+    /// Everything that is wrong with it, each with its place.
+    pub fn check(&self) -> Result<CheckedExperiment, Failure> {
+        let source = presets::find(&self.experiment)?;
+        let bad = |errors| Failure::BadInput(format!("{errors}"));
+        let mut file = ExperimentFile::parse(&source.name, &source.text).map_err(bad)?;
+        file.apply(&self.overrides()).map_err(bad)?;
+        let mut document = file.check().map_err(bad)?;
+        let templates = self.read_templates(&document)?;
+        let library = PromptLibrary::with_overrides(templates.clone()).map_err(Failure::input)?;
+        document.prompt_bundle = library.digest().map(str::to_owned);
+        document.prompts_version = Some(PROMPTS_VERSION.clone());
+        let models = check_models(&file, &document, &library)?;
+        Ok(CheckedExperiment {
+            document,
+            text: source.text,
+            templates,
+            models,
+        })
+    }
+
+    fn overrides(&self) -> Overrides {
+        Overrides {
+            model: self.model.clone(),
+            players: self.players.iter().cloned().collect(),
+            set: self.set.clone(),
+            repeats: self.repeats,
+            seed: self.seed,
+            templates: self
+                .templates
+                .as_ref()
+                .map(|folder| folder.display().to_string()),
+        }
+    }
+
+    /// The user's templates. A folder named in a file is looked for beside it.
+    fn read_templates(
+        &self,
+        document: &ExperimentDocument,
+    ) -> Result<BTreeMap<String, String>, Failure> {
+        let Some(named) = &document.templates else {
+            return Ok(BTreeMap::new());
+        };
+        let beside = match &self.templates {
+            Some(_) => None,
+            None => Path::new(&self.experiment).parent(),
+        };
+        templates::read(&beside.unwrap_or(Path::new("")).join(named))
+    }
+}
+
+/// Checks the settings of every model player in every cell; returns the models.
+fn check_models(
+    file: &ExperimentFile,
+    document: &ExperimentDocument,
+    library: &PromptLibrary,
+) -> Result<BTreeSet<String>, Failure> {
+    let once = ExperimentDocument {
+        repeats: 1,
+        ..document.clone()
+    };
+    let sessions =
+        expand(&once).map_err(|faults| Failure::BadInput(file.locate(&faults).to_string()))?;
+    let mut faults = Faults::default();
+    let mut models = BTreeSet::new();
+    let mut seen = BTreeSet::new();
+    for session in &sessions {
+        let spec = &session.spec;
+        for player in spec
+            .seats
+            .iter()
+            .filter(|player| player.kind == PlayerKind::Model)
+        {
+            let settings = serde_json::to_string(&player.settings).map_err(Failure::input)?;
+            if !seen.insert((spec.game.clone(), player.name.clone(), settings)) {
+                continue;
+            }
+            if let Err(error) = agon_agents::check_player(player, &spec.game, library) {
+                let message = match error {
+                    AgentError::Settings { message, .. } => message,
+                    other @ AgentError::Template { .. } => other.to_string(),
+                };
+                let at = TreePath::root().key("players").key(&player.name);
+                faults.value(&at, message);
+            }
+            let model = player
+                .settings
+                .get("model")
+                .and_then(|model| model.as_str());
+            models.extend(model.map(str::to_owned));
+        }
+    }
+    if faults.is_empty() {
+        return Ok(models);
+    }
+    Err(Failure::BadInput(file.locate(&faults).to_string()))
+}
+
+fn pair(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, model)) if !name.is_empty() && !model.is_empty() => {
+            Ok((name.to_owned(), model.to_owned()))
+        }
+        _ => Err("write NAME=MODEL".to_owned()),
+    }
+}

@@ -1,0 +1,147 @@
+//! `agon experiments`: what a coordinator has, and what to do with it.
+
+use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
+use agon_proto::v1::{
+    CancelExperimentRequest, ListExperimentsRequest, RetrySessionsRequest, WatchExperimentRequest,
+};
+use agon_service_kit::server::channel;
+use agon_worker::{Transport, transport};
+
+use crate::failure::Failure;
+use crate::output::{self, Columns};
+use crate::results::{experiment_client, refused};
+use crate::role::{LogArguments, runtime};
+
+/// Arguments of `agon experiments`.
+#[derive(Debug, clap::Subcommand)]
+pub enum Experiments {
+    /// List the experiments of a coordinator
+    List(Address),
+    /// Show where an experiment stands and what was set aside
+    Show(Named),
+    /// Take an experiment's open sessions out of the queue
+    Cancel(Named),
+    /// Try sessions that were set aside again
+    Retry(Named),
+}
+
+/// Where the coordinator is.
+#[derive(Debug, clap::Args)]
+pub struct Address {
+    /// Where the coordinator listens
+    #[arg(
+        long,
+        env = "AGON_COORDINATOR",
+        default_value = "http://127.0.0.1:7700",
+        value_name = "URL"
+    )]
+    coordinator: String,
+}
+
+/// Which experiment.
+#[derive(Debug, clap::Args)]
+pub struct Named {
+    /// Id of the experiment, as `agon experiments list` shows it
+    experiment: String,
+    #[command(flatten)]
+    address: Address,
+}
+
+/// Carries one of them out.
+pub fn run(arguments: &Experiments, log: &LogArguments) -> Result<(), Failure> {
+    runtime()?.block_on(async {
+        let guard = log.start("experiments", true)?;
+        let done = match arguments {
+            Experiments::List(address) => list(client(address)?).await,
+            Experiments::Show(named) => show(client(&named.address)?, &named.experiment).await,
+            Experiments::Cancel(named) => {
+                let request = CancelExperimentRequest {
+                    experiment_id: named.experiment.clone(),
+                };
+                let cancelled = client(&named.address)?.cancel_experiment(request).await;
+                cancelled
+                    .map(|_| output::print("cancelled"))
+                    .map_err(|refusal| told(&refusal))
+            }
+            Experiments::Retry(named) => {
+                let request = RetrySessionsRequest {
+                    experiment_id: named.experiment.clone(),
+                    session_ids: Vec::new(),
+                };
+                let retried = client(&named.address)?.retry_sessions(request).await;
+                let retried = retried.map_err(|refusal| told(&refusal))?;
+                let count = retried.into_inner().requeued;
+                output::print(&format!("{count} sessions queued again"));
+                Ok(())
+            }
+        };
+        guard.shutdown().await;
+        done
+    })
+}
+
+async fn list(mut client: ExperimentServiceClient<Transport>) -> Result<(), Failure> {
+    let listed = client.list_experiments(ListExperimentsRequest {}).await;
+    let listed = listed.map_err(|refusal| told(&refusal))?.into_inner();
+    let mut columns = Columns::new(["experiment", "team", "done", "sessions"]);
+    for experiment in listed.experiments {
+        columns.row([
+            experiment.experiment_id,
+            experiment.team,
+            experiment.done.to_string(),
+            experiment.sessions.to_string(),
+        ]);
+    }
+    output::print(&columns.to_string());
+    Ok(())
+}
+
+async fn show(
+    mut client: ExperimentServiceClient<Transport>,
+    experiment: &str,
+) -> Result<(), Failure> {
+    let request = WatchExperimentRequest {
+        experiment_id: experiment.to_owned(),
+    };
+    let watched = client
+        .watch_experiment(request)
+        .await
+        .map_err(|refusal| told(&refusal))?;
+    let first = watched
+        .into_inner()
+        .message()
+        .await
+        .map_err(|refusal| told(&refusal))?;
+    let state = first.unwrap_or_default();
+    output::print(&format!(
+        "{} of {} sessions done, {} running, {} queued, {} workers{}",
+        state.done,
+        state.sessions,
+        state.running,
+        state.queued,
+        state.workers,
+        if state.cancelled { ", cancelled" } else { "" }
+    ));
+    for (what, sessions) in [("parked", &state.parked), ("dead", &state.dead)] {
+        for session in sessions {
+            let (id, tries) = (&session.session_id, session.attempts);
+            output::print(&format!(
+                "{what} {id} after {tries} tries: {}",
+                session.reason
+            ));
+        }
+    }
+    for session in &state.determinism_faults {
+        output::print(&format!("determinism fault {session}"));
+    }
+    Ok(())
+}
+
+fn client(address: &Address) -> Result<ExperimentServiceClient<Transport>, Failure> {
+    let channel = channel(&address.coordinator).map_err(Failure::input)?;
+    Ok(experiment_client(transport::over(channel)))
+}
+
+fn told(refusal: &tonic::Status) -> Failure {
+    refused("the coordinator", refusal)
+}

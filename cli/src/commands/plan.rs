@@ -1,0 +1,106 @@
+//! `agon plan`: what an experiment would take, before a cent is spent.
+
+use agon_agent_gateway::GatewayConfig;
+use agon_agent_gateway::decision::Usage;
+use agon_agent_gateway::money::NanoDollars;
+use agon_coordinator::experiment::{ModelPlan, plan};
+
+use super::experiment_arguments::ExperimentArguments;
+use crate::failure::Failure;
+use crate::model_config::{ModelArguments, SIMULATED};
+use crate::output::{self, Columns};
+
+/// Arguments of `agon plan`.
+#[derive(Debug, clap::Args)]
+pub struct Plan {
+    #[command(flatten)]
+    experiment: ExperimentArguments,
+    #[command(flatten)]
+    models: ModelArguments,
+}
+
+/// Prints the plan; plays nothing and needs no keys.
+pub fn run(arguments: &Plan) -> Result<(), Failure> {
+    let checked = arguments.experiment.check()?;
+    let config = arguments.models.load(&checked.models)?;
+    let plan = plan(&checked.document).map_err(Failure::input)?;
+    let name = &checked.document.name;
+    let (settings, sessions) = (plan.settings, plan.sessions);
+    output::print(&format!("{name}: {settings} settings, {sessions} sessions"));
+    if plan.models.is_empty() {
+        output::print("No model plays: nothing to pay.");
+        return Ok(());
+    }
+    let mut columns = Columns::new([
+        "model",
+        "",
+        "decisions",
+        "input tokens",
+        "output tokens",
+        "dollars",
+    ]);
+    let mut total = Some((NanoDollars(0), NanoDollars(0)));
+    for (model, needs) in &plan.models {
+        let costs = costs(&config, model, needs);
+        let dollars = |cost: fn((NanoDollars, NanoDollars)) -> NanoDollars| match costs {
+            Some(costs) => cost(costs).to_string(),
+            None => "no price".to_owned(),
+        };
+        columns.row([
+            model.clone(),
+            "expected".to_owned(),
+            needs.decisions.expected.to_string(),
+            needs.input_tokens.expected.to_string(),
+            needs.output_tokens.expected.to_string(),
+            dollars(|(expected, _)| expected),
+        ]);
+        columns.row([
+            String::new(),
+            "at most".to_owned(),
+            needs.decisions.most.to_string(),
+            needs.input_tokens.most.to_string(),
+            needs.output_tokens.most.to_string(),
+            dollars(|(_, most)| most),
+        ]);
+        total = total.zip(costs).map(|(sum, more)| {
+            (
+                NanoDollars(sum.0.0 + more.0.0),
+                NanoDollars(sum.1.0 + more.1.0),
+            )
+        });
+    }
+    output::print(&columns.to_string());
+    match total {
+        Some((expected, most)) => {
+            output::print(&format!("dollars: {expected} expected, {most} at most"));
+        }
+        None => output::print(
+            "Dollars need a price: price = { input_per_million_dollars = \"..\", \
+             output_per_million_dollars = \"..\" } under [models.NAME] in agon.toml.",
+        ),
+    }
+    Ok(())
+}
+
+/// Expected and largest cost; `None` without a price. The simulated model is free.
+fn costs(
+    config: &GatewayConfig,
+    model: &str,
+    needs: &ModelPlan,
+) -> Option<(NanoDollars, NanoDollars)> {
+    if model == SIMULATED {
+        return Some((NanoDollars(0), NanoDollars(0)));
+    }
+    let price = config.resolve_without_keys(model).ok()?.price?;
+    let cost = |input_tokens, output_tokens| {
+        price.of(&Usage {
+            input_tokens,
+            output_tokens,
+            ..Usage::default()
+        })
+    };
+    Some((
+        cost(needs.input_tokens.expected, needs.output_tokens.expected),
+        cost(needs.input_tokens.most, needs.output_tokens.most),
+    ))
+}

@@ -1,0 +1,139 @@
+//! `agon replay`: recorded games, played again through the engine.
+
+use std::path::{Path, PathBuf};
+
+use agon_engine::replay::{RecordedGame, replay};
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::lines::{self, LineError};
+use crate::output;
+
+/// Arguments of `agon replay`.
+#[derive(Debug, clap::Args)]
+pub struct Replay {
+    /// Files (.jsonl or .jsonl.gz), folders of them, or - for standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// Print one JSON object instead of text
+    #[arg(long)]
+    json: bool,
+}
+
+/// What came out, in the form that `--json` prints.
+#[derive(Debug, Default, Serialize)]
+struct Summary {
+    games: usize,
+    matched: usize,
+    mismatched: Vec<Mismatch>,
+    /// Lines and files that could not be read; they count as no game.
+    #[serde(skip)]
+    unreadable: usize,
+}
+
+#[derive(Debug, Serialize)]
+struct Mismatch {
+    id: String,
+    why: String,
+}
+
+/// Replays everything named, in the order named.
+///
+/// # Errors
+/// Exit 1 on a mismatch, 2 on unreadable input (which wins).
+pub fn run(arguments: &Replay) -> Result<(), Failure> {
+    let mut summary = Summary::default();
+    for path in &arguments.files {
+        for file in lines::files(path) {
+            match file {
+                Ok(file) => replay_file(&file, arguments.json, &mut summary),
+                Err(error) => unreadable(&error, &mut summary),
+            }
+        }
+    }
+    report(arguments.json, &summary)
+}
+
+fn replay_file(path: &Path, json: bool, summary: &mut Summary) {
+    for line in lines::read(path) {
+        let line = match line {
+            Ok(line) => line,
+            Err(error) => {
+                unreadable(&error, summary);
+                continue;
+            }
+        };
+        match RecordedGame::from_json(&line.text) {
+            Err(error) => {
+                let error = LineError::at(&line, agon_service_kit::tasks::with_causes(&error));
+                unreadable(&error, summary);
+            }
+            Ok(game) => {
+                let verdict = replay(&game);
+                summary.games += 1;
+                if verdict.matched() {
+                    summary.matched += 1;
+                    continue;
+                }
+                let why = verdict.mismatches.join("; ");
+                if !json {
+                    output::print(&format!("mismatch {}: {why}", verdict.id));
+                }
+                summary.mismatched.push(Mismatch {
+                    id: verdict.id,
+                    why,
+                });
+            }
+        }
+    }
+}
+
+fn unreadable(error: &LineError, summary: &mut Summary) {
+    summary.unreadable += 1;
+    eprintln!("unreadable: {error}");
+}
+
+fn report(json: bool, summary: &Summary) -> Result<(), Failure> {
+    let Summary {
+        games,
+        matched,
+        mismatched,
+        unreadable,
+    } = summary;
+    if json {
+        let text = serde_json::to_string(summary).map_err(Failure::surroundings)?;
+        output::print(&text);
+    } else {
+        let share = if *games == 0 {
+            0.0
+        } else {
+            100.0 * *matched as f64 / *games as f64
+        };
+        output::print(&format!(
+            "{matched} of {games} games matched ({share:.1} %)"
+        ));
+    }
+    if *unreadable > 0 {
+        let what = if *unreadable == 1 {
+            "1 input was"
+        } else {
+            "inputs were"
+        };
+        let count = if *unreadable == 1 {
+            String::new()
+        } else {
+            format!("{unreadable} ")
+        };
+        return Err(Failure::BadInput(format!(
+            "{count}{what} unreadable, see above"
+        )));
+    }
+    if *games == 0 {
+        return Err(Failure::BadInput("no recorded games were found".to_owned()));
+    }
+    match mismatched.len() {
+        0 => Ok(()),
+        1 => Err(Failure::BadNews("1 game did not match".to_owned())),
+        several => Err(Failure::BadNews(format!("{several} games did not match"))),
+    }
+}

@@ -1,0 +1,296 @@
+//! `agon run`: an experiment from file to table, on this machine or in a cluster.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
+use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
+use agon_proto::v1::{
+    GetGatewayStatusRequest, GetGatewayStatusResponse, RetrySessionsRequest,
+    SubmitExperimentRequest, SubmitExperimentResponse, WatchExperimentRequest,
+    WatchExperimentResponse,
+};
+use agon_service_kit::server::channel;
+use agon_service_kit::tasks::shutdown_signal;
+use agon_service_kit::telemetry;
+use agon_worker::{Transport, transport};
+use tonic::Status;
+use tracing::Instrument as _;
+
+use super::experiment_arguments::{CheckedExperiment, ExperimentArguments};
+use crate::embedded::{self, Cluster};
+use crate::failure::Failure;
+use crate::model_config::ModelArguments;
+use crate::output;
+use crate::progress::Progress;
+use crate::results;
+use crate::role::{LogArguments, MetricsArguments, StoreArguments, runtime};
+use crate::run_folder::{self, RunFolder};
+
+/// Arguments of `agon run`.
+#[derive(Debug, clap::Args)]
+pub struct Run {
+    #[command(flatten)]
+    experiment: ExperimentArguments,
+    #[command(flatten)]
+    models: ModelArguments,
+    #[command(flatten)]
+    store: StoreArguments,
+    /// Where results go [default: DATA/runs/NAME]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// Workers inside this process
+    #[arg(long, default_value_t = 1, value_name = "N",
+          value_parser = clap::value_parser!(u16).range(1..=256))]
+    workers: u16,
+    /// Sessions that each worker plays at the same time
+    #[arg(long, default_value_t = 128, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    places: u32,
+    /// Hand the experiment to the coordinator at this address instead of running
+    /// it in this process
+    #[arg(long, env = "AGON_COORDINATOR", value_name = "URL")]
+    coordinator: Option<String>,
+    /// Gateway of that cluster, to show its progress
+    #[arg(
+        long,
+        env = "AGON_GATEWAY",
+        value_name = "URL",
+        requires = "coordinator"
+    )]
+    gateway: Option<String>,
+    /// Show no progress
+    #[arg(long, short)]
+    quiet: bool,
+    #[command(flatten)]
+    metrics: MetricsArguments,
+}
+
+/// How often the gateway is asked what it is doing.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// How a run ended.
+enum End {
+    /// Nothing is left to run.
+    Complete(WatchExperimentResponse),
+    /// The user stopped it.
+    Interrupted(WatchExperimentResponse),
+}
+
+/// Runs the experiment, or goes on with it.
+///
+/// # Errors
+/// Exit 1 when sessions were set aside, 2 on wrong input, 3 when something is
+/// missing, 130 when stopped by Ctrl-C.
+pub fn run(arguments: &Run, log: &LogArguments) -> Result<(), Failure> {
+    let checked = arguments.experiment.check()?;
+    runtime()?.block_on(async {
+        let guard = log.start("run", true)?;
+        let span = tracing::info_span!("experiment", experiment_id = checked.document.name);
+        let ended = match &arguments.coordinator {
+            Some(url) => in_cluster(arguments, &checked, url).instrument(span).await,
+            None => in_process(arguments, &checked).instrument(span).await,
+        };
+        guard.shutdown().await;
+        ended
+    })
+}
+
+async fn in_process(arguments: &Run, checked: &CheckedExperiment) -> Result<(), Failure> {
+    let config = arguments.models.load(&checked.models)?;
+    let options = embedded::Options {
+        redis: arguments.store.redis.clone(),
+        data: arguments.store.data.clone(),
+        workers: usize::from(arguments.workers),
+        places: arguments.places as usize,
+    };
+    let cluster = Cluster::start(&options, config, &checked.models).await?;
+    let listed = [
+        &agon_coordinator::metrics::METRICS[..],
+        &agon_agent_gateway::metrics::METRICS,
+        agon_worker::METRICS,
+    ];
+    arguments.metrics.serve(cluster.tasks(), &listed).await?;
+    let experiments = cluster.experiments.clone();
+    let gateway = Some(cluster.gateway.clone());
+    let followed = follow(arguments, checked, experiments.clone(), gateway).await;
+    // Results are read from the store before it closes, whatever happened.
+    let ended = match followed {
+        Ok(End::Complete(state)) => conclude(arguments, checked, experiments, &state).await,
+        Ok(End::Interrupted(state)) => {
+            cluster.stop_workers().await;
+            let folder = collect(arguments, checked, experiments).await;
+            folder.and_then(|folder| Err(interrupted(&state, &folder)))
+        }
+        Err(failure) => Err(failure),
+    };
+    cluster.stop().await;
+    ended
+}
+
+async fn in_cluster(
+    arguments: &Run,
+    checked: &CheckedExperiment,
+    url: &str,
+) -> Result<(), Failure> {
+    let experiments = transport::over(channel(url).map_err(Failure::input)?);
+    let gateway = match &arguments.gateway {
+        Some(url) => Some(transport::over(channel(url).map_err(Failure::input)?)),
+        None => None,
+    };
+    match follow(arguments, checked, experiments.clone(), gateway).await? {
+        End::Complete(state) => conclude(arguments, checked, experiments, &state).await,
+        End::Interrupted(state) => Err(Failure::Interrupted(format!(
+            "watching only: {} of {} sessions are done and the cluster goes on; the same command \
+             watches again, `agon experiments cancel {}` ends it",
+            state.done, state.sessions, checked.document.name
+        ))),
+    }
+}
+
+/// Hands the experiment in and follows it to its end, or to Ctrl-C.
+async fn follow(
+    arguments: &Run,
+    checked: &CheckedExperiment,
+    experiments: Transport,
+    gateway: Option<Transport>,
+) -> Result<End, Failure> {
+    let mut client = results::experiment_client(experiments);
+    let submitted = submit(&mut client, checked).await?;
+    let SubmitExperimentResponse {
+        experiment_id,
+        sessions,
+        already_done,
+    } = submitted;
+    if already_done > 0 && !arguments.quiet {
+        eprintln!("{already_done} of {sessions} sessions were done before and are kept");
+    }
+    let mut progress = Progress::start(arguments.quiet, sessions, already_done);
+    let request = WatchExperimentRequest { experiment_id };
+    let watching = client
+        .watch_experiment(request)
+        .await
+        .map_err(|refusal| lost(&refusal))?;
+    let mut watching = watching.into_inner();
+    let mut gateway = gateway.map(AgentGatewayServiceClient::new);
+    let mut newest = WatchExperimentResponse {
+        sessions,
+        ..Default::default()
+    };
+    let mut seen: Option<GetGatewayStatusResponse> = None;
+    let mut look = tokio::time::interval(LOOK_EVERY);
+    let interrupt = shutdown_signal();
+    tokio::pin!(interrupt);
+    let end = loop {
+        tokio::select! {
+            _ = &mut interrupt => break Ok(End::Interrupted(newest)),
+            received = watching.message() => match received {
+                Ok(Some(state)) => newest = state,
+                Ok(None) => break Ok(End::Complete(newest)),
+                Err(refusal) => break Err(lost(&refusal)),
+            },
+            _ = look.tick() => if let Some(gateway) = &mut gateway {
+                let asked = gateway.get_gateway_status(GetGatewayStatusRequest::default()).await;
+                seen = asked.ok().map(tonic::Response::into_inner);
+            },
+        }
+        progress.show(&newest, seen.as_ref());
+    };
+    progress.finish();
+    end
+}
+
+/// Submits, and gives sessions that an earlier run set aside another chance.
+async fn submit(
+    client: &mut ExperimentServiceClient<Transport>,
+    checked: &CheckedExperiment,
+) -> Result<SubmitExperimentResponse, Failure> {
+    let request = SubmitExperimentRequest {
+        document: checked.document.to_json().into(),
+        templates: checked.templates.clone().into_iter().collect(),
+        traceparent: telemetry::current_traceparent().unwrap_or_default(),
+    };
+    let submitted = client
+        .submit_experiment(request)
+        .await
+        .map_err(|refusal| lost(&refusal))?;
+    let submitted = submitted.into_inner();
+    let again = RetrySessionsRequest {
+        experiment_id: submitted.experiment_id.clone(),
+        session_ids: Vec::new(),
+    };
+    client
+        .retry_sessions(again)
+        .await
+        .map_err(|refusal| lost(&refusal))?;
+    Ok(submitted)
+}
+
+/// Writes the run's folder, prints the table, tells what was set aside.
+async fn conclude(
+    arguments: &Run,
+    checked: &CheckedExperiment,
+    experiments: Transport,
+    state: &WatchExperimentResponse,
+) -> Result<(), Failure> {
+    let folder = collect(arguments, checked, experiments).await?;
+    output::print(&format!("results in {}", folder.path().display()));
+    for fault in &state.determinism_faults {
+        eprintln!("determinism fault: session {fault} came out differently the second time");
+    }
+    let set_aside: Vec<_> = state.parked.iter().chain(&state.dead).collect();
+    for session in &set_aside {
+        eprintln!(
+            "set aside: session {}: {}",
+            session.session_id, session.reason
+        );
+    }
+    if state.cancelled {
+        return Err(Failure::BadNews("the experiment was cancelled".to_owned()));
+    }
+    match (set_aside.len(), state.determinism_faults.len()) {
+        (0, 0) => Ok(()),
+        (0, faults) => Err(Failure::BadNews(format!("{faults} determinism faults"))),
+        (some, _) => Err(Failure::BadNews(format!(
+            "{some} of {} sessions were set aside, see above; the same command tries them again",
+            state.sessions
+        ))),
+    }
+}
+
+/// Fetches what is done, writes it and prints the table.
+async fn collect(
+    arguments: &Run,
+    checked: &CheckedExperiment,
+    experiments: Transport,
+) -> Result<RunFolder, Failure> {
+    let path = arguments.out.clone().unwrap_or_else(|| {
+        arguments
+            .store
+            .data
+            .join("runs")
+            .join(&checked.document.name)
+    });
+    let folder = RunFolder::create(path)?;
+    folder.write(run_folder::EXPERIMENT, &checked.text)?;
+    folder.write_templates(checked.templates.iter())?;
+    let client = results::experiment_client(experiments);
+    let table = results::collect(client, &checked.document, &folder).await?;
+    folder.write(run_folder::SUMMARY, &table)?;
+    output::print(&table);
+    Ok(folder)
+}
+
+fn interrupted(state: &WatchExperimentResponse, folder: &RunFolder) -> Failure {
+    Failure::Interrupted(format!(
+        "{} of {} sessions are done and kept in {}; run the same command again to go on",
+        state.done,
+        state.sessions,
+        folder.path().display()
+    ))
+}
+
+/// A refusal of the coordinator as the user should read it.
+fn lost(refusal: &Status) -> Failure {
+    results::refused("the coordinator", refusal)
+}

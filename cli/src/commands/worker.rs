@@ -1,0 +1,63 @@
+//! `agon worker`: plays sessions for a coordinator.
+
+use agon_service_kit::server::channel;
+use agon_worker::{Worker as RunningWorker, WorkerOptions, transport};
+
+use crate::failure::Failure;
+use crate::role::{LogArguments, MetricsArguments, run_service};
+
+/// Arguments of `agon worker`.
+#[derive(Debug, clap::Args)]
+pub struct Worker {
+    /// Where the coordinator listens
+    #[arg(
+        long,
+        env = "AGON_COORDINATOR",
+        default_value = "http://127.0.0.1:7700",
+        value_name = "URL"
+    )]
+    coordinator: String,
+    /// Where the agent gateway listens
+    #[arg(
+        long,
+        env = "AGON_GATEWAY",
+        default_value = "http://127.0.0.1:7710",
+        value_name = "URL"
+    )]
+    gateway: String,
+    /// How many sessions to play at the same time
+    #[arg(long, env = "AGON_PLACES", default_value_t = 64, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    places: u32,
+    /// Name in logs and telemetry [default: host name and process id]
+    #[arg(long, env = "AGON_WORKER_ID", value_name = "NAME")]
+    id: Option<String>,
+    #[command(flatten)]
+    metrics: MetricsArguments,
+}
+
+/// Runs a worker until it is told to stop.
+pub fn run(arguments: &Worker, log: &LogArguments) -> Result<(), Failure> {
+    run_service(log, "worker", async |tasks| {
+        arguments
+            .metrics
+            .serve(&tasks, &[agon_worker::METRICS])
+            .await?;
+        let coordinator = channel(&arguments.coordinator).map_err(Failure::input)?;
+        let gateway = channel(&arguments.gateway).map_err(Failure::input)?;
+        let options = WorkerOptions {
+            worker_id: arguments.id.clone().unwrap_or_else(default_id),
+            places: arguments.places as usize,
+        };
+        let (coordinator, gateway) = (transport::over(coordinator), transport::over(gateway));
+        RunningWorker::start(&tasks, coordinator, gateway, &options);
+        crate::output::print(&format!("agon worker {} started", options.worker_id));
+        Ok(())
+    })
+}
+
+/// Unique on one machine, and in a cluster where every pod has its host name.
+fn default_id() -> String {
+    let host = std::env::var("HOSTNAME").unwrap_or_else(|_| "worker".to_owned());
+    format!("{host}-{}", std::process::id())
+}

@@ -1,0 +1,178 @@
+//! All roles in one process: the same coordinator, gateway and workers as in a
+//! cluster, over the same protocol messages, without a socket between them.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use agon_agent_gateway::sim_llm::{SimLlm, SimOptions};
+use agon_agent_gateway::{Gateway, GatewayConfig, Store};
+use agon_coordinator::{Coordinator, CoordinatorOptions, StoreChoice};
+use agon_service_kit::tasks::Tasks;
+use agon_worker::{Transport, Worker, WorkerOptions, transport};
+
+use crate::data_folder::ServiceFolder;
+use crate::failure::Failure;
+use crate::forgetting::forget_at;
+use crate::model_config::{self, SIMULATED};
+
+/// Workers give their sessions back within this time.
+const WORKERS_STOP_WITHIN: Duration = Duration::from_secs(10);
+
+/// Streams and requests may finish within this time.
+const COORDINATOR_STOPS_WITHIN: Duration = Duration::from_secs(5);
+
+/// Paid calls at providers may finish within this time.
+const GATEWAY_STOPS_WITHIN: Duration = Duration::from_secs(15);
+
+/// How the roles run.
+pub struct Options {
+    /// Redis to keep the state in; files of the data folder otherwise.
+    pub redis: Option<String>,
+    /// The data folder.
+    pub data: PathBuf,
+    /// How many workers.
+    pub workers: usize,
+    /// Sessions that each of them plays at the same time.
+    pub places: usize,
+}
+
+/// A cluster inside this process.
+pub struct Cluster {
+    /// The coordinator's experiment service.
+    pub experiments: Transport,
+    /// The gateway's service.
+    pub gateway: Transport,
+    workers: Tasks,
+    /// The coordinator's tasks.
+    services: Tasks,
+    running_gateway: Gateway,
+    coordinator: Coordinator,
+    simulated: Option<SimLlm>,
+    /// Taken for this process until it ends.
+    _folders: Option<Folders>,
+}
+
+/// The folders of the two services that keep state.
+struct Folders {
+    coordinator: ServiceFolder,
+    gateway: ServiceFolder,
+}
+
+impl Folders {
+    fn take(data: &Path) -> Result<Self, Failure> {
+        Ok(Self {
+            coordinator: ServiceFolder::take(data, "coordinator")?,
+            gateway: ServiceFolder::take(data, "gateway")?,
+        })
+    }
+}
+
+impl Cluster {
+    /// Starts every role; the simulated model too, when it plays.
+    ///
+    /// # Errors
+    /// A store, a model or its key is missing; says what to do.
+    pub async fn start(
+        options: &Options,
+        mut config: GatewayConfig,
+        models: &BTreeSet<String>,
+    ) -> Result<Self, Failure> {
+        let folders = match &options.redis {
+            Some(_) => None,
+            None => Some(Folders::take(&options.data)?),
+        };
+        let simulated = start_simulated(&mut config, models).await?;
+        model_config::require(&config, models)?;
+        let store = match (&folders, &options.redis) {
+            (Some(folders), _) => Store::Embedded(folders.gateway.path().join("ledger.db")),
+            (None, url) => Store::Redis(url.clone().unwrap_or_default()),
+        };
+        let running_gateway = Gateway::open(config, store)
+            .await
+            .map_err(Failure::surroundings)?;
+        let gateway = transport::into_service(running_gateway.service());
+        let store = match (&folders, &options.redis) {
+            (Some(folders), _) => StoreChoice::Embedded(folders.coordinator.path().join("store")),
+            (None, url) => StoreChoice::Redis(url.clone().unwrap_or_default()),
+        };
+        let services = Tasks::new();
+        let options_of_coordinator = CoordinatorOptions {
+            on_stored: Some(forget_at(gateway.clone(), &services)),
+            own_workers_only: true,
+            ..CoordinatorOptions::default()
+        };
+        let opened = Coordinator::open(store, options_of_coordinator, &services).await;
+        let coordinator = opened.map_err(Failure::surroundings)?;
+        let served = coordinator.services();
+        let experiments = transport::into_service(served.experiments);
+        let leases = transport::into_service(served.session_leases);
+        let workers = Tasks::new();
+        for number in 0..options.workers {
+            let worker_id = format!("embedded-{number}");
+            let options = WorkerOptions {
+                worker_id,
+                places: options.places,
+            };
+            Worker::start(&workers, leases.clone(), gateway.clone(), &options);
+        }
+        Ok(Self {
+            experiments,
+            gateway,
+            workers,
+            services,
+            running_gateway,
+            coordinator,
+            simulated,
+            _folders: folders,
+        })
+    }
+
+    /// The tasks of this process, for whatever should end with it.
+    pub fn tasks(&self) -> &Tasks {
+        &self.workers
+    }
+
+    /// Gives running sessions back; what is under way at providers is recorded.
+    pub async fn stop_workers(&self) {
+        // A worker's task that failed has said so already.
+        let _ = self.workers.shutdown(WORKERS_STOP_WITHIN).await;
+    }
+
+    /// Stops everything in the order in which nothing is lost: sessions are given
+    /// back, calls under way are recorded, stores are closed.
+    pub async fn stop(self) {
+        self.stop_workers().await;
+        self.coordinator.drain();
+        // Its ledgers' last chance to be forgotten, so the gateway stops after it.
+        let _ = self.services.shutdown(COORDINATOR_STOPS_WITHIN).await;
+        self.coordinator.close();
+        self.running_gateway.drain(GATEWAY_STOPS_WITHIN).await;
+        if let Some(simulated) = self.simulated {
+            simulated.stop().await;
+        }
+    }
+}
+
+/// Starts the simulated model server when a player uses it and the configuration
+/// does not say otherwise.
+async fn start_simulated(
+    config: &mut GatewayConfig,
+    models: &BTreeSet<String>,
+) -> Result<Option<SimLlm>, Failure> {
+    let configured = config.model_names().any(|name| name == SIMULATED);
+    if configured || !models.contains(SIMULATED) {
+        return Ok(None);
+    }
+    let started = SimLlm::start(SimOptions::default(), "127.0.0.1:0").await;
+    let server = started.map_err(Failure::surroundings)?;
+    let models = std::iter::once(SIMULATED);
+    model_config::add_server(
+        config,
+        "simulated",
+        &server.base_url(),
+        std::iter::empty(),
+        models,
+    )?;
+    Ok(Some(server))
+}

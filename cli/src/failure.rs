@@ -1,0 +1,81 @@
+//! How a command fails: one clear line (or a few) on standard error and an exit
+//! code that scripts can tell apart.
+
+use std::fmt;
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::Cli;
+use crate::commands;
+
+/// Why a command did not do what it was asked.
+#[derive(Debug)]
+pub enum Failure {
+    /// The work was done, and its result is bad news: a mismatch, sessions that
+    /// were set aside. Exit code 1.
+    BadNews(String),
+    /// The input is wrong and must be changed. Exit code 2.
+    BadInput(String),
+    /// Something around us is missing: a port, a server, disk space. Exit code 3.
+    Surroundings(String),
+    /// Stopped by the user; says how to go on. Exit code 130.
+    Interrupted(String),
+}
+
+/// What the exit codes mean, for `agon --help`.
+pub const EXIT_CODES: &str = "Exit codes:
+  0    done
+  1    done, with bad news (a mismatch, sessions set aside)
+  2    wrong input or usage
+  3    something outside is missing (a server, a port, disk space)
+  130  stopped by Ctrl-C; the message says how to go on";
+
+impl Failure {
+    fn code(&self) -> u8 {
+        match self {
+            Self::BadNews(_) => 1,
+            Self::BadInput(_) => 2,
+            Self::Surroundings(_) => 3,
+            Self::Interrupted(_) => 130,
+        }
+    }
+
+    /// For `map_err`: wrong input, with the error's causes.
+    pub fn input(error: impl Into<anyhow::Error>) -> Self {
+        Self::BadInput(format!("{:#}", error.into()))
+    }
+
+    /// For `map_err`: missing surroundings, with the error's causes.
+    pub fn surroundings(error: impl Into<anyhow::Error>) -> Self {
+        Self::Surroundings(format!("{:#}", error.into()))
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::BadNews(text)
+            | Self::BadInput(text)
+            | Self::Surroundings(text)
+            | Self::Interrupted(text) => formatter.write_str(text),
+        }
+    }
+}
+
+/// Parses the command line, runs the command, reports its failure.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    agon_service_kit::server::install_crypto();
+    match commands::run(cli) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            let word = match failure {
+                Failure::Interrupted(_) => "stopped",
+                _ => "error",
+            };
+            eprintln!("{word}: {failure}");
+            ExitCode::from(failure.code())
+        }
+    }
+}

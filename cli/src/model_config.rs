@@ -1,0 +1,116 @@
+//! The gateway's configuration as the command line builds it: a file when there
+//! is one, built-in providers by name, one provider given by its address, and the
+//! simulated model.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use agon_agent_gateway::config::StructuredOutput;
+use agon_agent_gateway::keys::KeySource;
+use agon_agent_gateway::{GatewayConfig, ModelSection, ProviderSection};
+
+use crate::failure::Failure;
+
+/// The model that needs no provider: a simulated server inside the process.
+pub const SIMULATED: &str = "sim";
+
+/// Where a configuration is looked for when none is named.
+const DEFAULT_FILE: &str = "agon.toml";
+
+/// Where the models are.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Models")]
+pub struct ModelArguments {
+    /// Providers, keys, limits and models [default: agon.toml if there is one]
+    #[arg(long, env = "AGON_CONFIG", value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// Ask every model of this experiment at this OpenAI-compatible server
+    #[arg(long, value_name = "URL")]
+    base_url: Option<String>,
+    /// Environment variable with the key for --base-url, if it needs one
+    #[arg(long, value_name = "VARIABLE", requires = "base_url")]
+    key_env: Option<String>,
+}
+
+impl ModelArguments {
+    /// The configuration: every named model can be resolved, except [`SIMULATED`],
+    /// which is added when its server runs.
+    ///
+    /// # Errors
+    /// The file is wrong, or a model or its key is missing; says what to do.
+    pub fn load(&self, models: &BTreeSet<String>) -> Result<GatewayConfig, Failure> {
+        let mut config = self.read()?;
+        if let Some(base_url) = &self.base_url {
+            let real = models.iter().filter(|model| *model != SIMULATED);
+            let keys = self.key_env.iter().map(String::as_str);
+            add_server(
+                &mut config,
+                "base-url",
+                base_url,
+                keys,
+                real.map(String::as_str),
+            )?;
+        }
+        Ok(config)
+    }
+
+    /// The configuration file, or the built-in providers alone.
+    ///
+    /// # Errors
+    /// The file is wrong.
+    pub fn read(&self) -> Result<GatewayConfig, Failure> {
+        match &self.config {
+            Some(file) => GatewayConfig::load(file).map_err(Failure::input),
+            None if Path::new(DEFAULT_FILE).is_file() => {
+                GatewayConfig::load(Path::new(DEFAULT_FILE)).map_err(Failure::input)
+            }
+            None => GatewayConfig::parse("built-in providers", "").map_err(Failure::input),
+        }
+    }
+}
+
+/// Says what is missing for a model, before anything is played.
+///
+/// # Errors
+/// A model cannot be resolved or has no key.
+pub fn require(config: &GatewayConfig, models: &BTreeSet<String>) -> Result<(), Failure> {
+    for model in models {
+        let resolved = config.resolve(model).map_err(Failure::input)?;
+        resolved.read_keys().map_err(Failure::input)?;
+    }
+    Ok(())
+}
+
+/// Adds an OpenAI-compatible server under a provider's name, with models.
+///
+/// # Errors
+/// The address is no URL.
+pub fn add_server<'a>(
+    config: &mut GatewayConfig,
+    provider: &str,
+    base_url: &str,
+    key_variables: impl Iterator<Item = &'a str>,
+    models: impl Iterator<Item = &'a str>,
+) -> Result<(), Failure> {
+    let keys = key_variables
+        .map(|name| KeySource::Env(name.to_owned()))
+        .collect();
+    let section = ProviderSection {
+        base_url: Some(base_url.to_owned()),
+        keys: Some(keys),
+        ..ProviderSection::default()
+    };
+    config
+        .add_provider(provider, section)
+        .map_err(Failure::input)?;
+    for model in models {
+        let section = ModelSection {
+            provider: provider.to_owned(),
+            structured_output: Some(StructuredOutput::JsonSchema),
+            seed: Some(true),
+            ..ModelSection::default()
+        };
+        config.add_model(model, section).map_err(Failure::input)?;
+    }
+    Ok(())
+}

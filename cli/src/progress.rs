@@ -1,0 +1,146 @@
+//! Progress of a running experiment: a bar on a terminal, a line now and then
+//! elsewhere, nothing when asked to be quiet.
+
+use std::collections::VecDeque;
+use std::io::IsTerminal as _;
+use std::time::{Duration, Instant};
+
+use agon_proto::v1::{GetGatewayStatusResponse, WatchExperimentResponse};
+use indicatif::{ProgressBar, ProgressStyle};
+
+/// How often a line is printed where there is no terminal.
+const LINE_EVERY: Duration = Duration::from_secs(10);
+
+/// Speeds are averaged over this long.
+const WINDOW: Duration = Duration::from_secs(10);
+
+/// Shows how far an experiment is.
+pub struct Progress {
+    output: Output,
+    started: Instant,
+    /// Moments and decisions made until then, over the window.
+    decisions: VecDeque<(Instant, u64)>,
+    /// Sessions done when this run began; they took no time now.
+    done_before: u64,
+}
+
+enum Output {
+    Bar(ProgressBar),
+    Lines { last: Instant },
+    Nothing,
+}
+
+impl Progress {
+    /// Starts to show.
+    pub fn start(quiet: bool, sessions: u64, done_before: u64) -> Self {
+        let output = if quiet {
+            Output::Nothing
+        } else if std::io::stderr().is_terminal() {
+            let bar = ProgressBar::new(sessions);
+            let template = "{bar:30} {pos}/{len} sessions  {msg}";
+            if let Ok(style) = ProgressStyle::with_template(template) {
+                bar.set_style(style);
+            }
+            Output::Bar(bar)
+        } else {
+            Output::Lines {
+                last: Instant::now(),
+            }
+        };
+        Self {
+            output,
+            started: Instant::now(),
+            decisions: VecDeque::new(),
+            done_before,
+        }
+    }
+
+    /// Shows the newest state; the gateway's may be unknown.
+    pub fn show(
+        &mut self,
+        experiment: &WatchExperimentResponse,
+        gateway: Option<&GetGatewayStatusResponse>,
+    ) {
+        let message = self.message(experiment, gateway);
+        match &mut self.output {
+            Output::Bar(bar) => {
+                bar.set_length(experiment.sessions);
+                bar.set_position(experiment.done);
+                bar.set_message(message);
+            }
+            Output::Lines { last } if last.elapsed() >= LINE_EVERY => {
+                *last = Instant::now();
+                let (done, sessions) = (experiment.done, experiment.sessions);
+                eprintln!("{done}/{sessions} sessions  {message}");
+            }
+            Output::Lines { .. } | Output::Nothing => {}
+        }
+    }
+
+    /// Clears the bar.
+    pub fn finish(&self) {
+        if let Output::Bar(bar) = &self.output {
+            bar.finish_and_clear();
+        }
+    }
+
+    fn message(
+        &mut self,
+        experiment: &WatchExperimentResponse,
+        gateway: Option<&GetGatewayStatusResponse>,
+    ) -> String {
+        let mut parts = vec![format!("{} running", experiment.running)];
+        if let Some(gateway) =
+            gateway.filter(|gateway| gateway.decided > 0 || gateway.in_flight > 0)
+        {
+            let speed = self.decisions_per_second(gateway.decided);
+            parts.push(format!("{} decisions ({speed:.0}/s)", gateway.decided));
+            if gateway.waiting_for_quota > 0 {
+                parts.push(format!("{} waiting for quota", gateway.waiting_for_quota));
+            }
+        }
+        let set_aside = experiment.parked.len() + experiment.dead.len();
+        if set_aside > 0 {
+            parts.push(format!("{set_aside} set aside"));
+        }
+        if let Some(left) = self.time_left(experiment) {
+            parts.push(format!("about {} left", humantime::format_duration(left)));
+        }
+        parts.join(", ")
+    }
+
+    fn decisions_per_second(&mut self, decided: u64) -> f64 {
+        let now = Instant::now();
+        self.decisions.push_back((now, decided));
+        while self
+            .decisions
+            .front()
+            .is_some_and(|(moment, _)| now - *moment > WINDOW)
+        {
+            self.decisions.pop_front();
+        }
+        let Some((since, before)) = self.decisions.front() else {
+            return 0.0;
+        };
+        let seconds = (now - *since).as_secs_f64();
+        if seconds > 0.0 {
+            (decided - before) as f64 / seconds
+        } else {
+            0.0
+        }
+    }
+
+    /// Whole seconds until the end at the speed so far; `None` before the first
+    /// session of this run is done.
+    fn time_left(&self, experiment: &WatchExperimentResponse) -> Option<Duration> {
+        let done = experiment.done.saturating_sub(self.done_before);
+        let open = experiment.queued + experiment.running;
+        if done == 0 || open == 0 {
+            return None;
+        }
+        let per_session = self.started.elapsed().as_secs_f64() / done as f64;
+        Some(Duration::from_secs(
+            (per_session * open as f64).ceil() as u64
+        ))
+    }
+}

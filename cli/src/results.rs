@@ -1,0 +1,131 @@
+//! Fetches an experiment's results from a coordinator and writes the run's
+//! files, one session at a time: a large run is never held in memory.
+
+use std::fs::File;
+use std::io::BufReader;
+
+use agon_coordinator::experiment::ExperimentDocument;
+use agon_proto::v1::FetchRecordsRequest;
+use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
+use agon_report::session::Telemetry;
+use agon_report::{Leaderboard, ResultColumns, Session, Summary};
+use agon_worker::{Transport, transport};
+use tonic::{Code, Status};
+
+use crate::data_folder::cannot;
+use crate::failure::Failure;
+use crate::output::width;
+use crate::run_folder::{self, NewFile, RunFolder};
+
+/// The published table that the gamma-Bench presets ask for.
+const GAMMA_BENCH: &str = "gamma-bench";
+
+/// The client of the experiment service.
+pub fn experiment_client(transport: Transport) -> ExperimentServiceClient<Transport> {
+    ExperimentServiceClient::new(transport)
+        .max_decoding_message_size(transport::LARGEST_MESSAGE)
+        .max_encoding_message_size(transport::LARGEST_MESSAGE)
+}
+
+/// What a refusal means to the user.
+pub fn refused(whom: &str, refusal: &Status) -> Failure {
+    let reason = refusal.message();
+    match refusal.code() {
+        Code::InvalidArgument | Code::NotFound | Code::FailedPrecondition => {
+            Failure::BadInput(reason.to_owned())
+        }
+        _ => Failure::Surroundings(format!("{whom} does not answer: {reason}")),
+    }
+}
+
+/// Writes everything that is done into the run's folder; returns the table.
+///
+/// # Errors
+/// The coordinator does not answer, or the folder cannot be written.
+pub async fn collect(
+    mut client: ExperimentServiceClient<Transport>,
+    document: &ExperimentDocument,
+    folder: &RunFolder,
+) -> Result<String, Failure> {
+    let request = FetchRecordsRequest {
+        experiment_id: document.name.clone(),
+    };
+    let lost = |refusal: Status| refused("the coordinator", &refusal);
+    let mut records = client
+        .fetch_records(request)
+        .await
+        .map_err(lost)?
+        .into_inner();
+    let mut tables = Tables::default();
+    let mut record_file = folder.begin(run_folder::RECORDS)?;
+    let mut telemetry_file = folder.begin(run_folder::TELEMETRY)?;
+    while let Some(result) = records.message().await.map_err(lost)? {
+        let session = Session::from_line(&result.record).map_err(Failure::surroundings)?;
+        tables.add(&session);
+        record_file.line(&result.record)?;
+        telemetry_file.line(&result.telemetry)?;
+    }
+    record_file.keep()?;
+    telemetry_file.keep()?;
+    write_csv(folder, &tables.columns)?;
+    let compare = document.report.compare.as_deref() == Some(GAMMA_BENCH);
+    Ok(tables.render(compare))
+}
+
+#[derive(Default)]
+struct Tables {
+    summary: Summary,
+    leaderboard: Leaderboard,
+    columns: ResultColumns,
+}
+
+impl Tables {
+    fn add(&mut self, session: &Session) {
+        self.summary.add(session);
+        self.leaderboard.add(session);
+        self.columns.gather(session);
+    }
+
+    fn render(&self, compare: bool) -> String {
+        let summary = self.summary.render(width());
+        if !compare {
+            return summary;
+        }
+        format!("{summary}\n\n{}", self.leaderboard.render(width()))
+    }
+}
+
+/// The second pass: the columns are known now.
+fn write_csv(folder: &RunFolder, columns: &ResultColumns) -> Result<(), Failure> {
+    let mut out = csv::Writer::from_writer(folder.begin(run_folder::RESULTS)?);
+    let failed = |error: csv::Error| match error.into_kind() {
+        csv::ErrorKind::Io(error) => cannot("write", &folder.file(run_folder::RESULTS), &error),
+        other => Failure::Surroundings(format!("cannot write results: {other:?}")),
+    };
+    columns.write_headings(&mut out).map_err(failed)?;
+    let records = lines(folder, run_folder::RECORDS)?;
+    let telemetry = lines(folder, run_folder::TELEMETRY)?;
+    for (record, telemetry) in records.zip(telemetry) {
+        let session = Session::from_line(&record?).map_err(Failure::surroundings)?;
+        let telemetry = Telemetry::from_line(&telemetry?);
+        columns
+            .write_row(&session, &telemetry, &mut out)
+            .map_err(failed)?;
+    }
+    let file: NewFile = out
+        .into_inner()
+        .map_err(|error| cannot("write", &folder.file(run_folder::RESULTS), error.error()))?;
+    file.keep()
+}
+
+/// The lines of a file that was just written.
+fn lines(
+    folder: &RunFolder,
+    name: &str,
+) -> Result<impl Iterator<Item = Result<Vec<u8>, Failure>>, Failure> {
+    use std::io::BufRead as _;
+    let path = folder.file(name);
+    let file = File::open(&path).map_err(|error| cannot("read", &path, &error))?;
+    let lines = BufReader::new(file).split(b'\n');
+    Ok(lines.map(move |line| line.map_err(|error| cannot("read", &path, &error))))
+}

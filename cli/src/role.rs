@@ -1,0 +1,141 @@
+//! What all long-running roles share: logs and traces, the metrics endpoint, and
+//! an orderly end.
+
+use std::future::Future;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use agon_service_kit::metrics;
+use agon_service_kit::metrics::Metric;
+use agon_service_kit::server::Listener;
+use agon_service_kit::tasks::{Tasks, shutdown_signal};
+use agon_service_kit::telemetry::{self, LogFormat, TelemetryGuard, TelemetryOptions};
+
+use crate::failure::Failure;
+use crate::output;
+
+/// How much and where the program tells about itself.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Logs and traces")]
+pub struct LogArguments {
+    /// What to log, such as `info` or `warn,agon_worker=debug` [default: info for
+    /// services, warn for everything else]
+    #[arg(long = "log", global = true, env = "AGON_LOG", value_name = "FILTER")]
+    filter: Option<String>,
+    /// How log lines look: text or json
+    #[arg(
+        long,
+        global = true,
+        env = "AGON_LOG_FORMAT",
+        default_value = "text",
+        value_name = "FORMAT"
+    )]
+    log_format: LogFormat,
+    /// Send traces to this OTLP collector, such as http://collector:4317
+    #[arg(long, global = true, env = "AGON_OTLP", value_name = "URL")]
+    otlp: Option<String>,
+}
+
+impl LogArguments {
+    /// Starts logs and traces; what the guard holds is flushed when it is dropped.
+    ///
+    /// # Errors
+    /// The filter or the endpoint is wrong.
+    pub fn start(&self, service: &str, quiet: bool) -> Result<TelemetryGuard, Failure> {
+        let default = if quiet { "warn" } else { "info" };
+        let options = TelemetryOptions {
+            log_filter: self.filter.clone().unwrap_or_else(|| default.to_owned()),
+            log_format: self.log_format,
+            otlp_endpoint: self.otlp.clone(),
+            service_name: format!("agon-{service}"),
+        };
+        telemetry::init(&options).map_err(Failure::input)
+    }
+}
+
+/// Where a service keeps its state.
+#[derive(Debug, Clone, clap::Args)]
+#[command(next_help_heading = "Store")]
+pub struct StoreArguments {
+    /// Keep the state in this Redis, shared by replicas
+    #[arg(long, env = "AGON_REDIS", value_name = "URL")]
+    pub redis: Option<String>,
+    /// Keep the state in files of this folder when there is no Redis
+    #[arg(
+        long,
+        env = "AGON_DATA",
+        default_value = "agon-data",
+        value_name = "DIR"
+    )]
+    pub data: PathBuf,
+}
+
+/// Where measurements can be read.
+#[derive(Debug, Clone, clap::Args)]
+pub struct MetricsArguments {
+    /// Serve Prometheus metrics at http://ADDRESS/metrics
+    #[arg(long, env = "AGON_METRICS", value_name = "ADDRESS")]
+    metrics: Option<String>,
+}
+
+impl MetricsArguments {
+    /// Serves the endpoint, if it was asked for.
+    ///
+    /// # Errors
+    /// The address cannot be listened on.
+    pub async fn serve(&self, tasks: &Tasks, listed: &[&[Metric]]) -> Result<(), Failure> {
+        let Some(address) = &self.metrics else {
+            return Ok(());
+        };
+        let listener = Listener::bind(address)
+            .await
+            .map_err(Failure::surroundings)?;
+        metrics::install().map_err(Failure::surroundings)?;
+        for metrics in listed {
+            metrics::describe(metrics);
+        }
+        metrics::serve(tasks, listener);
+        Ok(())
+    }
+}
+
+/// A stopping service has this long; Kubernetes kills after 30 s by default.
+const STOP_WITHIN: Duration = Duration::from_secs(20);
+
+/// Runs a role until SIGINT or SIGTERM, or until one of its tasks fails for good.
+///
+/// # Errors
+/// The role could not start, or a task without which it makes no sense failed.
+pub fn run_service<F, Fut>(log: &LogArguments, name: &str, start: F) -> Result<(), Failure>
+where
+    F: FnOnce(Tasks) -> Fut,
+    Fut: Future<Output = Result<(), Failure>>,
+{
+    runtime()?.block_on(async {
+        let guard = log.start(name, false)?;
+        let tasks = Tasks::new();
+        start(tasks.clone()).await?;
+        let ended = tasks.run_until(shutdown_signal(), STOP_WITHIN).await;
+        guard.shutdown().await;
+        ended.map_err(Failure::surroundings)
+    })
+}
+
+/// The runtime of a command.
+///
+/// # Errors
+/// The system gives no threads.
+pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
+    let built = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build();
+    built.map_err(Failure::surroundings)
+}
+
+/// Says where a service can be reached; scripts and tests read this line.
+pub fn announce(role: &str, listener: &Listener) {
+    output::print(&format!(
+        "agon {role} listening on {}",
+        listener.local_addr()
+    ));
+}

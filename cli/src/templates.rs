@@ -1,0 +1,48 @@
+//! Reads a user's folder of prompt templates.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use crate::data_folder::cannot;
+use crate::failure::Failure;
+
+/// Ending of template files.
+const ENDING: &str = "j2";
+
+/// Every template below a folder: path inside it, with `/`, to text.
+///
+/// # Errors
+/// The folder or a file in it cannot be read, or there is no template in it.
+pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
+    let mut texts = BTreeMap::new();
+    collect(folder, "", &mut texts)?;
+    if texts.is_empty() {
+        let folder = folder.display();
+        return Err(Failure::BadInput(format!(
+            "no .{ENDING} template in {folder}"
+        )));
+    }
+    Ok(texts)
+}
+
+fn collect(
+    folder: &Path,
+    prefix: &str,
+    texts: &mut BTreeMap<String, String>,
+) -> Result<(), Failure> {
+    let entries = fs::read_dir(folder).map_err(|error| cannot("read", folder, &error))?;
+    for entry in entries {
+        let entry = entry.map_err(|error| cannot("read", folder, &error))?;
+        let path = entry.path();
+        let name = entry.file_name();
+        let name = format!("{prefix}{}", name.to_string_lossy());
+        if path.is_dir() {
+            collect(&path, &format!("{name}/"), texts)?;
+        } else if path.extension().is_some_and(|ending| ending == ENDING) {
+            let text = fs::read_to_string(&path).map_err(|error| cannot("read", &path, &error))?;
+            texts.insert(name, text);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,120 @@
+//! What dies, what happens: whole runs, coordinators, gateways and Redis are
+//! killed in the middle, and nothing that was done is lost or done again.
+
+use std::thread;
+
+use agon_tests::binary::{Role, run};
+use agon_tests::cluster::Cluster;
+use agon_tests::model_server::ModelServer;
+use agon_tests::redis::RedisServer;
+use agon_tests::runs::{self, MIXED};
+use agon_tests::waiting::until;
+
+#[test]
+fn a_killed_run_goes_on_where_it_stopped() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = ModelServer::start(&["--latency", "30ms"]);
+    let experiment = runs::write(folder.path(), MIXED);
+    let (experiment, base_url) = (experiment.display().to_string(), models.base_url());
+    let (data, out) = (folder.path().join("data"), folder.path().join("out"));
+    let (data, out_flag) = (data.display().to_string(), out.display().to_string());
+    let arguments = [
+        "run", &experiment, "--base-url", &base_url, "--data", &data, "--out", &out_flag, "--quiet",
+    ];
+    let mut killed = Role::start_silent(&arguments);
+    until("half of the decisions are made", || models.count("requests") > 150);
+    killed.kill();
+    let asked_before = models.count("requests");
+    let in_flight = models.count("in_flight_max");
+    let _ = run(&arguments).expect_code(0);
+    let records = runs::records(&out);
+    // Only what was in flight when the gateway itself died is asked again.
+    let asked_twice = models.count("requests") - runs::decisions(&records);
+    assert!(asked_twice <= in_flight, "{asked_twice} of {asked_before} were asked twice");
+    let again = runs::decisions(&records);
+    let _ = run(&arguments).expect_code(0);
+    assert_eq!(models.count("requests"), again + asked_twice, "a finished run asks nothing");
+}
+
+#[test]
+fn ctrl_c_stops_cleanly_and_says_how_to_go_on() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = ModelServer::start(&["--latency", "30ms"]);
+    let experiment = runs::write(folder.path(), MIXED);
+    let (experiment, base_url) = (experiment.display().to_string(), models.base_url());
+    let data = folder.path().join("data").display().to_string();
+    let arguments = ["run", &experiment, "--base-url", &base_url, "--data", &data];
+    let mut running = Role::start_silent(&arguments);
+    until("some decisions are made", || models.count("requests") > 60);
+    running.signal("-INT");
+    let (code, err) = running.end();
+    assert_eq!(code, Some(130), "{err}");
+    assert!(err.contains("run the same command again to go on"), "{err}");
+    // Everything that was asked was recorded, so nothing is asked twice.
+    let _ = run(&arguments).expect_code(0);
+    let records = runs::records(&folder.path().join("data/runs/mixed"));
+    assert_eq!(models.count("requests"), runs::decisions(&records));
+}
+
+#[test]
+fn workers_outlive_their_coordinator() {
+    let redis = RedisServer::start();
+    for store in [Some(redis.url()), None] {
+        let folder = tempfile::tempdir().unwrap();
+        let models = ModelServer::start(&["--latency", "20ms"]);
+        let mut cluster = Cluster::start(folder.path(), store.as_deref(), &models, 2);
+        let experiment = runs::write(folder.path(), MIXED);
+        let out = folder.path().join("out");
+        let url = cluster.coordinator_url();
+        thread::scope(|scope| {
+            // The one who watches is cut off with the coordinator; the experiment is not.
+            let watching =
+                scope.spawn(|| runs::run_into(&experiment, &out, &["--coordinator", &url]));
+            until("some decisions are made", || models.count("requests") > 100);
+            cluster.coordinator.kill();
+            cluster.restart_coordinator();
+            let _ = watching.join().unwrap();
+        });
+        let records = cluster.run(&experiment, &out);
+        assert_eq!(models.count("requests"), runs::decisions(&records), "store {store:?}");
+    }
+}
+
+#[test]
+fn redis_may_go_away_and_come_back() {
+    let mut redis = RedisServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let models = ModelServer::start(&["--latency", "20ms"]);
+    let cluster = Cluster::start(folder.path(), Some(&redis.url()), &models, 2);
+    let experiment = runs::write(folder.path(), MIXED);
+    let out = folder.path().join("out");
+    thread::scope(|scope| {
+        let running = scope.spawn(|| cluster.run(&experiment, &out));
+        until("some decisions are made", || models.count("requests") > 100);
+        redis.restart();
+        let records = running.join().unwrap();
+        // Redis syncs its file every second: what it lost of that second is asked again.
+        assert!(models.count("requests") >= runs::decisions(&records));
+    });
+}
+
+#[test]
+fn a_terminated_worker_gives_its_sessions_back_and_exits_with_success() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = ModelServer::start(&["--latency", "30ms"]);
+    let mut cluster = Cluster::start(folder.path(), None, &models, 2);
+    let experiment = runs::write(folder.path(), MIXED);
+    let out = folder.path().join("out");
+    let url = cluster.coordinator_url();
+    thread::scope(|scope| {
+        let running = scope.spawn(|| {
+            let _ = runs::run_into(&experiment, &out, &["--coordinator", &url]).expect_code(0);
+        });
+        until("some decisions are made", || models.count("requests") > 100);
+        let (status, _) = cluster.workers[0].terminate();
+        assert_eq!(status.code(), Some(0));
+        running.join().unwrap();
+    });
+    let records = runs::records(&out);
+    assert_eq!(models.count("requests"), runs::decisions(&records));
+}

@@ -1,0 +1,134 @@
+//! Commands as a user types them: what they print, what they exit with.
+
+use std::fs;
+
+use agon_tests::binary::run;
+use agon_tests::{runs, tree};
+use serde_json::Value;
+
+#[test]
+fn every_recorded_gamma_game_is_replayed_and_matches() {
+    let folder = tree::recorded().join("gamma").display().to_string();
+    let ended = run(&["replay", "--json", &folder]).expect_code(0);
+    let summary: Value = serde_json::from_str(&ended.out).unwrap();
+    assert!(summary["games"].as_u64().unwrap() >= 512, "{summary}");
+    assert_eq!(summary["games"], summary["matched"]);
+    assert_eq!(summary["mismatched"].as_array().unwrap().len(), 0);
+}
+
+#[test]
+fn a_changed_game_is_a_mismatch_that_says_what_differed() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("one.jsonl");
+    let recorded = tree::recorded().join("gamma/divide_dollar.jsonl.gz").display().to_string();
+    // The first game, unpacked by the program itself would need a flag nobody
+    // wants, so gzip does it.
+    let unpacked = std::process::Command::new("gzip").args(["-dc", &recorded]).output().unwrap();
+    let text = String::from_utf8(unpacked.stdout).unwrap();
+    let first = text.lines().next().unwrap();
+    let mut game: Value = serde_json::from_str(first).unwrap();
+    let total = game["rounds"][3]["outcome"]["total_proposal"].as_i64().unwrap();
+    game["rounds"][3]["outcome"]["total_proposal"] = (total + 1).into();
+    fs::write(&path, format!("{first}\n{game}\n")).unwrap();
+    let ended = run(&["replay", &path.display().to_string()]).expect_code(1);
+    assert!(ended.out.contains("1 of 2 games matched"), "{}", ended.out);
+    let line = ended.out.lines().find(|line| line.starts_with("mismatch")).unwrap();
+    assert!(line.contains(&total.to_string()) && line.contains("round 4"), "{line}");
+    let ended = run(&["replay", "--json", &path.display().to_string()]).expect_code(1);
+    let summary: Value = serde_json::from_str(&ended.out).unwrap();
+    assert_eq!(summary["mismatched"][0]["id"], game["id"]);
+}
+
+#[test]
+fn the_quick_start_runs_offline_and_its_records_verify() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().display().to_string();
+    let ended = run(&["run", "gamma-bench/quick-start", "--data", &data]).expect_code(0);
+    for game in ["guess_two_thirds", "el_farol", "pirate", "battle_royale"] {
+        assert!(ended.out.contains(game), "{}", ended.out);
+    }
+    assert!(!ended.out.contains("simulated"), "{}", ended.out);
+    let out = folder.path().join("runs/gamma-bench-quick-start").display().to_string();
+    let ended = run(&["verify", &out]).expect_code(0);
+    assert!(ended.out.contains("24 of 24 records verified"), "{}", ended.out);
+}
+
+#[test]
+fn results_of_a_simulated_model_are_marked_everywhere() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().display().to_string();
+    let flags = ["--model", "sim", "--repeats", "1", "--set", "params.foul_allowance=3"];
+    let mut arguments = vec!["run", "gamma-bench/leaderboard", "--data", &data];
+    arguments.extend(flags);
+    let ended = run(&arguments).expect_code(0);
+    assert!(ended.out.contains("simulated"), "{}", ended.out);
+    let out = folder.path().join("runs/gamma-bench-leaderboard");
+    let csv = fs::read_to_string(out.join("results.csv")).unwrap();
+    assert!(csv.lines().next().unwrap().contains("simulated"));
+    let summary = fs::read_to_string(out.join("summary.txt")).unwrap();
+    assert!(summary.contains("simulated"), "{summary}");
+    for line in String::from_utf8(runs::records(&out)).unwrap().lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        assert_eq!(record["simulated"], true);
+    }
+    let _ = run(&["verify", &out.display().to_string()]).expect_code(0);
+}
+
+#[test]
+fn a_changed_record_does_not_verify() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().display().to_string();
+    let _ = run(&["run", "gamma-bench/quick-start", "--repeats", "1", "--data", &data])
+        .expect_code(0);
+    let records = folder.path().join("runs/gamma-bench-quick-start/records.jsonl");
+    let text = fs::read_to_string(&records).unwrap();
+    let changed = text.replacen("\"action\":", "\"action\" :", 1);
+    fs::write(&records, changed).unwrap();
+    let ended = run(&["verify", &records.display().to_string()]).expect_code(1);
+    assert!(ended.out.contains("differs at byte"), "{}", ended.out);
+}
+
+#[test]
+fn every_preset_checks_and_plans() {
+    let presets = tree::files(".toml").into_iter();
+    let presets: Vec<String> =
+        presets.map(|path| tree::short(&path)).filter(|name| name.starts_with("experiments/")).collect();
+    assert!(presets.len() >= 9, "{presets:?}");
+    for preset in presets {
+        let _ = run(&["check", &preset]).expect_code(0);
+        let planned = run(&["plan", &preset, "--model", "sim"]).expect_code(0);
+        assert!(planned.out.contains("expected"), "{preset}: {}", planned.out);
+    }
+}
+
+#[test]
+fn a_wrong_experiment_file_is_refused_with_every_fault_and_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let text = "name = \"x\"\nrepeat = 3\n[players.subject]\nkind = \"rule\"\nstrategy = \"equilibriun\"\n[[games]]\ngame = \"guess_two_thirds\"\nparams = { ratio = \"high\" }\n";
+    let path = runs::write(folder.path(), text).display().to_string();
+    let ended = run(&["check", &path]).expect_code(2);
+    for place in ["experiment.toml:2:", "experiment.toml:5:", "experiment.toml:8:"] {
+        assert!(ended.err.contains(place), "{place} is not in {}", ended.err);
+    }
+    assert!(ended.err.contains("equilibrium") && ended.err.contains("repeats"), "{}", ended.err);
+}
+
+#[test]
+fn games_and_their_parameters_are_listed() {
+    let listed = run(&["games"]).expect_code(0).out;
+    assert!(listed.lines().count() > 8, "{listed}");
+    let one = run(&["games", "sealed_bid_auction"]).expect_code(0).out;
+    for word in ["valuation_max", "truthful", "Equilibrium"] {
+        assert!(one.contains(word), "{word} is not in {one}");
+    }
+    let ended = run(&["games", "chess"]).expect_code(2);
+    assert!(ended.err.contains("guess_two_thirds"), "{}", ended.err);
+}
+
+#[test]
+fn completions_are_written_for_shells() {
+    for shell in ["bash", "zsh", "fish"] {
+        assert!(run(&["completions", shell]).expect_code(0).out.contains("leaderboard")
+            || run(&["completions", shell]).expect_code(0).out.contains("sim-llm"));
+    }
+}

@@ -1,0 +1,87 @@
+//! The one rule, end to end: a session's record is the same bytes whatever ran
+//! it, and no decision is asked twice of the model server while the gateway lives.
+
+use std::path::Path;
+use std::thread;
+
+use agon_tests::cluster::Cluster;
+use agon_tests::model_server::ModelServer;
+use agon_tests::redis::RedisServer;
+use agon_tests::runs::{self, MIXED};
+use agon_tests::waiting::until;
+
+/// Runs in one process; checks the model server's own count.
+fn in_process(folder: &Path, flags: &[&str]) -> Vec<u8> {
+    let models = ModelServer::start(&["--latency", "2ms"]);
+    let experiment = runs::write(folder, MIXED);
+    let (out, data) = (folder.join("out"), folder.join("data"));
+    let (base_url, data) = (models.base_url(), data.display().to_string());
+    let mut arguments = vec!["--base-url", &base_url, "--data", &data];
+    arguments.extend(flags);
+    let _ = runs::run_into(&experiment, &out, &arguments).expect_code(0);
+    let records = runs::records(&out);
+    assert_eq!(models.count("requests"), runs::decisions(&records));
+    records
+}
+
+fn scratch() -> tempfile::TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// What every other way of running must come to.
+fn reference() -> Vec<u8> {
+    in_process(scratch().path(), &["--workers", "1", "--places", "1"])
+}
+
+#[test]
+fn one_worker_and_four_make_the_same_records() {
+    let one = reference();
+    assert!(one.len() > 10_000 && runs::decisions(&one) > 200);
+    let four = in_process(scratch().path(), &["--workers", "4", "--places", "3"]);
+    assert!(one == four);
+}
+
+#[test]
+fn files_and_redis_make_the_same_records() {
+    let redis = RedisServer::start();
+    let shared = in_process(scratch().path(), &["--redis", &redis.url(), "--workers", "4"]);
+    assert!(reference() == shared);
+}
+
+#[test]
+fn separate_processes_make_the_same_records() {
+    let redis = RedisServer::start();
+    for store in [Some(redis.url()), None] {
+        let folder = scratch();
+        let models = ModelServer::start(&["--latency", "2ms"]);
+        let cluster = Cluster::start(folder.path(), store.as_deref(), &models, 4);
+        let records = cluster.run(&runs::write(folder.path(), MIXED), &folder.path().join("out"));
+        assert_eq!(models.count("requests"), runs::decisions(&records));
+        assert!(reference() == records, "store {store:?}");
+    }
+}
+
+#[test]
+fn killing_a_worker_half_way_changes_nothing_and_asks_nothing_twice() {
+    let redis = RedisServer::start();
+    for store in [Some(redis.url()), None] {
+        let folder = scratch();
+        let models = ModelServer::start(&["--latency", "30ms"]);
+        let mut cluster = Cluster::start(folder.path(), store.as_deref(), &models, 2);
+        let experiment = runs::write(folder.path(), MIXED);
+        let out = folder.path().join("out");
+        let url = cluster.coordinator_url();
+        let records = thread::scope(|scope| {
+            let running = scope.spawn(|| {
+                let flags = ["--coordinator", url.as_str()];
+                let _ = runs::run_into(&experiment, &out, &flags).expect_code(0);
+                runs::records(&out)
+            });
+            until("half of the decisions are made", || models.count("requests") > 150);
+            cluster.workers[0].kill();
+            running.join().unwrap()
+        });
+        assert_eq!(models.count("requests"), runs::decisions(&records));
+        assert!(reference() == records, "store {store:?}");
+    }
+}

@@ -1,0 +1,204 @@
+//! Wrong input and missing surroundings: one clear line, the right exit code, no
+//! panic, and nothing that was done is lost.
+
+use std::fs;
+use std::net::TcpListener;
+use std::process::Command;
+
+use agon_tests::binary::{self, Ended, run};
+use agon_tests::model_server::ModelServer;
+use agon_tests::redis::free_port;
+use agon_tests::runs::{self, MIXED};
+
+/// What every failure must look like.
+fn one_clear_line(ended: &Ended, code: i32, words: &[&str]) {
+    assert_eq!(ended.code, Some(code), "out: {}\nerr: {}", ended.out, ended.err);
+    let told: Vec<&str> =
+        ended.err.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(told.len(), 1, "{}", ended.err);
+    for word in words {
+        assert!(told[0].contains(word), "`{word}` is not in: {}", told[0]);
+    }
+    assert!(!ended.err.contains("panicked"), "{}", ended.err);
+}
+
+#[test]
+fn a_taken_port_is_named() {
+    let taken = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().display().to_string();
+    for role in [
+        vec!["coordinator", "--listen", &address, "--data", &data],
+        vec!["gateway", "--listen", &address, "--data", &data],
+        vec!["sim-llm", "--listen", &address],
+    ] {
+        one_clear_line(&run(&role), 3, &[&address, "already in use"]);
+    }
+}
+
+#[test]
+fn an_address_that_is_none_is_refused() {
+    one_clear_line(&run(&["sim-llm", "--listen", "nowhere"]), 3, &["nowhere"]);
+    one_clear_line(&run(&["worker", "--coordinator", "nowhere:1"]), 2, &["nowhere:1"]);
+}
+
+#[test]
+fn an_unreachable_redis_is_named_without_its_password() {
+    let port = free_port();
+    let url = format!("redis://:secret-word@127.0.0.1:{port}");
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = runs::write(folder.path(), MIXED).display().to_string();
+    let data = folder.path().join("data").display().to_string();
+    for arguments in [
+        vec!["coordinator", "--listen", "127.0.0.1:0", "--redis", &url],
+        vec!["gateway", "--listen", "127.0.0.1:0", "--redis", &url],
+        vec!["run", &experiment, "--model", "sim", "--redis", &url, "--data", &data],
+    ] {
+        let ended = run(&arguments);
+        one_clear_line(&ended, 3, &[&port.to_string()]);
+        assert!(!ended.err.contains("secret-word"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn a_missing_key_says_which_variable_to_set() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    let arguments = ["run", "gamma-bench/leaderboard", "--model", "openai/gpt-4o", "--data", &data];
+    let mut command = binary::command(&arguments);
+    let ended = Ended::from(command.env_remove("OPENAI_API_KEY").output().unwrap());
+    one_clear_line(&ended, 2, &["OPENAI_API_KEY"]);
+}
+
+#[test]
+fn an_unreachable_provider_sets_sessions_aside_and_keeps_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("agon.toml");
+    let models = ModelServer::start(&[]);
+    let (good, port) = (models.base_url(), free_port());
+    let text = format!(
+        "[gateway]\npatience = \"2s\"\n\
+         [providers.good]\nbase_url = \"{good}\"\nkeys = []\n\
+         [providers.gone]\nbase_url = \"http://127.0.0.1:{port}/v1\"\nkeys = []\n\
+         [models.good]\nprovider = \"good\"\n[models.gone]\nprovider = \"gone\"\n"
+    );
+    fs::write(&config, text).unwrap();
+    let experiment = r#"
+name = "half"
+[players.subject]
+kind = "model"
+model = "good"
+[[games]]
+game = "divide_dollar"
+params = { rounds = 2 }
+seats = [{ player = "subject", count = 3 }]
+[grid]
+"players.subject.model" = ["good", "gone"]
+"#;
+    let experiment = runs::write(folder.path(), experiment);
+    let out = folder.path().join("out");
+    let (config, data) =
+        (config.display().to_string(), folder.path().join("data").display().to_string());
+    let ended = runs::run_into(&experiment, &out, &["--config", &config, "--data", &data]);
+    one_clear_line(&ended, 1, &["1 of 2 sessions", "set aside"]);
+    assert!(ended.err.contains("set aside: session "), "{}", ended.err);
+    assert_eq!(runs::records(&out).iter().filter(|byte| **byte == b'\n').count(), 1);
+}
+
+#[test]
+fn a_data_folder_serves_one_process_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().display().to_string();
+    let serve = ["gateway", "--listen", "127.0.0.1:0", "--data", &data];
+    let (_running, _) = binary::Role::listening(&serve);
+    one_clear_line(&run(&serve), 3, &["in use by another agon"]);
+}
+
+#[test]
+fn a_full_disk_is_told_and_what_was_done_is_kept() {
+    let disk = SmallDisk::mount("2m");
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = runs::write(folder.path(), MIXED);
+    let data = folder.path().join("data").display().to_string();
+    let out = disk.path.join("out");
+    let models = ModelServer::start(&[]);
+    let flags = ["--base-url", &models.base_url(), "--data", &data];
+    fs::write(disk.path.join("filler"), vec![0; 2_000_000]).unwrap();
+    let ended = runs::run_into(&experiment, &out, &flags);
+    one_clear_line(&ended, 3, &["free some space and run the same command again"]);
+    let asked = models.count("requests");
+    assert!(asked > 0);
+    fs::remove_file(disk.path.join("filler")).unwrap();
+    let _ = runs::run_into(&experiment, &out, &flags).expect_code(0);
+    assert_eq!(models.count("requests"), asked, "what was done is not done again");
+    assert_eq!(runs::decisions(&runs::records(&out)), asked);
+}
+
+#[test]
+fn a_full_disk_under_the_store_stops_the_run_and_loses_nothing() {
+    let disk = SmallDisk::mount("3m");
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = runs::write(folder.path(), &MIXED.replace("repeats = 4", "repeats = 60"));
+    let out = folder.path().join("out");
+    let models = ModelServer::start(&[]);
+    let data = disk.path.display().to_string();
+    let base_url = models.base_url();
+    let small = ["--base-url", &base_url, "--data", &data];
+    let ended = runs::run_into(&experiment, &out, &small);
+    assert!(matches!(ended.code, Some(1 | 3)), "out: {}\nerr: {}", ended.out, ended.err);
+    assert!(ended.err.contains("full"), "{}", ended.err);
+    assert!(!ended.err.contains("panicked"), "{}", ended.err);
+    disk.grow("64m");
+    let _ = runs::run_into(&experiment, &out, &small).expect_code(0);
+}
+
+#[test]
+fn unreadable_recorded_games_are_named_with_file_and_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("games.jsonl");
+    for (text, words) in [
+        ("{\"id\":1}\n", vec!["games.jsonl:1"]),
+        ("\n\nnot json\n", vec!["games.jsonl:3"]),
+        ("{\"id\":\"a\",\"game\":\"chess\"}\n", vec!["games.jsonl:1", "chess"]),
+    ] {
+        fs::write(&path, text).unwrap();
+        let ended = run(&["replay", &path.display().to_string()]);
+        assert_eq!(ended.code, Some(2), "{}", ended.err);
+        for word in words {
+            assert!(ended.err.contains(word), "`{word}` is not in {}", ended.err);
+        }
+    }
+    one_clear_line(&run(&["replay", "/nowhere/games.jsonl"]), 2, &["unreadable"]);
+}
+
+/// A file system of its own, so small that it fills up. Needs root, as tests run.
+struct SmallDisk {
+    path: std::path::PathBuf,
+    _folder: tempfile::TempDir,
+}
+
+impl SmallDisk {
+    fn mount(size: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("disk");
+        fs::create_dir(&path).unwrap();
+        mount(&["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"], &path);
+        Self { path, _folder: folder }
+    }
+
+    fn grow(&self, size: &str) {
+        mount(&["-o", &format!("remount,size={size}")], &self.path);
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.path).status();
+    }
+}
+
+fn mount(arguments: &[&str], path: &std::path::Path) {
+    let mounted = Command::new("mount").args(arguments).arg(path).status();
+    assert!(mounted.unwrap().success(), "these tests need to mount a tmpfs (run them as root)");
+}
