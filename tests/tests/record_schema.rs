@@ -117,7 +117,9 @@ fn as_read(record: &Record) -> Value {
 /// models and a rule player, with fouls, forfeits, decisions and notes.
 fn rich_record() -> Value {
     let params = settings(json!({ "players": 3, "rounds": 2 }));
-    let built = (registry::find("sealed_bid_auction").expect("registered").build)(&params);
+    let built = (registry::find("sealed_bid_auction")
+        .expect("registered")
+        .build)(&params);
     let model = || {
         let with = json!({ "model": "agon-sim", "temperature": 0.5 });
         player("subject", PlayerKind::Model, with)
@@ -166,10 +168,7 @@ fn answer(play: &mut Play) {
         let foul = agon_engine::Foul::new(FoulKind::Unreadable, "no answer was found");
         let too_much = play.answer(0, Ok(Action::Integer(999)));
         assert!(matches!(too_much, Reaction::Refused { .. }));
-        while matches!(
-            play.answer(1, Err(foul.clone())),
-            Reaction::Refused { .. }
-        ) {}
+        while matches!(play.answer(1, Err(foul.clone())), Reaction::Refused { .. }) {}
         assert_eq!(play.answer(0, Ok(Action::Integer(7))), Reaction::Taken);
     }
 }
@@ -234,7 +233,11 @@ fn a_record_with_a_missing_field_is_refused() {
             object.expect("an object").remove(&field);
             let may_lack = optional.is_some_and(|(_, names)| names.contains(&field.as_str()));
             let found = fault(&validator, &changed);
-            assert_eq!(found.is_none(), may_lack, "{place} without {field}: {found:?}");
+            assert_eq!(
+                found.is_none(),
+                may_lack,
+                "{place} without {field}: {found:?}"
+            );
             removed += 1;
         }
     }
