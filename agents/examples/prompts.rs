@@ -11,7 +11,10 @@ mod table;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let argument = |at: usize, default: &str| {
-        arguments.get(at).cloned().unwrap_or_else(|| default.to_owned())
+        arguments
+            .get(at)
+            .cloned()
+            .unwrap_or_else(|| default.to_owned())
     };
     let name = argument(0, "guess_two_thirds");
     let mut settings: serde_json::Value =
@@ -35,5 +38,8 @@ fn main() {
         println!("--- {speaker}\n{}", message.content);
     }
     let format = last.format.as_ref().map_or("none", |format| &format.schema);
-    println!("--- FORMAT\n{format}\n--- {} bytes in all", table::bytes(last));
+    println!(
+        "--- FORMAT\n{format}\n--- {} bytes in all",
+        table::bytes(last)
+    );
 }

@@ -4,8 +4,8 @@
 //! top to bottom as its paper describes it; every call it makes goes through the
 //! [`Mind`] it is handed, and nothing else reaches the outside.
 
-use agon_engine::{Action, Ask, Foul};
 use agon_engine::view::SeenEvent;
+use agon_engine::{Action, Ask, Foul};
 use async_trait::async_trait;
 
 use crate::mind::{Mind, MindError};

@@ -105,7 +105,9 @@ impl Dialogue {
         thinking: Thinking,
     ) -> Result<Vec<Message>, MindError> {
         if !self.memory.has_rules() {
-            return Err(MindError::Impossible("asked before the briefing".to_owned()));
+            return Err(MindError::Impossible(
+                "asked before the briefing".to_owned(),
+            ));
         }
         let think = thinking == Thinking::StepByStep;
         let mut after = Vec::new();
@@ -137,7 +139,10 @@ impl Dialogue {
         });
         let schema = Arc::clone(&cached.schema);
         self.schema = Some(cached);
-        Some(ReplyFormat { name: ask.kind.to_owned(), schema })
+        Some(ReplyFormat {
+            name: ask.kind.to_owned(),
+            schema,
+        })
     }
 
     /// Reads the reply to an ask and remembers it until the ask is over.
@@ -147,7 +152,11 @@ impl Dialogue {
     pub fn read(&mut self, ask: &Ask, reply: Reply) -> Result<Action, Foul> {
         let read = reading::read(ask, &reply);
         let action = read.as_ref().ok().map(|reading| reading.action.clone());
-        self.open = Some(Open { ask: ask.clone(), reply: reply.text, action });
+        self.open = Some(Open {
+            ask: ask.clone(),
+            reply: reply.text,
+            action,
+        });
         let reading = read?;
         self.note_reading(&reading);
         Ok(reading.action)
@@ -166,7 +175,10 @@ impl Dialogue {
         }
         let repairs: Vec<&str> = reading.repairs.iter().map(|repair| repair.name()).collect();
         let body = json!({ "found_in": reading.found_in.name(), "repairs": repairs });
-        self.notes.push(Note { kind: "reading", body });
+        self.notes.push(Note {
+            kind: "reading",
+            body,
+        });
     }
 
     /// Closes the last ask: its answer becomes the past. An answer that the form
@@ -175,7 +187,9 @@ impl Dialogue {
         let Some(open) = self.open.take() else {
             return Ok(());
         };
-        let counted = open.action.filter(|action| open.ask.form.check(action).is_ok());
+        let counted = open
+            .action
+            .filter(|action| open.ask.form.check(action).is_ok());
         let reminder = self.narrator.recall(&open.ask, counted.is_some())?;
         let answer = counted.map(|action| match self.reply {
             ReplyStyle::Structured => structured(open.ask.kind, &open.ask.form, &action),

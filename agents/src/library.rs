@@ -39,7 +39,10 @@ static BUILT_IN_LIBRARY: LazyLock<PromptLibrary> = LazyLock::new(|| {
         // crate; without it, whoever needs it gets a "missing" error.
         let _ = environment.add_template(path, text);
     }
-    PromptLibrary { environment: Arc::new(environment), digest: None }
+    PromptLibrary {
+        environment: Arc::new(environment),
+        digest: None,
+    }
 });
 
 /// Folder of the parts that all games share.
@@ -80,7 +83,9 @@ impl PromptLibrary {
         if overrides.is_empty() {
             return Ok(library);
         }
-        library.digest = Some(digest(overrides.iter().map(|(path, text)| (&**path, &**text))));
+        library.digest = Some(digest(
+            overrides.iter().map(|(path, text)| (&**path, &**text)),
+        ));
         let mut environment = (*library.environment).clone();
         let mut touched = BTreeSet::new();
         for (path, text) in overrides {
@@ -109,12 +114,16 @@ impl PromptLibrary {
     /// The prompt versions of a game, in order; none for a game without prompts.
     pub fn versions(&self, game: &str) -> Vec<&'static str> {
         let all = built_in_folders().into_iter();
-        all.filter(|(found, _)| *found == game).map(|(_, version)| version).collect()
+        all.filter(|(found, _)| *found == game)
+            .map(|(_, version)| version)
+            .collect()
     }
 
     /// Whether there is a template at this path.
     pub fn has(&self, path: &str) -> bool {
-        BUILT_IN.binary_search_by_key(&path, |(known, _)| known).is_ok()
+        BUILT_IN
+            .binary_search_by_key(&path, |(known, _)| known)
+            .is_ok()
     }
 
     /// Renders a template and trims blanks around it.
@@ -180,13 +189,18 @@ fn unknown_path(path: String) -> AgentError {
     let known = BUILT_IN.iter().map(|(known, _)| *known);
     let near = nearest(&path, known).join(", ");
     let message = format!("replaces no built-in template; near names are {near}");
-    AgentError::Template { template: path, message }
+    AgentError::Template {
+        template: path,
+        message,
+    }
 }
 
 fn template_error(path: &str, error: &minijinja::Error) -> AgentError {
     // An error inside an included part names that part.
     let template = error.name().unwrap_or(path).to_owned();
-    let what = error.detail().map_or_else(|| error.kind().to_string(), str::to_owned);
+    let what = error
+        .detail()
+        .map_or_else(|| error.kind().to_string(), str::to_owned);
     let message = match error.line() {
         Some(line) => format!("line {line}: {what}"),
         None => what,

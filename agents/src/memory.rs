@@ -71,7 +71,11 @@ impl Memory {
         let answer = message(Role::Assistant, answer);
         let tokens = tokens(&told) + tokens(&answer);
         self.past_tokens += tokens;
-        self.past.push_back(Exchange { told, answer, tokens });
+        self.past.push_back(Exchange {
+            told,
+            answer,
+            tokens,
+        });
     }
 
     /// The conversation that puts an ask: rules, past, then the news since the
@@ -114,7 +118,10 @@ pub fn tokens(message: &Message) -> usize {
 
 /// A message of one speaker.
 pub fn message(role: Role, text: impl Into<Arc<str>>) -> Message {
-    Message { role, content: text.into() }
+    Message {
+        role,
+        content: text.into(),
+    }
 }
 
 fn joined(news: &[String], ask: Option<&str>) -> String {

@@ -96,7 +96,11 @@ impl Narrator {
             return Ok(Telling::Nothing);
         };
         let text = self.render(&file, context! { event => facts, round => event.round })?;
-        Ok(if text.is_empty() { Telling::Nothing } else { Telling::News(text) })
+        Ok(if text.is_empty() {
+            Telling::Nothing
+        } else {
+            Telling::News(text)
+        })
     }
 
     /// Puts an ask, with how to answer it.
@@ -134,11 +138,13 @@ impl Narrator {
     }
 
     fn render(&self, file: &str, values: Value) -> Result<String, AgentError> {
-        self.library.render(&format!("{}/{file}", self.folder), self.with_common(values))
+        self.library
+            .render(&format!("{}/{file}", self.folder), self.with_common(values))
     }
 
     fn render_shared(&self, file: &str, values: Value) -> Result<String, AgentError> {
-        self.library.render(&format!("shared/{file}"), self.with_common(values))
+        self.library
+            .render(&format!("shared/{file}"), self.with_common(values))
     }
 
     fn with_common(&self, values: Value) -> Value {

@@ -72,12 +72,19 @@ pub fn read(ask: &Ask, reply: &Reply) -> Result<Reading, Foul> {
         return found;
     }
     // Words that were cut off may lack the part that matters ("33 is too low").
-    let complete = !matches!(&*reply.finish_reason, "length" | "content_filter" | "refusal");
+    let complete = !matches!(
+        &*reply.finish_reason,
+        "length" | "content_filter" | "refusal"
+    );
     if text.trim().is_empty() || !complete {
         return Err(no_reply(ask, &reply.finish_reason));
     }
     let action = prose::read(ask, text)?;
-    Ok(Reading { action, found_in: Place::Prose, repairs: Vec::new() })
+    Ok(Reading {
+        action,
+        found_in: Place::Prose,
+        repairs: Vec::new(),
+    })
 }
 
 /// Reads the value of an answer's field. Words inside it are read as prose.
@@ -94,9 +101,9 @@ fn read_value(ask: &Ask, value: &Value) -> Result<Action, Foul> {
     }
     match (&ask.form, value) {
         (_, Value::String(words)) => prose::read(ask, words).or(read),
-        (Form::Division { .. }, Value::Object(map)) => {
-            json::amounts_by_number(map).map(Action::Division).map_or(read, Ok)
-        }
+        (Form::Division { .. }, Value::Object(map)) => json::amounts_by_number(map)
+            .map(Action::Division)
+            .map_or(read, Ok),
         _ => read,
     }
 }

@@ -5,9 +5,10 @@
 use std::sync::Arc;
 
 use agon_engine::chance::Luck;
+use agon_engine::registry::Registration;
 use agon_engine::rules::common::Random;
 use agon_engine::spec::Settings;
-use agon_engine::{Chance, Foul, FoulKind, Play, Rule, registry};
+use agon_engine::{Chance, Foul, FoulKind, Game, ParameterError, Play, Rule, registry};
 
 use crate::agent::AgentError;
 use crate::library::PromptLibrary;
@@ -27,14 +28,14 @@ pub fn rehearse(library: &PromptLibrary, game: &str, version: &str) -> Result<()
     let Ok(registration) = registry::find(game) else {
         return Ok(());
     };
-    let built = (registration.build)(&Settings::new()).map_err(|error| AgentError::Template {
+    let built = short_game(registration).map_err(|error| AgentError::Template {
         template: format!("{game}/{version}"),
         message: format!("the game cannot be tried with default parameters: {error}"),
     })?;
-    let seats = built.game.seats();
+    let seats = built.seats();
     let chance = Chance::seeded(LUCK);
     let mut luck = chance.for_rule(0);
-    let mut play = Play::start(built.game, chance, (0..seats).map(|_| None).collect());
+    let mut play = Play::start(built, chance, (0..seats).map(|_| None).collect());
     let mut narrators: Vec<Narrator> = (0..seats)
         .map(|seat| Narrator::new(&settings(version, seat), game, seat, library.clone()))
         .collect();
@@ -46,7 +47,8 @@ pub fn rehearse(library: &PromptLibrary, game: &str, version: &str) -> Result<()
                 told[seat] += 1;
             }
         }
-        let Some(ask) = play.waiting().next().cloned() else {
+        let next = play.waiting().next().cloned();
+        let Some(ask) = next else {
             return Ok(());
         };
         let foul = Foul::new(FoulKind::Unreadable, "no answer could be read");
@@ -58,6 +60,17 @@ pub fn rehearse(library: &PromptLibrary, game: &str, version: &str) -> Result<()
         let action = Random.act(&ask, &play.view(ask.seat), &mut luck);
         play.answer(ask.seat, Ok(action));
     }
+}
+
+/// The game with default parameters, but few rounds: later ones bring nothing new.
+fn short_game(registration: &Registration) -> Result<Arc<dyn Game>, ParameterError> {
+    const ROUNDS: u32 = 3;
+    let defaults = (registration.build)(&Settings::new())?;
+    if !defaults.params.contains_key("rounds") {
+        return Ok(defaults.game);
+    }
+    let params = Settings::from([("rounds".to_owned(), ROUNDS.into())]);
+    Ok((registration.build)(&params)?.game)
 }
 
 /// Settings that differ from seat to seat, so that all of them are tried.
@@ -78,6 +91,10 @@ fn settings(version: &str, seat: usize) -> PlayerSettings {
         prompt: version.to_owned(),
         persona,
         memory_tokens: crate::settings::DEFAULT_MEMORY_TOKENS,
-        reply: if seat.is_multiple_of(2) { ReplyStyle::Structured } else { ReplyStyle::Text },
+        reply: if seat.is_multiple_of(2) {
+            ReplyStyle::Structured
+        } else {
+            ReplyStyle::Text
+        },
     }
 }

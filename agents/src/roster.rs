@@ -66,7 +66,10 @@ fn read(
     game: &str,
     library: &PromptLibrary,
 ) -> Result<(PlayerSettings, &'static AgentInfo), AgentError> {
-    let wrong = |message| AgentError::Settings { player: player.name.clone(), message };
+    let wrong = |message| AgentError::Settings {
+        player: player.name.clone(),
+        message,
+    };
     let settings = PlayerSettings::read(player)?;
     let agent = AGENTS.iter().find(|agent| agent.name == settings.agent);
     let agent = agent.ok_or_else(|| {
@@ -75,7 +78,9 @@ fn read(
     })?;
     let versions = library.versions(game);
     if versions.is_empty() {
-        return Err(wrong(format!("there are no prompts for the game \"{game}\"")));
+        return Err(wrong(format!(
+            "there are no prompts for the game \"{game}\""
+        )));
     }
     if !versions.contains(&&*settings.prompt) {
         let what = format!("prompt version for {game}");

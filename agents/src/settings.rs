@@ -111,7 +111,10 @@ impl PlayerSettings {
     /// # Errors
     /// A setting is unknown, missing or impossible; says what would be right.
     pub fn read(player: &PlayerSpec) -> Result<Self, AgentError> {
-        let wrong = |message| AgentError::Settings { player: player.name.clone(), message };
+        let wrong = |message| AgentError::Settings {
+            player: player.name.clone(),
+            message,
+        };
         read(player).map_err(wrong)
     }
 }
@@ -122,8 +125,11 @@ fn read(player: &PlayerSpec) -> Result<PlayerSettings, String> {
             return Err(unknown("setting", name, NAMES));
         }
     }
-    let map: serde_json::Map<String, Value> =
-        player.settings.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+    let map: serde_json::Map<String, Value> = player
+        .settings
+        .iter()
+        .map(|(name, value)| (name.clone(), value.clone()))
+        .collect();
     let raw: Raw = serde_path_to_error::deserialize(Value::Object(map)).map_err(|error| {
         let path = error.path().to_string();
         format!("{path}: {}", error.into_inner())
@@ -167,9 +173,9 @@ fn check_temperature(temperature: Option<f64>) -> Result<(), String> {
 
 fn check_top_p(top_p: Option<f64>) -> Result<(), String> {
     match top_p {
-        Some(given) if !(given > 0.0 && given <= 1.0) => {
-            Err(format!("top_p must be greater than 0 and at most 1, not {given}"))
-        }
+        Some(given) if !(given > 0.0 && given <= 1.0) => Err(format!(
+            "top_p must be greater than 0 and at most 1, not {given}"
+        )),
         _ => Ok(()),
     }
 }
@@ -182,7 +188,9 @@ fn read_persona(value: &Value) -> Result<Persona, String> {
         return Err(unknown("persona", name, PERSONAS) + ", or { text = \"...\" }");
     }
     let own = value.as_object().filter(|table| table.len() == 1);
-    let text = own.and_then(|table| table.get("text")).and_then(Value::as_str);
+    let text = own
+        .and_then(|table| table.get("text"))
+        .and_then(Value::as_str);
     match text.map(str::trim) {
         Some(text) if !text.is_empty() => Ok(Persona::Own(text.to_owned())),
         _ => Err(format!(

@@ -25,7 +25,9 @@ fn games(seed: u64, forfeit: usize) -> Vec<Game> {
     let mut games = Vec::new();
     for registration in registry::GAMES {
         let name = registration.info.name;
-        let complete = (registration.build)(&table::settings(json!({}))).unwrap().params;
+        let complete = (registration.build)(&table::settings(json!({})))
+            .unwrap()
+            .params;
         let modes = match name {
             "el_farol" => vec![json!({ "mode": "explicit" }), json!({ "mode": "implicit" })],
             "sealed_bid_auction" => vec![json!({ "price": "first" }), json!({ "price": "second" })],
@@ -43,7 +45,10 @@ fn games(seed: u64, forfeit: usize) -> Vec<Game> {
 }
 
 fn text(thoughts: &[Thought]) -> Vec<Vec<Message>> {
-    thoughts.iter().map(|thought| thought.messages.clone()).collect()
+    thoughts
+        .iter()
+        .map(|thought| thought.messages.clone())
+        .collect()
 }
 
 #[test]
@@ -54,7 +59,10 @@ fn every_registered_game_has_five_versions_with_all_parts() {
         assert_eq!(library.versions(game), VERSIONS, "{game}");
         for version in VERSIONS {
             for part in ["system", "ask"] {
-                assert!(library.has(&format!("{game}/{version}/{part}.j2")), "{game} {version}");
+                assert!(
+                    library.has(&format!("{game}/{version}/{part}.j2")),
+                    "{game} {version}"
+                );
             }
         }
     }
@@ -84,7 +92,10 @@ fn every_event_that_a_seat_sees_is_told() {
 fn facts(text: &str) -> BTreeSet<String> {
     let word = |letter: char| !(letter.is_alphanumeric() || "._-".contains(letter));
     let words = text.split(word).map(|word| word.trim_matches(['.', '-']));
-    words.filter(|word| word.contains(|letter: char| letter.is_ascii_digit())).map(str::to_owned).collect()
+    words
+        .filter(|word| word.contains(|letter: char| letter.is_ascii_digit()))
+        .map(str::to_owned)
+        .collect()
 }
 
 /// The numbers of each message; rules and reports apart from each other.
@@ -119,10 +130,16 @@ fn versions_share_no_sentence() {
             let player = player(json!({ "prompt": version }));
             let thoughts = game.thoughts(&player, 0, &game.events, as_json);
             let rules = &thoughts[0].messages[0].content;
-            let sentences: BTreeSet<String> =
-                rules.split(['\n', '.']).map(|part| part.trim().to_owned()).collect();
+            let sentences: BTreeSet<String> = rules
+                .split(['\n', '.'])
+                .map(|part| part.trim().to_owned())
+                .collect();
             for sentence in sentences.into_iter().filter(|sentence| sentence.len() > 12) {
-                assert!(seen.insert(sentence.clone()), "{} {version}: {sentence}", game.name);
+                assert!(
+                    seen.insert(sentence.clone()),
+                    "{} {version}: {sentence}",
+                    game.name
+                );
             }
         }
     }
@@ -137,7 +154,11 @@ fn conversations_alternate_and_hold_no_empty_message() {
                 for messages in text(&game.thoughts(&player, seat, &game.events, as_json)) {
                     assert_eq!(messages[0].role, Role::System);
                     for (at, message) in messages.iter().enumerate().skip(1) {
-                        let expected = if at % 2 == 1 { Role::User } else { Role::Assistant };
+                        let expected = if at % 2 == 1 {
+                            Role::User
+                        } else {
+                            Role::Assistant
+                        };
                         assert_eq!(message.role, expected);
                         assert!(!message.content.trim().is_empty());
                     }
@@ -179,11 +200,20 @@ fn a_refused_answer_is_put_back_with_its_reason() {
     };
     assert!(first.content.starts_with("Round 1 of 20 begins."));
     assert_eq!(&*said.content, "{\"guess\": 120}");
-    assert!(again.content.contains("120 is not a whole number from 0 to 100"), "{again:?}");
+    assert!(
+        again
+            .content
+            .contains("120 is not a whole number from 0 to 100"),
+        "{again:?}"
+    );
     // Once the ask is over, the refused answer is forgotten.
     table::show(&mut *agent, 2, &game.events[1..2], &mind);
     table::act(&mut *agent, ask, None, &mind).unwrap();
-    assert!(mind.latest().iter().all(|message| !message.content.contains("120")));
+    assert!(
+        mind.latest()
+            .iter()
+            .all(|message| !message.content.contains("120"))
+    );
 }
 
 /// The events with everything changed that a seat may not know.
@@ -271,7 +301,11 @@ fn fenced(ask: &Ask, action: &Action) -> String {
 
 fn with_reason(ask: &Ask, action: &Action) -> String {
     let object = structured(ask.kind, &ask.form, action);
-    object.replacen('{', "{\"reason\": \"Say {\\\"x\\\": 3} of 12, as I'd guess.\", ", 1)
+    object.replacen(
+        '{',
+        "{\"reason\": \"Say {\\\"x\\\": 3} of 12, as I'd guess.\", ",
+        1,
+    )
 }
 
 fn in_a_sentence(ask: &Ask, action: &Action) -> String {
@@ -279,6 +313,9 @@ fn in_a_sentence(ask: &Ask, action: &Action) -> String {
     match (&ask.form, action) {
         (Form::Division { .. }, _) => format!("I thought about round 3. My proposal: {said}."),
         (Form::Target { .. }, Action::Target(_)) => format!("I will shoot at {said}."),
-        _ => format!("In round 2 the others were wild. My {} is {said}.", ask.kind),
+        _ => format!(
+            "In round 2 the others were wild. My {} is {said}.",
+            ask.kind
+        ),
     }
 }

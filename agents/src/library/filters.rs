@@ -30,7 +30,11 @@ pub fn add_to(environment: &mut Environment<'_>) {
 }
 
 /// Real numbers as [`plain`], everything else as usual.
-fn write_value(out: &mut Output<'_>, state: &mut State<'_, '_>, value: &Value) -> Result<(), Error> {
+fn write_value(
+    out: &mut Output<'_>,
+    state: &mut State<'_, '_>,
+    value: &Value,
+) -> Result<(), Error> {
     match real(value) {
         Some(number) => Ok(out.write_str(&plain(number))?),
         None => minijinja::escape_formatter(out, state, value),
@@ -48,7 +52,11 @@ fn real(value: &Value) -> Option<f64> {
 pub fn plain(number: f64) -> String {
     let digits = format!("{number:.MOST_DIGITS$}");
     let short = digits.trim_end_matches('0').trim_end_matches('.');
-    if short == "-0" { "0".to_owned() } else { short.to_owned() }
+    if short == "-0" {
+        "0".to_owned()
+    } else {
+        short.to_owned()
+    }
 }
 
 fn number(value: &Value) -> Result<f64, Error> {
@@ -56,13 +64,20 @@ fn number(value: &Value) -> Result<f64, Error> {
 }
 
 fn wrong(value: &Value, wanted: &str) -> Error {
-    Error::new(ErrorKind::InvalidOperation, format!("{value} is not {wanted}"))
+    Error::new(
+        ErrorKind::InvalidOperation,
+        format!("{value} is not {wanted}"),
+    )
 }
 
 /// `43.1` as `43.10`: means and amounts with exactly two digits.
 fn two(value: Value) -> Result<String, Error> {
     let text = format!("{:.2}", number(&value)?);
-    Ok(if text == "-0.00" { "0.00".to_owned() } else { text })
+    Ok(if text == "-0.00" {
+        "0.00".to_owned()
+    } else {
+        text
+    })
 }
 
 /// `0.6666..` as `2/3`; numbers that are no short fraction stay decimal.
@@ -100,7 +115,10 @@ fn players(seats: Vec<Value>) -> Result<Vec<String>, Error> {
 
 /// Words as a list of words in quotation marks.
 fn quoted(words: Vec<Value>) -> Vec<String> {
-    words.into_iter().map(|word| format!("\"{word}\"")).collect()
+    words
+        .into_iter()
+        .map(|word| format!("\"{word}\""))
+        .collect()
 }
 
 fn shown(values: &[Value]) -> Vec<String> {
@@ -147,8 +165,14 @@ mod tests {
 
     #[test]
     fn lists_read_as_people_write_them() {
-        assert_eq!(render("{{ x|players|and_list }}", vec![0, 2, 5]), "player_0, player_2 and player_5");
-        assert_eq!(render("{{ x|quoted|or_list }}", vec!["go", "stay"]), "\"go\" or \"stay\"");
+        assert_eq!(
+            render("{{ x|players|and_list }}", vec![0, 2, 5]),
+            "player_0, player_2 and player_5"
+        );
+        assert_eq!(
+            render("{{ x|quoted|or_list }}", vec!["go", "stay"]),
+            "\"go\" or \"stay\""
+        );
         assert_eq!(render("{{ x|and_list }}", vec![1.5]), "1.5");
         assert_eq!(render("{{ x|and_list }}", Vec::<i64>::new()), "");
     }

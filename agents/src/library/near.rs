@@ -6,10 +6,13 @@ const OFFERED: usize = 3;
 
 /// The names nearest to `wanted` by edits, nearest first.
 pub fn nearest<'a>(wanted: &str, known: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut ranked: Vec<(usize, &str)> =
-        known.map(|name| (edits(wanted, name), name)).collect();
+    let mut ranked: Vec<(usize, &str)> = known.map(|name| (edits(wanted, name), name)).collect();
     ranked.sort_unstable();
-    ranked.into_iter().take(OFFERED).map(|(_, name)| name).collect()
+    ranked
+        .into_iter()
+        .take(OFFERED)
+        .map(|(_, name)| name)
+        .collect()
 }
 
 /// Levenshtein distance: insertions, deletions and changes of single letters.
@@ -34,7 +37,11 @@ mod tests {
 
     #[test]
     fn a_mistyped_name_finds_its_like() {
-        let known = ["pirate/v1/ask.j2", "pirate/v1/system.j2", "diners_dilemma/v1/ask.j2"];
+        let known = [
+            "pirate/v1/ask.j2",
+            "pirate/v1/system.j2",
+            "diners_dilemma/v1/ask.j2",
+        ];
         let found = nearest("pirates/v1/ask.j2", known.into_iter());
         assert_eq!(found[0], "pirate/v1/ask.j2");
     }

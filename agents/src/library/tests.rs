@@ -1,1 +1,105 @@
-//! Tests of this module.
+//! The template library: what is built in, and what a user may replace.
+
+use minijinja::context;
+
+use super::*;
+
+const SYSTEM: &str = "guess_two_thirds/v1/system.j2";
+
+fn with(path: &str, text: &str) -> Result<PromptLibrary, AgentError> {
+    PromptLibrary::with_overrides(BTreeMap::from([(path.to_owned(), text.to_owned())]))
+}
+
+fn failure(path: &str, text: &str) -> (String, String) {
+    match with(path, text).unwrap_err() {
+        AgentError::Template { template, message } => (template, message),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn every_built_in_template_parses() {
+    for (path, text) in BUILT_IN {
+        let mut environment = empty_environment();
+        assert!(environment.add_template(path, text).is_ok(), "{path}");
+        assert!(PromptLibrary::builtin().has(path));
+    }
+}
+
+#[test]
+fn every_built_in_template_renders_in_a_game() {
+    for (game, version) in built_in_folders() {
+        rehearsal::rehearse(&PromptLibrary::builtin(), game, version).unwrap();
+    }
+}
+
+#[test]
+fn a_replaced_template_is_used_and_digested() {
+    let library = with(SYSTEM, "Hello {{ me }}.").unwrap();
+    let text = library
+        .render(SYSTEM, context! { me => "player_1" })
+        .unwrap();
+    assert_eq!(text, "Hello player_1.");
+    assert!(library.digest().is_some());
+    assert_ne!(
+        library.digest(),
+        with(SYSTEM, "Hello, {{ me }}.").unwrap().digest()
+    );
+    assert_eq!(PromptLibrary::builtin().digest(), None);
+    assert_eq!(
+        PromptLibrary::with_overrides(BTreeMap::new())
+            .unwrap()
+            .digest(),
+        None
+    );
+}
+
+#[test]
+fn a_wrong_path_lists_near_names() {
+    let (template, message) = failure("guess_two_third/v1/system.j2", "x");
+    assert_eq!(template, "guess_two_third/v1/system.j2");
+    assert!(
+        message.contains("guess_two_thirds/v1/system.j2"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_syntax_error_names_file_and_line() {
+    let (template, message) = failure(SYSTEM, "one\ntwo\n{% if %}\n");
+    assert_eq!(template, SYSTEM);
+    assert!(message.starts_with("line 3: "), "{message}");
+}
+
+#[test]
+fn an_unknown_variable_is_found_before_play() {
+    let (template, message) = failure(SYSTEM, "one\n{{ game.ruonds }}\n");
+    assert_eq!(template, SYSTEM);
+    assert!(message.starts_with("line 2: "), "{message}");
+    let (template, _) = failure("shared/refused.j2", "{{ reasons }}");
+    assert_eq!(template, "shared/refused.j2");
+}
+
+#[test]
+fn a_template_cannot_hang() {
+    let long = "{% for a in range(90000) %}{% for b in range(90000) %}x{% endfor %}{% endfor %}";
+    let (_, message) = failure(SYSTEM, long);
+    assert!(message.contains("fuel"), "{message}");
+    let deep = "{% include \"guess_two_thirds/v1/system.j2\" %}";
+    failure(SYSTEM, deep);
+}
+
+#[test]
+fn the_version_changes_with_every_template() {
+    let before = prompts_version(&[("a/v1/ask.j2", "one"), ("b/v1/ask.j2", "two")]);
+    let changes: [&Templates; 4] = [
+        &[("a/v1/ask.j2", "one "), ("b/v1/ask.j2", "two")],
+        &[("a/v1/ask.j2", "one"), ("b/v2/ask.j2", "two")],
+        &[("a/v1/ask.j2", "one")],
+        &[("a/v1/ask.j2", "oneb"), ("/v1/ask.j2", "two")],
+    ];
+    for changed in changes {
+        assert_ne!(prompts_version(changed), before);
+    }
+    assert!(PROMPTS_VERSION.starts_with(&format!("{AGENTS_VERSION}-")));
+}

@@ -1,1 +1,74 @@
-//! Tests of this module.
+//! The bounded conversation.
+
+use super::*;
+
+fn remember(memory: &mut Memory, round: u32) {
+    memory.close(format!("Round {round}?"), Some(format!("answer {round}")));
+    memory.add_news(format!("result {round}"));
+}
+
+fn contents(messages: &[Message]) -> Vec<&str> {
+    messages.iter().map(|message| &*message.content).collect()
+}
+
+#[test]
+fn the_past_is_told_in_turns() {
+    let mut memory = Memory::new(1_000);
+    memory.set_rules("rules".to_owned());
+    remember(&mut memory, 1);
+    remember(&mut memory, 2);
+    let messages = memory.conversation("Round 3: choose.", Vec::new());
+    let expected = [
+        "rules",
+        "Round 1?",
+        "answer 1",
+        "result 1\nRound 2?",
+        "answer 2",
+        "result 2\nRound 3: choose.",
+    ];
+    assert_eq!(contents(&messages), expected);
+}
+
+#[test]
+fn the_oldest_exchange_is_forgotten_first() {
+    let mut memory = Memory::new(20);
+    memory.set_rules("rules".to_owned());
+    for round in 1..=9 {
+        remember(&mut memory, round);
+    }
+    let messages = memory.conversation("Round 10?", Vec::new());
+    let expected = [
+        "rules",
+        "result 8\nRound 9?",
+        "answer 9",
+        "result 9\nRound 10?",
+    ];
+    assert_eq!(contents(&messages), expected);
+    assert!(messages.iter().map(tokens).sum::<usize>() <= 20);
+}
+
+#[test]
+fn rules_and_ask_stay_whatever_the_bound() {
+    let mut memory = Memory::new(1);
+    memory.set_rules("rules".to_owned());
+    remember(&mut memory, 1);
+    let messages = memory.conversation("choose", Vec::new());
+    assert_eq!(contents(&messages), ["rules", "choose"]);
+}
+
+#[test]
+fn an_ask_without_an_answer_is_part_of_the_news() {
+    let mut memory = Memory::new(1_000);
+    memory.close("Round 1? You gave no valid answer.".to_owned(), None);
+    memory.add_news("result 1".to_owned());
+    let messages = memory.conversation("Round 2?", Vec::new());
+    let told = "Round 1? You gave no valid answer.\nresult 1\nRound 2?";
+    assert_eq!(contents(&messages), [told]);
+}
+
+#[test]
+fn tokens_are_letters_by_four_rounded_up() {
+    assert_eq!(tokens(&message(Role::User, "")), 0);
+    assert_eq!(tokens(&message(Role::User, "abcde")), 2);
+    assert_eq!(tokens(&message(Role::User, "éééé")), 1);
+}

@@ -21,13 +21,27 @@ const FEWEST_STEPS: usize = 1_000;
 
 /// Names under which models give an answer instead of the ask's own.
 const SYNONYMS: &[&str] = &[
-    "answer", "final_answer", "choice", "decision", "action", "response", "value", "number",
-    "result", "move", "amount", "selection", "option", "plan", "target",
+    "answer",
+    "final_answer",
+    "choice",
+    "decision",
+    "action",
+    "response",
+    "value",
+    "number",
+    "result",
+    "move",
+    "amount",
+    "selection",
+    "option",
+    "plan",
+    "target",
 ];
 
 /// Words that models put around the ask's own name ("my_bid", "bid_amount").
-const DECORATIONS: &[&str] =
-    &["my", "your", "final", "chosen", "amount", "number", "value", "the", "tokens", "choice"];
+const DECORATIONS: &[&str] = &[
+    "my", "your", "final", "chosen", "amount", "number", "value", "the", "tokens", "choice",
+];
 
 /// An object or array in a text.
 struct Candidate {
@@ -59,12 +73,19 @@ pub fn read(ask: &Ask, text: &str) -> Option<Result<Reading, Foul>> {
 }
 
 fn reading(action: Action, candidate: &Candidate) -> Reading {
-    Reading { action, found_in: Place::Embedded, repairs: candidate.repairs.clone() }
+    Reading {
+        action,
+        found_in: Place::Embedded,
+        repairs: candidate.repairs.clone(),
+    }
 }
 
 /// Every complete object or array of a text that lies in no other, in order.
 fn scan(text: &str) -> Vec<Candidate> {
-    let steps = text.len().saturating_mul(STEPS_PER_LETTER).max(FEWEST_STEPS);
+    let steps = text
+        .len()
+        .saturating_mul(STEPS_PER_LETTER)
+        .max(FEWEST_STEPS);
     let mut parser = Parser::new(text, steps);
     let mut candidates = Vec::new();
     // Nothing that starts behind the last closing bracket is complete.
@@ -89,8 +110,12 @@ fn collect(
     found: &mut Vec<Value>,
 ) {
     match value {
-        Value::Object(map) => map.values().for_each(|inner| collect(ask, inner, rank, found)),
-        Value::Array(items) => items.iter().for_each(|inner| collect(ask, inner, rank, found)),
+        Value::Object(map) => map
+            .values()
+            .for_each(|inner| collect(ask, inner, rank, found)),
+        Value::Array(items) => items
+            .iter()
+            .for_each(|inner| collect(ask, inner, rank, found)),
         _ => return,
     }
     found.extend(rank(ask, value));
@@ -99,7 +124,9 @@ fn collect(
 /// The field that was asked for.
 fn own_field(ask: &Ask, value: &Value) -> Option<Value> {
     let map = value.as_object()?;
-    map.iter().find(|(key, _)| plain(key) == ask.kind).map(|(_, field)| field.clone())
+    map.iter()
+        .find(|(key, _)| plain(key) == ask.kind)
+        .map(|(_, field)| field.clone())
 }
 
 /// The only field whose name says that it is the answer, or the seat's own.

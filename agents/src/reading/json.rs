@@ -52,7 +52,14 @@ pub struct Parser<'a> {
 impl<'a> Parser<'a> {
     /// A parser of a text that may take `steps` steps in all.
     pub fn new(text: &'a str, steps: usize) -> Self {
-        Self { bytes: text.as_bytes(), text, at: 0, depth: 0, steps, repairs: Vec::new() }
+        Self {
+            bytes: text.as_bytes(),
+            text,
+            at: 0,
+            depth: 0,
+            steps,
+            repairs: Vec::new(),
+        }
     }
 
     /// Parses the object or array that starts at a byte; returns it with the
@@ -182,7 +189,9 @@ impl<'a> Parser<'a> {
             self.step()?;
             self.at += 1;
         }
-        let digits = self.text[start..self.at].trim_start_matches('+').replace('_', "");
+        let digits = self.text[start..self.at]
+            .trim_start_matches('+')
+            .replace('_', "");
         if let Ok(whole) = digits.parse::<i64>() {
             return Some(Value::from(whole));
         }
@@ -219,7 +228,10 @@ impl<'a> Parser<'a> {
 
     fn bare_word(&mut self) -> Option<&'a str> {
         let start = self.at;
-        while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_') {
+        while self
+            .peek()
+            .is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+        {
             self.step()?;
             self.at += 1;
         }
@@ -279,7 +291,8 @@ impl<'a> Parser<'a> {
 fn unicode(letters: &mut impl Iterator<Item = (usize, char)>) -> char {
     let code: String = letters.take(4).map(|(_, digit)| digit).collect();
     let code = u32::from_str_radix(&code, 16).ok();
-    code.and_then(char::from_u32).unwrap_or(char::REPLACEMENT_CHARACTER)
+    code.and_then(char::from_u32)
+        .unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
 /// The values of an object whose keys are numbered ("player_0", "1", "3rd"),

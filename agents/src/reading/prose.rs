@@ -20,8 +20,24 @@ use tokens::{Token, tokenize};
 /// Words of sentences that talk about others or about the past: a number in them
 /// is hardly the answer.
 const ABOUT_OTHERS: &[&str] = &[
-    "average", "mean", "last", "previous", "winning", "others", "everyone", "everybody", "they",
-    "opponents", "was", "were", "range", "maximum", "minimum", "if", "unless", "suppose",
+    "average",
+    "mean",
+    "last",
+    "previous",
+    "winning",
+    "others",
+    "everyone",
+    "everybody",
+    "they",
+    "opponents",
+    "was",
+    "were",
+    "range",
+    "maximum",
+    "minimum",
+    "if",
+    "unless",
+    "suppose",
 ];
 
 /// The answer in a text.
@@ -69,7 +85,9 @@ fn marked(ask: &Ask, text: &str) -> Option<Action> {
         let inside = &text[at + "\\boxed{".len()..];
         bare(ask, &inside[..inside.find('}')?])
     });
-    boxed.or_else(|| bare(ask, last_line)).or_else(|| in_bold(ask, text))
+    boxed
+        .or_else(|| bare(ask, last_line))
+        .or_else(|| in_bold(ask, text))
 }
 
 /// The answer in bold type, when all bold answers are the same.
@@ -97,7 +115,10 @@ fn bare(ask: &Ask, text: &str) -> Option<Action> {
             || matches!(token, Token::Mark('(' | ')' | '[' | ']' | '=' | ':' | '-'))
     };
     let outside = tokens[..only.start].iter().chain(&tokens[only.end..]);
-    outside.clone().all(meaningless).then(|| only.action.clone())
+    outside
+        .clone()
+        .all(meaningless)
+        .then(|| only.action.clone())
 }
 
 enum Meant {
@@ -110,8 +131,10 @@ enum Meant {
 fn only_meant(ask: &Ask, tokens: &[Token<'_>], found: &[Mention]) -> Meant {
     let content = tokens.iter().rposition(|token| !is_end(token)).unwrap_or(0);
     let last = sentence_at(tokens, content);
-    let in_last: Vec<&Mention> =
-        found.iter().filter(|mention| last.contains(&mention.start)).collect();
+    let in_last: Vec<&Mention> = found
+        .iter()
+        .filter(|mention| last.contains(&mention.start))
+        .collect();
     let meant = implied(ask, &in_last);
     match (&*meant, found) {
         ([only], _) if speaks_for_itself(tokens, last) => Meant::One(only.clone()),
@@ -120,7 +143,11 @@ fn only_meant(ask: &Ask, tokens: &[Token<'_>], found: &[Mention]) -> Meant {
             let sentence = sentence_at(tokens, mention.start);
             let meant = implied(ask, &[mention]);
             let clear = speaks_for_itself(tokens, sentence);
-            meant.into_iter().next().filter(|_| clear).map_or(Meant::None, Meant::One)
+            meant
+                .into_iter()
+                .next()
+                .filter(|_| clear)
+                .map_or(Meant::None, Meant::One)
         }
         ([], _) => Meant::None,
         _ => Meant::Several,
@@ -132,7 +159,9 @@ fn only_meant(ask: &Ask, tokens: &[Token<'_>], found: &[Mention]) -> Meant {
 fn implied(ask: &Ask, found: &[&Mention]) -> Vec<Action> {
     let mut meant: Vec<Action> = Vec::new();
     for mention in found {
-        let action = if mention.negated { other_option(ask, &mention.action) } else {
+        let action = if mention.negated {
+            other_option(ask, &mention.action)
+        } else {
             Some(mention.action.clone())
         };
         let legal = action.filter(|action| ask.form.check(action).is_ok());
@@ -150,7 +179,9 @@ fn other_option(ask: &Ask, refused: &Action) -> Option<Action> {
     let [first, second] = &**options else {
         return None;
     };
-    Some(Action::Choice((if refused == first { *second } else { *first }).into()))
+    Some(Action::Choice(
+        (if refused == first { *second } else { *first }).into(),
+    ))
 }
 
 /// Whether a sentence is a statement about the player's own answer.
@@ -163,8 +194,14 @@ fn speaks_for_itself(tokens: &[Token<'_>], sentence: Range<usize>) -> bool {
 
 /// The sentence around a token.
 fn sentence_at(tokens: &[Token<'_>], at: usize) -> Range<usize> {
-    let start = tokens[..at].iter().rposition(is_end).map_or(0, |end| end + 1);
-    let length = tokens[at..].iter().position(is_end).unwrap_or(tokens.len() - at);
+    let start = tokens[..at]
+        .iter()
+        .rposition(is_end)
+        .map_or(0, |end| end + 1);
+    let length = tokens[at..]
+        .iter()
+        .position(is_end)
+        .unwrap_or(tokens.len() - at);
     start..at + length
 }
 

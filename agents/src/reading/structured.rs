@@ -16,5 +16,9 @@ pub fn read(ask: &Ask, text: &str) -> Option<Result<Reading, Foul>> {
     let object: Value = serde_json::from_str(trimmed).ok()?;
     let value = object.get(ask.kind)?;
     let read = read_value(ask, value);
-    Some(read.map(|action| Reading { action, found_in: Place::Structured, repairs: Vec::new() }))
+    Some(read.map(|action| Reading {
+        action,
+        found_in: Place::Structured,
+        repairs: Vec::new(),
+    }))
 }

@@ -9,11 +9,19 @@ use proptest::prelude::*;
 use super::*;
 
 fn ask(kind: &'static str, seat: usize, form: Form) -> Ask {
-    Ask { seat, kind, form, foul_allowance: 3 }
+    Ask {
+        seat,
+        kind,
+        form,
+        foul_allowance: 3,
+    }
 }
 
 fn reply(text: &str) -> Reply {
-    Reply { text: text.to_owned(), finish_reason: "stop".to_owned() }
+    Reply {
+        text: text.to_owned(),
+        finish_reason: "stop".to_owned(),
+    }
 }
 
 fn guess() -> Ask {
@@ -22,8 +30,10 @@ fn guess() -> Ask {
 
 /// The ask of an "@" line: kind, then what its form needs.
 fn ask_of(form: &str, line: &str) -> Ask {
-    let words: Vec<&'static str> =
-        line.split_whitespace().map(|word| &*word.to_owned().leak()).collect();
+    let words: Vec<&'static str> = line
+        .split_whitespace()
+        .map(|word| &*word.to_owned().leak())
+        .collect();
     let number = |at: usize| words[at].parse().unwrap();
     let form = match form {
         "integer" => Form::Integer {
@@ -31,8 +41,13 @@ fn ask_of(form: &str, line: &str) -> Ask {
             max: Some(number(2)),
             pass: words.get(3).copied(),
         },
-        "number" => Form::Number { min: number(1) as f64, max: number(2) as f64 },
-        _ => Form::Choice { options: words[1..].to_vec().into() },
+        "number" => Form::Number {
+            min: number(1) as f64,
+            max: number(2) as f64,
+        },
+        _ => Form::Choice {
+            options: words[1..].to_vec().into(),
+        },
     };
     ask(words[0], 3, form)
 }
@@ -43,13 +58,13 @@ fn shown(read: &Result<Reading, Foul>) -> String {
         Ok(reading) => match &reading.action {
             Action::Integer(number) => number.to_string(),
             Action::Number(number) => number.to_string(),
-            Action::Choice(word) => {
-                return word.to_string();
-            }
+            Action::Choice(word) => word.to_string(),
             Action::Target(seat) => seat.to_string(),
-            Action::Division(amounts) => {
-                amounts.iter().map(i64::to_string).collect::<Vec<_>>().join(",")
-            }
+            Action::Division(amounts) => amounts
+                .iter()
+                .map(i64::to_string)
+                .collect::<Vec<_>>()
+                .join(","),
             Action::Pass => "pass".to_owned(),
         },
         Err(foul) => match foul.kind {
@@ -87,7 +102,12 @@ fn check_table(form: &str, mut ask: Option<Ask>, table: &str) {
             wrong.push(format!("{text:?}: expected {expected}, read {found}"));
         }
     }
-    assert!(wrong.is_empty(), "{} of {rows} rows:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(
+        wrong.is_empty(),
+        "{} of {rows} rows:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
     assert!(rows >= 60, "{form}: {rows} rows");
 }
 
@@ -108,14 +128,28 @@ fn choices_are_read() {
 
 #[test]
 fn targets_are_read() {
-    let form = Form::Target { seats: vec![1, 5, 8, 9], pass: Some("miss") };
-    check_table("target", Some(ask("shot", 3, form)), include_str!("replies/target.tsv"));
+    let form = Form::Target {
+        seats: vec![1, 5, 8, 9],
+        pass: Some("miss"),
+    };
+    check_table(
+        "target",
+        Some(ask("shot", 3, form)),
+        include_str!("replies/target.tsv"),
+    );
 }
 
 #[test]
 fn divisions_are_read() {
-    let form = Form::Division { parts: 5, total: 100 };
-    check_table("division", Some(ask("proposal", 0, form)), include_str!("replies/division.tsv"));
+    let form = Form::Division {
+        parts: 5,
+        total: 100,
+    };
+    check_table(
+        "division",
+        Some(ask("proposal", 0, form)),
+        include_str!("replies/division.tsv"),
+    );
 }
 
 #[test]
@@ -132,7 +166,11 @@ fn repairs_are_recorded() {
     ];
     assert_eq!(reading.repairs, all);
     assert!(!reading.is_clean());
-    assert!(read(&guess(), &reply("{\"guess\": 33}")).unwrap().is_clean());
+    assert!(
+        read(&guess(), &reply("{\"guess\": 33}"))
+            .unwrap()
+            .is_clean()
+    );
 }
 
 #[test]
@@ -143,7 +181,10 @@ fn words_that_were_cut_off_are_no_answer() {
     };
     let foul = read(&guess(), &cut("I choose 33 or", "length")).unwrap_err();
     assert_eq!(foul.kind, FoulKind::NoReply);
-    assert_eq!(foul.reason, "the reply was cut off before it stated a guess");
+    assert_eq!(
+        foul.reason,
+        "the reply was cut off before it stated a guess"
+    );
     let foul = read(&guess(), &cut("33", "content_filter")).unwrap_err();
     assert_eq!(foul.kind, FoulKind::NoReply);
     // A complete object is an answer, whatever came after it.
@@ -157,17 +198,43 @@ fn reasons_say_what_would_be_right() {
     let expected = "no guess could be found in the reply: it must be a whole number from 0 to 100";
     assert_eq!(foul.reason, expected);
     let foul = read(&guess(), &reply("I choose 33 or 34.")).unwrap_err();
-    assert!(foul.reason.contains("more than one guess"), "{}", foul.reason);
+    assert!(
+        foul.reason.contains("more than one guess"),
+        "{}",
+        foul.reason
+    );
 }
 
 fn all_forms() -> Vec<Ask> {
     vec![
         guess(),
-        ask("offer", 3, Form::Integer { min: None, max: None, pass: Some("withdraw") }),
+        ask(
+            "offer",
+            3,
+            Form::Integer {
+                min: None,
+                max: None,
+                pass: Some("withdraw"),
+            },
+        ),
         ask("share", 3, Form::Number { min: 0.0, max: 1.0 }),
         ask("choice", 3, Form::choice(&["go", "stay"])),
-        ask("shot", 3, Form::Target { seats: vec![1, 2], pass: Some("miss") }),
-        ask("proposal", 3, Form::Division { parts: 5, total: 100 }),
+        ask(
+            "shot",
+            3,
+            Form::Target {
+                seats: vec![1, 2],
+                pass: Some("miss"),
+            },
+        ),
+        ask(
+            "proposal",
+            3,
+            Form::Division {
+                parts: 5,
+                total: 100,
+            },
+        ),
     ]
 }
 
@@ -176,16 +243,58 @@ fn all_forms() -> Vec<Ask> {
 const PATIENCE: Duration = Duration::from_secs(20);
 
 const HOSTILE: &[&str] = &[
-    "[[1,2],", "[", "{\"a\":", "i will ", "1,", "<think>", "{", "[{", "{'", "{\"", "[\"[\",", "{/*",
-    "[//", "i ", "my bid is ", "1 ", "player_", "player ", "</think>", "**", "not ", "\\boxed{",
-    "3/", "{\"guess\":", "{\"guess\":1},", "twenty-", "-", "\n", "\u{201c}", "$", "i bid 3 or ",
-    "[1,", "{a:[", "go ", "é", "<", "[\"{", "]", "1,234,", "player_1: ",
+    "[[1,2],",
+    "[",
+    "{\"a\":",
+    "i will ",
+    "1,",
+    "<think>",
+    "{",
+    "[{",
+    "{'",
+    "{\"",
+    "[\"[\",",
+    "{/*",
+    "[//",
+    "i ",
+    "my bid is ",
+    "1 ",
+    "player_",
+    "player ",
+    "</think>",
+    "**",
+    "not ",
+    "\\boxed{",
+    "3/",
+    "{\"guess\":",
+    "{\"guess\":1},",
+    "twenty-",
+    "-",
+    "\n",
+    "\u{201c}",
+    "$",
+    "i bid 3 or ",
+    "[1,",
+    "{a:[",
+    "go ",
+    "é",
+    "<",
+    "[\"{",
+    "]",
+    "1,234,",
+    "player_1: ",
 ];
 
 #[test]
 fn a_hostile_megabyte_is_read_in_linear_time() {
-    let worst = HOSTILE.iter().take(6).map(|piece| piece.repeat(1_000_000 / piece.len()));
-    let others = HOSTILE.iter().skip(6).map(|piece| piece.repeat(50_000 / piece.len()) + "]");
+    let worst = HOSTILE
+        .iter()
+        .take(6)
+        .map(|piece| piece.repeat(1_000_000 / piece.len()));
+    let others = HOSTILE
+        .iter()
+        .skip(6)
+        .map(|piece| piece.repeat(20_000 / piece.len()) + "]");
     for (text, ask) in worst.zip(all_forms()) {
         read_in_time(&ask, &text);
     }
@@ -204,8 +313,12 @@ fn read_in_time(ask: &Ask, text: &str) {
 
 #[test]
 fn deep_nesting_does_not_overflow_the_stack() {
-    for open in ["[", "{\"a\":", "[{\"guess\":"] {
-        let text = open.repeat(200_000);
+    for (open, times) in [
+        ("[", 200_000),
+        ("{\"a\":", 20_000),
+        ("[{\"guess\":", 20_000),
+    ] {
+        let text = open.repeat(times);
         assert!(read(&guess(), &reply(&text)).is_err());
         let behind = format!("{text} {{\"guess\": 33}}");
         let found = read(&guess(), &reply(&behind)).unwrap();
@@ -250,8 +363,52 @@ proptest! {
 }
 
 const SCRAPS: &[&str] = &[
-    "{", "}", "[", "]", "\"", "'", ":", ",", "guess", "\"guess\": ", "33", "-1", "2/3", "50%", "$",
-    "<think>", "</think>", "```json\n", "```", "**", "I ", "will ", "not ", "choose ", "go", "stay",
-    "player_", "3", " ", "\n", ". ", "\\", "\\u12", "//", "/*", "*/", "#", "\\boxed{", "None", "é",
-    "\u{201c}", "twenty", "-", "one", " hundred", "or ", "1e999", "9999999999999999999999",
+    "{",
+    "}",
+    "[",
+    "]",
+    "\"",
+    "'",
+    ":",
+    ",",
+    "guess",
+    "\"guess\": ",
+    "33",
+    "-1",
+    "2/3",
+    "50%",
+    "$",
+    "<think>",
+    "</think>",
+    "```json\n",
+    "```",
+    "**",
+    "I ",
+    "will ",
+    "not ",
+    "choose ",
+    "go",
+    "stay",
+    "player_",
+    "3",
+    " ",
+    "\n",
+    ". ",
+    "\\",
+    "\\u12",
+    "//",
+    "/*",
+    "*/",
+    "#",
+    "\\boxed{",
+    "None",
+    "é",
+    "\u{201c}",
+    "twenty",
+    "-",
+    "one",
+    " hundred",
+    "or ",
+    "1e999",
+    "9999999999999999999999",
 ];

@@ -1,1 +1,50 @@
-//! Tests of this module.
+//! Early checks of model players against games and templates.
+
+use agon_engine::PlayerKind;
+use serde_json::json;
+
+use super::*;
+
+fn check(settings: serde_json::Value, game: &str) -> Result<(), String> {
+    let settings = settings.as_object().unwrap().clone().into_iter().collect();
+    let player = PlayerSpec {
+        name: "ann".to_owned(),
+        kind: PlayerKind::Model,
+        settings,
+    };
+    let checked = check_player(&player, game, &PromptLibrary::builtin());
+    checked.map_err(|error| error.to_string())
+}
+
+#[test]
+fn every_agent_plays_every_prompt_version() {
+    for agent in AGENTS {
+        for prompt in ["v1", "v2", "v3", "v4", "v5"] {
+            let settings = json!({ "model": "m", "agent": agent.name, "prompt": prompt });
+            assert_eq!(check(settings, "guess_two_thirds"), Ok(()));
+        }
+    }
+}
+
+#[test]
+fn what_does_not_exist_is_answered_with_what_does() {
+    let game = "guess_two_thirds";
+    let message = check(json!({ "model": "m", "agent": "clever" }), game).unwrap_err();
+    let expected = "player \"ann\": no agent \"clever\"; there are direct, chain_of_thought";
+    assert_eq!(message, expected);
+    let message = check(json!({ "model": "m", "prompt": "v6" }), game).unwrap_err();
+    assert!(
+        message.ends_with("there are v1, v2, v3, v4, v5"),
+        "{message}"
+    );
+    let message = check(json!({ "model": "m" }), "shared").unwrap_err();
+    assert!(
+        message.contains("no prompts for the game \"shared\""),
+        "{message}"
+    );
+    let message = check(json!({ "model": "m" }), "chess").unwrap_err();
+    assert!(
+        message.contains("no prompts for the game \"chess\""),
+        "{message}"
+    );
+}

@@ -8,8 +8,8 @@ use agon_engine::chance::Luck;
 use agon_engine::rules::common::Random;
 use agon_engine::spec::Settings;
 use agon_engine::{
-    Action, Ask, Chance, Event, Foul, Play, PlayerKind, PlayerSpec, Rule, Seat,
-    SessionSpec, View, registry,
+    Action, Ask, Chance, Event, Foul, Play, PlayerKind, PlayerSpec, Rule, Seat, SessionSpec, View,
+    registry,
 };
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -62,14 +62,27 @@ pub fn play(name: &str, params: &Settings, seed: u64, forfeit: usize) -> Game {
                 }
             }
         }
-        steps.push(Step { events, ask, action });
+        steps.push(Step {
+            events,
+            ask,
+            action,
+        });
     }
     let events = play.log().all().to_vec();
-    Game { name: registration.info.name, params: built.params, seats, events, steps }
+    Game {
+        name: registration.info.name,
+        params: built.params,
+        seats,
+        events,
+        steps,
+    }
 }
 
 pub fn foul() -> Foul {
-    Foul::new(agon_engine::FoulKind::Unreadable, "no answer could be found")
+    Foul::new(
+        agon_engine::FoulKind::Unreadable,
+        "no answer could be found",
+    )
 }
 
 pub fn settings(json: serde_json::Value) -> Settings {
@@ -81,12 +94,23 @@ pub fn settings(json: serde_json::Value) -> Settings {
 
 pub fn player(json: serde_json::Value) -> PlayerSpec {
     let mut settings = settings(json);
-    settings.entry("model".to_owned()).or_insert_with(|| "scripted".into());
-    PlayerSpec { name: "tester".to_owned(), kind: PlayerKind::Model, settings }
+    settings
+        .entry("model".to_owned())
+        .or_insert_with(|| "scripted".into());
+    PlayerSpec {
+        name: "tester".to_owned(),
+        kind: PlayerKind::Model,
+        settings,
+    }
 }
 
 impl Game {
-    pub fn agent(&self, player: &PlayerSpec, seat: Seat, library: &PromptLibrary) -> Box<dyn Agent> {
+    pub fn agent(
+        &self,
+        player: &PlayerSpec,
+        seat: Seat,
+        library: &PromptLibrary,
+    ) -> Box<dyn Agent> {
         let session = SessionSpec {
             experiment: "test".to_owned(),
             setting: Settings::new(),
@@ -120,7 +144,12 @@ impl Game {
                 Some(action) => {
                     mind.prepare(&write(&step.ask, action));
                     let read = act(&mut *agent, &step.ask, None, &mind);
-                    assert_eq!(read.as_ref(), Ok(action), "reply: {}", write(&step.ask, action));
+                    assert_eq!(
+                        read.as_ref(),
+                        Ok(action),
+                        "reply: {}",
+                        write(&step.ask, action)
+                    );
                 }
                 None => {
                     mind.prepare("I would rather not say.");
@@ -138,7 +167,10 @@ impl Game {
 }
 
 pub fn show(agent: &mut dyn Agent, seat: Seat, events: &[Event], mind: &dyn Mind) {
-    let seen: Vec<_> = View::new(seat, events).sights().map(|sight| sight.to_event()).collect();
+    let seen: Vec<_> = View::new(seat, events)
+        .sights()
+        .map(|sight| sight.to_event())
+        .collect();
     agent.observe(&seen, mind).now_or_never().unwrap().unwrap();
 }
 
@@ -148,7 +180,11 @@ pub fn act(
     refused: Option<&Foul>,
     mind: &dyn Mind,
 ) -> Result<Action, Foul> {
-    agent.act(ask, refused, mind).now_or_never().unwrap().unwrap()
+    agent
+        .act(ask, refused, mind)
+        .now_or_never()
+        .unwrap()
+        .unwrap()
 }
 
 /// A mind that says what it was told to say and keeps what it was asked.
@@ -176,7 +212,10 @@ impl Mind for Scripted {
     fn think(&self, thought: Thought) -> BoxFuture<'static, Result<Reply, MindError>> {
         self.thoughts.lock().unwrap().push(thought);
         let text = self.next.lock().unwrap().clone();
-        let reply = Reply { text, finish_reason: "stop".to_owned() };
+        let reply = Reply {
+            text,
+            finish_reason: "stop".to_owned(),
+        };
         Box::pin(std::future::ready(Ok(reply)))
     }
 }
@@ -188,6 +227,14 @@ pub fn as_json(ask: &Ask, action: &Action) -> String {
 
 /// The length of a request as it travels, roughly.
 pub fn bytes(thought: &Thought) -> usize {
-    let messages: usize = thought.messages.iter().map(|message| message.content.len() + 30).sum();
-    messages + thought.format.as_ref().map_or(0, |format| format.schema.len())
+    let messages: usize = thought
+        .messages
+        .iter()
+        .map(|message| message.content.len() + 30)
+        .sum();
+    messages
+        + thought
+            .format
+            .as_ref()
+            .map_or(0, |format| format.schema.len())
 }

@@ -29,21 +29,36 @@ const DENIALS: &[&str] = &[
 ];
 
 /// Words that begin another clause.
-const CLAUSES: &[&str] = &["but", "and", "because", "since", "so", "then", "however", "if", "i"];
+const CLAUSES: &[&str] = &[
+    "but", "and", "because", "since", "so", "then", "however", "if", "i",
+];
 
 /// A number behind one of these is its label.
-const LABELS_BEFORE: &[&str] =
-    &["round", "rounds", "player", "players", "step", "turn", "level", "version", "day", "pirate"];
+const LABELS_BEFORE: &[&str] = &[
+    "round", "rounds", "player", "players", "step", "turn", "level", "version", "day", "pirate",
+];
 
 /// A number before one of these counts something else.
 const COUNTED_AFTER: &[&str] = &[
-    "players", "rounds", "people", "others", "participants", "steps", "times", "pirates", "turns",
-    "bidders", "opponents", "diners", "votes",
+    "players",
+    "rounds",
+    "people",
+    "others",
+    "participants",
+    "steps",
+    "times",
+    "pirates",
+    "turns",
+    "bidders",
+    "opponents",
+    "diners",
+    "votes",
 ];
 
 /// Units that make "one" a number and not a pronoun.
-const UNITS: &[&str] =
-    &["gold", "golds", "coin", "coins", "token", "tokens", "dollar", "dollars", "point", "points"];
+const UNITS: &[&str] = &[
+    "gold", "golds", "coin", "coins", "token", "tokens", "dollar", "dollars", "point", "points",
+];
 
 /// All mentions, in order.
 pub fn mentions(ask: &Ask, tokens: &[Token<'_>]) -> Vec<Mention> {
@@ -53,7 +68,12 @@ pub fn mentions(ask: &Ask, tokens: &[Token<'_>]) -> Vec<Mention> {
         match mention_at(ask, tokens, at) {
             Some((action, end)) => {
                 let negated = is_negated(tokens, at);
-                found.push(Mention { start: at, end, action, negated });
+                found.push(Mention {
+                    start: at,
+                    end,
+                    action,
+                    negated,
+                });
                 at = end;
             }
             None => at += 1,
@@ -70,8 +90,11 @@ fn mention_at(ask: &Ask, tokens: &[Token<'_>], at: usize) -> Option<(Action, usi
                 let (value, end) = number_at(tokens, at, 100.0)?;
                 // Far inside i64, and exact.
                 let whole = value.fract() == 0.0 && value.abs() < 1e15;
-                let action =
-                    if whole { Action::Integer(value as i64) } else { Action::Number(value) };
+                let action = if whole {
+                    Action::Integer(value as i64)
+                } else {
+                    Action::Number(value)
+                };
                 Some((action, end))
             })
         }
@@ -122,7 +145,13 @@ fn number_at(tokens: &[Token<'_>], at: usize, percent: f64) -> Option<(f64, usiz
 /// The number of "10 of my 20 tokens" or "10 out of 20" that is not meant.
 fn is_part_of(tokens: &[Token<'_>], at: usize) -> bool {
     let mut back = at;
-    while back > 0 && is_word(tokens, back - 1, &["my", "the", "your", "our", "all", "available"]) {
+    while back > 0
+        && is_word(
+            tokens,
+            back - 1,
+            &["my", "the", "your", "our", "all", "available"],
+        )
+    {
         back -= 1;
     }
     if back == 0 || !is_word(tokens, back - 1, &["of"]) {
@@ -130,7 +159,10 @@ fn is_part_of(tokens: &[Token<'_>], at: usize) -> bool {
     }
     let whole = back.wrapping_sub(2);
     is_word(tokens, whole, &["out", "all", "half", "none", "most"])
-        || matches!(tokens.get(whole), Some(Token::Number(_) | Token::Percent(_) | Token::Fraction(_)))
+        || matches!(
+            tokens.get(whole),
+            Some(Token::Number(_) | Token::Percent(_) | Token::Fraction(_))
+        )
 }
 
 /// One end of "0 to 100", "0-100" or "between 0 and 100".
@@ -176,13 +208,31 @@ fn number_word(tokens: &[Token<'_>], at: usize) -> Option<(f64, usize)> {
 }
 
 const ONES: &[&str] = &[
-    "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten",
-    "eleven", "twelve", "thirteen", "fourteen", "fifteen", "sixteen", "seventeen", "eighteen",
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
     "nineteen",
 ];
 
-const TENS: &[&str] =
-    &["twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety"];
+const TENS: &[&str] = &[
+    "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
+];
 
 /// The end of an option at a place, in any of its usual endings.
 fn option_at(tokens: &[Token<'_>], at: usize, option: &str) -> Option<usize> {

@@ -21,39 +21,177 @@ pub enum Stated {
 /// Words that may stand between a subject and its answer.
 const FILLING: &[&str] = &[
     // being and intending
-    "is", "be", "will", "would", "shall", "am", "'ll", "have", "has", "should", "must", "want",
-    "wish", "decide", "decided", "going", "to", "prefer", "rather", "like", "intend", "plan",
-    "opt", "opted", "hereby", "therefore", "thus", "simply", "just", "now", "again", "still",
-    "definitely", "intentionally", "deliberately", "also", "only", "then", "so", "it", "that",
+    "is",
+    "be",
+    "will",
+    "would",
+    "shall",
+    "am",
+    "'ll",
+    "have",
+    "has",
+    "should",
+    "must",
+    "want",
+    "wish",
+    "decide",
+    "decided",
+    "going",
+    "to",
+    "prefer",
+    "rather",
+    "like",
+    "intend",
+    "plan",
+    "opt",
+    "opted",
+    "hereby",
+    "therefore",
+    "thus",
+    "simply",
+    "just",
+    "now",
+    "again",
+    "still",
+    "definitely",
+    "intentionally",
+    "deliberately",
+    "also",
+    "only",
+    "then",
+    "so",
+    "it",
+    "that",
     // choosing
-    "choose", "chose", "chosen", "pick", "picked", "select", "selected", "guess", "say", "bid",
-    "go", "with", "for", "contribute", "give", "put", "offer", "submit", "play", "take", "claim",
-    "request", "ask", "answer", "vote", "order", "ordering", "voting", "choosing", "bidding",
-    "picking", "guessing", "contributing", "selecting", "submitting", "shoot", "shooting", "fire",
-    "firing", "aim", "aiming", "target", "targeting", "attack", "eliminate", "at", "make", "set",
-    "enter", "propose", "settle", "stick", "keep", "name", "call", "on", "in", "into", "suggest",
+    "choose",
+    "chose",
+    "chosen",
+    "pick",
+    "picked",
+    "select",
+    "selected",
+    "guess",
+    "say",
+    "bid",
+    "go",
+    "with",
+    "for",
+    "contribute",
+    "give",
+    "put",
+    "offer",
+    "submit",
+    "play",
+    "take",
+    "claim",
+    "request",
+    "ask",
+    "answer",
+    "vote",
+    "order",
+    "ordering",
+    "voting",
+    "choosing",
+    "bidding",
+    "picking",
+    "guessing",
+    "contributing",
+    "selecting",
+    "submitting",
+    "shoot",
+    "shooting",
+    "fire",
+    "firing",
+    "aim",
+    "aiming",
+    "target",
+    "targeting",
+    "attack",
+    "eliminate",
+    "at",
+    "make",
+    "set",
+    "enter",
+    "propose",
+    "settle",
+    "stick",
+    "keep",
+    "name",
+    "call",
+    "on",
+    "in",
+    "into",
+    "suggest",
     // what is chosen, and when
-    "a", "an", "the", "my", "this", "of", "number", "value", "integer", "whole", "round", "turn",
-    "final", "amount", "exactly", "all", "option", "dish", "choice", "decision", "contribution",
-    "tokens", "gold", "coins", "dollars", "shot", "player", "time", "as", "home", "proposal",
-    "plan", "down", "by",
+    "a",
+    "an",
+    "the",
+    "my",
+    "this",
+    "of",
+    "number",
+    "value",
+    "integer",
+    "whole",
+    "round",
+    "turn",
+    "final",
+    "amount",
+    "exactly",
+    "all",
+    "option",
+    "dish",
+    "choice",
+    "decision",
+    "contribution",
+    "tokens",
+    "gold",
+    "coins",
+    "dollars",
+    "shot",
+    "player",
+    "time",
+    "as",
+    "home",
+    "proposal",
+    "plan",
+    "down",
+    "by",
 ];
 
 /// Subjects that speak for the player.
 const SELF: &[&str] = &["i", "i'll", "i'd", "i'm", "i've", "let's"];
 
 /// Nouns for an answer of any kind; with "the" or "my" before them, or nothing.
-const NOUNS: &[&str] = &["answer", "choice", "decision", "response", "selection", "pick", "action"];
+const NOUNS: &[&str] = &[
+    "answer",
+    "choice",
+    "decision",
+    "response",
+    "selection",
+    "pick",
+    "action",
+];
 
 /// Nouns for numbers; only with "my" or "final" before them, or nothing.
-const NUMBER_NOUNS: &[&str] =
-    &["guess", "bid", "number", "contribution", "offer", "amount", "claim", "valuation"];
+const NUMBER_NOUNS: &[&str] = &[
+    "guess",
+    "bid",
+    "number",
+    "contribution",
+    "offer",
+    "amount",
+    "claim",
+    "valuation",
+];
 
 /// Nouns for targets.
 const TARGET_NOUNS: &[&str] = &["target", "shot"];
 
 /// Before a subject, these make it a thought and no statement.
-const SUPPOSING: &[&str] = &["if", "when", "suppose", "whether", "unless", "assuming", "should"];
+const SUPPOSING: &[&str] = &[
+    "if", "when", "suppose", "whether", "unless", "assuming", "should",
+];
 
 /// Behind an answer, these make it one of the past.
 const PAST: &[&str] = &["last", "previous", "previously", "earlier", "before"];
@@ -70,7 +208,10 @@ pub fn latest(ask: &Ask, tokens: &[Token<'_>], mentions: &[Mention]) -> Stated {
     // Where the filling words behind an earlier subject ended; nothing new is
     // found by walking them again for every subject inside.
     for (at, token) in tokens.iter().enumerate() {
-        while mentions.get(next).is_some_and(|mention| mention.start <= at) {
+        while mentions
+            .get(next)
+            .is_some_and(|mention| mention.start <= at)
+        {
             next += 1;
         }
         let (Token::Word(word), Some(mention)) = (token, mentions.get(next)) else {
@@ -87,9 +228,17 @@ pub fn latest(ask: &Ask, tokens: &[Token<'_>], mentions: &[Mention]) -> Stated {
             _ => Stated::One(mention.action.clone()),
         };
         let is_final = previous_word(tokens, at) == Some("final");
-        if is_final { finally = statement } else { stated = statement }
+        if is_final {
+            finally = statement;
+        } else {
+            stated = statement;
+        }
     }
-    if finally == Stated::None { stated } else { finally }
+    if finally == Stated::None {
+        stated
+    } else {
+        finally
+    }
 }
 
 fn is_subject(ask: &Ask, tokens: &[Token<'_>], at: usize, word: &str) -> bool {

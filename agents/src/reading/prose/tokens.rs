@@ -63,7 +63,11 @@ fn mark(letter: char, after: &str) -> Option<Token<'static>> {
     match letter {
         '\n' => Some(Token::End('\n')),
         '!' | '?' => Some(Token::End(letter)),
-        '.' if after.chars().next().is_none_or(|next| !next.is_alphanumeric()) => {
+        '.' if after
+            .chars()
+            .next()
+            .is_none_or(|next| !next.is_alphanumeric()) =>
+        {
             Some(Token::End('.'))
         }
         ',' | ';' | ':' | '=' | '-' | '(' | ')' | '[' | ']' | '/' | '%' | '<' | '>' | '+' => {
@@ -89,7 +93,10 @@ fn number(text: &str, previous: char) -> Option<(Token<'static>, usize)> {
         return None;
     }
     // A sign may stand before or behind the currency: -$5, $-5.
-    let money = text[signed..].chars().next().filter(|sign| "$€£¥".contains(*sign));
+    let money = text[signed..]
+        .chars()
+        .next()
+        .filter(|sign| "$€£¥".contains(*sign));
     let start = signed + money.map_or(0, char::len_utf8);
     let whole_end = digits_end(bytes, start);
     let mut end = grouped_end(bytes, start, whole_end);
@@ -100,10 +107,17 @@ fn number(text: &str, previous: char) -> Option<(Token<'static>, usize)> {
         return None;
     }
     // "3rd", "2nd" and "50k" are words.
-    if text[end..].chars().next().is_some_and(|next| next.is_alphabetic() || next == '_') {
+    if text[end..]
+        .chars()
+        .next()
+        .is_some_and(|next| next.is_alphabetic() || next == '_')
+    {
         return None;
     }
-    let digits: String = text[start..end].chars().filter(|letter| *letter != ',').collect();
+    let digits: String = text[start..end]
+        .chars()
+        .filter(|letter| *letter != ',')
+        .collect();
     let size: f64 = digits.parse().ok()?;
     let value = if bytes[0] == b'-' { -size } else { size };
     if let Some((divisor, length)) = divisor(&text[end..]) {
@@ -118,7 +132,9 @@ fn number(text: &str, previous: char) -> Option<(Token<'static>, usize)> {
 }
 
 fn digits_end(bytes: &[u8], start: usize) -> usize {
-    let digits = bytes[start.min(bytes.len())..].iter().take_while(|byte| byte.is_ascii_digit());
+    let digits = bytes[start.min(bytes.len())..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit());
     start + digits.count()
 }
 
@@ -158,7 +174,10 @@ mod tests {
     fn numbers_come_in_many_forms() {
         assert_eq!(numbers("33"), [33.0]);
         assert_eq!(numbers("33. Then 34."), [33.0, 34.0]);
-        assert_eq!(numbers("$1,250.50 and -5, +7, -$3"), [1250.5, -5.0, 7.0, -3.0]);
+        assert_eq!(
+            numbers("$1,250.50 and -5, +7, -$3"),
+            [1250.5, -5.0, 7.0, -3.0]
+        );
         assert_eq!(numbers("60% or 2/3"), [60.0, 2.0 / 3.0]);
         assert_eq!(numbers("97, 0, 1"), [97.0, 0.0, 1.0]);
         assert_eq!(numbers("0,100,0"), [0.0, 100.0, 0.0]);
@@ -170,7 +189,12 @@ mod tests {
     #[test]
     fn words_keep_their_apostrophes() {
         let tokens = tokenize("i won't \"go\".");
-        let expected = [Token::Word("i"), Token::Word("won't"), Token::Word("go"), Token::End('.')];
+        let expected = [
+            Token::Word("i"),
+            Token::Word("won't"),
+            Token::Word("go"),
+            Token::End('.'),
+        ];
         assert_eq!(tokens, expected);
     }
 }
