@@ -3,6 +3,12 @@
 //! first, plainly, then divan's tables. Sessions end as lines of JSON, as they
 //! do in a worker; the allocator is that of the binary.
 
+#![allow(
+    clippy::disallowed_methods,
+    clippy::disallowed_types,
+    reason = "the engine reads no clock, its benchmarks do"
+)]
+
 use std::hint::black_box;
 use std::sync::Arc;
 use std::time::{Duration, Instant};

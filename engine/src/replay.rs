@@ -4,7 +4,7 @@
 //! refuses what it cannot read with a typed error; [`replay`] plays it and lists
 //! every difference. No files here: `agon replay` and the tests read those.
 //! Each family of records is one file beside this one; a new family adds its
-//! readers to [`FAMILIES`] and changes nothing else.
+//! readers to `FAMILIES` and changes nothing else.
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;

@@ -1,8 +1,11 @@
 //! Runs the conformance kit over every registered game. A new game is covered by
 //! being registered; each test below is one property of the kit.
 
-use agon_engine::conformance::{PROPERTIES, cases, faults};
+use agon_engine::Luck;
+use agon_engine::conformance::{Case, PROPERTIES, cases, faults};
 use agon_engine::registry::GAMES;
+use agon_engine::spec::Settings;
+use proptest::prelude::*;
 
 /// Faults of one game that are shown; the rest is usually the same again.
 const SHOWN: usize = 5;
@@ -76,5 +79,22 @@ fn game_names_are_unique_and_sorted_lookups_work() {
             "{} is registered twice",
             game.info.name
         );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
+
+    #[test]
+    fn any_property_holds_with_any_luck(
+        game in 0..GAMES.len(),
+        property in 0..PROPERTIES.len(),
+        seed in any::<u64>(),
+        repeat in any::<u32>(),
+    ) {
+        let case = Case::new(&GAMES[game], &Settings::new(), Luck { seed, repeat });
+        let case = case.expect("defaults are good parameters");
+        let held = (PROPERTIES[property].holds)(&case);
+        prop_assert!(held.is_ok(), "{}: {:?}", PROPERTIES[property].name, held);
     }
 }

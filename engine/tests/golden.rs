@@ -2,6 +2,11 @@
 //! sessions and one short session in words. Files are rewritten only with
 //! `AGON_REFRESH_GOLDEN=1`; raise the game's `rules_version` when they change.
 
+#![allow(
+    clippy::disallowed_methods,
+    reason = "the engine reads no files, its tests do"
+)]
+
 use std::path::{Path, PathBuf};
 
 use agon_engine::conformance::{full_run_hash, transcript};

@@ -4,6 +4,11 @@
 //! `../shared/recorded` beside the workspace). Nothing is skipped: without them
 //! these tests fail.
 
+#![allow(
+    clippy::disallowed_types,
+    reason = "the engine reads no files, its tests do"
+)]
+
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
