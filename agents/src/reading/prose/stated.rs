@@ -115,7 +115,6 @@ const FILLING: &[&str] = &[
     "propose",
     "settle",
     "stick",
-    "keep",
     "name",
     "call",
     "on",
@@ -141,6 +140,7 @@ const FILLING: &[&str] = &[
     "all",
     "option",
     "dish",
+    "item",
     "choice",
     "decision",
     "contribution",
@@ -182,7 +182,6 @@ const NUMBER_NOUNS: &[&str] = &[
     "offer",
     "amount",
     "claim",
-    "valuation",
 ];
 
 /// Nouns for targets.
@@ -303,8 +302,13 @@ fn joined(tokens: &[Token<'_>], first: &Mention, second: &Mention) -> bool {
     if first.action == second.action || second.negated {
         return false;
     }
-    match &tokens[first.end..second.start] {
-        [Token::Word(word)] => matches!(*word, "or" | "and" | "to"),
+    let between: Vec<&Token<'_>> = tokens[first.end..second.start]
+        .iter()
+        .filter(|token| !matches!(token, Token::Mark(',' | '(')))
+        .take(3)
+        .collect();
+    match &*between {
+        [Token::Word(word)] => matches!(*word, "or" | "and" | "to" | "maybe" | "perhaps"),
         [Token::Mark('-' | '/')] => true,
         [Token::Word("or"), Token::Word("maybe" | "perhaps" | "even")] => true,
         _ => false,
