@@ -47,6 +47,7 @@ struct Open {
 struct CachedSchema {
     kind: &'static str,
     form: Form,
+    thinking: Thinking,
     schema: Arc<str>,
 }
 
@@ -83,6 +84,10 @@ impl Dialogue {
     /// # Errors
     /// A template does not render.
     pub fn hear(&mut self, events: &[SeenEvent]) -> Result<(), MindError> {
+        // Nothing new: the last ask may still be put again.
+        if events.is_empty() {
+            return Ok(());
+        }
         self.close().map_err(impossible)?;
         for event in events {
             match self.narrator.tell(event).map_err(impossible)? {
@@ -131,10 +136,12 @@ impl Dialogue {
             return None;
         }
         let cached = self.schema.take();
-        let fitting = cached.filter(|old| old.kind == ask.kind && old.form == ask.form);
+        let fitting = cached
+            .filter(|old| old.kind == ask.kind && old.form == ask.form && old.thinking == thinking);
         let cached = fitting.unwrap_or_else(|| CachedSchema {
             kind: ask.kind,
             form: ask.form.clone(),
+            thinking,
             schema: reply_schema(ask, thinking).into(),
         });
         let schema = Arc::clone(&cached.schema);

@@ -20,7 +20,8 @@ mod near;
 
 pub use near::nearest;
 
-/// Raised whenever the code of this crate changes what is sent to a model.
+/// Raised whenever the code of this crate changes what is sent to a model, or how
+/// its replies are read.
 pub const AGENTS_VERSION: u32 = 1;
 
 /// Version of the built-in templates and agents: [`AGENTS_VERSION`] and a digest

@@ -216,6 +216,47 @@ fn a_refused_answer_is_put_back_with_its_reason() {
     );
 }
 
+#[test]
+fn reasons_come_before_the_answer_in_the_schema() {
+    let game = table::play("guess_two_thirds", &table::settings(json!({})), 3, 0);
+    let schema = |settings: serde_json::Value| {
+        let thoughts = game.thoughts(&player(settings), 0, &game.events, as_json);
+        thoughts[0].format.clone().map(|format| format.schema)
+    };
+    let direct = schema(json!({})).unwrap();
+    let parsed: serde_json::Value = serde_json::from_str(&direct).unwrap();
+    assert_eq!(parsed["required"], json!(["guess"]));
+    let reasoned = schema(json!({ "agent": "chain_of_thought" })).unwrap();
+    let parsed: serde_json::Value = serde_json::from_str(&reasoned).unwrap();
+    assert_eq!(parsed["required"], json!(["reason", "guess"]));
+    assert!(reasoned.find("\"reason\"").unwrap() < reasoned.find("\"guess\"").unwrap());
+    assert_eq!(schema(json!({ "reply": "text" })), None);
+}
+
+#[test]
+fn replies_that_miss_their_form_are_noted() {
+    let game = table::play("guess_two_thirds", &table::settings(json!({})), 3, 0);
+    let mut agent = game.agent(&player(json!({})), 0, &PromptLibrary::builtin());
+    let mind = table::Scripted::default();
+    table::show(&mut *agent, 0, &game.events[..1], &mind);
+    for (reply, expected) in [
+        ("{\"guess\": 3}", None),
+        (
+            "{'guess': 3}",
+            Some(json!({ "found_in": "embedded", "repairs": ["quotes"] })),
+        ),
+        (
+            "I choose 3.",
+            Some(json!({ "found_in": "prose", "repairs": [] })),
+        ),
+    ] {
+        mind.prepare(reply);
+        table::act(&mut *agent, &game.steps[0].ask, None, &mind).unwrap();
+        let noted = agent.take_notes().pop().map(|note| note.body);
+        assert_eq!(noted, expected, "{reply}");
+    }
+}
+
 /// The events with everything changed that a seat may not know.
 fn disguised(events: &[Event], seat: usize) -> Vec<Event> {
     let change = |value: &Value| match value {

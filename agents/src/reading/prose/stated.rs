@@ -204,8 +204,6 @@ pub fn latest(ask: &Ask, tokens: &[Token<'_>], mentions: &[Mention]) -> Stated {
     let mut finally = Stated::None;
     // Position in `mentions` of the first one not before the subject.
     let mut next = 0;
-    // Where the filling words behind an earlier subject ended; nothing new is
-    // found by walking them again for every subject inside.
     for (at, token) in tokens.iter().enumerate() {
         while mentions
             .get(next)
