@@ -41,6 +41,7 @@ pub fn check(
         "seed": document.seed,
         "params": definition.params,
         "players": document.players,
+        "model": document.model,
     });
     let own = [
         ("game", definition.game.clone().map(Value::String)),
@@ -324,7 +325,7 @@ impl Checking<'_> {
             return assignment.at.clone();
         }
         match at.first_key() {
-            Some("players" | "seed") => at.clone(),
+            Some("players" | "model" | "seed") => at.clone(),
             _ => TreePath::root()
                 .key("games")
                 .index(self.game)

@@ -40,6 +40,9 @@ pub struct ExperimentDocument {
     pub team: String,
     /// The players by name: `kind` and the settings of that kind.
     pub players: BTreeMap<String, Settings>,
+    /// Settings of every model player that does not set them itself.
+    #[serde(default, skip_serializing_if = "Settings::is_empty")]
+    pub model: Settings,
     /// The games.
     pub games: Vec<GameDefinition>,
     /// Axes that apply to every game: path to values.
@@ -75,7 +78,7 @@ pub struct GameDefinition {
     /// Parameters; missing ones take their defaults.
     #[serde(default, skip_serializing_if = "Settings::is_empty")]
     pub params: Settings,
-    /// Who sits where; the only player everywhere when absent.
+    /// Who sits where; the only player, or the one called `subject`, everywhere when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seats: Option<Value>,
     /// Axes of this game: path to values.

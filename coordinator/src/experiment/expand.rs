@@ -115,13 +115,15 @@ fn check_idle_players(document: &ExperimentDocument, faults: &mut Faults) {
         .chain(rows)
         .filter_map(|path| TreePath::read(path).ok())
         .collect();
+    let model: Map<String, Value> = document.model.clone().into_iter().collect();
     for (name, settings) in &document.players {
         let at = TreePath::root().key("players").key(name.as_str());
-        if varied.iter().any(|path| path.overlaps(&at)) {
+        let touches = |path: &TreePath| path.overlaps(&at) || path.first_key() == Some("model");
+        if varied.iter().any(touches) {
             continue;
         }
         let settings: Map<String, Value> = settings.clone().into_iter().collect();
-        if let Err((key, message)) = players::player_kind(&settings) {
+        if let Err((key, message)) = players::player(name, &settings, &model) {
             let at = key.map_or_else(|| at.clone(), |key| at.key(key));
             faults.value(&at, message);
         }

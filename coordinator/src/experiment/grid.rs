@@ -10,7 +10,7 @@ use super::faults::{Faults, among};
 use super::path::TreePath;
 
 /// What a grid may vary.
-const ROOTS: [&str; 5] = ["params", "players", "seats", "game", "seed"];
+const ROOTS: [&str; 6] = ["params", "players", "model", "seats", "game", "seed"];
 
 /// One value that a cell sets.
 #[derive(Debug, Clone)]
@@ -51,6 +51,7 @@ impl Axis {
         match (root.as_str(), depth) {
             ("params", 1) => Err("name one parameter, as params.rounds".to_owned()),
             ("players", 1) => Err("name one player, as players.subject".to_owned()),
+            ("model", 1) => Err("name one setting, as model.temperature".to_owned()),
             ("game" | "seed", 2..) => Err(format!("{root} has nothing inside it")),
             _ => Ok(()),
         }

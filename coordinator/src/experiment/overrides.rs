@@ -12,15 +12,14 @@ use serde_json::{Map, Value, json};
 
 use super::faults::among;
 use super::path::{Step, TreePath};
+use super::players::SUBJECT;
 use super::source::{self, Source};
 
-/// The player that `--model` replaces.
-const SUBJECT: &str = "subject";
-
 /// What `--set` may change, apart from `games[..]`.
-const ROOTS: [&str; 9] = [
+const ROOTS: [&str; 10] = [
     "params",
     "players",
+    "model",
     "seats",
     "seed",
     "repeats",

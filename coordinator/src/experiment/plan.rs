@@ -14,17 +14,17 @@ use super::expand;
 use super::faults::Faults;
 
 /// Tokens of the rules and the persona, sent with every call.
-const SYSTEM_TOKENS: u64 = 450;
+const SYSTEM_TOKENS: u64 = 350;
 /// Tokens of one ask.
-const ASK_TOKENS: u64 = 90;
-/// Tokens that one past round leaves in the conversation: its ask, its answer, its result.
-const ROUND_TOKENS: u64 = 160;
+const ASK_TOKENS: u64 = 60;
+/// Tokens that one past round leaves in the conversation: what was told about it; the answer comes on top.
+const ROUND_TOKENS: u64 = 60;
 /// Tokens of a refused answer and the reason, seen by the next try.
 const FOUL_TOKENS: u64 = 80;
 /// A conversation is cut at this length unless `memory_tokens` says otherwise.
-const MEMORY_TOKENS: u64 = 8_000;
+const MEMORY_TOKENS: u64 = 16_000;
 /// Tokens of a plain answer.
-const ANSWER_TOKENS: u64 = 25;
+const ANSWER_TOKENS: u64 = 20;
 /// Tokens of an answer that is thought through first.
 const REASONED_ANSWER_TOKENS: u64 = 300;
 /// Longest reply unless `max_output_tokens` says otherwise.

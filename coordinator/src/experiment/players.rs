@@ -1,6 +1,7 @@
 //! What a player's settings must have, and what is said when they do not.
 
 use agon_engine::rule::StrategyError;
+use agon_engine::spec::Settings;
 use agon_engine::{PlayerKind, PlayerSpec};
 use serde_json::{Map, Value};
 
@@ -15,34 +16,39 @@ const MODEL: &str = "model";
 
 const PLAYER_KINDS: [&str; 2] = ["rule", "model"];
 
-/// What a player's own settings must have, whatever the game.
+/// The player that `--model` replaces, and that fills seats nobody is named for.
+pub const SUBJECT: &str = "subject";
+
+/// A fault of a player: the key it is about, if one, and what is wrong.
+pub type PlayerFault = (Option<&'static str>, String);
+
+/// A player from its own table; a model takes what it does not set itself from `defaults`.
 ///
 /// # Errors
-/// What is missing or wrong: the key it is about, and the message.
-pub fn player_kind(
-    settings: &Map<String, Value>,
-) -> Result<PlayerKind, (Option<&'static str>, String)> {
-    let kind = match settings.get("kind") {
-        None => return Err((None, "needs a kind: \"rule\" or \"model\"".to_owned())),
-        Some(Value::String(kind)) if kind == "rule" => PlayerKind::Rule,
-        Some(Value::String(kind)) if kind == "model" => PlayerKind::Model,
-        Some(Value::String(kind)) => {
-            return Err((
-                Some("kind"),
-                format!("no kind \"{kind}\"{}", among(kind, PLAYER_KINDS)),
-            ));
-        }
-        Some(other) => {
-            let message = format!("must be \"rule\" or \"model\", not {}", kind_of(other));
-            return Err((Some("kind"), message));
-        }
-    };
+/// What is missing or wrong, whatever the game.
+pub fn player(
+    name: &str,
+    own: &Map<String, Value>,
+    defaults: &Map<String, Value>,
+) -> Result<PlayerSpec, PlayerFault> {
+    let kind = player_kind(own.get("kind"))?;
+    let inherited = defaults.iter().filter(|_| kind == PlayerKind::Model);
+    let own = own.iter().filter(|(key, _)| *key != "kind");
+    // Of two entries with one key the later counts.
+    let settings: Settings = inherited
+        .chain(own)
+        .map(|(key, value)| (key.clone(), value.clone()))
+        .collect();
     let (key, example) = match kind {
         PlayerKind::Rule => (STRATEGY, "strategy = \"equilibrium\""),
         PlayerKind::Model => (MODEL, "model = \"gpt-4o\""),
     };
     match settings.get(key) {
-        Some(Value::String(name)) if !name.is_empty() => Ok(kind),
+        Some(Value::String(text)) if !text.is_empty() => Ok(PlayerSpec {
+            name: name.to_owned(),
+            kind,
+            settings,
+        }),
         None => Err((
             None,
             format!("a player of this kind needs a {key}, as {example}"),
@@ -59,6 +65,17 @@ pub fn player_kind(
             ))
         }
     }
+}
+
+fn player_kind(kind: Option<&Value>) -> Result<PlayerKind, PlayerFault> {
+    let message = match kind {
+        Some(Value::String(kind)) if kind == "rule" => return Ok(PlayerKind::Rule),
+        Some(Value::String(kind)) if kind == "model" => return Ok(PlayerKind::Model),
+        None => return Err((None, "needs a kind: \"rule\" or \"model\"".to_owned())),
+        Some(Value::String(kind)) => format!("no kind \"{kind}\"{}", among(kind, PLAYER_KINDS)),
+        Some(other) => format!("must be \"rule\" or \"model\", not {}", kind_of(other)),
+    };
+    Err((Some("kind"), message))
 }
 
 /// The strategy of a rule player and its settings.

@@ -181,6 +181,120 @@ fn grid_may_vary_the_game_itself() {
 }
 
 #[test]
+fn every_preset_expands() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments");
+    let mut folders = vec![std::path::PathBuf::from(folder)];
+    let mut presets = 0;
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path
+                .extension()
+                .is_some_and(|extension| extension == "toml")
+            {
+                let mut file = ExperimentFile::load(&path).unwrap();
+                let document = file.check().unwrap_or_else(|errors| panic!("{errors}"));
+                assert!(!expand(&document).unwrap().is_empty());
+                let model = Some("sim".to_owned());
+                file.apply(&Overrides {
+                    model,
+                    ..Overrides::default()
+                })
+                .unwrap();
+                let document = file.check().unwrap_or_else(|errors| panic!("{errors}"));
+                assert!(
+                    plan(&document).unwrap().models.contains_key("sim"),
+                    "{path:?}"
+                );
+                presets += 1;
+            }
+        }
+    }
+    assert!(presets >= 9, "{presets}");
+}
+
+#[test]
+fn models_take_what_they_do_not_set_from_the_model_table() {
+    let text = with(
+        "[players.subject]",
+        "[model]\ntemperature = 0.5\npersona = \"selfish\"\n\n[players.subject]",
+    );
+    let mut file = ExperimentFile::parse("x.toml", &text).unwrap();
+    let seat = |file: &ExperimentFile, session: usize, seat: usize| {
+        expand(&file.check().unwrap_or_else(|errors| panic!("{errors}"))).unwrap()[session]
+            .spec
+            .seats[seat]
+            .clone()
+    };
+    let gpt = seat(&file, 15, 0);
+    assert_eq!(gpt.settings["persona"], json!("selfish"));
+    assert_eq!(
+        gpt.settings["temperature"],
+        json!(0.4),
+        "its own setting wins"
+    );
+    assert_eq!(
+        seat(&file, 0, 1).settings.len(),
+        1,
+        "rules take nothing from it"
+    );
+    file.apply(&Overrides {
+        model: Some("llama".to_owned()),
+        ..Overrides::default()
+    })
+    .unwrap();
+    let subject = seat(&file, 0, 1);
+    assert_eq!(subject.settings["temperature"], json!(0.5));
+    let set = vec!["model.temperature=1.5".to_owned()];
+    file.apply(&Overrides {
+        set,
+        ..Overrides::default()
+    })
+    .unwrap();
+    assert_eq!(seat(&file, 0, 1).settings["temperature"], json!(1.5));
+}
+
+#[test]
+fn subject_fills_seats_that_name_nobody() {
+    let text = with("seats = [\"gpt\", \"subject\"]\n", "");
+    let sessions = expand(&check(&text).unwrap()).unwrap();
+    let seats = &sessions.last().unwrap().spec.seats;
+    assert!(seats.len() == 10 && seats.iter().all(|player| player.name == "subject"));
+}
+
+#[test]
+fn axis_that_a_rule_player_does_not_take_is_refused_where_it_stands() {
+    let text = with(
+        "\"params.ratio\" = [0.0, 0.5]",
+        "\"players.subject.temperature\" = [0.0, 0.2]",
+    );
+    let errors = check(&text).unwrap_err();
+    assert_eq!(errors.0.len(), 2, "{errors}");
+    for error in &errors.0 {
+        assert_eq!(error.place.as_ref().unwrap().line, 27);
+        assert!(
+            error
+                .message
+                .contains("takes no settings, but \"temperature\" is given"),
+            "{errors}"
+        );
+    }
+}
+
+#[test]
+fn documented_example_is_sound() {
+    let page = include_str!("../../../docs/experiments.md");
+    let example = page
+        .split("```toml\n")
+        .nth(1)
+        .and_then(|rest| rest.split("```").next());
+    let document = check(example.unwrap()).unwrap_or_else(|errors| panic!("{errors}"));
+    assert_eq!(expand(&document).unwrap().len(), 15, "as the page says");
+}
+
+#[test]
 fn only_player_fills_all_seats() {
     let text = "name = \"x\"\n[players.a]\nkind = \"rule\"\nstrategy = \"random\"\n[[games]]\ngame = \"guess_two_thirds\"\n";
     let sessions = expand(&check(text).unwrap()).unwrap();

@@ -8,7 +8,7 @@ use super::Checking;
 use crate::experiment::document::kind_of;
 use crate::experiment::faults::among;
 use crate::experiment::path::TreePath;
-use crate::experiment::players::player_kind;
+use crate::experiment::players::{SUBJECT, player};
 
 impl Checking<'_> {
     /// The player of every seat, by name.
@@ -23,8 +23,10 @@ impl Checking<'_> {
         let (fewest, most) = registration.info.seats;
         let Some(seats) = tree.get("seats") else {
             let mut names = players.keys();
-            if let (Some(only), None) = (names.next(), names.next()) {
-                return Some(vec![only.clone(); defaults.game.seats()]);
+            let only = names.next().filter(|_| names.next().is_none());
+            let filler = only.or_else(|| players.get_key_value(SUBJECT).map(|(name, _)| name));
+            if let Some(filler) = filler {
+                return Some(vec![filler.clone(); defaults.game.seats()]);
             }
             let known: Vec<&str> = players.keys().map(String::as_str).collect();
             let message = format!(
@@ -141,6 +143,8 @@ impl Checking<'_> {
 
     pub(super) fn players(&mut self, tree: &Value, names: &[String]) -> Option<Vec<PlayerSpec>> {
         let mut made: Vec<PlayerSpec> = Vec::with_capacity(names.len());
+        let empty = Map::new();
+        let model = tree["model"].as_object().unwrap_or(&empty);
         let mut complete = true;
         for (seat, name) in names.iter().enumerate() {
             // Seats of one player stand together, mostly.
@@ -152,18 +156,8 @@ impl Checking<'_> {
             }
             let at = TreePath::root().key("players").key(name.as_str());
             match at.get(tree) {
-                Some(Value::Object(settings)) => match player_kind(settings) {
-                    Ok(kind) => {
-                        let settings = settings.iter().filter(|(key, _)| *key != "kind");
-                        let settings = settings
-                            .map(|(key, value)| (key.clone(), value.clone()))
-                            .collect();
-                        made.push(PlayerSpec {
-                            name: name.clone(),
-                            kind,
-                            settings,
-                        });
-                    }
+                Some(Value::Object(own)) => match player(name, own, model) {
+                    Ok(player) => made.push(player),
                     Err((key, message)) => {
                         complete = false;
                         self.fault(&key.map_or_else(|| at.clone(), |key| at.key(key)), message);

@@ -18,13 +18,14 @@ const LONGEST_NAME: usize = 100;
 const MOST_REPEATS: u64 = 100_000;
 
 /// The keys of the file, then those that the command line adds.
-const KEYS: [&str; 11] = [
+const KEYS: [&str; 12] = [
     "name",
     "description",
     "seed",
     "repeats",
     "team",
     "players",
+    "model",
     "games",
     "grid",
     "rows",
@@ -74,6 +75,7 @@ impl Reader {
                 .unwrap_or(1) as u32,
             team: self.name(table, &root, "team").unwrap_or_else(default_team),
             players,
+            model: self.model(table.get("model"), &root.key("model")),
             games: self.games(table.get("games"), &root.key("games")),
             grid: self.grid(table.get("grid"), &root.key("grid")),
             rows: self.rows(table.get("rows"), &root.key("rows")),
@@ -113,6 +115,17 @@ impl Reader {
             }
         }
         players
+    }
+
+    fn model(&mut self, value: Option<&Value>, at: &TreePath) -> Settings {
+        let Some(table) = value.and_then(|value| self.table(value, at)) else {
+            return Settings::new();
+        };
+        if table.contains_key("kind") {
+            let message = "belongs to a player; here are settings of all model players";
+            self.faults.key(&at.key("kind"), message);
+        }
+        to_settings(table)
     }
 
     fn games(&mut self, value: Option<&Value>, at: &TreePath) -> Vec<GameDefinition> {

@@ -8,6 +8,7 @@ use rusqlite::Connection;
 use crate::store::{StoreError, StoreResult};
 
 /// `position` is null for sessions that have left their experiment but keep their record.
+/// Specs and results stand apart, so that a change of state rewrites a short row.
 /// `rank` orders the queue. `fence` is that of the last lease, also after it ended.
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS experiments (
@@ -21,7 +22,6 @@ CREATE TABLE IF NOT EXISTS sessions (
     id TEXT PRIMARY KEY,
     experiment TEXT NOT NULL,
     position INTEGER,
-    spec TEXT NOT NULL,
     state TEXT NOT NULL,
     rank INTEGER NOT NULL DEFAULT 0,
     fence INTEGER NOT NULL DEFAULT 0,
@@ -34,6 +34,10 @@ CREATE TABLE IF NOT EXISTS sessions (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS sessions_of_experiment ON sessions (experiment, state, position);
 CREATE INDEX IF NOT EXISTS sessions_leased ON sessions (expires_ms) WHERE state = 'leased';
+CREATE TABLE IF NOT EXISTS specs (
+    session TEXT PRIMARY KEY,
+    spec TEXT NOT NULL
+) STRICT;
 CREATE TABLE IF NOT EXISTS results (
     session TEXT PRIMARY KEY,
     digest TEXT NOT NULL,

@@ -390,3 +390,6 @@ fn again(fault: &rusqlite::Error) -> rusqlite::Error {
         other => rusqlite::Error::ToSqlConversionFailure(other.to_string().into()),
     }
 }
+
+#[cfg(test)]
+mod tests;

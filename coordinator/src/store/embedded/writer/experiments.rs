@@ -78,12 +78,17 @@ impl Batch<'_> {
                 let rank = self.next_rank();
                 self.transaction
                     .prepare_cached(
-                        "INSERT INTO sessions (id, experiment, position, spec, state, rank)
-                         VALUES (?1, ?2, ?3, ?4, 'queued', ?5)
-                         ON CONFLICT (id) DO UPDATE SET position = ?3, state = 'queued', rank = ?5,
+                        "INSERT INTO sessions (id, experiment, position, state, rank)
+                         VALUES (?1, ?2, ?3, 'queued', ?4)
+                         ON CONFLICT (id) DO UPDATE SET position = ?3, state = 'queued', rank = ?4,
                              crashes = 0, losses = 0, reason = '', worker = NULL",
                     )?
-                    .execute(params![session, experiment.id, position, spec, rank])?;
+                    .execute(params![session, experiment.id, position, rank])?;
+                self.transaction
+                    .prepare_cached(
+                        "INSERT INTO specs (session, spec) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
+                    )?
+                    .execute([session, spec])?;
                 self.turns
                     .add(&experiment.team, &experiment.id, rank, session);
                 self.queued = true;
@@ -109,6 +114,9 @@ impl Batch<'_> {
             .collect::<rusqlite::Result<_>>()?;
         for (session, rank) in unplaced {
             self.turns.remove(experiment, rank, &session);
+            self.transaction
+                .prepare_cached("DELETE FROM specs WHERE session = ?1")?
+                .execute([&session])?;
         }
         Ok(())
     }

@@ -45,7 +45,8 @@ impl Batch<'_> {
                 .prepare_cached(
                     "UPDATE sessions SET state = 'leased', fence = ?2, worker = ?3, expires_ms = ?4
                      WHERE id = ?1 AND state = 'queued'
-                     RETURNING spec, crashes + losses, experiment,
+                     RETURNING (SELECT spec FROM specs WHERE session = id), crashes + losses,
+                         experiment,
                          (SELECT team FROM experiments WHERE experiments.id = experiment),
                          (SELECT traceparent FROM experiments WHERE experiments.id = experiment)",
                 )?

@@ -1,0 +1,98 @@
+//! What the writer does when the database refuses.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::store::SessionResult;
+use crate::store::embedded::schema;
+use crate::store::packed::pack;
+
+fn experiment(id: &str, sessions: usize) -> Box<NewExperiment> {
+    let sessions = (0..sessions).map(|number| (format!("{id}-{number}"), "x".repeat(4_000)));
+    Box::new(NewExperiment {
+        id: id.to_owned(),
+        team: "red".to_owned(),
+        sessions: sessions.collect(),
+        ..NewExperiment::default()
+    })
+}
+
+/// Has the writer do one thing, together with nothing else.
+fn done<T>(writer: &mut Writer, change: impl FnOnce(Reply<T>) -> Change) -> StoreResult<T> {
+    let (reply, mut answer) = oneshot::channel();
+    writer.commit(vec![change(reply)]);
+    answer.try_recv().expect("everybody is answered")
+}
+
+fn lease(writer: &mut Writer, most: usize) -> Vec<Granted> {
+    let (worker, ttl) = ("w".to_owned(), Duration::from_secs(10));
+    done(writer, |reply| Change::Lease {
+        worker,
+        most,
+        ttl,
+        reply,
+    })
+    .unwrap()
+}
+
+#[test]
+fn full_disk_is_told_to_everybody_and_nothing_done_is_lost() {
+    let folder = tempfile::tempdir().unwrap();
+    let connection = schema::open(&folder.path().join("x.db")).unwrap();
+    let (announce, queued) = watch::channel(0);
+    let mut writer = Writer::new(connection, Arc::new(|| 1), announce).unwrap();
+    done(&mut writer, |reply| {
+        Change::Submit(experiment("a", 3), reply)
+    })
+    .unwrap();
+    let first = lease(&mut writer, 1).remove(0).key;
+    let announced = *queued.borrow();
+
+    let pages: i64 = writer
+        .connection
+        .query_row("PRAGMA page_count", [], |row| row.get(0))
+        .unwrap();
+    writer
+        .connection
+        .pragma_update(None, "max_page_count", pages + 2)
+        .unwrap();
+    let (submit, mut submitted) = oneshot::channel();
+    let (later, mut leased) = oneshot::channel();
+    let change = Change::Lease {
+        worker: "w".to_owned(),
+        most: 1,
+        ttl: Duration::from_secs(10),
+        reply: later,
+    };
+    writer.commit(vec![Change::Submit(experiment("b", 200), submit), change]);
+    let error = submitted.try_recv().unwrap().unwrap_err();
+    let StoreError::Database { source, .. } = &error else {
+        panic!("{error}")
+    };
+    assert!(source.to_string().contains("full"), "{source}");
+    assert!(
+        leased.try_recv().unwrap().is_err(),
+        "the whole batch is told"
+    );
+    assert_eq!(*queued.borrow(), announced, "nothing was queued");
+
+    writer
+        .connection
+        .pragma_update(None, "max_page_count", 1_000_000)
+        .unwrap();
+    let rest: Vec<String> = lease(&mut writer, 9)
+        .into_iter()
+        .map(|granted| granted.key.session)
+        .collect();
+    assert_eq!(rest, ["a-1", "a-2"], "the queue is that of the file");
+    let packed = pack(&SessionResult {
+        record: b"{}".to_vec(),
+        telemetry: Vec::new(),
+    });
+    let completed = done(&mut writer, |reply| Change::Complete {
+        lease: first,
+        packed: Box::new(packed),
+        reply,
+    });
+    assert_eq!(completed.unwrap(), Completion::First);
+}
