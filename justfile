@@ -14,8 +14,10 @@ proto:
 
 # The bars of the engine and of the whole line; prints their figures.
 bench:
+    cargo build --release
     cargo bench -p agon-engine
-    ./tests/bench/run
+    cargo bench -p agon-agent-gateway
+    cargo bench -p agon-tests --bench line
 
 # Render and validate containers and manifests without an engine or a cluster.
 deploy:

@@ -90,7 +90,7 @@ impl DecideError {
             // A full disk does not mend itself, and asking again would pay again.
             Self::Ledger(LedgerError::Embedded { .. }) => ErrorClass::GaveUp,
             Self::Ledger(_) | Self::Admission(_) => ErrorClass::Unavailable,
-            Self::NoKeyLeft { .. } => ErrorClass::Exhausted,
+            Self::NoKeyLeft { .. } => ErrorClass::GaveUp,
             Self::PatienceOver { .. } => ErrorClass::GaveUp,
             Self::Stopping | Self::Abandoned => ErrorClass::Unavailable,
         }

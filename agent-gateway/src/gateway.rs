@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use agon_proto::v1::agent_gateway_service_server::AgentGatewayServiceServer;
+use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::tasks::Tasks;
 
 use crate::admission::{EmbeddedLimiter, Limiter, RedisLimiter};
@@ -20,10 +21,6 @@ use crate::redis_store::{self, RedisStoreError};
 use crate::routes::Routes;
 use crate::service::GatewayService;
 use crate::status::Book;
-
-/// Largest message that the service reads or writes; clients set the same, since
-/// tonic's own limit is 4 MB and a session's decisions are listed in one message.
-pub const LARGEST_MESSAGE_BYTES: usize = 32 * 1024 * 1024;
 
 /// Where decisions are kept and limits are shared.
 #[derive(Clone)]

@@ -28,4 +28,4 @@ mod status;
 mod wire;
 
 pub use config::{ConfigError, GatewayConfig, ModelSection, ProviderSection, ResolvedModel};
-pub use gateway::{Gateway, GatewayError, LARGEST_MESSAGE_BYTES, Store};
+pub use gateway::{Gateway, GatewayError, Store};

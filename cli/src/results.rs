@@ -9,7 +9,8 @@ use agon_proto::v1::FetchRecordsRequest;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_report::session::Telemetry;
 use agon_report::{Leaderboard, ResultColumns, Session, Summary};
-use agon_worker::{Transport, transport};
+use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
+use agon_worker::Transport;
 use tonic::{Code, Status};
 
 use crate::data_folder::cannot;
@@ -23,8 +24,8 @@ const GAMMA_BENCH: &str = "gamma-bench";
 /// The client of the experiment service.
 pub fn experiment_client(transport: Transport) -> ExperimentServiceClient<Transport> {
     ExperimentServiceClient::new(transport)
-        .max_decoding_message_size(transport::LARGEST_MESSAGE)
-        .max_encoding_message_size(transport::LARGEST_MESSAGE)
+        .max_decoding_message_size(LARGEST_MESSAGE_BYTES)
+        .max_encoding_message_size(LARGEST_MESSAGE_BYTES)
 }
 
 /// What a refusal means to the user.

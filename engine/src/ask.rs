@@ -305,7 +305,7 @@ impl Form {
                 "items": { "type": "integer", "minimum": 0, "maximum": total },
                 "minItems": parts,
                 "maxItems": parts,
-                "x-agon-sum": total,
+                "description": format!("the numbers add up to {total}"),
             }),
         }
     }

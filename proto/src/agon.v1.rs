@@ -303,9 +303,9 @@ pub mod agent_gateway_service_client {
         /// Status codes: INVALID_ARGUMENT unknown model or malformed request;
         /// FAILED_PRECONDITION the address was recorded for another request;
         /// UNAVAILABLE this gateway is stopping or its store is away, try again;
-        /// RESOURCE_EXHAUSTED the provider refused for good (quota is dead);
-        /// ABORTED the provider kept failing until patience was over, or the
-        /// answer could not be recorded on a disk that is full.
+        /// ABORTED the provider kept failing until patience was over, every key of
+        /// it is dead, or the answer could not be recorded on a full disk: a person
+        /// has to see to it, then the same request may be sent again.
         pub async fn decide(
             &mut self,
             request: impl tonic::IntoRequest<super::DecideRequest>,
@@ -427,9 +427,9 @@ pub mod agent_gateway_service_server {
         /// Status codes: INVALID_ARGUMENT unknown model or malformed request;
         /// FAILED_PRECONDITION the address was recorded for another request;
         /// UNAVAILABLE this gateway is stopping or its store is away, try again;
-        /// RESOURCE_EXHAUSTED the provider refused for good (quota is dead);
-        /// ABORTED the provider kept failing until patience was over, or the
-        /// answer could not be recorded on a disk that is full.
+        /// ABORTED the provider kept failing until patience was over, every key of
+        /// it is dead, or the answer could not be recorded on a full disk: a person
+        /// has to see to it, then the same request may be sent again.
         async fn decide(
             &self,
             request: tonic::Request<super::DecideRequest>,

@@ -1,6 +1,6 @@
 //! The gRPC contracts `agon.v1`, generated from `agon/v1/*.proto` and committed.
 //! Documentation of every call lives in the .proto files; `just proto` rewrites
-//! the generated code, and a test compares.
+//! the generated code, and the test command compares.
 
 /// Version 1 of the contracts.
 #[allow(missing_docs, clippy::all, unused_qualifications)]

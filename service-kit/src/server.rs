@@ -25,6 +25,10 @@ const KEEP_ALIVE_PATIENCE: Duration = Duration::from_secs(4);
 /// A connection inside a cluster is there at once or not at all.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 
+/// Largest message of any of our services, for servers and clients alike: the record of a long
+/// session with many seats, or the whole ledger of one.
+pub const LARGEST_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
+
 /// Whole-service name of the gRPC health protocol, which Kubernetes probes ask for.
 const WHOLE_SERVER: &str = "";
 

@@ -170,8 +170,7 @@ async fn decide(
             Ok(response) => return Ok(response.into_inner()),
             Err(refusal) => refusal,
         };
-        let exhausted = refusal.code() == tonic::Code::ResourceExhausted;
-        if exhausted || !status::is_retryable(&refusal) {
+        if !status::is_retryable(&refusal) {
             return Err(wire::mind_error(&refusal));
         }
         debug!(

@@ -15,9 +15,6 @@ pub type Transport = BoxCloneSyncService<http::Request<Body>, http::Response<Bod
 #[error("no connection")]
 pub struct TransportError(#[source] BoxError);
 
-/// Largest message: a record of a long session with many seats.
-pub const LARGEST_MESSAGE: usize = 64 * 1024 * 1024;
-
 /// A transport over a channel.
 pub fn over(channel: Channel) -> Transport {
     Transport::new(channel.map_err(|error| TransportError(error.into())))

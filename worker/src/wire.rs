@@ -81,7 +81,7 @@ pub fn reply(decision: &RecordedDecision) -> Reply {
 pub fn mind_error(status: &Status) -> MindError {
     let reason = status.message().to_owned();
     match status.code() {
-        Code::Aborted | Code::ResourceExhausted => MindError::NoAnswer(reason),
+        Code::Aborted => MindError::NoAnswer(reason),
         _ => MindError::Impossible(reason),
     }
 }

@@ -2,10 +2,11 @@
 
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::session_lease_service_client::SessionLeaseServiceClient;
+use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::tasks::{TaskKind, Tasks};
 
 use crate::supervisor::{SupervisorActor, SupervisorHandle};
-use crate::transport::{LARGEST_MESSAGE, Transport};
+use crate::transport::Transport;
 
 /// How a worker runs.
 #[derive(Debug, Clone)]
@@ -31,11 +32,11 @@ impl Worker {
         options: &WorkerOptions,
     ) -> Self {
         let coordinator = SessionLeaseServiceClient::new(coordinator)
-            .max_decoding_message_size(LARGEST_MESSAGE)
-            .max_encoding_message_size(LARGEST_MESSAGE);
+            .max_decoding_message_size(LARGEST_MESSAGE_BYTES)
+            .max_encoding_message_size(LARGEST_MESSAGE_BYTES);
         let gateway = AgentGatewayServiceClient::new(gateway)
-            .max_decoding_message_size(LARGEST_MESSAGE)
-            .max_encoding_message_size(LARGEST_MESSAGE);
+            .max_decoding_message_size(LARGEST_MESSAGE_BYTES)
+            .max_encoding_message_size(LARGEST_MESSAGE_BYTES);
         let (actor, handle) = SupervisorActor::new(tasks.clone(), coordinator, gateway, options);
         let shutdown = tasks.shutdown_token();
         tasks.spawn(TaskKind::SERVICE, "worker", actor.run(shutdown));

@@ -1,6 +1,7 @@
 //! Makes a value that satisfies a JSON Schema, as a player without a thought would: any number of
 //! the range, any word of the list. It knows the keywords that our asks and structured outputs
-//! use, and one of our own: `x-agon-sum` on an array of integers, which must add up to it. What it
+//! use, and one habit of ours: the description of an array of integers may say that they
+//! "add up to" a number. What it
 //! does not know (patterns, formats, conditions) it does not obey.
 
 use serde_json::Value;
@@ -173,7 +174,7 @@ impl<'a> Writer<'a> {
         let most = count("maxItems")
             .unwrap_or(fewest.max(OPEN_ARRAY))
             .max(fewest);
-        let sum = schema.get("x-agon-sum").and_then(Value::as_i64);
+        let sum = schema.get("description").and_then(Value::as_str).and_then(stated_sum);
         // A sum needs the room of all items; else any number of them, but one if that may be.
         let length = match sum {
             Some(_) => most,
@@ -354,3 +355,10 @@ fn bound(schema: &Value, keyword: &str) -> Option<i64> {
 
 #[cfg(test)]
 mod tests;
+
+/// The number that a description says the entries add up to. There is no keyword
+/// for it, and strict providers refuse keywords of one's own.
+fn stated_sum(description: &str) -> Option<i64> {
+    let (_, number) = description.split_once("add up to ")?;
+    number.trim_end_matches('.').parse().ok()
+}

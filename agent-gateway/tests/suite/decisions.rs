@@ -222,7 +222,7 @@ async fn dead_keys_refuse_and_say_why() {
             .decide(request("s", index, "hi"))
             .await
             .unwrap_err();
-        assert_eq!(error.code(), Code::ResourceExhausted);
+        assert_eq!(error.code(), Code::Aborted);
         assert!(
             error.message().contains("the provider's own words"),
             "{error}"

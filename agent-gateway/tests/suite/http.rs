@@ -198,7 +198,7 @@ async fn dead_quota_is_told_for_good() {
         .decide(request("s", 0, "hi"))
         .await
         .unwrap_err();
-    assert_eq!(error.code(), Code::ResourceExhausted);
+    assert_eq!(error.code(), Code::Aborted);
     assert!(
         error.message().contains("You exceeded your current quota"),
         "{error}"

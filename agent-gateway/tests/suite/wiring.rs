@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_agent_gateway::LARGEST_MESSAGE_BYTES;
+use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_agent_gateway::providers::Scripted;
 use agon_proto::v1::ListDecisionsRequest;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;

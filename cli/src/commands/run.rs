@@ -10,9 +10,10 @@ use agon_proto::v1::{
     SubmitExperimentRequest, SubmitExperimentResponse, WatchExperimentRequest,
     WatchExperimentResponse,
 };
+use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::server::channel;
 use agon_service_kit::tasks::shutdown_signal;
-use agon_service_kit::telemetry;
+use agon_service_kit::{status, telemetry};
 use agon_worker::{Transport, transport};
 use tonic::Status;
 use tracing::Instrument as _;
@@ -68,6 +69,9 @@ pub struct Run {
 
 /// How often the gateway is asked what it is doing.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// How long a coordinator may be away before watching it is given up.
+const COORDINATOR_MAY_BE_AWAY: Duration = Duration::from_secs(600);
 
 /// How a run ended.
 enum End {
@@ -165,39 +169,76 @@ async fn follow(
     if already_done > 0 && !arguments.quiet {
         eprintln!("{already_done} of {sessions} sessions were done before and are kept");
     }
-    let mut progress = Progress::start(arguments.quiet, sessions, already_done);
-    let request = WatchExperimentRequest { experiment_id };
-    let watching = client
-        .watch_experiment(request)
-        .await
-        .map_err(|refusal| lost(&refusal))?;
-    let mut watching = watching.into_inner();
-    let mut gateway = gateway.map(AgentGatewayServiceClient::new);
-    let mut newest = WatchExperimentResponse {
-        sessions,
-        ..Default::default()
+    let progress = Progress::start(arguments.quiet, sessions, already_done);
+    let newest = WatchExperimentResponse { sessions, ..Default::default() };
+    let gateway = gateway.map(AgentGatewayServiceClient::new);
+    let mut watch = Watch { client, experiment_id, progress, newest, gateway, seen: None };
+    let interrupted = tokio::select! {
+        _ = shutdown_signal() => true,
+        ended = watch.to_the_end() => { ended?; false }
     };
-    let mut seen: Option<GetGatewayStatusResponse> = None;
-    let mut look = tokio::time::interval(LOOK_EVERY);
-    let interrupt = shutdown_signal();
-    tokio::pin!(interrupt);
-    let end = loop {
-        tokio::select! {
-            _ = &mut interrupt => break Ok(End::Interrupted(newest)),
-            received = watching.message() => match received {
-                Ok(Some(state)) => newest = state,
-                Ok(None) => break Ok(End::Complete(newest)),
-                Err(refusal) => break Err(lost(&refusal)),
-            },
-            _ = look.tick() => if let Some(gateway) = &mut gateway {
-                let asked = gateway.get_gateway_status(GetGatewayStatusRequest::default()).await;
-                seen = asked.ok().map(tonic::Response::into_inner);
-            },
+    watch.progress.finish();
+    Ok(if interrupted { End::Interrupted(watch.newest) } else { End::Complete(watch.newest) })
+}
+
+/// Follows an experiment that was handed in.
+struct Watch {
+    client: ExperimentServiceClient<Transport>,
+    experiment_id: String,
+    progress: Progress,
+    newest: WatchExperimentResponse,
+    gateway: Option<AgentGatewayServiceClient<Transport>>,
+    seen: Option<GetGatewayStatusResponse>,
+}
+
+impl Watch {
+    /// Returns when nothing is left to run. A coordinator, or its store, that goes
+    /// away is waited for: the experiment is in its hands and goes on with it.
+    async fn to_the_end(&mut self) -> Result<(), Failure> {
+        let mut delays = Delays::new(DelayPolicy {
+            give_up_after: Some(COORDINATOR_MAY_BE_AWAY),
+            ..DelayPolicy::default()
+        });
+        loop {
+            let refusal = match self.one_stream(&mut delays).await {
+                Ok(()) => return Ok(()),
+                Err(refusal) => refusal,
+            };
+            match delays.next_delay() {
+                Some(delay) if status::is_retryable(&refusal) => {
+                    tracing::warn!(reason = refusal.message(), "the coordinator is away, waiting");
+                    tokio::time::sleep(delay).await;
+                }
+                _ => return Err(lost(&refusal)),
+            }
         }
-        progress.show(&newest, seen.as_ref());
-    };
-    progress.finish();
-    end
+    }
+
+    async fn one_stream(&mut self, delays: &mut Delays) -> Result<(), Status> {
+        let request = WatchExperimentRequest { experiment_id: self.experiment_id.clone() };
+        let mut states = self.client.watch_experiment(request).await?.into_inner();
+        let mut look = tokio::time::interval(LOOK_EVERY);
+        loop {
+            tokio::select! {
+                received = states.message() => match received? {
+                    Some(state) => {
+                        self.newest = state;
+                        delays.reset();
+                    }
+                    None => return Ok(()),
+                },
+                _ = look.tick() => self.look_at_gateway().await,
+            }
+            self.progress.show(&self.newest, self.seen.as_ref());
+        }
+    }
+
+    async fn look_at_gateway(&mut self) {
+        if let Some(gateway) = &mut self.gateway {
+            let asked = gateway.get_gateway_status(GetGatewayStatusRequest::default()).await;
+            self.seen = asked.ok().map(tonic::Response::into_inner);
+        }
+    }
 }
 
 /// Submits, and gives sessions that an earlier run set aside another chance.

@@ -16,8 +16,8 @@ use crate::mind::Journal;
 use crate::seat::{self, SeatHandle};
 use crate::setup::{self, Library, Table};
 
-/// A report of every seat fits, and some status questions; a seat has one report
-/// under way at most, so nobody waits long for a place.
+/// A seat has one report under way at most and does nothing else until it is
+/// taken, so a short mailbox only makes the seats of a very large table queue.
 const MAILBOX: usize = 64;
 
 /// What a session is played from.

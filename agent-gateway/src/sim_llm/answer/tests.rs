@@ -1,4 +1,5 @@
-//! Answers by schema, by example and in prose, and the nonsense among them.
+//! Claims about what the simulated model says: answers by schema, by example
+//! and in prose, and the nonsense among them.
 
 use serde_json::json;
 

@@ -90,7 +90,7 @@ fn divisions_add_up_within_their_ranges() {
         (3, -5, 5, -2),
     ] {
         let schema = json!({"type": "array", "minItems": parts, "maxItems": parts,
-            "items": {"type": "integer", "minimum": low, "maximum": high}, "x-agon-sum": sum});
+            "items": {"type": "integer", "minimum": low, "maximum": high}, "description": format!("the numbers add up to {sum}")});
         for body in 0..300 {
             let value = drawn(&schema, Obedience::Legal, body);
             let amounts: Vec<i64> = serde_json::from_value(value).unwrap();
