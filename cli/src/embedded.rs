@@ -133,6 +133,11 @@ impl Cluster {
         &self.workers
     }
 
+    /// Resolves with the reason when the data folder can take in nothing more.
+    pub async fn trouble(&self) -> String {
+        self.coordinator.trouble().await
+    }
+
     /// Gives running sessions back; what is under way at providers is recorded.
     pub async fn stop_workers(&self) {
         // A worker's task that failed has said so already.

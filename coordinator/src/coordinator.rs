@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use agon_proto::v1::experiment_service_server::ExperimentServiceServer;
 use agon_proto::v1::session_lease_service_server::SessionLeaseServiceServer;
+use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::tasks::Tasks;
 use tokio_util::sync::CancellationToken;
 
@@ -14,9 +15,6 @@ use crate::experiment_service::Experiments;
 use crate::lease::{LeaseHandle, LeaseOptions, LeaseStatus};
 use crate::session_lease_service::{OnStored, SessionLeases};
 use crate::store::{EmbeddedStore, RedisStore, Store, StoreError};
-
-/// Largest message of both services: a record of a long session with many seats.
-pub const LARGEST_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
 
 /// Sweeps in a lease's time: a lost session waits at most a tenth longer than its lease.
 const SWEEPS_PER_TTL: u32 = 10;
@@ -144,6 +142,15 @@ impl Coordinator {
     /// Who is connected.
     pub async fn status(&self) -> LeaseStatus {
         self.leases.leases.status().await
+    }
+
+    /// Resolves when the coordinator's own files can take in nothing more (a full disk), with the
+    /// reason. A coordinator on Redis waits for Redis instead, so there it never does.
+    pub async fn trouble(&self) -> String {
+        match &self.embedded {
+            Some(embedded) => embedded.trouble().await,
+            None => std::future::pending().await,
+        }
     }
 
     /// Stops leasing and tells connected workers to go elsewhere. Streams end by themselves soon

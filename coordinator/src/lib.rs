@@ -16,7 +16,6 @@ pub mod store;
 mod wire;
 
 pub use coordinator::{
-    Coordinator, CoordinatorError, CoordinatorOptions, CoordinatorServices, LARGEST_MESSAGE_BYTES,
-    StoreChoice,
+    Coordinator, CoordinatorError, CoordinatorOptions, CoordinatorServices, StoreChoice,
 };
 pub use session_lease_service::OnStored;

@@ -62,7 +62,7 @@ fn results_of_a_simulated_model_are_marked_everywhere() {
     arguments.extend(flags);
     let ended = run(&arguments).expect_code(0);
     assert!(ended.out.contains("simulated"), "{}", ended.out);
-    let out = folder.path().join("runs/gamma-bench-leaderboard");
+    let out = folder.path().join("runs/gamma-bench-leaderboard-sim");
     let csv = fs::read_to_string(out.join("results.csv")).unwrap();
     assert!(csv.lines().next().unwrap().contains("simulated"));
     let summary = fs::read_to_string(out.join("summary.txt")).unwrap();

@@ -29,6 +29,10 @@ pub struct ExperimentArguments {
     /// Put a model in the place of any player
     #[arg(long = "player", value_name = "NAME=MODEL", value_parser = pair)]
     players: Vec<(String, String)>,
+    /// Name of the experiment and of its results; by default that of the file,
+    /// followed by the models that were put in
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
     /// Set any value, such as params.rounds=5 or players.subject.temperature=0
     #[arg(long, value_name = "PATH=VALUE")]
     set: Vec<String>,
@@ -66,6 +70,12 @@ impl ExperimentArguments {
         let mut file = ExperimentFile::parse(&source.name, &source.text).map_err(bad)?;
         file.apply(&self.overrides()).map_err(bad)?;
         let mut document = file.check().map_err(bad)?;
+        let name = self.name_of(&document);
+        if name != document.name {
+            let set = vec![format!("name=\"{name}\"")];
+            file.apply(&Overrides { set, ..Overrides::default() }).map_err(bad)?;
+            document = file.check().map_err(bad)?;
+        }
         let templates = self.read_templates(&document)?;
         let library = PromptLibrary::with_overrides(templates.clone()).map_err(Failure::input)?;
         document.prompt_bundle = library.digest().map(str::to_owned);
@@ -77,6 +87,24 @@ impl ExperimentArguments {
             templates,
             models,
         })
+    }
+
+    /// Runs of one file with different models are different experiments, so that
+    /// the results of one never take the place of another's.
+    fn name_of(&self, document: &ExperimentDocument) -> String {
+        if let Some(name) = &self.name {
+            return name.clone();
+        }
+        let models = self.model.iter().chain(self.players.iter().map(|(_, model)| model));
+        let mut name = document.name.clone();
+        for model in models {
+            name.push('-');
+            name.extend(model.chars().map(|letter| match letter {
+                'a'..='z' | 'A'..='Z' | '0'..='9' | '_' | '-' => letter,
+                _ => '-',
+            }));
+        }
+        name
     }
 
     fn overrides(&self) -> Overrides {

@@ -1,6 +1,6 @@
 //! `agon run`: an experiment from file to table, on this machine or in a cluster.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
@@ -117,7 +117,10 @@ async fn in_process(arguments: &Run, checked: &CheckedExperiment) -> Result<(), 
     arguments.metrics.serve(cluster.tasks(), &listed).await?;
     let experiments = cluster.experiments.clone();
     let gateway = Some(cluster.gateway.clone());
-    let followed = follow(arguments, checked, experiments.clone(), gateway).await;
+    let followed = tokio::select! {
+        followed = follow(arguments, checked, experiments.clone(), gateway) => followed,
+        reason = cluster.trouble() => Err(full(&arguments.store.data, &reason)),
+    };
     // Results are read from the store before it closes, whatever happened.
     let ended = match followed {
         Ok(End::Complete(state)) => conclude(arguments, checked, experiments, &state).await,
@@ -320,6 +323,15 @@ async fn collect(
     folder.write(run_folder::SUMMARY, &table)?;
     output::print(&table);
     Ok(folder)
+}
+
+/// The data folder takes in nothing more; everything before that is in it.
+fn full(data: &Path, reason: &str) -> Failure {
+    let data = data.display();
+    Failure::Surroundings(format!(
+        "cannot write in {data}: {reason}; what was done is kept: free some space and run the \
+         same command again"
+    ))
 }
 
 fn interrupted(state: &WatchExperimentResponse, folder: &RunFolder) -> Failure {

@@ -44,6 +44,7 @@ pub struct EmbeddedStore {
 struct Shared {
     reader: Mutex<Connection>,
     queued: watch::Receiver<u64>,
+    troubled: watch::Receiver<Option<String>>,
     writer: Mutex<Option<std::thread::JoinHandle<()>>>,
     closing: AtomicBool,
     clock: Clock,
@@ -83,8 +84,9 @@ impl EmbeddedStore {
         let writing = schema::open(&file)?;
         let reader = schema::open(&file)?;
         let (announce, queued) = watch::channel(0);
+        let (trouble, troubled) = watch::channel(None);
         let (changes, mailbox) = mpsc::sync_channel(MAILBOX);
-        let mut writer = Writer::new(writing, clock.clone(), announce)?;
+        let mut writer = Writer::new(writing, clock.clone(), announce, trouble)?;
         let thread = std::thread::Builder::new().name("agon-coordinator-store".to_owned());
         let thread = thread
             .spawn(move || {
@@ -96,6 +98,7 @@ impl EmbeddedStore {
         let shared = Shared {
             reader: Mutex::new(reader),
             queued,
+            troubled,
             writer: Mutex::new(Some(thread)),
             closing: AtomicBool::new(false),
             clock,
@@ -113,6 +116,17 @@ impl EmbeddedStore {
     /// The database refuses.
     pub async fn reclaim(&self) -> StoreResult<u64> {
         self.change(|reply| Change::Reclaim { reply }).await
+    }
+
+    /// Resolves with the reason when the database refuses a change (a full disk): from then on
+    /// nothing more can be taken in until somebody mends that.
+    pub async fn trouble(&self) -> String {
+        let mut troubled = self.shared.troubled.clone();
+        match troubled.wait_for(Option::is_some).await {
+            Ok(reason) => reason.clone().unwrap_or_default(),
+            // The writer has stopped in order.
+            Err(_) => std::future::pending().await,
+        }
     }
 
     /// Writes what is under way and lets the folder go; further calls fail.

@@ -123,6 +123,8 @@ pub struct Writer {
     connection: Connection,
     clock: Clock,
     announce: watch::Sender<u64>,
+    /// Why the database last refused a change.
+    trouble: watch::Sender<Option<String>>,
     turns: Turns,
     counters: Counters,
 }
@@ -153,6 +155,7 @@ impl Writer {
         connection: Connection,
         clock: Clock,
         announce: watch::Sender<u64>,
+        trouble: watch::Sender<Option<String>>,
     ) -> StoreResult<Self> {
         let counters = Counters { fence: 0, rank: 0 };
         let turns = Turns::default();
@@ -160,6 +163,7 @@ impl Writer {
             connection,
             clock,
             announce,
+            trouble,
             turns,
             counters,
         };
@@ -198,6 +202,7 @@ impl Writer {
             }
             Err(fault) => {
                 tracing::error!(%fault, "the coordinator's database refuses a change");
+                self.trouble.send_replace(Some(fault.to_string()));
                 for answer in answers {
                     answer(Err(database("write")(again(&fault))));
                 }

@@ -40,7 +40,8 @@ fn full_disk_is_told_to_everybody_and_nothing_done_is_lost() {
     let folder = tempfile::tempdir().unwrap();
     let connection = schema::open(&folder.path().join("x.db")).unwrap();
     let (announce, queued) = watch::channel(0);
-    let mut writer = Writer::new(connection, Arc::new(|| 1), announce).unwrap();
+    let (trouble, troubled) = watch::channel(None);
+    let mut writer = Writer::new(connection, Arc::new(|| 1), announce, trouble).unwrap();
     done(&mut writer, |reply| {
         Change::Submit(experiment("a", 3), reply)
     })
@@ -75,6 +76,8 @@ fn full_disk_is_told_to_everybody_and_nothing_done_is_lost() {
         "the whole batch is told"
     );
     assert_eq!(*queued.borrow(), announced, "nothing was queued");
+    let told = troubled.borrow().clone();
+    assert!(told.is_some_and(|reason: String| reason.contains("full")));
 
     writer
         .connection
