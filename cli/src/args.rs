@@ -3,8 +3,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    check, completions, coordinator, experiments, games, gateway, plan, replay, run, sim_llm,
-    verify, worker,
+    check, completions, coordinator, experiments, games, gateway, plan, presets, replay, run,
+    sim_llm, verify, worker,
 };
 use crate::failure::EXIT_CODES;
 use crate::role::LogArguments;
@@ -36,6 +36,8 @@ pub(crate) enum Command {
     Check(check::Check),
     /// Say what an experiment would take: sessions, decisions, tokens, dollars
     Plan(plan::Plan),
+    /// List the experiments that come with Agon, or print one to start your own from
+    Presets(presets::Presets),
     /// List games, or show parameters and strategies of one
     Games(games::Games),
     /// Play recorded games again through the engine and compare everything

@@ -7,6 +7,7 @@ pub mod experiments;
 pub mod games;
 pub mod gateway;
 pub mod plan;
+pub mod presets;
 pub mod replay;
 pub mod run;
 pub mod sim_llm;
@@ -25,6 +26,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Run(arguments) => run::run(&arguments, &log),
         Command::Check(arguments) => check::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
+        Command::Presets(arguments) => presets::run(&arguments),
         Command::Games(arguments) => games::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments, &log),

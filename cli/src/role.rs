@@ -74,7 +74,12 @@ pub struct StoreArguments {
 #[derive(Debug, Clone, clap::Args)]
 pub struct MetricsArguments {
     /// Serve Prometheus metrics at http://ADDRESS/metrics
-    #[arg(long, env = "AGON_METRICS", value_name = "ADDRESS")]
+    #[arg(
+        long,
+        env = "AGON_METRICS",
+        value_name = "ADDRESS",
+        help_heading = "Logs and traces"
+    )]
     metrics: Option<String>,
 }
 

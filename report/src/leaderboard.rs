@@ -7,7 +7,7 @@
 use std::collections::BTreeMap;
 
 use crate::accumulator::Accumulator;
-use crate::session::{GAME, Session};
+use crate::session::{GAME, LABEL, Session};
 use crate::summary::{SIMULATED, plain_table, spread, trimmed};
 
 /// The games, in the order of the published table.
@@ -160,11 +160,10 @@ fn row_name(session: &Session) -> String {
             names.push(name);
         }
     }
-    let axes = session
-        .spec
-        .setting
-        .iter()
-        .filter(|(axis, _)| *axis != GAME);
+    // A label names one game of the experiment; a row compares models over all.
+    let compared = |axis: &str| axis != GAME && axis != LABEL;
+    let axes = session.spec.setting.iter();
+    let axes = axes.filter(|(axis, _)| compared(axis));
     let axes: Vec<String> = axes
         .map(|(axis, value)| {
             let value = crate::session::in_words(value);

@@ -136,7 +136,7 @@ impl Session {
 pub(crate) const GAME: &str = "game";
 
 /// The setting's entry that the experiment file calls a label.
-const LABEL: &str = "label";
+pub(crate) const LABEL: &str = "label";
 
 fn name_value(axis: &str, value: &serde_json::Value) -> String {
     let value = in_words(value);

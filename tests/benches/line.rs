@@ -51,7 +51,10 @@ fn many_sessions() {
 
 /// The presets that a newcomer runs first.
 fn presets() {
-    for (preset, bar) in [("gamma-bench/quick-start", 60), ("gamma-bench/leaderboard", 120)] {
+    for (preset, bar) in [
+        ("gamma-bench/quick-start", 60),
+        ("gamma-bench/leaderboard", 120),
+    ] {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let data = folder.path().display().to_string();
         let started = Instant::now();
@@ -78,7 +81,10 @@ fn guessing(sessions: u32) -> (f64, Vec<f64>) {
     let flags = ["--base-url", &base_url, "--data", &data];
     let _ = runs::run_into(&experiment, &out, &flags).expect_code(0);
     let wall = started.elapsed().as_secs_f64();
-    assert_eq!(models.count("requests"), u64::from(sessions) * ROUNDS * PLAYERS);
+    assert_eq!(
+        models.count("requests"),
+        u64::from(sessions) * ROUNDS * PLAYERS
+    );
     (wall, seconds(&out))
 }
 

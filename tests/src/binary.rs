@@ -134,7 +134,11 @@ impl Role {
         let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
         let out = BufReader::new(child.stdout.take().expect("a pipe"));
-        Self { child, out, name: arguments.join(" ") }
+        Self {
+            child,
+            out,
+            name: arguments.join(" "),
+        }
     }
 
     /// Waits for the end of a command started by [`Role::start_silent`]: its exit

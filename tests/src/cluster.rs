@@ -81,7 +81,13 @@ impl Cluster {
     pub fn add_worker(&mut self) {
         let (coordinator, gateway) = (self.coordinator_url(), self.gateway_url());
         let mut arguments = vec![
-            "worker", "--coordinator", &coordinator, "--gateway", &gateway, "--places", "8",
+            "worker",
+            "--coordinator",
+            &coordinator,
+            "--gateway",
+            &gateway,
+            "--places",
+            "8",
         ];
         arguments.extend(self.more.iter().map(String::as_str));
         let (worker, _) = Role::start(&arguments);

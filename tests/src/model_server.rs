@@ -20,7 +20,10 @@ impl ModelServer {
         let mut arguments = vec!["sim-llm", "--listen", "127.0.0.1:0"];
         arguments.extend(flags);
         let (role, address) = Role::listening(&arguments);
-        Self { _role: role, address }
+        Self {
+            _role: role,
+            address,
+        }
     }
 
     /// What `--base-url` takes.
@@ -35,7 +38,9 @@ impl ModelServer {
     pub fn count(&self, name: &str) -> u64 {
         let stats = get(&self.address, "/stats");
         let stats: Value = serde_json::from_str(&stats).expect("statistics as JSON");
-        stats[name].as_u64().unwrap_or_else(|| panic!("no count {name} in {stats}"))
+        stats[name]
+            .as_u64()
+            .unwrap_or_else(|| panic!("no count {name} in {stats}"))
     }
 }
 

@@ -41,6 +41,11 @@ impl RedisServer {
         format!("redis://127.0.0.1:{}", self.port)
     }
 
+    /// The folder that holds its append-only file.
+    pub fn folder(&self) -> &std::path::Path {
+        self.folder.path()
+    }
+
     /// Kills it as a power cut would.
     pub fn kill(&mut self) {
         // It may have died by itself, which is the same here.

@@ -78,10 +78,14 @@ pub fn records(out: &Path) -> Vec<u8> {
 /// # Panics
 /// A line is no record.
 pub fn decisions(records: &[u8]) -> u64 {
-    let lines = records.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    let lines = records
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty());
     let count = lines.map(|line| {
         let record: Value = serde_json::from_slice(line).expect("a record as JSON");
-        record["decisions"].as_array().map_or(0, |decisions| decisions.len() as u64)
+        record["decisions"]
+            .as_array()
+            .map_or(0, |decisions| decisions.len() as u64)
     });
     count.sum()
 }

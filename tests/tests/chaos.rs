@@ -19,10 +19,20 @@ fn a_killed_run_goes_on_where_it_stopped() {
     let (data, out) = (folder.path().join("data"), folder.path().join("out"));
     let (data, out_flag) = (data.display().to_string(), out.display().to_string());
     let arguments = [
-        "run", &experiment, "--base-url", &base_url, "--data", &data, "--out", &out_flag, "--quiet",
+        "run",
+        &experiment,
+        "--base-url",
+        &base_url,
+        "--data",
+        &data,
+        "--out",
+        &out_flag,
+        "--quiet",
     ];
     let mut killed = Role::start_silent(&arguments);
-    until("half of the decisions are made", || models.count("requests") > 150);
+    until("half of the decisions are made", || {
+        models.count("requests") > 150
+    });
     killed.kill();
     let asked_before = models.count("requests");
     let in_flight = models.count("in_flight_max");
@@ -30,10 +40,17 @@ fn a_killed_run_goes_on_where_it_stopped() {
     let records = runs::records(&out);
     // Only what was in flight when the gateway itself died is asked again.
     let asked_twice = models.count("requests") - runs::decisions(&records);
-    assert!(asked_twice <= in_flight, "{asked_twice} of {asked_before} were asked twice");
+    assert!(
+        asked_twice <= in_flight,
+        "{asked_twice} of {asked_before} were asked twice"
+    );
     let again = runs::decisions(&records);
     let _ = run(&arguments).expect_code(0);
-    assert_eq!(models.count("requests"), again + asked_twice, "a finished run asks nothing");
+    assert_eq!(
+        models.count("requests"),
+        again + asked_twice,
+        "a finished run asks nothing"
+    );
 }
 
 #[test]
@@ -76,7 +93,11 @@ fn workers_outlive_their_coordinator() {
             let _ = watching.join().unwrap();
         });
         let records = cluster.run(&experiment, &out);
-        assert_eq!(models.count("requests"), runs::decisions(&records), "store {store:?}");
+        assert_eq!(
+            models.count("requests"),
+            runs::decisions(&records),
+            "store {store:?}"
+        );
     }
 }
 

@@ -20,20 +20,35 @@ fn every_recorded_gamma_game_is_replayed_and_matches() {
 fn a_changed_game_is_a_mismatch_that_says_what_differed() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("one.jsonl");
-    let recorded = tree::recorded().join("gamma/divide_dollar.jsonl.gz").display().to_string();
+    let recorded = tree::recorded()
+        .join("gamma/divide_dollar.jsonl.gz")
+        .display()
+        .to_string();
     // The first game, unpacked by the program itself would need a flag nobody
     // wants, so gzip does it.
-    let unpacked = std::process::Command::new("gzip").args(["-dc", &recorded]).output().unwrap();
+    let unpacked = std::process::Command::new("gzip")
+        .args(["-dc", &recorded])
+        .output()
+        .unwrap();
     let text = String::from_utf8(unpacked.stdout).unwrap();
     let first = text.lines().next().unwrap();
     let mut game: Value = serde_json::from_str(first).unwrap();
-    let total = game["rounds"][3]["outcome"]["total_proposal"].as_i64().unwrap();
+    let total = game["rounds"][3]["outcome"]["total_proposal"]
+        .as_i64()
+        .unwrap();
     game["rounds"][3]["outcome"]["total_proposal"] = (total + 1).into();
     fs::write(&path, format!("{first}\n{game}\n")).unwrap();
     let ended = run(&["replay", &path.display().to_string()]).expect_code(1);
     assert!(ended.out.contains("1 of 2 games matched"), "{}", ended.out);
-    let line = ended.out.lines().find(|line| line.starts_with("mismatch")).unwrap();
-    assert!(line.contains(&total.to_string()) && line.contains("round 4"), "{line}");
+    let line = ended
+        .out
+        .lines()
+        .find(|line| line.starts_with("mismatch"))
+        .unwrap();
+    assert!(
+        line.contains(&total.to_string()) && line.contains("round 4"),
+        "{line}"
+    );
     let ended = run(&["replay", "--json", &path.display().to_string()]).expect_code(1);
     let summary: Value = serde_json::from_str(&ended.out).unwrap();
     assert_eq!(summary["mismatched"][0]["id"], game["id"]);
@@ -48,16 +63,31 @@ fn the_quick_start_runs_offline_and_its_records_verify() {
         assert!(ended.out.contains(game), "{}", ended.out);
     }
     assert!(!ended.out.contains("simulated"), "{}", ended.out);
-    let out = folder.path().join("runs/gamma-bench-quick-start").display().to_string();
+    let out = folder
+        .path()
+        .join("runs/gamma-bench-quick-start")
+        .display()
+        .to_string();
     let ended = run(&["verify", &out]).expect_code(0);
-    assert!(ended.out.contains("24 of 24 records verified"), "{}", ended.out);
+    assert!(
+        ended.out.contains("24 of 24 records verified"),
+        "{}",
+        ended.out
+    );
 }
 
 #[test]
 fn results_of_a_simulated_model_are_marked_everywhere() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().display().to_string();
-    let flags = ["--model", "sim", "--repeats", "1", "--set", "params.foul_allowance=3"];
+    let flags = [
+        "--model",
+        "sim",
+        "--repeats",
+        "1",
+        "--set",
+        "params.foul_allowance=3",
+    ];
     let mut arguments = vec!["run", "gamma-bench/leaderboard", "--data", &data];
     arguments.extend(flags);
     let ended = run(&arguments).expect_code(0);
@@ -78,9 +108,18 @@ fn results_of_a_simulated_model_are_marked_everywhere() {
 fn a_changed_record_does_not_verify() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().display().to_string();
-    let _ = run(&["run", "gamma-bench/quick-start", "--repeats", "1", "--data", &data])
-        .expect_code(0);
-    let records = folder.path().join("runs/gamma-bench-quick-start/records.jsonl");
+    let _ = run(&[
+        "run",
+        "gamma-bench/quick-start",
+        "--repeats",
+        "1",
+        "--data",
+        &data,
+    ])
+    .expect_code(0);
+    let records = folder
+        .path()
+        .join("runs/gamma-bench-quick-start/records.jsonl");
     let text = fs::read_to_string(&records).unwrap();
     let changed = text.replacen("\"action\":", "\"action\" :", 1);
     fs::write(&records, changed).unwrap();
@@ -91,13 +130,19 @@ fn a_changed_record_does_not_verify() {
 #[test]
 fn every_preset_checks_and_plans() {
     let presets = tree::files(".toml").into_iter();
-    let presets: Vec<String> =
-        presets.map(|path| tree::short(&path)).filter(|name| name.starts_with("experiments/")).collect();
+    let presets: Vec<String> = presets
+        .map(|path| tree::short(&path))
+        .filter(|name| name.starts_with("experiments/"))
+        .collect();
     assert!(presets.len() >= 9, "{presets:?}");
     for preset in presets {
         let _ = run(&["check", &preset]).expect_code(0);
         let planned = run(&["plan", &preset, "--model", "sim"]).expect_code(0);
-        assert!(planned.out.contains("expected"), "{preset}: {}", planned.out);
+        assert!(
+            planned.out.contains("expected"),
+            "{preset}: {}",
+            planned.out
+        );
     }
 }
 
@@ -107,10 +152,18 @@ fn a_wrong_experiment_file_is_refused_with_every_fault_and_its_line() {
     let text = "name = \"x\"\nrepeat = 3\n[players.subject]\nkind = \"rule\"\nstrategy = \"equilibriun\"\n[[games]]\ngame = \"guess_two_thirds\"\nparams = { ratio = \"high\" }\n";
     let path = runs::write(folder.path(), text).display().to_string();
     let ended = run(&["check", &path]).expect_code(2);
-    for place in ["experiment.toml:2:", "experiment.toml:5:", "experiment.toml:8:"] {
+    for place in [
+        "experiment.toml:2:",
+        "experiment.toml:5:",
+        "experiment.toml:8:",
+    ] {
         assert!(ended.err.contains(place), "{place} is not in {}", ended.err);
     }
-    assert!(ended.err.contains("equilibrium") && ended.err.contains("repeats"), "{}", ended.err);
+    assert!(
+        ended.err.contains("equilibrium") && ended.err.contains("repeats"),
+        "{}",
+        ended.err
+    );
 }
 
 #[test]
@@ -128,7 +181,15 @@ fn games_and_their_parameters_are_listed() {
 #[test]
 fn completions_are_written_for_shells() {
     for shell in ["bash", "zsh", "fish"] {
-        assert!(run(&["completions", shell]).expect_code(0).out.contains("leaderboard")
-            || run(&["completions", shell]).expect_code(0).out.contains("sim-llm"));
+        assert!(
+            run(&["completions", shell])
+                .expect_code(0)
+                .out
+                .contains("leaderboard")
+                || run(&["completions", shell])
+                    .expect_code(0)
+                    .out
+                    .contains("sim-llm")
+        );
     }
 }

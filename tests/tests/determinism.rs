@@ -44,7 +44,10 @@ fn one_worker_and_four_make_the_same_records() {
 #[test]
 fn files_and_redis_make_the_same_records() {
     let redis = RedisServer::start();
-    let shared = in_process(scratch().path(), &["--redis", &redis.url(), "--workers", "4"]);
+    let shared = in_process(
+        scratch().path(),
+        &["--redis", &redis.url(), "--workers", "4"],
+    );
     assert!(reference() == shared);
 }
 
@@ -55,7 +58,10 @@ fn separate_processes_make_the_same_records() {
         let folder = scratch();
         let models = ModelServer::start(&["--latency", "2ms"]);
         let cluster = Cluster::start(folder.path(), store.as_deref(), &models, 4);
-        let records = cluster.run(&runs::write(folder.path(), MIXED), &folder.path().join("out"));
+        let records = cluster.run(
+            &runs::write(folder.path(), MIXED),
+            &folder.path().join("out"),
+        );
         assert_eq!(models.count("requests"), runs::decisions(&records));
         assert!(reference() == records, "store {store:?}");
     }
@@ -77,7 +83,9 @@ fn killing_a_worker_half_way_changes_nothing_and_asks_nothing_twice() {
                 let _ = runs::run_into(&experiment, &out, &flags).expect_code(0);
                 runs::records(&out)
             });
-            until("half of the decisions are made", || models.count("requests") > 150);
+            until("half of the decisions are made", || {
+                models.count("requests") > 150
+            });
             cluster.workers[0].kill();
             running.join().unwrap()
         });

@@ -12,9 +12,18 @@ use agon_tests::runs::{self, MIXED};
 
 /// What every failure must look like.
 fn one_clear_line(ended: &Ended, code: i32, words: &[&str]) {
-    assert_eq!(ended.code, Some(code), "out: {}\nerr: {}", ended.out, ended.err);
-    let told: Vec<&str> =
-        ended.err.lines().filter(|line| line.starts_with("error: ")).collect();
+    assert_eq!(
+        ended.code,
+        Some(code),
+        "out: {}\nerr: {}",
+        ended.out,
+        ended.err
+    );
+    let told: Vec<&str> = ended
+        .err
+        .lines()
+        .filter(|line| line.starts_with("error: "))
+        .collect();
     assert_eq!(told.len(), 1, "{}", ended.err);
     for word in words {
         assert!(told[0].contains(word), "`{word}` is not in: {}", told[0]);
@@ -40,7 +49,11 @@ fn a_taken_port_is_named() {
 #[test]
 fn an_address_that_is_none_is_refused() {
     one_clear_line(&run(&["sim-llm", "--listen", "nowhere"]), 3, &["nowhere"]);
-    one_clear_line(&run(&["worker", "--coordinator", "nowhere:1"]), 2, &["nowhere:1"]);
+    one_clear_line(
+        &run(&["worker", "--coordinator", "nowhere:1"]),
+        2,
+        &["nowhere:1"],
+    );
 }
 
 #[test]
@@ -53,7 +66,16 @@ fn an_unreachable_redis_is_named_without_its_password() {
     for arguments in [
         vec!["coordinator", "--listen", "127.0.0.1:0", "--redis", &url],
         vec!["gateway", "--listen", "127.0.0.1:0", "--redis", &url],
-        vec!["run", &experiment, "--model", "sim", "--redis", &url, "--data", &data],
+        vec![
+            "run",
+            &experiment,
+            "--model",
+            "sim",
+            "--redis",
+            &url,
+            "--data",
+            &data,
+        ],
     ] {
         let ended = run(&arguments);
         one_clear_line(&ended, 3, &[&port.to_string()]);
@@ -65,7 +87,14 @@ fn an_unreachable_redis_is_named_without_its_password() {
 fn a_missing_key_says_which_variable_to_set() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data").display().to_string();
-    let arguments = ["run", "gamma-bench/leaderboard", "--model", "openai/gpt-4o", "--data", &data];
+    let arguments = [
+        "run",
+        "gamma-bench/leaderboard",
+        "--model",
+        "openai/gpt-4o",
+        "--data",
+        &data,
+    ];
     let mut command = binary::command(&arguments);
     let ended = Ended::from(command.env_remove("OPENAI_API_KEY").output().unwrap());
     one_clear_line(&ended, 2, &["OPENAI_API_KEY"]);
@@ -98,12 +127,20 @@ seats = [{ player = "subject", count = 3 }]
 "#;
     let experiment = runs::write(folder.path(), experiment);
     let out = folder.path().join("out");
-    let (config, data) =
-        (config.display().to_string(), folder.path().join("data").display().to_string());
+    let (config, data) = (
+        config.display().to_string(),
+        folder.path().join("data").display().to_string(),
+    );
     let ended = runs::run_into(&experiment, &out, &["--config", &config, "--data", &data]);
     one_clear_line(&ended, 1, &["1 of 2 sessions", "set aside"]);
     assert!(ended.err.contains("set aside: session "), "{}", ended.err);
-    assert_eq!(runs::records(&out).iter().filter(|byte| **byte == b'\n').count(), 1);
+    assert_eq!(
+        runs::records(&out)
+            .iter()
+            .filter(|byte| **byte == b'\n')
+            .count(),
+        1
+    );
 }
 
 #[test]
@@ -126,12 +163,20 @@ fn a_full_disk_is_told_and_what_was_done_is_kept() {
     let flags = ["--base-url", &models.base_url(), "--data", &data];
     fs::write(disk.path.join("filler"), vec![0; 2_000_000]).unwrap();
     let ended = runs::run_into(&experiment, &out, &flags);
-    one_clear_line(&ended, 3, &["free some space and run the same command again"]);
+    one_clear_line(
+        &ended,
+        3,
+        &["free some space and run the same command again"],
+    );
     let asked = models.count("requests");
     assert!(asked > 0);
     fs::remove_file(disk.path.join("filler")).unwrap();
     let _ = runs::run_into(&experiment, &out, &flags).expect_code(0);
-    assert_eq!(models.count("requests"), asked, "what was done is not done again");
+    assert_eq!(
+        models.count("requests"),
+        asked,
+        "what was done is not done again"
+    );
     assert_eq!(runs::decisions(&runs::records(&out)), asked);
 }
 
@@ -146,7 +191,12 @@ fn a_full_disk_under_the_store_stops_the_run_and_loses_nothing() {
     let base_url = models.base_url();
     let small = ["--base-url", &base_url, "--data", &data];
     let ended = runs::run_into(&experiment, &out, &small);
-    assert!(matches!(ended.code, Some(1 | 3)), "out: {}\nerr: {}", ended.out, ended.err);
+    assert!(
+        matches!(ended.code, Some(1 | 3)),
+        "out: {}\nerr: {}",
+        ended.out,
+        ended.err
+    );
     assert!(ended.err.contains("full"), "{}", ended.err);
     assert!(!ended.err.contains("panicked"), "{}", ended.err);
     disk.grow("64m");
@@ -160,7 +210,10 @@ fn unreadable_recorded_games_are_named_with_file_and_line() {
     for (text, words) in [
         ("{\"id\":1}\n", vec!["games.jsonl:1"]),
         ("\n\nnot json\n", vec!["games.jsonl:3"]),
-        ("{\"id\":\"a\",\"game\":\"chess\"}\n", vec!["games.jsonl:1", "chess"]),
+        (
+            "{\"id\":\"a\",\"game\":\"chess\"}\n",
+            vec!["games.jsonl:1", "chess"],
+        ),
     ] {
         fs::write(&path, text).unwrap();
         let ended = run(&["replay", &path.display().to_string()]);
@@ -169,7 +222,11 @@ fn unreadable_recorded_games_are_named_with_file_and_line() {
             assert!(ended.err.contains(word), "`{word}` is not in {}", ended.err);
         }
     }
-    one_clear_line(&run(&["replay", "/nowhere/games.jsonl"]), 2, &["unreadable"]);
+    one_clear_line(
+        &run(&["replay", "/nowhere/games.jsonl"]),
+        2,
+        &["unreadable"],
+    );
 }
 
 /// A file system of its own, so small that it fills up. Needs root, as tests run.
@@ -183,8 +240,14 @@ impl SmallDisk {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("disk");
         fs::create_dir(&path).unwrap();
-        mount(&["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"], &path);
-        Self { path, _folder: folder }
+        mount(
+            &["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"],
+            &path,
+        );
+        Self {
+            path,
+            _folder: folder,
+        }
     }
 
     fn grow(&self, size: &str) {
@@ -200,5 +263,8 @@ impl Drop for SmallDisk {
 
 fn mount(arguments: &[&str], path: &std::path::Path) {
     let mounted = Command::new("mount").args(arguments).arg(path).status();
-    assert!(mounted.unwrap().success(), "these tests need to mount a tmpfs (run them as root)");
+    assert!(
+        mounted.unwrap().success(),
+        "these tests need to mount a tmpfs (run them as root)"
+    );
 }

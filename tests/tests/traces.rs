@@ -35,7 +35,10 @@ impl TraceService for Collector {
     ) -> Result<Response<ExportTraceServiceResponse>, Status> {
         let resources = request.into_inner().resource_spans.into_iter();
         let scopes = resources.flat_map(|resource| resource.scope_spans);
-        self.spans.lock().unwrap().extend(scopes.flat_map(|scope| scope.spans));
+        self.spans
+            .lock()
+            .unwrap()
+            .extend(scopes.flat_map(|scope| scope.spans));
         Ok(Response::new(ExportTraceServiceResponse::default()))
     }
 }
@@ -56,7 +59,10 @@ impl Collector {
 }
 
 fn attribute(span: &Span, name: &str) -> Option<String> {
-    let found = span.attributes.iter().find(|attribute| attribute.key == name)?;
+    let found = span
+        .attributes
+        .iter()
+        .find(|attribute| attribute.key == name)?;
     Some(match found.value.as_ref()?.value.as_ref()? {
         Value::StringValue(text) => text.clone(),
         Value::IntValue(number) => number.to_string(),
@@ -77,22 +83,33 @@ fn ancestors<'a>(span: &Span, by_id: &'a BTreeMap<Vec<u8>, Span>) -> Vec<&'a str
 
 /// Every provider call hangs under its decision, its session and the experiment.
 fn check(spans: &[Span], calls: u64) {
-    let by_id: BTreeMap<Vec<u8>, Span> =
-        spans.iter().map(|span| (span.span_id.clone(), span.clone())).collect();
-    let provider_calls: Vec<&Span> =
-        spans.iter().filter(|span| span.name == "provider_call").collect();
+    let by_id: BTreeMap<Vec<u8>, Span> = spans
+        .iter()
+        .map(|span| (span.span_id.clone(), span.clone()))
+        .collect();
+    let provider_calls: Vec<&Span> = spans
+        .iter()
+        .filter(|span| span.name == "provider_call")
+        .collect();
     assert_eq!(provider_calls.len() as u64, calls);
     for call in &provider_calls {
         let above = ancestors(call, &by_id);
         assert_eq!(above.first(), Some(&"decision"), "{above:?}");
-        assert!(above.contains(&"session") && above.last() == Some(&"experiment"), "{above:?}");
+        assert!(
+            above.contains(&"session") && above.last() == Some(&"experiment"),
+            "{above:?}"
+        );
     }
     let traces: std::collections::BTreeSet<&Vec<u8>> =
         provider_calls.iter().map(|call| &call.trace_id).collect();
     assert_eq!(traces.len(), 1);
     let decision = spans.iter().find(|span| span.name == "decision").unwrap();
     for name in ["experiment_id", "session_id", "seat", "decision"] {
-        assert!(attribute(decision, name).is_some(), "no {name} in {:?}", decision.attributes);
+        assert!(
+            attribute(decision, name).is_some(),
+            "no {name} in {:?}",
+            decision.attributes
+        );
     }
     let session = spans.iter().find(|span| span.name == "session").unwrap();
     assert_eq!(attribute(session, "game").as_deref(), Some("divide_dollar"));
@@ -122,7 +139,14 @@ async fn one_process_sends_one_trace() {
         let experiment = runs::write(folder.path(), EXPERIMENT);
         let data = folder.path().join("data").display().to_string();
         let base_url = models.base_url();
-        let flags = ["--base-url", &base_url, "--data", &data, "--otlp", &endpoint];
+        let flags = [
+            "--base-url",
+            &base_url,
+            "--data",
+            &data,
+            "--otlp",
+            &endpoint,
+        ];
         runs::run_into(&experiment, &folder.path().join("out"), &flags)
     });
     let _ = ended.await.unwrap().expect_code(0);
@@ -144,7 +168,9 @@ async fn separate_processes_send_one_trace() {
         let _ = runs::run_into(&experiment, &folder.path().join("out"), &flags).expect_code(0);
         // Spans are flushed when a role ends in order.
         let roles: [&mut Role; 3] = {
-            let [worker] = &mut cluster.workers[..] else { panic!("one worker") };
+            let [worker] = &mut cluster.workers[..] else {
+                panic!("one worker")
+            };
             [worker, &mut cluster.gateway, &mut cluster.coordinator]
         };
         for role in roles {

@@ -174,7 +174,10 @@ impl<'a> Writer<'a> {
         let most = count("maxItems")
             .unwrap_or(fewest.max(OPEN_ARRAY))
             .max(fewest);
-        let sum = schema.get("description").and_then(Value::as_str).and_then(stated_sum);
+        let sum = schema
+            .get("description")
+            .and_then(Value::as_str)
+            .and_then(stated_sum);
         // A sum needs the room of all items; else any number of them, but one if that may be.
         let length = match sum {
             Some(_) => most,

@@ -4,10 +4,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_agent_gateway::providers::Scripted;
 use agon_proto::v1::ListDecisionsRequest;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
+use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::server::{Listener, channel, serve};
 use agon_service_kit::tasks::Tasks;
 use tonic::service::Routes;

@@ -73,7 +73,11 @@ impl ExperimentArguments {
         let name = self.name_of(&document);
         if name != document.name {
             let set = vec![format!("name=\"{name}\"")];
-            file.apply(&Overrides { set, ..Overrides::default() }).map_err(bad)?;
+            file.apply(&Overrides {
+                set,
+                ..Overrides::default()
+            })
+            .map_err(bad)?;
             document = file.check().map_err(bad)?;
         }
         let templates = self.read_templates(&document)?;
@@ -95,7 +99,10 @@ impl ExperimentArguments {
         if let Some(name) = &self.name {
             return name.clone();
         }
-        let models = self.model.iter().chain(self.players.iter().map(|(_, model)| model));
+        let models = self
+            .model
+            .iter()
+            .chain(self.players.iter().map(|(_, model)| model));
         let mut name = document.name.clone();
         for model in models {
             name.push('-');

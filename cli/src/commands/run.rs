@@ -28,6 +28,10 @@ use crate::results;
 use crate::role::{LogArguments, MetricsArguments, StoreArguments, runtime};
 use crate::run_folder::{self, RunFolder};
 
+/// Headings of the help text.
+const RUNNING: &str = "Running";
+const CLUSTER: &str = "In a cluster";
+
 /// Arguments of `agon run`.
 #[derive(Debug, clap::Args)]
 pub struct Run {
@@ -38,19 +42,19 @@ pub struct Run {
     #[command(flatten)]
     store: StoreArguments,
     /// Where results go [default: DATA/runs/NAME]
-    #[arg(long, value_name = "DIR")]
+    #[arg(long, value_name = "DIR", help_heading = RUNNING)]
     out: Option<PathBuf>,
     /// Workers inside this process
-    #[arg(long, default_value_t = 1, value_name = "N",
+    #[arg(long, default_value_t = 1, value_name = "N", help_heading = RUNNING,
           value_parser = clap::value_parser!(u16).range(1..=256))]
     workers: u16,
     /// Sessions that each worker plays at the same time
-    #[arg(long, default_value_t = 128, value_name = "N",
+    #[arg(long, default_value_t = 128, value_name = "N", help_heading = RUNNING,
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     places: u32,
     /// Hand the experiment to the coordinator at this address instead of running
     /// it in this process
-    #[arg(long, env = "AGON_COORDINATOR", value_name = "URL")]
+    #[arg(long, env = "AGON_COORDINATOR", value_name = "URL", help_heading = CLUSTER)]
     coordinator: Option<String>,
     /// Gateway of that cluster, to show its progress
     #[arg(
@@ -61,7 +65,7 @@ pub struct Run {
     )]
     gateway: Option<String>,
     /// Show no progress
-    #[arg(long, short)]
+    #[arg(long, short, help_heading = RUNNING)]
     quiet: bool,
     #[command(flatten)]
     metrics: MetricsArguments,
@@ -173,15 +177,29 @@ async fn follow(
         eprintln!("{already_done} of {sessions} sessions were done before and are kept");
     }
     let progress = Progress::start(arguments.quiet, sessions, already_done);
-    let newest = WatchExperimentResponse { sessions, ..Default::default() };
+    let newest = WatchExperimentResponse {
+        sessions,
+        ..Default::default()
+    };
     let gateway = gateway.map(AgentGatewayServiceClient::new);
-    let mut watch = Watch { client, experiment_id, progress, newest, gateway, seen: None };
+    let mut watch = Watch {
+        client,
+        experiment_id,
+        progress,
+        newest,
+        gateway,
+        seen: None,
+    };
     let interrupted = tokio::select! {
         _ = shutdown_signal() => true,
-        ended = watch.to_the_end() => { ended?; false }
+        ended = watch.follow() => { ended?; false }
     };
     watch.progress.finish();
-    Ok(if interrupted { End::Interrupted(watch.newest) } else { End::Complete(watch.newest) })
+    Ok(if interrupted {
+        End::Interrupted(watch.newest)
+    } else {
+        End::Complete(watch.newest)
+    })
 }
 
 /// Follows an experiment that was handed in.
@@ -197,7 +215,7 @@ struct Watch {
 impl Watch {
     /// Returns when nothing is left to run. A coordinator, or its store, that goes
     /// away is waited for: the experiment is in its hands and goes on with it.
-    async fn to_the_end(&mut self) -> Result<(), Failure> {
+    async fn follow(&mut self) -> Result<(), Failure> {
         let mut delays = Delays::new(DelayPolicy {
             give_up_after: Some(COORDINATOR_MAY_BE_AWAY),
             ..DelayPolicy::default()
@@ -209,7 +227,10 @@ impl Watch {
             };
             match delays.next_delay() {
                 Some(delay) if status::is_retryable(&refusal) => {
-                    tracing::warn!(reason = refusal.message(), "the coordinator is away, waiting");
+                    tracing::warn!(
+                        reason = refusal.message(),
+                        "the coordinator is away, waiting"
+                    );
                     tokio::time::sleep(delay).await;
                 }
                 _ => return Err(lost(&refusal)),
@@ -218,7 +239,9 @@ impl Watch {
     }
 
     async fn one_stream(&mut self, delays: &mut Delays) -> Result<(), Status> {
-        let request = WatchExperimentRequest { experiment_id: self.experiment_id.clone() };
+        let request = WatchExperimentRequest {
+            experiment_id: self.experiment_id.clone(),
+        };
         let mut states = self.client.watch_experiment(request).await?.into_inner();
         let mut look = tokio::time::interval(LOOK_EVERY);
         loop {
@@ -238,7 +261,9 @@ impl Watch {
 
     async fn look_at_gateway(&mut self) {
         if let Some(gateway) = &mut self.gateway {
-            let asked = gateway.get_gateway_status(GetGatewayStatusRequest::default()).await;
+            let asked = gateway
+                .get_gateway_status(GetGatewayStatusRequest::default())
+                .await;
             self.seen = asked.ok().map(tonic::Response::into_inner);
         }
     }
