@@ -149,21 +149,26 @@ fn every_preset_checks_and_plans() {
 #[test]
 fn a_wrong_experiment_file_is_refused_with_every_fault_and_its_line() {
     let folder = tempfile::tempdir().unwrap();
-    let text = "name = \"x\"\nrepeat = 3\n[players.subject]\nkind = \"rule\"\nstrategy = \"equilibriun\"\n[[games]]\ngame = \"guess_two_thirds\"\nparams = { ratio = \"high\" }\n";
-    let path = runs::write(folder.path(), text).display().to_string();
-    let ended = run(&["check", &path]).expect_code(2);
-    for place in [
-        "experiment.toml:2:",
-        "experiment.toml:5:",
-        "experiment.toml:8:",
-    ] {
-        assert!(ended.err.contains(place), "{place} is not in {}", ended.err);
-    }
-    assert!(
-        ended.err.contains("equilibrium") && ended.err.contains("repeats"),
-        "{}",
-        ended.err
+    let text = "name = \"two words\"\nrepeat = 3\n[players.subject]\nkind = \"rule\"\nstrategy = \"equilibriun\"\n\
+                [[games]]\ngame = \"guess_two_thirds\"\nparams = { ratio = \"high\" }\n";
+    let refused = |text: &str, places: &[&str], words: &[&str]| {
+        let path = runs::write(folder.path(), text).display().to_string();
+        let ended = run(&["check", &path]).expect_code(2);
+        for word in places.iter().chain(words) {
+            assert!(ended.err.contains(word), "{word} is not in {}", ended.err);
+        }
+    };
+    // Keys and types first, then what only the cells of the grid can show.
+    refused(
+        text,
+        &["experiment.toml:1:8: name", "experiment.toml:2:1: repeat"],
+        &["\"repeats\""],
     );
+    let readable = text
+        .replace("two words", "two-words")
+        .replace("repeat =", "repeats =");
+    let places = ["experiment.toml:5:12: ", "experiment.toml:8:20: "];
+    refused(&readable, &places, &["equilibrium", "ratio"]);
 }
 
 #[test]
