@@ -12,11 +12,12 @@ use agon_engine::{RecordedDecision, Seat};
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::{DecideRequest, DecideResponse};
 use agon_service_kit::backoff::Delays;
+use agon_service_kit::tasks::with_causes;
 use agon_service_kit::{status, telemetry};
 use futures_util::future::BoxFuture;
 use tokio_util::sync::CancellationToken;
 use tonic::Request;
-use tracing::{Instrument as _, debug};
+use tracing::{Instrument as _, warn};
 
 use crate::transport::Transport;
 use crate::wire;
@@ -156,6 +157,9 @@ impl Mind for GatewayMind {
     }
 }
 
+/// A gateway that stays away is complained about this often.
+const TELL_EVERY: Duration = Duration::from_secs(10);
+
 /// Asks until there is an answer: the address makes it safe to ask again, and a
 /// gateway that is away or stopping will come back or has replicas.
 async fn decide(
@@ -163,6 +167,7 @@ async fn decide(
     request: DecideRequest,
 ) -> Result<DecideResponse, MindError> {
     let mut delays = Delays::default();
+    let mut told: Option<Instant> = None;
     loop {
         let mut outgoing = Request::new(request.clone());
         telemetry::inject_metadata(outgoing.metadata_mut());
@@ -173,10 +178,11 @@ async fn decide(
         if !status::is_retryable(&refusal) {
             return Err(wire::mind_error(&refusal));
         }
-        debug!(
-            reason = refusal.message(),
-            "gateway did not answer, asking again"
-        );
+        if told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
+            told = Some(Instant::now());
+            let reason = with_causes(&refusal);
+            warn!(%reason, "the gateway does not answer, asking again");
+        }
         let delay = delays.next_delay().unwrap_or(Duration::from_secs(5));
         tokio::time::sleep(delay).await;
     }

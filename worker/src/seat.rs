@@ -44,6 +44,8 @@ pub fn start(
             session.report(seat, SeatReport::Crashed(reason)).await;
         }
     };
-    tasks.spawn(TaskKind::UPKEEP, "seat", watched.in_current_span());
+    // It ends with its session, which drops the handle or cancels the mind; a
+    // shutdown that cut it short would look like a crash of the session.
+    tasks.spawn(TaskKind::WORK, "seat", watched.in_current_span());
     SeatHandle::new(sender)
 }

@@ -53,6 +53,10 @@ pub enum VerifyError {
 pub async fn verify(tasks: &Tasks, line: &str, library: Library) -> Result<(), VerifyError> {
     let stored = StoredRecord::from_line(line).map_err(VerifyError::Unreadable)?;
     let session = stored.session.to_string();
+    if stored.spec.prompt_bundle.as_deref() != library.digest() {
+        let reason = "it was played with other templates; name them with --templates".to_owned();
+        return Err(VerifyError::NotPlayable { session, reason });
+    }
     let keyed = stored.decisions.into_iter();
     let decisions: BTreeMap<_, _> = keyed
         .map(|decision| ((decision.seat, decision.index), decision))

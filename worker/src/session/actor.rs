@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use agon_agents::{Mind, MindError};
 use agon_engine::{Seat, SessionSpec};
-use agon_service_kit::tasks::{Tasks, with_causes};
+use agon_service_kit::tasks::{Tasks, panic_message, with_causes};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -34,9 +34,17 @@ pub struct SessionPlan {
 
 /// Plays a session to its end.
 pub async fn run(tasks: Tasks, plan: SessionPlan) -> SessionEnd {
-    let table = match setup::set_up(&plan.spec, &plan.library) {
-        Ok(table) => table,
-        Err(error) => return SessionEnd::Impossible(with_causes(&error)),
+    // A game of rule players alone is played to its end here, which may take
+    // long: the runtime's threads must stay free for streams and renewals.
+    let (spec, library) = (plan.spec.clone(), Arc::clone(&plan.library));
+    let set_up = tokio::task::spawn_blocking(move || setup::set_up(&spec, &library));
+    let table = match set_up.await {
+        Ok(Ok(table)) => table,
+        Ok(Err(error)) => return SessionEnd::Impossible(with_causes(&error)),
+        Err(ended) if ended.is_panic() => {
+            return SessionEnd::Crashed(panic_message(&*ended.into_panic()));
+        }
+        Err(_) => return SessionEnd::GivenUp,
     };
     SessionActor::start(&tasks, plan, table).run().await
 }

@@ -9,13 +9,13 @@ use agon_engine::{Seat, SessionSpec};
 use agon_proto::v1::work_sessions_request::Message as ToCoordinator;
 use agon_proto::v1::{FailureKind, Lease, LeaseRef, WorkSessionsRequest, WorkSessionsResponse};
 use agon_service_kit::backoff::Delays;
+use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::tasks::{TaskEnd, TaskKind, Tasks};
 use agon_service_kit::telemetry;
 use futures_util::StreamExt as _;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::MissedTickBehavior;
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::Streaming;
@@ -34,8 +34,11 @@ use crate::worker::WorkerOptions;
 /// Only status questions come by mailbox.
 const MAILBOX: usize = 8;
 
-/// A third of the coordinator's default lease, so that two renewals may fail.
-const RENEW_EVERY: Duration = Duration::from_secs(3);
+/// A pause between two tries to connect, when the back-off has none to offer.
+const RECONNECT_AFTER: Duration = Duration::from_secs(3);
+
+/// Room in a message for what stands around the record.
+const ENVELOPE_BYTES: usize = 1024 * 1024;
 
 /// How long a stopping worker waits for its last results to be acknowledged.
 const LAST_WORDS: Duration = Duration::from_secs(5);
@@ -96,7 +99,7 @@ impl SupervisorActor {
                 }
                 Err(reason) => warn!(%reason, "cannot reach the coordinator"),
             }
-            let pause = delays.next_delay().unwrap_or(RENEW_EVERY);
+            let pause = delays.next_delay().unwrap_or(RECONNECT_AFTER);
             self.play_on_for(pause, &shutdown).await;
         }
         self.stop_everything().await;
@@ -134,12 +137,15 @@ impl SupervisorActor {
         mut incoming: Streaming<WorkSessionsResponse>,
         shutdown: &CancellationToken,
     ) {
-        let mut renewals = tokio::time::interval(RENEW_EVERY);
-        renewals.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut renewed = Instant::now();
         loop {
+            let renewal = tokio::time::Instant::from_std(renewed + self.state.renew_every());
             tokio::select! {
                 () = shutdown.cancelled() => return self.on_shutdown(incoming).await,
-                _ = renewals.tick() => self.on_renewal_due().await,
+                () = tokio::time::sleep_until(renewal) => {
+                    renewed = Instant::now();
+                    self.on_renewal_due().await;
+                }
                 Some(ended) = self.sessions.next() => self.on_session_ended(ended).await,
                 Some(message) = self.inbox.recv() => self.on_inside_message(message),
                 received = incoming.message() => match received {
@@ -239,10 +245,10 @@ impl SupervisorActor {
             match effect {
                 Effect::Send(message) => self.send(message),
                 Effect::Start(lease) => self.start(*lease),
-                Effect::Stop(lease) => {
+                Effect::Stop { lease, lost } => {
                     let key = (lease.session_id, lease.fence);
                     if let Some(stop) = self.stops.get(&key) {
-                        ::metrics::counter!(metrics::LEASES_LOST).increment(1);
+                        ::metrics::counter!(metrics::LEASES_LOST).increment(u64::from(lost));
                         stop.cancel();
                     }
                 }
@@ -365,6 +371,13 @@ impl Try {
 fn outcome(end: SessionEnd, worker_id: &str, attempt: u32, took: Duration) -> Outcome {
     let (name, outcome) = match end {
         SessionEnd::Finished { record, usage } => match record.to_line() {
+            Ok(line) if line.len() > LARGEST_MESSAGE_BYTES - ENVELOPE_BYTES => {
+                let size = line.len() / (1024 * 1024);
+                let reason = format!(
+                    "the record has {size} MB, more than a message may have: play fewer rounds or seats"
+                );
+                ("impossible", impossible(reason))
+            }
             Ok(line) => {
                 let seconds = took.as_secs_f64();
                 ::metrics::histogram!(metrics::SESSION_SECONDS).record(seconds);

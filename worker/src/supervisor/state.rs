@@ -3,6 +3,7 @@
 //! are the actor's business.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use agon_proto::v1::work_sessions_request::Message as ToCoordinator;
 use agon_proto::v1::work_sessions_response::Message as FromCoordinator;
@@ -14,6 +15,12 @@ use tracing::{error, warn};
 
 use super::messages::SupervisorStatus;
 
+/// A third of the coordinator's default lease.
+const LONGEST_BETWEEN_RENEWALS: Duration = Duration::from_secs(3);
+
+/// However short a lease is, a worker does not flood its coordinator.
+const SHORTEST_BETWEEN_RENEWALS: Duration = Duration::from_millis(100);
+
 /// What the actor must do.
 #[derive(Debug, PartialEq)]
 pub(super) enum Effect {
@@ -21,8 +28,13 @@ pub(super) enum Effect {
     Send(ToCoordinator),
     /// Play this session.
     Start(Box<Lease>),
-    /// Give this session up: the lease is lost.
-    Stop(LeaseRef),
+    /// Give this session up: the lease is lost, or the worker stops.
+    Stop {
+        /// Which.
+        lease: LeaseRef,
+        /// Whether somebody else has it now.
+        lost: bool,
+    },
 }
 
 /// How a session ended, ready to be told.
@@ -46,6 +58,8 @@ pub(super) struct SupervisorState {
     places: usize,
     connected: bool,
     draining: bool,
+    /// The shortest time between renewals that any lease so far wanted.
+    renew_every: Duration,
     playing: BTreeMap<Key, ()>,
     /// Results that the coordinator has not acknowledged.
     unsettled: BTreeMap<Key, ToCoordinator>,
@@ -59,6 +73,7 @@ impl SupervisorState {
             places,
             connected: false,
             draining: false,
+            renew_every: LONGEST_BETWEEN_RENEWALS,
             playing: BTreeMap::new(),
             unsettled: BTreeMap::new(),
         }
@@ -103,7 +118,8 @@ impl SupervisorState {
             FromCoordinator::Renewed(renewed) => {
                 let held = |lease: &LeaseRef| self.playing.contains_key(&key(lease));
                 let lost = renewed.lost.into_iter().filter(held);
-                lost.map(Effect::Stop).collect()
+                lost.map(|lease| Effect::Stop { lease, lost: true })
+                    .collect()
             }
             FromCoordinator::Settled(settled) => {
                 let settlement = settled.settlement();
@@ -144,7 +160,8 @@ impl SupervisorState {
         self.draining = true;
         let held: Vec<LeaseRef> = self.playing.keys().map(lease_ref).collect();
         let mut effects = vec![self.free_places()];
-        effects.extend(held.iter().cloned().map(Effect::Stop));
+        let stop = |lease| Effect::Stop { lease, lost: false };
+        effects.extend(held.iter().cloned().map(stop));
         if !held.is_empty() {
             let release = ReleaseLeases { leases: held };
             effects.push(Effect::Send(ToCoordinator::Release(release)));
@@ -155,6 +172,11 @@ impl SupervisorState {
     /// Whether everything handed in was acknowledged and nothing is played.
     pub(super) fn is_idle(&self) -> bool {
         self.playing.is_empty() && self.unsettled.is_empty()
+    }
+
+    /// How long to wait between two renewals.
+    pub(super) fn renew_every(&self) -> Duration {
+        self.renew_every
     }
 
     pub(super) fn is_connected(&self) -> bool {
@@ -184,12 +206,13 @@ impl SupervisorState {
 
     fn take(&mut self, lease: Lease) -> Option<Effect> {
         let reference = lease.lease.as_ref()?;
-        if self.draining {
+        if self.draining || self.playing.len() >= self.places {
             let release = ReleaseLeases {
                 leases: vec![reference.clone()],
             };
             return Some(Effect::Send(ToCoordinator::Release(release)));
         }
+        self.renew_every = self.renew_every.min(renewals_of(lease.ttl_ms));
         self.playing.insert(key(reference), ());
         Some(Effect::Start(Box::new(lease)))
     }
@@ -204,6 +227,11 @@ impl SupervisorState {
             places: free as u32,
         }))
     }
+}
+
+/// A third of the lease, so that two renewals may fail.
+fn renewals_of(ttl_ms: u64) -> Duration {
+    Duration::from_millis(ttl_ms / 3).max(SHORTEST_BETWEEN_RENEWALS)
 }
 
 fn key(lease: &LeaseRef) -> Key {

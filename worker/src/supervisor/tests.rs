@@ -1,5 +1,7 @@
 //! Claims about what a supervisor decides.
 
+use std::time::Duration;
+
 use agon_proto::v1::work_sessions_request::Message as ToCoordinator;
 use agon_proto::v1::work_sessions_response::Message as FromCoordinator;
 use agon_proto::v1::{
@@ -18,6 +20,7 @@ fn lease(session: &str, fence: u64) -> LeaseRef {
 fn granted(leases: &[LeaseRef]) -> FromCoordinator {
     let leases = leases.iter().map(|lease| Lease {
         lease: Some(lease.clone()),
+        ttl_ms: 10_000,
         ..Lease::default()
     });
     FromCoordinator::Granted(GrantedLeases {
@@ -91,7 +94,11 @@ fn a_lost_lease_stops_its_own_try_only() {
         lost,
     };
     let effects = state.on_message(FromCoordinator::Renewed(renewed));
-    assert_eq!(effects, [Effect::Stop(lease("a", 1))]);
+    let stop = Effect::Stop {
+        lease: lease("a", 1),
+        lost: true,
+    };
+    assert_eq!(effects, [stop]);
     state.on_session_ended(&lease("a", 1), Outcome::GivenUp);
     assert_eq!(state.status().playing, ["a"]);
 }
@@ -114,7 +121,11 @@ fn draining_gives_back_what_is_held_and_what_still_comes() {
     state.on_message(granted(&[lease("a", 1), lease("b", 1)]));
     let effects = state.on_drain();
     assert_eq!(places(&effects), Some(0));
-    assert!(effects.contains(&Effect::Stop(lease("a", 1))));
+    let stop = Effect::Stop {
+        lease: lease("a", 1),
+        lost: false,
+    };
+    assert!(effects.contains(&stop));
     let late = state.on_message(granted(&[lease("c", 1)]));
     assert!(
         matches!(&late[..], [Effect::Send(ToCoordinator::Release(release))] if release.leases == [lease("c", 1)])
@@ -135,4 +146,38 @@ fn a_failure_is_told_with_its_kind() {
             if fail.kind() == FailureKind::Parked && fail.reason == "no answer")
     });
     assert!(told, "{effects:?}");
+}
+
+#[test]
+fn more_leases_than_places_are_given_back_at_once() {
+    let mut state = worker();
+    let five: Vec<LeaseRef> = (0..5)
+        .map(|number| lease(&format!("s{number}"), 1))
+        .collect();
+    let effects = state.on_message(granted(&five));
+    let started = effects
+        .iter()
+        .filter(|effect| matches!(effect, Effect::Start(_)))
+        .count();
+    assert_eq!(started, 4);
+    let released = effects.iter().any(|effect| {
+        matches!(effect, Effect::Send(ToCoordinator::Release(release)) if release.leases == [lease("s4", 1)])
+    });
+    assert!(released, "{effects:?}");
+}
+
+#[test]
+fn leases_are_renewed_three_times_in_their_time() {
+    let mut state = worker();
+    assert_eq!(state.renew_every(), Duration::from_secs(3));
+    let short = Lease {
+        lease: Some(lease("a", 1)),
+        ttl_ms: 1500,
+        ..Lease::default()
+    };
+    let granted = GrantedLeases {
+        leases: vec![short],
+    };
+    state.on_message(FromCoordinator::Granted(granted));
+    assert_eq!(state.renew_every(), Duration::from_millis(500));
 }
