@@ -1,4 +1,6 @@
-//! The command line: what can be typed, with help that teaches.
+//! The command line: what can be typed, with help that teaches. Each command keeps
+//! its own arguments in its file under `commands/`. Parsed by `failure.rs`, and read
+//! by `agon completions`.
 
 use clap::{Parser, Subcommand};
 

@@ -1,4 +1,5 @@
-//! The commands, one file each.
+//! The commands, one file each, and the choice among them. Parsing and exit codes
+//! are the business of `args.rs` and `failure.rs`, which calls this.
 
 pub mod check;
 pub mod completions;

@@ -31,13 +31,16 @@ pub const EXIT_CODES: &str = "Exit codes:
   3    something outside is missing (a server, a port, disk space)
   130  stopped by Ctrl-C; the message says how to go on";
 
+/// Exit code of a command that was stopped by a signal.
+pub const INTERRUPTED: i32 = 130;
+
 impl Failure {
     fn code(&self) -> u8 {
         match self {
             Self::BadNews(_) => 1,
             Self::BadInput(_) => 2,
             Self::Surroundings(_) => 3,
-            Self::Interrupted(_) => 130,
+            Self::Interrupted(_) => INTERRUPTED as u8,
         }
     }
 

@@ -1,4 +1,5 @@
-//! The `agon` binary: reads the command line and hands over to the library.
+//! The `agon` binary: chooses the allocator and hands over to the library, which
+//! reads the command line.
 
 use std::process::ExitCode;
 

@@ -14,6 +14,9 @@ const LINE_EVERY: Duration = Duration::from_secs(10);
 /// Speeds are averaged over this long.
 const WINDOW: Duration = Duration::from_secs(10);
 
+/// Workers that are there have connected by then.
+const WORKERS_CONNECT_WITHIN: Duration = Duration::from_secs(5);
+
 /// Shows how far an experiment is.
 pub struct Progress {
     output: Output,
@@ -90,6 +93,9 @@ impl Progress {
         gateway: Option<&GetGatewayStatusResponse>,
     ) -> String {
         let mut parts = vec![format!("{} running", experiment.running)];
+        if experiment.workers == 0 && self.started.elapsed() > WORKERS_CONNECT_WITHIN {
+            parts.push("no worker is connected: start `agon worker`".to_owned());
+        }
         if let Some(gateway) =
             gateway.filter(|gateway| gateway.decided > 0 || gateway.in_flight > 0)
         {
@@ -111,6 +117,14 @@ impl Progress {
 
     fn decisions_per_second(&mut self, decided: u64) -> f64 {
         let now = Instant::now();
+        // Another replica answered, or the gateway began to count again.
+        if self
+            .decisions
+            .back()
+            .is_some_and(|(_, before)| decided < *before)
+        {
+            self.decisions.clear();
+        }
         self.decisions.push_back((now, decided));
         while self
             .decisions
@@ -124,7 +138,7 @@ impl Progress {
         };
         let seconds = (now - *since).as_secs_f64();
         if seconds > 0.0 {
-            (decided - before) as f64 / seconds
+            decided.saturating_sub(*before) as f64 / seconds
         } else {
             0.0
         }

@@ -1,6 +1,7 @@
 //! Fetches an experiment's results from a coordinator and writes the run's
 //! files, one session at a time: a large run is never held in memory.
 
+use std::error::Error as _;
 use std::fs::File;
 use std::io::BufReader;
 
@@ -10,8 +11,10 @@ use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_report::session::Telemetry;
 use agon_report::{Leaderboard, ResultColumns, Session, Summary};
 use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
+use agon_service_kit::status::{ErrorClass, is_retryable};
+use agon_service_kit::tasks::with_causes;
 use agon_worker::Transport;
-use tonic::{Code, Status};
+use tonic::Status;
 
 use crate::data_folder::cannot;
 use crate::failure::Failure;
@@ -31,15 +34,18 @@ pub fn experiment_client(transport: Transport) -> ExperimentServiceClient<Transp
 /// What a refusal means to the user.
 pub fn refused(whom: &str, refusal: &Status) -> Failure {
     let reason = refusal.message();
-    match refusal.code() {
-        Code::InvalidArgument | Code::NotFound | Code::FailedPrecondition => {
-            Failure::BadInput(reason.to_owned())
+    match ErrorClass::of(refusal) {
+        class if class.is_retryable() || is_retryable(refusal) => {
+            let reason = with_causes(refusal.source().unwrap_or(refusal));
+            Failure::Surroundings(format!("{whom} does not answer: {reason}; is it running?"))
         }
-        _ => Failure::Surroundings(format!("{whom} does not answer: {reason}")),
+        ErrorClass::Internal => Failure::Surroundings(format!("{whom} failed: {reason}")),
+        _ => Failure::BadInput(reason.to_owned()),
     }
 }
 
-/// Writes everything that is done into the run's folder; returns the table.
+/// Writes everything that is done into the run's folder; returns the table and
+/// how many sessions it shows.
 ///
 /// # Errors
 /// The coordinator does not answer, or the folder cannot be written.
@@ -47,7 +53,7 @@ pub async fn collect(
     mut client: ExperimentServiceClient<Transport>,
     document: &ExperimentDocument,
     folder: &RunFolder,
-) -> Result<String, Failure> {
+) -> Result<(String, u64), Failure> {
     let request = FetchRecordsRequest {
         experiment_id: document.name.clone(),
     };
@@ -58,11 +64,13 @@ pub async fn collect(
         .map_err(lost)?
         .into_inner();
     let mut tables = Tables::default();
+    let mut done = 0;
     let mut record_file = folder.begin(run_folder::RECORDS)?;
     let mut telemetry_file = folder.begin(run_folder::TELEMETRY)?;
     while let Some(result) = records.message().await.map_err(lost)? {
         let session = Session::from_line(&result.record).map_err(Failure::surroundings)?;
         tables.add(&session);
+        done += 1;
         record_file.line(&result.record)?;
         telemetry_file.line(&result.telemetry)?;
     }
@@ -70,7 +78,7 @@ pub async fn collect(
     telemetry_file.keep()?;
     write_csv(folder, &tables.columns)?;
     let compare = document.report.compare.as_deref() == Some(GAMMA_BENCH);
-    Ok(tables.render(compare))
+    Ok((tables.render(compare), done))
 }
 
 #[derive(Default)]

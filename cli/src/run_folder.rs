@@ -18,6 +18,8 @@ pub const RESULTS: &str = "results.csv";
 pub const SUMMARY: &str = "summary.txt";
 /// The experiment as it was read.
 pub const EXPERIMENT: &str = "experiment.toml";
+/// The experiment as it was run, with every change from the command line.
+pub const DOCUMENT: &str = "document.json";
 /// The user's templates, when the experiment has any.
 pub const TEMPLATES: &str = "templates";
 

@@ -1,4 +1,6 @@
-//! Reads a user's folder of prompt templates.
+//! Reads a user's folder of prompt templates into texts. Whether they are good
+//! templates is checked by `agon-agents`. Called for experiments that name a folder,
+//! and by `agon verify`.
 
 use std::collections::BTreeMap;
 use std::fs;

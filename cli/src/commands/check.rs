@@ -1,4 +1,5 @@
-//! `agon check`: everything that is wrong with an experiment file.
+//! `agon check`: everything that is wrong with an experiment file. Plays nothing,
+//! calls nobody and needs no keys. Started by `commands.rs`.
 
 use agon_coordinator::experiment::plan;
 

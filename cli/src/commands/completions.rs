@@ -1,4 +1,5 @@
-//! `agon completions`: completion scripts for shells.
+//! `agon completions`: completion scripts for shells, written to standard output.
+//! Installs nothing. Started by `commands.rs`.
 
 use clap::CommandFactory as _;
 use clap_complete::Shell;

@@ -1,4 +1,6 @@
-//! `agon coordinator`: experiments, queue, leases and results as a service.
+//! `agon coordinator`: experiments, queue, leases and results as a service. Wires a
+//! store, a listener and the hook that has ledgers forgotten; decides nothing about
+//! sessions itself. Started by `commands.rs`.
 
 use std::time::Duration;
 

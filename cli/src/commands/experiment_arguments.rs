@@ -59,6 +59,17 @@ pub struct CheckedExperiment {
     pub models: BTreeSet<String>,
 }
 
+impl CheckedExperiment {
+    /// The document for the run's folder.
+    ///
+    /// # Errors
+    /// It cannot be written as JSON.
+    pub fn document_text(&self) -> Result<String, Failure> {
+        let text = serde_json::to_string_pretty(&self.document).map_err(Failure::surroundings)?;
+        Ok(text + "\n")
+    }
+}
+
 impl ExperimentArguments {
     /// Reads, changes and checks the experiment.
     ///

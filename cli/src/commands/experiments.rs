@@ -1,4 +1,6 @@
-//! `agon experiments`: what a coordinator has, and what to do with it.
+//! `agon experiments`: what a coordinator has, and what to do with it. Asks a running
+//! coordinator and prints its answers; experiments are handed in by `agon run` only.
+//! Started by `commands.rs`.
 
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{

@@ -1,4 +1,5 @@
-//! `agon games`: which games there are, and what one of them takes.
+//! `agon games`: which games there are, and what one of them takes. Prints what the
+//! engine's registry says and knows no game itself. Started by `commands.rs`.
 
 use agon_engine::registry::{self, Registration};
 use serde_json::Value;

@@ -1,4 +1,6 @@
-//! `agon gateway`: the agent gateway as a service.
+//! `agon gateway`: the agent gateway as a service, and `agon gateway status`, which
+//! asks a running one. Wires configuration, ledger and listener; calls no model
+//! itself. Started by `commands.rs`.
 
 use std::time::Duration;
 

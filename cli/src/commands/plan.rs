@@ -1,4 +1,6 @@
-//! `agon plan`: what an experiment would take, before a cent is spent.
+//! `agon plan`: what an experiment would take, before a cent is spent. Plays nothing
+//! and needs no keys; a model without a price is shown without dollars. Started by
+//! `commands.rs`.
 
 use agon_agent_gateway::GatewayConfig;
 use agon_agent_gateway::decision::Usage;
@@ -42,8 +44,8 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
     let mut total = Some((NanoDollars(0), NanoDollars(0)));
     for (model, needs) in &plan.models {
         let costs = costs(&config, model, needs);
-        let dollars = |cost: fn((NanoDollars, NanoDollars)) -> NanoDollars| match costs {
-            Some(costs) => cost(costs).to_string(),
+        let shown = |cost: fn((NanoDollars, NanoDollars)) -> NanoDollars| match costs {
+            Some(costs) => dollars(cost(costs)),
             None => "no price".to_owned(),
         };
         columns.row([
@@ -52,7 +54,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
             needs.decisions.expected.to_string(),
             needs.input_tokens.expected.to_string(),
             needs.output_tokens.expected.to_string(),
-            dollars(|(expected, _)| expected),
+            shown(|(expected, _)| expected),
         ]);
         columns.row([
             String::new(),
@@ -60,7 +62,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
             needs.decisions.most.to_string(),
             needs.input_tokens.most.to_string(),
             needs.output_tokens.most.to_string(),
-            dollars(|(_, most)| most),
+            shown(|(_, most)| most),
         ]);
         total = total.zip(costs).map(|(sum, more)| {
             (
@@ -72,7 +74,11 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
     output::print(&columns.to_string());
     match total {
         Some((expected, most)) => {
-            output::print(&format!("dollars: {expected} expected, {most} at most"));
+            output::print(&format!(
+                "dollars: {} expected, {} at most",
+                dollars(expected),
+                dollars(most)
+            ));
         }
         None => output::print(
             "Dollars need a price: price = { input_per_million_dollars = \"..\", \
@@ -103,4 +109,14 @@ fn costs(
         cost(needs.input_tokens.expected, needs.output_tokens.expected),
         cost(needs.input_tokens.most, needs.output_tokens.most),
     ))
+}
+
+/// Money as people read it: cents, and more digits only where cents say nothing.
+fn dollars(amount: NanoDollars) -> String {
+    let dollars = amount.0 as f64 / 1e9;
+    if amount.0 == 0 || dollars >= 1.0 {
+        format!("${dollars:.2}")
+    } else {
+        format!("${dollars:.6}")
+    }
 }

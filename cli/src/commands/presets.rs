@@ -1,4 +1,5 @@
-//! `agon presets`: the experiments that come with Agon.
+//! `agon presets`: the experiments that come with Agon, listed or printed. Runs
+//! none of them. Started by `commands.rs`; the files come from `presets.rs` above.
 
 use agon_coordinator::experiment::ExperimentFile;
 

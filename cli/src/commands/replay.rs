@@ -1,4 +1,6 @@
-//! `agon replay`: recorded games, played again through the engine.
+//! `agon replay`: recorded games, played again through the engine. Reads files and
+//! counts; what a difference is, the engine's `replay` decides. Started by
+//! `commands.rs`.
 
 use std::path::{Path, PathBuf};
 

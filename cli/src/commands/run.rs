@@ -1,5 +1,8 @@
 //! `agon run`: an experiment from file to table, on this machine or in a cluster.
+//! Submits, follows and ends the run; sessions are played by workers, and files and
+//! tables are written by `results.rs`. Started by `commands.rs`.
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -20,7 +23,7 @@ use tracing::Instrument as _;
 
 use super::experiment_arguments::{CheckedExperiment, ExperimentArguments};
 use crate::embedded::{self, Cluster};
-use crate::failure::Failure;
+use crate::failure::{Failure, INTERRUPTED};
 use crate::model_config::ModelArguments;
 use crate::output;
 use crate::progress::Progress;
@@ -73,6 +76,9 @@ pub struct Run {
 
 /// How often the gateway is asked what it is doing.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+
+/// A gateway that is busy must not hold up the rest.
+const GATEWAY_ANSWERS_WITHIN: Duration = Duration::from_secs(1);
 
 /// How long a coordinator may be away before watching it is given up.
 const COORDINATOR_MAY_BE_AWAY: Duration = Duration::from_secs(600);
@@ -129,9 +135,11 @@ async fn in_process(arguments: &Run, checked: &CheckedExperiment) -> Result<(), 
     let ended = match followed {
         Ok(End::Complete(state)) => conclude(arguments, checked, experiments, &state).await,
         Ok(End::Interrupted(state)) => {
+            eprintln!("stopping: recording what is under way (Ctrl-C again stops at once)");
+            exit_at_second_signal();
             cluster.stop_workers().await;
-            let folder = collect(arguments, checked, experiments).await;
-            folder.and_then(|folder| Err(interrupted(&state, &folder)))
+            let collected = collect(arguments, checked, experiments).await;
+            collected.and_then(|(folder, done)| Err(interrupted(done, state.sessions, &folder)))
         }
         Err(failure) => Err(failure),
     };
@@ -167,7 +175,7 @@ async fn follow(
     gateway: Option<Transport>,
 ) -> Result<End, Failure> {
     let mut client = results::experiment_client(experiments);
-    let submitted = submit(&mut client, checked).await?;
+    let submitted = submit(arguments, &mut client, checked).await?;
     let SubmitExperimentResponse {
         experiment_id,
         sessions,
@@ -192,7 +200,10 @@ async fn follow(
     };
     let interrupted = tokio::select! {
         _ = shutdown_signal() => true,
-        ended = watch.follow() => { ended?; false }
+        ended = watch.follow() => {
+            ended.map_err(|refusal| lost(arguments, &refusal))?;
+            false
+        }
     };
     watch.progress.finish();
     Ok(if interrupted {
@@ -215,7 +226,7 @@ struct Watch {
 impl Watch {
     /// Returns when nothing is left to run. A coordinator, or its store, that goes
     /// away is waited for: the experiment is in its hands and goes on with it.
-    async fn follow(&mut self) -> Result<(), Failure> {
+    async fn follow(&mut self) -> Result<(), Status> {
         let mut delays = Delays::new(DelayPolicy {
             give_up_after: Some(COORDINATOR_MAY_BE_AWAY),
             ..DelayPolicy::default()
@@ -233,7 +244,7 @@ impl Watch {
                     );
                     tokio::time::sleep(delay).await;
                 }
-                _ => return Err(lost(&refusal)),
+                _ => return Err(refusal),
             }
         }
     }
@@ -261,16 +272,20 @@ impl Watch {
 
     async fn look_at_gateway(&mut self) {
         if let Some(gateway) = &mut self.gateway {
-            let asked = gateway
-                .get_gateway_status(GetGatewayStatusRequest::default())
-                .await;
-            self.seen = asked.ok().map(tonic::Response::into_inner);
+            let experiment_id = self.experiment_id.clone();
+            let asked = gateway.get_gateway_status(GetGatewayStatusRequest { experiment_id });
+            let asked = tokio::time::timeout(GATEWAY_ANSWERS_WITHIN, asked).await;
+            self.seen = asked
+                .ok()
+                .and_then(Result::ok)
+                .map(tonic::Response::into_inner);
         }
     }
 }
 
 /// Submits, and gives sessions that an earlier run set aside another chance.
 async fn submit(
+    arguments: &Run,
     client: &mut ExperimentServiceClient<Transport>,
     checked: &CheckedExperiment,
 ) -> Result<SubmitExperimentResponse, Failure> {
@@ -282,7 +297,7 @@ async fn submit(
     let submitted = client
         .submit_experiment(request)
         .await
-        .map_err(|refusal| lost(&refusal))?;
+        .map_err(|refusal| lost(arguments, &refusal))?;
     let submitted = submitted.into_inner();
     let again = RetrySessionsRequest {
         experiment_id: submitted.experiment_id.clone(),
@@ -291,7 +306,7 @@ async fn submit(
     client
         .retry_sessions(again)
         .await
-        .map_err(|refusal| lost(&refusal))?;
+        .map_err(|refusal| lost(arguments, &refusal))?;
     Ok(submitted)
 }
 
@@ -302,22 +317,16 @@ async fn conclude(
     experiments: Transport,
     state: &WatchExperimentResponse,
 ) -> Result<(), Failure> {
-    let folder = collect(arguments, checked, experiments).await?;
+    let (folder, _) = collect(arguments, checked, experiments).await?;
     output::print(&format!("results in {}", folder.path().display()));
     for fault in &state.determinism_faults {
         eprintln!("determinism fault: session {fault} came out differently the second time");
     }
-    let set_aside: Vec<_> = state.parked.iter().chain(&state.dead).collect();
-    for session in &set_aside {
-        eprintln!(
-            "set aside: session {}: {}",
-            session.session_id, session.reason
-        );
-    }
+    let set_aside = tell_set_aside(state);
     if state.cancelled {
         return Err(Failure::BadNews("the experiment was cancelled".to_owned()));
     }
-    match (set_aside.len(), state.determinism_faults.len()) {
+    match (set_aside, state.determinism_faults.len()) {
         (0, 0) => Ok(()),
         (0, faults) => Err(Failure::BadNews(format!("{faults} determinism faults"))),
         (some, _) => Err(Failure::BadNews(format!(
@@ -327,12 +336,30 @@ async fn conclude(
     }
 }
 
-/// Fetches what is done, writes it and prints the table.
+/// Says what was set aside, by reason; returns how many sessions.
+fn tell_set_aside(state: &WatchExperimentResponse) -> usize {
+    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for session in state.parked.iter().chain(&state.dead) {
+        let sessions = reasons.entry(&session.reason).or_default();
+        sessions.push(&session.session_id);
+    }
+    for (reason, sessions) in &reasons {
+        let first = sessions.first().copied().unwrap_or_default();
+        match sessions.len() {
+            1 => eprintln!("set aside: session {first}: {reason}"),
+            several => eprintln!("set aside: {several} sessions, {first} the first: {reason}"),
+        }
+    }
+    reasons.values().map(Vec::len).sum()
+}
+
+/// Fetches what is done, writes it and prints the table; returns how many
+/// sessions are done.
 async fn collect(
     arguments: &Run,
     checked: &CheckedExperiment,
     experiments: Transport,
-) -> Result<RunFolder, Failure> {
+) -> Result<(RunFolder, u64), Failure> {
     let path = arguments.out.clone().unwrap_or_else(|| {
         arguments
             .store
@@ -342,12 +369,13 @@ async fn collect(
     });
     let folder = RunFolder::create(path)?;
     folder.write(run_folder::EXPERIMENT, &checked.text)?;
+    folder.write(run_folder::DOCUMENT, &checked.document_text()?)?;
     folder.write_templates(checked.templates.iter())?;
     let client = results::experiment_client(experiments);
-    let table = results::collect(client, &checked.document, &folder).await?;
+    let (table, done) = results::collect(client, &checked.document, &folder).await?;
     folder.write(run_folder::SUMMARY, &table)?;
     output::print(&table);
-    Ok(folder)
+    Ok((folder, done))
 }
 
 /// The data folder takes in nothing more; everything before that is in it.
@@ -359,16 +387,26 @@ fn full(data: &Path, reason: &str) -> Failure {
     ))
 }
 
-fn interrupted(state: &WatchExperimentResponse, folder: &RunFolder) -> Failure {
+/// Who presses Ctrl-C twice does not want to wait; decisions that are recorded by
+/// then are kept all the same.
+fn exit_at_second_signal() {
+    tokio::spawn(async {
+        shutdown_signal().await;
+        std::process::exit(INTERRUPTED);
+    });
+}
+
+fn interrupted(done: u64, sessions: u64, folder: &RunFolder) -> Failure {
     Failure::Interrupted(format!(
-        "{} of {} sessions are done and kept in {}; run the same command again to go on",
-        state.done,
-        state.sessions,
+        "{done} of {sessions} sessions are done and kept in {}; run the same command again to go on",
         folder.path().display()
     ))
 }
 
 /// A refusal of the coordinator as the user should read it.
-fn lost(refusal: &Status) -> Failure {
-    results::refused("the coordinator", refusal)
+fn lost(arguments: &Run, refusal: &Status) -> Failure {
+    match &arguments.coordinator {
+        Some(url) => results::refused(&format!("the coordinator at {url}"), refusal),
+        None => results::refused("the coordinator", refusal),
+    }
 }

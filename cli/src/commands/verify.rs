@@ -1,4 +1,6 @@
-//! `agon verify`: session records, played again from their own decisions.
+//! `agon verify`: session records, played again from their own decisions. Calls no
+//! model and changes no record; the comparison is `agon_worker::verify`. Started by
+//! `commands.rs`.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

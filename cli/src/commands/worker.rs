@@ -1,4 +1,5 @@
-//! `agon worker`: plays sessions for a coordinator.
+//! `agon worker`: plays sessions for a coordinator. Keeps no state and opens no port
+//! but that of its metrics. Started by `commands.rs`.
 
 use agon_service_kit::server::channel;
 use agon_worker::{Worker as RunningWorker, WorkerOptions, transport};
