@@ -1,5 +1,4 @@
-//! The prompt templates: the built-in ones, and those of a user that replace
-//! some of them.
+//! The prompt templates: the built-in ones, and those of a user that replace some.
 //!
 //! Templates are minijinja, strict about undefined variables and bounded in work
 //! and depth, so that no template can hang a worker. Files are not read here:

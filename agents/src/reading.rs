@@ -1,10 +1,8 @@
 //! Reads a model's reply to an ask: as the JSON object it was asked for, else
-//! from JSON inside the text, else from prose.
-//!
-//! Reading never guesses between two answers: what is ambiguous is a foul, which
-//! costs one more call, while a misread answer would spoil the session. Ranges
-//! are checked by the game. Takes time linear in the reply's length, whatever is
-//! in it.
+//! from JSON inside the text, else from prose. Never guesses between two answers:
+//! what is ambiguous is a foul, which costs one more call, while a misread answer
+//! would spoil the session. Ranges are checked by the game. Takes time linear in
+//! the reply's length, whatever is in it.
 
 use agon_engine::{Action, Ask, Form, Foul, FoulKind};
 use serde_json::Value;

@@ -1,4 +1,5 @@
 //! Every metric of the coordinator: names, help texts, and the few functions that count them.
+//! Called by the lease actor and the two services; described and served by the command line.
 
 use agon_service_kit::metrics::Metric;
 

@@ -1,18 +1,9 @@
-//! What the coordinator must not lose: experiments, the queue, leases, results.
-//!
-//! One contract, two back ends ([`EmbeddedStore`]: one file; [`RedisStore`]: shared by replicas),
-//! one test suite for both. A back end decides every question of order and fencing in one step,
-//! so callers may retry anything and several may call at once. It knows no games, no workers'
-//! streams and no clock of its callers.
-//!
-//! Rules that both keep:
-//! - A session is in one state: queued, leased, done, parked, dead or cancelled.
-//! - Fences grow over all leases of a store; one is never given twice.
-//! - A lease is lost when the session was leased again, settled, cancelled or removed, not when
-//!   its time is over: whoever comes back in time to find nobody else on it may go on.
-//! - The first result wins; later ones are only compared.
-//! - Queues are fair: teams take turns, in a team its experiments take turns, in an experiment
-//!   sessions come in order; what was given back comes first, what crashed comes last.
+//! What the coordinator must not lose: experiments, queue, leases, results. One contract, two back
+//! ends ([`EmbeddedStore`], one file; [`RedisStore`], shared by replicas). Order and fencing are
+//! decided in one step, so anything may be retried. Fences only grow; a lease is lost when its
+//! session is leased again, settled, cancelled or removed, not when its time is over; the first
+//! result wins. Teams take turns, then experiments; what was given back comes first, what crashed
+//! last. Knows no games, no workers' streams, no clock of its callers.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,10 +1,9 @@
-//! Chance, seeded and recorded.
-//!
-//! Every draw belongs to a named stream and an index (usually the round), and
-//! depends on nothing else than those and the session's [`Luck`]; how often one
-//! round draws cannot shift the next. Luck comes from the experiment's seed and
-//! the repeat, not from the setting, so settings can be compared on the same
-//! luck. Replays hand recorded draws in; games cannot tell the difference.
+//! Chance, seeded and recorded. Every draw belongs to a named stream and an index
+//! (usually the round), and depends on nothing else than those and the session's
+//! [`Luck`]; how often one round draws cannot shift the next. Luck comes from the
+//! experiment's seed and the repeat, not from the setting, so settings can be
+//! compared on the same luck. Replays hand recorded draws in; games cannot tell
+//! the difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,4 +1,6 @@
-//! Numbers computed from the events of a finished session.
+//! Numbers computed from the events of a finished session, and the arithmetic that
+//! games share for them. What is measured, each game decides; averages over
+//! sessions belong to `agon-report`. Called by games, stored in records.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,6 @@
-//! The only list of games. Everything that works on "every game" walks it.
+//! The only list of games. Everything that works on "every game" walks it; how a
+//! game is played is left to its own file. Called by whoever has a game's name and
+//! parameters: sessions, replay, experiment files, `agon games`.
 
 use std::sync::Arc;
 

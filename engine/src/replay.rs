@@ -1,5 +1,4 @@
 //! Replay: games that other programs recorded, played again by our rules.
-//!
 //! A recorded game is one line of JSON. [`RecordedGame::from_json`] reads it and
 //! refuses what it cannot read with a typed error; [`replay`] plays it and lists
 //! every difference. No files here: `agon replay` and the tests read those.

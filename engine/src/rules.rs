@@ -1,4 +1,5 @@
-//! The rule players, by game, and the ones that every game has.
+//! The rule players, by game, and the ones that every game has. The contract they
+//! keep is in `rule.rs`. Each game makes its own from a strategy's name.
 
 pub mod battle_royale;
 pub mod common;

@@ -1,4 +1,5 @@
 //! A play and its forms: who is asked, what becomes of answers, what forms take.
+//! Through the public interface only, with the guessing game as the example.
 
 use std::sync::Arc;
 

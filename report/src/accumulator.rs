@@ -1,4 +1,5 @@
-//! Mean and standard deviation of numbers that come one by one.
+//! Mean and standard deviation of numbers that come one by one. Keeps no number and
+//! gives no answer where there are too few. Called by summary and leaderboard.
 
 /// Mean and spread so far (Welford 1962, "Note on a method for calculating
 /// corrected sums of squares and products").

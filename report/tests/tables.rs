@@ -1,4 +1,5 @@
 //! Claims about tables and exports, made from records of real sessions.
+//! Equilibrium players play them in the test, so the numbers are those of the engine.
 
 use agon_engine::session::open;
 use agon_engine::spec::Settings;

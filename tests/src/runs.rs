@@ -1,4 +1,5 @@
-//! Experiments for end-to-end tests, and what came out of them.
+//! Experiments for end-to-end tests, and what came out of them. Judges nothing: the
+//! tests compare. Called by tests that run experiments through the binary.
 
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,6 @@
-//! Where the project lies, and the files in it. Used by tests that read sources.
+//! Where the project lies, and the files in it. Changes none of them; a missing
+//! folder fails the test that asks for it. Called by tests that read sources,
+//! documents or recorded games.
 
 use std::fs;
 use std::path::{Path, PathBuf};

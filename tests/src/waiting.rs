@@ -1,4 +1,5 @@
 //! Waiting for something to become true, with a deadline that fails the test.
+//! Ends as soon as it is true. Called by tests that watch other processes.
 
 use std::time::{Duration, Instant};
 

@@ -1,4 +1,5 @@
 //! Commands as a user types them: what they print, what they exit with.
+//! Each test runs the built `agon` as a process of its own.
 
 use std::fs;
 

@@ -1,4 +1,5 @@
-//! Every metric of the worker: name and help text in one place.
+//! Every metric of the worker: name and help text in one place. Counted by the
+//! supervisor; described and served by the command line.
 
 use agon_service_kit::metrics::Metric;
 

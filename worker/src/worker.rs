@@ -1,4 +1,5 @@
-//! Starts a worker: the supervisor under the process's tasks.
+//! Starts a worker: the supervisor under the process's tasks. Opens no connection:
+//! the command line hands in both transports, embedded or over the network.
 
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::session_lease_service_client::SessionLeaseServiceClient;

@@ -1,4 +1,5 @@
 //! The simulated provider over real HTTP, as the gateway meets it.
+//! Each test starts its own server on a free port and talks to it as any client would.
 
 use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};

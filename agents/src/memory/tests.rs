@@ -1,4 +1,5 @@
-//! The bounded conversation.
+//! The bounded conversation: what a model is told again, and what it forgets first.
+//! Rounds are made up; no game and no model takes part.
 
 use super::*;
 

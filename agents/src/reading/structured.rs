@@ -1,4 +1,6 @@
 //! Reads a reply that is, as a whole, the JSON object that was asked for.
+//! Mends nothing and searches nothing: any other text is left to the readers that
+//! `reading.rs` tries after this one.
 
 use agon_engine::{Ask, Foul};
 use serde_json::Value;

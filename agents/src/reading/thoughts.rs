@@ -1,4 +1,6 @@
 //! Takes the thoughts that some models write before their answer out of a reply.
+//! Thoughts that never close leave nothing to read. Called by `reading.rs` before
+//! it looks for an answer inside the text.
 
 /// Names of the blocks, lower case.
 const BLOCKS: &[&str] = &["think", "thinking", "thought", "reasoning"];

@@ -1,4 +1,5 @@
 //! Early checks of model players against games and templates.
+//! Uses the built-in templates; no model is called.
 
 use agon_engine::PlayerKind;
 use serde_json::json;

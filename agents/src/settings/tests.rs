@@ -1,4 +1,5 @@
 //! Settings of model players: defaults, and errors that say what would be right.
+//! Settings are given as JSON, as they stand in a session spec.
 
 use agon_engine::{PlayerKind, PlayerSpec};
 use serde_json::json;

@@ -1,5 +1,5 @@
 //! `agon presets`: the experiments that come with Agon, listed or printed. Runs
-//! none of them. Started by `commands.rs`; the files come from `presets.rs` above.
+//! none of them; their files come from `crate::presets`. Started by `commands.rs`.
 
 use agon_coordinator::experiment::ExperimentFile;
 

@@ -1,4 +1,6 @@
-//! What a player's settings must have, and what is said when they do not.
+//! What a player's settings must have, and what is said when they do not. Which strategies and
+//! model settings there are is left to the engine and to `agon-agents`. Called when a document is
+//! expanded and its cells are checked.
 
 use agon_engine::rule::StrategyError;
 use agon_engine::spec::Settings;

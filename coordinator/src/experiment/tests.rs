@@ -1,4 +1,5 @@
 //! Experiment files: what good ones become, and what bad ones are told.
+//! One good file is changed piece by piece; random changes must never make the reader panic.
 
 use proptest::prelude::*;
 use serde_json::json;

@@ -1,4 +1,6 @@
-//! The loop of the lease actor: it carries out what the state decides.
+//! The loop of the lease actor: it carries out what the state decides. Whose turn it is, the state
+//! knows; what can be leased, the store. Sessions that cannot be delivered are given back. Started
+//! by the coordinator.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -1,4 +1,5 @@
-//! The way to the lease actor.
+//! The way to the lease actor, for the streams of the session lease service and for whoever asks
+//! for its status. Renewals and results do not come this way: they go to the store.
 
 use tokio::sync::{mpsc, oneshot};
 

@@ -1,4 +1,5 @@
-//! What the lease actor is told.
+//! What the lease actor is told, what it hands out, and how much of both may wait. Sent through
+//! `handle.rs` only; the coordinator's own events (queued, draining) do not come as messages.
 
 use tokio::sync::{mpsc, oneshot};
 

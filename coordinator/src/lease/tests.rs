@@ -1,4 +1,5 @@
 //! What the lease actor decides, without a store and without time.
+//! The state is told events and its effects are read; moments are arguments.
 
 use std::time::{Duration, Instant};
 

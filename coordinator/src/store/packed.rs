@@ -1,4 +1,5 @@
-//! Records are stored compressed: they are JSON that repeats itself, a tenth is left of them.
+//! Records are stored compressed: they are JSON that repeats itself, a tenth is left of them. What
+//! is in them is not looked at. Called by both back ends.
 
 use std::io::{Read as _, Write as _};
 

@@ -1,4 +1,5 @@
 //! The two back ends as the contract sees them: a store, time that can pass, a crash.
+//! Called by `contract.rs`; claims nothing itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,4 +1,5 @@
 //! The contract of a store: every claim here holds for both back ends.
+//! Each claim becomes two tests, on a file with a clock of the test's and on a real Redis.
 
 use std::collections::BTreeSet;
 

@@ -1,4 +1,5 @@
 //! A real redis-server for one test, on a free port, in a scratch folder, killed with its handle.
+//! Called by `benches.rs` and `services.rs`; a missing redis-server fails the test.
 
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};

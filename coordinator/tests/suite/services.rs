@@ -1,4 +1,5 @@
 //! The two services, called in-process and over a socket, on both stores.
+//! Workers are played by `worker.rs`: no session is really played.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

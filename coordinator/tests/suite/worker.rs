@@ -1,4 +1,5 @@
-//! A worker as the coordinator sees it: a stream, and what is said over it.
+//! A worker as the coordinator sees it: a stream, and what is said over it. Plays no games: it
+//! answers with whatever record a test hands it. Called by `services.rs`.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
-//! Properties of records: they follow from luck and answers alone.
+//! Properties of records: they follow from luck and answers alone. How games end is
+//! left to `outcomes.rs`. Called through the list in `conformance.rs`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,6 @@
-//! Properties of how games end: payoffs, equilibria, rule players.
+//! Properties of how games end: payoffs, equilibria, rule players. Amounts worked
+//! out by hand are left to each game's own tests. Called through the list in
+//! `conformance.rs`.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Rule players of Battle Royale.
+//! Rule players of Battle Royale: whom each of them shoots at, from what its own
+//! seat has seen. Whether a shot hits is the game's business, which makes them.
 
 use serde_json::{Map, Value};
 

@@ -1,4 +1,5 @@
-//! Rule players of Diner's Dilemma.
+//! Rule players of Diner's Dilemma: one dish for ever, or an answer to what the
+//! others ordered before. They see only their own seat's view. Made by the game.
 
 use serde_json::{Map, Value};
 

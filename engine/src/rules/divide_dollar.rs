@@ -1,4 +1,5 @@
-//! Rule players of Divide the Dollar.
+//! Rule players of Divide the Dollar: fixed bids, and one that follows the last sum.
+//! They see only their own seat's view. Made by the game.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};

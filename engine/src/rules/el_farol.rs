@@ -1,4 +1,5 @@
-//! Rule players of the El Farol bar.
+//! Rule players of the El Farol bar. In implicit mode a seat that stayed at home
+//! knows nothing of that evening, and its rule player neither. Made by the game.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -1,4 +1,5 @@
-//! Rule players of the guessing game.
+//! Rule players of the guessing game: the number that theory leaves, and level-k
+//! reasoning from the last mean. What theory says is the game's, which makes them.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -1,4 +1,5 @@
-//! Rule players of the pirate game.
+//! Rule players of the pirate game: how each of them divides the gold and votes.
+//! Backward induction itself is in `games/pirate/theory.rs`. Made by the game.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! Rule players of Public Goods.
+//! Rule players of Public Goods: fixed contributions, and answers to what the
+//! others put in before. They see only their own seat's view. Made by the game.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};

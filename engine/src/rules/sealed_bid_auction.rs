@@ -1,4 +1,5 @@
-//! Rule players of the sealed-bid auction.
+//! Rule players of the sealed-bid auction: bids from the seat's own valuation. They
+//! never see another's, nor who wins ties. Made by the game.
 
 use serde::Deserialize;
 use serde_json::{Map, Value};

@@ -1,4 +1,5 @@
 //! How delays grow and when the retry loop ends.
+//! The clock is paused: no test really waits.
 
 use super::*;
 

@@ -1,4 +1,5 @@
 //! Where configuration errors point, and that no text is worse than an error.
+//! Damaged texts are generated; reading them must never panic.
 
 use serde::Deserialize;
 

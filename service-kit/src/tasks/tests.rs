@@ -1,4 +1,5 @@
 //! What failures, panics and shutdown mean to tasks of each kind.
+//! Deadlines are an hour away, or pass on a paused clock: no test really waits.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,4 +1,6 @@
 //! The loop of a seat: shows its agent what happened, lets it think, reports.
+//! Whether an answer is legal is left to the session, and panics to `seat.rs`,
+//! which starts it.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! How a session talks to its seats.
+//! How a session talks to its seats: one method per message. An ask is not answered
+//! through it but by a report to the session.
 
 use agon_engine::view::SeenEvent;
 use agon_engine::{Ask, Foul};

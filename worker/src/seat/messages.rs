@@ -1,4 +1,5 @@
-//! What a seat actor is told, and what it tells its session.
+//! What a seat actor is told, and what it tells its session. Sent by the session
+//! through `handle.rs`; a seat never hears of other seats.
 
 use agon_agents::{MindError, Note};
 use agon_engine::view::SeenEvent;

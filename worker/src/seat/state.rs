@@ -1,4 +1,5 @@
-//! What a seat actor keeps count of, apart from its agent's own mind.
+//! What a seat actor keeps count of, apart from its agent's own mind. Synchronous;
+//! agent and session are the business of `actor.rs`, which calls it.
 
 use super::messages::SeatStatus;
 

@@ -1,4 +1,6 @@
-//! The loop of a session: carries out what its state decides.
+//! The loop of a session: carries out what its state decides. Knows no leases and
+//! no streams: whoever started it, the supervisor or verification, does with its
+//! end what is right.
 
 use std::sync::Arc;
 

@@ -1,4 +1,5 @@
-//! How seats, and whoever wants to look, talk to a session.
+//! How seats, and whoever wants to look, talk to a session. Nobody stops a session
+//! through it: that is the token in its plan.
 
 use agon_engine::Seat;
 use tokio::sync::{mpsc, oneshot};

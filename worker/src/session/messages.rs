@@ -1,4 +1,5 @@
-//! What a session actor is told.
+//! What a session actor is told. Sent by its seats through `handle.rs`; giving up
+//! is no message: it comes by the token in the session's plan.
 
 use agon_engine::Seat;
 use tokio::sync::oneshot;

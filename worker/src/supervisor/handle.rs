@@ -1,4 +1,5 @@
-//! How the process talks to its supervisor.
+//! How the process talks to its supervisor: it may ask, and orders nothing. Leases
+//! come by stream and shutdown by the process's tasks. Reached by `Worker::handle`.
 
 use tokio::sync::{mpsc, oneshot};
 

@@ -1,4 +1,5 @@
 //! Claims about what a supervisor decides.
+//! Messages and ends of sessions are told to the state; no stream, no session.
 
 use std::time::Duration;
 

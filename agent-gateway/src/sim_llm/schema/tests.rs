@@ -1,4 +1,5 @@
 //! Every drawn value is held against the schema by an independent validator.
+//! Schemas that contradict themselves or never end must still give some value.
 
 use serde_json::json;
 

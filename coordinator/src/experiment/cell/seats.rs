@@ -1,4 +1,5 @@
-//! Who sits where in a cell: groups of seats, checked against the players and the game.
+//! Who sits where in a cell: groups of seats, checked against the players and the game. Whether a
+//! strategy fits the game is checked by `cell.rs`, which calls this.
 
 use agon_engine::PlayerSpec;
 use agon_engine::registry::{Built, Registration};

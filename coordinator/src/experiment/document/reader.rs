@@ -1,4 +1,6 @@
-//! Reads a document from its tree, with everything that is wrong with it.
+//! Reads a document from its tree, with everything that is wrong with it. Knows the file's form:
+//! parameters, seats and strategies are checked cell by cell in `experiment/cell.rs`. Called by
+//! `ExperimentDocument::read`.
 
 use std::collections::BTreeMap;
 

@@ -1,4 +1,5 @@
-//! What the embedded store answers without changing anything.
+//! What the embedded store answers without changing anything, on its second connection. Queue and
+//! leases are never decided from here: that is the writer's. Called by `EmbeddedStore`.
 
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 

@@ -1,4 +1,5 @@
-//! The tables of the embedded store, and how its file is opened.
+//! The tables of the embedded store, and how its file is opened. Keeping other processes out is
+//! left to `EmbeddedStore`, which opens the file twice: for the writer and for reads.
 
 use std::path::Path;
 use std::time::Duration;

@@ -1,4 +1,5 @@
 //! Claims about Battle Royale, worked out by hand.
+//! Whether a shot hits is handed in as a recorded draw.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
 //! Claims about the El Farol bar, worked out by hand.
+//! Played turn by turn with the helpers of `games/testing.rs`.
 
 use serde_json::json;
 

@@ -1,4 +1,5 @@
-//! Scores of the pirate game, played and predicted. Called by the game only.
+//! Scores of the pirate game, played and predicted. What the right plan and vote
+//! are is left to `theory.rs`. Called by the game only.
 
 use crate::event::EventLog;
 use crate::game::{Equilibrium, ExpectedScore};

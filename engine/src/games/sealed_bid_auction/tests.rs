@@ -1,4 +1,5 @@
 //! Claims about the sealed-bid auction, worked out by hand.
+//! Valuations and the winners of ties are handed in as recorded draws.
 
 use serde_json::json;
 

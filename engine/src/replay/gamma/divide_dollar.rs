@@ -1,4 +1,5 @@
-//! Recorded rounds of dividing the dollar.
+//! Recorded rounds of dividing the dollar: their form, and what of them is compared.
+//! A field it does not know is refused. Played by the frame in `gamma.rs`.
 
 use serde::Deserialize;
 

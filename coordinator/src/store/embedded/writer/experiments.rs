@@ -1,4 +1,5 @@
-//! Changes to whole experiments: handed in, cancelled, tried again.
+//! Changes to whole experiments: handed in, cancelled, tried again; also which workers are there.
+//! An experiment of another team is refused. Called by the writer inside its transaction.
 
 use std::time::Duration;
 

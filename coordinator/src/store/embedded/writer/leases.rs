@@ -1,4 +1,5 @@
-//! Changes to single sessions: leased, renewed, finished, failed, given back, lost.
+//! Changes to single sessions: leased, renewed, finished, failed, given back, lost. Refuses fences
+//! that are not the session's last. Called by the writer inside its transaction.
 
 use std::time::Duration;
 

@@ -1,4 +1,5 @@
 //! What the writer does when the database refuses.
+//! A limit on the file's pages stands for a full disk.
 
 use std::sync::Arc;
 
