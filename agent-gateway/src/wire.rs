@@ -40,6 +40,13 @@ pub enum WireError {
         /// Which field.
         field: &'static str,
     },
+    /// Providers read the seed as a signed number, and would refuse this one or
+    /// make another of it.
+    #[error("sampling_seed {seed} does not fit a signed 64-bit number")]
+    SeedTooLarge {
+        /// What was sent.
+        seed: u64,
+    },
 }
 
 /// Takes a wire request apart.
@@ -60,6 +67,11 @@ pub fn read_request(
         if value.is_some_and(|value| !value.is_finite()) {
             return Err(WireError::NotFinite { field });
         }
+    }
+    if let Some(seed) = wire.sampling_seed
+        && i64::try_from(seed).is_err()
+    {
+        return Err(WireError::SeedTooLarge { seed });
     }
     let team = if wire.team.is_empty() {
         "default".to_owned()
@@ -188,6 +200,13 @@ mod tests {
         assert_eq!(
             read_request(no_role).unwrap_err(),
             WireError::UnknownRole { index: 0 }
+        );
+
+        let mut far = wire();
+        far.sampling_seed = Some(1 << 63);
+        assert_eq!(
+            read_request(far).unwrap_err(),
+            WireError::SeedTooLarge { seed: 1 << 63 }
         );
 
         let mut hot = wire();

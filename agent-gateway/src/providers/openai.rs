@@ -175,11 +175,7 @@ impl Body<'_> {
             top_p: request.top_p,
             max_tokens,
             max_completion_tokens,
-            // 31 bits, because some servers keep the seed in a signed 32-bit number.
-            seed: request
-                .sampling_seed
-                .filter(|_| model.seed)
-                .map(|seed| seed >> 33),
+            seed: request.sampling_seed.filter(|_| model.seed),
             response_format: match &request.reply_format {
                 Some(format) => body_format(model.structured_output, format)?,
                 None => None,

@@ -1,17 +1,20 @@
 //! Over real HTTP: the simulated model server, and a small server of our own
 //! that misbehaves on request.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agon_agent_gateway::sim_llm::{SimLlm, SimOptions};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
+use agon_proto::v1::{DecideRequest, ReplyFormat};
+use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::post;
 use parking_lot::Mutex;
+use serde_json::Value;
 use tonic::Code;
 
 use crate::support::{client, request, status};
@@ -30,11 +33,12 @@ pub const FINE: Act = Act::Answer(
 );
 
 /// A server that plays its acts in order, then answers fine; it notes when it
-/// was called and with which key.
+/// was called, with which key and with which body.
 #[derive(Clone, Default)]
 pub struct Stage {
     acts: Arc<Mutex<VecDeque<Act>>>,
     seen: Arc<Mutex<Vec<(Instant, String)>>>,
+    bodies: Arc<Mutex<Vec<Value>>>,
 }
 
 impl Stage {
@@ -43,7 +47,11 @@ impl Stage {
         stage.acts.lock().extend(acts);
         let router = axum::Router::new().route("/v1/chat/completions", {
             let stage = stage.clone();
-            post(async move |headers: HeaderMap| stage.play(&headers).await)
+            post(async move |headers: HeaderMap, body: Bytes| {
+                let body = serde_json::from_slice(&body).unwrap();
+                stage.bodies.lock().push(body);
+                stage.play(&headers).await
+            })
         });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap();
@@ -57,6 +65,10 @@ impl Stage {
             .iter()
             .map(|(_, key)| key.clone())
             .collect()
+    }
+
+    pub fn bodies(&self) -> Vec<Value> {
+        self.bodies.lock().clone()
     }
 
     async fn play(&self, headers: &HeaderMap) -> axum::response::Response {
@@ -300,4 +312,57 @@ async fn unreliable_server_is_outlasted() {
     }
     assert!(server.stats().failed > 0);
     assert_eq!(status(&gateway).await.decided, 40);
+}
+
+#[tokio::test]
+async fn seed_reaches_the_provider_as_it_was_asked_and_changes_the_answer() {
+    let (stage, address) = Stage::open([]).await;
+    let (gateway, _folder) = open_seeded(&format!("http://{address}/v1")).await;
+    for (index, seed) in [0, 1, (1 << 31) - 1, i64::MAX as u64]
+        .into_iter()
+        .enumerate()
+    {
+        decide_seeded(&gateway, index as u32, seed).await;
+        assert_eq!(stage.bodies().last().unwrap()["seed"], seed);
+    }
+
+    let server = SimLlm::start(SimOptions::default(), "127.0.0.1:0")
+        .await
+        .unwrap();
+    let (gateway, _folder) = open_seeded(&server.base_url()).await;
+    let mut replies = BTreeSet::new();
+    for seed in 0..20 {
+        let first = decide_seeded(&gateway, 2 * seed, seed.into()).await;
+        let second = decide_seeded(&gateway, 2 * seed + 1, seed.into()).await;
+        assert_eq!(first, second, "one seed, one answer");
+        replies.insert(first);
+    }
+    assert!(replies.len() > 10, "{replies:?}");
+}
+
+/// Model `m`, which takes a schema and a seed, at a server.
+async fn open_seeded(base_url: &str) -> (Gateway, tempfile::TempDir) {
+    let text = format!(
+        "[providers.p]\nbase_url = '{base_url}'\n\
+         [models.m]\nprovider = 'p'\nseed = true\nstructured_output = 'json_schema'\n"
+    );
+    let config = GatewayConfig::parse("test.toml", &text).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let store = Store::Embedded(folder.path().join("ledger.sqlite"));
+    (Gateway::open(config, store).await.unwrap(), folder)
+}
+
+async fn decide_seeded(gateway: &Gateway, index: u32, seed: u64) -> String {
+    let asked = DecideRequest {
+        sampling_seed: Some(seed),
+        reply_format: Some(ReplyFormat {
+            name: "act".to_owned(),
+            json_schema: r#"{"type":"object","properties":{"number":{"type":"integer",
+                "minimum":0,"maximum":1000000}},"required":["number"]}"#
+                .to_owned(),
+        }),
+        ..request("s", index, "choose a number")
+    };
+    let answer = client(gateway).decide(asked).await.unwrap();
+    answer.into_inner().reply
 }

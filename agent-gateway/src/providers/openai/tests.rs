@@ -47,7 +47,7 @@ fn request() -> Request {
         temperature: Some(0.5),
         top_p: None,
         max_output_tokens: None,
-        sampling_seed: Some(u64::MAX),
+        sampling_seed: Some(1_234_567_890),
         reply_format: Some(ReplyFormat {
             name: "act".into(),
             json_schema: r#"{"type":"object"}"#.into(),
@@ -73,7 +73,7 @@ fn request_is_what_the_protocol_wants() {
             ],
             "temperature": 0.5,
             "max_tokens": 77,
-            "seed": (1_u64 << 31) - 1,
+            "seed": 1_234_567_890,
             "response_format": {
                 "type": "json_schema",
                 "json_schema": {"name": "act", "strict": true, "schema": {"type": "object"}},
