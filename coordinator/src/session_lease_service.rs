@@ -110,14 +110,15 @@ impl WorkerStream {
                 return;
             }
         };
-        let Some((stream, grants)) = self.service.leases.enter(worker.clone()).await else {
+        let Some((stream, mut grants)) = self.service.leases.enter(worker.clone()).await else {
             let status = to_status(ErrorClass::Unavailable, "the coordinator is stopping");
             let _ = self.outbox.send(Err(status)).await;
             return;
         };
         info!(%worker, "worker connected");
-        let end = self.serve(&worker, stream, inbound, grants).await;
+        let end = self.serve(&worker, stream, inbound, &mut grants).await;
         self.service.leases.leave(stream).await;
+        self.give_back_unsent(grants).await;
         match end {
             Ok(()) => info!(%worker, "worker disconnected"),
             Err(status) => {
@@ -143,7 +144,7 @@ impl WorkerStream {
         worker: &str,
         stream: StreamId,
         mut inbound: Streaming<WorkSessionsRequest>,
-        mut grants: mpsc::Receiver<Grant>,
+        grants: &mut mpsc::Receiver<Grant>,
     ) -> Result<(), Status> {
         let mut under_way: FuturesUnordered<UnderWay> = FuturesUnordered::new();
         let mut goodbye = std::pin::pin!(self.goodbye().fuse());
@@ -190,17 +191,35 @@ impl WorkerStream {
     }
 
     async fn on_grant(&self, grant: Grant) -> Result<(), Status> {
-        let keys: Vec<LeaseKey> = grant.0.iter().map(|granted| granted.key.clone()).collect();
+        let keys = keys(&grant);
         let said = self
             .say(wire::granted(grant.0, self.service.lease_ttl))
             .await;
-        if said.is_err()
-            && let Err(error) = self.service.store.release(&keys).await
-        {
+        if said.is_err() {
+            self.give_back(&keys).await;
+        }
+        said
+    }
+
+    /// Batches that the stream did not come to send: without this they would wait for the end of
+    /// leases that no worker knows of, and count as lost.
+    async fn give_back_unsent(&self, mut grants: mpsc::Receiver<Grant>) {
+        // From here on the lease actor gives back by itself what it cannot deliver.
+        grants.close();
+        let mut unsent = Vec::new();
+        while let Some(grant) = grants.recv().await {
+            unsent.extend(keys(&grant));
+        }
+        if !unsent.is_empty() {
+            self.give_back(&unsent).await;
+        }
+    }
+
+    async fn give_back(&self, leases: &[LeaseKey]) {
+        if let Err(error) = self.service.store.release(leases).await {
             // They run out by themselves.
             warn!(error = with_causes(&error), "cannot give sessions back");
         }
-        said
     }
 
     /// Starts what a message asks for.
@@ -220,7 +239,7 @@ impl WorkerStream {
             FromWorker::FreePlaces(free) => {
                 self.service
                     .leases
-                    .free_places(stream, free.places as usize)
+                    .free_places(stream, free.places as usize, free.received)
                     .await;
                 return Ok(None);
             }
@@ -290,6 +309,11 @@ impl WorkerStream {
         );
         wire::status(error)
     }
+}
+
+fn keys(grant: &Grant) -> Vec<LeaseKey> {
+    let granted = grant.0.iter();
+    granted.map(|granted| granted.key.clone()).collect()
 }
 
 impl SessionLeases {

@@ -53,7 +53,8 @@ pub struct DecideRequest {
     #[prost(uint32, optional, tag = "8")]
     pub max_output_tokens: ::core::option::Option<u32>,
     /// Sent to providers that can sample from a seed. Derived from the session
-    /// and the address, so that repeats differ and replays do not.
+    /// and the address, so that repeats differ and replays do not. Passed on as it
+    /// is; refused when it does not fit a signed 64-bit number.
     #[prost(uint64, optional, tag = "9")]
     pub sampling_seed: ::core::option::Option<u64>,
     /// Unset: free text.
@@ -304,8 +305,9 @@ pub mod agent_gateway_service_client {
         /// FAILED_PRECONDITION the address was recorded for another request;
         /// UNAVAILABLE this gateway is stopping or its store is away, try again;
         /// ABORTED the provider kept failing until patience was over, every key of
-        /// it is dead, or the answer could not be recorded on a full disk: a person
-        /// has to see to it, then the same request may be sent again.
+        /// it is dead: a person has to see to it, then the same request may be sent
+        /// again. A paid answer that cannot be recorded (a full disk, Redis away) is
+        /// kept and tried again; the caller waits.
         pub async fn decide(
             &mut self,
             request: impl tonic::IntoRequest<super::DecideRequest>,
@@ -354,7 +356,9 @@ pub mod agent_gateway_service_client {
             self.inner.unary(req, path, codec).await
         }
         /// Called by the coordinator once a session's record is stored: its ledger
-        /// is no longer needed. Safe to repeat.
+        /// is no longer needed. Another worker may still be playing the session, so
+        /// its decisions stay readable for ten more minutes and are deleted then. Safe
+        /// to repeat; that does not lengthen the time.
         pub async fn forget_session(
             &mut self,
             request: impl tonic::IntoRequest<super::ForgetSessionRequest>,
@@ -428,8 +432,9 @@ pub mod agent_gateway_service_server {
         /// FAILED_PRECONDITION the address was recorded for another request;
         /// UNAVAILABLE this gateway is stopping or its store is away, try again;
         /// ABORTED the provider kept failing until patience was over, every key of
-        /// it is dead, or the answer could not be recorded on a full disk: a person
-        /// has to see to it, then the same request may be sent again.
+        /// it is dead: a person has to see to it, then the same request may be sent
+        /// again. A paid answer that cannot be recorded (a full disk, Redis away) is
+        /// kept and tried again; the caller waits.
         async fn decide(
             &self,
             request: tonic::Request<super::DecideRequest>,
@@ -444,7 +449,9 @@ pub mod agent_gateway_service_server {
             tonic::Status,
         >;
         /// Called by the coordinator once a session's record is stored: its ledger
-        /// is no longer needed. Safe to repeat.
+        /// is no longer needed. Another worker may still be playing the session, so
+        /// its decisions stay readable for ten more minutes and are deleted then. Safe
+        /// to repeat; that does not lengthen the time.
         async fn forget_session(
             &self,
             request: tonic::Request<super::ForgetSessionRequest>,
@@ -1613,6 +1620,9 @@ pub struct LeaseRef {
     #[prost(uint64, tag = "2")]
     pub fence: u64,
 }
+/// Everything here may be said again on another stream. What is answered, and
+/// with what: renewals with `renewed`, results and failures with `settled`. The
+/// rest has no answer.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WorkSessionsRequest {
     #[prost(oneof = "work_sessions_request::Message", tags = "1, 2, 3, 4, 5, 6")]
@@ -1633,7 +1643,9 @@ pub mod work_sessions_request {
         Complete(super::CompleteSession),
         #[prost(message, tag = "5")]
         Fail(super::FailSession),
-        /// The worker is stopping: give these sessions to somebody else.
+        /// The worker is stopping: give these sessions to somebody else. Not
+        /// answered: a release that gets lost only makes them wait for the end of
+        /// their leases.
         #[prost(message, tag = "6")]
         Release(super::ReleaseLeases),
     }
@@ -1650,6 +1662,11 @@ pub struct WorkerHello {
 pub struct FreePlaces {
     #[prost(uint32, tag = "1")]
     pub places: u32,
+    /// Leases granted over this stream that had reached the worker when it counted
+    /// its places. Those that were still on their way take places, too, and the
+    /// coordinator subtracts them. Unset: the number is taken as it stands.
+    #[prost(uint64, optional, tag = "2")]
+    pub received: ::core::option::Option<u64>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RenewLeases {
@@ -1806,7 +1823,7 @@ pub enum Settlement {
     Different = 3,
     /// The lease was lost; the result was not looked at.
     Fenced = 4,
-    /// The failure or release was taken note of.
+    /// The failure was taken note of.
     Noted = 5,
 }
 impl Settlement {

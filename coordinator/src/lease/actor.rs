@@ -14,7 +14,7 @@ use tracing::{debug, warn};
 
 use super::handle::LeaseHandle;
 use super::messages::{Grant, MAILBOX, Message, StreamId};
-use super::state::{Effect, GREETINGS_PER_TTL, LeaseState};
+use super::state::{Answer, Effect, GREETINGS_PER_TTL, LeaseState};
 use crate::metrics;
 use crate::store::{Granted, Store, StoreResult};
 
@@ -117,7 +117,11 @@ impl LeaseActor {
                 }
                 effects
             }
-            Message::FreePlaces { stream, places } => self.state.on_free_places(stream, places),
+            Message::FreePlaces {
+                stream,
+                places,
+                received,
+            } => self.state.on_free_places(stream, places, received),
             Message::Leave { stream } => {
                 self.outboxes.remove(&stream);
                 self.state.on_left(stream);
@@ -137,46 +141,40 @@ impl LeaseActor {
             asked,
             granted,
         } = leased;
-        let granted = match granted {
-            Ok(granted) => granted,
+        let answer = match granted {
+            Ok(granted) if granted.is_empty() => Answer::Sent(0),
+            Ok(granted) => {
+                metrics::count_leased(granted.len());
+                self.deliver(stream, granted).await
+            }
             Err(error) => {
                 warn!(error = with_causes(&error), "cannot lease sessions");
-                return self.state.on_leased(stream, asked, None);
+                Answer::Failed
             }
         };
-        let count = granted.len();
-        if count > 0 {
-            metrics::count_leased(count);
-            self.deliver(stream, granted).await;
-        }
-        self.state.on_leased(stream, asked, Some(count))
+        self.state.on_leased(stream, asked, answer)
     }
 
     /// Sends sessions to their stream, or gives them back when it is gone or far behind.
-    async fn deliver(&mut self, stream: StreamId, granted: Vec<Granted>) {
-        let undelivered = match self.outboxes.get(&stream) {
-            None => Some(Grant(granted)),
+    async fn deliver(&mut self, stream: StreamId, granted: Vec<Granted>) -> Answer {
+        let sessions = granted.len();
+        let Grant(granted) = match self.outboxes.get(&stream) {
+            None => Grant(granted),
             Some(outbox) => match outbox.try_send(Grant(granted)) {
-                Ok(()) => None,
-                Err(mpsc::error::TrySendError::Full(grant)) => {
-                    // It says anew how many places it has once it has caught up.
-                    self.state.on_free_places(stream, 0);
-                    Some(grant)
-                }
-                Err(mpsc::error::TrySendError::Closed(grant)) => Some(grant),
+                Ok(()) => return Answer::Sent(sessions),
+                Err(
+                    mpsc::error::TrySendError::Full(grant)
+                    | mpsc::error::TrySendError::Closed(grant),
+                ) => grant,
             },
         };
-        if let Some(Grant(granted)) = undelivered {
-            debug!(
-                sessions = granted.len(),
-                "a worker left before its sessions came"
-            );
-            let keys: Vec<_> = granted.into_iter().map(|granted| granted.key).collect();
-            if let Err(error) = self.store.release(&keys).await {
-                // They run out by themselves.
-                warn!(error = with_causes(&error), "cannot give sessions back");
-            }
+        debug!(sessions, "a worker left before its sessions came");
+        let keys: Vec<_> = granted.into_iter().map(|granted| granted.key).collect();
+        if let Err(error) = self.store.release(&keys).await {
+            // They run out by themselves.
+            warn!(error = with_causes(&error), "cannot give sessions back");
         }
+        Answer::GivenBack
     }
 
     async fn carry_out(&self, effect: Effect) {

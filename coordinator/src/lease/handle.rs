@@ -29,9 +29,14 @@ impl LeaseHandle {
         Some((answer.await.ok()?, grants))
     }
 
-    /// The worker of a stream has so many places free.
-    pub async fn free_places(&self, stream: StreamId, places: usize) {
-        self.send(Message::FreePlaces { stream, places }).await;
+    /// The worker of a stream had so many places free when so many leases had reached it.
+    pub async fn free_places(&self, stream: StreamId, places: usize, received: Option<u64>) {
+        self.send(Message::FreePlaces {
+            stream,
+            places,
+            received,
+        })
+        .await;
     }
 
     /// A stream has ended.

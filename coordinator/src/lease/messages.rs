@@ -38,6 +38,9 @@ pub(super) enum Message {
         stream: StreamId,
         /// Replaces the last number.
         places: usize,
+        /// Leases that had reached the worker over this stream by then; `None` from a worker
+        /// that does not count them.
+        received: Option<u64>,
     },
     /// From a stream that has ended.
     Leave {

@@ -31,10 +31,23 @@ pub(super) enum Effect {
     Greet(Vec<String>),
 }
 
+/// What came of a request to the store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Answer {
+    /// So many sessions are on their way to the worker.
+    Sent(usize),
+    /// The worker's stream could not take them; they were given back.
+    GivenBack,
+    /// The store failed.
+    Failed,
+}
+
 #[derive(Debug)]
 struct Connected {
     worker: String,
     free: usize,
+    /// Leases sent over this stream.
+    sent: u64,
 }
 
 /// See the module.
@@ -79,15 +92,24 @@ impl LeaseState {
             Connected {
                 worker: worker.clone(),
                 free: 0,
+                sent: 0,
             },
         );
         (stream, vec![Effect::Greet(vec![worker])])
     }
 
-    /// A worker said how many places it has free.
-    pub(super) fn on_free_places(&mut self, stream: StreamId, places: usize) -> Vec<Effect> {
+    /// A worker said how many places it had free after so many leases had reached it over this
+    /// stream. What was on its way to it at that moment takes places, too.
+    pub(super) fn on_free_places(
+        &mut self,
+        stream: StreamId,
+        places: usize,
+        received: Option<u64>,
+    ) -> Vec<Effect> {
         if let Some(connected) = self.streams.get_mut(&stream) {
-            connected.free = places;
+            let under_way = received.map_or(0, |received| connected.sent.saturating_sub(received));
+            let under_way = usize::try_from(under_way).unwrap_or(usize::MAX);
+            connected.free = places.saturating_sub(under_way);
         }
         self.next()
     }
@@ -104,20 +126,33 @@ impl LeaseState {
         self.next()
     }
 
-    /// A request has been answered with `granted` of `asked` sessions; when the store failed, the
-    /// next sweep asks again.
+    /// A request for `asked` sessions has been answered. When the store failed, the next sweep
+    /// asks again; a stream that could not take its sessions gets more when its worker says anew
+    /// how many places it has.
     pub(super) fn on_leased(
         &mut self,
         stream: StreamId,
         asked: usize,
-        granted: Option<usize>,
+        answer: Answer,
     ) -> Vec<Effect> {
         self.leasing = false;
-        let granted = granted.unwrap_or(0);
         if let Some(connected) = self.streams.get_mut(&stream) {
-            connected.free = connected.free.saturating_sub(granted);
+            match answer {
+                Answer::Sent(sessions) => {
+                    connected.free = connected.free.saturating_sub(sessions);
+                    connected.sent += sessions as u64;
+                }
+                Answer::GivenBack => connected.free = 0,
+                Answer::Failed => {}
+            }
         }
-        self.dry = granted < asked && !std::mem::take(&mut self.queued_meanwhile);
+        let got_all = match answer {
+            Answer::Sent(sessions) => sessions >= asked,
+            Answer::GivenBack => true,
+            Answer::Failed => false,
+        };
+        let queued_meanwhile = std::mem::take(&mut self.queued_meanwhile);
+        self.dry = !got_all && !queued_meanwhile;
         self.next()
     }
 

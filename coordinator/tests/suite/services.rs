@@ -10,8 +10,8 @@ use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::work_sessions_request::Message as Say;
 use agon_proto::v1::work_sessions_response::Message as Hear;
 use agon_proto::v1::{
-    CancelExperimentRequest, FailureKind, FetchRecordsRequest, FreePlaces, GetPromptBundleRequest,
-    LeaseRef, ListExperimentsRequest, RetrySessionsRequest, Settlement, SubmitExperimentRequest,
+    CancelExperimentRequest, FailureKind, FetchRecordsRequest, GetPromptBundleRequest, LeaseRef,
+    ListExperimentsRequest, RetrySessionsRequest, Settlement, SubmitExperimentRequest,
     SubmitExperimentResponse, WatchExperimentRequest,
 };
 use agon_service_kit::server::{self, Listener};
@@ -20,7 +20,7 @@ use futures_util::FutureExt as _;
 use tonic::Code;
 
 use crate::redis_server::RedisServer;
-use crate::worker::{Commands, Worker, commands, leases};
+use crate::worker::{Commands, Worker, commands, leases, places};
 
 const FILE: &str = r#"
 name = "pairs"
@@ -59,7 +59,11 @@ async fn embedded() -> Stand {
 }
 
 fn document() -> Vec<u8> {
-    ExperimentFile::parse("x.toml", FILE)
+    document_of(FILE)
+}
+
+fn document_of(text: &str) -> Vec<u8> {
+    ExperimentFile::parse("x.toml", text)
         .unwrap()
         .check()
         .unwrap()
@@ -89,7 +93,7 @@ async fn play_all(worker: &mut Worker, sessions: usize) -> Vec<String> {
             assert_eq!(worker.complete(&reference, &spec).await, Settlement::Stored);
             played.push(reference.session_id);
         }
-        worker.say(Say::FreePlaces(FreePlaces { places: 2 })).await;
+        worker.say(Say::FreePlaces(places(2))).await;
     }
     played
 }
@@ -237,6 +241,38 @@ async fn lost_lease_goes_to_another_worker_and_the_first_is_fenced_off() {
 }
 
 #[tokio::test]
+async fn batches_that_a_broken_stream_did_not_send_are_queued_at_once() {
+    // More sessions than the transport takes from a worker that does not listen: 64 answers of
+    // 16, and one more that waits for room.
+    const SENT: u64 = 65 * 16;
+    let options = CoordinatorOptions {
+        lease_ttl: Duration::from_secs(600),
+        ..Default::default()
+    };
+    let stand = open(None, options).await;
+    let services = stand.coordinator.services();
+    let mut commands = commands(&services);
+    let request = SubmitExperimentRequest {
+        document: document_of(&FILE.replace("repeats = 3", "repeats = 600")).into(),
+        ..Default::default()
+    };
+    let submitted = commands.submit_experiment(request).await.unwrap();
+    let experiment_id = submitted.into_inner().experiment_id;
+    let deaf = Worker::connect(&services, "w1", 1_200).await;
+    let watching = WatchExperimentRequest { experiment_id };
+    let mut watch = commands.watch_experiment(watching).await.unwrap();
+    let watch = watch.get_mut();
+    let mut seen = watch.message().await.unwrap().unwrap();
+    while seen.running < 1_200 {
+        seen = watch.message().await.unwrap().unwrap();
+    }
+    drop(deaf);
+    while seen.queued < 1_200 - SENT {
+        seen = watch.message().await.unwrap().unwrap();
+    }
+}
+
+#[tokio::test]
 async fn worker_goes_on_over_a_new_stream() {
     let stand = embedded().await;
     let services = stand.coordinator.services();
@@ -316,7 +352,7 @@ async fn failures_are_shown_to_watchers_and_retried_alone() {
             .requeued,
         2
     );
-    worker.say(Say::FreePlaces(FreePlaces { places: 6 })).await;
+    worker.say(Say::FreePlaces(places(6))).await;
     assert_eq!(worker.granted().await.len(), 2);
 }
 
@@ -326,14 +362,14 @@ async fn draining_coordinator_leases_nothing_and_ends_its_streams() {
     let services = stand.coordinator.services();
     let mut worker = Worker::connect(&services, "w1", 0).await;
     submit(&mut commands(&services)).await;
-    worker.say(Say::FreePlaces(FreePlaces { places: 1 })).await;
+    worker.say(Say::FreePlaces(places(1))).await;
     let lease = worker.granted().await.remove(0).lease.unwrap();
     stand.coordinator.drain();
     assert!(matches!(
         worker.hear().await.unwrap(),
         Some(Hear::Stopping(_))
     ));
-    worker.say(Say::FreePlaces(FreePlaces { places: 6 })).await;
+    worker.say(Say::FreePlaces(places(6))).await;
     assert_eq!(
         worker.complete(&lease, "{}").await,
         Settlement::Stored,
@@ -379,7 +415,7 @@ async fn stored_records_are_reported_to_the_hook() {
 async fn strangers_and_unknown_names_are_told_so() {
     let stand = embedded().await;
     let services = stand.coordinator.services();
-    let mut rude = Worker::silent(&services, Say::FreePlaces(FreePlaces { places: 1 })).await;
+    let mut rude = Worker::silent(&services, Say::FreePlaces(places(1))).await;
     assert_eq!(rude.hear().await.unwrap_err().code(), Code::InvalidArgument);
     let mut commands = commands(&services);
     let experiment_id = "none".to_owned();

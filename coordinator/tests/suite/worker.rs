@@ -35,6 +35,14 @@ pub fn commands(services: &CoordinatorServices) -> Commands {
     ExperimentServiceClient::new(services.experiments.clone())
 }
 
+/// Free places, from a worker that does not count what it received.
+pub fn places(places: u32) -> FreePlaces {
+    FreePlaces {
+        places,
+        received: None,
+    }
+}
+
 pub struct Worker {
     say: mpsc::Sender<WorkSessionsRequest>,
     hear: Streaming<WorkSessionsResponse>,
@@ -48,7 +56,7 @@ impl Worker {
             version: "1".to_owned(),
         });
         let mut worker = Self::silent(services, hello).await;
-        worker.say(Say::FreePlaces(FreePlaces { places })).await;
+        worker.say(Say::FreePlaces(self::places(places))).await;
         worker
     }
 

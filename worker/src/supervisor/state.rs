@@ -60,6 +60,8 @@ pub(super) struct SupervisorState {
     draining: bool,
     /// The shortest time between renewals that any lease so far wanted.
     renew_every: Duration,
+    /// Leases that came over this stream.
+    received: u64,
     playing: BTreeMap<Key, ()>,
     /// Results that the coordinator has not acknowledged.
     unsettled: BTreeMap<Key, ToCoordinator>,
@@ -74,6 +76,7 @@ impl SupervisorState {
             connected: false,
             draining: false,
             renew_every: LONGEST_BETWEEN_RENEWALS,
+            received: 0,
             playing: BTreeMap::new(),
             unsettled: BTreeMap::new(),
         }
@@ -83,6 +86,7 @@ impl SupervisorState {
     /// much more we can take.
     pub(super) fn on_connected(&mut self) -> Vec<Effect> {
         self.connected = true;
+        self.received = 0;
         let hello = WorkerHello {
             worker_id: self.worker_id.clone(),
             version: self.version.to_owned(),
@@ -112,6 +116,7 @@ impl SupervisorState {
     pub(super) fn on_message(&mut self, message: FromCoordinator) -> Vec<Effect> {
         match message {
             FromCoordinator::Granted(granted) => {
+                self.received += granted.leases.len() as u64;
                 let leases = granted.leases.into_iter();
                 leases.filter_map(|lease| self.take(lease)).collect()
             }
@@ -225,6 +230,7 @@ impl SupervisorState {
         };
         Effect::Send(ToCoordinator::FreePlaces(FreePlaces {
             places: free as u32,
+            received: Some(self.received),
         }))
     }
 }

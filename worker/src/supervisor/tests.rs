@@ -63,6 +63,23 @@ fn free_places_are_what_is_not_being_played() {
 }
 
 #[test]
+fn places_are_said_with_the_leases_that_came_over_this_stream() {
+    let received = |effects: &[Effect]| {
+        effects.iter().find_map(|effect| match effect {
+            Effect::Send(ToCoordinator::FreePlaces(free)) => free.received,
+            _ => None,
+        })
+    };
+    let mut state = worker();
+    state.on_message(granted(&[lease("a", 1), lease("b", 1)]));
+    state.on_message(granted(&[lease("c", 1)]));
+    let effects = state.on_session_ended(&lease("b", 1), finished());
+    assert_eq!(received(&effects), Some(3));
+    state.on_disconnected();
+    assert_eq!(received(&state.on_connected()), Some(0));
+}
+
+#[test]
 fn a_result_is_said_again_on_every_stream_until_it_is_settled() {
     let mut state = worker();
     state.on_message(granted(&[lease("a", 1)]));
