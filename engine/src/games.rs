@@ -118,3 +118,16 @@ fn briefing(players: usize, rounds: u32) -> Event {
         .fact("players", players)
         .fact("rounds", rounds)
 }
+
+/// Larger factors of means and pots are slips, and their products leave what
+/// JSON can hold.
+const LARGEST_RATIO: f64 = 1000.0;
+
+/// A factor that means or sums are multiplied by.
+fn check_ratio(ratio: f64) -> Result<(), ParameterError> {
+    if (0.0..=LARGEST_RATIO).contains(&ratio) {
+        return Ok(());
+    }
+    let message = format!("ratio must be from 0 to {LARGEST_RATIO}, not {ratio}");
+    Err(ParameterError::new("ratio", message))
+}

@@ -20,7 +20,7 @@ use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, St
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
     DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, PLAYERS, ROUNDS, briefing, check_between,
-    check_table, column, series_of, spread_of,
+    check_ratio, check_table, column, series_of, spread_of,
 };
 use crate::measures::{Measures, mean};
 use crate::registry::{Built, Registration, read_params, write_params};
@@ -124,9 +124,7 @@ fn build(settings: &Settings) -> Result<Built, ParameterError> {
     if params.min >= params.max {
         return Err(ParameterError::new("max", "max must be greater than min"));
     }
-    if !params.ratio.is_finite() || params.ratio < 0.0 {
-        return Err(ParameterError::new("ratio", "ratio must be 0 or greater"));
-    }
+    check_ratio(params.ratio)?;
     let written = write_params(&params);
     Ok(Built {
         game: std::sync::Arc::new(Guess { params }),

@@ -19,7 +19,7 @@ use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, St
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
     DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
-    check_between, check_table, column, spread_of, total,
+    check_between, check_ratio, check_table, column, spread_of, total,
 };
 use crate::measures::{Measures, mean};
 use crate::registry::{Built, Registration, read_params, write_params};
@@ -46,10 +46,6 @@ const INFO: GameInfo = GameInfo {
     hidden_information: false,
     source: "gamma-Bench, arXiv 2403.11807, game 4",
 };
-
-/// Largest multiplier: far above any published one, and small enough that
-/// hundredths of a token stay exact.
-const LARGEST_RATIO: f64 = 1000.0;
 
 /// Parameters of the game.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -100,13 +96,7 @@ fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: GoodsParams = read_params(settings)?;
     check_table(&INFO, params.players, params.rounds)?;
     check_between("tokens", params.tokens, 1, LARGEST_AMOUNT)?;
-    if !(0.0..=LARGEST_RATIO).contains(&params.ratio) {
-        let message = format!(
-            "ratio must be from 0 to {LARGEST_RATIO}, not {}",
-            params.ratio
-        );
-        return Err(ParameterError::new("ratio", message));
-    }
+    check_ratio(params.ratio)?;
     let written = write_params(&params);
     Ok(Built {
         game: std::sync::Arc::new(Goods { params }),

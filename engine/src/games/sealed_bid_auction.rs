@@ -7,7 +7,9 @@
 //! equal ones. The winner's utility is its valuation less the price, everybody
 //! else's is 0. Valuations are different numbers of a ladder from `valuation_min`
 //! to `valuation_max` in steps of `interval`. Players are told the winning bid and
-//! the price. A forfeited ask makes no bid.
+//! the price. A forfeited ask makes no bid. Bids may exceed the valuation, as in the
+//! published games; only absurd ones, above `bid_max`, are fouls, and players are
+//! not told where that begins, because it would tell them the law of valuations.
 //!
 //! Source: Huang et al., arXiv 2403.11807, section 3.1 and appendix C; the
 //! authors' code for the law of the valuations, which players are not told.
@@ -16,7 +18,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
-use crate::ask::{Answer, Ask, Form, Seat};
+use crate::ask::{Action, Answer, Ask, Form, Foul, FoulKind, Seat};
 use crate::chance::{Chance, Ladder, TIES, VALUATIONS};
 use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
@@ -72,7 +74,7 @@ pub struct AuctionParams {
     pub valuation_max: i64,
     /// Distance between neighbouring valuations.
     pub interval: i64,
-    /// Largest legal bid; the largest valuation unless it is set.
+    /// Largest legal bid; ten times the largest valuation unless it is set.
     pub bid_max: Option<i64>,
     /// Fouls forgiven per ask before it is forfeited.
     pub foul_allowance: u32,
@@ -89,6 +91,9 @@ pub enum Price {
     /// The second highest bid.
     Second,
 }
+
+/// A bid of this many times the largest valuation is a slip, not a choice.
+const ABSURD: i64 = 10;
 
 impl Default for AuctionParams {
     fn default() -> Self {
@@ -108,7 +113,8 @@ impl Default for AuctionParams {
 
 impl AuctionParams {
     fn largest_bid(&self) -> i64 {
-        self.bid_max.unwrap_or(self.valuation_max)
+        let absurd = self.valuation_max.saturating_mul(ABSURD);
+        self.bid_max.unwrap_or(absurd.min(LARGEST_AMOUNT))
     }
 
     fn rungs(&self) -> i64 {
@@ -188,7 +194,7 @@ impl Game for Auction {
         log.push(
             briefing(params.players, params.rounds)
                 .fact("price", price)
-                .fact("bid_max", params.largest_bid())
+                .hidden("bid_max", params.largest_bid())
                 .hidden("valuation_min", params.valuation_min)
                 .hidden("valuation_max", params.valuation_max)
                 .hidden("interval", params.interval),
@@ -196,7 +202,11 @@ impl Game for Auction {
         let form = if params.lenient {
             Form::any_integer()
         } else {
-            Form::integer(0, params.largest_bid())
+            Form::Integer {
+                min: Some(0),
+                max: None,
+                pass: None,
+            }
         };
         let ask = Ask {
             seat: 0,
@@ -244,6 +254,17 @@ impl RoundRules for AuctionRound {
         };
         self.valuations = chance.distinct(VALUATIONS, round, self.params.players, ladder);
         log.push(Event::new("valuation", round).own("valuation", self.valuations.clone()));
+    }
+
+    fn check(&self, ask: &Ask, action: &Action) -> Result<(), Foul> {
+        ask.form.check(action)?;
+        match action {
+            Action::Integer(bid) if !self.params.lenient && *bid > self.params.largest_bid() => {
+                let reason = format!("{bid} is far more than the item can be worth to anybody");
+                Err(Foul::new(FoulKind::OutOfRange, reason))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn play(

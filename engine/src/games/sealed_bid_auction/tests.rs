@@ -220,10 +220,10 @@ fn valued_rules(strategies: &[&str]) -> Play {
 #[test]
 fn bids_above_the_largest_are_fouls_unless_lenient() {
     let mut strict = valued("first");
-    assert!(refused(&mut strict, 0, Action::Integer(201)));
+    assert!(refused(&mut strict, 0, Action::Integer(2001)));
     assert!(refused(&mut strict, 0, Action::Integer(-1)));
     let built = (REGISTRATION.build)(&Settings::new()).unwrap();
-    assert_eq!(built.params["bid_max"], json!(200));
+    assert_eq!(built.params["bid_max"], json!(2000));
 }
 
 #[test]
