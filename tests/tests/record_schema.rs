@@ -148,7 +148,7 @@ fn rich_record() -> Value {
         request: "0123456789abcdef".repeat(4),
         answered_by: "agon-sim".to_owned(),
         finish_reason: "stop".to_owned(),
-        reply: "{\"bid\": 999}\n".to_owned(),
+        reply: "{\"bid\": 99999}\n".to_owned(),
         simulated: index == 0,
     };
     let note = |seat, turn| SeatNote {
@@ -166,7 +166,7 @@ fn rich_record() -> Value {
 fn answer(play: &mut Play) {
     while !play.is_finished() {
         let foul = agon_engine::Foul::new(FoulKind::Unreadable, "no answer was found");
-        let too_much = play.answer(0, Ok(Action::Integer(999)));
+        let too_much = play.answer(0, Ok(Action::Integer(99_999)));
         assert!(matches!(too_much, Reaction::Refused { .. }));
         while matches!(play.answer(1, Err(foul.clone())), Reaction::Refused { .. }) {}
         assert_eq!(play.answer(0, Ok(Action::Integer(7))), Reaction::Taken);
