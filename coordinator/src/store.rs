@@ -37,7 +37,8 @@ pub type StoreResult<T> = Result<T, StoreError>;
 pub trait Store: Send + Sync {
     /// Stores an experiment with its sessions, in their order. Done sessions stay done, those
     /// that wait or run stay as they are, new and cancelled ones are queued; sessions that are
-    /// not named any more leave the experiment, their records stay.
+    /// not named any more leave the experiment, their records stay. A submission that was cut off
+    /// never makes the experiment look finished; the next one completes it.
     async fn submit(&self, experiment: NewExperiment) -> StoreResult<Submitted>;
 
     /// Leases up to `most` queued sessions to a worker.
@@ -186,7 +187,7 @@ pub enum Failure {
 /// How far an experiment is.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Sessions of the experiment.
+    /// Sessions of the experiment, those still to be stored included.
     pub sessions: u64,
     /// Waiting.
     pub queued: u64,
@@ -204,12 +205,15 @@ pub struct Progress {
     pub workers: u64,
     /// Whether it was cancelled.
     pub cancelled: bool,
+    /// Whether some of its sessions are still to be stored: a submission is under way, or was
+    /// cut off and must be made again.
+    pub submitting: bool,
 }
 
 impl Progress {
     /// Whether nothing is left to run.
     pub fn is_over(&self) -> bool {
-        self.queued == 0 && self.running == 0
+        self.queued == 0 && self.running == 0 && !self.submitting
     }
 }
 
@@ -258,6 +262,12 @@ pub enum StoreError {
         experiment: String,
         /// Whose it is.
         team: String,
+    },
+    /// Somebody else stored the experiment at the same time, or cancelled it.
+    #[error("experiment \"{experiment}\" was submitted again or cancelled at the same time")]
+    Overtaken {
+        /// The experiment.
+        experiment: String,
     },
     /// The file of the store is used by another process.
     #[error("{path} is in use by another process")]

@@ -118,6 +118,7 @@ pub fn progress(progress: Progress) -> WatchExperimentResponse {
 pub fn status(error: &StoreError) -> Status {
     let class = match error {
         StoreError::OtherTeam { .. } => ErrorClass::Forbidden,
+        StoreError::Overtaken { .. } => ErrorClass::Conflict,
         StoreError::InUse { .. }
         | StoreError::Folder { .. }
         | StoreError::Database { .. }

@@ -24,6 +24,7 @@ use super::{
 };
 
 mod scripts;
+mod submission;
 
 /// Scripts answer within a millisecond, a batch of sessions within ten; after this the
 /// connection is worth replacing.
@@ -110,66 +111,12 @@ impl RedisStore {
         let places = self.connection.clone().zrange(key, 0, -1).await;
         places.map_err(redis("read sessions"))
     }
-
-    async fn drop_sessions(&self, experiment: &str, sessions: &[&String]) -> StoreResult<()> {
-        for chunk in sessions.chunks(CHUNK) {
-            let mut call = self.scripts.drop.prepare_invoke();
-            call.arg(experiment).arg(chunk);
-            self.run::<i64>("remove sessions", &mut call).await?;
-        }
-        Ok(())
-    }
 }
 
 #[async_trait]
 impl Store for RedisStore {
     async fn submit(&self, experiment: NewExperiment) -> StoreResult<Submitted> {
-        let NewExperiment {
-            id,
-            team,
-            document,
-            traceparent,
-            bundle,
-            sessions,
-        } = &experiment;
-        let (digest, templates) = bundle.clone().unwrap_or_default();
-        // A map of strings always serialises.
-        let templates = serde_json::to_string(&templates).unwrap_or_default();
-        let mut begin = self.scripts.begin.prepare_invoke();
-        begin
-            .arg(id)
-            .arg(team)
-            .arg(document.as_slice())
-            .arg(traceparent)
-            .arg(digest)
-            .arg(templates);
-        let owner: String = self.run("store an experiment", &mut begin).await?;
-        if !owner.is_empty() {
-            return Err(StoreError::OtherTeam {
-                experiment: id.clone(),
-                team: owner,
-            });
-        }
-        let before = self.places(id).await?;
-        let now: BTreeSet<&String> = sessions.iter().map(|(session, _)| session).collect();
-        let gone: Vec<&String> = before
-            .iter()
-            .filter(|session| !now.contains(session))
-            .collect();
-        self.drop_sessions(id, &gone).await?;
-        let mut already_done = 0;
-        for (number, chunk) in sessions.chunks(CHUNK).enumerate() {
-            let mut place = self.scripts.place.prepare_invoke();
-            place.arg(id).arg(team);
-            for (offset, (session, spec)) in chunk.iter().enumerate() {
-                place.arg(number * CHUNK + offset).arg(session).arg(spec);
-            }
-            already_done += self.run::<u64>("queue sessions", &mut place).await?;
-        }
-        Ok(Submitted {
-            sessions: sessions.len() as u64,
-            already_done,
-        })
+        self.submit_in_steps(&experiment).await
     }
 
     async fn lease(&self, worker: &str, most: usize, ttl: Duration) -> StoreResult<Vec<Granted>> {
@@ -268,27 +215,38 @@ impl Store for RedisStore {
 
     async fn progress(&self, experiment: &str) -> StoreResult<Option<Progress>> {
         type Aside = (f64, String, String, String, u32);
-        type Answer = (Vec<u64>, Vec<Aside>, Vec<(f64, String)>);
+        type Answer = (Vec<i64>, Vec<Aside>, Vec<(f64, String)>);
         let mut call = self.scripts.progress.prepare_invoke();
         call.arg(experiment).arg(MOST_LISTED);
         let answer: Option<Answer> = self.run("read progress", &mut call).await?;
         let Some((numbers, mut aside, mut faults)) = answer else {
             return Ok(None);
         };
-        let [sessions, queued, running, done, cancelled, workers] = numbers[..] else {
+        let [
+            placed,
+            queued,
+            running,
+            done,
+            cancelled,
+            submitting,
+            workers,
+        ] = numbers[..]
+        else {
             return Err(StoreError::Corrupt {
                 what: format!("progress of {experiment}"),
             });
         };
+        let count = |number: i64| u64::try_from(number).unwrap_or(0);
         aside.sort_by(|one, other| one.0.total_cmp(&other.0));
         faults.sort_by(|one, other| one.0.total_cmp(&other.0));
         let mut progress = Progress {
-            sessions,
-            queued,
-            running,
-            done,
-            workers,
+            sessions: count(if submitting < 0 { placed } else { submitting }),
+            queued: count(queued),
+            running: count(running),
+            done: count(done),
+            workers: count(workers),
             cancelled: cancelled == 1,
+            submitting: submitting >= 0,
             determinism_faults: faults.into_iter().map(|(_, session)| session).collect(),
             ..Progress::default()
         };
@@ -409,7 +367,7 @@ impl Store for RedisStore {
         let mut pipe = ::redis::pipe();
         for name in &names {
             let key = format!("{PREFIX}e:{name}");
-            pipe.hmget(&key, &["team", "n:done"])
+            pipe.hmget(&key, &["team", "n:done", "submitting"])
                 .zcard(format!("{key}:places"));
         }
         if names.is_empty() {
@@ -422,9 +380,11 @@ impl Store for RedisStore {
             let corrupt = |_| StoreError::Corrupt {
                 what: format!("experiment {id}"),
             };
-            let (team, done) = <(Option<String>, Option<u64>)>::from_redis_value(pair[0].clone())
-                .map_err(corrupt)?;
-            let sessions = u64::from_redis_value(pair[1].clone()).map_err(corrupt)?;
+            type Fields = (Option<String>, Option<u64>, Option<u64>);
+            let (team, done, submitting) =
+                Fields::from_redis_value(pair[0].clone()).map_err(corrupt)?;
+            let placed = u64::from_redis_value(pair[1].clone()).map_err(corrupt)?;
+            let sessions = submitting.unwrap_or(placed);
             let (team, done) = (team.unwrap_or_default(), done.unwrap_or(0));
             entries.push(ExperimentEntry {
                 id,

@@ -40,6 +40,7 @@ contract! {
     crashed_session_goes_last_and_released_one_first,
     session_that_loses_every_worker_is_set_aside,
     resubmission_keeps_what_is_done_and_drops_what_is_gone,
+    submission_cut_off_half_way_is_not_over_until_it_is_made_again,
     cancelled_sessions_are_lost_to_their_workers,
     results_come_in_the_experiments_order_page_by_page,
     experiment_of_another_team_is_refused,
@@ -463,6 +464,57 @@ async fn resubmission_keeps_what_is_done_and_drops_what_is_gone(bench: Bench) {
         new.key.fence > granted[2].key.fence,
         "the old worker stays fenced off"
     );
+}
+
+async fn submission_cut_off_half_way_is_not_over_until_it_is_made_again(bench: Bench) {
+    let names: Vec<String> = (0..2_000).map(|number| format!("s{number:04}")).collect();
+    let sessions: Vec<&str> = names.iter().map(String::as_str).collect();
+    let store = bench.store();
+    let mut submission = store.submit(experiment("red", "x", &sessions));
+    loop {
+        tokio::select! {
+            biased;
+            progress = store.progress("x") => {
+                if progress.unwrap().is_some_and(|progress| progress.queued > 0) {
+                    break;
+                }
+            }
+            submitted = &mut submission => {
+                submitted.unwrap();
+                break;
+            }
+        }
+    }
+    // What a coordinator that dies here leaves; a store that does it in one step leaves all.
+    drop(submission);
+    assert_eq!(counts(store, "x").await.0, 2_000);
+    let mut played = play_what_is_queued(store).await;
+    let progress = store.progress("x").await.unwrap().unwrap();
+    assert_eq!(progress.is_over(), played == 2_000, "{played} were played");
+    assert_eq!(store.list().await.unwrap()[0].sessions, 2_000);
+    let again = store.submit(experiment("red", "x", &sessions)).await;
+    assert_eq!(again.unwrap().already_done, played);
+    played += play_what_is_queued(store).await;
+    assert_eq!(played, 2_000);
+    assert!(store.progress("x").await.unwrap().unwrap().is_over());
+    // An experiment can lose all its sessions, and is then over as well.
+    store.submit(experiment("red", "x", &[])).await.unwrap();
+    let progress = store.progress("x").await.unwrap().unwrap();
+    assert!(progress.is_over() && progress.sessions == 0);
+}
+
+async fn play_what_is_queued(store: &dyn Store) -> u64 {
+    let mut played = 0;
+    loop {
+        let granted = lease(store, 500).await;
+        if granted.is_empty() {
+            return played;
+        }
+        for granted in granted {
+            store.complete(&granted.key, result("r")).await.unwrap();
+            played += 1;
+        }
+    }
 }
 
 async fn cancelled_sessions_are_lost_to_their_workers(bench: Bench) {

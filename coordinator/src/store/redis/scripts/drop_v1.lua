@@ -1,11 +1,12 @@
 -- Takes sessions out of an experiment; only the records of done ones stay.
 --
--- ARGV     experiment, then session ids
--- Returns  nothing of use
+-- ARGV     experiment, submission, then session ids
+-- Returns  0; -1 when the submission was overtaken
 
 local experiment = ARGV[1]
+if overtaken(experiment, ARGV[2]) then return -1 end
 local base = P .. 'e:' .. experiment
-for at = 2, #ARGV do
+for at = 3, #ARGV do
   local session = ARGV[at]
   local state = call('HGET', P .. 's:' .. session, 'state')
   call('ZREM', base .. ':places', session)

@@ -1,11 +1,13 @@
 -- Gives sessions their places in an experiment and queues those that must be played.
 --
--- ARGV     experiment, team, then for each session: position, id, spec
--- Returns  how many of them were done before
+-- ARGV     experiment, team, submission, 1 for the last call of a submission,
+--          then for each session: position, id, spec
+-- Returns  how many of them were done before; -1 when the submission was overtaken
 
 local experiment, team = ARGV[1], ARGV[2]
+if overtaken(experiment, ARGV[3]) then return -1 end
 local done, queued = 0, false
-for at = 3, #ARGV, 3 do
+for at = 5, #ARGV, 3 do
   local position, session, spec = ARGV[at], ARGV[at + 1], ARGV[at + 2]
   local key = P .. 's:' .. session
   local held = call('HMGET', key, 'state', 'placed')
@@ -24,5 +26,6 @@ for at = 3, #ARGV, 3 do
   end
   call('ZADD', P .. 'e:' .. experiment .. ':places', position, session)
 end
+if ARGV[4] == '1' then submitted(experiment) end
 if queued then announce() end
 return done

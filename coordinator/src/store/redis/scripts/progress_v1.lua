@@ -2,16 +2,19 @@
 --
 -- ARGV     experiment, most sessions set aside to list
 -- Returns  nil without such an experiment, else three lists:
---          {sessions, queued, leased, done, cancelled, workers},
+--          {sessions, queued, leased, done, cancelled, sessions still being submitted or -1,
+--          workers},
 --          for each session set aside: position, session, state, reason, attempts,
 --          for each determinism fault: position, session
 
 local experiment, most = ARGV[1], tonumber(ARGV[2])
 local base = P .. 'e:' .. experiment
 if call('EXISTS', base) == 0 then return nil end
-local held = call('HMGET', base, 'n:queued', 'n:leased', 'n:done', 'cancelled')
+local held = call('HMGET', base, 'n:queued', 'n:leased', 'n:done', 'cancelled',
+  'submitting')
 local numbers = { call('ZCARD', base .. ':places') }
 for at = 1, 4 do numbers[#numbers + 1] = tonumber(held[at] or 0) end
+numbers[#numbers + 1] = tonumber(held[5] or -1)
 numbers[#numbers + 1] = call('ZCOUNT', P .. 'workers', '(' .. now_ms(), '+inf')
 
 local aside, faults = {}, {}

@@ -5,7 +5,9 @@
 -- Keys, after the prefix:
 --   experiments          set of experiment ids
 --   e:<id>               hash: team document traceparent cancelled, and how many placed sessions
---                        are in each state: n:queued n:leased n:done n:parked n:dead n:cancelled
+--                        are in each state: n:queued n:leased n:done n:parked n:dead n:cancelled;
+--                        while its sessions are being placed also submitting (how many there
+--                        will be) and submission (the number of who places them)
 --   e:<id>:places        zset: session -> position in the experiment
 --   e:<id>:queue         zset: session -> rank, while queued
 --   e:<id>:leased        set of leased sessions
@@ -15,7 +17,7 @@
 --                        placed digest record telemetry
 --   leases               zset: session -> end of its lease in ms
 --   teams, t:<team>      zset: team / experiment -> turn in which it was last served
---   counters             hash: fence rank turn
+--   counters             hash: fence rank turn submission
 --   b:<digest>           templates as JSON
 --   workers              zset: worker -> ms until which it counts as there
 -- Channel: queued        something became free to lease
@@ -44,6 +46,16 @@ local function wait(session, experiment, team, rank)
   local turn = call('HGET', P .. 'counters', 'turn') or 0
   call('ZADD', P .. 't:' .. team, 'NX', turn, experiment)
   call('ZADD', P .. 'teams', 'NX', turn, team)
+end
+
+-- Whether somebody else has submitted the experiment again meanwhile, or cancelled it.
+local function overtaken(experiment, submission)
+  return call('HGET', P .. 'e:' .. experiment, 'submission') ~= submission
+end
+
+-- Every session has its place, or will never get one.
+local function submitted(experiment)
+  call('HDEL', P .. 'e:' .. experiment, 'submitting', 'submission')
 end
 
 local function announce()
