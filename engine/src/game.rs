@@ -55,6 +55,12 @@ pub trait Game: Send + Sync {
     /// experiment multiply it.
     fn asks_per_seat(&self) -> u32;
 
+    /// Asks that one seat gets in a usual session, for what plans expect; the most
+    /// unless the game tends to end early.
+    fn usual_asks_per_seat(&self) -> u32 {
+        self.asks_per_seat()
+    }
+
     /// Smallest and largest payoff that a seat can have at the end, when every
     /// answer was checked.
     fn payoff_bounds(&self) -> (f64, f64);

@@ -1,7 +1,7 @@
 //! `agon check`: everything that is wrong with an experiment file. Plays nothing,
 //! calls nobody and needs no keys. Started by `commands.rs`.
 
-use agon_coordinator::experiment::plan;
+use agon_coordinator::experiment::expand;
 
 use super::experiment_arguments::ExperimentArguments;
 use crate::failure::Failure;
@@ -17,9 +17,10 @@ pub struct Check {
 /// Checks; plays nothing and calls nobody.
 pub fn run(arguments: &Check) -> Result<(), Failure> {
     let checked = arguments.experiment.check()?;
-    let plan = plan(&checked.document).map_err(Failure::input)?;
+    let sessions = expand(&checked.document).map_err(Failure::input)?;
     let name = &checked.document.name;
-    let (settings, sessions) = (plan.settings, plan.sessions);
+    let settings = sessions.last().map_or(0, |last| last.setting_index + 1);
+    let sessions = sessions.len();
     output::print(&format!(
         "{name} is good: {settings} settings, {sessions} sessions"
     ));

@@ -12,6 +12,9 @@ use crate::failure::Failure;
 use crate::model_config::{ModelArguments, SIMULATED};
 use crate::output::{self, Columns};
 
+/// Longest reply of a model that is nowhere configured (the simulated one).
+const DEFAULT_LONGEST_REPLY: u32 = 1024;
+
 /// Arguments of `agon plan`.
 #[derive(Debug, clap::Args)]
 pub struct Plan {
@@ -25,7 +28,11 @@ pub struct Plan {
 pub fn run(arguments: &Plan) -> Result<(), Failure> {
     let checked = arguments.experiment.check()?;
     let config = arguments.models.load(&checked.models)?;
-    let plan = plan(&checked.document).map_err(Failure::input)?;
+    let longest_reply = |model: &str| {
+        let resolved = config.resolve_without_keys(model);
+        u64::from(resolved.map_or(DEFAULT_LONGEST_REPLY, |model| model.max_output_tokens))
+    };
+    let plan = plan(&checked.document, &longest_reply).map_err(Failure::input)?;
     let name = &checked.document.name;
     let (settings, sessions) = (plan.settings, plan.sessions);
     output::print(&format!("{name}: {settings} settings, {sessions} sessions"));

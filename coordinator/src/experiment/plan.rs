@@ -17,8 +17,11 @@ use super::faults::Faults;
 const SYSTEM_TOKENS: u64 = 350;
 /// Tokens of one ask.
 const ASK_TOKENS: u64 = 60;
-/// Tokens that one past round leaves in the conversation: what was told about it; the answer comes on top.
+/// Tokens that one past round leaves in the conversation: what was told about it; the answer comes
+/// on top.
 const ROUND_TOKENS: u64 = 60;
+/// Tokens that a round may tell about every seat, in games that tell of all of them.
+const SEAT_TOKENS: u64 = 12;
 /// Tokens of a refused answer and the reason, seen by the next try.
 const FOUL_TOKENS: u64 = 80;
 /// A conversation is cut at this length unless `memory_tokens` says otherwise.
@@ -27,9 +30,6 @@ const MEMORY_TOKENS: u64 = 16_000;
 const ANSWER_TOKENS: u64 = 20;
 /// Tokens of an answer that is thought through first.
 const REASONED_ANSWER_TOKENS: u64 = 300;
-/// Longest reply unless `max_output_tokens` says otherwise.
-const MOST_OUTPUT_TOKENS: u64 = 1_024;
-
 /// What an experiment comes to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Plan {
@@ -63,11 +63,15 @@ pub struct Range {
     pub most: u64,
 }
 
-/// Plans an experiment.
+/// Plans an experiment. `longest_reply` says how many tokens a model may write at most when its
+/// player does not set `max_output_tokens`.
 ///
 /// # Errors
 /// It cannot be expanded.
-pub fn plan(document: &ExperimentDocument) -> Result<Plan, Faults> {
+pub fn plan(
+    document: &ExperimentDocument,
+    longest_reply: &dyn Fn(&str) -> u64,
+) -> Result<Plan, Faults> {
     let cells = expand::cells(document)?;
     let repeats = u64::from(document.repeats);
     let mut plan = Plan {
@@ -76,7 +80,7 @@ pub fn plan(document: &ExperimentDocument) -> Result<Plan, Faults> {
         models: BTreeMap::new(),
     };
     for cell in &cells {
-        let asks = u64::from(cell.game.asks_per_seat());
+        let seats = cell.spec.seats.len() as u64;
         let fouls = cell
             .spec
             .params
@@ -93,7 +97,13 @@ pub fn plan(document: &ExperimentDocument) -> Result<Plan, Faults> {
                 seen.push(model);
                 entry.sessions += repeats;
             }
-            entry.add(&seat_plan(player, asks, fouls), repeats);
+            let table = Table {
+                asks: u64::from(cell.game.asks_per_seat()),
+                usual_asks: u64::from(cell.game.usual_asks_per_seat()),
+                fouls,
+                seats,
+            };
+            entry.add(&seat_plan(player, &table, longest_reply(model)), repeats);
         }
     }
     Ok(plan)
@@ -120,9 +130,22 @@ fn model_of(player: &PlayerSpec) -> Option<&str> {
     player.settings.get("model").filter(|_| is_model)?.as_str()
 }
 
-fn seat_plan(player: &PlayerSpec, asks: u64, fouls: u64) -> ModelPlan {
+/// What a seat's plan depends on, besides its player.
+struct Table {
+    /// Most asks of a seat.
+    asks: u64,
+    /// Asks of a seat in a usual game.
+    usual_asks: u64,
+    /// Fouls forgiven per ask.
+    fouls: u64,
+    /// Seats.
+    seats: u64,
+}
+
+fn seat_plan(player: &PlayerSpec, table: &Table, longest_reply: u64) -> ModelPlan {
     let number = |key: &str| player.settings.get(key).and_then(Value::as_u64);
-    let most_output = number("max_output_tokens").unwrap_or(MOST_OUTPUT_TOKENS);
+    let most_output = number("max_output_tokens").unwrap_or(longest_reply);
+    let Table { asks, usual_asks, fouls, seats } = *table;
     let memory = number("memory_tokens").unwrap_or(MEMORY_TOKENS);
     let agent = player
         .settings
@@ -137,9 +160,11 @@ fn seat_plan(player: &PlayerSpec, asks: u64, fouls: u64) -> ModelPlan {
     let mut read = Range::default();
     for round in 0..asks {
         let past = (round * (ROUND_TOKENS + answer)).min(memory);
-        let call = SYSTEM_TOKENS + ASK_TOKENS + past;
-        read.expected += call;
-        let longest_past = (round * (ROUND_TOKENS + answer + fouls * FOUL_TOKENS)).min(memory);
+        if round < usual_asks {
+            read.expected += SYSTEM_TOKENS + ASK_TOKENS + past;
+        }
+        let longest_round = ROUND_TOKENS + SEAT_TOKENS * seats + most_output;
+        let longest_past = (round * (longest_round + fouls * FOUL_TOKENS)).min(memory);
         let tries = fouls + 1;
         let again = FOUL_TOKENS * (fouls * tries / 2);
         read.most += tries * (SYSTEM_TOKENS + ASK_TOKENS + longest_past) + again;
@@ -148,12 +173,12 @@ fn seat_plan(player: &PlayerSpec, asks: u64, fouls: u64) -> ModelPlan {
     ModelPlan {
         sessions: 1,
         decisions: Range {
-            expected: asks,
+            expected: usual_asks,
             most: most_asks,
         },
         input_tokens: read,
         output_tokens: Range {
-            expected: asks * answer.min(most_output),
+            expected: usual_asks * answer.min(most_output),
             most: most_asks.saturating_mul(most_output),
         },
     }

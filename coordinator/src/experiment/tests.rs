@@ -206,7 +206,7 @@ fn every_preset_expands() {
                 .unwrap();
                 let document = file.check().unwrap_or_else(|errors| panic!("{errors}"));
                 assert!(
-                    plan(&document).unwrap().models.contains_key("sim"),
+                    plan(&document, &|_| 1024).unwrap().models.contains_key("sim"),
                     "{path:?}"
                 );
                 presets += 1;
@@ -532,7 +532,7 @@ fn flags_that_fit_nothing_are_named_in_the_error() {
 
 #[test]
 fn plan_counts_model_seats_and_bounds_them() {
-    let plan = plan(&good()).unwrap();
+    let plan = plan(&good(), &|_| 1024).unwrap();
     assert_eq!((plan.settings, plan.sessions), (8, 16));
     let model = plan.models["gpt-4o"];
     assert_eq!(model.sessions, 12);

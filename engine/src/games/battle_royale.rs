@@ -134,6 +134,11 @@ impl Game for Battle {
         self.params.max_turns.div_ceil(2)
     }
 
+    /// Turns go round the table.
+    fn usual_asks_per_seat(&self) -> u32 {
+        self.params.max_turns.div_ceil(self.params.players as u32)
+    }
+
     fn payoff_bounds(&self) -> (f64, f64) {
         (0.0, 1.0)
     }

@@ -120,6 +120,11 @@ impl Game for Pirates {
         self.params.players as u32 - 1
     }
 
+    /// Most recorded games ended with the first or second plan.
+    fn usual_asks_per_seat(&self) -> u32 {
+        self.asks_per_seat().min(2)
+    }
+
     fn payoff_bounds(&self) -> (f64, f64) {
         (0.0, self.params.gold as f64)
     }
