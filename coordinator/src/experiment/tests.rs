@@ -354,7 +354,7 @@ fn unknown_names_are_told_what_exists() {
 fn wrong_values_from_the_grid_point_into_the_grid() {
     let (line, column, text) = error(&with("[0.0, 0.5]", "[0.0, 0.5, -1.0]"));
     assert_eq!((line, column), (27, 29), "{text}");
-    assert!(text.contains("ratio must be 0 or greater"), "{text}");
+    assert!(text.contains("ratio must be from 0 to 1000"), "{text}");
     let (line, column, text) = error(&with("[0.0, 0.5]", "[0.0, \"half\"]"));
     assert_eq!((line, column), (27, 24), "{text}");
     let (line, _, text) = error(&with(
