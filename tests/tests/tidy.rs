@@ -37,7 +37,11 @@ fn every_source_file_opens_with_a_header() {
         let lines = text.lines();
         let header = lines.take_while(|line| line.starts_with("//!")).count();
         let long = name.ends_with("src/lib.rs") || name.starts_with("engine/src/games/");
-        let allowed = if long { LONG_HEADER_LINES } else { HEADER_LINES };
+        let allowed = if long {
+            LONG_HEADER_LINES
+        } else {
+            HEADER_LINES
+        };
         if !allowed.contains(&header) {
             wrong.push(format!("{name} opens with {header} lines of //!"));
         }
@@ -107,4 +111,34 @@ fn no_test_is_switched_off_and_nothing_is_left_unfinished() {
             assert!(!text.contains(marker.as_str()), "{name} contains {marker}");
         }
     }
+}
+
+/// Documents that name tests as guards.
+const NAMING_TESTS: [&str; 2] = ["ARCHITECTURE.md", "agent-gateway/README.md"];
+
+/// A name with this many words is a claim, which only tests have.
+const WORDS_OF_A_CLAIM: usize = 5;
+
+#[test]
+fn every_test_that_the_documents_name_exists() {
+    let all: String = sources().into_iter().map(|(_, _, text)| text).collect();
+    let mut named = 0;
+    for document in NAMING_TESTS {
+        let text = fs::read_to_string(tree::root().join(document)).unwrap();
+        for quoted in text.split('`').skip(1).step_by(2) {
+            let name = quoted.rsplit("::").next().unwrap_or(quoted);
+            let is_name = name
+                .chars()
+                .all(|letter| letter.is_ascii_lowercase() || letter == '_');
+            if !is_name || name.split('_').count() < WORDS_OF_A_CLAIM {
+                continue;
+            }
+            named += 1;
+            assert!(
+                all.contains(&format!("fn {name}(")),
+                "{document} names {name}"
+            );
+        }
+    }
+    assert!(named >= 15, "only {named} tests are named");
 }
