@@ -25,6 +25,8 @@ pub struct Progress {
     decisions: VecDeque<(Instant, u64)>,
     /// Sessions done when this run began; they took no time now.
     done_before: u64,
+    /// Decisions that the rest is expected to take; 0 when no model plays.
+    expected: u64,
 }
 
 enum Output {
@@ -35,7 +37,7 @@ enum Output {
 
 impl Progress {
     /// Starts to show.
-    pub fn start(quiet: bool, sessions: u64, done_before: u64) -> Self {
+    pub fn start(quiet: bool, sessions: u64, done_before: u64, expected: u64) -> Self {
         let output = if quiet {
             Output::Nothing
         } else if std::io::stderr().is_terminal() {
@@ -55,6 +57,7 @@ impl Progress {
             started: Instant::now(),
             decisions: VecDeque::new(),
             done_before,
+            expected,
         }
     }
 
@@ -109,7 +112,7 @@ impl Progress {
         if set_aside > 0 {
             parts.push(format!("{set_aside} set aside"));
         }
-        if let Some(left) = self.time_left(experiment) {
+        if let Some(left) = self.time_left(experiment, gateway) {
             parts.push(format!("about {} left", humantime::format_duration(left)));
         }
         parts.join(", ")
@@ -144,17 +147,84 @@ impl Progress {
         }
     }
 
-    /// Whole seconds until the end at the speed so far; `None` before the first
-    /// session of this run is done.
-    fn time_left(&self, experiment: &WatchExperimentResponse) -> Option<Duration> {
-        let done = experiment.done.saturating_sub(self.done_before);
+    /// Whole seconds until the end at the speed so far: by decisions where models
+    /// play, since sessions that run side by side all end late; by sessions
+    /// elsewhere. `None` before there is a speed.
+    fn time_left(
+        &self,
+        experiment: &WatchExperimentResponse,
+        gateway: Option<&GetGatewayStatusResponse>,
+    ) -> Option<Duration> {
         let open = experiment.queued + experiment.running;
-        if done == 0 || open == 0 {
+        let (done, left) = match gateway.filter(|_| self.expected > 0) {
+            Some(gateway) => {
+                let done = gateway.decided + gateway.answered_from_ledger;
+                (done, self.expected.saturating_sub(done))
+            }
+            None => (experiment.done.saturating_sub(self.done_before), open),
+        };
+        if done == 0 || left == 0 || open == 0 {
             return None;
         }
-        let per_session = self.started.elapsed().as_secs_f64() / done as f64;
-        Some(Duration::from_secs(
-            (per_session * open as f64).ceil() as u64
-        ))
+        let each = self.started.elapsed().as_secs_f64() / done as f64;
+        Some(Duration::from_secs((each * left as f64).ceil() as u64))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(done: u64) -> WatchExperimentResponse {
+        WatchExperimentResponse {
+            sessions: 10,
+            running: 10 - done,
+            done,
+            workers: 1,
+            ..WatchExperimentResponse::default()
+        }
+    }
+
+    #[test]
+    fn a_gateway_that_counts_anew_does_not_upset_the_speed() {
+        let mut progress = Progress::start(true, 10, 0, 100);
+        let gateway = |decided| GetGatewayStatusResponse {
+            decided,
+            ..GetGatewayStatusResponse::default()
+        };
+        progress.show(&state(1), Some(&gateway(50)));
+        progress.show(&state(1), Some(&gateway(3)));
+        assert!(
+            progress
+                .message(&state(1), Some(&gateway(4)))
+                .contains("4 decisions")
+        );
+    }
+
+    #[test]
+    fn the_end_is_estimated_from_decisions_where_models_play() {
+        let progress = Progress::start(true, 10, 0, 100);
+        let half = GetGatewayStatusResponse {
+            decided: 50,
+            ..GetGatewayStatusResponse::default()
+        };
+        assert!(progress.time_left(&state(0), Some(&half)).is_some());
+        assert!(progress.time_left(&state(0), None).is_none());
+    }
+
+    #[test]
+    fn nobody_working_is_said_after_a_while_only() {
+        let mut progress = Progress::start(true, 10, 0, 0);
+        let alone = WatchExperimentResponse {
+            workers: 0,
+            ..state(0)
+        };
+        assert!(!progress.message(&alone, None).contains("no worker"));
+        progress.started -= WORKERS_CONNECT_WITHIN * 2;
+        assert!(
+            progress
+                .message(&alone, None)
+                .contains("start `agon worker`")
+        );
     }
 }

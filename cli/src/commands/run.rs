@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use agon_coordinator::experiment::plan;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{
@@ -184,7 +185,8 @@ async fn follow(
     if already_done > 0 && !arguments.quiet {
         eprintln!("{already_done} of {sessions} sessions were done before and are kept");
     }
-    let progress = Progress::start(arguments.quiet, sessions, already_done);
+    let expected = expected_decisions(checked, sessions, already_done);
+    let progress = Progress::start(arguments.quiet, sessions, already_done, expected);
     let newest = WatchExperimentResponse {
         sessions,
         ..Default::default()
@@ -211,6 +213,18 @@ async fn follow(
     } else {
         End::Complete(watch.newest)
     })
+}
+
+/// Decisions that are still to be made, as far as the plan can tell.
+fn expected_decisions(checked: &CheckedExperiment, sessions: u64, already_done: u64) -> u64 {
+    let plan = plan(&checked.document, &|_| 0).unwrap_or_default();
+    let all: u64 = plan
+        .models
+        .values()
+        .map(|model| model.decisions.expected)
+        .sum();
+    let open = sessions.saturating_sub(already_done);
+    (u128::from(all) * u128::from(open) / u128::from(sessions.max(1))) as u64
 }
 
 /// Follows an experiment that was handed in.
