@@ -30,6 +30,15 @@ pub enum DecideError {
     /// The ledger did not work.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// The gateway went down before the ledger took a paid answer.
+    #[error("the paid answer to {address} could not be recorded before the gateway stopped")]
+    Unrecorded {
+        /// The address.
+        address: DecisionAddress,
+        /// Why it was not recorded.
+        #[source]
+        source: LedgerError,
+    },
     /// The limits could not be looked at.
     #[error(transparent)]
     Admission(#[from] AdmissionError),
@@ -87,12 +96,12 @@ impl DecideError {
             Self::Conflict { .. } => ErrorClass::Conflict,
             Self::Route(_) | Self::Refused { .. } => ErrorClass::Invalid,
             Self::Ledger(LedgerError::Damaged { .. }) => ErrorClass::Internal,
-            // A full disk does not mend itself, and asking again would pay again.
+            // A file that cannot be read does not mend itself.
             Self::Ledger(LedgerError::Embedded { .. }) => ErrorClass::GaveUp,
             Self::Ledger(_) | Self::Admission(_) => ErrorClass::Unavailable,
             Self::NoKeyLeft { .. } => ErrorClass::GaveUp,
             Self::PatienceOver { .. } => ErrorClass::GaveUp,
-            Self::Stopping | Self::Abandoned => ErrorClass::Unavailable,
+            Self::Unrecorded { .. } | Self::Stopping | Self::Abandoned => ErrorClass::Unavailable,
         }
     }
 }

@@ -3,13 +3,14 @@
 //! failing provider; the steps themselves live in the ledger, the admission and
 //! the providers. Runs detached inside a flight, started by `service.rs`.
 
+mod recording;
 mod troubles;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use agon_service_kit::backoff::{DelayPolicy, Delays, Retry, retry};
+use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::tasks::with_causes;
 use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
@@ -181,7 +182,12 @@ impl Decider {
             simulated: reply.simulated,
         };
         let settle = self.settle(&route.pool, &reservation, usage.total_tokens());
-        let record = self.record(&question.address, &decision);
+        let record = recording::record(
+            self.ledger.as_ref(),
+            &question.address,
+            &decision,
+            &self.stopping,
+        );
         let ((), standing) = tokio::join!(settle, record);
         let standing = standing?;
         if standing.request_digest != question.digest {
@@ -320,27 +326,6 @@ impl Decider {
         };
         metrics::count_request(provider, named, began.elapsed());
         outcome
-    }
-
-    /// Records what was paid for; while the store is away it is kept and tried
-    /// again, because asking the provider a second time would be worse.
-    async fn record(
-        &self,
-        address: &DecisionAddress,
-        decision: &Decision,
-    ) -> Result<Decision, DecideError> {
-        let deadline = tokio::time::Instant::now().checked_add(self.routes.config().patience());
-        let standing = retry(Delays::default(), deadline, || async {
-            match self.ledger.record(address, decision.clone()).await {
-                Ok(standing) => Ok(standing),
-                Err(error) if error.passes_by_itself() => {
-                    tracing::warn!(%address, error = %with_causes(&error), "not recorded yet");
-                    Err(Retry::Again(error))
-                }
-                Err(error) => Err(Retry::Stop(error)),
-            }
-        });
-        Ok(standing.await?)
     }
 
     /// A settlement that fails is no reason to fail a decision: the attempt

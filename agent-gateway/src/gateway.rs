@@ -117,6 +117,14 @@ impl Gateway {
             .max_encoding_message_size(LARGEST_MESSAGE_BYTES)
     }
 
+    /// Resolves with the reason when the embedded ledger cannot write any more (a
+    /// full disk). What was paid for meanwhile is kept and tried again until the
+    /// gateway is drained. A gateway on Redis waits for Redis instead, so there
+    /// it never does.
+    pub async fn trouble(&self) -> String {
+        self.decider.ledger.trouble().await
+    }
+
     /// Stops: who waits for quota is sent away, calls at providers are awaited
     /// and recorded until the deadline, then the ledger is closed.
     pub async fn drain(&self, deadline: Duration) {

@@ -14,6 +14,12 @@ use crate::decision::{Decision, DecisionAddress, RequestDigest};
 pub use embedded::EmbeddedLedger;
 pub use redis::RedisLedger;
 
+/// How long the decisions of a forgotten session stay readable. A worker that
+/// lost its lease may still be playing a session that another has finished, and
+/// would pay again for what it does not find; it is told at its next renewal,
+/// within seconds, so this is far longer than any lease.
+pub const FORGET_GRACE: Duration = Duration::from_secs(600);
+
 /// Keeps decisions. The order is always: `claim`, ask the provider, `record`
 /// (or `release` when there will be no answer), and only then answer.
 #[async_trait]
@@ -46,11 +52,19 @@ pub trait Ledger: Send + Sync {
     async fn list(&self, session_id: &str)
     -> Result<Vec<(DecisionAddress, Decision)>, LedgerError>;
 
-    /// Deletes sessions. Unknown ones are no error.
-    async fn forget(&self, session_ids: &[String]) -> Result<(), LedgerError>;
+    /// Lets sessions go: their decisions stay readable for the grace and are
+    /// deleted afterwards. Once more for the same session may only shorten the
+    /// time. Unknown ones are no error.
+    async fn forget(&self, session_ids: &[String], grace: Duration) -> Result<(), LedgerError>;
 
     /// How often a claim has to be renewed; absent when claims cannot be lost.
     fn renew_every(&self) -> Option<Duration>;
+
+    /// Resolves with the reason when nothing can be recorded until a person has
+    /// mended something (a full disk). Never where waiting is all it takes.
+    async fn trouble(&self) -> String {
+        std::future::pending().await
+    }
 
     /// Returns once everything that was accepted is on disk, and stops.
     async fn close(&self);
@@ -131,9 +145,12 @@ pub enum LedgerError {
 }
 
 impl LedgerError {
-    /// Whether the same call may work a little later: Redis may come back, a
-    /// full disk or a damaged entry will not mend itself.
-    pub fn passes_by_itself(&self) -> bool {
-        matches!(self, LedgerError::Redis { .. })
+    /// Whether the same call may work later: Redis may come back, a disk may be
+    /// given space. A damaged entry will not mend itself.
+    pub fn may_pass(&self) -> bool {
+        matches!(
+            self,
+            LedgerError::Redis { .. } | LedgerError::Embedded { .. }
+        )
     }
 }

@@ -21,6 +21,7 @@ use crate::deciding::Question;
 use crate::flights::FlightError;
 use crate::gateway::Gateway;
 use crate::keys::PooledKey;
+use crate::ledger::FORGET_GRACE;
 use crate::routes::Pool;
 use crate::wire;
 
@@ -132,7 +133,8 @@ impl AgentGatewayService for GatewayService {
         wire: Request<ForgetSessionRequest>,
     ) -> Result<Response<ForgetSessionResponse>, Status> {
         let session_ids = wire.into_inner().session_ids;
-        let forgotten = self.gateway.decider.ledger.forget(&session_ids).await;
+        let ledger = &self.gateway.decider.ledger;
+        let forgotten = ledger.forget(&session_ids, FORGET_GRACE).await;
         forgotten
             .map_err(DecideError::from)
             .map_err(|e| status(e.class(), &e))?;

@@ -135,7 +135,10 @@ impl Cluster {
 
     /// Resolves with the reason when the data folder can take in nothing more.
     pub async fn trouble(&self) -> String {
-        self.coordinator.trouble().await
+        tokio::select! {
+            reason = self.coordinator.trouble() => reason,
+            reason = self.running_gateway.trouble() => reason,
+        }
     }
 
     /// Gives running sessions back; what is under way at providers is recorded.

@@ -1,99 +1,106 @@
 //! Tells the gateway which ledgers are no longer needed: those of sessions whose
-//! record is stored. Not at once, because a second worker may still be playing a
-//! session that the first one just finished, and must find its decisions.
+//! record is stored. At once: the gateway keeps them readable for a while, for
+//! whoever still plays such a session. Made for a coordinator by the roles that
+//! run one; loses nothing but space when it cannot get through.
 
-use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use agon_coordinator::OnStored;
 use agon_proto::v1::ForgetSessionRequest;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
+use agon_service_kit::backoff::{Delays, Retry, retry};
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use agon_worker::Transport;
 use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
-use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
+use tonic::Status;
 use tracing::warn;
 
-/// Twelve default leases: whoever lost one has long been told at a renewal.
-const AFTER: Duration = Duration::from_secs(120);
+type Client = AgentGatewayServiceClient<Transport>;
 
-/// Sessions named in one request.
+/// Sessions named in one request; they gather while the one before is answered.
 const BATCH: usize = 500;
 
+/// Sessions that wait while the gateway is away: a megabyte, and at a thousand
+/// sessions a minute longer than it takes to restart anything.
+const WAITING: usize = 16_384;
+
 /// The hook for a coordinator. What is left over when the tasks shut down is
-/// forgotten then: no worker of this process plays any more.
+/// sent then, once.
 pub fn forget_at(gateway: Transport, tasks: &Tasks) -> OnStored {
-    let (sender, stored) = mpsc::unbounded_channel();
-    let forgetting = Forgetting {
-        client: AgentGatewayServiceClient::new(gateway),
-        stored,
-        waiting: VecDeque::new(),
-    };
+    let (sender, stored) = mpsc::channel(WAITING);
+    let client = AgentGatewayServiceClient::new(gateway);
     let shutdown = tasks.shutdown_token();
-    tasks.spawn(TaskKind::WORK, "forget ledgers", forgetting.run(shutdown));
+    tasks.spawn(
+        TaskKind::WORK,
+        "forget ledgers",
+        run(client, stored, shutdown),
+    );
+    let overflows = AtomicBool::new(false);
     Arc::new(move |session| {
-        // Nobody listens any more: the ledger stays, which costs space only.
-        let _ = sender.send(session.to_string());
+        let full = matches!(
+            sender.try_send(session.to_string()),
+            Err(mpsc::error::TrySendError::Full(_))
+        );
+        if full && !overflows.swap(true, Ordering::Relaxed) {
+            warn!("the gateway is away for long: some ledgers are not deleted when done");
+        }
         std::future::ready(()).boxed()
     })
 }
 
-struct Forgetting {
-    client: AgentGatewayServiceClient<Transport>,
-    stored: mpsc::UnboundedReceiver<String>,
-    /// Sessions and when they are due, oldest first.
-    waiting: VecDeque<(Instant, String)>,
+async fn run(client: Client, mut stored: mpsc::Receiver<String>, shutdown: CancellationToken) {
+    let mut batch = Vec::new();
+    while let Some(1..) = shutdown
+        .run_until_cancelled(stored.recv_many(&mut batch, BATCH))
+        .await
+    {
+        let sent = shutdown.run_until_cancelled(send(&client, &batch)).await;
+        if sent.is_none() {
+            break;
+        }
+        batch.clear();
+    }
+    stored.close();
+    loop {
+        stored.recv_many(&mut batch, BATCH).await;
+        if batch.is_empty() {
+            return;
+        }
+        if let Err(refusal) = send_once(&client, &batch).await {
+            let (reason, ledgers) = (refusal.message(), batch.len() + stored.len());
+            warn!(
+                reason,
+                ledgers, "ledgers not forgotten, they cost space only"
+            );
+            return;
+        }
+        batch.clear();
+    }
 }
 
-impl Forgetting {
-    async fn run(mut self, shutdown: CancellationToken) {
-        loop {
-            let due = self
-                .waiting
-                .front()
-                .map_or_else(|| Instant::now() + AFTER, |(due, _)| *due);
-            tokio::select! {
-                () = shutdown.cancelled() => break,
-                Some(session) = self.stored.recv() => {
-                    self.waiting.push_back((Instant::now() + AFTER, session));
-                }
-                () = tokio::time::sleep_until(due) => self.forget(Instant::now()).await,
-            }
+/// Tries until the gateway has understood.
+async fn send(client: &Client, sessions: &[String]) {
+    let told = AtomicBool::new(false);
+    // Without a deadline only success ends it.
+    let _ = retry(Delays::default(), None, || async {
+        let refusal = match send_once(client, sessions).await {
+            Ok(()) => return Ok(()),
+            Err(refusal) => refusal,
+        };
+        if !told.swap(true, Ordering::Relaxed) {
+            let reason = refusal.message();
+            warn!(reason, "the gateway forgets no ledgers now, trying again");
         }
-        while let Ok(session) = self.stored.try_recv() {
-            self.waiting.push_back((Instant::now(), session));
-        }
-        self.forget(Instant::now() + AFTER).await;
-    }
+        Err(Retry::Again(refusal))
+    })
+    .await;
+}
 
-    /// Forgets what is due by then.
-    async fn forget(&mut self, by: Instant) {
-        loop {
-            let due = self
-                .waiting
-                .iter()
-                .take(BATCH)
-                .take_while(|(due, _)| *due <= by)
-                .count();
-            if due == 0 {
-                return;
-            }
-            let session_ids = self
-                .waiting
-                .drain(..due)
-                .map(|(_, session)| session)
-                .collect();
-            let request = ForgetSessionRequest { session_ids };
-            if let Err(refusal) = self.client.forget_session(request).await {
-                // They stay in the store and cost space only.
-                warn!(
-                    reason = refusal.message(),
-                    "the gateway did not forget {due} ledgers"
-                );
-            }
-        }
-    }
+async fn send_once(client: &Client, sessions: &[String]) -> Result<(), Status> {
+    let session_ids = sessions.to_vec();
+    let request = ForgetSessionRequest { session_ids };
+    client.clone().forget_session(request).await.map(drop)
 }

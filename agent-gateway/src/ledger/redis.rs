@@ -16,6 +16,11 @@ use crate::decision::{Decision, DecisionAddress, RequestDigest};
 /// replica's addresses stay blocked, and the pause of a live one we forgive.
 const CLAIM_TTL: Duration = Duration::from_secs(15);
 
+/// How long a ledger stays after its last write when nobody ever says that its
+/// session is done: longer than any break in an experiment that somebody still
+/// means to finish. It bounds what experiments given up leave behind.
+const KEPT_UNFINISHED: Duration = Duration::from_secs(30 * 24 * 3_600);
+
 /// A ledger that several replicas share.
 pub struct RedisLedger {
     connection: ConnectionManager,
@@ -24,6 +29,7 @@ pub struct RedisLedger {
     renew: Script,
     record: Script,
     release: Script,
+    forget: Script,
 }
 
 impl RedisLedger {
@@ -34,8 +40,9 @@ impl RedisLedger {
             claim_ttl: CLAIM_TTL,
             claim: Script::new(include_str!("../scripts/ledger_claim_v1.lua")),
             renew: Script::new(include_str!("../scripts/ledger_renew_v1.lua")),
-            record: Script::new(include_str!("../scripts/ledger_record_v1.lua")),
+            record: Script::new(include_str!("../scripts/ledger_record_v2.lua")),
             release: Script::new(include_str!("../scripts/ledger_release_v1.lua")),
+            forget: Script::new(include_str!("../scripts/ledger_forget_v1.lua")),
         }
     }
 
@@ -43,10 +50,6 @@ impl RedisLedger {
     pub fn with_claim_ttl(mut self, claim_ttl: Duration) -> Self {
         self.claim_ttl = claim_ttl;
         self
-    }
-
-    fn ttl_ms(&self) -> u64 {
-        u64::try_from(self.claim_ttl.as_millis()).unwrap_or(u64::MAX)
     }
 }
 
@@ -66,7 +69,7 @@ impl Ledger for RedisLedger {
             .arg(field(address))
             .arg(holder)
             .arg(digest.as_str())
-            .arg(self.ttl_ms())
+            .arg(millis(self.claim_ttl))
             .invoke_async(&mut connection)
             .await
             .map_err(failed("claim an address"))?;
@@ -99,7 +102,7 @@ impl Ledger for RedisLedger {
             .key(claims_key(&address.session_id))
             .arg(field(address))
             .arg(holder)
-            .arg(self.ttl_ms())
+            .arg(millis(self.claim_ttl))
             .invoke_async(&mut connection)
             .await
             .map_err(failed("renew a claim"))?;
@@ -122,6 +125,7 @@ impl Ledger for RedisLedger {
             .key(claims_key(&address.session_id))
             .arg(field(address))
             .arg(text)
+            .arg(millis(KEPT_UNFINISHED))
             .invoke_async(&mut connection)
             .await
             .map_err(failed("record a decision"))?;
@@ -164,16 +168,18 @@ impl Ledger for RedisLedger {
         Ok(decisions)
     }
 
-    async fn forget(&self, session_ids: &[String]) -> Result<(), LedgerError> {
-        let mut connection = self.connection.clone();
-        let mut pipeline = redis::pipe();
-        for session_id in session_ids {
-            // UNLINK frees large hashes off Redis's main thread.
-            pipeline.cmd("UNLINK").arg(ledger_key(session_id)).ignore();
-            pipeline.cmd("UNLINK").arg(claims_key(session_id)).ignore();
-        }
+    async fn forget(&self, session_ids: &[String], grace: Duration) -> Result<(), LedgerError> {
         if session_ids.is_empty() {
             return Ok(());
+        }
+        let mut connection = self.connection.clone();
+        let mut pipeline = redis::pipe();
+        // Redis may have been restarted since, and a pipeline cannot load late.
+        pipeline.load_script(&self.forget).ignore();
+        for session_id in session_ids {
+            let mut forget = self.forget.prepare_invoke();
+            forget.key(ledger_key(session_id)).arg(millis(grace));
+            pipeline.invoke_script(&forget).ignore();
         }
         pipeline
             .query_async::<()>(&mut connection)
@@ -188,6 +194,10 @@ impl Ledger for RedisLedger {
     async fn close(&self) {
         // Everything that was acknowledged is in Redis already.
     }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The braces keep both hashes of a session on one node of a cluster.

@@ -4,6 +4,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agon_agent_gateway::decision::{Decision, DecisionAddress, RequestDigest, Usage};
@@ -17,14 +18,38 @@ use crate::support::until;
 #[async_trait]
 trait Ground: Sync {
     async fn open(&self) -> Arc<dyn Ledger>;
+
+    /// Moves the clock on where it is ours; Redis has its own, which a test
+    /// waits for.
+    fn pass(&self, _time: Duration) {}
 }
 
-struct EmbeddedGround(tempfile::TempDir);
+struct EmbeddedGround {
+    folder: tempfile::TempDir,
+    now_ms: Arc<AtomicU64>,
+}
+
+impl EmbeddedGround {
+    fn new() -> Self {
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            now_ms: Arc::new(AtomicU64::new(1_000_000)),
+        }
+    }
+}
 
 #[async_trait]
 impl Ground for EmbeddedGround {
     async fn open(&self) -> Arc<dyn Ledger> {
-        Arc::new(EmbeddedLedger::open(&self.0.path().join("ledger.sqlite")).unwrap())
+        let now_ms = Arc::clone(&self.now_ms);
+        let clock = Arc::new(move || now_ms.load(Ordering::SeqCst));
+        let path = self.folder.path().join("ledger.sqlite");
+        Arc::new(EmbeddedLedger::open_with_clock(&path, clock).unwrap())
+    }
+
+    fn pass(&self, time: Duration) {
+        let ms = u64::try_from(time.as_millis()).unwrap();
+        self.now_ms.fetch_add(ms, Ordering::SeqCst);
     }
 }
 
@@ -40,7 +65,7 @@ macro_rules! contract {
         mod embedded {
             $(#[tokio::test]
             async fn $claim() {
-                super::$claim(&super::EmbeddedGround(tempfile::tempdir().unwrap())).await;
+                super::$claim(&super::EmbeddedGround::new()).await;
             })*
         }
         mod redis {
@@ -58,6 +83,8 @@ contract!(
     first_recording_stands,
     list_is_in_order_of_seat_and_index,
     forgetting_deletes_only_what_is_named,
+    forgotten_session_is_readable_until_its_grace_is_over,
+    forgetting_again_never_lengthens_the_grace,
     decisions_survive_reopening,
     many_recordings_at_once_all_stand,
     claim_can_be_taken_again_by_its_holder,
@@ -142,26 +169,84 @@ async fn list_is_in_order_of_seat_and_index(ground: &dyn Ground) {
     assert!(ledger.list("unknown").await.unwrap().is_empty());
 }
 
+const HOUR: Duration = Duration::from_secs(3_600);
+
+/// Longer than the embedded ledger leaves between two looks at what is due.
+const A_LOOK: Duration = Duration::from_secs(61);
+
+async fn record_sessions(ledger: &dyn Ledger, sessions: &[&str]) {
+    for session in sessions {
+        let place = address(session, 0, 0);
+        ledger.record(&place, decision(session)).await.unwrap();
+    }
+}
+
+async fn forget(ledger: &dyn Ledger, sessions: &[&str], grace: Duration) {
+    let named: Vec<String> = sessions.iter().map(ToString::to_string).collect();
+    ledger.forget(&named, grace).await.unwrap();
+}
+
+async fn until_gone(ledger: &dyn Ledger, session: &str) {
+    until("the session is deleted", async || {
+        ledger.list(session).await.unwrap().is_empty()
+    })
+    .await;
+}
+
 async fn forgetting_deletes_only_what_is_named(ground: &dyn Ground) {
     let ledger = ground.open().await;
-    for session in ["a", "b", "c"] {
-        ledger
-            .record(&address(session, 0, 0), decision(session))
-            .await
-            .unwrap();
-    }
+    record_sessions(&*ledger, &["a", "b", "c"]).await;
     for _ in 0..2 {
-        let named = ["a".to_owned(), "c".to_owned(), "unknown".to_owned()];
-        ledger.forget(&named).await.unwrap();
+        forget(&*ledger, &["a", "c", "unknown"], Duration::ZERO).await;
     }
-    ledger.forget(&[]).await.unwrap();
-    assert!(ledger.list("a").await.unwrap().is_empty());
+    forget(&*ledger, &[], Duration::ZERO).await;
+    ground.pass(A_LOOK);
+    until_gone(&*ledger, "a").await;
+    until_gone(&*ledger, "c").await;
     assert_eq!(ledger.list("b").await.unwrap().len(), 1);
     let again = ledger
         .claim(&address("c", 0, 0), &digest("other"), HOLDER)
         .await
         .unwrap();
     assert_eq!(again, Claim::Granted);
+    // What is played anew stays: the forgetting was of the old ledger.
+    record_sessions(&*ledger, &["c", "unknown"]).await;
+    ground.pass(A_LOOK);
+    for session in ["c", "unknown", "c", "unknown"] {
+        assert_eq!(ledger.list(session).await.unwrap().len(), 1);
+    }
+}
+
+async fn forgotten_session_is_readable_until_its_grace_is_over(ground: &dyn Ground) {
+    let ledger = ground.open().await;
+    record_sessions(&*ledger, &["long", "short"]).await;
+    forget(&*ledger, &["long"], HOUR).await;
+    forget(&*ledger, &["short"], Duration::from_millis(300)).await;
+    // Somebody else still plays it.
+    let later = address("short", 1, 0);
+    ledger.record(&later, decision("late")).await.unwrap();
+    ground.pass(A_LOOK);
+    until_gone(&*ledger, "short").await;
+
+    ledger.close().await;
+    drop(ledger);
+    let ledger = ground.open().await;
+    let place = address("long", 0, 0);
+    let kept = ledger.claim(&place, &digest("d"), HOLDER).await.unwrap();
+    assert_eq!(kept, Claim::Recorded(decision("long")));
+    assert_eq!(ledger.list("long").await.unwrap().len(), 1);
+}
+
+async fn forgetting_again_never_lengthens_the_grace(ground: &dyn Ground) {
+    let ledger = ground.open().await;
+    record_sessions(&*ledger, &["s", "t"]).await;
+    forget(&*ledger, &["s"], Duration::from_millis(300)).await;
+    forget(&*ledger, &["s"], HOUR).await;
+    forget(&*ledger, &["t"], HOUR).await;
+    forget(&*ledger, &["t"], Duration::from_millis(300)).await;
+    ground.pass(A_LOOK);
+    until_gone(&*ledger, "s").await;
+    until_gone(&*ledger, "t").await;
 }
 
 async fn decisions_survive_reopening(ground: &dyn Ground) {
@@ -255,6 +340,54 @@ async fn claim_of_a_dead_holder_passes_on_but_not_while_it_renews() {
     ledger.record(&place, decision("slow")).await.unwrap();
     let standing = ledger.record(&place, decision("quick")).await.unwrap();
     assert_eq!(standing.reply, "slow");
+}
+
+#[tokio::test]
+async fn forgotten_while_away_is_deleted_at_the_next_opening() {
+    let ground = EmbeddedGround::new();
+    let ledger = ground.open().await;
+    let sessions: Vec<String> = (0..250).map(|number| format!("s{number}")).collect();
+    let sessions: Vec<&str> = sessions.iter().map(String::as_str).collect();
+    record_sessions(&*ledger, &sessions).await;
+    forget(&*ledger, &sessions, HOUR).await;
+    ledger.close().await;
+    drop(ledger);
+    ground.pass(HOUR);
+    let ledger = ground.open().await;
+    // More than one look deletes; every wake goes on with the rest.
+    for session in sessions {
+        until_gone(&*ledger, session).await;
+    }
+    ledger.close().await;
+    let file = rusqlite::Connection::open(ground.folder.path().join("ledger.sqlite")).unwrap();
+    for table in ["decisions", "forgotten"] {
+        let count = format!("SELECT count(*) FROM {table}");
+        let left: i64 = file.query_row(&count, [], |row| row.get(0)).unwrap();
+        assert_eq!(left, 0, "{table}");
+    }
+}
+
+#[tokio::test]
+async fn ledger_in_redis_expires_at_last_but_its_writes_prolong_it() {
+    let server = RedisServer::start().await;
+    let ledger = server.open().await;
+    let mut connection = server.connection().await;
+    let mut left = async || -> i64 {
+        let asked = ::redis::cmd("TTL")
+            .arg("agon:ledger:{s}")
+            .query_async(&mut connection)
+            .await;
+        asked.unwrap()
+    };
+    let day = 24 * 3_600;
+    record_sessions(&*ledger, &["s"]).await;
+    assert!((29 * day..=30 * day).contains(&left().await));
+    forget(&*ledger, &["s"], HOUR).await;
+    ledger
+        .record(&address("s", 0, 1), decision("x"))
+        .await
+        .unwrap();
+    assert!((3_000..=3_600).contains(&left().await));
 }
 
 /// Set for the process that is to be killed; holds the ledger's path.

@@ -1,6 +1,6 @@
 //! The store goes away: callers are told, what was paid is recorded when it is
-//! back, and opening without it is one clear error. A full disk ends decisions
-//! with a clear reason and damages nothing.
+//! back, and opening without it is one clear error. A full disk is told in one
+//! line and damages nothing; what was paid is kept until there is space.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -10,10 +10,11 @@ use std::time::Duration;
 use agon_agent_gateway::providers::Scripted;
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_proto::v1::ListDecisionsRequest;
-use tonic::Code;
+use tokio::task::JoinHandle;
+use tonic::{Code, Status};
 
 use crate::redis_server::RedisServer;
-use crate::support::{client, config, gateway, request, until};
+use crate::support::{capture_log, client, config, gateway, request, until};
 
 #[tokio::test]
 async fn gateway_without_its_redis_does_not_open() {
@@ -65,38 +66,31 @@ async fn paid_call_is_recorded_once_redis_is_back() {
 
 /// Set for the process whose disk is full; holds the ledger's path.
 const FULL_DISK: &str = "AGON_TEST_FULL_DISK";
+const FULL_DISK_TEST: &str =
+    "outages::full_disk_is_told_and_what_was_paid_is_recorded_once_there_is_space";
 
 #[tokio::test]
-async fn full_disk_is_told_and_damages_nothing() {
+async fn full_disk_is_told_and_what_was_paid_is_recorded_once_there_is_space() {
     if let Some(path) = std::env::var_os(FULL_DISK) {
-        return decide_until_refused(path.into()).await;
+        return fill_the_disk_twice(path.into()).await;
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.sqlite");
     // A limit on the size of files is a full disk that needs no disk; ignoring
     // the signal turns it into an error of the write.
-    let script = "trap '' XFSZ; ulimit -f 600; exec \"$0\" \"$@\"";
+    let script = "trap '' XFSZ; ulimit -S -f 600; exec \"$0\" \"$@\"";
     let output = Command::new("sh")
         .args(["-c", script])
         .arg(std::env::current_exe().unwrap())
-        .args([
-            "outages::full_disk_is_told_and_damages_nothing",
-            "--exact",
-            "--nocapture",
-        ])
+        .args([FULL_DISK_TEST, "--exact", "--nocapture"])
         .env(FULL_DISK, &path)
         .output()
         .unwrap();
     let said = String::from_utf8_lossy(&output.stdout);
-    let line = said
+    let recorded = said
         .lines()
-        .find_map(|line| line.strip_prefix("refused after "))
-        .unwrap();
-    let (count, reason) = line.split_once(": ").unwrap();
-    assert!(
-        reason.starts_with("Aborted cannot record a decision in the ledger file"),
-        "{line}"
-    );
+        .find_map(|line| line.strip_prefix("recorded "))
+        .unwrap_or_else(|| panic!("{said}{}", String::from_utf8_lossy(&output.stderr)));
 
     let gateway = gateway(
         config(""),
@@ -112,22 +106,59 @@ async fn full_disk_is_told_and_damages_nothing() {
         .await
         .unwrap()
         .into_inner();
-    assert_eq!(kept.decisions.len(), count.parse::<usize>().unwrap());
+    assert_eq!(kept.decisions.len().to_string(), recorded);
     assert!(!kept.decisions.is_empty());
 }
 
-async fn decide_until_refused(path: PathBuf) {
+async fn fill_the_disk_twice(path: PathBuf) {
+    let (log, _guard) = capture_log();
     let provider = Arc::new(Scripted::echo());
-    let gateway = gateway(config(""), Store::Embedded(path), provider).await;
+    let gateway = gateway(config(""), Store::Embedded(path), provider.clone()).await;
+
+    let (recorded, waiting) = decide_until_troubled(&gateway, 0).await;
+    limit_files("unlimited");
+    waiting.await.unwrap().unwrap();
+    assert_eq!(provider.calls(), u64::from(recorded) + 1, "each paid once");
+
+    limit_files("900000");
+    let (recorded, waiting) = decide_until_troubled(&gateway, recorded + 1).await;
+    gateway.drain(Duration::from_secs(20)).await;
+    let told = waiting.await.unwrap().unwrap_err();
+    assert_eq!(told.code(), Code::Unavailable);
+    let lost = format!("paid answer to s/0/{recorded} could not be recorded");
+    assert!(told.message().contains(&lost), "{told}");
+    let lost = format!("could not be recorded and is lost address=s/0/{recorded}");
+    assert!(log.text().contains(&lost), "{}", log.text());
+    println!("recorded {recorded}");
+}
+
+/// How many there are in the end, and the call that waits.
+async fn decide_until_troubled(
+    gateway: &Gateway,
+    from: u32,
+) -> (u32, JoinHandle<Result<(), Status>>) {
     let text = "x".repeat(2_000);
-    for index in 0.. {
-        if let Err(error) = client(&gateway).decide(request("s", index, &text)).await {
-            println!(
-                "refused after {index}: {:?} {}",
-                error.code(),
-                error.message()
-            );
-            return;
+    for index in from.. {
+        let mut client = client(gateway);
+        let asked = request("s", index, &text);
+        let mut call = tokio::spawn(async move { client.decide(asked).await.map(drop) });
+        tokio::select! {
+            biased;
+            reason = gateway.trouble() => {
+                assert!(!reason.is_empty() && !reason.contains('\n'), "{reason}");
+                return (index, call);
+            }
+            answered = &mut call => answered.unwrap().unwrap(),
         }
     }
+    unreachable!("the disk never was full")
+}
+
+/// Sets the largest size of a file that this process may write.
+fn limit_files(bytes: &str) {
+    let done = Command::new("prlimit")
+        .args(["--pid", &std::process::id().to_string()])
+        .arg(format!("--fsize={bytes}:unlimited"))
+        .status();
+    assert!(done.unwrap().success());
 }

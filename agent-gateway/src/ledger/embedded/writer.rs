@@ -1,0 +1,338 @@
+//! The thread that holds the embedded ledger's file. It answers the reads of a
+//! batch, then commits the writes of the batch together, then answers those.
+//! Whenever it is woken it also deletes sessions whose grace is over; it never
+//! wakes by itself. Started by `embedded.rs`.
+
+use std::sync::Arc;
+
+use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::super::LedgerError;
+use super::Clock;
+use crate::decision::{Decision, DecisionAddress};
+
+/// Bounds the wait of the first writer in a batch; far above what two cores
+/// produce while one commit runs.
+const BATCH: usize = 512;
+
+/// Nothing waits for the space of a forgotten session; a look a minute is soon
+/// enough and costs nothing.
+const SWEEP_EVERY_MS: u64 = 60_000;
+
+/// Sessions deleted at once: decisions wait meanwhile, for some milliseconds.
+/// When more are due the next wake goes on.
+const SWEEP_SESSIONS: usize = 100;
+
+/// Only what is there is worth a note, and a second time may only shorten.
+const FORGET: &str = "
+    INSERT INTO forgotten
+    SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM decisions WHERE session_id = ?1)
+    ON CONFLICT (session_id) DO UPDATE SET due_ms = min(due_ms, excluded.due_ms)";
+
+pub(super) type Answer<T> = oneshot::Sender<Result<T, LedgerError>>;
+
+/// What the thread is asked to do; see the methods of the ledger.
+pub(super) enum Job {
+    Find {
+        address: DecisionAddress,
+        answer: Answer<Option<Decision>>,
+    },
+    List {
+        session_id: String,
+        answer: Answer<Vec<(DecisionAddress, Decision)>>,
+    },
+    Write(Write),
+}
+
+/// What changes the file.
+pub(super) enum Write {
+    Record {
+        address: DecisionAddress,
+        decision: Decision,
+        answer: Answer<Decision>,
+    },
+    Forget {
+        session_ids: Vec<String>,
+        due_ms: u64,
+        answer: Answer<()>,
+    },
+}
+
+/// The thread's own things.
+pub(super) struct Writer {
+    connection: Connection,
+    clock: Clock,
+    /// Why nothing can be written; absent while all is well.
+    trouble: watch::Sender<Option<String>>,
+    next_sweep_ms: u64,
+}
+
+impl Writer {
+    pub(super) fn new(
+        connection: Connection,
+        clock: Clock,
+        trouble: watch::Sender<Option<String>>,
+    ) -> Self {
+        Self {
+            connection,
+            clock,
+            trouble,
+            next_sweep_ms: 0,
+        }
+    }
+
+    /// Works until nobody holds the ledger any more.
+    pub(super) fn run(mut self, mut inbox: mpsc::Receiver<Job>) {
+        self.sweep();
+        let mut writes = Vec::new();
+        while let Some(job) = inbox.blocking_recv() {
+            let mut next = Some(job);
+            while let Some(job) = next {
+                match job {
+                    // A caller that has gone needs no answer, here and below.
+                    Job::Find { address, answer } => {
+                        let _ = answer.send(find(&self.connection, &address));
+                    }
+                    Job::List { session_id, answer } => {
+                        let _ = answer.send(list(&self.connection, &session_id));
+                    }
+                    Job::Write(write) => writes.push(write),
+                }
+                next = if writes.len() < BATCH {
+                    inbox.try_recv().ok()
+                } else {
+                    None
+                };
+            }
+            self.commit(std::mem::take(&mut writes));
+            self.sweep();
+        }
+    }
+
+    /// Runs the writes in one transaction; answers only after the commit. When
+    /// the transaction fails, all of it is undone and every writer hears why.
+    fn commit(&mut self, writes: Vec<Write>) {
+        if writes.is_empty() {
+            return;
+        }
+        match write_all(&mut self.connection, &writes) {
+            Ok(earlier) => {
+                self.trouble.send_if_modified(|said| said.take().is_some());
+                answer_all(writes, earlier);
+            }
+            Err(error) => {
+                self.note_trouble(&error);
+                refuse_all(writes, &Arc::new(error));
+            }
+        }
+    }
+
+    /// Another process that looks at the file is no trouble: it will be done.
+    fn note_trouble(&self, error: &rusqlite::Error) {
+        let code = error.sqlite_error_code();
+        if matches!(
+            code,
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)
+        ) {
+            return;
+        }
+        let reason = error.to_string();
+        self.trouble.send_if_modified(|said| {
+            if said.is_some() {
+                return false;
+            }
+            tracing::error!(reason, "the ledger file takes in nothing more");
+            *said = Some(reason);
+            true
+        });
+    }
+
+    /// Deletes sessions whose grace is over, when it is time to look.
+    fn sweep(&mut self) {
+        let now_ms = (self.clock)();
+        if now_ms < self.next_sweep_ms {
+            return;
+        }
+        match delete_due(&mut self.connection, now_ms) {
+            Ok(deleted) if deleted == SWEEP_SESSIONS => return,
+            Ok(_) => {}
+            // They cost space only, and are due again at the next look.
+            Err(error) => tracing::warn!(%error, "forgotten sessions not deleted"),
+        }
+        self.next_sweep_ms = now_ms.saturating_add(SWEEP_EVERY_MS);
+    }
+}
+
+/// `earlier` is what stood before, for every `Record` in order.
+fn answer_all(writes: Vec<Write>, earlier: Vec<Option<String>>) {
+    let mut earlier = earlier.into_iter();
+    for write in writes {
+        match write {
+            Write::Record {
+                address,
+                decision,
+                answer,
+            } => {
+                let standing = match earlier.next().flatten() {
+                    Some(text) => read_decision(&address, &text),
+                    None => Ok(decision),
+                };
+                let _ = answer.send(standing);
+            }
+            Write::Forget { answer, .. } => drop(answer.send(Ok(()))),
+        }
+    }
+}
+
+fn refuse_all(writes: Vec<Write>, error: &Arc<rusqlite::Error>) {
+    for write in writes {
+        match write {
+            Write::Record { answer, .. } => {
+                let _ = answer.send(Err(failed("record a decision", error)));
+            }
+            Write::Forget { answer, .. } => {
+                let _ = answer.send(Err(failed("forget sessions", error)));
+            }
+        }
+    }
+}
+
+/// Deletes some of the sessions that are due; says how many.
+fn delete_due(connection: &mut Connection, now_ms: u64) -> Result<usize, rusqlite::Error> {
+    let now_ms = i64::try_from(now_ms).unwrap_or(i64::MAX);
+    let due: Vec<String> = connection
+        .prepare_cached(
+            "SELECT session_id FROM forgotten WHERE due_ms <= ?1 ORDER BY due_ms LIMIT ?2",
+        )?
+        .query_map(params![now_ms, SWEEP_SESSIONS as i64], |row| row.get(0))?
+        .collect::<Result<_, _>>()?;
+    if due.is_empty() {
+        return Ok(0);
+    }
+    let transaction = connection.transaction()?;
+    for session_id in &due {
+        for table in ["decisions", "forgotten"] {
+            let delete = format!("DELETE FROM {table} WHERE session_id = ?1");
+            transaction.prepare_cached(&delete)?.execute([session_id])?;
+        }
+    }
+    transaction.commit()?;
+    Ok(due.len())
+}
+
+/// For every `Record`, in order: the entry that stood there before, if any.
+fn write_all(
+    connection: &mut Connection,
+    writes: &[Write],
+) -> Result<Vec<Option<String>>, rusqlite::Error> {
+    let transaction = connection.transaction()?;
+    let mut earlier = Vec::new();
+    for write in writes {
+        match write {
+            Write::Record {
+                address, decision, ..
+            } => {
+                let text = serde_json::to_string(decision)
+                    .map_err(|error| rusqlite::Error::ToSqlConversionFailure(Box::new(error)))?;
+                let inserted = transaction
+                    .prepare_cached("INSERT OR IGNORE INTO decisions VALUES (?1, ?2, ?3, ?4)")?
+                    .execute(params![
+                        address.session_id,
+                        address.seat,
+                        address.index,
+                        text
+                    ])?;
+                earlier.push(match inserted {
+                    0 => find_text(&transaction, address)?,
+                    _ => None,
+                });
+            }
+            Write::Forget {
+                session_ids,
+                due_ms,
+                ..
+            } => {
+                let due_ms = i64::try_from(*due_ms).unwrap_or(i64::MAX);
+                let mut forget = transaction.prepare_cached(FORGET)?;
+                for session_id in session_ids {
+                    forget.execute(params![session_id, due_ms])?;
+                }
+            }
+        }
+    }
+    transaction.commit()?;
+    Ok(earlier)
+}
+
+fn find(
+    connection: &Connection,
+    address: &DecisionAddress,
+) -> Result<Option<Decision>, LedgerError> {
+    find_text(connection, address)
+        .map_err(|error| failed("find a decision", &Arc::new(error)))?
+        .map(|text| read_decision(address, &text))
+        .transpose()
+}
+
+fn find_text(
+    connection: &Connection,
+    address: &DecisionAddress,
+) -> Result<Option<String>, rusqlite::Error> {
+    connection
+        .prepare_cached(
+            "SELECT decision FROM decisions WHERE session_id = ?1 AND seat = ?2 AND idx = ?3",
+        )?
+        .query_row(
+            params![address.session_id, address.seat, address.index],
+            |row| row.get(0),
+        )
+        .optional()
+}
+
+fn list(
+    connection: &Connection,
+    session_id: &str,
+) -> Result<Vec<(DecisionAddress, Decision)>, LedgerError> {
+    let rows = list_texts(connection, session_id)
+        .map_err(|error| failed("list a session", &Arc::new(error)))?;
+    rows.into_iter()
+        .map(|(seat, index, text)| {
+            let address = DecisionAddress {
+                session_id: session_id.to_owned(),
+                seat,
+                index,
+            };
+            let decision = read_decision(&address, &text)?;
+            Ok((address, decision))
+        })
+        .collect()
+}
+
+fn list_texts(
+    connection: &Connection,
+    session_id: &str,
+) -> Result<Vec<(u32, u32, String)>, rusqlite::Error> {
+    connection
+        .prepare_cached(
+            "SELECT seat, idx, decision FROM decisions WHERE session_id = ?1 ORDER BY seat, idx",
+        )?
+        .query_map([session_id], |row| {
+            Ok((row.get(0)?, row.get(1)?, row.get(2)?))
+        })?
+        .collect()
+}
+
+fn read_decision(address: &DecisionAddress, text: &str) -> Result<Decision, LedgerError> {
+    serde_json::from_str(text).map_err(|source| LedgerError::Damaged {
+        address: address.to_string(),
+        source,
+    })
+}
+
+fn failed(operation: &'static str, source: &Arc<rusqlite::Error>) -> LedgerError {
+    LedgerError::Embedded {
+        operation,
+        source: Arc::clone(source),
+    }
+}
