@@ -147,10 +147,13 @@ def check_command(name, arguments):
         return [f"{name}: `agon {' '.join(arguments[:1])}` is no role"]
     role = arguments[0]
     flags = [argument for argument in arguments if argument.startswith("--")]
+    faults = []
+    if role == "coordinator" and "--gateway" not in flags:
+        faults.append(f"{name}: without --gateway nobody has ledgers deleted")
     if role not in HELP:
-        return []
+        return faults
     known = set(re.findall(r"--[a-z0-9-]+", HELP[role]))
-    return [f"{name}: agon {role} has no flag {flag}" for flag in flags if flag not in known]
+    return faults + [f"{name}: agon {role} has no flag {flag}" for flag in flags if flag not in known]
 
 
 def read_help(binary):
@@ -291,6 +294,7 @@ BROKEN_MANIFESTS = {
     "a probe of a closed port": lambda d: container_of(d, "Deployment", "coordinator")["readinessProbe"]["grpc"].update(port=7701),
     "a role that is none": lambda d: container_of(d, "Deployment", "worker")["args"].__setitem__(0, "wrker"),
     "a call to nobody": lambda d: container_of(d, "Deployment", "worker")["args"].__setitem__(2, "http://coordinator:7701"),
+    "a coordinator without a gateway": lambda d: container_of(d, "Deployment", "coordinator")["args"].remove("--gateway"),
     "an image without a version": lambda d: container_of(d, "StatefulSet", "redis").update(image="redis:latest"),
     "no disruption budget": lambda d: d.remove(manifest_of(d, "PodDisruptionBudget", "gateway")),
 }
@@ -298,6 +302,7 @@ BROKEN_COMPOSE = {
     "a dependency on nobody": lambda c: c["services"]["gateway"]["depends_on"].update(rediss={"condition": "service_started"}),
     "a missing service": lambda c: c["services"].pop("worker-2"),
     "no image": lambda c: c["services"]["redis"].pop("image"),
+    "a coordinator without a gateway": lambda c: c["services"]["coordinator"]["command"].remove("--gateway"),
     "a command that is no role": lambda c: c["services"]["worker-1"].update(command=["play"]),
     "an unknown key": lambda c: c["services"]["worker-1"].update(restrat="always"),
     "a file that is not there": lambda c: c["services"]["gateway"].update(volumes=["./none.toml:/etc/agon/agon.toml"]),

@@ -61,7 +61,10 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
                 let gateway = transport::over(channel(url).map_err(Failure::input)?);
                 Some(forget_at(gateway, &tasks))
             }
-            None => None,
+            None => {
+                tracing::warn!("no --gateway: ledgers of finished sessions will not be deleted");
+                None
+            }
         };
         let options = CoordinatorOptions {
             lease_ttl: arguments.lease_ttl,
