@@ -159,7 +159,18 @@ impl Role {
     /// # Panics
     /// It announces something else.
     pub fn listening(arguments: &[&str]) -> (Self, String) {
-        let (role, first) = Self::start(arguments);
+        Self::listening_with(arguments, |command| command)
+    }
+
+    /// The same, with a chance to change the command.
+    ///
+    /// # Panics
+    /// It announces something else.
+    pub fn listening_with(
+        arguments: &[&str],
+        prepare: impl FnOnce(&mut Command) -> &mut Command,
+    ) -> (Self, String) {
+        let (role, first) = Self::start_with(arguments, prepare);
         let address = first
             .trim()
             .rsplit("listening on ")

@@ -1,7 +1,8 @@
 //! A cluster of real processes on free ports of this machine: coordinator,
 //! gateway, workers; on Redis or on files.
 
-use std::path::Path;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
 
 use crate::binary::Role;
 use crate::model_server::ModelServer;
@@ -16,10 +17,20 @@ pub struct Cluster {
     /// The workers.
     pub workers: Vec<Role>,
     coordinator_address: String,
+    coordinator_flags: Vec<String>,
+    coordinator_log: PathBuf,
     gateway_address: String,
-    flags: Vec<String>,
-    /// Flags that every role has.
-    more: Vec<String>,
+    gateway_flags: Vec<String>,
+    worker_flags: Vec<String>,
+}
+
+/// Further flags of the processes.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Flags<'a> {
+    /// Of every one.
+    pub all: &'a [&'a str],
+    /// Of the coordinator.
+    pub coordinator: &'a [&'a str],
 }
 
 impl Cluster {
@@ -29,10 +40,10 @@ impl Cluster {
     /// # Panics
     /// The folder cannot be written, or a process does not start.
     pub fn start(folder: &Path, redis: Option<&str>, models: &ModelServer, workers: usize) -> Self {
-        Self::start_with(folder, redis, models, workers, &[])
+        Self::start_with(folder, redis, models, workers, Flags::default())
     }
 
-    /// The same, with further flags for every role.
+    /// The same, with further flags.
     ///
     /// # Panics
     /// As [`Cluster::start`].
@@ -41,35 +52,39 @@ impl Cluster {
         redis: Option<&str>,
         models: &ModelServer,
         workers: usize,
-        more: &[&str],
+        flags: Flags<'_>,
     ) -> Self {
-        let more: Vec<String> = more.iter().map(|flag| (*flag).to_owned()).collect();
         let config = folder.join("agon.toml");
         let base_url = models.base_url();
         let text = format!(
             "[providers.simulated]\nbase_url = \"{base_url}\"\nkeys = []\n\
              [models.any]\nprovider = \"simulated\"\nstructured_output = \"json_schema\"\nseed = true\n"
         );
-        std::fs::write(&config, text).expect("a writable folder");
-        let mut store = match redis {
-            Some(url) => vec!["--redis".to_owned(), url.to_owned()],
-            None => vec!["--data".to_owned(), folder.display().to_string()],
+        fs::write(&config, text).expect("a writable folder");
+        let store = match redis {
+            Some(url) => ["--redis".to_owned(), url.to_owned()],
+            None => ["--data".to_owned(), folder.display().to_string()],
         };
-        store.extend(more.clone());
-        let mut flags = vec!["--config".to_owned(), config.display().to_string()];
-        flags.extend(store.clone());
+        let worker_flags = owned(flags.all);
+        let shared = [&store[..], &worker_flags].concat();
+        let coordinator_flags = [shared.clone(), owned(flags.coordinator)].concat();
+        let config = ["--config".to_owned(), config.display().to_string()];
+        let gateway_flags = [&config[..], &shared].concat();
+        let coordinator_log = folder.join("coordinator.log");
         let (coordinator, coordinator_address) =
-            Role::listening(&arguments("coordinator", "127.0.0.1:0", &store));
+            coordinator("127.0.0.1:0", &coordinator_flags, &coordinator_log);
         let (gateway, gateway_address) =
-            Role::listening(&arguments("gateway", "127.0.0.1:0", &flags));
+            Role::listening(&arguments("gateway", "127.0.0.1:0", &gateway_flags));
         let mut cluster = Self {
             coordinator,
             gateway,
             workers: Vec::new(),
             coordinator_address,
+            coordinator_flags,
+            coordinator_log,
             gateway_address,
-            flags: store,
-            more,
+            gateway_flags,
+            worker_flags,
         };
         for _ in 0..workers {
             cluster.add_worker();
@@ -89,18 +104,37 @@ impl Cluster {
             "--places",
             "8",
         ];
-        arguments.extend(self.more.iter().map(String::as_str));
+        arguments.extend(self.worker_flags.iter().map(String::as_str));
         let (worker, _) = Role::start(&arguments);
         self.workers.push(worker);
     }
 
     /// Starts the coordinator again on its address, after it was stopped or killed.
     pub fn restart_coordinator(&mut self) {
-        let listen = self.coordinator_address.clone();
-        let (coordinator, address) =
-            Role::listening(&arguments("coordinator", &listen, &self.flags));
+        let (coordinator, address) = coordinator(
+            &self.coordinator_address,
+            &self.coordinator_flags,
+            &self.coordinator_log,
+        );
         assert_eq!(address, self.coordinator_address);
         self.coordinator = coordinator;
+    }
+
+    /// Starts the gateway again on its address, after it was stopped or killed.
+    pub fn restart_gateway(&mut self) {
+        let listen = self.gateway_address.clone();
+        let (gateway, address) =
+            Role::listening(&arguments("gateway", &listen, &self.gateway_flags));
+        assert_eq!(address, self.gateway_address);
+        self.gateway = gateway;
+    }
+
+    /// What the coordinator has logged so far.
+    ///
+    /// # Panics
+    /// It cannot be read.
+    pub fn coordinator_log(&self) -> String {
+        fs::read_to_string(&self.coordinator_log).expect("the coordinator's log")
     }
 
     /// What `--coordinator` takes.
@@ -122,6 +156,18 @@ impl Cluster {
         let _ = ended.expect_code(0);
         runs::records(out)
     }
+}
+
+/// Starts a coordinator whose log goes to the end of a file.
+fn coordinator(listen: &str, flags: &[String], log: &Path) -> (Role, String) {
+    let log = File::options().create(true).append(true).open(log);
+    let log = log.expect("a writable folder");
+    let arguments = arguments("coordinator", listen, flags);
+    Role::listening_with(&arguments, |command| command.stderr(log))
+}
+
+fn owned(flags: &[&str]) -> Vec<String> {
+    flags.iter().map(|flag| (*flag).to_owned()).collect()
 }
 
 fn arguments<'a>(role: &'a str, listen: &'a str, flags: &'a [String]) -> Vec<&'a str> {

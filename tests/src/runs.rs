@@ -1,23 +1,36 @@
 //! Experiments for end-to-end tests, and what came out of them. Judges nothing: the
 //! tests compare. Called by tests that run experiments through the binary.
 
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
 use crate::binary::{Ended, run};
+use crate::model_server::ModelServer;
 
-/// An experiment with model players in games of every kind: simultaneous and
-/// sequential, with hidden information, chance and eliminations.
+/// An experiment with model players in every game: simultaneous and sequential,
+/// with hidden information, chance and eliminations; players that answer in one
+/// structured call, in several, and in prose.
 pub const MIXED: &str = r#"
 name = "mixed"
 seed = 11
-repeats = 4
+repeats = 3
 
 [players.subject]
 kind = "model"
 model = "any"
+
+[players.thinker]
+kind = "model"
+model = "any"
+agent = "chain_of_thought"
+
+[players.talker]
+kind = "model"
+model = "any"
+reply = "text"
 
 [players.other]
 kind = "rule"
@@ -26,25 +39,40 @@ strategy = "random"
 [[games]]
 game = "guess_two_thirds"
 params = { rounds = 4 }
-seats = [{ player = "subject", count = 4 }, { player = "other", count = 2 }]
+seats = [{ player = "subject", count = 3 }, "talker", { player = "other", count = 2 }]
+
+[[games]]
+game = "divide_dollar"
+params = { rounds = 3 }
+seats = [{ player = "subject", count = 2 }, "thinker", "talker"]
+
+[[games]]
+game = "public_goods"
+params = { rounds = 3 }
+seats = [{ player = "subject", count = 2 }, "thinker", "other"]
+
+[[games]]
+game = "diners_dilemma"
+params = { rounds = 3 }
+seats = [{ player = "subject", count = 2 }, "talker", "other"]
 
 [[games]]
 game = "el_farol"
 params = { rounds = 3 }
-seats = [{ player = "subject", count = 5 }]
+seats = [{ player = "subject", count = 4 }, "thinker"]
 
 [[games]]
 game = "sealed_bid_auction"
 params = { rounds = 3 }
-seats = [{ player = "subject", count = 3 }, { player = "other", count = 3 }]
+seats = [{ player = "subject", count = 2 }, "talker", { player = "other", count = 2 }]
 
 [[games]]
 game = "battle_royale"
-seats = [{ player = "subject", count = 3 }, { player = "other", count = 3 }]
+seats = [{ player = "subject", count = 2 }, "thinker", "talker", { player = "other", count = 2 }]
 
 [[games]]
 game = "pirate"
-seats = [{ player = "subject", count = 3 }, { player = "other", count = 2 }]
+seats = [{ player = "subject", count = 2 }, "thinker", "talker", "other"]
 "#;
 
 /// Writes an experiment into a folder.
@@ -65,6 +93,21 @@ pub fn run_into(experiment: &Path, out: &Path, flags: &[&str]) -> Ended {
     run(&arguments)
 }
 
+/// What an experiment comes to in one process with a single place: what every
+/// other way of running it must come to.
+///
+/// # Panics
+/// It does not succeed.
+pub fn records_in_one_process(experiment: &Path, models: &ModelServer) -> Vec<u8> {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let (out, data) = (folder.path().join("out"), folder.path().join("data"));
+    let (base_url, data) = (models.base_url(), data.display().to_string());
+    let flags = ["--base-url", &base_url, "--data", &data];
+    let single = ["--workers", "1", "--places", "1"];
+    let _ = run_into(experiment, &out, &[&flags[..], &single[..]].concat()).expect_code(0);
+    records(&out)
+}
+
 /// The bytes of a run's records.
 ///
 /// # Panics
@@ -74,19 +117,46 @@ pub fn records(out: &Path) -> Vec<u8> {
     fs::read(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
+/// The same, read.
+///
+/// # Panics
+/// A line is no record.
+pub fn parsed(records: &[u8]) -> Vec<Value> {
+    let lines = records
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty());
+    let records = lines.map(|line| serde_json::from_slice(line).expect("a record as JSON"));
+    records.collect()
+}
+
 /// How many decisions a run's records hold.
 ///
 /// # Panics
 /// A line is no record.
 pub fn decisions(records: &[u8]) -> u64 {
-    let lines = records
-        .split(|byte| *byte == b'\n')
-        .filter(|line| !line.is_empty());
-    let count = lines.map(|line| {
-        let record: Value = serde_json::from_slice(line).expect("a record as JSON");
-        record["decisions"]
-            .as_array()
-            .map_or(0, |decisions| decisions.len() as u64)
-    });
-    count.sum()
+    let records = parsed(records);
+    let count = records
+        .iter()
+        .map(|record| list(&record["decisions"]).len());
+    count.sum::<usize>() as u64
+}
+
+/// How many fouls of each class a run's records count, over all seats.
+///
+/// # Panics
+/// A line is no record.
+pub fn fouls(records: &[u8]) -> BTreeMap<String, u64> {
+    let mut fouls = BTreeMap::new();
+    for record in parsed(records) {
+        for seat in list(&record["outcome"]["fouls"]) {
+            for (class, count) in seat.as_object().into_iter().flatten() {
+                *fouls.entry(class.clone()).or_insert(0) += count.as_u64().unwrap_or(0);
+            }
+        }
+    }
+    fouls
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
 }

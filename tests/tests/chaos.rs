@@ -4,7 +4,7 @@
 use std::thread;
 
 use agon_tests::binary::{Role, run};
-use agon_tests::cluster::Cluster;
+use agon_tests::cluster::{Cluster, Flags};
 use agon_tests::model_server::ModelServer;
 use agon_tests::redis::RedisServer;
 use agon_tests::runs::{self, MIXED};
@@ -138,4 +138,75 @@ fn a_terminated_worker_gives_its_sessions_back_and_exits_with_success() {
     });
     let records = runs::records(&out);
     assert_eq!(models.count("requests"), runs::decisions(&records));
+    let log = cluster.coordinator_log();
+    assert!(!log.contains("a session failed"), "{log}");
+    assert!(!log.contains("leases ran out"), "{log}");
+}
+
+#[test]
+fn a_killed_gateway_comes_back_and_only_what_was_in_flight_is_asked_again() {
+    let redis = RedisServer::start();
+    for store in [Some(redis.url()), None] {
+        let folder = tempfile::tempdir().unwrap();
+        let models = ModelServer::start(&["--latency", "30ms"]);
+        let mut cluster = Cluster::start(folder.path(), store.as_deref(), &models, 2);
+        let experiment = runs::write(folder.path(), MIXED);
+        let out = folder.path().join("out");
+        let url = cluster.coordinator_url();
+        thread::scope(|scope| {
+            let running = scope.spawn(|| {
+                let _ = runs::run_into(&experiment, &out, &["--coordinator", &url]).expect_code(0);
+            });
+            until("some decisions are made", || models.count("requests") > 100);
+            cluster.gateway.kill();
+            cluster.restart_gateway();
+            running.join().unwrap();
+        });
+        let asked_twice = models.count("requests") - runs::decisions(&runs::records(&out));
+        let in_flight = models.count("in_flight_max");
+        assert!(
+            asked_twice <= in_flight,
+            "{asked_twice} were asked twice, {in_flight} in flight at most; store {store:?}"
+        );
+    }
+}
+
+#[test]
+fn a_worker_that_was_stopped_comes_back_too_late_and_changes_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = ModelServer::start(&["--latency", "30ms"]);
+    let flags = Flags {
+        coordinator: &["--lease-ttl", "2s"],
+        ..Flags::default()
+    };
+    let mut cluster = Cluster::start_with(folder.path(), None, &models, 2, flags);
+    let experiment = runs::write(folder.path(), MIXED);
+    let (out, url) = (folder.path().join("out"), cluster.coordinator_url());
+    thread::scope(|scope| {
+        let running = scope.spawn(|| cluster.run(&experiment, &out));
+        until("some decisions are made", || models.count("requests") > 100);
+        cluster.workers[0].signal("-STOP");
+        // It holds sessions; the other one gets them when their leases have run out.
+        let _ = running.join().unwrap();
+        cluster.workers[0].signal("-CONT");
+    });
+    let log = cluster.coordinator_log();
+    assert!(log.contains("leases ran out"), "{log}");
+    let records = runs::records(&out);
+    assert_eq!(models.count("requests"), runs::decisions(&records));
+    // It is of use again, alone, and has handed in everything when it ends.
+    cluster.workers[1].kill();
+    let other = MIXED.replace("seed = 11", "seed = 12");
+    let other = other.replace("name = \"mixed\"", "name = \"other\"");
+    let other_folder = folder.path().join("other");
+    std::fs::create_dir(&other_folder).unwrap();
+    cluster.run(&runs::write(&other_folder, &other), &other_folder);
+    let (status, _) = cluster.workers[0].terminate();
+    assert_eq!(status.code(), Some(0));
+    let _ = runs::run_into(&experiment, &out, &["--coordinator", &url]).expect_code(0);
+    assert!(runs::records(&out) == records, "the records are as before");
+    let log = cluster.coordinator_log();
+    assert!(!log.contains("different records"), "{log}");
+    let alone = runs::records_in_one_process(&experiment, &models);
+    assert!(alone == records, "nobody sees that a worker was stopped");
 }

@@ -4,15 +4,20 @@
 use std::path::Path;
 use std::thread;
 
-use agon_tests::cluster::Cluster;
+use agon_tests::cluster::{Cluster, Flags};
 use agon_tests::model_server::ModelServer;
 use agon_tests::redis::RedisServer;
 use agon_tests::runs::{self, MIXED};
 use agon_tests::waiting::until;
 
+/// Some answers of the model are no legal ones, so that seats are asked again.
+fn model_server(latency: &str) -> ModelServer {
+    ModelServer::start(&["--latency", latency, "--malformed-rate", "0.05"])
+}
+
 /// Runs in one process; checks the model server's own count.
 fn in_process(folder: &Path, flags: &[&str]) -> Vec<u8> {
-    let models = ModelServer::start(&["--latency", "2ms"]);
+    let models = model_server("2ms");
     let experiment = runs::write(folder, MIXED);
     let (out, data) = (folder.join("out"), folder.join("data"));
     let (base_url, data) = (models.base_url(), data.display().to_string());
@@ -36,9 +41,48 @@ fn reference() -> Vec<u8> {
 #[test]
 fn one_worker_and_four_make_the_same_records() {
     let one = reference();
-    assert!(one.len() > 10_000 && runs::decisions(&one) > 150);
+    assert!(one.len() > 10_000 && runs::decisions(&one) > 250);
+    let fouls = runs::fouls(&one);
+    assert!(
+        fouls.contains_key("unreadable") && fouls.contains_key("no_reply"),
+        "{fouls:?}"
+    );
     let four = in_process(scratch().path(), &["--workers", "4", "--places", "3"]);
     assert!(one == four);
+}
+
+#[test]
+fn repeats_of_one_setting_are_not_answered_alike() {
+    let folder = scratch();
+    let models = ModelServer::start(&[]);
+    let experiment = r#"
+name = "twice"
+repeats = 2
+[players.subject]
+kind = "model"
+model = "any"
+[[games]]
+game = "guess_two_thirds"
+params = { rounds = 1 }
+seats = [{ player = "subject", count = 8 }]
+"#;
+    let experiment = runs::write(folder.path(), experiment);
+    let (out, data) = (folder.path().join("out"), folder.path().join("data"));
+    let (base_url, data) = (models.base_url(), data.display().to_string());
+    let flags = ["--base-url", &base_url, "--data", &data];
+    let _ = runs::run_into(&experiment, &out, &flags).expect_code(0);
+    let replies: Vec<Vec<String>> = runs::parsed(&runs::records(&out))
+        .iter()
+        .map(|record| {
+            let decisions = record["decisions"].as_array().unwrap().iter();
+            decisions
+                .map(|decision| decision["reply"].to_string())
+                .collect()
+        })
+        .collect();
+    // What they are asked is the same, word for word; only their sampling seeds differ.
+    assert_eq!((replies[0].len(), replies[1].len()), (8, 8));
+    assert_ne!(replies[0], replies[1]);
 }
 
 #[test]
@@ -56,7 +100,7 @@ fn separate_processes_make_the_same_records() {
     let redis = RedisServer::start();
     for store in [Some(redis.url()), None] {
         let folder = scratch();
-        let models = ModelServer::start(&["--latency", "2ms"]);
+        let models = model_server("2ms");
         let cluster = Cluster::start(folder.path(), store.as_deref(), &models, 4);
         let records = cluster.run(
             &runs::write(folder.path(), MIXED),
@@ -72,8 +116,13 @@ fn killing_a_worker_half_way_changes_nothing_and_asks_nothing_twice() {
     let redis = RedisServer::start();
     for store in [Some(redis.url()), None] {
         let folder = scratch();
-        let models = ModelServer::start(&["--latency", "30ms"]);
-        let mut cluster = Cluster::start(folder.path(), store.as_deref(), &models, 2);
+        let models = model_server("30ms");
+        // Soon after the kill the sessions are somebody else's.
+        let flags = Flags {
+            coordinator: &["--lease-ttl", "2s"],
+            ..Flags::default()
+        };
+        let mut cluster = Cluster::start_with(folder.path(), store.as_deref(), &models, 2, flags);
         let experiment = runs::write(folder.path(), MIXED);
         let out = folder.path().join("out");
         let url = cluster.coordinator_url();

@@ -61,21 +61,13 @@ fn an_unreachable_redis_is_named_without_its_password() {
     let port = free_port();
     let url = format!("redis://:secret-word@127.0.0.1:{port}");
     let folder = tempfile::tempdir().unwrap();
-    let experiment = runs::write(folder.path(), MIXED).display().to_string();
+    let text = MIXED.replace("model = \"any\"", "model = \"sim\"");
+    let experiment = runs::write(folder.path(), &text).display().to_string();
     let data = folder.path().join("data").display().to_string();
     for arguments in [
         vec!["coordinator", "--listen", "127.0.0.1:0", "--redis", &url],
         vec!["gateway", "--listen", "127.0.0.1:0", "--redis", &url],
-        vec![
-            "run",
-            &experiment,
-            "--model",
-            "sim",
-            "--redis",
-            &url,
-            "--data",
-            &data,
-        ],
+        vec!["run", &experiment, "--redis", &url, "--data", &data],
     ] {
         let ended = run(&arguments);
         one_clear_line(&ended, 3, &[&port.to_string()]);
@@ -184,21 +176,14 @@ fn a_full_disk_is_told_and_what_was_done_is_kept() {
 fn a_full_disk_under_the_store_stops_the_run_and_loses_nothing() {
     let disk = SmallDisk::mount("3m");
     let folder = tempfile::tempdir().unwrap();
-    let experiment = runs::write(folder.path(), &MIXED.replace("repeats = 4", "repeats = 60"));
+    let experiment = runs::write(folder.path(), &MIXED.replace("repeats = 3", "repeats = 60"));
     let out = folder.path().join("out");
     let models = ModelServer::start(&[]);
     let data = disk.path.display().to_string();
     let base_url = models.base_url();
     let small = ["--base-url", &base_url, "--data", &data];
     let ended = runs::run_into(&experiment, &out, &small);
-    assert!(
-        matches!(ended.code, Some(1 | 3)),
-        "out: {}\nerr: {}",
-        ended.out,
-        ended.err
-    );
-    assert!(ended.err.contains("full"), "{}", ended.err);
-    assert!(!ended.err.contains("panicked"), "{}", ended.err);
+    one_clear_line(&ended, 3, &["full"]);
     disk.grow("64m");
     let _ = runs::run_into(&experiment, &out, &small).expect_code(0);
 }

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use agon_service_kit::server::{self, Listener};
 use agon_service_kit::tasks::Tasks;
 use agon_tests::binary::Role;
-use agon_tests::cluster::Cluster;
+use agon_tests::cluster::{Cluster, Flags};
 use agon_tests::model_server::ModelServer;
 use agon_tests::runs;
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{
@@ -160,8 +160,12 @@ async fn separate_processes_send_one_trace() {
     let ran = tokio::task::spawn_blocking(move || {
         let folder = tempfile::tempdir().unwrap();
         let models = ModelServer::start(&[]);
-        let mut cluster =
-            Cluster::start_with(folder.path(), None, &models, 1, &["--otlp", &endpoint]);
+        let all = ["--otlp", endpoint.as_str()];
+        let flags = Flags {
+            all: &all,
+            ..Flags::default()
+        };
+        let mut cluster = Cluster::start_with(folder.path(), None, &models, 1, flags);
         let experiment = runs::write(folder.path(), EXPERIMENT);
         let url = cluster.coordinator_url();
         let flags = ["--coordinator", &url, "--otlp", &endpoint];
