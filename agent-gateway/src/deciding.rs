@@ -240,6 +240,7 @@ impl Decider {
                         reason: refusal.reason,
                     });
                 }
+                Remedy::AskWithLess => {}
                 Remedy::QuarantineKey => {
                     pool.line
                         .change(async { key.put_in_quarantine(&refusal.reason) })

@@ -75,6 +75,9 @@ pub enum Remedy {
     HoldKey(Option<Duration>),
     /// The key is dead: wrong, forbidden, or out of money.
     QuarantineKey,
+    /// The server does not take part of how it was asked, which the provider
+    /// leaves out from now on: try again at once.
+    AskWithLess,
     /// The same request will be refused always.
     GiveUp,
 }

@@ -29,6 +29,8 @@ struct KeyState {
     held_until_ms: f64,
     /// Attempts in flight and when they count as lost.
     attempts: HashMap<String, f64>,
+    /// When lost attempts are taken out next, places being free or not counted.
+    reclaim_at_ms: f64,
 }
 
 impl Default for EmbeddedLimiter {
@@ -157,10 +159,8 @@ impl KeyState {
         let limits = candidate.limits;
         let mut wait_ms = (self.held_until_ms - now).max(0.0);
         let mut share: f64 = 1.0;
+        self.reclaim(limits.concurrency, now);
         if let Some(places) = limits.concurrency {
-            if self.attempts.len() as u64 >= places {
-                self.attempts.retain(|_, lost_at| *lost_at > now);
-            }
             let free = places.saturating_sub(self.attempts.len() as u64);
             if free == 0 {
                 wait_ms = wait_ms.max(PLACE_RECHECK_MS);
@@ -187,6 +187,16 @@ impl KeyState {
         })
     }
 
+    /// Takes lost attempts out: at once when they are in the way, else now and
+    /// then, so that a key without a limit does not gather them for ever.
+    fn reclaim(&mut self, places: Option<u64>, now: f64) {
+        let taken = self.attempts.len() as u64;
+        if places.is_some_and(|places| taken >= places) || now >= self.reclaim_at_ms {
+            self.attempts.retain(|_, lost_at| *lost_at > now);
+            self.reclaim_at_ms = now + PLACE_RECHECK_MS;
+        }
+    }
+
     fn take(&mut self, candidate: &Candidate, ask: &Ask<'_>, now: f64) {
         if let Some(limit) = candidate.limits.requests_per_minute {
             self.requests.take(&Terms::of(limit, 1), 1, now);
@@ -197,5 +207,31 @@ impl KeyState {
         }
         let lost_at = now + ask.lasts.as_secs_f64() * 1_000.0;
         self.attempts.insert(ask.attempt.to_owned(), lost_at);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::admission::KeyLimits;
+
+    #[test]
+    fn lost_attempts_are_reclaimed_from_a_key_without_limits() {
+        let candidate = Candidate {
+            key: KeyId::from("k"),
+            limits: KeyLimits::default(),
+        };
+        let mut state = KeyState::default();
+        for number in 0..3 {
+            let lost_at = 1_000.0 + f64::from(number) * 10_000.0;
+            state.attempts.insert(number.to_string(), lost_at);
+        }
+        let in_flight = |state: &mut KeyState, now| {
+            let room = state.look(&candidate, 1, now);
+            room.map(|headroom| headroom.in_flight)
+        };
+        assert_eq!(in_flight(&mut state, 0.0), Ok(3));
+        assert_eq!(in_flight(&mut state, 2_000.0), Ok(2));
+        assert_eq!(in_flight(&mut state, 60_000.0), Ok(0));
     }
 }

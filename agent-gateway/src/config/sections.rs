@@ -75,6 +75,17 @@ pub enum StructuredOutput {
     None,
 }
 
+impl StructuredOutput {
+    /// The name it has in a configuration.
+    pub fn name(self) -> &'static str {
+        match self {
+            StructuredOutput::JsonSchema => "json_schema",
+            StructuredOutput::JsonObject => "json_object",
+            StructuredOutput::None => "none",
+        }
+    }
+}
+
 /// The field that carries the most tokens to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]

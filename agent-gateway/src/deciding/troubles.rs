@@ -59,7 +59,7 @@ impl Troubles {
                 self.spent += delay;
                 delay
             }
-            Remedy::QuarantineKey | Remedy::GiveUp => Duration::ZERO,
+            Remedy::QuarantineKey | Remedy::AskWithLess | Remedy::GiveUp => Duration::ZERO,
         }
     }
 

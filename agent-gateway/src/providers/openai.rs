@@ -1,8 +1,10 @@
 //! OpenAI chat completions, on any base URL that speaks them: OpenAI, vLLM,
 //! Ollama, DeepInfra, OpenRouter and many more. Builds the request from the
 //! model's settings, reads the reply and its usage. What errors mean is in
-//! `openai/errors.rs`. Called through the `Provider` contract.
+//! `openai/errors.rs`, what a server turned out not to take in
+//! `openai/abilities.rs`. Called through the `Provider` contract.
 
+mod abilities;
 mod errors;
 
 use async_trait::async_trait;
@@ -15,6 +17,8 @@ use super::{Call, Provider, Refusal, Remedy, Reply};
 use crate::config::{OutputLimitField, ResolvedModel, StructuredOutput};
 use crate::decision::{ReplyFormat, Request, Usage};
 
+use abilities::{Abilities, Ability};
+
 /// A simulated server says so with this header, and only it does.
 const SIMULATED_HEADER: &str = "x-agon-simulated";
 
@@ -24,6 +28,7 @@ const LARGEST_REPLY_BYTES: usize = 16 * 1024 * 1024;
 /// Speaks chat completions.
 pub struct OpenAi {
     client: reqwest::Client,
+    abilities: Abilities,
 }
 
 impl OpenAi {
@@ -39,7 +44,8 @@ impl OpenAi {
             .http1_only()
             .tcp_nodelay(true)
             .build()?;
-        Ok(Self { client })
+        let abilities = Abilities::default();
+        Ok(Self { client, abilities })
     }
 }
 
@@ -61,7 +67,8 @@ impl Provider for OpenAi {
 
 impl OpenAi {
     async fn exchange(&self, call: Call<'_>) -> Result<Reply, Refusal> {
-        let body = Body::build(call.model, call.request)?;
+        let ability = self.abilities.of(call.model);
+        let body = Body::build(call.model, ability, call.request)?;
         let provider = &call.model.provider;
         let mut request = self
             .client
@@ -77,7 +84,15 @@ impl OpenAi {
         let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
         let body = read_body(response).await?;
         if !status.is_success() {
-            return filtered(errors::of_status(status, &headers, &body));
+            let refusal = errors::of_status(status, &headers, &body);
+            let Call { model, request, .. } = call;
+            if refusal.remedy == Remedy::GiveUp
+                && self.abilities.learn(model, request, ability, status, &body)
+            {
+                let remedy = Remedy::AskWithLess;
+                return Err(Refusal { remedy, ..refusal });
+            }
+            return filtered(refusal);
         }
         read_reply(&headers, &body)
     }
@@ -155,7 +170,11 @@ struct BodySchema<'a> {
 }
 
 impl Body<'_> {
-    fn build(model: &ResolvedModel, request: &Request) -> Result<Vec<u8>, Refusal> {
+    fn build(
+        model: &ResolvedModel,
+        ability: Ability,
+        request: &Request,
+    ) -> Result<Vec<u8>, Refusal> {
         let limit = Some(request.max_output_tokens.unwrap_or(model.max_output_tokens));
         let (max_tokens, max_completion_tokens) = match model.output_limit_field {
             OutputLimitField::MaxTokens => (limit, None),
@@ -175,9 +194,9 @@ impl Body<'_> {
             top_p: request.top_p,
             max_tokens,
             max_completion_tokens,
-            seed: request.sampling_seed.filter(|_| model.seed),
+            seed: request.sampling_seed.filter(|_| ability.seed),
             response_format: match &request.reply_format {
-                Some(format) => body_format(model.structured_output, format)?,
+                Some(format) => body_format(ability.structured_output, format)?,
                 None => None,
             },
         };

@@ -17,7 +17,7 @@ use parking_lot::Mutex;
 use serde_json::Value;
 use tonic::Code;
 
-use crate::support::{client, request, status};
+use crate::support::{capture_log, client, request, status};
 
 /// One scripted answer: status, headers, body; or silence.
 pub enum Act {
@@ -353,7 +353,12 @@ async fn open_seeded(base_url: &str) -> (Gateway, tempfile::TempDir) {
 }
 
 async fn decide_seeded(gateway: &Gateway, index: u32, seed: u64) -> String {
-    let asked = DecideRequest {
+    let answer = client(gateway).decide(seeded(index, seed)).await.unwrap();
+    answer.into_inner().reply
+}
+
+fn seeded(index: u32, seed: u64) -> DecideRequest {
+    DecideRequest {
         sampling_seed: Some(seed),
         reply_format: Some(ReplyFormat {
             name: "act".to_owned(),
@@ -362,7 +367,73 @@ async fn decide_seeded(gateway: &Gateway, index: u32, seed: u64) -> String {
                 .to_owned(),
         }),
         ..request("s", index, "choose a number")
-    };
-    let answer = client(gateway).decide(asked).await.unwrap();
-    answer.into_inner().reply
+    }
+}
+
+const NO_SCHEMA: Act = Act::Answer(
+    400,
+    &[],
+    r#"{"error":{"message":"response_format json_schema is not supported"}}"#,
+);
+const NO_FORMAT: Act = Act::Answer(400, &[], "unknown field: response_format");
+const NO_SEED: Act = Act::Answer(
+    422,
+    &[],
+    r#"{"detail":[{"type":"extra_forbidden","loc":["body","seed"]}]}"#,
+);
+
+#[tokio::test]
+async fn server_that_takes_less_is_asked_with_less_and_remembered() {
+    let (log, _guard) = capture_log();
+    let (stage, address) = Stage::open([NO_SCHEMA, NO_SEED, NO_FORMAT]).await;
+    let (gateway, _folder) = open_seeded(&format!("http://{address}/v1")).await;
+    let asked = seeded(0, 7);
+    let answer = client(&gateway).decide(asked.clone()).await.unwrap();
+    assert_eq!(answer.get_ref().reply, "ok");
+    assert_eq!(decide_seeded(&gateway, 1, 7).await, "ok");
+
+    let sent: Vec<_> = stage
+        .bodies()
+        .iter()
+        .map(|body| {
+            (
+                body["response_format"]["type"].clone(),
+                body["seed"].clone(),
+            )
+        })
+        .collect();
+    let none = Value::Null;
+    assert_eq!(
+        sent,
+        [
+            ("json_schema".into(), 7.into()),
+            ("json_object".into(), 7.into()),
+            ("json_object".into(), none.clone()),
+            (none.clone(), none.clone()),
+            (none.clone(), none),
+        ]
+    );
+    let said = log.text().matches("does not take all").count();
+    assert_eq!(said, 3, "once for each thing it does not take");
+
+    // The decision is the one that was asked for, whatever was left out.
+    let again = client(&gateway).decide(asked.clone()).await.unwrap();
+    assert!(again.get_ref().from_ledger);
+    let (full, _folder) = open_seeded(&format!("http://{address}/v1")).await;
+    let full = client(&full).decide(asked).await.unwrap().into_inner();
+    assert_eq!(full.request_digest, answer.into_inner().request_digest);
+}
+
+#[tokio::test]
+async fn calls_at_once_learn_a_refusal_once() {
+    let (stage, address) = Stage::open([const { NO_SCHEMA }; 8]).await;
+    let (gateway, _folder) = open_seeded(&format!("http://{address}/v1")).await;
+    let calls = (0..8).map(|index| decide_seeded(&gateway, index, 7));
+    for reply in futures_util::future::join_all(calls).await {
+        assert_eq!(reply, "ok");
+    }
+    let bodies = stage.bodies();
+    let format = |body: &Value| body["response_format"]["type"].clone();
+    assert!(bodies.len() <= 16, "{}", bodies.len());
+    assert_eq!(format(bodies.last().unwrap()), "json_object");
 }

@@ -55,8 +55,12 @@ fn request() -> Request {
     }
 }
 
+fn configured(model: &ResolvedModel) -> Ability {
+    Abilities::default().of(model)
+}
+
 fn built(model: &ResolvedModel, request: &Request) -> Value {
-    serde_json::from_slice(&Body::build(model, request).unwrap()).unwrap()
+    serde_json::from_slice(&Body::build(model, configured(model), request).unwrap()).unwrap()
 }
 
 #[test]
@@ -122,7 +126,9 @@ fn reply_format_that_is_no_json_is_given_up() {
         json_schema: "{".into(),
     });
     assert_eq!(
-        Body::build(&model, &broken).unwrap_err().remedy,
+        Body::build(&model, configured(&model), &broken)
+            .unwrap_err()
+            .remedy,
         Remedy::GiveUp
     );
 }
