@@ -5,6 +5,7 @@
 use std::fmt;
 use std::ops::AddAssign;
 
+use agon_proto::digest::CanonicalRequest;
 use serde::{Deserialize, Serialize};
 
 /// Where a decision belongs: session / seat / index.
@@ -55,6 +56,12 @@ pub struct Message {
     pub content: String,
 }
 
+impl Message {
+    fn parts(&self) -> (&str, &str) {
+        (self.role.name(), &self.content)
+    }
+}
+
 /// What a reply should look like, for providers with structured output.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplyFormat {
@@ -84,50 +91,20 @@ pub struct Request {
 }
 
 impl Request {
-    /// BLAKE3 over a canonical encoding: a version line, then every field in
-    /// order, texts and lists with their lengths before them, optional fields
-    /// with a presence byte, floats as their bits. Two requests share a digest
-    /// exactly when all their fields are equal.
+    /// The digest of the contract: two requests share it exactly when all their
+    /// fields are equal.
     pub fn digest(&self) -> RequestDigest {
-        let mut canon = Canon(blake3::Hasher::new());
-        canon.text("agon request 1");
-        canon.text(&self.model);
-        canon.number(self.messages.len() as u64);
-        for message in &self.messages {
-            canon.text(message.role.name());
-            canon.text(&message.content);
-        }
-        canon.optional(self.temperature.map(f64::to_bits));
-        canon.optional(self.top_p.map(f64::to_bits));
-        canon.optional(self.max_output_tokens.map(u64::from));
-        canon.optional(self.sampling_seed);
-        canon.optional(self.reply_format.as_ref().map(|_| 0));
-        if let Some(format) = &self.reply_format {
-            canon.text(&format.name);
-            canon.text(&format.json_schema);
-        }
-        RequestDigest(canon.0.finalize().to_hex().to_string())
-    }
-}
-
-/// Feeds fields to the hash so that no two field lists share their bytes.
-struct Canon(blake3::Hasher);
-
-impl Canon {
-    fn number(&mut self, number: u64) {
-        self.0.update(&number.to_le_bytes());
-    }
-
-    fn text(&mut self, text: &str) {
-        self.number(text.len() as u64);
-        self.0.update(text.as_bytes());
-    }
-
-    fn optional(&mut self, value: Option<u64>) {
-        self.0.update(&[u8::from(value.is_some())]);
-        if let Some(value) = value {
-            self.number(value);
-        }
+        let format = self.reply_format.as_ref();
+        let canonical = CanonicalRequest {
+            model: &self.model,
+            messages: self.messages.iter().map(Message::parts).collect(),
+            temperature: self.temperature,
+            top_p: self.top_p,
+            max_output_tokens: self.max_output_tokens,
+            sampling_seed: self.sampling_seed,
+            reply_format: format.map(|format| (&*format.name, &*format.json_schema)),
+        };
+        RequestDigest(canonical.digest())
     }
 }
 

@@ -2,6 +2,8 @@
 //! Documentation of every call lives in the .proto files; `just proto` rewrites
 //! the generated code, and the test command compares.
 
+pub mod digest;
+
 /// Version 1 of the contracts.
 #[allow(missing_docs, clippy::all, unused_qualifications)]
 pub mod v1 {

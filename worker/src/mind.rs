@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use agon_agents::{Mind, MindError, Reply, Thought};
 use agon_engine::{RecordedDecision, Seat};
+use agon_proto::digest::CanonicalRequest;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::{DecideRequest, DecideResponse};
 use agon_service_kit::backoff::Delays;
@@ -70,6 +71,11 @@ impl Journal {
     /// Everything in it; the journal is empty afterwards.
     pub fn take(&self) -> Made {
         std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Adds a decision that cost nothing.
+    pub(crate) fn add(&self, decision: RecordedDecision) {
+        self.note(|made| made.decisions.push(decision));
     }
 
     fn note(&self, write: impl FnOnce(&mut Made)) {
@@ -188,8 +194,10 @@ async fn decide(
     }
 }
 
-/// Answers from a record, for playing a session again.
+/// Answers from a record, for playing a session again. Refuses when the agent asks
+/// anything else than what was recorded.
 pub struct RecordedMind {
+    session_id: Arc<str>,
     seat: Seat,
     next_index: AtomicU32,
     decisions: Arc<BTreeMap<(Seat, u32), RecordedDecision>>,
@@ -199,47 +207,55 @@ pub struct RecordedMind {
 impl RecordedMind {
     /// A mind for one seat of a recorded session.
     pub fn new(
+        session_id: Arc<str>,
         seat: Seat,
         decisions: Arc<BTreeMap<(Seat, u32), RecordedDecision>>,
         journal: Arc<Journal>,
     ) -> Self {
-        Self::starting_at(seat, 0, decisions, journal)
-    }
-
-    /// As [`RecordedMind::new`], for a seat that has made some decisions before.
-    pub fn starting_at(
-        seat: Seat,
-        index: u32,
-        decisions: Arc<BTreeMap<(Seat, u32), RecordedDecision>>,
-        journal: Arc<Journal>,
-    ) -> Self {
+        let next_index = AtomicU32::new(0);
         Self {
+            session_id,
             seat,
-            next_index: AtomicU32::new(index),
+            next_index,
             decisions,
             journal,
         }
+    }
+
+    fn answer(&self, index: u32, thought: Thought) -> Result<Reply, String> {
+        let seat = self.seat;
+        let Some(decision) = self.decisions.get(&(seat, index)) else {
+            return Err(format!(
+                "seat {seat} asked for decision {index}, which the record does not have"
+            ));
+        };
+        let (recorded, purpose) = (&decision.purpose, thought.purpose);
+        if recorded != purpose {
+            return Err(format!(
+                "seat {seat} asked its decision {index} for {purpose}, but it was recorded for \
+                 {recorded}"
+            ));
+        }
+        let address = wire::Address {
+            session_id: &self.session_id,
+            seat,
+            index,
+        };
+        let request = wire::decide_request(&address, "", "", thought);
+        if CanonicalRequest::from(&request).digest() != decision.request {
+            return Err(format!(
+                "seat {seat} asked another question at its decision {index} than the recorded one"
+            ));
+        }
+        self.journal.add(decision.clone());
+        Ok(wire::reply(decision))
     }
 }
 
 impl Mind for RecordedMind {
     fn think(&self, thought: Thought) -> BoxFuture<'static, Result<Reply, MindError>> {
         let index = self.next_index.fetch_add(1, Ordering::Relaxed);
-        let seat = self.seat;
-        let answer = match self.decisions.get(&(seat, index)) {
-            Some(decision) if decision.purpose == thought.purpose => {
-                self.journal
-                    .note(|made| made.decisions.push(decision.clone()));
-                Ok(wire::reply(decision))
-            }
-            Some(decision) => Err(MindError::Impossible(format!(
-                "seat {seat} asked its decision {index} for {}, but it was recorded for {}",
-                thought.purpose, decision.purpose
-            ))),
-            None => Err(MindError::Impossible(format!(
-                "seat {seat} asked for decision {index}, which the record does not have"
-            ))),
-        };
+        let answer = self.answer(index, thought).map_err(MindError::Impossible);
         Box::pin(std::future::ready(answer))
     }
 }

@@ -62,8 +62,14 @@ pub async fn verify(tasks: &Tasks, line: &str, library: Library) -> Result<(), V
         .map(|decision| ((decision.seat, decision.index), decision))
         .collect();
     let decisions = Arc::new(decisions);
+    let session_id: Arc<str> = session.as_str().into();
     let minds = move |seat: Seat, journal: Arc<Journal>| -> Arc<dyn Mind> {
-        Arc::new(RecordedMind::new(seat, Arc::clone(&decisions), journal))
+        Arc::new(RecordedMind::new(
+            Arc::clone(&session_id),
+            seat,
+            Arc::clone(&decisions),
+            journal,
+        ))
     };
     let plan = SessionPlan {
         spec: stored.spec,

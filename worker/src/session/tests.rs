@@ -1,7 +1,6 @@
 //! Claims about whole sessions, played by the real actors with minds that answer
 //! from a script.
 
-use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
@@ -11,6 +10,7 @@ use agon_engine::spec::Settings;
 use agon_engine::{
     FoulKind, Luck, PlayerKind, PlayerSpec, RecordedDecision, Seat, SessionSpec, registry,
 };
+use agon_proto::digest::CanonicalRequest;
 use agon_service_kit::tasks::Tasks;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
@@ -19,13 +19,15 @@ use tokio::sync::Barrier;
 use tokio_util::sync::CancellationToken;
 
 use super::{SessionEnd, SessionPlan, run};
-use crate::mind::{Journal, RecordedMind};
+use crate::mind::Journal;
 use crate::verify::{VerifyError, verify};
+use crate::wire;
 
 type Answer = Box<dyn Fn(Seat, u32) -> BoxFuture<'static, Result<String, MindError>> + Send + Sync>;
 
 /// Answers by seat and position.
 struct Script {
+    session_id: String,
     seat: Seat,
     next: AtomicUsize,
     journal: Arc<Journal>,
@@ -37,22 +39,28 @@ impl Mind for Script {
         let index = self.next.fetch_add(1, Ordering::Relaxed) as u32;
         let (seat, answered) = (self.seat, (self.answer)(self.seat, index));
         let journal = Arc::clone(&self.journal);
+        let purpose = thought.purpose;
+        let address = wire::Address {
+            session_id: &self.session_id,
+            seat,
+            index,
+        };
+        let request = wire::decide_request(&address, "", "", thought);
+        let request = CanonicalRequest::from(&request).digest();
         async move {
-            let text = answered.await?;
             let decision = RecordedDecision {
                 seat,
                 index,
-                purpose: thought.purpose.to_owned(),
-                request: String::new(),
+                purpose: purpose.to_owned(),
+                request,
                 answered_by: "script".to_owned(),
                 finish_reason: "stop".to_owned(),
-                reply: text,
+                reply: answered.await?,
                 simulated: true,
             };
-            // The recorded mind keeps its own journal; here we do it by hand.
-            let decisions = Arc::new(BTreeMap::from([((seat, index), decision)]));
-            let recorded = RecordedMind::starting_at(seat, index, decisions, journal);
-            recorded.think(thought).await
+            let reply = wire::reply(&decision);
+            journal.add(decision);
+            Ok(reply)
         }
         .boxed()
     }
@@ -93,9 +101,11 @@ async fn play(
     answer: impl Fn(Seat, u32) -> BoxFuture<'static, Result<String, MindError>> + Send + Sync + 'static,
 ) -> SessionEnd {
     let answer: Arc<Answer> = Arc::new(Box::new(answer));
+    let session_id = spec.id().to_string();
     let minds = move |seat: Seat, journal: Arc<Journal>| -> Arc<dyn Mind> {
         let answer = Arc::clone(&answer);
         Arc::new(Script {
+            session_id: session_id.clone(),
             seat,
             next: AtomicUsize::new(0),
             journal,
@@ -283,10 +293,24 @@ async fn a_record_verifies_and_a_changed_one_does_not() {
 
     let other_answer = line.replacen("{\\\"guess\\\":7}", "{\\\"guess\\\":8}", 1);
     assert_ne!(line, other_answer);
+    // The next prompt tells the seat what it said, so it asks something else.
     let fault = verify(&tasks, &other_answer, Arc::clone(&library))
         .await
         .unwrap_err();
-    assert!(matches!(fault, VerifyError::Differs { .. }), "{fault}");
+    assert!(matches!(fault, VerifyError::NotPlayable { .. }), "{fault}");
+
+    // The same answer to another question: the first request's digest is another.
+    let at = line.find("\"request\":\"").unwrap() + "\"request\":\"".len();
+    let other_digit = if line.as_bytes()[at] == b'0' {
+        "1"
+    } else {
+        "0"
+    };
+    let other_question = format!("{}{other_digit}{}", &line[..at], &line[at + 1..]);
+    let fault = verify(&tasks, &other_question, Arc::clone(&library))
+        .await
+        .unwrap_err();
+    assert!(fault.to_string().contains("another question"), "{fault}");
 
     let cut = &line[..line.len() / 2];
     let fault = verify(&tasks, cut, library).await.unwrap_err();
