@@ -1,0 +1,56 @@
+//! What an onlooker has seen the store say, and the store's own table as it stands on disk. Both
+//! are only compared, by the invariants.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use rusqlite::Connection;
+
+/// What the store has told anybody.
+#[derive(Debug, Default)]
+pub struct Seen {
+    /// Sessions that each experiment names at present, in order.
+    pub placed: BTreeMap<&'static str, Vec<String>>,
+    /// The fence last given for each session that is still in the store.
+    pub last_fence: BTreeMap<String, u64>,
+    /// The greatest fence given.
+    pub top_fence: u64,
+    /// The first result of each finished session.
+    pub records: BTreeMap<String, Vec<u8>>,
+    /// Sessions of which a second result differed.
+    pub faults: BTreeSet<String>,
+}
+
+/// A session's row.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    pub experiment: String,
+    pub placed: bool,
+    pub state: String,
+    pub fence: u64,
+}
+
+/// A second pair of eyes on the file.
+pub struct Table(Connection);
+
+impl Table {
+    pub fn open(folder: &Path) -> Self {
+        Self(Connection::open(folder.join("coordinator.db")).expect("the store's file"))
+    }
+
+    /// All rows, by session.
+    pub fn rows(&self) -> BTreeMap<String, Row> {
+        let sql = "SELECT id, experiment, position IS NOT NULL, state, fence FROM sessions";
+        let mut query = self.0.prepare_cached(sql).expect("the store's table");
+        let rows = query.query_map([], |row| {
+            let found = Row {
+                experiment: row.get(1)?,
+                placed: row.get(2)?,
+                state: row.get(3)?,
+                fence: u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0),
+            };
+            Ok((row.get(0)?, found))
+        });
+        rows.expect("rows").collect::<Result<_, _>>().expect("rows")
+    }
+}
