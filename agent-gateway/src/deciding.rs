@@ -16,6 +16,7 @@ use tokio_util::sync::CancellationToken;
 use tracing::Instrument as _;
 
 use crate::admission::{Limiter, Reservation};
+use crate::complaint::Complaint;
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, DecisionAddress, Request, RequestDigest};
 use crate::estimate;
@@ -80,6 +81,8 @@ pub struct Decider {
     pub owner: String,
     /// Counts claims and attempts, to name them.
     pub named: AtomicU64,
+    /// Answers that the ledger does not take now.
+    pub unrecorded: Complaint,
     /// Cancelled when the gateway stops: nothing unpaid goes on from then.
     pub stopping: CancellationToken,
 }
@@ -187,6 +190,7 @@ impl Decider {
             &question.address,
             &decision,
             &self.stopping,
+            &self.unrecorded,
         );
         let ((), standing) = tokio::join!(settle, record);
         let standing = standing?;

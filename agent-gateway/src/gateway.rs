@@ -12,6 +12,7 @@ use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::tasks::Tasks;
 
 use crate::admission::{EmbeddedLimiter, Limiter, RedisLimiter};
+use crate::complaint::Complaint;
 use crate::config::GatewayConfig;
 use crate::deciding::{Decider, Outcome};
 use crate::flights::Flights;
@@ -99,6 +100,7 @@ impl Gateway {
             book: Book::default(),
             owner,
             named: AtomicU64::new(0),
+            unrecorded: Complaint::default(),
             stopping: tasks.shutdown_token(),
         });
         let flights = Arc::new(Flights::new(tasks.clone()));

@@ -8,6 +8,7 @@
 //! is there for tests of those traits. Nothing here knows games, sessions or agents.
 
 pub mod admission;
+mod complaint;
 pub mod config;
 mod decide_error;
 mod deciding;

@@ -4,18 +4,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
 
 use agon_service_kit::tasks::with_causes;
 use parking_lot::{Mutex, RwLock};
 
 use crate::admission::line::Line;
+use crate::complaint::Complaint;
 use crate::config::{ConfigError, GatewayConfig, ProviderKind, ResolvedModel};
 use crate::keys::KeyPool;
 use crate::providers::{Provider, Providers};
-
-/// Often enough for somebody who watches, seldom enough for a log.
-const COMPLAIN_EVERY: Duration = Duration::from_secs(10);
 
 /// All routes of a gateway.
 pub struct Routes {
@@ -41,39 +38,21 @@ pub struct Pool {
     pub line: Line,
     /// Who makes the calls.
     pub provider: Arc<dyn Provider>,
-    complaint: Mutex<Complaint>,
-}
-
-/// Failures since the last one that was logged, and when that was.
-#[derive(Default)]
-struct Complaint {
-    unsaid: u64,
-    said_at: Option<Instant>,
+    complaint: Complaint,
 }
 
 impl Pool {
-    /// Logs that the provider fails, but not a line for each of a thousand
-    /// callers: one at once, and then one in a while with their number.
+    /// Logs that the provider fails, but not a line for each of a thousand callers.
     pub fn complain(&self, reason: &str) {
-        let mut complaint = self.complaint.lock();
-        complaint.unsaid += 1;
-        if complaint
-            .said_at
-            .is_some_and(|at| at.elapsed() < COMPLAIN_EVERY)
-        {
-            return;
+        if let Some(failures) = self.complaint.note() {
+            let provider = &self.keys.provider;
+            tracing::warn!(
+                provider,
+                failures,
+                reason,
+                "provider calls fail and are tried again"
+            );
         }
-        let (provider, failures) = (&self.keys.provider, complaint.unsaid);
-        tracing::warn!(
-            provider,
-            failures,
-            reason,
-            "provider calls fail and are tried again"
-        );
-        *complaint = Complaint {
-            unsaid: 0,
-            said_at: Some(Instant::now()),
-        };
     }
 }
 
@@ -157,7 +136,7 @@ impl Routes {
             keys,
             line: Line::default(),
             provider: Arc::clone(provider),
-            complaint: Mutex::default(),
+            complaint: Complaint::default(),
         };
         let pool = Arc::new(pool);
         pools.insert(model.provider.name.clone(), Arc::clone(&pool));

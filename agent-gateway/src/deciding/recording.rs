@@ -9,6 +9,7 @@ use agon_service_kit::backoff::Delays;
 use agon_service_kit::tasks::with_causes;
 use tokio_util::sync::CancellationToken;
 
+use crate::complaint::Complaint;
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, DecisionAddress};
 use crate::ledger::Ledger;
@@ -26,13 +27,13 @@ pub(super) async fn record(
     address: &DecisionAddress,
     decision: &Decision,
     stopping: &CancellationToken,
+    complaint: &Complaint,
 ) -> Result<Decision, DecideError> {
     let mut paid = Paid {
         address,
         recorded: false,
     };
     let mut delays = Delays::default();
-    let mut tries = 0_u64;
     let over = async {
         stopping.cancelled().await;
         tokio::time::sleep(LAST_CHANCE).await;
@@ -47,9 +48,9 @@ pub(super) async fn record(
             Err(error) if error.may_pass() => error,
             Err(error) => return Err(error.into()),
         };
-        tries += 1;
-        if tries == 1 {
-            tracing::warn!(%address, error = %with_causes(&error), "not recorded yet, kept");
+        if let Some(failures) = complaint.note() {
+            let error = with_causes(&error);
+            tracing::warn!(%address, error, failures, "paid answers not recorded yet, kept");
         }
         let stops = stopping.is_cancelled();
         let delay = if stops {

@@ -142,7 +142,6 @@ impl Writer {
             if said.is_some() {
                 return false;
             }
-            tracing::error!(reason, "the ledger file takes in nothing more");
             *said = Some(reason);
             true
         });
