@@ -104,3 +104,6 @@ async fn send_once(client: &Client, sessions: &[String]) -> Result<(), Status> {
     let request = ForgetSessionRequest { session_ids };
     client.clone().forget_session(request).await.map(drop)
 }
+
+#[cfg(test)]
+mod tests;
