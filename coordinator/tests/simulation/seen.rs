@@ -28,6 +28,21 @@ pub struct Row {
     pub placed: bool,
     pub state: String,
     pub fence: u64,
+    pub worker: Option<String>,
+}
+
+impl Row {
+    /// Whether this fence holds the session.
+    pub fn is_leased_under(&self, fence: u64) -> bool {
+        self.state == "leased" && self.fence == fence
+    }
+
+    /// Whether this lease may be renewed by a worker: also one that ran out, while nobody else
+    /// took the session.
+    pub fn is_renewable(&self, fence: u64, worker: &str) -> bool {
+        let ran_out = self.state == "queued" && self.worker.as_deref() == Some(worker);
+        self.is_leased_under(fence) || (ran_out && self.fence == fence)
+    }
 }
 
 /// A second pair of eyes on the file.
@@ -40,7 +55,7 @@ impl Table {
 
     /// All rows, by session.
     pub fn rows(&self) -> BTreeMap<String, Row> {
-        let sql = "SELECT id, experiment, position IS NOT NULL, state, fence FROM sessions";
+        let sql = "SELECT id, experiment, position IS NOT NULL, state, fence, worker FROM sessions";
         let mut query = self.0.prepare_cached(sql).expect("the store's table");
         let rows = query.query_map([], |row| {
             let found = Row {
@@ -48,6 +63,7 @@ impl Table {
                 placed: row.get(2)?,
                 state: row.get(3)?,
                 fence: u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0),
+                worker: row.get(5)?,
             };
             Ok((row.get(0)?, found))
         });

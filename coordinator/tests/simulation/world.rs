@@ -250,17 +250,15 @@ impl World {
         if !answered {
             worker = None;
         }
+        let before = self.table.rows();
         match &message.said {
             Said::Renew(keys) => {
                 let kept = self.store.renew(from, keys, TTL).await.expect("renewals");
                 for (key, kept) in keys.iter().zip(kept) {
-                    let row = self.table.rows().remove(&key.session);
-                    let holds =
-                        row.is_some_and(|row| row.state == "leased" && row.fence == key.fence);
-                    if kept != holds {
-                        return Err(format!(
-                            "renewal of {key:?}: {kept} is said, {holds} is true"
-                        ));
+                    let row = before.get(&key.session);
+                    let expected = row.is_some_and(|row| row.is_renewable(key.fence, from));
+                    if kept != expected {
+                        return Err(format!("renewal of {key:?} is {kept}, not {expected}"));
                     }
                     if let Some(worker) = &mut worker
                         && !kept
@@ -286,8 +284,9 @@ impl World {
                     .fail(key, *failure, "reason")
                     .await
                     .expect("failures");
-                if noted && self.seen.last_fence.get(&key.session) != Some(&key.fence) {
-                    return Err(format!("the failure of a lost lease {key:?} was noted"));
+                let row = before.get(&key.session);
+                if noted != row.is_some_and(|row| row.is_leased_under(key.fence)) {
+                    return Err(format!("noted {noted} is said of the failure of {key:?}"));
                 }
                 if let Some(worker) = worker {
                     worker.unsettled.remove(key);
