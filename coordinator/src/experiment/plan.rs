@@ -145,7 +145,12 @@ struct Table {
 fn seat_plan(player: &PlayerSpec, table: &Table, longest_reply: u64) -> ModelPlan {
     let number = |key: &str| player.settings.get(key).and_then(Value::as_u64);
     let most_output = number("max_output_tokens").unwrap_or(longest_reply);
-    let Table { asks, usual_asks, fouls, seats } = *table;
+    let Table {
+        asks,
+        usual_asks,
+        fouls,
+        seats,
+    } = *table;
     let memory = number("memory_tokens").unwrap_or(MEMORY_TOKENS);
     let agent = player
         .settings

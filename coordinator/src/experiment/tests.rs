@@ -206,7 +206,10 @@ fn every_preset_expands() {
                 .unwrap();
                 let document = file.check().unwrap_or_else(|errors| panic!("{errors}"));
                 assert!(
-                    plan(&document, &|_| 1024).unwrap().models.contains_key("sim"),
+                    plan(&document, &|_| 1024)
+                        .unwrap()
+                        .models
+                        .contains_key("sim"),
                     "{path:?}"
                 );
                 presets += 1;
