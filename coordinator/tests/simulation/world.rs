@@ -97,10 +97,10 @@ impl World {
 
     async fn ask_store(&mut self, kind: u64, worker: usize) -> Outcome {
         match kind {
-            ..62 => self.lease(worker).await?,
-            ..86 => self.deliver().await?,
-            ..92 => self.expire().await,
-            ..95 => self.restart().await,
+            41..62 => self.lease(worker).await?,
+            62..86 => self.deliver().await?,
+            86..92 => self.expire().await,
+            92..95 => self.restart().await,
             95 => self.restart_everything().await,
             96 => self.cancel().await,
             97 => self.retry().await,
