@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 
 use agon_coordinator::store::{
     Completion, Failure, Granted, LeaseKey, MOST_CRASHES, MOST_LOSSES, SessionResult, Store,
-    StoreError, Submitted,
+    StoreError, StoreResult, Submitted,
 };
+use futures_util::future::BoxFuture;
 
 use crate::benches::{Bench, LONG, experiment};
 
@@ -41,6 +42,7 @@ contract! {
     session_that_loses_every_worker_is_set_aside,
     resubmission_keeps_what_is_done_and_drops_what_is_gone,
     submission_cut_off_half_way_is_not_over_until_it_is_made_again,
+    later_submission_and_cancellation_overtake_one_under_way,
     cancelled_sessions_are_lost_to_their_workers,
     results_come_in_the_experiments_order_page_by_page,
     experiment_of_another_team_is_refused,
@@ -466,27 +468,40 @@ async fn resubmission_keeps_what_is_done_and_drops_what_is_gone(bench: Bench) {
     );
 }
 
-async fn submission_cut_off_half_way_is_not_over_until_it_is_made_again(bench: Bench) {
-    let names: Vec<String> = (0..2_000).map(|number| format!("s{number:04}")).collect();
-    let sessions: Vec<&str> = names.iter().map(String::as_str).collect();
-    let store = bench.store();
-    let mut submission = store.submit(experiment("red", "x", &sessions));
+/// A submission under way of which something is queued already, into an experiment in which
+/// nothing was; `None` when it is done.
+async fn half_submitted<'a>(
+    store: &'a dyn Store,
+    sessions: &[&str],
+) -> Option<BoxFuture<'a, StoreResult<Submitted>>> {
+    let mut submission = store.submit(experiment("red", "x", sessions));
     loop {
         tokio::select! {
             biased;
             progress = store.progress("x") => {
                 if progress.unwrap().is_some_and(|progress| progress.queued > 0) {
-                    break;
+                    return Some(submission);
                 }
             }
             submitted = &mut submission => {
                 submitted.unwrap();
-                break;
+                return None;
             }
         }
     }
-    // What a coordinator that dies here leaves; a store that does it in one step leaves all.
-    drop(submission);
+}
+
+/// Enough sessions for many steps.
+fn many_names() -> Vec<String> {
+    (0..2_000).map(|number| format!("s{number:04}")).collect()
+}
+
+async fn submission_cut_off_half_way_is_not_over_until_it_is_made_again(bench: Bench) {
+    let names = many_names();
+    let sessions: Vec<&str> = names.iter().map(String::as_str).collect();
+    let store = bench.store();
+    // What a coordinator that dies here leaves.
+    drop(half_submitted(store, &sessions).await);
     assert_eq!(counts(store, "x").await.0, 2_000);
     let mut played = play_what_is_queued(store).await;
     let progress = store.progress("x").await.unwrap().unwrap();
@@ -501,6 +516,28 @@ async fn submission_cut_off_half_way_is_not_over_until_it_is_made_again(bench: B
     store.submit(experiment("red", "x", &[])).await.unwrap();
     let progress = store.progress("x").await.unwrap().unwrap();
     assert!(progress.is_over() && progress.sessions == 0);
+}
+
+async fn later_submission_and_cancellation_overtake_one_under_way(bench: Bench) {
+    /// A submission that was done before it could be overtaken is as good.
+    async fn is_overtaken(submission: Option<BoxFuture<'_, StoreResult<Submitted>>>) {
+        if let Some(submission) = submission {
+            let answer = submission.await;
+            assert!(matches!(answer, Ok(_) | Err(StoreError::Overtaken { .. })));
+        }
+    }
+    let names = many_names();
+    let sessions: Vec<&str> = names.iter().map(String::as_str).collect();
+    let store = bench.store();
+    let first = half_submitted(store, &sessions).await;
+    store.submit(experiment("red", "x", &[])).await.unwrap();
+    is_overtaken(first).await;
+    assert_eq!(counts(store, "x").await, (0, 0, 0, 0));
+    let again = half_submitted(store, &sessions).await;
+    assert!(store.cancel("x").await.unwrap());
+    is_overtaken(again).await;
+    let progress = store.progress("x").await.unwrap().unwrap();
+    assert!(progress.is_over() && progress.cancelled);
 }
 
 async fn play_what_is_queued(store: &dyn Store) -> u64 {
