@@ -1,6 +1,6 @@
 //! From a chat request to the text of its answer: by the schema of the request when there is one,
-//! else after the last JSON example in the conversation, else in prose with a number. Reads only
-//! what that needs; everything else in the body counts through its hash alone.
+//! else after the last JSON example in the conversation, else as its words say, else in prose with
+//! a number. Reads only what that needs; everything else in the body counts through its hash alone.
 
 use std::borrow::Cow;
 
@@ -10,6 +10,8 @@ use serde_json::value::RawValue;
 
 use super::draw::{Digest, Draw, Purpose};
 use super::schema::{Obedience, SENTENCES, write_value};
+
+mod words;
 
 /// Characters of text per token, about right for English and good enough for a simulation.
 const CHARS_PER_TOKEN: usize = 4;
@@ -115,6 +117,20 @@ impl<'a> Ask<'a> {
                 fill(&mut example, range, draw);
                 return example.to_string();
             }
+        }
+        let newest = self
+            .messages
+            .iter()
+            .rev()
+            .find(|message| message.role == "user");
+        let newest = newest.and_then(Message::text).unwrap_or_default();
+        if let Some(stated) = words::stated(&newest) {
+            let mut content = String::new();
+            write_value(&stated.schema, Obedience::Legal, draw, &mut content);
+            if stated.as_object {
+                return content;
+            }
+            return format!("My answer is {content}.");
         }
         let (low, high) = range.unwrap_or(USUAL_RANGE);
         let number = draw.between(low, high);
