@@ -8,6 +8,7 @@ use clap::Parser as _;
 
 use crate::args::Cli;
 use crate::commands;
+use crate::output;
 
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
@@ -31,6 +32,9 @@ pub const EXIT_CODES: &str = "Exit codes:
   3    something outside is missing (a server, a port, disk space)
   130  stopped by Ctrl-C; the message says how to go on";
 
+/// Exit code when something outside is missing.
+const SURROUNDINGS: u8 = 3;
+
 /// Exit code of a command that was stopped by a signal.
 pub const INTERRUPTED: i32 = 130;
 
@@ -39,7 +43,7 @@ impl Failure {
         match self {
             Self::BadNews(_) => 1,
             Self::BadInput(_) => 2,
-            Self::Surroundings(_) => 3,
+            Self::Surroundings(_) => SURROUNDINGS,
             Self::Interrupted(_) => INTERRUPTED as u8,
         }
     }
@@ -71,6 +75,10 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     agon_service_kit::server::install_crypto();
     match commands::run(cli) {
+        Ok(()) if output::lost() => {
+            eprintln!("error: standard output could not be written to its end");
+            ExitCode::from(SURROUNDINGS)
+        }
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => {
             let word = match failure {

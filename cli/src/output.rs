@@ -2,25 +2,61 @@
 //! tables fitted to the terminal.
 
 use std::fmt;
-use std::io::Write as _;
+use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use comfy_table::{ContentArrangement, Table, presets};
 
-/// Prints text and a line break. A closed pipe (`agon games | head`) is no error.
+/// Set when something could not be printed; [`lost`] tells.
+static LOST: AtomicBool = AtomicBool::new(false);
+
+/// Prints text and a line break. A closed pipe (`agon games | head`) is no error;
+/// anything else, such as a full disk, is remembered for the exit code.
 pub fn print(text: &str) {
+    write(format!("{text}\n").as_bytes());
+}
+
+/// Prints bytes as they are.
+pub fn write(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
-    let _ = writeln!(out, "{text}");
+    let written = out.write_all(bytes).and_then(|()| out.flush());
+    if let Err(error) = written
+        && error.kind() != ErrorKind::BrokenPipe
+    {
+        LOST.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Whether standard output took less than it was given.
+pub fn lost() -> bool {
+    LOST.load(Ordering::Relaxed)
 }
 
 /// Columns of text where the output is no terminal.
-const WIDE: u16 = 160;
+const WIDE: u16 = 400;
 
-/// How wide tables may be: as the terminal, or as `COLUMNS` says.
+/// Narrower tables break words.
+const NARROWEST: u16 = 60;
+
+/// How wide tables may be: as the terminal, or unbroken where there is none.
 pub fn width() -> u16 {
+    if !std::io::stdout().is_terminal() {
+        return WIDE;
+    }
     let said = std::env::var("COLUMNS")
         .ok()
         .and_then(|columns| columns.parse().ok());
-    said.or_else(|| Table::new().width()).unwrap_or(WIDE)
+    let width: Option<u16> = said.or_else(|| Table::new().width());
+    width.unwrap_or(WIDE).max(NARROWEST)
+}
+
+/// A number with its noun: `1 setting`, `3 settings`.
+pub fn counted(number: u64, noun: &str) -> String {
+    if number == 1 {
+        format!("1 {noun}")
+    } else {
+        format!("{number} {noun}s")
+    }
 }
 
 /// A borderless table.

@@ -96,6 +96,9 @@ impl Tables {
     }
 
     fn render(&self, compare: bool) -> String {
+        if self.summary.is_empty() {
+            return "no session is done yet".to_owned();
+        }
         let summary = self.summary.render(width());
         if !compare {
             return summary;

@@ -22,6 +22,8 @@ pub struct Session {
     pub measures: Measures,
     #[serde(default)]
     decisions: Vec<IgnoredAny>,
+    #[serde(default)]
+    moves: Vec<IgnoredAny>,
 }
 
 /// What a session cost; beside the record, never in it.
@@ -76,6 +78,28 @@ impl Session {
     /// How many answers came from outside.
     pub fn decisions(&self) -> usize {
         self.decisions.len()
+    }
+
+    /// How many asks were answered or forfeited.
+    pub fn asks(&self) -> u64 {
+        self.moves.len() as u64
+    }
+
+    /// Mean payoff of a player's seats, for every player, in order of first seats.
+    pub fn payoffs_by_player(&self) -> Vec<(String, f64)> {
+        let mut sums: Vec<(String, f64, f64)> = Vec::new();
+        for (player, payoff) in self.spec.seats.iter().zip(&self.outcome.payoffs) {
+            match sums.iter_mut().find(|(known, ..)| *known == player.name) {
+                Some((_, sum, seats)) => {
+                    *sum += payoff;
+                    *seats += 1.0;
+                }
+                None => sums.push((player.name.clone(), *payoff, 1.0)),
+            }
+        }
+        sums.into_iter()
+            .map(|(name, sum, seats)| (name, sum / seats))
+            .collect()
     }
 
     /// Fouls of all seats.

@@ -11,6 +11,9 @@ use crate::session::Session;
 /// How results of a simulated model are marked.
 pub const SIMULATED: &str = "simulated";
 
+/// Keeps what belongs together on one line of a narrow table.
+const NO_BREAK: &str = "\u{a0}";
+
 /// The scheme that is shown first.
 const FIRST_SCHEME: &str = "iclr2025";
 
@@ -34,8 +37,25 @@ struct Row {
     sessions: u64,
     fouls: u64,
     forfeits: u64,
-    payoff: Accumulator,
+    /// Payoff of a seat by player, in order of first seats.
+    payoffs: Vec<(String, Accumulator)>,
+    asks: u64,
     scores: BTreeMap<String, Accumulator>,
+}
+
+impl Row {
+    /// One line per player where several sit.
+    fn payoffs(&self) -> String {
+        let line = |(player, payoff): &(String, Accumulator)| {
+            let payoff = spread(Some(payoff), 2);
+            if self.payoffs.len() == 1 {
+                payoff
+            } else {
+                format!("{player}{NO_BREAK}{payoff}")
+            }
+        };
+        self.payoffs.iter().map(line).collect::<Vec<_>>().join("\n")
+    }
 }
 
 impl Summary {
@@ -59,12 +79,25 @@ impl Summary {
         row.sessions += 1;
         row.fouls += u64::from(session.fouls());
         row.forfeits += u64::from(session.forfeits());
-        row.payoff.add(session.mean_payoff());
+        row.asks += session.asks();
+        for (player, payoff) in session.payoffs_by_player() {
+            let place = row.payoffs.iter().position(|(known, _)| *known == player);
+            let place = place.unwrap_or_else(|| {
+                row.payoffs.push((player, Accumulator::default()));
+                row.payoffs.len() - 1
+            });
+            row.payoffs[place].1.add(payoff);
+        }
         for (scheme, score) in &session.measures.scores {
             row.scores.entry(scheme.clone()).or_default().add(*score);
         }
         self.sessions += 1;
         self.simulated += u64::from(session.simulated);
+    }
+
+    /// Whether no session has been taken in.
+    pub fn is_empty(&self) -> bool {
+        self.sessions == 0
     }
 
     /// The table in at most `width` columns, with a line below it that says what
@@ -101,7 +134,7 @@ impl Summary {
                     .iter()
                     .map(|scheme| spread(row.scores.get(*scheme), 1)),
             );
-            cells.push(spread(Some(&row.payoff), 2));
+            cells.push(row.payoffs());
             if has_fouls {
                 cells.extend([row.fouls.to_string(), row.forfeits.to_string()]);
             }
@@ -116,13 +149,23 @@ impl Summary {
         }
         let mut text = trimmed(&table);
         let sessions = self.sessions;
+        let noun = if sessions == 1 { "session" } else { "sessions" };
         text.push_str(&format!(
-            "\n\n{sessions} sessions; mean \u{b1} sd over repeats"
+            "\n\n{sessions} {noun}; mean \u{b1} sd over repeats; payoff: of one seat in one session"
         ));
         if self.simulated > 0 {
             text.push_str(&format!(
                 "; {} with a SIMULATED model: they say nothing about any real one",
                 self.simulated
+            ));
+        }
+        let forfeits: u64 = self.rows.iter().map(|row| row.forfeits).sum();
+        let asks: u64 = self.rows.iter().map(|row| row.asks).sum();
+        if forfeits > 0 {
+            let share = 100.0 * forfeits as f64 / asks.max(1) as f64;
+            text.push_str(&format!(
+                "\nATTENTION: {forfeits} of {asks} asks ({share:.1} %) were forfeited after too many \
+                 fouls;\nscores count what the game does then, which no player chose"
             ));
         }
         text
@@ -144,7 +187,7 @@ pub(crate) fn spread(numbers: Option<&Accumulator>, decimals: usize) -> String {
         return "-".to_owned();
     };
     match numbers.and_then(Accumulator::standard_deviation) {
-        Some(spread) => format!("{mean:.decimals$} \u{b1} {spread:.decimals$}"),
+        Some(spread) => format!("{mean:.decimals$}{NO_BREAK}\u{b1}{NO_BREAK}{spread:.decimals$}"),
         None => format!("{mean:.decimals$}"),
     }
 }
@@ -161,8 +204,8 @@ pub(crate) fn plain_table(width: u16) -> Table {
 
 /// The table's text without blanks at the ends of lines.
 pub(crate) fn trimmed(table: &Table) -> String {
-    let lines: Vec<String> = table
-        .to_string()
+    let text = table.to_string().replace(NO_BREAK, " ");
+    let lines: Vec<String> = text
         .lines()
         .map(|line| line.trim_end().to_owned())
         .collect();

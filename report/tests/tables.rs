@@ -181,3 +181,23 @@ fn newer_and_foreign_lines_are_refused() {
         Err(SessionError::Malformed(_))
     ));
 }
+
+#[test]
+fn payoffs_are_told_by_player_and_forfeits_aloud() {
+    let line = line("divide_dollar", 0, json!({}));
+    let mut record: serde_json::Value = serde_json::from_str(&line).unwrap();
+    record["spec"]["seats"][0]["name"] = json!("other");
+    record["outcome"]["payoffs"][0] = json!(7.0);
+    record["outcome"]["forfeits"][0] = json!(3);
+    let mut summary = Summary::default();
+    summary.add(&session(&record.to_string()));
+    let text = summary.render(200);
+    assert!(
+        text.contains("other 7.00") && text.contains("subject 200.00"),
+        "{text}"
+    );
+    assert!(
+        text.contains("ATTENTION: 3 of 200 asks (1.5 %) were forfeited"),
+        "{text}"
+    );
+}

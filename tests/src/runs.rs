@@ -160,3 +160,25 @@ pub fn fouls(records: &[u8]) -> BTreeMap<String, u64> {
 fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
+
+/// How many seats of a run were asked anything outside. A seat waits for one
+/// answer at a time, so no more decisions than this can be under way when a
+/// gateway dies: answered by the model server, perhaps, but not recorded yet.
+///
+/// # Panics
+/// A line is no record.
+pub fn asking_seats(records: &[u8]) -> u64 {
+    let lines = records
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty());
+    let count = lines.map(|line| {
+        let record: Value = serde_json::from_slice(line).expect("a record as JSON");
+        let decisions = record["decisions"].as_array().cloned().unwrap_or_default();
+        let seats: std::collections::BTreeSet<u64> = decisions
+            .iter()
+            .filter_map(|decision| decision["seat"].as_u64())
+            .collect();
+        seats.len() as u64
+    });
+    count.sum()
+}

@@ -126,6 +126,20 @@ fn a_changed_record_does_not_verify() {
     fs::write(&records, changed).unwrap();
     let ended = run(&["verify", &records.display().to_string()]).expect_code(1);
     assert!(ended.out.contains("differs at byte"), "{}", ended.out);
+
+    // A run that was cut short says so; a record that stands twice is a fault.
+    let first = text.lines().next().unwrap();
+    fs::write(&records, format!("{first}\n")).unwrap();
+    let cut = run(&["verify", &records.display().to_string()]).expect_code(0);
+    assert!(
+        cut.out
+            .contains("1 of 1 records verified; the experiment has 7 more"),
+        "{}",
+        cut.out
+    );
+    fs::write(&records, format!("{first}\n{first}\n")).unwrap();
+    let twice = run(&["verify", &records.display().to_string()]).expect_code(1);
+    assert!(twice.out.contains("stands here twice"), "{}", twice.out);
 }
 
 #[test]

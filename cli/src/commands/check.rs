@@ -5,7 +5,7 @@ use agon_coordinator::experiment::expand;
 
 use super::experiment_arguments::ExperimentArguments;
 use crate::failure::Failure;
-use crate::output;
+use crate::output::{self, counted};
 
 /// Arguments of `agon check`.
 #[derive(Debug, clap::Args)]
@@ -22,7 +22,9 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
     let settings = sessions.last().map_or(0, |last| last.setting_index + 1);
     let sessions = sessions.len();
     output::print(&format!(
-        "{name} is good: {settings} settings, {sessions} sessions"
+        "{name} is good: {}, {}",
+        counted(settings as u64, "setting"),
+        counted(sessions as u64, "session")
     ));
     Ok(())
 }

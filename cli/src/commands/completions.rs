@@ -5,6 +5,7 @@ use clap::CommandFactory as _;
 use clap_complete::Shell;
 
 use crate::args::Cli;
+use crate::output;
 
 /// Arguments of `agon completions`.
 #[derive(Debug, clap::Args)]
@@ -15,10 +16,7 @@ pub struct Completions {
 
 /// Writes the script to standard output.
 pub fn run(arguments: &Completions) {
-    clap_complete::generate(
-        arguments.shell,
-        &mut Cli::command(),
-        "agon",
-        &mut std::io::stdout(),
-    );
+    let mut script = Vec::new();
+    clap_complete::generate(arguments.shell, &mut Cli::command(), "agon", &mut script);
+    output::write(&script);
 }

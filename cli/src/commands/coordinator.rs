@@ -30,7 +30,7 @@ pub struct Coordinator {
     listen: String,
     /// How long a worker holds a session without renewing its lease
     #[arg(long, env = "AGON_LEASE_TTL", default_value = "10s", value_name = "TIME",
-          value_parser = humantime::parse_duration)]
+          value_parser = lease_ttl)]
     lease_ttl: Duration,
     /// Gateway to tell when a session's decisions are no longer needed, because
     /// its record is stored
@@ -88,4 +88,16 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
         });
         Ok(())
     })
+}
+
+/// Shorter leases would run out between two renewals on a busy machine.
+const SHORTEST_LEASE: Duration = Duration::from_secs(1);
+
+fn lease_ttl(text: &str) -> Result<Duration, String> {
+    let ttl = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    if ttl >= SHORTEST_LEASE {
+        Ok(ttl)
+    } else {
+        Err("must be at least 1s".to_owned())
+    }
 }

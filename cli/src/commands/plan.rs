@@ -10,7 +10,7 @@ use agon_coordinator::experiment::{ModelPlan, plan};
 use super::experiment_arguments::ExperimentArguments;
 use crate::failure::Failure;
 use crate::model_config::{ModelArguments, SIMULATED};
-use crate::output::{self, Columns};
+use crate::output::{self, Columns, counted};
 
 /// Longest reply of a model that is nowhere configured (the simulated one).
 const DEFAULT_LONGEST_REPLY: u32 = 1024;
@@ -35,7 +35,11 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
     let plan = plan(&checked.document, &longest_reply).map_err(Failure::input)?;
     let name = &checked.document.name;
     let (settings, sessions) = (plan.settings, plan.sessions);
-    output::print(&format!("{name}: {settings} settings, {sessions} sessions"));
+    output::print(&format!(
+        "{name}: {}, {}",
+        counted(settings, "setting"),
+        counted(sessions, "session")
+    ));
     if plan.models.is_empty() {
         output::print("No model plays: nothing to pay.");
         return Ok(());
@@ -101,7 +105,7 @@ fn costs(
     model: &str,
     needs: &ModelPlan,
 ) -> Option<(NanoDollars, NanoDollars)> {
-    if model == SIMULATED {
+    if model == SIMULATED && config.model_names().all(|name| name != SIMULATED) {
         return Some((NanoDollars(0), NanoDollars(0)));
     }
     let price = config.resolve_without_keys(model).ok()?.price?;

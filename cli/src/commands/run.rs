@@ -30,7 +30,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::results;
 use crate::role::{LogArguments, MetricsArguments, StoreArguments, runtime};
-use crate::run_folder::{self, RunFolder};
+use crate::run_folder::{self as files, RunFolder};
 
 /// Headings of the help text.
 const RUNNING: &str = "Running";
@@ -99,6 +99,8 @@ enum End {
 /// missing, 130 when stopped by Ctrl-C.
 pub fn run(arguments: &Run, log: &LogArguments) -> Result<(), Failure> {
     let checked = arguments.experiment.check()?;
+    // Tried before anything is played and paid for.
+    run_folder(arguments, &checked)?;
     runtime()?.block_on(async {
         let guard = log.start("run", true)?;
         let span = tracing::info_span!("experiment", experiment_id = checked.document.name);
@@ -367,6 +369,16 @@ fn tell_set_aside(state: &WatchExperimentResponse) -> usize {
     reasons.values().map(Vec::len).sum()
 }
 
+/// Where the results go.
+fn run_folder(arguments: &Run, checked: &CheckedExperiment) -> Result<RunFolder, Failure> {
+    let runs = arguments.store.data.join("runs");
+    let path = arguments
+        .out
+        .clone()
+        .unwrap_or_else(|| runs.join(&checked.document.name));
+    RunFolder::create(path)
+}
+
 /// Fetches what is done, writes it and prints the table; returns how many
 /// sessions are done.
 async fn collect(
@@ -374,20 +386,13 @@ async fn collect(
     checked: &CheckedExperiment,
     experiments: Transport,
 ) -> Result<(RunFolder, u64), Failure> {
-    let path = arguments.out.clone().unwrap_or_else(|| {
-        arguments
-            .store
-            .data
-            .join("runs")
-            .join(&checked.document.name)
-    });
-    let folder = RunFolder::create(path)?;
-    folder.write(run_folder::EXPERIMENT, &checked.text)?;
-    folder.write(run_folder::DOCUMENT, &checked.document_text()?)?;
+    let folder = run_folder(arguments, checked)?;
+    folder.write(files::EXPERIMENT, &checked.text)?;
+    folder.write(files::DOCUMENT, &checked.document_text()?)?;
     folder.write_templates(checked.templates.iter())?;
     let client = results::experiment_client(experiments);
     let (table, done) = results::collect(client, &checked.document, &folder).await?;
-    folder.write(run_folder::SUMMARY, &table)?;
+    folder.write(files::SUMMARY, &table)?;
     output::print(&table);
     Ok((folder, done))
 }

@@ -2,10 +2,13 @@
 //! model and changes no record; the comparison is `agon_worker::verify`. Started by
 //! `commands.rs`.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agon_agents::PromptLibrary;
+use agon_coordinator::experiment::{ExperimentDocument, expand};
+use agon_engine::record::StoredRecord;
 use agon_service_kit::tasks::{Tasks, with_causes};
 use agon_worker::verify::{VerifyError, verify};
 
@@ -38,9 +41,13 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
         let guard = log.start("verify", true)?;
         let tasks = Tasks::new();
         let (mut verified, mut different, mut unreadable) = (0u64, 0u64, 0u64);
+        let mut roll = Roll::read(&records)?;
         for line in lines::read(&records) {
             let outcome = match line {
-                Ok(line) => verify_line(&tasks, &line, &library).await,
+                Ok(line) => {
+                    roll.call(&line.text);
+                    verify_line(&tasks, &line, &library).await
+                }
                 Err(error) => Err((error, true)),
             };
             match outcome {
@@ -57,16 +64,85 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
         }
         guard.shutdown().await;
         let all = verified + different + unreadable;
-        output::print(&format!("{verified} of {all} records verified"));
+        output::print(&format!(
+            "{verified} of {all} records verified{}",
+            roll.missing()
+        ));
+        for fault in &roll.faults {
+            different += 1;
+            output::print(&format!("fault: {fault}"));
+        }
         match (all, unreadable, different) {
             (0, ..) => Err(Failure::BadInput(format!("{} is empty", records.display()))),
             (_, 0, 0) => Ok(()),
             (_, 0, faults) => Err(Failure::BadNews(format!(
-                "{faults} of {all} records differ"
+                "{}, see above",
+                output::counted(faults, "fault")
             ))),
-            (_, faults, _) => Err(Failure::BadInput(format!("{faults} lines are unreadable"))),
+            (_, faults, _) => Err(Failure::BadInput(format!(
+                "{} cannot be read, see above",
+                output::counted(faults, "line")
+            ))),
         }
     })
+}
+
+/// The sessions that a run should hold, by the document in its folder.
+struct Roll {
+    /// Ids that have not been seen; `None` without a document.
+    expected: Option<BTreeSet<String>>,
+    seen: BTreeSet<String>,
+    faults: Vec<String>,
+}
+
+impl Roll {
+    fn read(records: &Path) -> Result<Self, Failure> {
+        let path = records.with_file_name(crate::run_folder::DOCUMENT);
+        let expected = match std::fs::read(&path) {
+            Err(_) => None,
+            Ok(bytes) => {
+                let wrong = |faults| Failure::BadInput(format!("{}: {faults}", path.display()));
+                let document = ExperimentDocument::from_json(&bytes).map_err(wrong)?;
+                let sessions = expand(&document).map_err(wrong)?.into_iter();
+                Some(
+                    sessions
+                        .map(|session| session.spec.id().to_string())
+                        .collect(),
+                )
+            }
+        };
+        Ok(Self {
+            expected,
+            seen: BTreeSet::new(),
+            faults: Vec::new(),
+        })
+    }
+
+    /// Notes a record; one that stands twice, or is of no session of the
+    /// experiment, is a fault.
+    fn call(&mut self, line: &str) {
+        let Ok(stored) = StoredRecord::from_line(line) else {
+            return;
+        };
+        let session = stored.session.to_string();
+        if !self.seen.insert(session.clone()) {
+            self.faults
+                .push(format!("session {session} stands here twice"));
+        } else if let Some(expected) = &mut self.expected
+            && !expected.remove(&session)
+        {
+            self.faults
+                .push(format!("session {session} is none of this experiment"));
+        }
+    }
+
+    /// Says how many sessions the run has no record of.
+    fn missing(&self) -> String {
+        match self.expected.as_ref().map_or(0, BTreeSet::len) {
+            0 => String::new(),
+            missing => format!("; the experiment has {missing} more that have no record here"),
+        }
+    }
 }
 
 /// Verifies one line; the flag of a fault says whether the line is unreadable.
