@@ -162,7 +162,8 @@ fn a_killed_gateway_comes_back_and_only_what_was_in_flight_is_asked_again() {
             cluster.restart_gateway();
             running.join().unwrap();
         });
-        let asked_twice = models.count("requests") - runs::decisions(&runs::records(&out));
+        let records = runs::records(&out);
+        let asked_twice = models.count("requests") - runs::decisions(&records);
         let under_way = runs::asking_seats(&records);
         assert!(
             asked_twice <= under_way,
