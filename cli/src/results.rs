@@ -33,14 +33,18 @@ pub fn experiment_client(transport: Transport) -> ExperimentServiceClient<Transp
 
 /// What a refusal means to the user.
 pub fn refused(whom: &str, refusal: &Status) -> Failure {
-    let reason = refusal.message();
+    // A status that came over the wire has no source, a torn connection has.
+    let reason = match (refusal.source(), refusal.message()) {
+        (Some(source), _) => with_causes(source),
+        (None, "") => format!("{}, is it another service?", refusal.code()),
+        (None, message) => message.to_owned(),
+    };
     match ErrorClass::of(refusal) {
         class if class.is_retryable() || is_retryable(refusal) => {
-            let reason = with_causes(refusal.source().unwrap_or(refusal));
-            Failure::Surroundings(format!("{whom} does not answer: {reason}; is it running?"))
+            Failure::Surroundings(format!("{whom} does not answer: {reason}"))
         }
         ErrorClass::Internal => Failure::Surroundings(format!("{whom} failed: {reason}")),
-        _ => Failure::BadInput(reason.to_owned()),
+        _ => Failure::BadInput(reason),
     }
 }
 

@@ -15,6 +15,9 @@ use crate::failure::Failure;
 use crate::presets;
 use crate::templates;
 
+/// The player that `--model` replaces.
+const SUBJECT: &str = "subject";
+
 /// An experiment and the changes to it.
 #[derive(Debug, clap::Args)]
 pub struct ExperimentArguments {
@@ -76,6 +79,7 @@ impl ExperimentArguments {
     /// # Errors
     /// Everything that is wrong with it, each with its place.
     pub fn check(&self) -> Result<CheckedExperiment, Failure> {
+        self.refuse_two_models_for_one()?;
         let source = presets::find(&self.experiment)?;
         let bad = |errors| Failure::BadInput(format!("{errors}"));
         let mut file = ExperimentFile::parse(&source.name, &source.text).map_err(bad)?;
@@ -102,6 +106,19 @@ impl ExperimentArguments {
             templates,
             models,
         })
+    }
+
+    fn refuse_two_models_for_one(&self) -> Result<(), Failure> {
+        let subject = self.model.iter().map(|_| SUBJECT);
+        let named = self.players.iter().map(|(player, _)| player.as_str());
+        let mut seen = BTreeSet::new();
+        for player in subject.chain(named) {
+            if !seen.insert(player) {
+                let text = format!("player {player} is given two models on the command line");
+                return Err(Failure::BadInput(text));
+            }
+        }
+        Ok(())
     }
 
     /// Runs of one file with different models are different experiments, so that

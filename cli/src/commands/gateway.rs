@@ -15,6 +15,7 @@ use crate::data_folder::ServiceFolder;
 use crate::failure::Failure;
 use crate::model_config::ModelArguments;
 use crate::output::{self, Columns};
+use crate::results::refused;
 use crate::role::{LogArguments, MetricsArguments, StoreArguments, announce, run_service, runtime};
 
 /// Calls at providers may finish within this time when the gateway stops.
@@ -108,12 +109,7 @@ async fn status(url: &str) -> Result<(), Failure> {
     let asked = client
         .get_gateway_status(GetGatewayStatusRequest::default())
         .await;
-    let status = asked.map_err(|refusal| {
-        Failure::Surroundings(format!(
-            "cannot reach the gateway at {url}: {}",
-            refusal.message()
-        ))
-    })?;
+    let status = asked.map_err(|refusal| refused(&format!("the gateway at {url}"), &refusal))?;
     let status = status.into_inner();
     output::print(&format!(
         "decided {} ({} from the ledger), {} waiting for quota, {} at providers",
