@@ -270,8 +270,12 @@ impl ProviderConfig {
             keys: section.keys.or(known_keys).unwrap_or_default(),
             limits,
             timeout,
-            structured_output: defaults.map_or(StructuredOutput::None, |b| b.structured_output),
-            seed: defaults.is_some_and(|builtin| builtin.seed),
+            // A server that we do not know is believed to take everything; one
+            // that does not is asked with less (`providers/openai/abilities.rs`).
+            structured_output: defaults.map_or(StructuredOutput::JsonSchema, |builtin| {
+                builtin.structured_output
+            }),
+            seed: defaults.is_none_or(|builtin| builtin.seed),
             output_limit_field: defaults.map_or(OutputLimitField::MaxTokens, |builtin| {
                 builtin.output_limit_field
             }),

@@ -68,6 +68,14 @@ pub enum DecideError {
         /// What came last.
         last: String,
     },
+    /// What answers is no model server.
+    #[error("model {model}: the provider answers, but not in its protocol: {last}")]
+    NotItsProtocol {
+        /// The model.
+        model: String,
+        /// What was wrong with the last answer.
+        last: String,
+    },
     /// The gateway is going down and the call was not made yet.
     #[error("the gateway is stopping")]
     Stopping,
@@ -100,7 +108,7 @@ impl DecideError {
             Self::Ledger(LedgerError::Embedded { .. }) => ErrorClass::GaveUp,
             Self::Ledger(_) | Self::Admission(_) => ErrorClass::Unavailable,
             Self::NoKeyLeft { .. } => ErrorClass::GaveUp,
-            Self::PatienceOver { .. } => ErrorClass::GaveUp,
+            Self::PatienceOver { .. } | Self::NotItsProtocol { .. } => ErrorClass::GaveUp,
             Self::Unrecorded { .. } | Self::Stopping | Self::Abandoned => ErrorClass::Unavailable,
         }
     }

@@ -255,7 +255,7 @@ impl Decider {
                     self.hold(pool, &key, delay).await;
                     troubles.check(&route.model.name)?;
                 }
-                Remedy::Retry(_) => {
+                Remedy::Retry(_) | Remedy::RetryUnreadable => {
                     pool.complain(&refusal.reason);
                     troubles.check(&route.model.name)?;
                     self.unpaid(passengers, tokio::time::sleep(delay)).await?;

@@ -70,6 +70,9 @@ pub enum Remedy {
     /// Try again, at the earliest after this time (absent: after our own
     /// back-off).
     Retry(Option<Duration>),
+    /// It answered, but nothing that its protocol knows: try again a few times,
+    /// in case only something on the way was broken.
+    RetryUnreadable,
     /// The key has no quota left for now (absent: for as long as our own
     /// back-off says).
     HoldKey(Option<Duration>),

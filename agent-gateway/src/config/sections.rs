@@ -49,9 +49,11 @@ pub struct ModelSection {
     pub provider: String,
     /// The provider's name for it. Default: the section's name.
     pub model: Option<String>,
-    /// How it takes a reply format. Default: what its provider can, else none.
+    /// How it takes a reply format. Default: what a built-in provider
+    /// can, else `json_schema`; a server that refuses it is asked with less.
     pub structured_output: Option<StructuredOutput>,
-    /// It accepts a sampling seed. Default: what its provider can, else false.
+    /// It accepts a sampling seed. Default: what a built-in provider
+    /// can, else true; a server that refuses it is asked without.
     pub seed: Option<bool>,
     /// The most tokens it may write when the request does not say. Default 1024.
     pub max_output_tokens: Option<u32>,

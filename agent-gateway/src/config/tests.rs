@@ -58,8 +58,8 @@ fn documented_file_is_read_as_documented() {
     assert_eq!(model.price.unwrap().input_per_million.0, 230_000_000);
 
     let tiny = config.resolve("tiny").unwrap();
-    assert_eq!((tiny.model.as_str(), tiny.seed), ("tiny", false));
-    assert_eq!(tiny.structured_output, StructuredOutput::None);
+    assert_eq!((tiny.model.as_str(), tiny.seed), ("tiny", true));
+    assert_eq!(tiny.structured_output, StructuredOutput::JsonSchema);
 }
 
 #[test]
@@ -96,6 +96,23 @@ fn section_of_a_builtin_provider_keeps_what_it_does_not_say() {
         model.output_limit_field,
         OutputLimitField::MaxCompletionTokens
     );
+}
+
+#[test]
+fn builtin_abilities_are_kept_unless_the_model_says_otherwise() {
+    let text = "[providers.mistral]\ntimeout = '9s'\n[providers.groq]\nbase_url = 'http://h/v1'\n\
+                [models.m]\nprovider = 'mistral'\n[models.g]\nprovider = 'groq'\n\
+                [models.plain]\nprovider = 'own'\nstructured_output = 'none'\nseed = false\n\
+                [providers.own]\nbase_url = 'http://h/v1'";
+    let config = GatewayConfig::parse("gateway.toml", text).unwrap();
+    let abilities = |name: &str| {
+        let model = config.resolve_without_keys(name).unwrap();
+        (model.structured_output, model.seed)
+    };
+    assert_eq!(abilities("m"), (StructuredOutput::JsonSchema, false));
+    assert_eq!(abilities("g"), (StructuredOutput::JsonObject, true));
+    assert_eq!(abilities("plain"), (StructuredOutput::None, false));
+    assert_eq!(abilities("own/x"), (StructuredOutput::JsonSchema, true));
 }
 
 #[test]

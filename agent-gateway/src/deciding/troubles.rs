@@ -19,6 +19,10 @@ const PROVIDER_DELAYS: DelayPolicy = DelayPolicy {
     give_up_after: None,
 };
 
+/// So many unreadable answers in a row are no accident: somebody else answers
+/// at the address. With the delays above this takes half a minute.
+const MOST_UNREADABLE: u32 = 8;
+
 /// The bad luck of one decision with its provider.
 pub(super) struct Troubles {
     patience: Duration,
@@ -26,6 +30,7 @@ pub(super) struct Troubles {
     spent: Duration,
     held: Duration,
     tries: u32,
+    unreadable_in_a_row: u32,
     last: String,
 }
 
@@ -39,6 +44,7 @@ impl Troubles {
             spent,
             held,
             tries: 0,
+            unreadable_in_a_row: 0,
             last: String::new(),
         }
     }
@@ -49,6 +55,10 @@ impl Troubles {
         self.last.clone_from(&refusal.reason);
         self.spent += took;
         let own = self.delays.next_delay().unwrap_or(PROVIDER_DELAYS.cap);
+        self.unreadable_in_a_row = match refusal.remedy {
+            Remedy::RetryUnreadable => self.unreadable_in_a_row + 1,
+            _ => 0,
+        };
         match refusal.remedy {
             Remedy::HoldKey(after) => {
                 self.held = after.unwrap_or(own);
@@ -58,6 +68,10 @@ impl Troubles {
                 let delay = after.map_or(own, |after| after.max(own));
                 self.spent += delay;
                 delay
+            }
+            Remedy::RetryUnreadable => {
+                self.spent += own;
+                own
             }
             Remedy::QuarantineKey | Remedy::AskWithLess | Remedy::GiveUp => Duration::ZERO,
         }
@@ -70,6 +84,12 @@ impl Troubles {
     }
 
     pub(super) fn check(&self, model: &str) -> Result<(), DecideError> {
+        if self.unreadable_in_a_row >= MOST_UNREADABLE {
+            return Err(DecideError::NotItsProtocol {
+                model: model.to_owned(),
+                last: self.last.clone(),
+            });
+        }
         if self.spent < self.patience {
             return Ok(());
         }
@@ -83,6 +103,8 @@ impl Troubles {
 
 #[cfg(test)]
 mod tests {
+    use agon_service_kit::status::ErrorClass;
+
     use super::*;
 
     const SECOND: Duration = Duration::from_secs(1);
@@ -111,6 +133,27 @@ mod tests {
         troubles.note(SECOND, &refusal(Remedy::Retry(None)));
         let over = troubles.check("m").unwrap_err().to_string();
         assert!(over.contains("2 tries, at last: why"), "{over}");
+    }
+
+    #[test]
+    fn unreadable_answers_in_a_row_end_long_patience() {
+        let mut troubles = Troubles::new(10_000 * SECOND);
+        let mut noted = |remedy, times| {
+            for _ in 0..times {
+                troubles.note(SECOND, &refusal(remedy));
+            }
+            troubles.check("m")
+        };
+        assert!(noted(Remedy::RetryUnreadable, 7).is_ok());
+        assert!(noted(Remedy::Retry(None), 9).is_ok());
+        assert!(noted(Remedy::RetryUnreadable, 7).is_ok());
+        let error = noted(Remedy::RetryUnreadable, 1).unwrap_err();
+        assert_eq!(error.class(), ErrorClass::GaveUp);
+        let said = error.to_string();
+        assert!(
+            said.contains("the provider answers, but not in its protocol: why"),
+            "{said}"
+        );
     }
 
     #[test]

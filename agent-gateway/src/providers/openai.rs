@@ -1,26 +1,24 @@
 //! OpenAI chat completions, on any base URL that speaks them: OpenAI, vLLM,
 //! Ollama, DeepInfra, OpenRouter and many more. Builds the request from the
-//! model's settings, reads the reply and its usage. What errors mean is in
-//! `openai/errors.rs`, what a server turned out not to take in
+//! model's settings and sends it. Reading replies is in `openai/reply.rs`, what
+//! errors mean in `openai/errors.rs`, what a server turned out not to take in
 //! `openai/abilities.rs`. Called through the `Provider` contract.
 
 mod abilities;
 mod errors;
+mod reply;
 
 use async_trait::async_trait;
-use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
+use reqwest::header::{CONTENT_TYPE, HeaderValue};
 use secrecy::ExposeSecret;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{Call, Provider, Refusal, Remedy, Reply};
 use crate::config::{OutputLimitField, ResolvedModel, StructuredOutput};
-use crate::decision::{ReplyFormat, Request, Usage};
+use crate::decision::{ReplyFormat, Request};
 
 use abilities::{Abilities, Ability};
-
-/// A simulated server says so with this header, and only it does.
-const SIMULATED_HEADER: &str = "x-agon-simulated";
 
 /// No model writes this much; a broken server may, until memory ends.
 const LARGEST_REPLY_BYTES: usize = 16 * 1024 * 1024;
@@ -94,7 +92,7 @@ impl OpenAi {
             }
             return filtered(refusal);
         }
-        read_reply(&headers, &body)
+        reply::read(&headers, &body)
     }
 }
 
@@ -229,114 +227,6 @@ fn give_up(reason: String) -> Refusal {
         remedy: Remedy::GiveUp,
         reason,
         maybe_used: false,
-    }
-}
-
-#[derive(Deserialize)]
-struct Completion {
-    #[serde(default)]
-    model: Option<String>,
-    #[serde(default)]
-    choices: Vec<Choice>,
-    #[serde(default)]
-    usage: Option<WireUsage>,
-}
-
-#[derive(Deserialize)]
-struct Choice {
-    message: ChoiceMessage,
-    #[serde(default)]
-    finish_reason: Option<String>,
-}
-
-#[derive(Deserialize)]
-struct ChoiceMessage {
-    #[serde(default)]
-    content: Option<Content>,
-    #[serde(default)]
-    refusal: Option<String>,
-}
-
-/// Nearly everybody sends a string; a few send the parts of one.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Content {
-    Text(String),
-    Parts(Vec<ContentPart>),
-}
-
-#[derive(Deserialize)]
-struct ContentPart {
-    #[serde(default)]
-    text: String,
-}
-
-#[derive(Deserialize)]
-struct WireUsage {
-    #[serde(default)]
-    prompt_tokens: u64,
-    #[serde(default)]
-    completion_tokens: u64,
-    #[serde(default)]
-    prompt_tokens_details: Option<PromptDetails>,
-    #[serde(default)]
-    completion_tokens_details: Option<CompletionDetails>,
-}
-
-#[derive(Deserialize)]
-struct PromptDetails {
-    #[serde(default)]
-    cached_tokens: Option<u64>,
-}
-
-#[derive(Deserialize)]
-struct CompletionDetails {
-    #[serde(default)]
-    reasoning_tokens: Option<u64>,
-}
-
-fn read_reply(headers: &HeaderMap, body: &[u8]) -> Result<Reply, Refusal> {
-    let broken = |why: String| Refusal {
-        remedy: Remedy::Retry(None),
-        reason: format!("the reply cannot be read: {why}"),
-        maybe_used: true,
-    };
-    let completion: Completion =
-        serde_json::from_slice(body).map_err(|error| broken(error.to_string()))?;
-    let Some(choice) = completion.choices.into_iter().next() else {
-        // Routers report errors of the server behind them with status 200.
-        return Err(errors::inside_success(headers, body)
-            .unwrap_or_else(|| broken("it has no choices".to_owned())));
-    };
-    let text = match choice.message.content {
-        Some(Content::Text(text)) => text,
-        Some(Content::Parts(parts)) => parts.into_iter().map(|part| part.text).collect(),
-        None => choice.message.refusal.unwrap_or_default(),
-    };
-    Ok(Reply {
-        text,
-        answered_by: completion.model.unwrap_or_default(),
-        finish_reason: choice.finish_reason.unwrap_or_default(),
-        usage: completion.usage.map(read_usage),
-        simulated: headers
-            .get(SIMULATED_HEADER)
-            .is_some_and(|value| value == "true"),
-    })
-}
-
-fn read_usage(usage: WireUsage) -> Usage {
-    Usage {
-        input_tokens: usage.prompt_tokens,
-        output_tokens: usage.completion_tokens,
-        cached_input_tokens: usage
-            .prompt_tokens_details
-            .and_then(|details| details.cached_tokens)
-            .unwrap_or(0),
-        reasoning_tokens: usage
-            .completion_tokens_details
-            .and_then(|details| details.reasoning_tokens)
-            .unwrap_or(0),
-        estimated: false,
     }
 }
 

@@ -68,6 +68,14 @@ pub(super) fn inside_success(headers: &HeaderMap, body: &[u8]) -> Option<Refusal
     if said.text.is_empty() {
         return None;
     }
+    if said.codes.is_empty() {
+        // Words alone may come from anything that answers at the address.
+        return Some(Refusal {
+            remedy: Remedy::RetryUnreadable,
+            reason: format!("the reply has no choices, it says: {}", said.text),
+            maybe_used: true,
+        });
+    }
     let status = said
         .codes
         .iter()

@@ -38,6 +38,14 @@ fn example_in_the_message_is_filled_from_the_stated_range() {
 }
 
 #[test]
+fn json_object_is_answered_by_the_words_of_the_prompt() {
+    let mut body = user("Answer as JSON with a number from 40 to 42, like this: {\"n\": 7}");
+    body["response_format"] = json!({"type": "json_object"});
+    let value: Value = serde_json::from_str(&answer(&body)).unwrap();
+    assert!((40..=42).contains(&value["n"].as_i64().unwrap()), "{value}");
+}
+
+#[test]
 fn re_ask_without_an_example_looks_back() {
     let mut body = user("Answer as {\"n\": 7}");
     let messages = body["messages"].as_array_mut().unwrap();
