@@ -1,6 +1,7 @@
 //! A real redis-server on a free port of this machine, with a folder of its own;
 //! stopped by its process id when it is dropped.
 
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
@@ -27,7 +28,7 @@ impl RedisServer {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let port = free_port();
         let child = spawn(port, &folder);
-        let server = Self {
+        let mut server = Self {
             child,
             port,
             folder,
@@ -60,12 +61,24 @@ impl RedisServer {
         self.wait();
     }
 
-    fn wait(&self) {
+    fn wait(&mut self) {
         let deadline = Instant::now() + STARTS_WITHIN;
-        while TcpStream::connect(("127.0.0.1", self.port)).is_err() {
-            assert!(Instant::now() < deadline, "redis-server did not start");
-            std::thread::sleep(Duration::from_millis(10));
+        while !self.answers() {
+            let ended = self.child.try_wait().expect("a child");
+            assert!(ended.is_none(), "redis-server ended at once: {ended:?}");
+            assert!(Instant::now() < deadline, "redis-server does not answer");
+            std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// Whether it has read its files and takes commands.
+    fn answers(&self) -> bool {
+        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) else {
+            return false;
+        };
+        let mut answer = [0; 5];
+        let asked = stream.write_all(b"PING\r\n");
+        asked.is_ok() && stream.read_exact(&mut answer).is_ok() && answer == *b"+PONG"
     }
 }
 
