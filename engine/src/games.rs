@@ -28,6 +28,9 @@ const ROUNDS: u32 = 20;
 /// model that can answer at all, and bound what a broken one costs.
 const DEFAULT_FOUL_ALLOWANCE: u32 = 3;
 
+/// More tries than any model needs; each is a call that somebody pays.
+const MOST_FOULS: u32 = 100;
+
 /// Longest session: more rounds than any published one, and few enough that a
 /// record stays in memory.
 const MOST_ROUNDS: u32 = 10_000;
@@ -57,6 +60,12 @@ fn check_seats(info: &GameInfo, players: usize) -> Result<(), ParameterError> {
         info.name
     );
     Err(ParameterError::new("players", message))
+}
+
+/// Every game forgives fouls, and none without end.
+fn check_fouls(allowance: u32) -> Result<(), ParameterError> {
+    let (allowance, most) = (i64::from(allowance), i64::from(MOST_FOULS));
+    check_between("foul_allowance", allowance, 0, most)
 }
 
 fn check_between(name: &str, value: i64, low: i64, high: i64) -> Result<(), ParameterError> {

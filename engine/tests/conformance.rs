@@ -82,6 +82,27 @@ fn game_names_are_unique_and_sorted_lookups_work() {
     }
 }
 
+#[test]
+fn no_game_forgives_fouls_without_end() {
+    let build = |game: usize, fouls: u64| {
+        let fouls = serde_json::Value::from(fouls);
+        (GAMES[game].build)(&[("foul_allowance".to_owned(), fouls)].into())
+    };
+    for (number, game) in GAMES.iter().enumerate() {
+        assert!(build(number, 100).is_ok(), "{}", game.info.name);
+        for fouls in [101, 1_000_000_000, u64::from(u32::MAX)] {
+            let refused = build(number, fouls).err();
+            let path = refused.map(|error| error.path);
+            assert_eq!(
+                path.as_deref(),
+                Some("foul_allowance"),
+                "{}",
+                game.info.name
+            );
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(100) })]
 

@@ -76,7 +76,7 @@ pub fn plan(
     let repeats = u64::from(document.repeats);
     let mut plan = Plan {
         settings: cells.len() as u64,
-        sessions: cells.len() as u64 * repeats,
+        sessions: (cells.len() as u64).saturating_mul(repeats),
         models: BTreeMap::new(),
     };
     for cell in &cells {
@@ -95,7 +95,7 @@ pub fn plan(
             let entry = plan.models.entry(model.to_owned()).or_default();
             if !seen.contains(&model) {
                 seen.push(model);
-                entry.sessions += repeats;
+                entry.sessions = entry.sessions.saturating_add(repeats);
             }
             let table = Table {
                 asks: u64::from(cell.game.asks_per_seat()),
@@ -162,19 +162,27 @@ fn seat_plan(player: &PlayerSpec, table: &Table, longest_reply: u64) -> ModelPla
     } else {
         REASONED_ANSWER_TOKENS
     };
+    // Tokens of one call besides the conversation.
+    let fixed = SYSTEM_TOKENS + ASK_TOKENS;
+    let longest_round = SEAT_TOKENS
+        .saturating_mul(seats)
+        .saturating_add(ROUND_TOKENS)
+        .saturating_add(most_output)
+        .saturating_add(fouls.saturating_mul(FOUL_TOKENS));
+    let tries = fouls.saturating_add(1);
+    let again = FOUL_TOKENS.saturating_mul(fouls.saturating_mul(tries) / 2);
     let mut read = Range::default();
     for round in 0..asks {
-        let past = (round * (ROUND_TOKENS + answer)).min(memory);
         if round < usual_asks {
-            read.expected += SYSTEM_TOKENS + ASK_TOKENS + past;
+            let past = round.saturating_mul(ROUND_TOKENS + answer).min(memory);
+            let call = fixed.saturating_add(past);
+            read.expected = read.expected.saturating_add(call);
         }
-        let longest_round = ROUND_TOKENS + SEAT_TOKENS * seats + most_output;
-        let longest_past = (round * (longest_round + fouls * FOUL_TOKENS)).min(memory);
-        let tries = fouls + 1;
-        let again = FOUL_TOKENS * (fouls * tries / 2);
-        read.most += tries * (SYSTEM_TOKENS + ASK_TOKENS + longest_past) + again;
+        let longest_past = round.saturating_mul(longest_round).min(memory);
+        let calls = tries.saturating_mul(fixed.saturating_add(longest_past));
+        read.most = read.most.saturating_add(calls).saturating_add(again);
     }
-    let most_asks = asks * (fouls + 1);
+    let most_asks = asks.saturating_mul(tries);
     ModelPlan {
         sessions: 1,
         decisions: Range {
@@ -183,8 +191,36 @@ fn seat_plan(player: &PlayerSpec, table: &Table, longest_reply: u64) -> ModelPla
         },
         input_tokens: read,
         output_tokens: Range {
-            expected: usual_asks * answer.min(most_output),
+            expected: usual_asks.saturating_mul(answer.min(most_output)),
             most: most_asks.saturating_mul(most_output),
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn numbers_beyond_64_bits_end_at_the_largest() {
+        let player: PlayerSpec = serde_json::from_value(json!({
+            "name": "gpt", "kind": "model",
+            "settings": { "memory_tokens": u64::MAX, "max_output_tokens": u64::MAX },
+        }))
+        .unwrap();
+        let table = Table {
+            asks: 3,
+            usual_asks: 3,
+            fouls: u64::MAX,
+            seats: u64::MAX,
+        };
+        let mut sum = seat_plan(&player, &table, 1024);
+        assert_eq!(sum.decisions.most, u64::MAX);
+        assert_eq!(sum.input_tokens.most, u64::MAX);
+        assert_eq!(sum.output_tokens.most, u64::MAX);
+        sum.add(&sum.clone(), u64::MAX);
+        assert_eq!(sum.input_tokens.expected, u64::MAX);
     }
 }

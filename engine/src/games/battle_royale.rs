@@ -20,7 +20,8 @@ use crate::chance::{Chance, HITS};
 use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, EXACT, MOST_ROUNDS, PLAYERS, check_between, check_seats, series_of,
+    DEFAULT_FOUL_ALLOWANCE, EXACT, MOST_ROUNDS, PLAYERS, check_between, check_fouls, check_seats,
+    series_of,
 };
 use crate::measures::Measures;
 use crate::registry::{Built, Registration, read_params, write_params};
@@ -92,6 +93,7 @@ impl BattleParams {
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: BattleParams = read_params(settings)?;
     check_seats(&INFO, params.players)?;
+    check_fouls(params.foul_allowance)?;
     check_between("base_hit_rate", i64::from(params.base_hit_rate), 0, 100)?;
     check_between("interval", i64::from(params.interval), 0, 100)?;
     check_between(

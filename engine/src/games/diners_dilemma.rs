@@ -19,7 +19,7 @@ use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, St
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
     DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
-    check_between, check_table, column, series_of,
+    check_between, check_fouls, check_table, column, series_of,
 };
 use crate::measures::{Measures, mean, share_deviation};
 use crate::registry::{Built, Registration, read_params, write_params};
@@ -117,6 +117,7 @@ impl DinerParams {
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: DinerParams = read_params(settings)?;
     check_table(&INFO, params.players, params.rounds)?;
+    check_fouls(params.foul_allowance)?;
     check_between("cheap_cost", params.cheap_cost, 0, LARGEST_AMOUNT)?;
     check_between("costly_cost", params.costly_cost, 0, LARGEST_AMOUNT)?;
     check_between(

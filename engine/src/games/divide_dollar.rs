@@ -18,7 +18,7 @@ use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, St
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
     DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
-    check_between, check_table, column, series_of, spread_of, total,
+    check_between, check_fouls, check_table, column, series_of, spread_of, total,
 };
 use crate::measures::{Measures, mean};
 use crate::registry::{Built, Registration, read_params, write_params};
@@ -85,6 +85,7 @@ impl DollarParams {
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: DollarParams = read_params(settings)?;
     check_table(&INFO, params.players, params.rounds)?;
+    check_fouls(params.foul_allowance)?;
     check_between("golds", params.golds, 1, LARGEST_AMOUNT)?;
     let written = write_params(&params);
     Ok(Built {

@@ -20,7 +20,7 @@ use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, St
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
     DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
-    check_between, check_table, column, series_of,
+    check_between, check_fouls, check_table, column, series_of,
 };
 use crate::measures::{Measures, mean, share_deviation};
 use crate::registry::{Built, Registration, read_params, write_params};
@@ -128,6 +128,7 @@ impl BarParams {
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: BarParams = read_params(settings)?;
     check_table(&INFO, params.players, params.rounds)?;
+    check_fouls(params.foul_allowance)?;
     if !(0.0..=1.0).contains(&params.ratio) {
         let message = format!("ratio must be from 0 to 1, not {}", params.ratio);
         return Err(ParameterError::new("ratio", message));

@@ -20,7 +20,7 @@ use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, St
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
     DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, PLAYERS, ROUNDS, briefing, check_between,
-    check_ratio, check_table, column, series_of, spread_of,
+    check_fouls, check_ratio, check_table, column, series_of, spread_of,
 };
 use crate::measures::{Measures, mean};
 use crate::registry::{Built, Registration, read_params, write_params};
@@ -118,6 +118,7 @@ impl GuessParams {
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: GuessParams = read_params(settings)?;
     check_table(&INFO, params.players, params.rounds)?;
+    check_fouls(params.foul_allowance)?;
     // Below 0 a ratio would pull away from the lower end, not towards it.
     check_between("min", params.min, 0, LARGEST_AMOUNT)?;
     check_between("max", params.max, 0, LARGEST_AMOUNT)?;

@@ -23,7 +23,8 @@ use crate::chance::Chance;
 use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, check_between, check_seats, column,
+    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, check_between, check_fouls, check_seats,
+    column,
 };
 use crate::measures::Measures;
 use crate::registry::{Built, Registration, read_params, write_params};
@@ -91,6 +92,7 @@ impl Default for PirateParams {
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: PirateParams = read_params(settings)?;
     check_seats(&INFO, params.players)?;
+    check_fouls(params.foul_allowance)?;
     check_between("gold", params.gold, 1, LARGEST_AMOUNT)?;
     let written = write_params(&params);
     let theory = Arc::new(Theory::new(params.players, params.gold));

@@ -19,7 +19,7 @@ use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, St
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
     DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
-    check_between, check_ratio, check_table, column, spread_of, total,
+    check_between, check_fouls, check_ratio, check_table, column, spread_of, total,
 };
 use crate::measures::{Measures, mean};
 use crate::registry::{Built, Registration, read_params, write_params};
@@ -95,6 +95,7 @@ impl GoodsParams {
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: GoodsParams = read_params(settings)?;
     check_table(&INFO, params.players, params.rounds)?;
+    check_fouls(params.foul_allowance)?;
     check_between("tokens", params.tokens, 1, LARGEST_AMOUNT)?;
     check_ratio(params.ratio)?;
     let written = write_params(&params);

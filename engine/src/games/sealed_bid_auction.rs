@@ -25,7 +25,7 @@ use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
     DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing, check_between,
-    check_table, column,
+    check_fouls, check_table, column,
 };
 use crate::measures::Measures;
 use crate::registry::{Built, Registration, read_params, write_params};
@@ -130,6 +130,7 @@ impl AuctionParams {
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let mut params: AuctionParams = read_params(settings)?;
     check_table(&INFO, params.players, params.rounds)?;
+    check_fouls(params.foul_allowance)?;
     check_between("valuation_min", params.valuation_min, 0, LARGEST_AMOUNT)?;
     check_between(
         "valuation_max",
