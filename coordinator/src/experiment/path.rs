@@ -8,6 +8,10 @@ use std::fmt;
 
 use serde_json::{Map, Value};
 
+/// Deeper than any value of an experiment: trees of thousands of tables inside each other could
+/// not be walked.
+pub const MOST_PARTS: usize = 32;
+
 /// Where a value stands in a tree of tables and lists.
 #[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TreePath(Vec<Step>);
@@ -30,9 +34,14 @@ impl TreePath {
     /// Reads `a.b[0].c` or `a.b.0.c`; parts are never empty.
     ///
     /// # Errors
-    /// A part is empty or a bracket is not closed; says what would be right.
+    /// A part is empty, a bracket is not closed, or there are more than [`MOST_PARTS`]; says what
+    /// would be right.
     pub fn read(text: &str) -> Result<Self, String> {
         let wrong = || format!("\"{text}\" is no path; write names with dots, as params.rounds");
+        let dots = |c: char| c == '.' || c == '[';
+        if text.matches(dots).count() > MOST_PARTS {
+            return Err(too_deep(text));
+        }
         let mut steps = Vec::new();
         for part in text.split('.') {
             let (name, brackets) = part.split_at(part.find('[').unwrap_or(part.len()));
@@ -51,6 +60,9 @@ impl TreePath {
             if !rest.is_empty() {
                 return Err(wrong());
             }
+        }
+        if steps.len() > MOST_PARTS {
+            return Err(too_deep(text));
         }
         Ok(Self(steps))
     }
@@ -148,6 +160,12 @@ impl TreePath {
     }
 }
 
+/// Shows the start of the path only: the rest may be long.
+fn too_deep(text: &str) -> String {
+    let start: String = text.chars().take(40).collect();
+    format!("a path has at most {MOST_PARTS} parts, and \"{start}...\" has more")
+}
+
 impl fmt::Display for TreePath {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (depth, step) in self.0.iter().enumerate() {
@@ -192,6 +210,18 @@ mod tests {
     fn broken_paths_are_refused() {
         for wrong in ["", ".", "a..b", "a[", "a[x]", "a[0]b", "a."] {
             assert!(TreePath::read(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn paths_have_an_end() {
+        let parts = |count: usize| vec!["a"; count].join(".");
+        assert!(TreePath::read(&parts(MOST_PARTS)).is_ok());
+        let brackets = format!("a{}", "[0]".repeat(MOST_PARTS));
+        for long in [parts(MOST_PARTS + 1), parts(20_000), brackets] {
+            let error = TreePath::read(&long).unwrap_err();
+            assert!(error.contains("at most 32 parts"), "{error}");
+            assert!(error.len() < 120, "{error}");
         }
     }
 
