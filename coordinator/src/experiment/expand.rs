@@ -59,9 +59,11 @@ pub(super) fn cells(document: &ExperimentDocument) -> Result<Vec<Cell>, Faults> 
     let mut sessions = 0u64;
     for game in 0..document.games.len() {
         let own = TreePath::root().key("games").index(game);
-        let axes = grid::axes(document, game, &mut faults);
-        if !faults.is_empty() {
-            // Which of two values counts is open: cells would be guesses.
+        let mut clashes = Faults::default();
+        let axes = grid::axes(document, game, &mut clashes);
+        if !clashes.is_empty() {
+            // Which of two values counts is open: cells of this game would be guesses.
+            faults.extend(clashes);
             continue;
         }
         let count = grid::cell_count(&axes);
@@ -80,7 +82,9 @@ pub(super) fn cells(document: &ExperimentDocument) -> Result<Vec<Cell>, Faults> 
                 return Err(faults);
             }
             let Some(cell) = cell else { continue };
-            let row = (cell.spec.game.clone(), format!("{:?}", cell.spec.setting));
+            let setting: Map<String, Value> = cell.spec.setting.clone().into_iter().collect();
+            let setting = grid::by_value(&Value::Object(setting)).to_string();
+            let row = (cell.spec.game.clone(), setting);
             if let Some(first) = rows.insert(row, game) {
                 let message = if first == game {
                     "two cells of its grid are the same setting".to_owned()

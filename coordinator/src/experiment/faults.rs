@@ -48,6 +48,13 @@ impl Faults {
         self.add(at.clone(), true, message.into());
     }
 
+    /// Takes over what was found elsewhere.
+    pub fn extend(&mut self, other: Self) {
+        for fault in other.0 {
+            self.add(fault.at, fault.about_key, fault.message);
+        }
+    }
+
     /// The faults, by path.
     pub fn iter(&self) -> impl Iterator<Item = &Fault> {
         self.0.iter()

@@ -120,6 +120,26 @@ pub fn cell(axes: &[Axis], number: u64) -> Vec<&Assignment> {
     chosen.into_iter().rev().flatten().collect()
 }
 
+/// A value in which equal numbers are written alike: 1.0 as 1, and -0.0 as 0.
+pub fn by_value(value: &Value) -> Value {
+    /// 2 to the 63: floats below it and not below its negative are within 64 bits.
+    const END: f64 = 9_223_372_036_854_775_808.0;
+    match value {
+        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+            Some(float) if float.fract() == 0.0 && (-END..END).contains(&float) => {
+                Value::from(float as i64)
+            }
+            _ => value.clone(),
+        },
+        Value::Array(list) => list.iter().map(by_value).collect(),
+        Value::Object(table) => table
+            .iter()
+            .map(|(key, value)| (key.clone(), by_value(value)))
+            .collect(),
+        _ => value.clone(),
+    }
+}
+
 fn assignment(name: &str, value: &Value, at: TreePath) -> Option<Assignment> {
     // Paths were checked when the document was read.
     let path = TreePath::read(name).ok()?;

@@ -11,6 +11,7 @@ use agon_service_kit::config::ConfigError;
 use serde_json::{Map, Value, json};
 
 use super::faults::among;
+use super::grid::by_value;
 use super::path::{Step, TreePath};
 use super::players::SUBJECT;
 use super::source::{self, Source};
@@ -243,7 +244,7 @@ fn drop_axes(source: &mut Source, path: &TreePath) {
             // Rows that differed only in what was set are one row now.
             if changed {
                 let mut seen = std::collections::BTreeSet::new();
-                rows.retain(|row| seen.insert(row.to_string()) && row != &json!({}));
+                rows.retain(|row| seen.insert(by_value(row).to_string()) && row != &json!({}));
             }
             if changed && rows.is_empty() {
                 table.remove("rows");

@@ -459,6 +459,90 @@ fn independent_errors_are_all_told_in_the_order_of_the_file() {
 }
 
 #[test]
+fn every_game_is_told_its_own_faults() {
+    let text = with("{ rounds = 3 }", "{ rounds = 0 }")
+        .replace("\"params.max\" = 50", "\"params.max\" = -1");
+    let clash = "[[games]]\ngame = \"pirate\"\nrows = [{ \"params.gold\" = 1 }]\n\
+                 grid.\"params.gold\" = [2, 3]\n";
+    let last = "[[games]]\ngame = \"public_goods\"\nparams = { tokens = 0 }\n";
+    let errors = check(&format!("{text}{clash}{last}")).unwrap_err();
+    for told in [
+        "rounds must be",
+        "max must be",
+        "set it once",
+        "tokens must be",
+    ] {
+        let times = errors.0.iter().filter(|error| error.message.contains(told));
+        assert_eq!(times.count(), 1, "{told}: {errors}");
+    }
+}
+
+#[test]
+fn equal_numbers_are_one_value_however_they_are_written() {
+    for (values, times) in [
+        ("[1, 1.0]", 1),
+        ("[0, 0.0, -0.0]", 2),
+        ("[0.5, 5e-1]", 1),
+        ("[[1, { a = 2 }], [1.0, { a = 2.0 }]]", 1),
+    ] {
+        let errors = check(&with("[0.0, 0.5]", values)).unwrap_err();
+        let repeated = |error: &&ConfigError| error.message.contains("is the same value as entry");
+        let found: Vec<&ConfigError> = errors.0.iter().filter(repeated).collect();
+        assert_eq!(found.len(), times, "{errors}");
+    }
+    let rows = with(
+        "{ \"params.min\" = 10, \"params.max\" = 300 }",
+        "{ \"params.min\" = 0.0, \"params.max\" = 50 }",
+    );
+    let (line, _, text) = error(&rows);
+    assert_eq!(line, 35, "{text}");
+    assert!(text.contains("is the same value as entry 0"), "{text}");
+    assert!(check(&with("[0.0, 0.5]", "[0, 1, 0.5]")).is_ok());
+}
+
+#[test]
+fn huge_foul_allowance_is_refused_where_it_stands() {
+    let (line, _, text) = error(&with("{ rounds = 3 }", "{ foul_allowance = 1000000000 }"));
+    assert_eq!(line, 23, "{text}");
+    assert!(
+        text.contains("foul_allowance must be from 0 to 100"),
+        "{text}"
+    );
+    let mut file = ExperimentFile::parse("x.toml", GOOD).unwrap();
+    let set = vec!["params.foul_allowance=100".to_owned()];
+    file.apply(&Overrides {
+        set,
+        ..Overrides::default()
+    })
+    .unwrap();
+    let plan = plan(&file.check().unwrap(), &|_| u64::MAX).unwrap();
+    assert_eq!(plan.models["gpt-4o"].output_tokens.most, u64::MAX);
+}
+
+#[test]
+fn endless_paths_are_refused() {
+    let path = format!("params{}", ".a".repeat(20_000));
+    let quoted = with("\"params.ratio\"", &format!("\"{path}\""));
+    let plain = with("\"params.ratio\"", &path);
+    let row = with("{ \"params.min\" = 0,", &format!("{{ \"{path}\" = 0,"));
+    // Nested tables are ended by the parser already.
+    assert!(check(&plain).is_err());
+    for text in [quoted, row] {
+        let told = check(&text).unwrap_err().0.remove(0).message;
+        assert!(told.contains("at most 32 parts"), "{told}");
+    }
+    let set = format!("{path}=1");
+    let mut file = ExperimentFile::parse("x.toml", GOOD).unwrap();
+    let errors = file
+        .apply(&Overrides {
+            set: vec![set],
+            ..Overrides::default()
+        })
+        .unwrap_err();
+    assert!(errors.0[0].message.contains("at most 32 parts"));
+}
+
+#[test]
 fn broken_text_has_a_place() {
     let errors =
         ExperimentFile::parse_bytes("x.toml", b"name = \"x\"\nteam = \"\xff\"").unwrap_err();

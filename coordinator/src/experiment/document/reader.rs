@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 
 use super::{COMPARISONS, ExperimentDocument, GameDefinition, ReportDefinition, default_team};
 use crate::experiment::faults::{Faults, among};
-use crate::experiment::grid::Axis;
+use crate::experiment::grid::{Axis, by_value};
 use crate::experiment::path::TreePath;
 
 /// Longest name of an experiment, team, player or label: they become file names and columns.
@@ -237,7 +237,7 @@ impl Reader {
     fn repeated(&mut self, values: &[Value], at: &TreePath) {
         let mut seen = BTreeMap::new();
         for (index, value) in values.iter().enumerate() {
-            if let Some(first) = seen.insert(value.to_string(), index) {
+            if let Some(first) = seen.insert(by_value(value).to_string(), index) {
                 let message =
                     format!("is the same value as entry {first}; every value stands once");
                 self.faults.value(&at.index(index), message);
