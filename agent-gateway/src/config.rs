@@ -4,6 +4,7 @@
 //! command line (to tell early what is missing) and by `gateway.rs`.
 
 mod builtin;
+mod secrecy;
 mod sections;
 
 use std::collections::BTreeMap;
@@ -66,12 +67,12 @@ struct Document {
 impl GatewayConfig {
     /// Reads and checks a file.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        Self::from_document(files::load(path).map_err(ConfigError::File)?)
+        Self::from_document(files::load(path).map_err(ConfigError::of_file)?)
     }
 
     /// Reads and checks a text; `name` stands for the file in errors.
     pub fn parse(name: &str, text: &str) -> Result<Self, ConfigError> {
-        Self::from_document(files::parse(name, text).map_err(ConfigError::File)?)
+        Self::from_document(files::parse(name, text).map_err(ConfigError::of_file)?)
     }
 
     fn from_document(document: Document) -> Result<Self, ConfigError> {
@@ -248,6 +249,9 @@ impl ProviderConfig {
         if base_url.contains(['?', '#']) {
             return Err(wrong("base_url must end before any ? or #"));
         }
+        for source in section.keys.iter().flatten() {
+            secrecy::check_source(source).map_err(|reason| wrong(&reason))?;
+        }
         let limits = KeyLimits {
             requests_per_minute: section.requests_per_minute,
             tokens_per_minute: section.tokens_per_minute,
@@ -367,6 +371,12 @@ pub enum ConfigError {
         /// What to set, per key.
         reasons: String,
     },
+}
+
+impl ConfigError {
+    fn of_file(fault: files::ConfigError) -> Self {
+        Self::File(secrecy::discreet(fault))
+    }
 }
 
 fn listed<'a>(names: impl Iterator<Item = &'a String>) -> String {

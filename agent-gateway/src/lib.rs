@@ -21,6 +21,7 @@ pub mod ledger;
 pub mod metrics;
 pub mod money;
 pub mod providers;
+mod redact;
 pub mod redis_store;
 mod routes;
 pub mod service;

@@ -163,7 +163,10 @@ fn wrong_files_are_refused_with_the_place() {
         ("[providers.x]", "base_url is missing"),
         ("[providers.openai]\nconcurrency = 0", "limit of 0"),
         ("[providers.openai]\ntimeout = '0s'", "timeout"),
-        ("[providers.openai]\nkeys = [ { value = 'sk-1' } ]", "value"),
+        (
+            "[providers.openai]\nkeys = [ { value = 'sk-1' } ]",
+            "keys = [{ env = \"NAME\" }]",
+        ),
         ("[models.m]\nprovider = 'nobody'", "no provider \"nobody\""),
         (
             "[models.m]\nprovider = 'vllm'\nmax_output_tokens = 0",
@@ -182,5 +185,43 @@ fn wrong_files_are_refused_with_the_place() {
             .unwrap_err()
             .to_string();
         assert!(error.contains(expected), "{text} gave: {error}");
+    }
+}
+
+#[test]
+fn key_in_the_wrong_place_is_not_repeated() {
+    for line in [
+        r#"keys = ["sk-SECRET"]"#,
+        r#"keys = "sk-SECRET""#,
+        r#"key = "sk-SECRET""#,
+        r#"api_key = "plain-SECRET""#,
+        r#"keys = [{ env = "sk-SECRET" }]"#,
+        r#"keys = [{ file = "sk-SECRET-0123456789" }]"#,
+        r#"keys = [{ value = "plain-SECRET" }]"#,
+        r#"keys = [{ env = ["plain-SECRET"] }]"#,
+        r#"keys = { env = "plain-SECRET" }"#,
+        r#"keys.env = "plain-SECRET""#,
+        r#"keys = [{ "plain-SECRET" = 1 }]"#,
+    ] {
+        let text = format!("[providers.x]\nbase_url = 'http://h'\n{line}");
+        let error = GatewayConfig::parse("gateway.toml", &text).unwrap_err();
+        let shown = format!("{error} {error:?}");
+        assert!(!shown.contains("SECRET"), "{line} gave: {shown}");
+        let instead = r#"write keys = [{ env = "NAME" }] or keys = [{ file = "/path" }]"#;
+        assert!(error.to_string().contains(instead), "{line} gave: {error}");
+    }
+    for text in [
+        "[providers]\nx = 'plain-SECRET'",
+        "[providers.x]\nkeys = [{ env = plain-SECRET }]",
+        "[providers.x]\nkeys = ['plain-SECRET'",
+        "[providers.x]\nkind = 'sk-SECRET-0123456789'",
+        "[models.x]\nprovider = 'vllm'\nsecret = 'plain-SECRET'",
+        "OPENAI_API_KEY = 'plain-SECRET'",
+        "OPENAI_API_KEY=plain-SECRET",
+    ] {
+        let error = GatewayConfig::parse("gateway.toml", text).unwrap_err();
+        let shown = format!("{error} {error:?}");
+        assert!(!shown.contains("SECRET"), "{text} gave: {shown}");
+        assert!(shown.contains("gateway.toml:"), "{shown}");
     }
 }

@@ -17,6 +17,7 @@ use serde_json::value::RawValue;
 use super::{Call, Provider, Refusal, Remedy, Reply};
 use crate::config::{OutputLimitField, ResolvedModel, StructuredOutput};
 use crate::decision::{ReplyFormat, Request};
+use crate::redact;
 
 use abilities::{Abilities, Ability};
 
@@ -54,11 +55,8 @@ impl Provider for OpenAi {
             Ok(reply) => return Ok(reply),
             Err(refused) => refused,
         };
-        // Some servers repeat the key in their complaint about it.
-        let reason = match call.key {
-            Some(key) => refused.reason.replace(key.expose_secret(), "[key]"),
-            None => refused.reason,
-        };
+        // The body was cleaned before; now it is read, and no escapes are left.
+        let reason = redact::without_keys(&refused.reason, call.key);
         Err(Refusal { reason, ..refused })
     }
 }
@@ -82,6 +80,8 @@ impl OpenAi {
         let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
         let body = read_body(response).await?;
         if !status.is_success() {
+            // Some servers repeat the key in their complaint about it.
+            let body = redact::body_without_keys(&body, call.key);
             let refusal = errors::of_status(status, &headers, &body);
             let Call { model, request, .. } = call;
             if refusal.remedy == Remedy::GiveUp
@@ -92,7 +92,11 @@ impl OpenAi {
             }
             return filtered(refusal);
         }
-        reply::read(&headers, &body)
+        reply::read(&headers, &body).map_err(|unreadable| {
+            // Routers report errors of the server behind them with status 200.
+            let body = redact::body_without_keys(&body, call.key);
+            errors::inside_success(&headers, &body).unwrap_or(unreadable)
+        })
     }
 }
 

@@ -57,6 +57,47 @@ async fn key_is_in_no_log_error_status_or_file() {
 }
 
 #[tokio::test]
+async fn keys_in_complaints_are_replaced_however_they_come() {
+    let (captured, _guard) = capture_log();
+    // Long enough that the complaint is cut within the key.
+    let long = format!("{}sk-5ecret-0f-this-test", "word ".repeat(58));
+    let complaint: &'static str = format!(r#"{{"error":{{"message":"{long}"}}}}"#).leak();
+    let (_stage, address) = Stage::open([
+        Act::Answer(400, &[], complaint),
+        Act::Answer(200, &[], "<p>sk-5ecret-0f-this-test</p>"),
+        Act::Answer(
+            400,
+            &[],
+            r#"{"error":"upstream refused\nsk-other-5ecret-key"}"#,
+        ),
+        Act::Answer(400, &[], r#"unknown field seed, sk-other-5ecret-key"#),
+    ])
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key");
+    std::fs::write(&path, KEY).unwrap();
+    let more = format!("keys = [ {{ file = '{}' }} ]", path.display());
+    let (gateway, _ledger) = open_gateway(&format!("http://{address}/v1"), &more).await;
+
+    let mut said = Vec::new();
+    for index in 0..2 {
+        let asked = request("s", index, "hi");
+        let error = client(&gateway).decide(asked).await.unwrap_err();
+        said.push(error.message().to_owned());
+    }
+    let mut seeded = request("s", 2, "hi");
+    seeded.sampling_seed = Some(1);
+    client(&gateway).decide(seeded).await.unwrap();
+    let log = captured.text();
+    assert!(log.contains("unknown field seed, [key]"), "{log}");
+    assert!(said[1].ends_with("upstream refused [key]"), "{said:?}");
+    let shown = format!("{log} {said:?} {:?}", status(&gateway).await);
+    for part in ["5ecret", "sk-5", "sk-o"] {
+        assert!(!shown.contains(part), "{part} in {shown}");
+    }
+}
+
+#[tokio::test]
 async fn panic_of_a_provider_ends_one_decision_only() {
     let provider = Arc::new(Scripted::new(|request: &Request, _| {
         assert!(

@@ -72,7 +72,7 @@ pub(super) fn inside_success(headers: &HeaderMap, body: &[u8]) -> Option<Refusal
         // Words alone may come from anything that answers at the address.
         return Some(Refusal {
             remedy: Remedy::RetryUnreadable,
-            reason: format!("the reply has no choices, it says: {}", said.text),
+            reason: format!("the reply holds no answer, it says: {}", said.text),
             maybe_used: true,
         });
     }

@@ -7,7 +7,6 @@ use reqwest::header::HeaderMap;
 use serde_json::Value;
 
 use super::super::{Refusal, Remedy, Reply};
-use super::errors;
 use crate::decision::Usage;
 
 /// A simulated server says so with this header, and only it does.
@@ -23,9 +22,7 @@ pub(super) fn read(headers: &HeaderMap, body: &[u8]) -> Result<Reply, Refusal> {
     let choice = &completion["choices"][0];
     let message = &choice["message"];
     if !message.is_object() {
-        // Routers report errors of the server behind them with status 200.
-        return Err(errors::inside_success(headers, body)
-            .unwrap_or_else(|| unreadable("the reply has no choices".to_owned())));
+        return Err(unreadable("the reply has no choices".to_owned()));
     }
     let content = text_of(&message["content"]).or_else(|| text_of(&message["refusal"]));
     Ok(Reply {
