@@ -184,6 +184,12 @@ fn a_wrong_experiment_file_is_refused_with_every_fault_and_its_line() {
         .replace("repeat =", "repeats =");
     let places = ["experiment.toml:5:12: ", "experiment.toml:8:20: "];
     refused(&readable, &places, &["equilibrium", "ratio"]);
+    // Settings that only agents know are placed as well, in the grid too.
+    let model = "name = \"m\"\n[players.subject]\nkind = \"model\"\nmodel = \"sim\"\ntop_p = 7\n\
+                 [[games]]\ngame = \"pirate\"\n[games.grid]\n\"players.subject.temperature\" = [0.5, 3]\n";
+    refused(model, &["experiment.toml:5:"], &["top_p"]);
+    let model = model.replace("top_p = 7", "top_p = 1");
+    refused(&model, &["experiment.toml:9:39"], &["temperature"]);
 }
 
 #[test]

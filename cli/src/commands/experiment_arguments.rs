@@ -9,7 +9,7 @@ use agon_agents::{AgentError, PROMPTS_VERSION, PromptLibrary};
 use agon_coordinator::experiment::{
     ExperimentDocument, ExperimentFile, Faults, Overrides, TreePath, expand,
 };
-use agon_engine::PlayerKind;
+use agon_engine::{PlayerKind, PlayerSpec};
 
 use crate::failure::Failure;
 use crate::presets;
@@ -203,8 +203,7 @@ fn check_models(
                     AgentError::Settings { message, .. } => message,
                     other @ AgentError::Template { .. } => other.to_string(),
                 };
-                let at = TreePath::root().key("players").key(&player.name);
-                faults.value(&at, message);
+                faults.value(&place_of(document, player, &message), message);
             }
             let model = player
                 .settings
@@ -217,6 +216,31 @@ fn check_models(
         return Ok(models);
     }
     Err(Failure::BadInput(file.locate(&faults).to_string()))
+}
+
+/// Where a fault of a player's settings comes from: the grid that varies the
+/// setting which the message begins with, or the setting, or the player.
+fn place_of(document: &ExperimentDocument, player: &PlayerSpec, message: &str) -> TreePath {
+    let root = TreePath::root();
+    let at = root.key("players").key(&player.name);
+    let named = message
+        .split(|letter: char| !letter.is_alphanumeric() && letter != '_')
+        .next();
+    let Some((setting, value)) = named.and_then(|name| player.settings.get_key_value(name)) else {
+        return at;
+    };
+    let axis = format!("players.{}.{setting}", player.name);
+    let position = |values: &Vec<serde_json::Value>| values.iter().position(|one| one == value);
+    if let Some(place) = document.grid.get(&axis).and_then(position) {
+        return root.key("grid").key(axis.as_str()).index(place);
+    }
+    for (number, game) in document.games.iter().enumerate() {
+        if let Some(place) = game.grid.get(&axis).and_then(position) {
+            let game = root.key("games").index(number);
+            return game.key("grid").key(axis.as_str()).index(place);
+        }
+    }
+    at.key(setting.as_str())
 }
 
 fn pair(text: &str) -> Result<(String, String), String> {
