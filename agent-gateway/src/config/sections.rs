@@ -65,7 +65,7 @@ pub struct ModelSection {
 }
 
 /// How a model is told what its reply should look like.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum StructuredOutput {
     /// `response_format` with the schema itself.
@@ -73,7 +73,6 @@ pub enum StructuredOutput {
     /// `response_format` that says only "a JSON object".
     JsonObject,
     /// Not at all; the prompt has to say it.
-    #[default]
     None,
 }
 
