@@ -1,36 +1,17 @@
-//! A real redis-server for one test, on a free port, in a scratch folder,
-//! killed by its handle when the test is over.
-
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+//! A real redis-server for one test: the shared one, as this suite calls it,
+//! with a connection of the gateway's own making.
 
 use redis::aio::ConnectionManager;
 
-/// Longer than any healthy start; after that the test should say so.
-const START_PATIENCE: Duration = Duration::from_secs(10);
-
-pub struct RedisServer {
-    child: Child,
-    port: u16,
-    folder: tempfile::TempDir,
-}
+pub struct RedisServer(agon_tests::redis::RedisServer);
 
 impl RedisServer {
     pub async fn start() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let port = free_port();
-        let child = spawn(port, &folder);
-        let mut server = Self {
-            child,
-            port,
-            folder,
-        };
-        server.wait_until_it_answers().await;
-        server
+        Self(agon_tests::redis::RedisServer::start())
     }
 
     pub fn url(&self) -> String {
-        format!("redis://127.0.0.1:{}", self.port)
+        self.0.url()
     }
 
     pub async fn connection(&self) -> ConnectionManager {
@@ -41,65 +22,11 @@ impl RedisServer {
 
     /// As `kill -9`.
     pub fn kill(&mut self) {
-        self.child.kill().unwrap();
-        self.child.wait().unwrap();
+        self.0.kill();
     }
 
     /// Starts again on the same port with the same files.
     pub async fn start_again(&mut self) {
-        self.child = spawn(self.port, &self.folder);
-        self.wait_until_it_answers().await;
+        self.0.restart();
     }
-
-    async fn wait_until_it_answers(&mut self) {
-        let client = redis::Client::open(self.url()).unwrap();
-        let began = Instant::now();
-        loop {
-            if let Ok(mut connection) = client.get_multiplexed_async_connection().await
-                && redis::cmd("PING")
-                    .query_async::<String>(&mut connection)
-                    .await
-                    .is_ok()
-            {
-                return;
-            }
-            let ended = self.child.try_wait().unwrap();
-            assert!(ended.is_none(), "redis-server ended at once: {ended:?}");
-            assert!(
-                began.elapsed() < START_PATIENCE,
-                "redis-server does not answer"
-            );
-            tokio::time::sleep(Duration::from_millis(5)).await;
-        }
-    }
-}
-
-impl Drop for RedisServer {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-fn spawn(port: u16, folder: &tempfile::TempDir) -> Child {
-    Command::new("redis-server")
-        .args([
-            "--port",
-            &port.to_string(),
-            "--bind",
-            "127.0.0.1",
-            "--save",
-            "",
-        ])
-        .args(["--appendonly", "yes", "--appendfsync", "always"])
-        .arg("--dir")
-        .arg(folder.path())
-        .stdout(Stdio::null())
-        .spawn()
-        .expect("redis-server is not on the PATH, install it with: apt-get install redis-server")
-}
-
-fn free_port() -> u16 {
-    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
-    listener.local_addr().unwrap().port()
 }

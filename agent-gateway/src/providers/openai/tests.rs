@@ -1,4 +1,5 @@
-//! Requests as they are sent, against JSON text as providers document it. No network here; `tests/suite/http.rs` has that.
+//! Requests as they are sent, against JSON text as providers document it.
+//! No network here; `tests/suite/http.rs` has that.
 
 use serde_json::{Value, json};
 
