@@ -8,6 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, SystemTime};
 
 use agon_proto::v1::agent_gateway_service_server::AgentGatewayServiceServer;
+use agon_service_kit::config::without_secrets;
 use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::tasks::Tasks;
 
@@ -37,10 +38,7 @@ impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Store::Embedded(path) => f.debug_tuple("Embedded").field(path).finish(),
-            Store::Redis(url) => f
-                .debug_tuple("Redis")
-                .field(&redis_store::without_secrets(url))
-                .finish(),
+            Store::Redis(url) => f.debug_tuple("Redis").field(&without_secrets(url)).finish(),
         }
     }
 }

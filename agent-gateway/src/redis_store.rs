@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use agon_service_kit::config::without_secrets;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 
 /// Redis answers these scripts in well under a millisecond; a busy machine may
@@ -67,32 +68,9 @@ pub async fn connect(url: &str) -> Result<ConnectionManager, RedisStoreError> {
     Ok(connection)
 }
 
-/// `redis://user:password@host/0?x` becomes `redis://host/0`.
-pub fn without_secrets(url: &str) -> String {
-    let without_query = url.split(['?', '#']).next().unwrap_or_default();
-    match (
-        without_query.split_once("://"),
-        without_query.rsplit_once('@'),
-    ) {
-        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
-        (None, Some((_, rest))) => rest.to_owned(),
-        _ => without_query.to_owned(),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn password_is_never_shown() {
-        assert_eq!(
-            without_secrets("redis://me:secret@host:6379/1?x=y"),
-            "redis://host:6379/1"
-        );
-        assert_eq!(without_secrets("redis://host"), "redis://host");
-        assert_eq!(without_secrets("me:s@cret@host"), "host");
-    }
 
     #[tokio::test]
     async fn nobody_there_is_one_clear_error() {

@@ -191,5 +191,18 @@ pub fn line_column(text: &str, byte_offset: usize) -> (usize, usize) {
     (line, before[line_start..].chars().count() + 1)
 }
 
+/// An address as it may be shown: `redis://user:password@host/0?x` becomes `redis://host/0`.
+pub fn without_secrets(url: &str) -> String {
+    let without_query = url.split(['?', '#']).next().unwrap_or_default();
+    match (
+        without_query.split_once("://"),
+        without_query.rsplit_once('@'),
+    ) {
+        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
+        (None, Some((_, rest))) => rest.to_owned(),
+        _ => without_query.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests;

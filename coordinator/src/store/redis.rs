@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use ::redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use ::redis::{AsyncCommands as _, Client, FromRedisValue, RedisError, ScriptInvocation};
+use agon_service_kit::config::without_secrets;
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use tokio::sync::watch;
@@ -446,14 +447,4 @@ fn redis(operation: &'static str) -> impl FnOnce(RedisError) -> StoreError {
 
 fn millis(ttl: Duration) -> u64 {
     u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX)
-}
-
-/// `redis://user:password@host/0?x` becomes `redis://host/0`.
-fn without_secrets(url: &str) -> String {
-    let plain = url.split(['?', '#']).next().unwrap_or_default();
-    match (plain.split_once("://"), plain.rsplit_once('@')) {
-        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
-        (None, Some((_, rest))) => rest.to_owned(),
-        _ => plain.to_owned(),
-    }
 }
