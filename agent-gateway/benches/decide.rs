@@ -38,7 +38,7 @@ async fn main() {
             .expect("a gateway")
     };
     measure("scripted, embedded", calls, &open("", file("a")).await).await;
-    let limits = "requests_per_minute = 100_000_000\ntokens_per_minute = 1_000_000_000_000\nconcurrency = 900";
+    let limits = "limits = { requests_per_minute = 100_000_000, tokens_per_minute = 1_000_000_000_000, concurrency = 900 }";
     measure(
         "scripted, embedded, limits",
         calls,

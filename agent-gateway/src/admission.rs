@@ -24,8 +24,16 @@ pub struct KeyLimits {
     pub requests_per_minute: Option<u64>,
     /// Input and output tokens per minute.
     pub tokens_per_minute: Option<u64>,
+    /// Input tokens per minute, where they are counted apart.
+    pub input_tokens_per_minute: Option<u64>,
+    /// Output tokens per minute, where they are counted apart.
+    pub output_tokens_per_minute: Option<u64>,
+    /// Requests in any 24 hours.
+    pub requests_per_day: Option<u64>,
     /// Calls in flight.
     pub concurrency: Option<u64>,
+    /// Calls in flight as many as the server takes well, found out by trying.
+    pub adaptive: bool,
 }
 
 impl KeyLimits {
@@ -34,6 +42,9 @@ impl KeyLimits {
         [
             self.requests_per_minute,
             self.tokens_per_minute,
+            self.input_tokens_per_minute,
+            self.output_tokens_per_minute,
+            self.requests_per_day,
             self.concurrency,
         ]
         .contains(&Some(0))

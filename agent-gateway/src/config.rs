@@ -4,30 +4,31 @@
 //! command line (to tell early what is missing) and by `gateway.rs`.
 
 mod builtin;
+mod limits;
+mod provider;
 mod secrecy;
 mod sections;
+mod team;
 
 use std::collections::BTreeMap;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use agon_service_kit::config as files;
 use serde::Deserialize;
 
-use crate::admission::KeyLimits;
-use crate::keys::{KeyError, KeyPool, KeySource};
-use crate::money::Price;
-
+pub use provider::{ProviderConfig, ResolvedModel};
 pub use sections::{
-    GatewaySection, ModelSection, OutputLimitField, PriceSection, ProviderKind, ProviderSection,
-    StructuredOutput,
+    ChargeRule, ConcurrencySection, GatewaySection, LimitsSection, ModelSection, OutputLimitField,
+    PriceSection, ProviderKind, ProviderSection, StructuredOutput, TeamSection,
 };
+pub use team::Team;
 
 /// Long enough for a provider's bad quarter of an hour to be seen as such.
 const DEFAULT_PATIENCE: Duration = Duration::from_secs(600);
-/// Slow reasoning models think for a minute; two are a hang.
-const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+/// Long enough for a paper's revision round.
+const DEFAULT_CONTENT_CACHE: Duration = Duration::from_secs(30 * 24 * 3_600);
 /// Enough for a reasoned move; keeps the reserved quota small.
 const DEFAULT_MAX_OUTPUT_TOKENS: u32 = 1024;
 
@@ -36,7 +37,10 @@ const DEFAULT_MAX_OUTPUT_TOKENS: u32 = 1024;
 pub struct GatewayConfig {
     providers: BTreeMap<String, Arc<ProviderConfig>>,
     models: BTreeMap<String, ModelSection>,
+    teams: BTreeMap<String, Arc<Team>>,
     patience: Duration,
+    prices: Option<PathBuf>,
+    content_cache_for: Duration,
 }
 
 impl Default for GatewayConfig {
@@ -48,7 +52,10 @@ impl Default for GatewayConfig {
         Self {
             providers,
             models: BTreeMap::new(),
+            teams: BTreeMap::new(),
             patience: DEFAULT_PATIENCE,
+            prices: None,
+            content_cache_for: DEFAULT_CONTENT_CACHE,
         }
     }
 }
@@ -60,6 +67,8 @@ struct Document {
     providers: BTreeMap<String, ProviderSection>,
     #[serde(default)]
     models: BTreeMap<String, ModelSection>,
+    #[serde(default)]
+    teams: BTreeMap<String, TeamSection>,
     #[serde(default)]
     gateway: GatewaySection,
 }
@@ -80,11 +89,19 @@ impl GatewayConfig {
         if let Some(patience) = document.gateway.patience {
             config.patience = patience;
         }
+        config.prices = document.gateway.prices;
+        if let Some(kept) = document.gateway.content_cache_for {
+            config.content_cache_for = kept;
+        }
         for (name, section) in document.providers {
             config.add_provider(&name, section)?;
         }
         for (name, section) in document.models {
             config.add_model(&name, section)?;
+        }
+        for (name, section) in document.teams {
+            let team = Team::check(&name, section)?;
+            config.teams.insert(name, Arc::new(team));
         }
         Ok(config)
     }
@@ -116,6 +133,27 @@ impl GatewayConfig {
     /// Changes the patience.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
+    }
+
+    /// The file of prices that stand before the built-in ones.
+    pub fn prices(&self) -> Option<&Path> {
+        self.prices.as_deref()
+    }
+
+    /// How long the content cache keeps an answer.
+    pub fn content_cache_for(&self) -> Duration {
+        self.content_cache_for
+    }
+
+    /// The configured teams, in order of name.
+    pub fn teams(&self) -> impl Iterator<Item = &Arc<Team>> {
+        self.teams.values()
+    }
+
+    /// A team's terms; those of a team that nobody configured are the default.
+    pub fn team(&self, name: &str) -> Arc<Team> {
+        let configured = self.teams.get(name).map(Arc::clone);
+        configured.unwrap_or_else(|| Arc::new(Team::named(name)))
     }
 
     /// Names of the configured models, in order.
@@ -178,6 +216,8 @@ impl GatewayConfig {
             return Err(wrong("max_output_tokens must be at least 1".to_owned()));
         }
         let price = section.price.as_ref().map(PriceSection::check).transpose();
+        let limits = limits::check(&section.limits).map_err(wrong)?;
+        let reasoning = section.reasoning.unwrap_or(false);
         Ok(ResolvedModel {
             name: name.to_owned(),
             provider: Arc::clone(provider),
@@ -187,142 +227,16 @@ impl GatewayConfig {
                 .unwrap_or(provider.structured_output),
             seed: section.seed.unwrap_or(provider.seed),
             max_output_tokens,
-            output_limit_field: section
-                .output_limit_field
-                .unwrap_or(provider.output_limit_field),
+            output_limit_field: section.output_limit_field.unwrap_or(if reasoning {
+                OutputLimitField::MaxCompletionTokens
+            } else {
+                provider.output_limit_field
+            }),
             price: price.map_err(|error| wrong(error.to_string()))?,
-        })
-    }
-}
-
-/// A provider, checked.
-#[derive(Clone, Debug)]
-pub struct ProviderConfig {
-    /// Its name in the configuration.
-    pub name: String,
-    /// Which protocol it speaks.
-    pub kind: ProviderKind,
-    /// Where it is, without a slash at the end.
-    pub base_url: String,
-    /// Where its keys are; empty for keyless servers.
-    pub keys: Vec<KeySource>,
-    /// Limits of each key.
-    pub limits: KeyLimits,
-    /// How long one call may take.
-    pub timeout: Duration,
-    structured_output: StructuredOutput,
-    seed: bool,
-    output_limit_field: OutputLimitField,
-}
-
-impl ProviderConfig {
-    fn check(name: &str, section: ProviderSection) -> Result<Self, ConfigError> {
-        let wrong = |reason: &str| ConfigError::Provider {
-            provider: name.to_owned(),
-            reason: reason.into(),
-        };
-        if name.is_empty() || name.contains('/') {
-            return Err(wrong("a provider's name must not be empty or hold a slash"));
-        }
-        let builtin = builtin::find(name);
-        let base_url = match (section.base_url, &builtin) {
-            (Some(url), _) => url.trim_end_matches('/').to_owned(),
-            (None, Some(builtin)) => builtin.base_url.clone(),
-            (None, None) => return Err(wrong("base_url is missing, write \"https://host/v1\"")),
-        };
-        // A key belongs to an address: elsewhere it has to be named again.
-        let known_address = builtin
-            .as_ref()
-            .filter(|builtin| builtin.base_url == base_url);
-        let known_keys = known_address.map(|builtin| builtin.keys.clone());
-        let host = ["http://", "https://"]
-            .iter()
-            .find_map(|scheme| base_url.strip_prefix(scheme));
-        if host.is_none_or(|host| host.is_empty() || host.starts_with('/')) {
-            return Err(wrong(
-                "base_url must begin with http:// or https:// and name a host",
-            ));
-        }
-        if host.is_some_and(|host| host.contains('@')) {
-            return Err(wrong("base_url must not hold a user or password, use keys"));
-        }
-        if base_url.contains(['?', '#']) {
-            return Err(wrong("base_url must end before any ? or #"));
-        }
-        for source in section.keys.iter().flatten() {
-            secrecy::check_source(source).map_err(|reason| wrong(&reason))?;
-        }
-        let limits = KeyLimits {
-            requests_per_minute: section.requests_per_minute,
-            tokens_per_minute: section.tokens_per_minute,
-            concurrency: section.concurrency,
-        };
-        if limits.any_is_zero() {
-            return Err(wrong(
-                "a limit of 0 would never let a call through, leave it out",
-            ));
-        }
-        let timeout = section.timeout.unwrap_or(DEFAULT_TIMEOUT);
-        if timeout.is_zero() {
-            return Err(wrong("timeout must be longer than 0s"));
-        }
-        let defaults = builtin.as_ref();
-        Ok(Self {
-            name: name.to_owned(),
-            kind: section.kind,
-            base_url,
-            keys: section.keys.or(known_keys).unwrap_or_default(),
             limits,
-            timeout,
-            // A server that we do not know is believed to take everything; one
-            // that does not is asked with less (`providers/openai/abilities.rs`).
-            structured_output: defaults.map_or(StructuredOutput::JsonSchema, |builtin| {
-                builtin.structured_output
-            }),
-            seed: defaults.is_none_or(|builtin| builtin.seed),
-            output_limit_field: defaults.map_or(OutputLimitField::MaxTokens, |builtin| {
-                builtin.output_limit_field
-            }),
+            reasoning,
+            hedge_after: section.hedge_after,
         })
-    }
-}
-
-/// What a model name means in the end.
-#[derive(Clone, Debug)]
-pub struct ResolvedModel {
-    /// The name that experiments use.
-    pub name: String,
-    /// Who serves it.
-    pub provider: Arc<ProviderConfig>,
-    /// The provider's name for it.
-    pub model: String,
-    /// How it is told what a reply should look like.
-    pub structured_output: StructuredOutput,
-    /// It accepts a sampling seed.
-    pub seed: bool,
-    /// The most it may write when the request does not say.
-    pub max_output_tokens: u32,
-    /// How it is told the most it may write.
-    pub output_limit_field: OutputLimitField,
-    /// What it costs, when that is configured.
-    pub price: Option<Price>,
-}
-
-impl ResolvedModel {
-    /// The keys of its provider that can be read, and what is wrong with the
-    /// others; an error when none can.
-    pub fn read_keys(&self) -> Result<(KeyPool, Vec<KeyError>), ConfigError> {
-        let provider = &self.provider;
-        let (pool, errors) = KeyPool::read(&provider.name, &provider.keys, provider.limits);
-        if pool.keys().is_empty() {
-            let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
-            return Err(ConfigError::MissingKey {
-                model: self.name.clone(),
-                provider: provider.name.clone(),
-                reasons: reasons.join("; "),
-            });
-        }
-        Ok((pool, errors))
     }
 }
 
@@ -337,6 +251,14 @@ pub enum ConfigError {
     Provider {
         /// Its name.
         provider: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// A team makes no sense.
+    #[error("team {team}: {reason}")]
+    Team {
+        /// Its name.
+        team: String,
         /// What is wrong.
         reason: String,
     },

@@ -183,6 +183,9 @@ impl Decider {
             finish_reason: reply.finish_reason,
             usage,
             simulated: reply.simulated,
+            model: route.model.name.clone(),
+            cost: None,
+            from_content_cache: false,
         };
         let settle = self.settle(&route.pool, &reservation, usage.total_tokens());
         let record = recording::record(
@@ -244,7 +247,7 @@ impl Decider {
                         reason: refusal.reason,
                     });
                 }
-                Remedy::AskWithLess => {}
+                Remedy::AskWithLess | Remedy::RetryOtherKey => {}
                 Remedy::QuarantineKey => {
                     pool.line
                         .change(async { key.put_in_quarantine(&refusal.reason) })

@@ -8,6 +8,8 @@ use std::ops::AddAssign;
 use agon_proto::digest::CanonicalRequest;
 use serde::{Deserialize, Serialize};
 
+use crate::money::NanoDollars;
+
 /// Where a decision belongs: session / seat / index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DecisionAddress {
@@ -88,6 +90,12 @@ pub struct Request {
     pub sampling_seed: Option<u64>,
     /// Absent: free text.
     pub reply_format: Option<ReplyFormat>,
+    /// Models to ask, in order, when the first cannot answer.
+    pub fallback_models: Vec<String>,
+    /// How long a reasoning model should think; absent: its default.
+    pub reasoning_effort: Option<String>,
+    /// The reply ends before any of these.
+    pub stop_sequences: Vec<String>,
 }
 
 impl Request {
@@ -103,6 +111,9 @@ impl Request {
             max_output_tokens: self.max_output_tokens,
             sampling_seed: self.sampling_seed,
             reply_format: format.map(|format| (&*format.name, &*format.json_schema)),
+            fallback_models: self.fallback_models.iter().map(|name| &**name).collect(),
+            reasoning_effort: self.reasoning_effort.as_deref(),
+            stop_sequences: self.stop_sequences.iter().map(|stop| &**stop).collect(),
         };
         RequestDigest(canonical.digest())
     }
@@ -145,6 +156,9 @@ pub struct Usage {
     pub reasoning_tokens: u64,
     /// The provider did not say; the numbers are our estimate.
     pub estimated: bool,
+    /// Part of `input_tokens` that was written to the provider's cache.
+    #[serde(default)]
+    pub cache_write_input_tokens: u64,
 }
 
 impl Usage {
@@ -161,6 +175,7 @@ impl AddAssign for Usage {
         self.cached_input_tokens += other.cached_input_tokens;
         self.reasoning_tokens += other.reasoning_tokens;
         self.estimated |= other.estimated;
+        self.cache_write_input_tokens += other.cache_write_input_tokens;
     }
 }
 
@@ -179,6 +194,17 @@ pub struct Decision {
     pub usage: Usage,
     /// The answer came from a simulated server.
     pub simulated: bool,
+    /// The configured model that answered: the one that was asked, or one of
+    /// its fall-backs. Empty in ledgers of older versions.
+    #[serde(default)]
+    pub model: String,
+    /// What it cost, failed and hedged attempts included; absent when a price
+    /// is not known. Telemetry.
+    #[serde(default)]
+    pub cost: Option<NanoDollars>,
+    /// It came from the content cache. Telemetry.
+    #[serde(default)]
+    pub from_content_cache: bool,
 }
 
 #[cfg(test)]
@@ -206,6 +232,9 @@ mod tests {
                 name: "n".into(),
                 json_schema: "{}".into(),
             }),
+            fallback_models: Vec::new(),
+            reasoning_effort: None,
+            stop_sequences: Vec::new(),
         }
     }
 
@@ -235,6 +264,10 @@ mod tests {
             |r| r.sampling_seed = Some(8),
             |r| r.reply_format = None,
             |r| r.reply_format.as_mut().unwrap().json_schema.push(' '),
+            |r| r.fallback_models = vec!["n".into()],
+            |r| r.fallback_models = vec!["n".into(), "o".into()],
+            |r| r.reasoning_effort = Some("n".into()),
+            |r| r.stop_sequences = vec!["n".into()],
         ];
         let mut digests = vec![request().digest()];
         for change in changes {

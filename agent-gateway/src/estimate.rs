@@ -62,6 +62,9 @@ mod tests {
             max_output_tokens: None,
             sampling_seed: None,
             reply_format: None,
+            fallback_models: Vec::new(),
+            reasoning_effort: None,
+            stop_sequences: Vec::new(),
         };
         // cl100k counts 18, and some 4 around the message.
         assert!((22..=40).contains(&input_tokens(&request)));

@@ -5,13 +5,16 @@
 use std::fmt;
 use std::str::FromStr;
 
+use serde::{Deserialize, Serialize};
+
 use crate::decision::Usage;
 
 const NANODOLLARS_PER_DOLLAR: u64 = 1_000_000_000;
 const TOKENS_PER_MILLION: u128 = 1_000_000;
 
 /// An amount of money in billionths of a dollar.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct NanoDollars(pub u64);
 
 impl fmt::Display for NanoDollars {

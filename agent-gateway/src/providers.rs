@@ -49,6 +49,33 @@ pub struct Reply {
     pub usage: Option<Usage>,
     /// It says that it is a simulated server.
     pub simulated: bool,
+    /// What its headers say about the key's quota.
+    pub signals: Signals,
+}
+
+/// What a provider says about the quota of the key that was used. Absent: it
+/// says nothing. Admission uses it to lower what it believes, never to raise it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Signals {
+    /// Requests.
+    pub requests: Room,
+    /// Input and output tokens together.
+    pub tokens: Room,
+    /// Input tokens, where they are counted apart.
+    pub input_tokens: Room,
+    /// Output tokens, where they are counted apart.
+    pub output_tokens: Room,
+}
+
+/// What is left of one limit, as the provider's headers have it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Room {
+    /// The limit itself, per minute as far as one can tell.
+    pub limit: Option<u64>,
+    /// What is left of it.
+    pub remaining: Option<u64>,
+    /// When it is whole again.
+    pub reset: Option<Duration>,
 }
 
 /// No answer, and what to do about it.
@@ -61,6 +88,20 @@ pub struct Refusal {
     /// The provider may have done the work all the same (a time-out), so that
     /// the call stays charged with its estimate.
     pub maybe_used: bool,
+    /// What its headers say about the key's quota.
+    pub signals: Signals,
+}
+
+impl Refusal {
+    /// A refusal that says nothing about quota and used nothing.
+    pub fn new(remedy: Remedy, reason: impl Into<String>) -> Self {
+        Self {
+            remedy,
+            reason: reason.into(),
+            maybe_used: false,
+            signals: Signals::default(),
+        }
+    }
 }
 
 /// What to do about a failed call. After a hold or a quarantine the next try
@@ -70,6 +111,9 @@ pub enum Remedy {
     /// Try again, at the earliest after this time (absent: after our own
     /// back-off).
     Retry(Option<Duration>),
+    /// This key will not do for this request (it may not use the model): try
+    /// another key, and give up when there is none.
+    RetryOtherKey,
     /// It answered, but nothing that its protocol knows: try again a few times,
     /// in case only something on the way was broken.
     RetryUnreadable,

@@ -4,9 +4,10 @@
 
 use agon_proto::v1::agent_gateway_service_server::AgentGatewayService;
 use agon_proto::v1::{
-    DecideRequest, DecideResponse, ForgetSessionRequest, ForgetSessionResponse,
-    GetGatewayStatusRequest, GetGatewayStatusResponse, KeyStatus, ListDecisionsRequest,
-    ListDecisionsResponse,
+    AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse, ForgetSessionRequest,
+    ForgetSessionResponse, GetGatewayStatusRequest, GetGatewayStatusResponse, KeyStatus,
+    ListCostsRequest, ListCostsResponse, ListDecisionsRequest, ListDecisionsResponse,
+    WatchDoorRequest, WatchDoorResponse,
 };
 use agon_service_kit::status::{ErrorClass, to_status};
 use agon_service_kit::tasks::with_causes;
@@ -159,7 +160,31 @@ impl AgentGatewayService for GatewayService {
             usage: Some(wire::write_usage(numbers.usage)),
             keys,
             provider_requests: numbers.requests,
+            ..Default::default()
         }))
+    }
+
+    async fn list_costs(
+        &self,
+        _wire: Request<ListCostsRequest>,
+    ) -> Result<Response<ListCostsResponse>, Status> {
+        Err(Status::unimplemented("costs are not kept yet"))
+    }
+
+    type WatchDoorStream = tonic::codegen::BoxStream<WatchDoorResponse>;
+
+    async fn watch_door(
+        &self,
+        _wire: Request<WatchDoorRequest>,
+    ) -> Result<Response<Self::WatchDoorStream>, Status> {
+        Err(Status::unimplemented("there are no doors yet"))
+    }
+
+    async fn answer_at_door(
+        &self,
+        _wire: Request<AnswerAtDoorRequest>,
+    ) -> Result<Response<AnswerAtDoorResponse>, Status> {
+        Err(Status::unimplemented("there are no doors yet"))
     }
 }
 
@@ -174,6 +199,7 @@ fn key_status(provider: &str, key: &PooledKey, outlook: KeyOutlook) -> KeyStatus
         failed,
         held_for_ms: u64::try_from(outlook.held_for.as_millis()).unwrap_or(u64::MAX),
         quarantine_reason: key.quarantine().unwrap_or_default(),
+        ..Default::default()
     }
 }
 

@@ -4,8 +4,9 @@
 use agon_proto::v1;
 
 use crate::decision::{Decision, DecisionAddress, Message, ReplyFormat, Request, Role, Usage};
+use crate::money::NanoDollars;
 
-/// Who asks and what for: never part of the digest.
+/// Who asks, what for and on which terms: never part of the digest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caller {
     /// Who pays.
@@ -14,6 +15,12 @@ pub struct Caller {
     pub experiment_id: String,
     /// What the call is for.
     pub purpose: String,
+    /// Higher goes first within the team.
+    pub priority: i32,
+    /// The replicate under which the content cache may answer.
+    pub replicate: Option<u64>,
+    /// The most that the experiment may cost.
+    pub experiment_budget: Option<NanoDollars>,
 }
 
 /// A request that the wire allowed and we do not.
@@ -82,6 +89,9 @@ pub fn read_request(
         team,
         experiment_id: wire.experiment_id,
         purpose: wire.purpose,
+        priority: wire.priority,
+        replicate: wire.content_cache.map(|cache| cache.replicate),
+        experiment_budget: wire.experiment_budget_nanodollars.map(NanoDollars),
     };
     let request = Request {
         model: wire.model,
@@ -94,6 +104,9 @@ pub fn read_request(
             name: format.name,
             json_schema: format.json_schema,
         }),
+        fallback_models: wire.fallback_models,
+        reasoning_effort: wire.reasoning_effort,
+        stop_sequences: wire.stop_sequences,
     };
     Ok((address, caller, request))
 }
@@ -108,6 +121,9 @@ pub fn write_decision(decision: &Decision, from_ledger: bool) -> v1::DecideRespo
         usage: Some(write_usage(decision.usage)),
         simulated: decision.simulated,
         from_ledger,
+        model: decision.model.clone(),
+        cost_nanodollars: decision.cost.map(|cost| cost.0),
+        from_content_cache: decision.from_content_cache,
     }
 }
 
@@ -131,6 +147,7 @@ pub fn write_usage(usage: Usage) -> v1::TokenUsage {
         cached_input_tokens: usage.cached_input_tokens,
         reasoning_tokens: usage.reasoning_tokens,
         estimated: usage.estimated,
+        cache_write_input_tokens: usage.cache_write_input_tokens,
     }
 }
 

@@ -8,9 +8,9 @@ use std::time::Duration;
 use agon_proto::v1::experiment_service_server::ExperimentService;
 use agon_proto::v1::{
     CancelExperimentRequest, CancelExperimentResponse, ExperimentSummary, FetchRecordsRequest,
-    FetchRecordsResponse, ListExperimentsRequest, ListExperimentsResponse, RetrySessionsRequest,
-    RetrySessionsResponse, SubmitExperimentRequest, SubmitExperimentResponse,
-    WatchExperimentRequest, WatchExperimentResponse,
+    FetchRecordsResponse, ListExperimentsRequest, ListExperimentsResponse, ResumeExperimentRequest,
+    ResumeExperimentResponse, RetrySessionsRequest, RetrySessionsResponse, SubmitExperimentRequest,
+    SubmitExperimentResponse, WatchExperimentRequest, WatchExperimentResponse,
 };
 use agon_service_kit::status::{ErrorClass, to_status};
 use agon_service_kit::tasks::{TaskKind, Tasks};
@@ -171,6 +171,13 @@ impl ExperimentService for Experiments {
         Ok(Response::new(RetrySessionsResponse { requeued }))
     }
 
+    async fn resume_experiment(
+        &self,
+        _request: Request<ResumeExperimentRequest>,
+    ) -> Result<Response<ResumeExperimentResponse>, Status> {
+        Err(Status::unimplemented("experiments do not pause yet"))
+    }
+
     async fn list_experiments(
         &self,
         _request: Request<ListExperimentsRequest>,
@@ -181,6 +188,7 @@ impl ExperimentService for Experiments {
             team: entry.team,
             sessions: entry.sessions,
             done: entry.done,
+            paused: String::new(),
         });
         Ok(Response::new(ListExperimentsResponse {
             experiments: experiments.collect(),

@@ -43,6 +43,7 @@ pub fn granted(granted: Vec<Granted>, ttl: Duration) -> ToWorker {
         experiment_id: granted.experiment,
         team: granted.team,
         traceparent: granted.traceparent,
+        ..Lease::default()
     });
     ToWorker::Granted(GrantedLeases {
         leases: leases.collect(),
@@ -64,7 +65,7 @@ pub fn completed(complete: CompleteSession) -> Result<(LeaseKey, SessionResult),
 /// A failure.
 pub fn failed(fail: FailSession) -> Result<(LeaseKey, Failure, String), Status> {
     let failure = match fail.kind() {
-        FailureKind::Parked => Failure::Parked,
+        FailureKind::Parked | FailureKind::BudgetSpent => Failure::Parked,
         FailureKind::Impossible => Failure::Impossible,
         // Unspecified comes from somebody newer: trying again does no harm.
         FailureKind::Crashed | FailureKind::Unspecified => Failure::Crashed,
@@ -111,6 +112,7 @@ pub fn progress(progress: Progress) -> WatchExperimentResponse {
         determinism_faults: progress.determinism_faults,
         workers: progress.workers,
         cancelled: progress.cancelled,
+        paused: String::new(),
     }
 }
 

@@ -63,6 +63,35 @@ pub struct DecideRequest {
     /// What the call is for ("act", later "plan", "belief"); for spans and metrics.
     #[prost(string, tag = "11")]
     pub purpose: ::prost::alloc::string::String,
+    /// Models to ask, in this order, when `model` cannot answer: its keys are
+    /// dead, its circuit is open or patience with it is over. Part of the digest.
+    #[prost(string, repeated, tag = "12")]
+    pub fallback_models: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// "low", "medium", "high" or another word of the model's own; unset: the
+    /// model's default. Part of the digest.
+    #[prost(string, optional, tag = "13")]
+    pub reasoning_effort: ::core::option::Option<::prost::alloc::string::String>,
+    /// The reply ends before any of these. Part of the digest.
+    #[prost(string, repeated, tag = "14")]
+    pub stop_sequences: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Within a team, waiting calls of higher priority go first; 0 is usual.
+    #[prost(int32, tag = "15")]
+    pub priority: i32,
+    /// Unset: the content cache is neither asked nor filled.
+    #[prost(message, optional, tag = "16")]
+    pub content_cache: ::core::option::Option<ContentCache>,
+    /// The most that the experiment may cost in all, in billionths of a dollar.
+    /// Unset: no budget of its own; the team's may stand all the same.
+    #[prost(uint64, optional, tag = "17")]
+    pub experiment_budget_nanodollars: ::core::option::Option<u64>,
+}
+/// Asks for an answer that the same question got before, whoever asked.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ContentCache {
+    /// Questions that differ in this alone get answers of their own, so that
+    /// repeats stay independent.
+    #[prost(uint64, tag = "1")]
+    pub replicate: u64,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct TokenUsage {
@@ -79,6 +108,9 @@ pub struct TokenUsage {
     /// True when the provider did not say and we estimated.
     #[prost(bool, tag = "5")]
     pub estimated: bool,
+    /// Part of input_tokens that was written to the provider's cache (Anthropic).
+    #[prost(uint64, tag = "6")]
+    pub cache_write_input_tokens: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DecideResponse {
@@ -101,6 +133,17 @@ pub struct DecideResponse {
     /// The answer was already in the ledger (telemetry only).
     #[prost(bool, tag = "7")]
     pub from_ledger: bool,
+    /// The configured model that answered: `model`, or one of the fall-backs.
+    #[prost(string, tag = "8")]
+    pub model: ::prost::alloc::string::String,
+    /// What the decision cost, lost and hedged attempts included; unset when the
+    /// price is unknown. What the ledger or the content cache answered was paid
+    /// for before: the number is what it cost then (telemetry only).
+    #[prost(uint64, optional, tag = "9")]
+    pub cost_nanodollars: ::core::option::Option<u64>,
+    /// The answer came from the content cache (telemetry only).
+    #[prost(bool, tag = "10")]
+    pub from_content_cache: bool,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct RecordedDecision {
@@ -133,7 +176,7 @@ pub struct GetGatewayStatusRequest {
     pub experiment_id: ::prost::alloc::string::String,
 }
 /// State of one key. The key itself is never shown.
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct KeyStatus {
     #[prost(string, tag = "1")]
     pub provider: ::prost::alloc::string::String,
@@ -154,6 +197,67 @@ pub struct KeyStatus {
     /// Empty unless the key was taken out of use.
     #[prost(string, tag = "8")]
     pub quarantine_reason: ::prost::alloc::string::String,
+    /// The model whose own limits these are; empty for limits that all models of
+    /// the provider share.
+    #[prost(string, tag = "9")]
+    pub model: ::prost::alloc::string::String,
+    #[prost(message, repeated, tag = "10")]
+    pub limits: ::prost::alloc::vec::Vec<LimitStatus>,
+    /// "" closed, "open" or "half-open": what the circuit breaker thinks.
+    #[prost(string, tag = "11")]
+    pub circuit: ::prost::alloc::string::String,
+    /// Places that adaptive concurrency allows this replica now; 0: not adaptive.
+    #[prost(uint64, tag = "12")]
+    pub adaptive_places: u64,
+    /// Failures since the gateway started, by kind ("429", "5xx", "timeout", ...).
+    #[prost(map = "string, uint64", tag = "13")]
+    pub errors: ::std::collections::HashMap<::prost::alloc::string::String, u64>,
+    /// What the provider last complained about; holds no key.
+    #[prost(string, tag = "14")]
+    pub last_error: ::prost::alloc::string::String,
+}
+/// One limit of a key.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LimitStatus {
+    /// "requests/min", "tokens/min", "input tokens/min", "output tokens/min",
+    /// "requests/day", "concurrency".
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "2")]
+    pub limit: u64,
+    /// Used in the last minute (day, or right now for concurrency), of all
+    /// replicas, as far as the store knows.
+    #[prost(uint64, tag = "3")]
+    pub used: u64,
+    /// The provider's own headers showed less than was configured.
+    #[prost(bool, tag = "4")]
+    pub lowered_by_provider: bool,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct TeamStatus {
+    #[prost(string, tag = "1")]
+    pub team: ::prost::alloc::string::String,
+    #[prost(double, tag = "2")]
+    pub weight: f64,
+    #[prost(uint64, tag = "3")]
+    pub waiting: u64,
+    #[prost(uint64, tag = "4")]
+    pub in_flight: u64,
+    #[prost(uint64, tag = "5")]
+    pub decided: u64,
+    #[prost(uint64, tag = "6")]
+    pub refused_by_provider: u64,
+    /// Longest wait of those who wait now.
+    #[prost(uint64, tag = "7")]
+    pub longest_wait_ms: u64,
+    #[prost(uint64, tag = "8")]
+    pub spent_nanodollars: u64,
+    /// Reserved for calls at providers.
+    #[prost(uint64, tag = "9")]
+    pub reserved_nanodollars: u64,
+    /// Unset: no budget.
+    #[prost(uint64, optional, tag = "10")]
+    pub budget_nanodollars: ::core::option::Option<u64>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GetGatewayStatusResponse {
@@ -174,7 +278,126 @@ pub struct GetGatewayStatusResponse {
     /// Requests sent to providers, retries included.
     #[prost(uint64, tag = "7")]
     pub provider_requests: u64,
+    #[prost(message, repeated, tag = "8")]
+    pub teams: ::prost::alloc::vec::Vec<TeamStatus>,
+    /// Empty when the configuration file in use is the one on disk; else what is
+    /// wrong with the one on disk.
+    #[prost(string, tag = "9")]
+    pub configuration_fault: ::prost::alloc::string::String,
+    /// Cost of the decisions since this gateway started, where prices are known.
+    #[prost(uint64, tag = "10")]
+    pub cost_nanodollars: u64,
 }
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ListCostsRequest {
+    /// Only this team, experiment, days from and to (YYYY-MM-DD, inclusive, UTC).
+    /// Empty: all.
+    #[prost(string, tag = "1")]
+    pub team: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub experiment_id: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub from_day: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub to_day: ::prost::alloc::string::String,
+}
+/// What was spent on one day by one team for one experiment on one model.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct CostRow {
+    #[prost(string, tag = "1")]
+    pub day: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub team: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub experiment_id: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub model: ::prost::alloc::string::String,
+    #[prost(uint64, tag = "5")]
+    pub calls: u64,
+    #[prost(message, optional, tag = "6")]
+    pub usage: ::core::option::Option<TokenUsage>,
+    /// Of the calls whose price is known.
+    #[prost(uint64, tag = "7")]
+    pub cost_nanodollars: u64,
+    /// Calls whose price is not known.
+    #[prost(uint64, tag = "8")]
+    pub unpriced_calls: u64,
+}
+/// How a budget stands.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct BudgetStatus {
+    /// Exactly one of the two is set.
+    #[prost(string, tag = "1")]
+    pub team: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub experiment_id: ::prost::alloc::string::String,
+    /// Unset: no budget is known here.
+    #[prost(uint64, optional, tag = "3")]
+    pub budget_nanodollars: ::core::option::Option<u64>,
+    #[prost(uint64, tag = "4")]
+    pub spent_nanodollars: u64,
+    #[prost(uint64, tag = "5")]
+    pub reserved_nanodollars: u64,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ListCostsResponse {
+    /// In order of day, team, experiment, model.
+    #[prost(message, repeated, tag = "1")]
+    pub rows: ::prost::alloc::vec::Vec<CostRow>,
+    #[prost(message, repeated, tag = "2")]
+    pub budgets: ::prost::alloc::vec::Vec<BudgetStatus>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct WatchDoorRequest {
+    /// Name of the door: "alice" for decisions asked of the model "human/alice".
+    #[prost(string, tag = "1")]
+    pub door: ::prost::alloc::string::String,
+    /// Only questions of this session; empty: all.
+    #[prost(string, tag = "2")]
+    pub session_id: ::prost::alloc::string::String,
+}
+/// A question that waits at a door.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct DoorAsk {
+    #[prost(message, optional, tag = "1")]
+    pub address: ::core::option::Option<DecisionAddress>,
+    #[prost(string, tag = "2")]
+    pub request_digest: ::prost::alloc::string::String,
+    #[prost(message, repeated, tag = "3")]
+    pub messages: ::prost::alloc::vec::Vec<ChatMessage>,
+    #[prost(message, optional, tag = "4")]
+    pub reply_format: ::core::option::Option<ReplyFormat>,
+    #[prost(string, tag = "5")]
+    pub purpose: ::prost::alloc::string::String,
+    #[prost(string, tag = "6")]
+    pub experiment_id: ::prost::alloc::string::String,
+    /// Milliseconds since it was asked.
+    #[prost(uint64, tag = "7")]
+    pub waiting_ms: u64,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct WatchDoorResponse {
+    /// All of them, oldest first.
+    #[prost(message, repeated, tag = "1")]
+    pub asks: ::prost::alloc::vec::Vec<DoorAsk>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AnswerAtDoorRequest {
+    #[prost(string, tag = "1")]
+    pub door: ::prost::alloc::string::String,
+    #[prost(message, optional, tag = "2")]
+    pub address: ::core::option::Option<DecisionAddress>,
+    /// Of the question that is answered.
+    #[prost(string, tag = "3")]
+    pub request_digest: ::prost::alloc::string::String,
+    #[prost(string, tag = "4")]
+    pub reply: ::prost::alloc::string::String,
+    /// Who answers, for the record; empty: the door's name.
+    #[prost(string, tag = "5")]
+    pub answered_by: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct AnswerAtDoorResponse {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, ::prost::Enumeration)]
 #[repr(i32)]
 pub enum MessageRole {
@@ -301,8 +524,10 @@ pub mod agent_gateway_service_client {
         /// Called by workers, once per decision. Waits for quota rather than refusing.
         /// Safe to repeat: the same address is answered from the ledger, or joins the
         /// call in flight; the provider is never asked twice for one address.
-        /// Status codes: INVALID_ARGUMENT unknown model or malformed request;
+        /// Status codes: INVALID_ARGUMENT unknown model or malformed request, or a
+        /// budget stands over a model without a price;
         /// FAILED_PRECONDITION the address was recorded for another request;
+        /// RESOURCE_EXHAUSTED a budget is spent: nothing helps but raising it;
         /// UNAVAILABLE this gateway is stopping or its store is away, try again;
         /// ABORTED the provider kept failing until patience was over, every key of
         /// it is dead: a person has to see to it, then the same request may be sent
@@ -383,6 +608,85 @@ pub mod agent_gateway_service_client {
                 .insert(GrpcMethod::new("agon.v1.AgentGatewayService", "ForgetSession"));
             self.inner.unary(req, path, codec).await
         }
+        /// Called by the command line: what was spent, by team, day, experiment and
+        /// model. Read only; shared by all replicas of one store.
+        pub async fn list_costs(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ListCostsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListCostsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/agon.v1.AgentGatewayService/ListCosts",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("agon.v1.AgentGatewayService", "ListCosts"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Called by whoever sits behind a door (a person's terminal, another
+        /// program): what is asked there now. One message at once and then one
+        /// whenever something changed. Read only.
+        pub async fn watch_door(
+            &mut self,
+            request: impl tonic::IntoRequest<super::WatchDoorRequest>,
+        ) -> std::result::Result<
+            tonic::Response<tonic::codec::Streaming<super::WatchDoorResponse>>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/agon.v1.AgentGatewayService/WatchDoor",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("agon.v1.AgentGatewayService", "WatchDoor"));
+            self.inner.server_streaming(req, path, codec).await
+        }
+        /// Answers a question that waits at a door. Safe to repeat: the first answer
+        /// stands. NOT_FOUND when nobody asks that, or it was answered differently.
+        pub async fn answer_at_door(
+            &mut self,
+            request: impl tonic::IntoRequest<super::AnswerAtDoorRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::AnswerAtDoorResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/agon.v1.AgentGatewayService/AnswerAtDoor",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("agon.v1.AgentGatewayService", "AnswerAtDoor"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Called by the command line and by tests: what the gateway is doing now.
         pub async fn get_gateway_status(
             &mut self,
@@ -428,8 +732,10 @@ pub mod agent_gateway_service_server {
         /// Called by workers, once per decision. Waits for quota rather than refusing.
         /// Safe to repeat: the same address is answered from the ledger, or joins the
         /// call in flight; the provider is never asked twice for one address.
-        /// Status codes: INVALID_ARGUMENT unknown model or malformed request;
+        /// Status codes: INVALID_ARGUMENT unknown model or malformed request, or a
+        /// budget stands over a model without a price;
         /// FAILED_PRECONDITION the address was recorded for another request;
+        /// RESOURCE_EXHAUSTED a budget is spent: nothing helps but raising it;
         /// UNAVAILABLE this gateway is stopping or its store is away, try again;
         /// ABORTED the provider kept failing until patience was over, every key of
         /// it is dead: a person has to see to it, then the same request may be sent
@@ -457,6 +763,37 @@ pub mod agent_gateway_service_server {
             request: tonic::Request<super::ForgetSessionRequest>,
         ) -> std::result::Result<
             tonic::Response<super::ForgetSessionResponse>,
+            tonic::Status,
+        >;
+        /// Called by the command line: what was spent, by team, day, experiment and
+        /// model. Read only; shared by all replicas of one store.
+        async fn list_costs(
+            &self,
+            request: tonic::Request<super::ListCostsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ListCostsResponse>,
+            tonic::Status,
+        >;
+        /// Server streaming response type for the WatchDoor method.
+        type WatchDoorStream: tonic::codegen::tokio_stream::Stream<
+                Item = std::result::Result<super::WatchDoorResponse, tonic::Status>,
+            >
+            + std::marker::Send
+            + 'static;
+        /// Called by whoever sits behind a door (a person's terminal, another
+        /// program): what is asked there now. One message at once and then one
+        /// whenever something changed. Read only.
+        async fn watch_door(
+            &self,
+            request: tonic::Request<super::WatchDoorRequest>,
+        ) -> std::result::Result<tonic::Response<Self::WatchDoorStream>, tonic::Status>;
+        /// Answers a question that waits at a door. Safe to repeat: the first answer
+        /// stands. NOT_FOUND when nobody asks that, or it was answered differently.
+        async fn answer_at_door(
+            &self,
+            request: tonic::Request<super::AnswerAtDoorRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::AnswerAtDoorResponse>,
             tonic::Status,
         >;
         /// Called by the command line and by tests: what the gateway is doing now.
@@ -681,6 +1018,145 @@ pub mod agent_gateway_service_server {
                     };
                     Box::pin(fut)
                 }
+                "/agon.v1.AgentGatewayService/ListCosts" => {
+                    #[allow(non_camel_case_types)]
+                    struct ListCostsSvc<T: AgentGatewayService>(pub Arc<T>);
+                    impl<
+                        T: AgentGatewayService,
+                    > tonic::server::UnaryService<super::ListCostsRequest>
+                    for ListCostsSvc<T> {
+                        type Response = super::ListCostsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ListCostsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AgentGatewayService>::list_costs(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ListCostsSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/agon.v1.AgentGatewayService/WatchDoor" => {
+                    #[allow(non_camel_case_types)]
+                    struct WatchDoorSvc<T: AgentGatewayService>(pub Arc<T>);
+                    impl<
+                        T: AgentGatewayService,
+                    > tonic::server::ServerStreamingService<super::WatchDoorRequest>
+                    for WatchDoorSvc<T> {
+                        type Response = super::WatchDoorResponse;
+                        type ResponseStream = T::WatchDoorStream;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::ResponseStream>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::WatchDoorRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AgentGatewayService>::watch_door(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = WatchDoorSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.server_streaming(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/agon.v1.AgentGatewayService/AnswerAtDoor" => {
+                    #[allow(non_camel_case_types)]
+                    struct AnswerAtDoorSvc<T: AgentGatewayService>(pub Arc<T>);
+                    impl<
+                        T: AgentGatewayService,
+                    > tonic::server::UnaryService<super::AnswerAtDoorRequest>
+                    for AnswerAtDoorSvc<T> {
+                        type Response = super::AnswerAtDoorResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::AnswerAtDoorRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AgentGatewayService>::answer_at_door(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = AnswerAtDoorSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 "/agon.v1.AgentGatewayService/GetGatewayStatus" => {
                     #[allow(non_camel_case_types)]
                     struct GetGatewayStatusSvc<T: AgentGatewayService>(pub Arc<T>);
@@ -832,6 +1308,9 @@ pub struct WatchExperimentResponse {
     pub workers: u64,
     #[prost(bool, tag = "9")]
     pub cancelled: bool,
+    /// Not empty while the experiment pauses: why ("the budget of ... is spent").
+    #[prost(string, tag = "10")]
+    pub paused: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct FetchRecordsRequest {
@@ -867,6 +1346,16 @@ pub struct RetrySessionsResponse {
     #[prost(uint64, tag = "1")]
     pub requeued: u64,
 }
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ResumeExperimentRequest {
+    #[prost(string, tag = "1")]
+    pub experiment_id: ::prost::alloc::string::String,
+    /// Unset: the budget stays (the team's may have been raised).
+    #[prost(uint64, optional, tag = "2")]
+    pub budget_nanodollars: ::core::option::Option<u64>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ResumeExperimentResponse {}
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListExperimentsRequest {}
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -879,6 +1368,9 @@ pub struct ExperimentSummary {
     pub sessions: u64,
     #[prost(uint64, tag = "4")]
     pub done: u64,
+    /// As in WatchExperimentResponse.
+    #[prost(string, tag = "5")]
+    pub paused: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListExperimentsResponse {
@@ -1111,6 +1603,34 @@ pub mod experiment_service_client {
                 .insert(GrpcMethod::new("agon.v1.ExperimentService", "RetrySessions"));
             self.inner.unary(req, path, codec).await
         }
+        /// Goes on with an experiment that paused, with a higher budget if one is
+        /// given. Safe to repeat. NOT_FOUND when there is no such experiment.
+        pub async fn resume_experiment(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ResumeExperimentRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ResumeExperimentResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/agon.v1.ExperimentService/ResumeExperiment",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("agon.v1.ExperimentService", "ResumeExperiment"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
         pub async fn list_experiments(
             &mut self,
             request: impl tonic::IntoRequest<super::ListExperimentsRequest>,
@@ -1206,6 +1726,15 @@ pub mod experiment_service_server {
             request: tonic::Request<super::RetrySessionsRequest>,
         ) -> std::result::Result<
             tonic::Response<super::RetrySessionsResponse>,
+            tonic::Status,
+        >;
+        /// Goes on with an experiment that paused, with a higher budget if one is
+        /// given. Safe to repeat. NOT_FOUND when there is no such experiment.
+        async fn resume_experiment(
+            &self,
+            request: tonic::Request<super::ResumeExperimentRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ResumeExperimentResponse>,
             tonic::Status,
         >;
         async fn list_experiments(
@@ -1525,6 +2054,52 @@ pub mod experiment_service_server {
                     };
                     Box::pin(fut)
                 }
+                "/agon.v1.ExperimentService/ResumeExperiment" => {
+                    #[allow(non_camel_case_types)]
+                    struct ResumeExperimentSvc<T: ExperimentService>(pub Arc<T>);
+                    impl<
+                        T: ExperimentService,
+                    > tonic::server::UnaryService<super::ResumeExperimentRequest>
+                    for ResumeExperimentSvc<T> {
+                        type Response = super::ResumeExperimentResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ResumeExperimentRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ExperimentService>::resume_experiment(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ResumeExperimentSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 "/agon.v1.ExperimentService/ListExperiments" => {
                     #[allow(non_camel_case_types)]
                     struct ListExperimentsSvc<T: ExperimentService>(pub Arc<T>);
@@ -1738,6 +2313,11 @@ pub struct Lease {
     /// W3C traceparent of the experiment; may be empty.
     #[prost(string, tag = "7")]
     pub traceparent: ::prost::alloc::string::String,
+    /// Passed on to the gateway with every decision of the session.
+    #[prost(int32, tag = "8")]
+    pub priority: i32,
+    #[prost(uint64, optional, tag = "9")]
+    pub experiment_budget_nanodollars: ::core::option::Option<u64>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GrantedLeases {
@@ -1786,6 +2366,8 @@ pub enum FailureKind {
     Parked = 2,
     /// The session can never run as it is written (unknown game, bad template).
     Impossible = 3,
+    /// A budget is spent: the experiment pauses, the session keeps its place.
+    BudgetSpent = 4,
 }
 impl FailureKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -1798,6 +2380,7 @@ impl FailureKind {
             Self::Crashed => "FAILURE_KIND_CRASHED",
             Self::Parked => "FAILURE_KIND_PARKED",
             Self::Impossible => "FAILURE_KIND_IMPOSSIBLE",
+            Self::BudgetSpent => "FAILURE_KIND_BUDGET_SPENT",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -1807,6 +2390,7 @@ impl FailureKind {
             "FAILURE_KIND_CRASHED" => Some(Self::Crashed),
             "FAILURE_KIND_PARKED" => Some(Self::Parked),
             "FAILURE_KIND_IMPOSSIBLE" => Some(Self::Impossible),
+            "FAILURE_KIND_BUDGET_SPENT" => Some(Self::BudgetSpent),
             _ => None,
         }
     }

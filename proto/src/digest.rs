@@ -22,13 +22,21 @@ pub struct CanonicalRequest<'a> {
     pub sampling_seed: Option<u64>,
     /// Name and JSON Schema of the reply format.
     pub reply_format: Option<(&'a str, &'a str)>,
+    /// Models to ask when the first cannot answer.
+    pub fallback_models: Vec<&'a str>,
+    /// How long to think.
+    pub reasoning_effort: Option<&'a str>,
+    /// The reply ends before any of these.
+    pub stop_sequences: Vec<&'a str>,
 }
 
 impl CanonicalRequest<'_> {
     /// BLAKE3 over a canonical encoding, lower-case hexadecimal: a version line,
     /// then every field in order, texts and lists with their lengths before them,
     /// optional fields with a presence byte, floats as their bits. Two requests
-    /// share a digest exactly when all these fields are equal.
+    /// share a digest exactly when all these fields are equal. Fields that came
+    /// later are hashed, with their names, only when they are there, so that old
+    /// digests stay true.
     pub fn digest(&self) -> String {
         let mut canon = Canon(blake3::Hasher::new());
         canon.text("agon request 1");
@@ -47,6 +55,9 @@ impl CanonicalRequest<'_> {
             canon.text(name);
             canon.text(schema);
         }
+        canon.later("fallback_models", &self.fallback_models);
+        canon.later("reasoning_effort", self.reasoning_effort.as_slice());
+        canon.later("stop_sequences", &self.stop_sequences);
         canon.0.finalize().to_hex().to_string()
     }
 }
@@ -63,6 +74,9 @@ impl<'a> From<&'a v1::DecideRequest> for CanonicalRequest<'a> {
             max_output_tokens: wire.max_output_tokens,
             sampling_seed: wire.sampling_seed,
             reply_format: format.map(|format| (&*format.name, &*format.json_schema)),
+            fallback_models: wire.fallback_models.iter().map(|name| &**name).collect(),
+            reasoning_effort: wire.reasoning_effort.as_deref(),
+            stop_sequences: wire.stop_sequences.iter().map(|stop| &**stop).collect(),
         }
     }
 }
@@ -87,6 +101,17 @@ impl Canon {
     fn text(&mut self, text: &str) {
         self.number(text.len() as u64);
         self.0.update(text.as_bytes());
+    }
+
+    fn later(&mut self, name: &str, texts: &[&str]) {
+        if texts.is_empty() {
+            return;
+        }
+        self.text(name);
+        self.number(texts.len() as u64);
+        for text in texts {
+            self.text(text);
+        }
     }
 
     fn optional(&mut self, value: Option<u64>) {

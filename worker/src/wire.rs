@@ -48,6 +48,7 @@ pub fn decide_request(
             json_schema: format.schema.to_string(),
         }),
         purpose: thought.purpose.to_owned(),
+        ..v1::DecideRequest::default()
     }
 }
 

@@ -2,16 +2,19 @@
 //! the key's environment variable. One table; limits are the user's own and
 //! are therefore not in it. Called by `config.rs`.
 
-use super::{DEFAULT_TIMEOUT, OutputLimitField, ProviderConfig, ProviderKind, StructuredOutput};
+use super::provider::{DEFAULT_BURST, DEFAULT_TIMEOUT, default_charge};
+use super::{OutputLimitField, ProviderConfig, ProviderKind, StructuredOutput};
 use crate::admission::KeyLimits;
 use crate::keys::KeySource;
 
 use OutputLimitField::{MaxCompletionTokens, MaxTokens};
+use ProviderKind::{Anthropic, Door, Gemini, OpenAi};
 use StructuredOutput::{JsonObject, JsonSchema};
 
 struct Builtin {
     name: &'static str,
     base_url: &'static str,
+    kind: ProviderKind,
     key_variable: Option<&'static str>,
     structured_output: StructuredOutput,
     seed: bool,
@@ -19,21 +22,26 @@ struct Builtin {
 }
 
 #[rustfmt::skip] // A table reads better in columns.
-const BUILTINS: [Builtin; 8] = [
-    row("openai", "https://api.openai.com/v1", Some("OPENAI_API_KEY"), JsonSchema, true, MaxCompletionTokens),
-    row("deepinfra", "https://api.deepinfra.com/v1/openai", Some("DEEPINFRA_API_KEY"), JsonObject, true, MaxTokens),
-    row("openrouter", "https://openrouter.ai/api/v1", Some("OPENROUTER_API_KEY"), JsonObject, true, MaxTokens),
-    row("together", "https://api.together.xyz/v1", Some("TOGETHER_API_KEY"), JsonObject, true, MaxTokens),
-    row("groq", "https://api.groq.com/openai/v1", Some("GROQ_API_KEY"), JsonObject, true, MaxTokens),
+const BUILTINS: [Builtin; 11] = [
+    row("openai", "https://api.openai.com/v1", OpenAi, Some("OPENAI_API_KEY"), JsonSchema, true, MaxCompletionTokens),
+    row("deepinfra", "https://api.deepinfra.com/v1/openai", OpenAi, Some("DEEPINFRA_API_KEY"), JsonObject, true, MaxTokens),
+    row("openrouter", "https://openrouter.ai/api/v1", OpenAi, Some("OPENROUTER_API_KEY"), JsonObject, true, MaxTokens),
+    row("together", "https://api.together.xyz/v1", OpenAi, Some("TOGETHER_API_KEY"), JsonObject, true, MaxTokens),
+    row("groq", "https://api.groq.com/openai/v1", OpenAi, Some("GROQ_API_KEY"), JsonObject, true, MaxTokens),
     // Mistral calls its seed `random_seed` and refuses unknown fields.
-    row("mistral", "https://api.mistral.ai/v1", Some("MISTRAL_API_KEY"), JsonSchema, false, MaxTokens),
-    row("vllm", "http://localhost:8000/v1", None, JsonSchema, true, MaxTokens),
-    row("ollama", "http://localhost:11434/v1", None, JsonSchema, true, MaxTokens),
+    row("mistral", "https://api.mistral.ai/v1", OpenAi, Some("MISTRAL_API_KEY"), JsonSchema, false, MaxTokens),
+    row("anthropic", "https://api.anthropic.com/v1", Anthropic, Some("ANTHROPIC_API_KEY"), JsonSchema, false, MaxTokens),
+    row("gemini", "https://generativelanguage.googleapis.com/v1beta", Gemini, Some("GEMINI_API_KEY"), JsonSchema, true, MaxTokens),
+    // "human/NAME" waits for an answer at the door of that name.
+    row("human", "http://door", Door, None, JsonSchema, true, MaxTokens),
+    row("vllm", "http://localhost:8000/v1", OpenAi, None, JsonSchema, true, MaxTokens),
+    row("ollama", "http://localhost:11434/v1", OpenAi, None, JsonSchema, true, MaxTokens),
 ];
 
 const fn row(
     name: &'static str,
     base_url: &'static str,
+    kind: ProviderKind,
     key_variable: Option<&'static str>,
     structured_output: StructuredOutput,
     seed: bool,
@@ -42,6 +50,7 @@ const fn row(
     Builtin {
         name,
         base_url,
+        kind,
         key_variable,
         structured_output,
         seed,
@@ -69,11 +78,18 @@ impl Builtin {
             .map(|variable| KeySource::Env(variable.to_owned()));
         ProviderConfig {
             name: self.name.to_owned(),
-            kind: ProviderKind::OpenAi,
+            kind: self.kind,
             base_url: self.base_url.to_owned(),
             keys: key.into_iter().collect(),
-            limits: KeyLimits::default(),
+            limits: KeyLimits {
+                // Servers of one's own publish no limits: find out what they take.
+                adaptive: self.key_variable.is_none() && self.kind == OpenAi,
+                ..KeyLimits::default()
+            },
+            charge: default_charge(self.name, self.kind),
+            burst: DEFAULT_BURST,
             timeout: DEFAULT_TIMEOUT,
+            api_version: None,
             structured_output: self.structured_output,
             seed: self.seed,
             output_limit_field: self.output_limit_field,

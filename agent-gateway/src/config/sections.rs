@@ -2,6 +2,7 @@
 //! checked. Unknown keys are refused. The command line fills the same structs
 //! when a model is named by flags instead of a file.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -13,23 +14,49 @@ use crate::money::{MoneyError, Price};
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProviderSection {
-    /// Which protocol the provider speaks. Default `openai`.
-    #[serde(default)]
-    pub kind: ProviderKind,
+    /// Which protocol the provider speaks. Default: that of the built-in
+    /// provider of this name, else `openai`.
+    pub kind: Option<ProviderKind>,
     /// Where it is, up to and including the version (`https://host/v1`).
     pub base_url: Option<String>,
     /// Where its keys are: `{ env = "NAME" }` or `{ file = "/path" }`. An empty
     /// list means that the server wants no key.
     pub keys: Option<Vec<KeySource>>,
-    /// Requests per minute and key. Absent: no limit.
-    pub requests_per_minute: Option<u64>,
-    /// Input and output tokens per minute and key. Absent: no limit.
-    pub tokens_per_minute: Option<u64>,
-    /// Calls in flight per key. Absent: no limit.
-    pub concurrency: Option<u64>,
+    /// Limits of each key that all models of the provider share.
+    #[serde(default)]
+    pub limits: LimitsSection,
+    /// How tokens are counted against the limits. Default: as `kind` does;
+    /// `total` for servers that are only compatible with OpenAI.
+    pub charge: Option<ChargeRule>,
+    /// How much of a limit per minute may be used at once, as a time ("1s",
+    /// 2 s at most). More makes better use of uneven quotas, less is gentler.
+    #[serde(default, with = "humantime_serde")]
+    pub burst: Option<Duration>,
     /// How long one call may take ("120s"). Default 120 s.
     #[serde(default, with = "humantime_serde")]
     pub timeout: Option<Duration>,
+    /// Azure: the `api-version`; Anthropic: the `anthropic-version`. Default:
+    /// the version this gateway was written for.
+    pub api_version: Option<String>,
+}
+
+/// `[providers.NAME.limits]` and `[models.NAME.limits]`: what one key may
+/// carry. Absent: no limit, or what the provider's headers say.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LimitsSection {
+    /// Requests per minute.
+    pub requests_per_minute: Option<u64>,
+    /// Input and output tokens per minute.
+    pub tokens_per_minute: Option<u64>,
+    /// Input tokens per minute, where they are counted apart.
+    pub input_tokens_per_minute: Option<u64>,
+    /// Output tokens per minute, where they are counted apart.
+    pub output_tokens_per_minute: Option<u64>,
+    /// Requests in any 24 hours.
+    pub requests_per_day: Option<u64>,
+    /// Calls in flight; `"auto"` finds out what the server takes well.
+    pub concurrency: Option<ConcurrencySection>,
 }
 
 /// The protocols we speak.
@@ -39,6 +66,68 @@ pub enum ProviderKind {
     /// OpenAI chat completions, and the many servers compatible with it.
     #[default]
     OpenAi,
+    /// Azure OpenAI: the same bodies under deployments of a resource.
+    Azure,
+    /// Anthropic messages.
+    Anthropic,
+    /// Gemini generateContent.
+    Gemini,
+    /// No server: a person or another program answers through
+    /// `WatchDoor` and `AnswerAtDoor`.
+    Door,
+}
+
+/// How a provider counts the tokens of a call against its limits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum ChargeRule {
+    /// The larger of the most that may be written and the estimated input,
+    /// taken when the call arrives and never given back.
+    OpenAi,
+    /// Input as estimated and then as it was, without what came from the cache;
+    /// output apart, as it is produced.
+    Anthropic,
+    /// Input only.
+    Gemini,
+    /// Input and output together, as they were in the end.
+    Total,
+}
+
+/// How many calls of a key may be in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ConcurrencySection {
+    /// So many.
+    Fixed(u64),
+    /// As many as the server takes well, found out by trying
+    /// (additive increase, multiplicative decrease).
+    Auto,
+}
+
+impl<'de> Deserialize<'de> for ConcurrencySection {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Reader;
+        impl serde::de::Visitor<'_> for Reader {
+            type Value = ConcurrencySection;
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a whole number or \"auto\"")
+            }
+            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Self::Value, E> {
+                let number = u64::try_from(number)
+                    .map_err(|_| E::invalid_value(serde::de::Unexpected::Signed(number), &self))?;
+                Ok(ConcurrencySection::Fixed(number))
+            }
+            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Self::Value, E> {
+                Ok(ConcurrencySection::Fixed(number))
+            }
+            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Self::Value, E> {
+                match text {
+                    "auto" => Ok(ConcurrencySection::Auto),
+                    _ => Err(E::invalid_value(serde::de::Unexpected::Str(text), &self)),
+                }
+            }
+        }
+        deserializer.deserialize_any(Reader)
+    }
 }
 
 /// `[models.NAME]`.
@@ -60,8 +149,18 @@ pub struct ModelSection {
     /// The field that carries that number. Default: what its provider wants,
     /// else `max_tokens`.
     pub output_limit_field: Option<OutputLimitField>,
-    /// What it costs, for plans. Absent: unknown.
+    /// What it costs. Absent: what the price table says, if it knows the model.
     pub price: Option<PriceSection>,
+    /// Limits of each key for this model alone, beside those of the provider.
+    #[serde(default)]
+    pub limits: LimitsSection,
+    /// It thinks before it answers: sampling settings that such models refuse
+    /// are left out, and the reply's limit goes into the field they want.
+    pub reasoning: Option<bool>,
+    /// A call that takes longer is made once more, on another key if there is
+    /// one; the first answer counts, both are paid. Absent: never.
+    #[serde(default, with = "humantime_serde")]
+    pub hedge_after: Option<Duration>,
 }
 
 /// How a model is told what its reply should look like.
@@ -117,6 +216,20 @@ impl PriceSection {
     }
 }
 
+/// `[teams.NAME]`: who pays. A team that is not configured has weight 1, no
+/// budget and no token.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TeamSection {
+    /// Share of contended quota, relative to other teams. Default 1.
+    pub weight: Option<f64>,
+    /// The most it may spend in all, in dollars, as text. Absent: no budget.
+    pub budget_dollars: Option<String>,
+    /// Where its bearer tokens for the HTTP door are.
+    #[serde(default)]
+    pub tokens: Vec<KeySource>,
+}
+
 /// `[gateway]`.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -125,4 +238,9 @@ pub struct GatewaySection {
     /// spent waiting for quota does not count. Default 10 minutes.
     #[serde(default, with = "humantime_serde")]
     pub patience: Option<Duration>,
+    /// A file of prices that stand before the built-in ones.
+    pub prices: Option<PathBuf>,
+    /// How long the content cache keeps an answer. Default 30 days.
+    #[serde(default, with = "humantime_serde")]
+    pub content_cache_for: Option<Duration>,
 }

@@ -2,15 +2,14 @@
 //! crate is read here too, so that it stays right.
 
 use super::*;
+use crate::keys::KeySource;
 
 const FILE: &str = r#"
 [providers.deepinfra]
 kind = "openai"
 base_url = "https://api.deepinfra.com/v1/openai/"
 keys = [ { env = "AGON_TEST_UNSET_KEY" }, { file = "/no/such/file" } ]
-requests_per_minute = 600
-tokens_per_minute = 1_000_000
-concurrency = 200
+limits = { requests_per_minute = 600, tokens_per_minute = 1_000_000, concurrency = 200 }
 timeout = "90s"
 
 [providers.local]
@@ -84,7 +83,7 @@ fn builtin_provider_needs_no_file() {
 
 #[test]
 fn section_of_a_builtin_provider_keeps_what_it_does_not_say() {
-    let text = "[providers.openai]\nrequests_per_minute = 60";
+    let text = "[providers.openai.limits]\nrequests_per_minute = 60";
     let config = GatewayConfig::parse("gateway.toml", text).unwrap();
     let model = config.resolve_without_keys("openai/gpt").unwrap();
     assert_eq!(
@@ -161,7 +160,7 @@ fn wrong_files_are_refused_with_the_place() {
         ),
         ("[providers.x]\nkind = 'telepathy'", "telepathy"),
         ("[providers.x]", "base_url is missing"),
-        ("[providers.openai]\nconcurrency = 0", "limit of 0"),
+        ("[providers.openai.limits]\nconcurrency = 0", "limit of 0"),
         ("[providers.openai]\ntimeout = '0s'", "timeout"),
         (
             "[providers.openai]\nkeys = [ { value = 'sk-1' } ]",

@@ -73,7 +73,10 @@ impl Troubles {
                 self.spent += own;
                 own
             }
-            Remedy::QuarantineKey | Remedy::AskWithLess | Remedy::GiveUp => Duration::ZERO,
+            Remedy::QuarantineKey
+            | Remedy::RetryOtherKey
+            | Remedy::AskWithLess
+            | Remedy::GiveUp => Duration::ZERO,
         }
     }
 
@@ -106,6 +109,7 @@ mod tests {
     use agon_service_kit::status::ErrorClass;
 
     use super::*;
+    use crate::providers::Signals;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -114,6 +118,7 @@ mod tests {
             remedy,
             reason: "why".to_owned(),
             maybe_used: false,
+            signals: Signals::default(),
         }
     }
 

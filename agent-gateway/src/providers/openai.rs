@@ -14,7 +14,7 @@ use secrecy::ExposeSecret;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Call, Provider, Refusal, Remedy, Reply};
+use super::{Call, Provider, Refusal, Remedy, Reply, Signals};
 use crate::config::{OutputLimitField, ResolvedModel, StructuredOutput};
 use crate::decision::{ReplyFormat, Request};
 use crate::redact;
@@ -115,6 +115,7 @@ async fn read_body(mut response: reqwest::Response) -> Result<Vec<u8>, Refusal> 
                     remedy: Remedy::Retry(None),
                     reason: format!("the reply is longer than {LARGEST_REPLY_BYTES} bytes"),
                     maybe_used: true,
+                    signals: Signals::default(),
                 });
             }
         }
@@ -231,6 +232,7 @@ fn give_up(reason: String) -> Refusal {
         remedy: Remedy::GiveUp,
         reason,
         maybe_used: false,
+        signals: Signals::default(),
     }
 }
 

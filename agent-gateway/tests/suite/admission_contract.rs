@@ -52,6 +52,7 @@ fn candidate(key: &str, requests: u64, tokens: u64, places: u64) -> Candidate {
         requests_per_minute: limit(requests),
         tokens_per_minute: limit(tokens),
         concurrency: limit(places),
+        ..KeyLimits::default()
     };
     Candidate {
         key: KeyId::from(key),

@@ -17,6 +17,7 @@ fn refusal(remedy: Remedy) -> Refusal {
         remedy,
         reason: "the provider's own words".to_owned(),
         maybe_used: false,
+        signals: Default::default(),
     }
 }
 
@@ -78,7 +79,8 @@ async fn paid_call_is_recorded_though_its_caller_is_gone() {
 #[tokio::test]
 async fn unpaid_call_is_not_made_for_nobody() {
     let provider = Arc::new(Scripted::echo().with_latency(Duration::from_millis(100)));
-    let (gateway, _folder) = embedded(config("concurrency = 1"), provider.clone()).await;
+    let (gateway, _folder) =
+        embedded(config("limits = { concurrency = 1 }"), provider.clone()).await;
     let [first, second] = [0, 1].map(|index| {
         let mut client = client(&gateway);
         tokio::spawn(async move { client.decide(request("s", index, "hi")).await })
@@ -335,7 +337,8 @@ async fn status_counts_each_experiment_apart() {
 #[tokio::test]
 async fn drain_records_what_is_paid_and_sends_the_waiting_away() {
     let provider = Arc::new(Scripted::echo().with_latency(Duration::from_millis(200)));
-    let (gateway_before, folder) = embedded(config("concurrency = 1"), provider.clone()).await;
+    let (gateway_before, folder) =
+        embedded(config("limits = { concurrency = 1 }"), provider.clone()).await;
     let calls = [0, 1].map(|index| {
         let mut client = client(&gateway_before);
         tokio::spawn(async move { client.decide(request("s", index, "hi")).await })
@@ -377,7 +380,8 @@ async fn drain_records_what_is_paid_and_sends_the_waiting_away() {
 #[tokio::test]
 async fn thousand_callers_wait_for_few_places_and_all_are_served() {
     let provider = Arc::new(Scripted::echo().with_latency(Duration::from_millis(1)));
-    let (gateway, _folder) = embedded(config("concurrency = 50"), provider.clone()).await;
+    let (gateway, _folder) =
+        embedded(config("limits = { concurrency = 50 }"), provider.clone()).await;
     let calls = (0..1_000).map(|index| {
         let mut client = client(&gateway);
         tokio::spawn(async move { client.decide(request("s", index, "hi")).await })

@@ -239,7 +239,7 @@ async fn nobody_at_the_address_is_aborted_with_the_reason() {
 #[tokio::test]
 async fn provider_never_counts_more_than_the_limit_allows() {
     let (stage, address) = Stage::open([]).await;
-    let more = "requests_per_minute = 600\ntokens_per_minute = 2_000_000";
+    let more = "limits = { requests_per_minute = 600, tokens_per_minute = 2_000_000 }";
     let (gateway, _folder) = open_gateway(&format!("http://{address}/v1"), more).await;
     let calls = (0..25).map(|index| {
         let mut client = client(&gateway);
@@ -275,7 +275,8 @@ async fn token_limit_of_the_provider_is_never_hit() {
     )
     .await
     .unwrap();
-    let more = "requests_per_minute = 3_000\ntokens_per_minute = 60_000\nconcurrency = 4";
+    let more =
+        "limits = { requests_per_minute = 3_000, tokens_per_minute = 60_000, concurrency = 4 }";
     let (gateway, _folder) = open_gateway(&server.base_url(), more).await;
     let calls = (0..60).map(|index| {
         let mut client = client(&gateway);

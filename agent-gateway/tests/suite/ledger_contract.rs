@@ -116,8 +116,12 @@ fn decision(reply: &str) -> Decision {
             cached_input_tokens: 3,
             reasoning_tokens: 4,
             estimated: true,
+            ..Usage::default()
         },
         simulated: true,
+        model: "m".to_owned(),
+        cost: None,
+        from_content_cache: false,
     }
 }
 

@@ -49,6 +49,7 @@ async fn failed_replica_lets_the_other_ask() {
             remedy: Remedy::GiveUp,
             reason: "no".to_owned(),
             maybe_used: false,
+            signals: Default::default(),
         }),
         _ => Ok(Reply::default()),
     }));
@@ -64,7 +65,7 @@ async fn failed_replica_lets_the_other_ask() {
 async fn replicas_share_the_places_of_a_key() {
     let server = RedisServer::start().await;
     let provider = Arc::new(Scripted::echo().with_latency(Duration::from_millis(20)));
-    let replicas = two_replicas(&server, "concurrency = 3", &provider).await;
+    let replicas = two_replicas(&server, "limits = { concurrency = 3 }", &provider).await;
     let calls = (0..40).map(|index: u32| {
         let mut client = client(&replicas[index as usize % 2]);
         tokio::spawn(async move { client.decide(request("s", index, "hi")).await })
@@ -97,6 +98,7 @@ async fn hold_of_one_replica_keeps_the_other_away() {
             remedy: Remedy::HoldKey(Some(Duration::from_millis(600))),
             reason: "slow down".to_owned(),
             maybe_used: false,
+            signals: Default::default(),
         }),
         _ => Ok(Reply::default()),
     }));

@@ -9,8 +9,10 @@ use agon_proto::v1::agent_gateway_service_server::{
     AgentGatewayService, AgentGatewayServiceServer,
 };
 use agon_proto::v1::{
-    DecideRequest, DecideResponse, ForgetSessionResponse, GetGatewayStatusRequest,
-    GetGatewayStatusResponse, ListDecisionsRequest, ListDecisionsResponse,
+    AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse,
+    ForgetSessionResponse, GetGatewayStatusRequest, GetGatewayStatusResponse, ListCostsRequest,
+    ListCostsResponse, ListDecisionsRequest, ListDecisionsResponse, WatchDoorRequest,
+    WatchDoorResponse,
 };
 use agon_worker::transport;
 use tokio::sync::watch;
@@ -56,6 +58,29 @@ impl AgentGatewayService for Gateway {
         &self,
         _: Request<GetGatewayStatusRequest>,
     ) -> Result<Response<GetGatewayStatusResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn list_costs(
+        &self,
+        _: Request<ListCostsRequest>,
+    ) -> Result<Response<ListCostsResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    type WatchDoorStream = tonic::codegen::BoxStream<WatchDoorResponse>;
+
+    async fn watch_door(
+        &self,
+        _: Request<WatchDoorRequest>,
+    ) -> Result<Response<Self::WatchDoorStream>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn answer_at_door(
+        &self,
+        _: Request<AnswerAtDoorRequest>,
+    ) -> Result<Response<AnswerAtDoorResponse>, Status> {
         Err(Status::unimplemented(""))
     }
 }

@@ -178,6 +178,9 @@ mod tests {
                 name: "act".into(),
                 json_schema: "{}".into(),
             }),
+            fallback_models: Vec::new(),
+            reasoning_effort: None,
+            stop_sequences: Vec::new(),
         };
         let sent = Ability {
             structured_output: StructuredOutput::JsonSchema,

@@ -9,7 +9,7 @@ use reqwest::StatusCode;
 use reqwest::header::{HeaderMap, RETRY_AFTER};
 use serde_json::Value;
 
-use super::super::{Refusal, Remedy};
+use super::super::{Refusal, Remedy, Signals};
 
 /// Enough of a server's complaint to understand it, not a whole HTML page.
 const REASON_CHARS: usize = 300;
@@ -59,6 +59,7 @@ pub(super) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) ->
         remedy,
         reason,
         maybe_used: false,
+        signals: Signals::default(),
     }
 }
 
@@ -74,6 +75,7 @@ pub(super) fn inside_success(headers: &HeaderMap, body: &[u8]) -> Option<Refusal
             remedy: Remedy::RetryUnreadable,
             reason: format!("the reply holds no answer, it says: {}", said.text),
             maybe_used: true,
+            signals: Signals::default(),
         });
     }
     let status = said
@@ -85,6 +87,7 @@ pub(super) fn inside_success(headers: &HeaderMap, body: &[u8]) -> Option<Refusal
         remedy: remedy(status, &said, retry_after(headers)),
         reason: said.text,
         maybe_used: true,
+        signals: Signals::default(),
     })
 }
 
@@ -94,6 +97,7 @@ pub(super) fn of_transport(error: &reqwest::Error) -> Refusal {
         remedy: Remedy::Retry(None),
         reason: shortened(&with_causes(error)),
         maybe_used: !error.is_connect(),
+        signals: Signals::default(),
     }
 }
 

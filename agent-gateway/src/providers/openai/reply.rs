@@ -6,7 +6,7 @@
 use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use super::super::{Refusal, Remedy, Reply};
+use super::super::{Refusal, Remedy, Reply, Signals};
 use crate::decision::Usage;
 
 /// A simulated server says so with this header, and only it does.
@@ -33,6 +33,7 @@ pub(super) fn read(headers: &HeaderMap, body: &[u8]) -> Result<Reply, Refusal> {
         simulated: headers
             .get(SIMULATED_HEADER)
             .is_some_and(|value| value == "true"),
+        signals: Signals::default(),
     })
 }
 
@@ -41,6 +42,7 @@ fn unreadable(reason: String) -> Refusal {
         remedy: Remedy::RetryUnreadable,
         reason,
         maybe_used: true,
+        signals: Signals::default(),
     }
 }
 
@@ -65,6 +67,7 @@ fn usage_of(usage: &Value) -> Option<Usage> {
         cached_input_tokens: details("prompt_tokens_details", "cached_tokens"),
         reasoning_tokens: details("completion_tokens_details", "reasoning_tokens"),
         estimated: false,
+        cache_write_input_tokens: 0,
     })
 }
 
@@ -103,6 +106,7 @@ mod tests {
             cached_input_tokens: 4,
             reasoning_tokens: 3,
             estimated: false,
+            cache_write_input_tokens: 0,
         };
         assert_eq!(
             (reply.text.as_str(), reply.answered_by.as_str()),

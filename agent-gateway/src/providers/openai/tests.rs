@@ -22,6 +22,7 @@ fn model(structured_output: StructuredOutput, field: OutputLimitField) -> Resolv
         max_output_tokens: Some(77),
         output_limit_field: Some(field),
         price: None,
+        ..ModelSection::default()
     };
     config.add_model("m", section).unwrap();
     config.resolve("m").unwrap()
@@ -52,6 +53,9 @@ fn request() -> Request {
             name: "act".into(),
             json_schema: r#"{"type":"object"}"#.into(),
         }),
+        fallback_models: Vec::new(),
+        reasoning_effort: None,
+        stop_sequences: Vec::new(),
     }
 }
 

@@ -1,0 +1,184 @@
+//! A provider and a model as the rest of the gateway knows them: checked, with
+//! every default filled in. Refuses addresses and limits that cannot work.
+//! Built by `config.rs`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::sections::{
+    ChargeRule, OutputLimitField, ProviderKind, ProviderSection, StructuredOutput,
+};
+use super::{ConfigError, builtin, limits, secrecy};
+use crate::admission::KeyLimits;
+use crate::keys::{KeyError, KeyPool, KeySource};
+use crate::money::Price;
+
+/// Slow reasoning models think for a minute; two are a hang.
+pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
+/// One second's quota at once: no sliding minute can exceed its limit, and 59
+/// sixtieths of it are used (`admission/bucket.rs`).
+pub(super) const DEFAULT_BURST: Duration = Duration::from_secs(1);
+/// More would leave too little of the limit for steady use.
+const LONGEST_BURST: Duration = Duration::from_secs(2);
+
+/// A provider, checked.
+#[derive(Clone, Debug)]
+pub struct ProviderConfig {
+    /// Its name in the configuration.
+    pub name: String,
+    /// Which protocol it speaks.
+    pub kind: ProviderKind,
+    /// Where it is, without a slash at the end.
+    pub base_url: String,
+    /// Where its keys are; empty for keyless servers.
+    pub keys: Vec<KeySource>,
+    /// Limits of each key.
+    pub limits: KeyLimits,
+    /// How tokens are counted against the limits.
+    pub charge: ChargeRule,
+    /// How much of a limit per minute may be used at once.
+    pub burst: Duration,
+    /// How long one call may take.
+    pub timeout: Duration,
+    /// The version of the protocol, where it has one.
+    pub api_version: Option<String>,
+    pub(super) structured_output: StructuredOutput,
+    pub(super) seed: bool,
+    pub(super) output_limit_field: OutputLimitField,
+}
+
+impl ProviderConfig {
+    pub(super) fn check(name: &str, section: ProviderSection) -> Result<Self, ConfigError> {
+        let wrong = |reason: &str| ConfigError::Provider {
+            provider: name.to_owned(),
+            reason: reason.into(),
+        };
+        if name.is_empty() || name.contains('/') {
+            return Err(wrong("a provider's name must not be empty or hold a slash"));
+        }
+        let builtin = builtin::find(name);
+        let base_url = match (section.base_url, &builtin) {
+            (Some(url), _) => url.trim_end_matches('/').to_owned(),
+            (None, Some(builtin)) => builtin.base_url.clone(),
+            (None, None) if section.kind == Some(ProviderKind::Door) => "http://door".to_owned(),
+            (None, None) => return Err(wrong("base_url is missing, write \"https://host/v1\"")),
+        };
+        // A key belongs to an address: elsewhere it has to be named again.
+        let known_address = builtin
+            .as_ref()
+            .filter(|builtin| builtin.base_url == base_url);
+        let known_keys = known_address.map(|builtin| builtin.keys.clone());
+        let host = ["http://", "https://"]
+            .iter()
+            .find_map(|scheme| base_url.strip_prefix(scheme));
+        if host.is_none_or(|host| host.is_empty() || host.starts_with('/')) {
+            return Err(wrong(
+                "base_url must begin with http:// or https:// and name a host",
+            ));
+        }
+        if host.is_some_and(|host| host.contains('@')) {
+            return Err(wrong("base_url must not hold a user or password, use keys"));
+        }
+        if base_url.contains(['?', '#']) {
+            return Err(wrong("base_url must end before any ? or #"));
+        }
+        for source in section.keys.iter().flatten() {
+            secrecy::check_source(source).map_err(|reason| wrong(&reason))?;
+        }
+        let kind = section
+            .kind
+            .or(builtin.as_ref().map(|builtin| builtin.kind));
+        let kind = kind.unwrap_or_default();
+        let mut limits = limits::check(&section.limits).map_err(|reason| wrong(&reason))?;
+        if limits.concurrency.is_none() && known_address.is_some_and(|known| known.limits.adaptive)
+        {
+            limits.adaptive = true;
+        }
+        let burst = section.burst.unwrap_or(DEFAULT_BURST);
+        if burst.is_zero() || burst > LONGEST_BURST {
+            return Err(wrong("burst must be longer than 0s and at most 2s"));
+        }
+        let timeout = section.timeout.unwrap_or(DEFAULT_TIMEOUT);
+        if timeout.is_zero() {
+            return Err(wrong("timeout must be longer than 0s"));
+        }
+        let defaults = builtin.as_ref();
+        Ok(Self {
+            name: name.to_owned(),
+            kind,
+            base_url,
+            keys: section.keys.or(known_keys).unwrap_or_default(),
+            limits,
+            charge: section.charge.unwrap_or_else(|| default_charge(name, kind)),
+            burst,
+            timeout,
+            api_version: section.api_version,
+            // A server that we do not know is believed to take everything; one
+            // that does not is asked with less (`providers/openai/abilities.rs`).
+            structured_output: defaults.map_or(StructuredOutput::JsonSchema, |builtin| {
+                builtin.structured_output
+            }),
+            seed: defaults.is_none_or(|builtin| builtin.seed),
+            output_limit_field: defaults.map_or(OutputLimitField::MaxTokens, |builtin| {
+                builtin.output_limit_field
+            }),
+        })
+    }
+}
+
+/// What a model name means in the end.
+#[derive(Clone, Debug)]
+pub struct ResolvedModel {
+    /// The name that experiments use.
+    pub name: String,
+    /// Who serves it.
+    pub provider: Arc<ProviderConfig>,
+    /// The provider's name for it.
+    pub model: String,
+    /// How it is told what a reply should look like.
+    pub structured_output: StructuredOutput,
+    /// It accepts a sampling seed.
+    pub seed: bool,
+    /// The most it may write when the request does not say.
+    pub max_output_tokens: u32,
+    /// How it is told the most it may write.
+    pub output_limit_field: OutputLimitField,
+    /// What it costs, when that is configured; the price table may know it too.
+    pub price: Option<Price>,
+    /// Limits of each key for this model alone.
+    pub limits: KeyLimits,
+    /// It thinks before it answers and refuses most sampling settings.
+    pub reasoning: bool,
+    /// After this long a call is made once more.
+    pub hedge_after: Option<Duration>,
+}
+
+impl ResolvedModel {
+    /// The keys of its provider that can be read, and what is wrong with the
+    /// others; an error when none can.
+    pub fn read_keys(&self) -> Result<(KeyPool, Vec<KeyError>), ConfigError> {
+        let provider = &self.provider;
+        let (pool, errors) = KeyPool::read(&provider.name, &provider.keys, provider.limits);
+        if pool.keys().is_empty() {
+            let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
+            return Err(ConfigError::MissingKey {
+                model: self.name.clone(),
+                provider: provider.name.clone(),
+                reasons: reasons.join("; "),
+            });
+        }
+        Ok((pool, errors))
+    }
+}
+
+/// Servers that are merely compatible count what was used; OpenAI and Azure take
+/// the most that may be written when the call arrives.
+pub(super) fn default_charge(provider: &str, kind: ProviderKind) -> ChargeRule {
+    match kind {
+        ProviderKind::OpenAi if provider == "openai" => ChargeRule::OpenAi,
+        ProviderKind::OpenAi | ProviderKind::Door => ChargeRule::Total,
+        ProviderKind::Azure => ChargeRule::OpenAi,
+        ProviderKind::Anthropic => ChargeRule::Anthropic,
+        ProviderKind::Gemini => ChargeRule::Gemini,
+    }
+}

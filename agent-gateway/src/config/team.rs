@@ -1,0 +1,60 @@
+//! Teams: who pays, with which share and how much at most. Called by
+//! `config.rs`; read by fairness, budgets and the HTTP door.
+
+use super::sections::TeamSection;
+use super::{ConfigError, secrecy};
+use crate::keys::KeySource;
+use crate::money::NanoDollars;
+
+/// A team, checked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Team {
+    /// Its name, as workers and tokens tell it.
+    pub name: String,
+    /// Share of contended quota, relative to other teams.
+    pub weight: f64,
+    /// The most it may spend in all.
+    pub budget: Option<NanoDollars>,
+    /// Where its bearer tokens for the HTTP door are.
+    pub tokens: Vec<KeySource>,
+}
+
+impl Team {
+    /// A team that nobody configured.
+    pub fn named(name: &str) -> Self {
+        Self {
+            name: name.to_owned(),
+            weight: 1.0,
+            budget: None,
+            tokens: Vec::new(),
+        }
+    }
+
+    pub(super) fn check(name: &str, section: TeamSection) -> Result<Self, ConfigError> {
+        let wrong = |reason: String| ConfigError::Team {
+            team: name.to_owned(),
+            reason,
+        };
+        if name.is_empty() {
+            return Err(wrong("a team must have a name".to_owned()));
+        }
+        let weight = section.weight.unwrap_or(1.0);
+        if !(0.001..=1_000.0).contains(&weight) {
+            return Err(wrong(format!(
+                "weight must be from 0.001 to 1000, not {weight}"
+            )));
+        }
+        let budget = section.budget_dollars.map(|dollars| dollars.parse());
+        for source in &section.tokens {
+            secrecy::check_source(source).map_err(&wrong)?;
+        }
+        Ok(Self {
+            name: name.to_owned(),
+            weight,
+            budget: budget
+                .transpose()
+                .map_err(|error: crate::money::MoneyError| wrong(error.to_string()))?,
+            tokens: section.tokens,
+        })
+    }
+}
