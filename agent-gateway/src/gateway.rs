@@ -10,7 +10,8 @@ use std::time::{Duration, SystemTime};
 use agon_proto::v1::agent_gateway_service_server::AgentGatewayServiceServer;
 use agon_service_kit::config::without_secrets;
 use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
-use agon_service_kit::tasks::Tasks;
+use agon_service_kit::tasks::{TaskKind, Tasks};
+use tokio::sync::watch;
 
 use crate::admission::{EmbeddedLimiter, Limiter, RedisLimiter};
 use crate::complaint::Complaint;
@@ -23,6 +24,7 @@ use crate::redis_store::{self, RedisStoreError};
 use crate::routes::Routes;
 use crate::service::GatewayService;
 use crate::status::Book;
+use crate::store_watch::StoreWatch;
 
 /// Where decisions are kept and limits are shared.
 #[derive(Clone)]
@@ -62,11 +64,13 @@ pub enum GatewayError {
 pub struct Gateway {
     pub(crate) decider: Arc<Decider>,
     pub(crate) flights: Arc<Flights<Outcome>>,
+    store_answers: watch::Receiver<bool>,
     tasks: Tasks,
 }
 
 impl Gateway {
-    /// Opens the store and makes ready to call the configured providers.
+    /// Opens the store and makes ready to call the configured providers. A Redis
+    /// that does not answer yet is waited for while the gateway runs.
     pub async fn open(config: GatewayConfig, store: Store) -> Result<Self, GatewayError> {
         let providers = Providers::real().map_err(GatewayError::HttpClient)?;
         Self::open_with(config, store, providers).await
@@ -79,18 +83,22 @@ impl Gateway {
         providers: Providers,
     ) -> Result<Self, GatewayError> {
         let owner = new_owner();
+        let tasks = Tasks::new();
+        let mut store_answers = watch::Sender::new(true).subscribe();
         let (ledger, limiter): (Arc<dyn Ledger>, Arc<dyn Limiter>) = match store {
             Store::Embedded(path) => (
                 Arc::new(EmbeddedLedger::open(&path)?),
                 Arc::new(EmbeddedLimiter::default()),
             ),
             Store::Redis(url) => {
-                let connection = redis_store::connect(&url).await?;
+                let connection = redis_store::connect(&url)?;
+                let store_watch = StoreWatch::begin(connection.clone(), &url).await?;
+                store_answers = store_watch.answers();
+                tasks.spawn(TaskKind::UPKEEP, "store watch", store_watch.run());
                 let ledger = RedisLedger::new(connection.clone());
                 (Arc::new(ledger), Arc::new(RedisLimiter::new(connection)))
             }
         };
-        let tasks = Tasks::new();
         let decider = Arc::new(Decider {
             ledger,
             limiter,
@@ -105,6 +113,7 @@ impl Gateway {
         Ok(Self {
             decider,
             flights,
+            store_answers,
             tasks,
         })
     }
@@ -115,6 +124,12 @@ impl Gateway {
         AgentGatewayServiceServer::new(GatewayService::new(self.clone()))
             .max_decoding_message_size(LARGEST_MESSAGE_BYTES)
             .max_encoding_message_size(LARGEST_MESSAGE_BYTES)
+    }
+
+    /// Whether the store answers now, and every change of that; always true for
+    /// the embedded one. While it does not, callers are told to come again.
+    pub fn store_answers(&self) -> watch::Receiver<bool> {
+        self.store_answers.clone()
     }
 
     /// Resolves with the reason when the embedded ledger cannot write any more (a

@@ -27,6 +27,7 @@ mod routes;
 pub mod service;
 pub mod sim_llm;
 mod status;
+mod store_watch;
 mod wire;
 
 pub use config::{ConfigError, GatewayConfig, ModelSection, ProviderSection, ResolvedModel};

@@ -15,9 +15,10 @@ const QUOTA_WAIT: &str = "agon_gateway_quota_wait_seconds";
 const PROVIDER_TIME: &str = "agon_gateway_provider_seconds";
 const WAITING: &str = "agon_gateway_waiting";
 const IN_FLIGHT: &str = "agon_gateway_in_flight";
+const STORE_ANSWERS: &str = "agon_gateway_store_answers";
 
 /// All of them, for the process to describe at start.
-pub const METRICS: [Metric; 7] = [
+pub const METRICS: [Metric; 8] = [
     Metric::counter(
         DECISIONS,
         "Decisions answered, by outcome (called, ledger, failed)",
@@ -37,6 +38,10 @@ pub const METRICS: [Metric; 7] = [
     ),
     Metric::gauge(WAITING, "Calls waiting for quota now"),
     Metric::gauge(IN_FLIGHT, "Calls at providers now"),
+    Metric::gauge(
+        STORE_ANSWERS,
+        "1 while the shared store answers, 0 while it does not",
+    ),
 ];
 
 /// How a decision ended.
@@ -80,4 +85,9 @@ pub fn move_waiting(by: f64) {
 /// One more, or one fewer, is at a provider.
 pub fn move_in_flight(by: f64) {
     metrics::gauge!(IN_FLIGHT).increment(by);
+}
+
+/// Whether the shared store answers.
+pub fn set_store_answers(answers: bool) {
+    metrics::gauge!(STORE_ANSWERS).set(f64::from(u8::from(answers)));
 }

@@ -8,6 +8,7 @@ use std::sync::Once;
 use std::time::Duration;
 
 use tokio::net::{TcpListener, lookup_host};
+use tokio::sync::{oneshot, watch};
 use tonic::service::Routes;
 use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Endpoint, Server};
@@ -31,6 +32,10 @@ pub const LARGEST_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
 
 /// Whole-service name of the gRPC health protocol, which Kubernetes probes ask for.
 const WHOLE_SERVER: &str = "";
+
+/// Name under which a server says that it is alive, whatever it waits for: what a liveness probe
+/// asks, so that a server is not killed for the absence of its store.
+const LIVENESS: &str = "liveness";
 
 /// An address that is taken and ready for a server.
 #[derive(Debug)]
@@ -86,13 +91,52 @@ fn reason(fault: &io::Error) -> String {
 /// At shutdown it reports itself as not serving, takes no new connection and lets running calls
 /// end; streams must end by themselves when they see the shutdown token.
 pub fn serve(tasks: &Tasks, name: &'static str, listener: Listener, routes: Routes) {
+    let (_always, ready) = watch::channel(true);
+    serve_when(tasks, name, listener, routes, ready);
+}
+
+/// As [`serve`], but the health service reports "not serving" while `ready` is false. Calls are
+/// taken all the same; what becomes of them is the service's own business.
+pub fn serve_when(
+    tasks: &Tasks,
+    name: &'static str,
+    listener: Listener,
+    routes: Routes,
+    mut ready: watch::Receiver<bool>,
+) {
     let shutdown = tasks.shutdown_token();
     let (health, health_service) = tonic_health::server::health_reporter();
-    let stop = async move {
-        shutdown.cancelled_owned().await;
+    let reported = async move {
+        health
+            .set_service_status(LIVENESS, ServingStatus::Serving)
+            .await;
+        loop {
+            let status = match *ready.borrow_and_update() {
+                true => ServingStatus::Serving,
+                false => ServingStatus::NotServing,
+            };
+            health.set_service_status(WHOLE_SERVER, status).await;
+            tokio::select! {
+                () = shutdown.cancelled() => break,
+                changed = ready.changed() => if changed.is_err() {
+                    shutdown.cancelled().await;
+                    break;
+                },
+            }
+        }
         health
             .set_service_status(WHOLE_SERVER, ServingStatus::NotServing)
             .await;
+    };
+    let (stopped, stop) = oneshot::channel();
+    tasks.spawn(TaskKind::SERVICE, "health", async move {
+        reported.await;
+        // A server that has ended already needs no telling.
+        let _ = stopped.send(());
+    });
+    let stop = async move {
+        // Told, or the teller is gone; either way it is over.
+        let _ = stop.await;
     };
     let incoming = TcpIncoming::from(listener.socket).with_nodelay(Some(true));
     let server = Server::builder()
@@ -152,8 +196,12 @@ mod tests {
     use super::*;
 
     async fn check(channel: Channel) -> Result<i32, tonic::Status> {
+        check_named(channel, WHOLE_SERVER).await
+    }
+
+    async fn check_named(channel: Channel, service: &str) -> Result<i32, tonic::Status> {
         let request = HealthCheckRequest {
-            service: WHOLE_SERVER.into(),
+            service: service.into(),
         };
         Ok(HealthClient::new(channel)
             .check(request)
@@ -176,6 +224,28 @@ mod tests {
         tasks.shutdown(Duration::from_secs(10)).await.unwrap();
         let gone = check(client).await.unwrap_err();
         assert!(crate::status::is_retryable(&gone), "{gone:?}");
+    }
+
+    #[tokio::test]
+    async fn server_that_is_not_ready_is_alive_and_not_serving() {
+        let tasks = Tasks::new();
+        let listener = Listener::bind("127.0.0.1:0").await.unwrap();
+        let client = channel(&format!("http://{}", listener.local_addr())).unwrap();
+        let (ready, is_ready) = watch::channel(false);
+        serve_when(&tasks, "late server", listener, Routes::default(), is_ready);
+        for (now, expected) in [
+            (false, ServingStatus::NotServing),
+            (true, ServingStatus::Serving),
+            (false, ServingStatus::NotServing),
+        ] {
+            ready.send_replace(now);
+            while check(client.clone()).await.unwrap() != expected as i32 {
+                tokio::task::yield_now().await;
+            }
+            let alive = check_named(client.clone(), LIVENESS).await.unwrap();
+            assert_eq!(alive, ServingStatus::Serving as i32);
+        }
+        tasks.shutdown(Duration::from_secs(10)).await.unwrap();
     }
 
     #[tokio::test]

@@ -12,7 +12,7 @@ use agon_engine::{RecordedDecision, Seat};
 use agon_proto::digest::CanonicalRequest;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::{DecideRequest, DecideResponse};
-use agon_service_kit::backoff::Delays;
+use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::tasks::with_causes;
 use agon_service_kit::{status, telemetry};
 use futures_util::future::BoxFuture;
@@ -166,13 +166,19 @@ impl Mind for GatewayMind {
 /// A gateway that stays away is complained about this often.
 const TELL_EVERY: Duration = Duration::from_secs(10);
 
+/// A gateway whose store was away is asked again this soon after its return.
+const LONGEST_DELAY: Duration = Duration::from_secs(1);
+
 /// Asks until there is an answer: the address makes it safe to ask again, and a
 /// gateway that is away or stopping will come back or has replicas.
 async fn decide(
     mut client: GatewayClient,
     request: DecideRequest,
 ) -> Result<DecideResponse, MindError> {
-    let mut delays = Delays::default();
+    let mut delays = Delays::new(DelayPolicy {
+        cap: LONGEST_DELAY,
+        ..DelayPolicy::default()
+    });
     let mut told: Option<Instant> = None;
     loop {
         let mut outgoing = Request::new(request.clone());
@@ -189,7 +195,7 @@ async fn decide(
             let reason = with_causes(&refusal);
             warn!(%reason, "the gateway does not answer, asking again");
         }
-        let delay = delays.next_delay().unwrap_or(Duration::from_secs(5));
+        let delay = delays.next_delay().unwrap_or(LONGEST_DELAY);
         tokio::time::sleep(delay).await;
     }
 }

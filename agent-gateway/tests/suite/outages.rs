@@ -1,11 +1,11 @@
 //! The store goes away: callers are told, what was paid is recorded when it is
-//! back, and opening without it is one clear error. A full disk is told in one
+//! back, and a gateway may be there before its store. A full disk is told in one
 //! line and damages nothing; what was paid is kept until there is space.
 
 use std::path::PathBuf;
 use std::process::Command;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agon_agent_gateway::providers::Scripted;
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
@@ -14,21 +14,118 @@ use tokio::task::JoinHandle;
 use tonic::{Code, Status};
 
 use crate::redis_server::RedisServer;
-use crate::support::{capture_log, client, config, gateway, request, until};
+use crate::support::{capture_log, client, config, gateway, request, status, until};
+
+/// The bar for service after the store's return.
+const BACK_WITHIN: Duration = Duration::from_secs(5);
 
 #[tokio::test]
-async fn gateway_without_its_redis_does_not_open() {
-    let url = "redis://:secret@127.0.0.1:1".to_owned();
+async fn gateway_opens_before_its_redis_and_serves_once_it_is_there() {
+    let (log, _guard) = capture_log();
+    let mut server = RedisServer::start().await;
+    server.kill();
+    let provider = Arc::new(Scripted::echo());
+    let gateway = gateway(config(""), Store::Redis(server.url()), provider.clone()).await;
+    assert!(!*gateway.store_answers().borrow());
+    for index in 0..3 {
+        let told = client(&gateway)
+            .decide(request("s", index, "hi"))
+            .await
+            .unwrap_err();
+        assert_eq!(told.code(), Code::Unavailable);
+        assert!(told.message().contains("redis"), "{told}");
+    }
+    assert_eq!(provider.calls(), 0);
+
+    server.start_again().await;
+    let came = Instant::now();
+    ask_until_answered(&gateway, "s", 0).await;
+    assert!(came.elapsed() < BACK_WITHIN, "{:?}", came.elapsed());
+    let mut answers = gateway.store_answers();
+    answers.wait_for(|answers| *answers).await.unwrap();
+    let text = log.text();
+    assert_eq!(
+        text.matches("redis does not answer yet").count(),
+        1,
+        "{text}"
+    );
+    assert_eq!(text.matches("redis answers").count(), 1, "{text}");
+}
+
+#[tokio::test]
+async fn redis_that_refuses_the_gateway_is_told_at_once() {
+    let server = RedisServer::start().await;
+    let url = server.url().replace("redis://", "redis://:secret@");
     let error = Gateway::open(GatewayConfig::default(), Store::Redis(url))
         .await
         .err()
         .unwrap();
-    let text = error.to_string();
-    assert!(
-        text.contains("cannot reach redis at redis://127.0.0.1:1"),
-        "{text}"
-    );
+    let shown = server.url();
+    let expected = format!("redis at {shown} refuses this gateway");
+    assert_eq!(error.to_string(), expected);
     assert!(!format!("{error:?}").contains("secret"));
+}
+
+#[tokio::test]
+async fn redis_away_under_load_is_survived_and_left_behind_within_seconds() {
+    let (log, _guard) = capture_log();
+    let mut server = RedisServer::start().await;
+    let provider = Arc::new(Scripted::echo().with_latency(Duration::from_millis(5)));
+    let limits = "limits = { requests_per_minute = 60000 }";
+    let gateway = gateway(config(limits), Store::Redis(server.url()), provider.clone()).await;
+    let callers: Vec<_> = (0..20)
+        .map(|seat| {
+            let gateway = gateway.clone();
+            tokio::spawn(async move {
+                for index in 0..10 {
+                    ask_until_answered(&gateway, &format!("s{seat}"), index).await;
+                }
+            })
+        })
+        .collect();
+    until("some calls are made", async || provider.calls() > 20).await;
+    server.kill();
+    let mut answers = gateway.store_answers();
+    answers.wait_for(|answers| !*answers).await.unwrap();
+    let made = provider.calls();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert!(provider.calls() <= made + 20, "no call without limits");
+
+    server.start_again().await;
+    let came = Instant::now();
+    answers.wait_for(|answers| *answers).await.unwrap();
+    assert!(came.elapsed() < BACK_WITHIN, "{:?}", came.elapsed());
+    for caller in callers {
+        caller.await.unwrap();
+    }
+    let text = log.text();
+    assert_eq!(text.matches("redis does not answer any more").count(), 1);
+}
+
+/// Scripts and connections made before must work with a Redis that lost all.
+#[tokio::test]
+async fn redis_that_comes_back_empty_is_used_as_it_is() {
+    let mut server = RedisServer::start().await;
+    let provider = Arc::new(Scripted::echo());
+    let gateway = gateway(config(""), Store::Redis(server.url()), provider.clone()).await;
+    ask_until_answered(&gateway, "s", 0).await;
+    server.kill();
+    std::fs::remove_dir_all(server.folder().join("appendonlydir")).unwrap();
+    server.start_again().await;
+    ask_until_answered(&gateway, "s", 0).await;
+    assert_eq!(provider.calls(), 2, "what Redis lost is asked again");
+    status(&gateway).await;
+}
+
+/// As a worker does: again after each "come again".
+async fn ask_until_answered(gateway: &Gateway, session: &str, index: u32) {
+    loop {
+        match client(gateway).decide(request(session, index, "hi")).await {
+            Ok(_) => return,
+            Err(told) => assert_eq!(told.code(), Code::Unavailable, "{told}"),
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
 }
 
 #[tokio::test]

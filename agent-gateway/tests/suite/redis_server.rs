@@ -15,9 +15,12 @@ impl RedisServer {
     }
 
     pub async fn connection(&self) -> ConnectionManager {
-        agon_agent_gateway::redis_store::connect(&self.url())
-            .await
-            .unwrap()
+        agon_agent_gateway::redis_store::connect(&self.url()).unwrap()
+    }
+
+    /// Where its files are.
+    pub fn folder(&self) -> &std::path::Path {
+        self.0.folder()
     }
 
     /// As `kill -9`.

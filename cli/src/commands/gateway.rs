@@ -93,7 +93,8 @@ fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
             .serve(&tasks, &[&agon_agent_gateway::metrics::METRICS])
             .await?;
         announce("gateway", &listener);
-        server::serve(&tasks, "gateway", listener, Routes::new(gateway.service()));
+        let routes = Routes::new(gateway.service());
+        server::serve_when(&tasks, "gateway", listener, routes, gateway.store_answers());
         let shutdown = tasks.shutdown_token();
         tasks.spawn(TaskKind::SERVICE, "gateway drain", async move {
             shutdown.cancelled().await;

@@ -1,0 +1,121 @@
+//! Watches whether the store answers: says so in the log once per change, not
+//! once per call, and tells whoever asks (the health service). Redis may come
+//! after the gateway and may go away for a while; both are ordinary here. Run by
+//! `gateway.rs` as long as the gateway runs.
+
+use std::time::{Duration, Instant};
+
+use agon_service_kit::config::without_secrets;
+use agon_service_kit::tasks::with_causes;
+use redis::RedisError;
+use redis::aio::ConnectionManager;
+use tokio::sync::watch;
+
+use crate::metrics;
+use crate::redis_store::{self, RedisStoreError};
+
+/// Between two looks while Redis answers.
+const LOOK_EVERY: Duration = Duration::from_secs(1);
+
+/// Between two looks while it does not: each look also tries to connect, so
+/// this bounds how long the gateway stays away after Redis's return.
+const LOOK_AGAIN: Duration = Duration::from_millis(100);
+
+/// An answer that takes longer is none.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
+
+/// Looks at one Redis.
+pub struct StoreWatch {
+    connection: ConnectionManager,
+    shown: String,
+    answers: watch::Sender<bool>,
+}
+
+impl StoreWatch {
+    /// A watch over a connection, after a first look.
+    ///
+    /// # Errors
+    /// Redis answers and refuses us, which no waiting mends.
+    pub async fn begin(connection: ConnectionManager, url: &str) -> Result<Self, RedisStoreError> {
+        let shown = without_secrets(url);
+        let mut watch = Self {
+            connection,
+            shown: shown.clone(),
+            answers: watch::Sender::new(false),
+        };
+        match watch.look().await {
+            Ok(()) => watch.note(true),
+            Err(Silence::Error(source)) if !redis_store::may_pass(&source) => {
+                return Err(RedisStoreError::Refused { shown, source });
+            }
+            Err(silence) => {
+                metrics::set_store_answers(false);
+                tracing::warn!(
+                    redis = %watch.shown, reason = %silence.reason(),
+                    "redis does not answer yet: callers are told to come again until it does"
+                );
+            }
+        }
+        Ok(watch)
+    }
+
+    /// Whether Redis answers now, and every change of that.
+    pub fn answers(&self) -> watch::Receiver<bool> {
+        self.answers.subscribe()
+    }
+
+    /// Looks until dropped.
+    pub async fn run(mut self) {
+        let mut since = Instant::now();
+        loop {
+            let answered = *self.answers.borrow();
+            tokio::time::sleep(if answered { LOOK_EVERY } else { LOOK_AGAIN }).await;
+            match (self.look().await, answered) {
+                (Ok(()), true) | (Err(_), false) => continue,
+                (Ok(()), false) => {
+                    let away_ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+                    tracing::info!(redis = %self.shown, away_ms, "redis answers");
+                    self.note(true);
+                }
+                (Err(silence), true) => {
+                    tracing::warn!(
+                        redis = %self.shown, reason = %silence.reason(),
+                        "redis does not answer any more: callers are told to come again until it does"
+                    );
+                    self.note(false);
+                }
+            }
+            since = Instant::now();
+        }
+    }
+
+    async fn look(&mut self) -> Result<(), Silence> {
+        let ping = redis::cmd("PING");
+        let answer = ping.query_async::<String>(&mut self.connection);
+        match tokio::time::timeout(ANSWERS_WITHIN, answer).await {
+            Ok(Ok(_)) => Ok(()),
+            Ok(Err(error)) => Err(Silence::Error(error)),
+            Err(_) => Err(Silence::TooLong),
+        }
+    }
+
+    fn note(&self, answers: bool) {
+        metrics::set_store_answers(answers);
+        self.answers.send_replace(answers);
+    }
+}
+
+/// Why a look found nobody.
+enum Silence {
+    Error(RedisError),
+    TooLong,
+}
+
+impl Silence {
+    fn reason(&self) -> String {
+        match self {
+            Silence::Error(error) => with_causes(error),
+            Silence::TooLong => "no answer in time".to_owned(),
+        }
+    }
+}
