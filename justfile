@@ -12,12 +12,13 @@ check:
 proto:
     cargo run -q -p agon-proto --example generate
 
-# The bars of the engine and of the whole line; prints their figures.
+# The bars of the engine, of the whole line and of the gateway; prints their figures.
 bench:
     cargo build --release
     cargo bench -p agon-engine
     cargo bench -p agon-agent-gateway
     cargo bench -p agon-tests --bench line
+    cargo bench -p agon-tests --bench gateway
 
 # Render and validate containers and manifests without an engine or a cluster.
 deploy:

@@ -110,15 +110,7 @@ impl Role {
         arguments: &[&str],
         prepare: impl FnOnce(&mut Command) -> &mut Command,
     ) -> (Self, String) {
-        let mut command = command(arguments);
-        prepare(&mut command).stdout(Stdio::piped());
-        let mut child = command.spawn().expect("the binary starts");
-        let out = BufReader::new(child.stdout.take().expect("a pipe"));
-        let mut role = Self {
-            child,
-            out,
-            name: arguments.join(" "),
-        };
+        let mut role = Self::launch_with(arguments, prepare);
         let first = role.line();
         assert!(!first.is_empty(), "`agon {}` ended at once", role.name);
         (role, first)
@@ -130,8 +122,19 @@ impl Role {
     /// # Panics
     /// It does not start.
     pub fn start_silent(arguments: &[&str]) -> Self {
+        Self::launch_with(arguments, |command| command.stderr(Stdio::piped()))
+    }
+
+    /// Starts a role and waits for nothing, not even its first line.
+    ///
+    /// # Panics
+    /// It does not start.
+    pub fn launch_with(
+        arguments: &[&str],
+        prepare: impl FnOnce(&mut Command) -> &mut Command,
+    ) -> Self {
         let mut command = command(arguments);
-        let command = command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        prepare(&mut command).stdout(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
         let out = BufReader::new(child.stdout.take().expect("a pipe"));
         Self {
@@ -191,6 +194,19 @@ impl Role {
         line
     }
 
+    /// Its process id.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it has ended by itself.
+    ///
+    /// # Panics
+    /// The system refuses to say.
+    pub fn has_ended(&mut self) -> bool {
+        self.child.try_wait().expect("a child").is_some()
+    }
+
     /// Kills it with SIGKILL and waits for its end.
     ///
     /// # Panics
@@ -217,7 +233,7 @@ impl Role {
     /// # Panics
     /// There is no `kill` command.
     pub fn signal(&self, signal: &str) {
-        let id = self.child.id().to_string();
+        let id = self.id().to_string();
         let sent = Command::new("kill")
             .args([signal, &id])
             .status()

@@ -49,12 +49,27 @@ impl ModelServer {
 /// # Panics
 /// There is no server, or it refuses.
 pub fn get(address: &str, path: &str) -> String {
+    exchange("GET", address, path)
+}
+
+/// The body of the answer to a POST request without one.
+///
+/// # Panics
+/// There is no server, or it refuses.
+pub fn post(address: &str, path: &str) -> String {
+    exchange("POST", address, path)
+}
+
+fn exchange(method: &str, address: &str, path: &str) -> String {
     let mut stream = TcpStream::connect(address).expect("a server");
-    let request = format!("GET {path} HTTP/1.0\r\nHost: {address}\r\nConnection: close\r\n\r\n");
+    let request = format!(
+        "{method} {path} HTTP/1.0\r\nHost: {address}\r\nContent-Length: 0\r\n\
+         Connection: close\r\n\r\n"
+    );
     stream.write_all(request.as_bytes()).expect("a connection");
     let mut response = String::new();
     stream.read_to_string(&mut response).expect("a response");
     let (head, body) = response.split_once("\r\n\r\n").expect("a head and a body");
-    assert!(head.contains(" 200 "), "{head}");
+    assert!(head.contains(" 20"), "{head}");
     body.to_owned()
 }

@@ -25,8 +25,15 @@ impl RedisServer {
     /// There is no redis-server on this machine, or it does not start: the test
     /// that needs it must fail.
     pub fn start() -> Self {
+        Self::start_on(free_port())
+    }
+
+    /// The same, on a port that others were told before.
+    ///
+    /// # Panics
+    /// As [`RedisServer::start`].
+    pub fn start_on(port: u16) -> Self {
         let folder = tempfile::tempdir().expect("a scratch folder");
-        let port = free_port();
         let child = spawn(port, &folder);
         let mut server = Self {
             child,
