@@ -259,8 +259,8 @@ impl Rule {
     /// The lengths of replies, in tokens.
     fn reply_tokens(self) -> &'static str {
         match self {
-            Rule::OpenAi | Rule::AnthropicOutput => "50-250",
-            Rule::AnthropicInput => "10-30",
+            Rule::OpenAi | Rule::AnthropicOutput => "50..250",
+            Rule::AnthropicInput => "10..30",
         }
     }
 
