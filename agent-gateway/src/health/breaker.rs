@@ -1,0 +1,226 @@
+//! The circuit breaker of one key in one lane: after too many failures nothing
+//! is sent for a while, then one call is, to see. Pure: time is handed in. Knows
+//! no providers and counts no quota (a 429 is not a failure here). Called by
+//! `health.rs`.
+
+mod recent;
+#[cfg(test)]
+mod tests;
+
+use std::time::{Duration, Instant};
+
+use recent::Recent;
+
+/// When a circuit opens and for how long.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct BreakerSettings {
+    /// It opens after so many failures in a row. Default 5: single failures are
+    /// usual, five in a row are not.
+    pub failures_in_a_row: u32,
+    /// It also opens when calls fail too often over this time. Default 30 s.
+    pub window: Duration,
+    /// The share of failed calls, from 0 to 1, that is too often. Default 0.5.
+    pub failure_share: f64,
+    /// Fewer calls than this in the window say nothing about a share.
+    /// Default 20.
+    pub fewest_calls: u32,
+    /// How long it stays open at first. Default 1 s: most troubles are short.
+    pub first_open: Duration,
+    /// The open time doubles with each probe that fails, up to this.
+    /// Default 60 s.
+    pub longest_open: Duration,
+}
+
+impl Default for BreakerSettings {
+    fn default() -> Self {
+        Self {
+            failures_in_a_row: 5,
+            window: Duration::from_secs(30),
+            failure_share: 0.5,
+            fewest_calls: 20,
+            first_open: Duration::from_secs(1),
+            longest_open: Duration::from_secs(60),
+        }
+    }
+}
+
+/// What a breaker lets through.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Circuit {
+    /// Everything.
+    #[default]
+    Closed,
+    /// One call, to see whether the server is well again.
+    HalfOpen,
+    /// Nothing before this time.
+    Open {
+        /// When a probe may go.
+        until: Instant,
+    },
+}
+
+/// Ties the end of a call to its beginning: an answer to a question from before
+/// the circuit opened says nothing about the server now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Round {
+    opened_before: u64,
+    probe: bool,
+}
+
+/// The breaker. Each call is `began` once and then ends once: `succeeded`,
+/// `failed` or `abandoned`.
+#[derive(Debug)]
+pub struct Breaker {
+    settings: BreakerSettings,
+    state: State,
+    /// How often it has opened.
+    opened: u64,
+    /// How long it was open last and when that was over; a server that fails
+    /// again soon after is not given the benefit of a short time again.
+    last: Option<(Duration, Instant)>,
+}
+
+#[derive(Debug)]
+enum State {
+    Closed {
+        in_a_row: u32,
+        recent: Recent,
+    },
+    Open {
+        until: Instant,
+        lasts: Duration,
+        probing: bool,
+    },
+}
+
+impl Breaker {
+    /// A closed one.
+    pub fn new(settings: BreakerSettings) -> Self {
+        Self {
+            settings,
+            state: State::closed(&settings),
+            opened: 0,
+            last: None,
+        }
+    }
+
+    /// What it lets through now.
+    pub fn look(&self, now: Instant) -> Circuit {
+        match self.state {
+            State::Closed { .. } => Circuit::Closed,
+            State::Open { until, probing, .. } if now >= until || probing => Circuit::HalfOpen,
+            State::Open { until, .. } => Circuit::Open { until },
+        }
+    }
+
+    /// How many calls may begin now; absent: any number.
+    pub fn room(&self, now: Instant) -> Option<u64> {
+        match self.state {
+            State::Closed { .. } => None,
+            State::Open { until, probing, .. } => Some(u64::from(now >= until && !probing)),
+        }
+    }
+
+    /// A call leaves. It is taken note of even when there is no room: what is
+    /// on its way cannot be called back.
+    pub fn began(&mut self, now: Instant) -> Round {
+        let probe = match &mut self.state {
+            State::Open { until, probing, .. } if now >= *until && !*probing => {
+                *probing = true;
+                true
+            }
+            _ => false,
+        };
+        Round {
+            opened_before: self.opened,
+            probe,
+        }
+    }
+
+    /// The server answered, be it that it refused what the caller asked.
+    pub fn succeeded(&mut self, round: Round, now: Instant) {
+        if round.opened_before != self.opened {
+            return;
+        }
+        match &mut self.state {
+            State::Closed { in_a_row, recent } => {
+                *in_a_row = 0;
+                recent.note(now, false);
+            }
+            State::Open { lasts, .. } => {
+                self.last = Some((*lasts, now));
+                self.state = State::closed(&self.settings);
+            }
+        }
+    }
+
+    /// The server failed: a 5xx, a time-out, a broken connection.
+    pub fn failed(&mut self, round: Round, now: Instant) {
+        if round.opened_before != self.opened {
+            return;
+        }
+        let settings = self.settings;
+        match &mut self.state {
+            State::Closed { in_a_row, recent } => {
+                *in_a_row += 1;
+                recent.note(now, true);
+                let (calls, failures) = recent.count(now);
+                let too_often = calls >= settings.fewest_calls
+                    && f64::from(failures) >= f64::from(calls) * settings.failure_share;
+                if *in_a_row >= settings.failures_in_a_row || too_often {
+                    self.open(self.first_open(now), now);
+                }
+            }
+            State::Open { lasts, .. } if round.probe => {
+                let longer = lasts.saturating_mul(2).min(settings.longest_open);
+                self.open(longer, now);
+            }
+            // Sent although the circuit was open; the probe decides.
+            State::Open { .. } => {}
+        }
+    }
+
+    /// The call was never made, or says nothing about the server (a 429): a
+    /// probe gives its turn back.
+    pub fn abandoned(&mut self, round: Round) {
+        if round.opened_before != self.opened || !round.probe {
+            return;
+        }
+        if let State::Open { probing, .. } = &mut self.state {
+            *probing = false;
+        }
+    }
+
+    fn first_open(&self, now: Instant) -> Duration {
+        let BreakerSettings {
+            first_open,
+            longest_open,
+            window,
+            ..
+        } = self.settings;
+        let relapse = self
+            .last
+            .filter(|(_, closed)| now.saturating_duration_since(*closed) < window);
+        relapse.map_or(first_open, |(lasted, _)| {
+            lasted.saturating_mul(2).min(longest_open)
+        })
+    }
+
+    fn open(&mut self, lasts: Duration, now: Instant) {
+        self.opened += 1;
+        self.state = State::Open {
+            until: now + lasts,
+            lasts,
+            probing: false,
+        };
+    }
+}
+
+impl State {
+    fn closed(settings: &BreakerSettings) -> Self {
+        State::Closed {
+            in_a_row: 0,
+            recent: Recent::new(settings.window),
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! How fast answers came at each size of a window lately, and whether a larger
+//! one brings anything. Compares by the token, because the lengths of answers
+//! vary, and by what more places gain, because a server that batches is slower
+//! with each of them and gets more done all the same. Called by `window.rs`.
+
+use std::collections::BTreeMap;
+
+/// Sizes that differ by less than a tenth are one level.
+const LEVEL_RATIO: f64 = 1.1;
+/// Levels are compared with one that is smaller by at least this, so that what
+/// more places bring stands out from chance.
+const CONTRAST: f64 = 1.35;
+/// Of what a larger window adds, this part at least must be lost in longer
+/// answers before it counts as useless. 0: answers are as fast as before; 1: all
+/// of it waits inside the server.
+const LOST: f64 = 0.8;
+/// The newest round of a level counts as much as all before it.
+const NEWEST: f64 = 0.5;
+/// What every call costs beside its tokens (reading the prompt, the way),
+/// expressed in tokens, so that short answers do not look slow.
+const TOKENS_PER_CALL: f64 = 32.0;
+
+/// What a round found.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(super) struct Level {
+    /// The window's size.
+    pub(super) size: f64,
+    /// Mean time of an answer by its weight.
+    pub(super) seconds_per_token: f64,
+}
+
+/// What rounds found lately.
+#[derive(Debug, Default)]
+pub(super) struct Levels(BTreeMap<i32, Level>);
+
+/// The weight of an answer.
+pub(super) fn weight_of(output_tokens: u64) -> f64 {
+    output_tokens as f64 + TOKENS_PER_CALL
+}
+
+/// Whether what `high` has more than `low` is lost in longer answers.
+pub(super) fn brings_nothing(low: &Level, high: &Level) -> bool {
+    let slower = (high.seconds_per_token / low.seconds_per_token).ln();
+    let larger = (high.size / low.size).ln();
+    larger > 0.0 && slower >= LOST * larger
+}
+
+impl Levels {
+    pub(super) fn note(&mut self, found: Level) {
+        let level = self.0.entry(index(found.size)).or_insert(found);
+        level.size = found.size;
+        let before = level.seconds_per_token;
+        level.seconds_per_token = before + NEWEST * (found.seconds_per_token - before);
+    }
+
+    /// Whether a smaller window would get as much done; absent: not known.
+    pub(super) fn brings_nothing(&self, level: &Level) -> Option<bool> {
+        self.below(level).map(|low| brings_nothing(&low, level))
+    }
+
+    /// The next smaller level that stands out from this one.
+    pub(super) fn below(&self, level: &Level) -> Option<Level> {
+        let highest = index(level.size / CONTRAST);
+        let low = self.0.range(..=highest).next_back();
+        low.map(|(_, low)| *low)
+    }
+
+    pub(super) fn clear(&mut self) {
+        self.0.clear();
+    }
+}
+
+fn index(size: f64) -> i32 {
+    (size.ln() / LEVEL_RATIO.ln()).round() as i32
+}
