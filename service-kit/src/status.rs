@@ -21,7 +21,7 @@ pub enum ErrorClass {
     Exists,
     /// The state has moved on: a fenced lease, a finished session.
     Conflict,
-    /// A limit of ours is reached for now.
+    /// A budget is spent: waiting does not help, raising it does.
     Exhausted,
     /// A part we need does not answer for now.
     Unavailable,
@@ -43,7 +43,7 @@ const TABLE: [(ErrorClass, Code, bool); 12] = [
     (ErrorClass::NotFound, Code::NotFound, false),
     (ErrorClass::Exists, Code::AlreadyExists, false),
     (ErrorClass::Conflict, Code::FailedPrecondition, false),
-    (ErrorClass::Exhausted, Code::ResourceExhausted, true),
+    (ErrorClass::Exhausted, Code::ResourceExhausted, false),
     (ErrorClass::Unavailable, Code::Unavailable, true),
     (ErrorClass::TimedOut, Code::DeadlineExceeded, true),
     // Our servers cancel only while they shut down; another replica will answer.
@@ -114,7 +114,7 @@ mod tests {
         assert!(!is_retryable(&Status::invalid_argument("x")));
         assert!(!is_retryable(&Status::failed_precondition("fenced off")));
         assert!(is_retryable(&Status::unavailable("x")));
-        assert!(is_retryable(&Status::resource_exhausted("x")));
+        assert!(!is_retryable(&Status::resource_exhausted("budget spent")));
         assert!(!is_retryable(&Status::data_loss("a code we never send")));
     }
 
