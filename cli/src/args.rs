@@ -55,7 +55,7 @@ pub(crate) enum Command {
     Gateway(gateway::Gateway),
     /// Start a worker: plays sessions for a coordinator
     Worker(worker::Worker),
-    /// Start a simulated OpenAI-compatible model server
+    /// Start a simulated model server: OpenAI, Anthropic, Gemini and Azure protocols
     SimLlm(sim_llm::SimLlm),
     /// Write a completion script for a shell
     Completions(completions::Completions),

@@ -1,6 +1,6 @@
-//! From a chat request to the text of its answer: by the schema of the request when there is one,
-//! else after the last JSON example in the conversation, else as its words say, else in prose with
-//! a number. Reads only what that needs; everything else in the body counts through its hash alone.
+//! From a request to the text of its answer: by the schema of the request when there is one, else
+//! after the last JSON example in the conversation, else as its words say, else in prose with a
+//! number. Then its length, as options and the request's limit want it, and what it used.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use serde_json::value::RawValue;
 
+use super::charge::Usage;
 use super::draw::{Digest, Draw, Purpose};
+use super::options::SimOptions;
 use super::schema::{Obedience, SENTENCES, write_value};
 
 mod words;
@@ -22,35 +24,27 @@ const EXAMPLE_TRIES: usize = 64;
 /// The range of a number that nothing says anything about.
 const USUAL_RANGE: (i64, i64) = (0, 100);
 
-/// The fields of a chat request that matter.
-#[derive(Debug, Deserialize)]
+/// What matters of a request, whatever its protocol.
+#[derive(Debug)]
 pub(super) struct Ask<'a> {
-    #[serde(borrow)]
-    model: Option<Cow<'a, str>>,
-    #[serde(borrow)]
-    messages: Vec<Message<'a>>,
-    response_format: Option<ResponseFormat>,
-    #[serde(default)]
-    stream: Option<bool>,
+    pub(super) model: Cow<'a, str>,
+    pub(super) messages: Vec<Message<'a>>,
+    /// What the answer must satisfy.
+    pub(super) schema: Option<Value>,
+    /// The tool that must be called; the answer is its input.
+    pub(super) tool: Option<String>,
+    /// The most tokens of the answer, thoughts included.
+    pub(super) most_output: Option<u32>,
 }
 
 #[derive(Debug, Deserialize)]
-struct Message<'a> {
+pub(super) struct Message<'a> {
+    /// `system`, `user` or `assistant`.
     #[serde(borrow)]
-    role: Cow<'a, str>,
+    pub(super) role: Cow<'a, str>,
     /// A string, or a list of parts; left as it stands until somebody needs it.
     #[serde(borrow, default)]
-    content: Option<&'a RawValue>,
-}
-
-#[derive(Debug, Deserialize)]
-struct ResponseFormat {
-    json_schema: Option<NamedSchema>,
-}
-
-#[derive(Debug, Deserialize)]
-struct NamedSchema {
-    schema: Option<Value>,
+    pub(super) content: Option<&'a RawValue>,
 }
 
 /// An answer, before it is wrapped for the wire.
@@ -58,34 +52,58 @@ struct NamedSchema {
 pub(super) struct Answer {
     pub(super) content: String,
     pub(super) malformed: bool,
+    /// It ends where the request allows no more tokens.
+    pub(super) cut: bool,
+    pub(super) usage: Usage,
 }
 
-impl<'a> Ask<'a> {
-    /// Reads a request body; the error says what a client is told.
-    pub(super) fn parse(body: &'a [u8]) -> Result<Self, String> {
-        let ask: Self = serde_json::from_slice(body)
-            .map_err(|fault| format!("the request body is not a chat request: {fault}"))?;
-        if ask.messages.is_empty() {
-            return Err("`messages` must not be empty".to_owned());
+impl Ask<'_> {
+    /// The answer and what it used.
+    pub(super) fn answer(&self, digest: Digest, options: &SimOptions) -> Answer {
+        let (mut content, malformed) = self.text(digest, options.malformed_rate);
+        let most = self.most_output.unwrap_or(u32::MAX);
+        let cut = tokens(content.len()) > most;
+        if cut {
+            let room = most as usize * CHARS_PER_TOKEN;
+            content.truncate(content.floor_char_boundary(room));
         }
-        if ask.stream == Some(true) {
-            return Err("this simulated provider does not stream".to_owned());
+        if let Some(range) = options.reply_tokens {
+            let wanted = drawn(range, digest, Purpose::Length).min(most);
+            lengthen(&mut content, wanted as usize * CHARS_PER_TOKEN);
         }
-        Ok(ask)
+        let said = tokens(content.len());
+        let thoughts = options.reasoning_tokens;
+        let thoughts = thoughts.map_or(0, |range| drawn(range, digest, Purpose::Reasoning));
+        let reasoning = thoughts.min(most - said.min(most));
+        let input = self.prompt_tokens();
+        let usage = Usage {
+            input,
+            cached: (f64::from(input) * options.cached_share) as u32,
+            output: said.saturating_add(reasoning),
+            reasoning,
+        };
+        Answer {
+            content,
+            malformed,
+            cut,
+            usage,
+        }
     }
 
-    pub(super) fn model(&self) -> &str {
-        self.model.as_deref().unwrap_or(super::MODEL)
+    /// Characters of all messages, by which some providers estimate tokens.
+    pub(super) fn characters(&self) -> u64 {
+        let texts = self.messages.iter().filter_map(Message::text);
+        texts.map(|text| text.chars().count() as u64).sum()
     }
 
-    pub(super) fn prompt_tokens(&self) -> u32 {
+    fn prompt_tokens(&self) -> u32 {
         let raw = |message: &Message<'_>| message.content.map_or(0, |content| content.get().len());
         tokens(self.messages.iter().map(raw).sum())
     }
 
-    /// The answer; nonsense for a share of the requests. A re-ask is another body with more
-    /// messages, hence another draw.
-    pub(super) fn answer(&self, digest: Digest, malformed_rate: f64) -> Answer {
+    /// What is said; nonsense for a share of the requests, which the second value tells. A re-ask
+    /// is another body with more messages, hence another draw.
+    fn text(&self, digest: Digest, malformed_rate: f64) -> (String, bool) {
         let mut draw = digest.draw(Purpose::Answer, 0);
         let mut fate = digest.draw(Purpose::Malformed, self.messages.len() as u64);
         let malformed = fate.happens(malformed_rate);
@@ -94,11 +112,11 @@ impl<'a> Ask<'a> {
         } else {
             self.choice(&mut draw)
         };
-        Answer { content, malformed }
+        (content, malformed)
     }
 
     fn choice(&self, draw: &mut Draw) -> String {
-        if let Some(schema) = self.schema() {
+        if let Some(schema) = &self.schema {
             let mut content = String::with_capacity(128);
             write_value(schema, Obedience::Legal, draw, &mut content);
             return content;
@@ -139,7 +157,7 @@ impl<'a> Ask<'a> {
     }
 
     fn nonsense(&self, fate: &mut Draw, draw: &mut Draw) -> String {
-        match (fate.below(4), self.schema()) {
+        match (fate.below(4), &self.schema) {
             (0, _) => String::new(),
             (1, _) => {
                 let mut whole = self.choice(draw);
@@ -158,15 +176,6 @@ impl<'a> Ask<'a> {
             _ => "I would rather not say.".to_owned(),
         }
     }
-
-    fn schema(&self) -> Option<&Value> {
-        self.response_format
-            .as_ref()?
-            .json_schema
-            .as_ref()?
-            .schema
-            .as_ref()
-    }
 }
 
 impl Message<'_> {
@@ -182,6 +191,30 @@ impl Message<'_> {
             _ => None,
         }
     }
+}
+
+fn drawn((least, most): (u32, u32), digest: Digest, purpose: Purpose) -> u32 {
+    let drawn = digest
+        .draw(purpose, 0)
+        .between(i64::from(least), i64::from(most));
+    u32::try_from(drawn).unwrap_or(u32::MAX)
+}
+
+/// Makes a text so many bytes long without changing what it says: spaces after JSON, idle talk
+/// before prose, whose last number counts. Nothing is made of nothing.
+fn lengthen(content: &mut String, length: usize) {
+    let missing = length.saturating_sub(content.len());
+    if missing == 0 || content.is_empty() {
+        return;
+    }
+    if content.starts_with(['{', '[', '"']) {
+        content.extend(std::iter::repeat_n(' ', missing));
+        return;
+    }
+    let sentences = SENTENCES.into_iter().flat_map(|said| [said, " "]).cycle();
+    let mut talk: String = sentences.flat_map(str::chars).take(missing).collect();
+    talk.push_str(content);
+    *content = talk;
 }
 
 /// About how many tokens so many characters are.

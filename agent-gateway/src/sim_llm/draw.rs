@@ -13,10 +13,18 @@ pub(super) struct Draw(u64);
 pub(super) struct Digest(u128);
 
 impl Digest {
-    /// Hashes the whole body, the caller's own `seed` field included.
+    /// What a body alone comes to.
+    #[cfg(test)]
     pub(super) fn of(seed: u64, body: &[u8]) -> Self {
+        Self::with_path(seed, "", body)
+    }
+
+    /// Hashes the whole body, the caller's own `seed` field included, and the model that stands
+    /// in the path where a protocol names it there; empty where not.
+    pub(super) fn with_path(seed: u64, model: &str, body: &[u8]) -> Self {
         let mut hasher = blake3::Hasher::new();
         hasher.update(&seed.to_le_bytes());
+        hasher.update(model.as_bytes());
         hasher.update(body);
         let mut bytes = [0; 16];
         hasher.finalize_xof().fill(&mut bytes);
@@ -31,9 +39,9 @@ impl Digest {
         draw
     }
 
-    /// A name for the answer.
+    /// A name for the answer, 24 hexadecimal digits.
     pub(super) fn id(self) -> String {
-        format!("chatcmpl-{:024x}", self.0 >> 32)
+        format!("{:024x}", self.0 >> 32)
     }
 }
 
@@ -45,6 +53,10 @@ pub(super) enum Purpose {
     Failure,
     Hanging,
     Latency,
+    Storm,
+    Slow,
+    Length,
+    Reasoning,
 }
 
 impl Draw {

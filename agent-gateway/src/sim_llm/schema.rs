@@ -75,7 +75,9 @@ impl<'a> Writer<'a> {
         if let Some(first) = schema.pointer("/allOf/0") {
             return self.value(first, depth + 1);
         }
-        match self.kind(schema) {
+        let kind = self.kind(schema);
+        // Gemini's own schemas shout their types.
+        match kind.to_ascii_lowercase().as_str() {
             "object" => self.object(schema, depth),
             "array" => self.array(schema, depth),
             "integer" => self.integer(schema),
@@ -324,7 +326,11 @@ fn countable(schema: &Value) -> Option<Vec<Value>> {
     if let Some(words) = schema.get("enum").and_then(Value::as_array) {
         return Some(words.clone());
     }
-    if schema.get("type").and_then(Value::as_str) != Some("integer") {
+    if !schema
+        .get("type")
+        .and_then(Value::as_str)
+        .is_some_and(|kind| kind.eq_ignore_ascii_case("integer"))
+    {
         return None;
     }
     let (low, high) = integer_range(schema);

@@ -1,19 +1,15 @@
-//! What the simulated provider counts, for people (`GET /stats`) and for tests that must know
-//! whether any request was asked twice. Keys appear by their last characters only.
+//! What the simulated provider counts, for people (`GET /stats`) and for tests and benchmarks that
+//! must know what was asked twice, refused, or taken beyond a limit. Keys appear by their last
+//! characters only. Plain data; `books.rs` counts.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 use serde::Serialize;
-use tokio::time::Instant;
 
-use super::SimOptions;
-use super::draw::Digest;
-use super::limits::{Headroom, KeyLimits, Refusal};
-
-/// Counts since the start.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+/// Counts since the start, except where a name says otherwise.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SimStats {
-    /// Chat requests that arrived, whatever became of them.
+    /// Requests for an answer that arrived, whatever became of them.
     pub requests: u64,
     /// Answered with a completion, malformed ones included.
     pub answered: u64,
@@ -21,13 +17,19 @@ pub struct SimStats {
     pub answered_again: u64,
     /// Of the answered, those that were nonsense on purpose.
     pub malformed: u64,
-    /// Refused with 429.
+    /// Of the admitted, those that took longer on purpose.
+    pub slow: u64,
+    /// Refused with 429 because of a limit. Storms and dead keys are counted apart.
     pub refused: u64,
-    /// Failed with 500 on purpose.
+    /// Refused with 429 for no limit's sake.
+    pub storms: u64,
+    /// Refused because the key had no money left.
+    pub dead: u64,
+    /// Failed with 500 or the like on purpose.
     pub failed: u64,
     /// Left without an answer on purpose.
     pub hung: u64,
-    /// Turned away with 401.
+    /// Turned away with 401 (Gemini: 400).
     pub unauthorized: u64,
     /// Not understood (400).
     pub invalid: u64,
@@ -43,149 +45,106 @@ pub struct SimStats {
     pub prompt_tokens: u64,
     /// Tokens of their answers.
     pub completion_tokens: u64,
+    /// Tokens of the answered requests, which is what a bill would say.
+    pub used: SimTokens,
+    /// The same since the last `POST /stats/mark`.
+    pub used_since_mark: SimTokens,
     /// Admitted requests by key, each key shown by its last four characters.
     pub per_key: BTreeMap<String, u64>,
+    /// Understood requests by model, whatever became of them.
+    pub calls_by_model: BTreeMap<String, u64>,
+    /// Everything about each key, by the same names as in `per_key`.
+    pub keys: BTreeMap<String, SimUse>,
+    /// Everything about each key and model: key, then model.
+    pub models: BTreeMap<String, BTreeMap<String, SimUse>>,
+    /// Milliseconds since the server started.
+    pub uptime_ms: u64,
+    /// When the last mark was set, in milliseconds since the server started.
+    pub marked_ms: Option<u64>,
 }
 
-/// The state behind the counts. One lock around it; nothing here waits.
-#[derive(Debug, Default)]
-pub(super) struct Books {
-    pub(super) counts: SimStats,
-    keys: HashMap<Box<str>, KeyBook>,
-    bodies: HashMap<Digest, BodyBook>,
+/// Tokens as answers reported them.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct SimTokens {
+    /// Answers that reported them.
+    pub answers: u64,
+    /// Input, cached tokens included.
+    pub input_tokens: u64,
+    /// Of the input, read from the cache.
+    pub cached_tokens: u64,
+    /// Output, thoughts included.
+    pub output_tokens: u64,
+    /// Of the output, thoughts.
+    pub reasoning_tokens: u64,
 }
 
-#[derive(Debug)]
-struct KeyBook {
-    admitted: u64,
-    limits: KeyLimits,
+/// What one key, or one key with one model, did.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct SimUse {
+    /// Since its first request.
+    pub since_start: SimCounts,
+    /// Since the last `POST /stats/mark`; the same as `since_start` when there was none.
+    pub since_mark: SimCounts,
+    /// Running now.
+    pub in_flight: u32,
+    /// Most that ever ran at once.
+    pub in_flight_max: u32,
+    /// Most that ran at once since the mark.
+    pub in_flight_max_since_mark: u32,
+    /// Its first request, in milliseconds since the server started.
+    pub first_request_ms: u64,
+    /// Its newest request, likewise.
+    pub last_request_ms: u64,
+    /// By the name of the option that sets the limit. Limits of a key are found with the key,
+    /// those of a model with the model; what has no limit is not there.
+    pub limits: BTreeMap<&'static str, SimLimit>,
 }
 
-#[derive(Debug, Default)]
-struct BodyBook {
-    tries: u32,
-    answered: bool,
+/// Counts of one key, or one key with one model.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct SimCounts {
+    /// Understood requests, whatever became of them.
+    pub requests: u64,
+    /// Let in.
+    pub admitted: u64,
+    /// Answered.
+    pub answered: u64,
+    /// Refused by a limit, of the key or of the model.
+    pub refused: u64,
+    /// Refused by a storm.
+    pub storms: u64,
+    /// Refused because the key had no money left.
+    pub dead: u64,
+    /// Tokens of the answered.
+    pub used: SimTokens,
 }
 
-/// The state of a key's two buckets, for the headers.
-pub(super) type Room = [(&'static str, Option<Headroom>); 2];
-
-impl Books {
-    /// Admits one try of a request under its key, or refuses it. Returns how many times this body
-    /// was admitted before: faults are decided by body and try, so that they too are the same
-    /// whatever else arrives.
-    pub(super) fn enter(
-        &mut self,
-        options: &SimOptions,
-        key: &str,
-        digest: Digest,
-        tokens: (u32, u32),
-    ) -> (Result<u32, Refusal>, Room) {
-        let now = Instant::now();
-        if !self.keys.contains_key(key) {
-            let book = KeyBook {
-                admitted: 0,
-                limits: KeyLimits::new(options, now),
-            };
-            self.keys.insert(key.into(), book);
-        }
-        let Some(book) = self.keys.get_mut(key) else {
-            unreachable!("the key was just entered")
-        };
-        let entered = book.limits.enter(tokens.0.saturating_add(tokens.1), now);
-        let room = book.limits.headroom();
-        if let Err(refusal) = entered {
-            self.counts.refused += 1;
-            return (Err(refusal), room);
-        }
-        book.admitted += 1;
-        self.counts.prompt_tokens += u64::from(tokens.0);
-        self.counts.completion_tokens += u64::from(tokens.1);
-        self.counts.in_flight += 1;
-        self.counts.in_flight_max = self.counts.in_flight_max.max(self.counts.in_flight);
-        let body = self.bodies.entry(digest).or_default();
-        body.tries += 1;
-        (Ok(body.tries - 1), room)
-    }
-
-    /// An admitted request has its answer.
-    pub(super) fn answered(&mut self, digest: Digest, malformed: bool) {
-        self.counts.answered += 1;
-        self.counts.malformed += u64::from(malformed);
-        if let Some(body) = self.bodies.get_mut(&digest) {
-            self.counts.answered_again += u64::from(body.answered);
-            body.answered = true;
-        }
-    }
-
-    /// An admitted request is over, however it ended.
-    pub(super) fn leave(&mut self, key: &str) {
-        self.counts.in_flight -= 1;
-        if let Some(book) = self.keys.get_mut(key) {
-            book.limits.leave();
-        }
-    }
-
-    pub(super) fn stats(&self) -> SimStats {
-        let mut stats = self.counts.clone();
-        stats.distinct_bodies = self.bodies.len() as u64;
-        // Keys with the same ending share a line only in looks: each further one gets a number.
-        let mut keys: Vec<_> = self.keys.iter().collect();
-        keys.sort_by_key(|(key, _)| *key);
-        for (key, book) in keys {
-            let mut label = label(key);
-            let mut twin = 2;
-            while stats.per_key.contains_key(&label) {
-                label = format!("{} ({twin})", self::label(key));
-                twin += 1;
-            }
-            stats.per_key.insert(label, book.admitted);
-        }
-        stats
-    }
+/// One limit and what came of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct SimLimit {
+    /// The limit, per minute or as its name says.
+    pub limit: u64,
+    /// What somebody else's use leaves of it.
+    pub available: f64,
+    /// Since the first request.
+    pub since_start: SimTaken,
+    /// Since the mark.
+    pub since_mark: SimTaken,
 }
 
-fn label(key: &str) -> String {
-    if key.is_empty() {
-        return "none".to_owned();
-    }
-    let count = key.chars().count();
-    // Of a short key less is shown, never most of it.
-    let shown: String = key.chars().skip(count - 4.min(count / 2)).collect();
-    format!("...{shown}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn keys_are_told_apart_but_not_shown() {
-        let (options, digest) = (SimOptions::default(), Digest::of(0, b"body"));
-        let mut books = Books::default();
-        for key in ["sk-first-abcd", "sk-second-abcd", "sk-second-abcd", ""] {
-            books.enter(&options, key, digest, (1, 1)).0.unwrap();
-        }
-        let per_key = books.stats().per_key;
-        let expected = [("...abcd", 1), ("...abcd (2)", 2), ("none", 1)];
-        let expected = expected.map(|(key, count)| (key.to_owned(), count));
-        assert_eq!(per_key, BTreeMap::from(expected));
-    }
-
-    #[test]
-    fn repeated_bodies_are_noticed() {
-        let (options, digest) = (SimOptions::default(), Digest::of(0, b"body"));
-        let mut books = Books::default();
-        assert_eq!(books.enter(&options, "k", digest, (1, 1)).0, Ok(0));
-        books.answered(digest, false);
-        books.leave("k");
-        assert_eq!(books.enter(&options, "k", digest, (1, 1)).0, Ok(1));
-        books.answered(digest, true);
-        let stats = books.stats();
-        assert_eq!(
-            (stats.distinct_bodies, stats.answered_again, stats.malformed),
-            (1, 1, 1)
-        );
-        assert_eq!((stats.in_flight, stats.in_flight_max), (1, 1));
-    }
+/// What a limit gave and refused. Of `concurrency` only `refused` counts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
+pub struct SimTaken {
+    /// Taken from it in all, by the rule of charge.
+    pub charged: u64,
+    /// Requests it refused; of several limits the one with the longest wait is counted.
+    pub refused: u64,
+    /// The most taken within any 60 s. After a mark, windows that end after it.
+    pub largest_60s: u64,
+    /// That as a share of the limit: above 1 more was taken than one minute allows.
+    pub share_60s: f64,
+    /// The most taken within any 5 s.
+    pub largest_5s: u64,
+    /// That as a share of a twelfth of the limit.
+    pub share_5s: f64,
 }

@@ -1,16 +1,57 @@
-//! `agon sim-llm`: a model server that needs no model, for trying things out and
-//! for tests. What comes of it is marked `simulated` everywhere.
+//! `agon sim-llm`: a model server that needs no model, for trying things out, for
+//! tests, and as a hostile provider for benchmarks. What comes of it is marked
+//! `simulated` everywhere.
 
-use std::time::Duration;
-
-use agon_agent_gateway::sim_llm::{SimLlm as Server, SimOptions};
+use agon_agent_gateway::sim_llm::{SimLlm as Server, SimModel, SimOptions};
 
 use crate::failure::Failure;
 use crate::output;
 use crate::role::{LogArguments, run_service};
 
+mod behaviour;
+
+use behaviour::Behaviour;
+
+/// What the flags do not say by themselves.
+const MORE_HELP: &str = "\
+PROTOCOLS, all at once, each with its own errors and headers:
+  OpenAI     /v1/chat/completions                               Authorization: Bearer KEY
+  Anthropic  /v1/messages                                       x-api-key: KEY
+  Gemini     /v1beta/models/MODEL:generateContent               x-goog-api-key: KEY
+  Azure      /openai/deployments/MODEL/chat/completions?api-version=...   api-key: KEY
+
+MODELS: any name is answered. How it begins may say how it behaves:
+  storm      always refuses with 429, counted apart from the limits' refusals
+  hang       never answers
+  slow       every call takes --slow-latency longer
+  error500, error503, error529   always fails with that status
+  malformed  answers nonsense
+  dead       the key has no money left (after --dead-after calls, 0 by default)
+  silent     as --headers none
+  lying      as --headers lying
+  foreign    as --foreign-use, 0.3 by default
+  long       as --reply-tokens, 100..400 by default
+  thinking   as --reasoning-tokens, 100..400 by default
+  cached     as --cached-share, 0.5 by default
+Finer, with --model, which takes any flag of the sections Limits, Answers and Faults
+that may differ by model: --model 'gpt-4o: --charge openai --latency 2s'
+
+CHARGE, what a call takes from the token limits:
+  total      input and output as they are, on arrival
+  openai     on arrival, never given back: the larger of max_completion_tokens or
+             max_tokens (16 when the request has neither) and a quarter of the
+             characters of its messages, rounded up
+  anthropic  input that was not cached on arrival; output when the answer is done,
+             and no call is let in while none is left
+  gemini     input on arrival, output never
+
+STATISTICS: GET /stats counts requests, refusals by limit, charges and the most that
+was taken within any 60 s and any 5 s, by key (`keys`) and by key and model (`models`).
+POST /stats/mark begins what is called `since_mark` anew.";
+
 /// Arguments of `agon sim-llm`.
 #[derive(Debug, clap::Args)]
+#[command(after_long_help = MORE_HELP)]
 pub struct SimLlm {
     /// Where to listen
     #[arg(long, default_value = "127.0.0.1:7780", value_name = "ADDRESS")]
@@ -18,50 +59,39 @@ pub struct SimLlm {
     /// Answers follow from this seed and the request alone
     #[arg(long, default_value_t = 0)]
     seed: u64,
-    /// How long every answer takes, such as 50ms
-    #[arg(long, default_value = "0ms", value_parser = humantime::parse_duration, value_name = "TIME")]
-    latency: Duration,
-    /// Up to this much longer, by chance
-    #[arg(long, default_value = "0ms", value_parser = humantime::parse_duration, value_name = "TIME")]
-    latency_jitter: Duration,
-    /// Requests per minute and key; more are refused with 429
-    #[arg(long, value_name = "N")]
-    requests_per_minute: Option<u32>,
-    /// Tokens per minute and key; more are refused with 429
-    #[arg(long, value_name = "N")]
-    tokens_per_minute: Option<u32>,
-    /// Requests in flight per key; more are refused with 429
-    #[arg(long, value_name = "N")]
-    concurrency: Option<u32>,
-    /// Share of requests that fail with 500, 0 to 1
-    #[arg(long, default_value_t = 0.0, value_parser = share, value_name = "SHARE")]
-    error_rate: f64,
-    /// Share of answers that are no legal answer, 0 to 1
-    #[arg(long, default_value_t = 0.0, value_parser = share, value_name = "SHARE")]
-    malformed_rate: f64,
-    /// Share of requests that are never answered, 0 to 1
-    #[arg(long, default_value_t = 0.0, value_parser = share, value_name = "SHARE")]
-    timeout_rate: f64,
     /// Accept only this API key (may be repeated); any key when absent
     #[arg(long = "key", value_name = "KEY")]
     keys: Vec<String>,
+    /// Another behaviour for one model, or for all whose name begins like `NAME*` (may be
+    /// repeated; the first that fits counts)
+    #[arg(long = "model", value_name = "NAME: FLAGS")]
+    models: Vec<String>,
+    /// Requests per minute and key; more are refused with 429
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    requests_per_minute: Option<u32>,
+    /// Tokens per minute and key; more are refused with 429
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    tokens_per_minute: Option<u32>,
+    /// Input tokens per minute and key
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    input_tokens_per_minute: Option<u32>,
+    /// Output tokens per minute and key
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    output_tokens_per_minute: Option<u32>,
+    /// Requests per day and key, refilled steadily
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    requests_per_day: Option<u32>,
+    /// Requests in flight per key; more are refused with 429
+    #[arg(long, value_name = "N", help_heading = "Limits")]
+    concurrency: Option<u32>,
+    #[command(flatten)]
+    behaviour: Behaviour,
 }
 
 /// Serves until it is told to stop.
 pub fn run(arguments: &SimLlm, log: &LogArguments) -> Result<(), Failure> {
+    let options = arguments.options()?;
     run_service(log, "sim-llm", async |tasks| {
-        let options = SimOptions {
-            seed: arguments.seed,
-            latency: arguments.latency,
-            latency_jitter: arguments.latency_jitter,
-            requests_per_minute: arguments.requests_per_minute,
-            tokens_per_minute: arguments.tokens_per_minute,
-            concurrency: arguments.concurrency,
-            error_rate: arguments.error_rate,
-            malformed_rate: arguments.malformed_rate,
-            timeout_rate: arguments.timeout_rate,
-            api_keys: arguments.keys.clone(),
-        };
         let started = Server::start(options, &arguments.listen).await;
         let server = started.map_err(Failure::surroundings)?;
         output::print(&format!(
@@ -82,13 +112,33 @@ pub fn run(arguments: &SimLlm, log: &LogArguments) -> Result<(), Failure> {
     })
 }
 
-fn share(text: &str) -> Result<f64, String> {
-    let share: f64 = text
-        .parse()
-        .map_err(|_| format!("`{text}` is not a number"))?;
-    if (0.0..=1.0).contains(&share) {
-        Ok(share)
-    } else {
-        Err("must be from 0 to 1".to_owned())
+impl SimLlm {
+    fn options(&self) -> Result<SimOptions, Failure> {
+        let mut options = SimOptions {
+            seed: self.seed,
+            api_keys: self.keys.clone(),
+            requests_per_minute: self.requests_per_minute,
+            tokens_per_minute: self.tokens_per_minute,
+            input_tokens_per_minute: self.input_tokens_per_minute,
+            output_tokens_per_minute: self.output_tokens_per_minute,
+            requests_per_day: self.requests_per_day,
+            concurrency: self.concurrency,
+            ..SimOptions::default()
+        };
+        self.behaviour.apply(&mut options);
+        let models = self.models.iter().map(|text| model(text, &options));
+        options.models = models.collect::<Result<_, _>>()?;
+        Ok(options)
     }
 }
+
+/// What the name says by itself, then what the flags say.
+fn model(text: &str, all: &SimOptions) -> Result<SimModel, Failure> {
+    let (name, behaviour) = behaviour::for_model(text).map_err(Failure::input)?;
+    let mut options = all.named(&name).unwrap_or_else(|| all.clone());
+    behaviour.apply(&mut options);
+    Ok(SimModel { name, options })
+}
+
+#[cfg(test)]
+mod tests;

@@ -3,13 +3,14 @@
 
 use serde_json::json;
 
+use super::super::protocol::openai;
 use super::*;
 
 fn answer(body: &Value) -> String {
     let bytes = body.to_string().into_bytes();
-    Ask::parse(&bytes)
+    openai::read(&bytes, None)
         .unwrap()
-        .answer(Digest::of(7, &bytes), 0.0)
+        .answer(Digest::of(7, &bytes), &SimOptions::default())
         .content
 }
 
@@ -94,8 +95,12 @@ fn malformed_share_is_nonsense_of_several_kinds_and_the_rest_is_untouched() {
             {"type": "object", "properties": {"n": {"type": "integer", "minimum": 1,
             "maximum": 1}}, "required": ["n"]}}});
         let bytes = body.to_string().into_bytes();
-        let ask = Ask::parse(&bytes).unwrap();
-        let answer = ask.answer(Digest::of(0, &bytes), 0.3);
+        let ask = openai::read(&bytes, None).unwrap();
+        let options = SimOptions {
+            malformed_rate: 0.3,
+            ..SimOptions::default()
+        };
+        let answer = ask.answer(Digest::of(0, &bytes), &options);
         if answer.malformed {
             malformed += 1;
             assert_ne!(answer.content, r#"{"n":1}"#);
@@ -120,9 +125,70 @@ fn odd_bodies_are_refused_with_a_reason() {
             "does not stream",
         ),
     ] {
-        let error = Ask::parse(body.as_bytes()).unwrap_err();
+        let error = openai::read(body.as_bytes(), None).unwrap_err();
         assert!(error.contains(reason), "{body}: {error}");
     }
     answer(&json!({"messages": [{"role": "user", "content": null}]}));
     answer(&user(&"{".repeat(100_000)));
+}
+
+#[test]
+fn longer_answers_say_the_same_and_keep_to_the_limit() {
+    let mut drawn = std::collections::BTreeSet::new();
+    for seed in 0..100 {
+        let mut body = user("Answer as JSON like {\"n\": 7}");
+        body["seed"] = json!(seed);
+        body["max_tokens"] = json!(60);
+        let bytes = body.to_string().into_bytes();
+        let options = SimOptions {
+            reply_tokens: Some((20, 80)),
+            reasoning_tokens: Some((30, 30)),
+            cached_share: 0.5,
+            ..SimOptions::default()
+        };
+        let ask = openai::read(&bytes, None).unwrap();
+        let answer = ask.answer(Digest::of(0, &bytes), &options);
+        assert_eq!(
+            serde_json::from_str::<Value>(&answer.content).unwrap()["n"],
+            7
+        );
+        let said = tokens(answer.content.len());
+        let usage = answer.usage;
+        assert!((20..=60).contains(&said), "{said}");
+        assert_eq!(usage.reasoning, 30.min(60 - said));
+        assert_eq!(usage.output, said + usage.reasoning);
+        assert_eq!(usage.cached, usage.input / 2);
+        assert!(!answer.cut);
+        drawn.insert(said);
+    }
+    assert!(drawn.len() > 20, "{drawn:?}");
+}
+
+#[test]
+fn longer_prose_still_ends_with_its_number() {
+    let mut text = "My answer is 4.".to_owned();
+    lengthen(&mut text, 400);
+    assert_eq!(text.len(), 400);
+    assert!(text.ends_with("My answer is 4."));
+    assert_eq!(
+        text.matches(|letter: char| letter.is_ascii_digit()).count(),
+        1
+    );
+}
+
+#[test]
+fn answer_is_cut_where_the_request_allows_no_more() {
+    let mut body = user("How many, from 3 to 5?");
+    body["max_completion_tokens"] = json!(3);
+    let bytes = body.to_string().into_bytes();
+    let ask = openai::read(&bytes, None).unwrap();
+    let answer = ask.answer(Digest::of(0, &bytes), &SimOptions::default());
+    assert_eq!((answer.cut, answer.usage.output), (true, 3));
+}
+
+#[test]
+fn characters_are_those_that_were_meant() {
+    let bytes = user("ü\n\"x\"").to_string().into_bytes();
+    let ask = openai::read(&bytes, None).unwrap();
+    assert_eq!(ask.characters(), 9 + 5);
 }
