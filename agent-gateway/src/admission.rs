@@ -1,18 +1,22 @@
 //! Admission: the limits of the keys. Owns the contract that both back ends
-//! keep: all limits of a key are taken at once or none, an estimate is taken
-//! before the call and settled after it, and nobody is refused, only told how
-//! long to wait. Called through `admission/line.rs`, which lets callers wait.
+//! keep: all limits of a key are taken at once or none, a charge is taken before
+//! the call and corrected after it, and nobody is refused, only told how long to
+//! wait. Called through `admission/line.rs`, which lets callers wait.
 
 pub mod bucket;
+pub mod charging;
+mod day;
 pub mod embedded;
 pub mod line;
 pub mod redis;
+mod scope;
 
 use std::time::Duration;
 
 use async_trait::async_trait;
 
 use crate::keys::KeyId;
+use crate::providers::Signals;
 
 pub use embedded::EmbeddedLimiter;
 pub use redis::RedisLimiter;
@@ -39,15 +43,39 @@ pub struct KeyLimits {
 impl KeyLimits {
     /// A limit of zero would let nothing through, ever.
     pub fn any_is_zero(&self) -> bool {
+        self.per_minute().contains(&Some(0))
+            || [self.requests_per_day, self.concurrency].contains(&Some(0))
+    }
+
+    /// The limits per minute, in the order of [`Charge::amounts`].
+    pub fn per_minute(&self) -> [Option<u64>; QUANTITIES] {
         [
             self.requests_per_minute,
             self.tokens_per_minute,
             self.input_tokens_per_minute,
             self.output_tokens_per_minute,
-            self.requests_per_day,
-            self.concurrency,
         ]
-        .contains(&Some(0))
+    }
+}
+
+/// Requests, tokens, input tokens, output tokens: what is limited per minute.
+pub const QUANTITIES: usize = 4;
+
+/// What one request takes of the limits per minute, beside itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Charge {
+    /// Of the limit on all tokens.
+    pub tokens: u64,
+    /// Of the limit on input tokens.
+    pub input_tokens: u64,
+    /// Of the limit on output tokens.
+    pub output_tokens: u64,
+}
+
+impl Charge {
+    /// One request and its tokens, in the order of [`KeyLimits::per_minute`].
+    pub fn amounts(&self) -> [u64; QUANTITIES] {
+        [1, self.tokens, self.input_tokens, self.output_tokens]
     }
 }
 
@@ -56,77 +84,212 @@ impl KeyLimits {
 pub struct Candidate {
     /// Which key.
     pub key: KeyId,
-    /// Its limits.
+    /// Its limits over all models.
     pub limits: KeyLimits,
+    /// Its limits in this lane.
+    pub lane_limits: KeyLimits,
+    /// How many more calls this replica may give it now; absent: any number.
+    pub room: Option<u64>,
+}
+
+/// Whose call it is, for shares between teams.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Share {
+    /// The team.
+    pub team: String,
+    /// Its weight.
+    pub weight: f64,
+    /// What the call takes of the team's share, in tokens.
+    pub cost: u64,
 }
 
 /// What one attempt to call a provider wants.
 #[derive(Clone, Debug)]
-pub struct Ask<'a> {
+pub struct Ask {
     /// Unique among all attempts of all replicas.
-    pub attempt: &'a str,
+    pub attempt: String,
+    /// What it takes now.
+    pub charge: Charge,
+    /// What it may take in the end; a lost attempt is charged with this.
+    pub most: Charge,
+    /// When the attempt is not settled by then, its asker has died: its place
+    /// is free again and it is charged with the most it may have used.
+    pub lasts: Duration,
+    /// Whose it is.
+    pub share: Share,
+    /// Keys that have been tried in vain for this decision.
+    pub except: Vec<KeyId>,
+}
+
+/// The heads of one replica's waiting line, asked for together.
+#[derive(Clone, Debug)]
+pub struct Batch<'a> {
     /// Name of the provider.
     pub pool: &'a str,
+    /// The line: all models that share their limits.
+    pub lane: &'a str,
+    /// Who asks: unique among all replicas.
+    pub asker: &'a str,
+    /// How much of a limit per minute may be taken at once.
+    pub burst: Duration,
     /// Keys to choose from; at least one.
     pub candidates: &'a [Candidate],
-    /// The most tokens that the call is expected to use.
-    pub tokens: u64,
-    /// When the attempt is not settled by then, its asker has died: its place
-    /// is free again and it stays charged with all its tokens.
-    pub lasts: Duration,
+    /// In the order in which they should be served.
+    pub asks: &'a [Ask],
+    /// Teams that wait in this replica, with their weights.
+    pub waiting: &'a [(String, f64)],
+}
+
+impl Batch<'_> {
+    /// What an ask gets when it is granted on a candidate.
+    fn reservation(&self, ask: &Ask, candidate: &Candidate) -> Reservation {
+        Reservation {
+            attempt: ask.attempt.clone(),
+            pool: self.pool.to_owned(),
+            lane: self.lane.to_owned(),
+            key: candidate.key.clone(),
+            charge: ask.charge,
+            most: ask.most,
+            share: ask.share.clone(),
+            burst: self.burst,
+            lane_limits: candidate.lane_limits,
+            shared: self.lanes_share_limits(),
+        }
+    }
+
+    /// A key has limits over all lanes, so that the lines of the provider compete
+    /// and teams keep their shares over all of them.
+    pub fn lanes_share_limits(&self) -> bool {
+        let unshared = KeyLimits {
+            adaptive: true,
+            ..KeyLimits::default()
+        };
+        let limits = self.candidates.iter().map(|candidate| KeyLimits {
+            adaptive: true,
+            ..candidate.limits
+        });
+        limits.into_iter().any(|limits| limits != unshared)
+    }
+
+    /// What the candidates' limits let through per second, in the cost of
+    /// [`Share`]; 0 when no limit per minute says.
+    pub fn rate(&self) -> f64 {
+        let asks = self.asks.len().max(1) as f64;
+        let cost = self.asks.iter().map(|ask| ask.share.cost).sum::<u64>() as f64 / asks;
+        let of_limits = |limits: &KeyLimits| {
+            let mut calls = f64::INFINITY;
+            for (quantity, limit) in limits.per_minute().into_iter().enumerate() {
+                let Some(limit) = limit else { continue };
+                let amounts = self.asks.iter().map(|ask| ask.charge.amounts()[quantity]);
+                let mean = amounts.sum::<u64>() as f64 / asks;
+                calls = calls.min(limit as f64 / 60.0 / mean.max(f64::MIN_POSITIVE));
+            }
+            calls
+        };
+        let of_key = |candidate: &Candidate| {
+            of_limits(&candidate.limits).min(of_limits(&candidate.lane_limits))
+        };
+        let calls: f64 = self.candidates.iter().map(of_key).sum();
+        if calls.is_finite() { calls * cost } else { 0.0 }
+    }
 }
 
 /// A granted attempt.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct Reservation {
     /// The attempt of the [`Ask`].
     pub attempt: String,
     /// Name of the provider.
     pub pool: String,
+    /// The line.
+    pub lane: String,
     /// The key to use.
     pub key: KeyId,
-    /// Tokens taken.
-    pub tokens: u64,
+    /// What was taken.
+    pub charge: Charge,
+    /// What is charged if it is never settled.
+    pub most: Charge,
+    /// Whose it is.
+    pub share: Share,
+    /// The burst it was taken under.
+    pub burst: Duration,
+    /// The key's limits in the lane when it was taken.
+    pub lane_limits: KeyLimits,
+    /// Lines of the provider shared limits when it was taken.
+    pub shared: bool,
 }
 
-/// The answer to an [`Ask`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
-    /// The limits of this key have been taken.
-    Granted(Reservation),
-    /// Nothing has been taken; asking again before this time is useless,
+/// The answer to a [`Batch`].
+#[derive(Clone, Debug, PartialEq)]
+pub struct Verdict {
+    /// One entry per ask, in their order; absent: nothing was taken for it.
+    pub granted: Vec<Option<Reservation>>,
+    /// When to ask again for those that were not granted; earlier is useless,
     /// unless something is settled meanwhile.
-    Wait(Duration),
+    pub wait: Duration,
 }
 
-/// How a key stands.
+/// How a limit stands.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct LimitOutlook {
+    /// The limit in force: configured, or what the provider's headers say when
+    /// that is less. Absent: none.
+    pub limit: Option<u64>,
+    /// The provider's headers say less than was configured.
+    pub lowered: bool,
+    /// Taken within the last minute, of all replicas; an estimate.
+    pub used: u64,
+}
+
+/// How a key stands in a lane.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct KeyOutlook {
     /// How long it is held.
     pub held_for: Duration,
-    /// Calls in flight, of all replicas.
+    /// Calls in flight, of all replicas and lanes.
     pub in_flight: u64,
+    /// Limits of the key over all lanes, in the order of [`Charge::amounts`].
+    pub key_wide: [LimitOutlook; QUANTITIES],
+    /// Limits of the key in this lane.
+    pub in_lane: [LimitOutlook; QUANTITIES],
+    /// Requests of the last 24 hours: of the key, and in this lane.
+    pub requests_of_day: [u64; 2],
 }
 
 /// Keeps the limits.
 #[async_trait]
 pub trait Limiter: Send + Sync {
-    /// Takes every limit of the candidate with most headroom, or of none.
-    async fn reserve(&self, ask: &Ask<'_>) -> Result<Verdict, AdmissionError>;
+    /// Grants as many asks as fit, in their order; each takes every limit of
+    /// the candidate with most headroom, or nothing.
+    async fn reserve(&self, batch: &Batch<'_>) -> Result<Verdict, AdmissionError>;
 
-    /// Ends an attempt: gives its place back and corrects the estimate to what
-    /// was used, which may be more. Settling twice, or too late, does nothing.
+    /// Ends an attempt: gives its place back and corrects the charge to what
+    /// was used, which may be more; takes note of what the provider says is
+    /// left. Settling twice, or too late, corrects nothing.
     async fn settle(
         &self,
         reservation: &Reservation,
-        used_tokens: u64,
+        used: &Charge,
+        cost: u64,
+        signals: &Signals,
     ) -> Result<(), AdmissionError>;
 
-    /// Lets nobody use a key for this long; never shortens a hold.
-    async fn hold(&self, pool: &str, key: &KeyId, hold: Duration) -> Result<(), AdmissionError>;
+    /// Lets nobody use a key in a lane for this long; never shortens a hold.
+    async fn hold(
+        &self,
+        pool: &str,
+        lane: &str,
+        key: &KeyId,
+        hold: Duration,
+    ) -> Result<(), AdmissionError>;
 
-    /// How keys stand, in the order asked.
-    async fn outlook(&self, pool: &str, keys: &[KeyId]) -> Result<Vec<KeyOutlook>, AdmissionError>;
+    /// How keys stand in a lane, in the order asked.
+    async fn outlook(
+        &self,
+        pool: &str,
+        lane: &str,
+        keys: &[Candidate],
+    ) -> Result<Vec<KeyOutlook>, AdmissionError>;
 }
 
 /// What can go wrong with the limits.

@@ -3,7 +3,6 @@
 
 use agon_service_kit::status::ErrorClass;
 
-use crate::admission::AdmissionError;
 use crate::decision::{DecisionAddress, RequestDigest};
 use crate::ledger::LedgerError;
 use crate::routes::RouteError;
@@ -39,9 +38,6 @@ pub enum DecideError {
         #[source]
         source: LedgerError,
     },
-    /// The limits could not be looked at.
-    #[error(transparent)]
-    Admission(#[from] AdmissionError),
     /// The provider will always refuse this request.
     #[error("model {model} refused the request for good: {reason}")]
     Refused {
@@ -76,6 +72,18 @@ pub enum DecideError {
         /// What was wrong with the last answer.
         last: String,
     },
+    /// The model fails again and again, and there is another one to ask.
+    #[error("the circuit of model {model} is open on every key")]
+    CircuitOpen {
+        /// The model.
+        model: String,
+    },
+    /// The model left the configuration while the call waited.
+    #[error("model {model} is not configured any more")]
+    ModelGone {
+        /// The model.
+        model: String,
+    },
     /// The gateway is going down and the call was not made yet.
     #[error("the gateway is stopping")]
     Stopping,
@@ -98,16 +106,28 @@ impl DecideError {
         }
     }
 
+    /// Whether a fall-back may answer instead: the model's keys are dead, its
+    /// circuit is open, or patience with it is over.
+    pub fn lets_another_model_try(&self) -> bool {
+        matches!(
+            self,
+            Self::NoKeyLeft { .. }
+                | Self::CircuitOpen { .. }
+                | Self::PatienceOver { .. }
+                | Self::NotItsProtocol { .. }
+        )
+    }
+
     /// The row of the error table.
     pub fn class(&self) -> ErrorClass {
         match self {
             Self::Conflict { .. } => ErrorClass::Conflict,
-            Self::Route(_) | Self::Refused { .. } => ErrorClass::Invalid,
+            Self::Route(_) | Self::Refused { .. } | Self::ModelGone { .. } => ErrorClass::Invalid,
             Self::Ledger(LedgerError::Damaged { .. }) => ErrorClass::Internal,
             // A file that cannot be read does not mend itself.
             Self::Ledger(LedgerError::Embedded { .. }) => ErrorClass::GaveUp,
-            Self::Ledger(_) | Self::Admission(_) => ErrorClass::Unavailable,
-            Self::NoKeyLeft { .. } => ErrorClass::GaveUp,
+            Self::Ledger(_) => ErrorClass::Unavailable,
+            Self::NoKeyLeft { .. } | Self::CircuitOpen { .. } => ErrorClass::GaveUp,
             Self::PatienceOver { .. } | Self::NotItsProtocol { .. } => ErrorClass::GaveUp,
             Self::Unrecorded { .. } | Self::Stopping | Self::Abandoned => ErrorClass::Unavailable,
         }

@@ -1,38 +1,35 @@
-//! One decision, from top to bottom: claim the address, wait for quota, call,
-//! settle, record. Owns the order of these steps and the patience with a
-//! failing provider; the steps themselves live in the ledger, the admission and
-//! the providers. Runs detached inside a flight, started by `service.rs`.
+//! One decision, from top to bottom: claim the address, ask the model or its
+//! fall-backs (`deciding/asking.rs`: wait for quota, call, be patient), settle,
+//! record. Owns the order of these steps; the steps themselves live in the ledger,
+//! the admission and the providers. Runs detached inside a flight, started by
+//! `service.rs`.
 
+mod asking;
 mod recording;
 mod troubles;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::tasks::with_causes;
 use tokio_util::sync::CancellationToken;
-use tracing::Instrument as _;
 
-use crate::admission::{Limiter, Reservation};
+use crate::admission::{Charge, Limiter, charging};
 use crate::complaint::Complaint;
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, DecisionAddress, Request, RequestDigest};
-use crate::estimate;
 use crate::flights::Passengers;
-use crate::keys::PooledKey;
+use crate::lanes::Lane;
 use crate::ledger::{Claim, Ledger};
 use crate::metrics;
-use crate::providers::{Call, Refusal, Remedy, Reply};
-use crate::routes::{Pool, Route, Routes};
+use crate::providers::Signals;
+use crate::routes::{Route, Routes};
 use crate::status::{Book, Tally};
+use crate::wire::Caller;
 
-use troubles::Troubles;
-
-/// Beyond the timeout of its call an attempt needs only a moment to be settled;
-/// after this its asker has died.
-const SETTLE_MARGIN: Duration = Duration::from_secs(30);
+use asking::{Answered, Attempt};
 
 /// Looks at an address that another replica is asking about.
 const ELSEWHERE_DELAYS: DelayPolicy = DelayPolicy {
@@ -59,6 +56,8 @@ pub struct Answer {
 pub struct Question {
     /// Where the answer belongs.
     pub address: DecisionAddress,
+    /// Who asks, and on which terms.
+    pub caller: Caller,
     /// What is asked.
     pub request: Request,
     /// Its digest.
@@ -170,24 +169,24 @@ impl Decider {
         question: &Question,
         passengers: &Passengers<Outcome>,
     ) -> Result<Answer, DecideError> {
-        let route = self.routes.find(&question.request.model)?;
-        let (reply, reservation) = self.ask(question, &route, passengers).await?;
-        let usage = reply
-            .usage
-            .unwrap_or_else(|| estimate::usage(&question.request, &reply.text));
-        metrics::count_tokens(&route.pool.keys.provider, &usage);
+        let (route, answered) = self.ask_in_turn(question, passengers).await?;
+        let Answered { reply, attempt, .. } = &answered;
+        let usage = answered.usage;
+        metrics::count_tokens(&route.lane.pool, &usage);
         let decision = Decision {
             request_digest: question.digest.clone(),
-            reply: reply.text,
-            answered_by: reply.answered_by,
-            finish_reason: reply.finish_reason,
+            reply: reply.text.clone(),
+            answered_by: reply.answered_by.clone(),
+            finish_reason: reply.finish_reason.clone(),
             usage,
             simulated: reply.simulated,
             model: route.model.name.clone(),
             cost: None,
             from_content_cache: false,
         };
-        let settle = self.settle(&route.pool, &reservation, usage.total_tokens());
+        let used = charging::used(attempt.charge_rule, &usage, &attempt.reservation.charge);
+        let cost = usage.total_tokens();
+        let settle = self.settle(&route.lane, attempt, &used, cost, &reply.signals);
         let record = recording::record(
             self.ledger.as_ref(),
             &question.address,
@@ -212,150 +211,52 @@ impl Decider {
         })
     }
 
-    /// Asks the provider until it answers, it refuses for good, or patience
-    /// is over. The reservation of the answered attempt is not settled yet.
-    async fn ask(
+    /// Asks the model and, when it cannot answer, its fall-backs in their order.
+    async fn ask_in_turn(
         &self,
         question: &Question,
-        route: &Route,
         passengers: &Passengers<Outcome>,
-    ) -> Result<(Reply, Reservation), DecideError> {
-        let pool = &route.pool;
-        let tokens = estimate::most_tokens(&question.request, &route.model);
-        let mut troubles = Troubles::new(self.routes.config().patience());
+    ) -> Result<(Arc<Route>, Answered), DecideError> {
+        let Request {
+            model,
+            fallback_models,
+            ..
+        } = &question.request;
+        let mut left = fallback_models.iter();
+        let mut model = model;
         loop {
-            let (reservation, key) = self
-                .admit(question, route, tokens, passengers, &mut troubles)
-                .await?;
-            let began = Instant::now();
-            let outcome = self.call(question, route, &key).await;
-            let refusal = match outcome {
-                Ok(reply) => return Ok((reply, reservation)),
-                Err(refusal) => refusal,
-            };
-            let used = if refusal.maybe_used { tokens } else { 0 };
-            self.settle(pool, &reservation, used).await;
-            let delay = troubles.note(began.elapsed(), &refusal);
-            tracing::debug!(
-                address = %question.address, key_source = %key.source, reason = %refusal.reason,
-                remedy = ?refusal.remedy, "provider call failed"
-            );
-            match refusal.remedy {
-                Remedy::GiveUp => {
-                    return Err(DecideError::Refused {
-                        model: route.model.name.clone(),
-                        reason: refusal.reason,
-                    });
+            let route = self.routes.find(model)?;
+            let next = left.next();
+            let asked = self.ask(question, &route, next.is_some(), passengers).await;
+            match (asked, next) {
+                (Ok(answered), _) => return Ok((route, answered)),
+                (Err(error), Some(next)) if error.lets_another_model_try() => {
+                    tracing::info!(address = %question.address, %error, next, "asking a fall-back");
+                    model = next;
                 }
-                Remedy::AskWithLess | Remedy::RetryOtherKey => {}
-                Remedy::QuarantineKey => {
-                    pool.line
-                        .change(async { key.put_in_quarantine(&refusal.reason) })
-                        .await;
-                }
-                Remedy::HoldKey(_) => {
-                    pool.complain(&refusal.reason);
-                    self.hold(pool, &key, delay).await;
-                    troubles.check(&route.model.name)?;
-                }
-                Remedy::Retry(_) | Remedy::RetryUnreadable => {
-                    pool.complain(&refusal.reason);
-                    troubles.check(&route.model.name)?;
-                    self.unpaid(passengers, tokio::time::sleep(delay)).await?;
-                }
+                (Err(error), _) => return Err(error),
             }
         }
-    }
-
-    /// Waits for quota. Time spent here is nobody's failure, except for what a
-    /// provider's own refusal has put on top.
-    async fn admit(
-        &self,
-        question: &Question,
-        route: &Route,
-        tokens: u64,
-        passengers: &Passengers<Outcome>,
-        troubles: &mut Troubles,
-    ) -> Result<(Reservation, Arc<PooledKey>), DecideError> {
-        let pool = &route.pool;
-        let attempt = self.unique_name();
-        let lasts = route.model.provider.timeout + SETTLE_MARGIN;
-        let began = Instant::now();
-        let waiting = question.tally.waiting();
-        let line = pool
-            .line
-            .admit(self.limiter.as_ref(), &pool.keys, &attempt, tokens, lasts);
-        let admitted = self.unpaid(passengers, line).await??;
-        drop(waiting);
-        metrics::observe_quota_wait(began.elapsed());
-        troubles.note_wait(began.elapsed());
-        let chosen = admitted.and_then(|reservation| {
-            let key = Arc::clone(pool.keys.find(&reservation.key)?);
-            Some((reservation, key))
-        });
-        chosen.ok_or_else(|| DecideError::NoKeyLeft {
-            provider: pool.keys.provider.clone(),
-            reasons: pool.keys.quarantine_reasons(),
-        })
-    }
-
-    async fn call(
-        &self,
-        question: &Question,
-        route: &Route,
-        key: &PooledKey,
-    ) -> Result<Reply, Refusal> {
-        let provider = route.pool.keys.provider.as_str();
-        let span = tracing::debug_span!(
-            "provider_call", provider, model = %route.model.model, key_source = %key.source
-        );
-        let _at_provider = question.tally.at_provider();
-        let _in_flight = key.counters.begin();
-        let began = Instant::now();
-        let call = Call {
-            model: &route.model,
-            request: &question.request,
-            key: key.secret(),
-        };
-        let outcome = route.pool.provider.call(call).instrument(span).await;
-        let named = match &outcome {
-            Ok(_) => "ok",
-            Err(Refusal {
-                remedy: Remedy::HoldKey(_) | Remedy::QuarantineKey,
-                ..
-            }) => {
-                key.counters.count_refused();
-                "refused"
-            }
-            Err(_) => {
-                key.counters.count_failed();
-                "failed"
-            }
-        };
-        metrics::count_request(provider, named, began.elapsed());
-        outcome
     }
 
     /// A settlement that fails is no reason to fail a decision: the attempt
-    /// then stays charged as estimated until it counts as lost.
-    async fn settle(&self, pool: &Pool, reservation: &Reservation, used_tokens: u64) {
-        let settled = pool
-            .line
-            .change(self.limiter.settle(reservation, used_tokens))
-            .await;
+    /// then stays charged until it counts as lost.
+    async fn settle(
+        &self,
+        lane: &Lane,
+        attempt: &Attempt,
+        used: &Charge,
+        cost: u64,
+        signals: &Signals,
+    ) {
+        let Attempt {
+            reservation, place, ..
+        } = attempt;
+        lane.line.correct(place, reservation.share.cost, cost);
+        let settled = self.limiter.settle(reservation, used, cost, signals).await;
+        lane.line.wake();
         if let Err(error) = settled {
             tracing::warn!(error = %with_causes(&error), "attempt not settled");
-        }
-    }
-
-    async fn hold(&self, pool: &Pool, key: &PooledKey, hold: Duration) {
-        let (provider, id) = (pool.keys.provider.as_str(), &key.candidate.key);
-        let held = pool
-            .line
-            .change(self.limiter.hold(provider, id, hold))
-            .await;
-        if let Err(error) = held {
-            tracing::warn!(error = %with_causes(&error), "key not held");
         }
     }
 

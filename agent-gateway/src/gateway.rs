@@ -99,10 +99,17 @@ impl Gateway {
                 (Arc::new(ledger), Arc::new(RedisLimiter::new(connection)))
             }
         };
+        let routes = Routes::new(
+            config,
+            providers,
+            Arc::clone(&limiter),
+            &owner,
+            tasks.clone(),
+        );
         let decider = Arc::new(Decider {
             ledger,
             limiter,
-            routes: Routes::new(config, providers),
+            routes,
             book: Book::default(),
             owner,
             named: AtomicU64::new(0),

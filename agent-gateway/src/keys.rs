@@ -12,8 +12,6 @@ use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
 
-use crate::admission::{Candidate, KeyLimits};
-
 /// Where a key is found; never the key itself.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -107,7 +105,7 @@ impl KeyPool {
     /// A pool of the keys that can be read, and what is wrong with the others.
     /// Without any source the pool has one nameless key that is never sent,
     /// so that limits and holds work for keyless servers too.
-    pub fn read(provider: &str, sources: &[KeySource], limits: KeyLimits) -> (Self, Vec<KeyError>) {
+    pub fn read(provider: &str, sources: &[KeySource]) -> (Self, Vec<KeyError>) {
         let mut keys: Vec<Arc<PooledKey>> = Vec::new();
         let mut errors = Vec::new();
         if sources.is_empty() {
@@ -115,18 +113,14 @@ impl KeyPool {
                 provider,
                 "no key".to_owned(),
                 None,
-                limits,
             )));
         }
         for source in sources {
             match source.read() {
                 Ok(secret) => {
-                    let key = PooledKey::new(provider, source.to_string(), Some(secret), limits);
+                    let key = PooledKey::new(provider, source.to_string(), Some(secret));
                     // The same key under two names has one quota, not two.
-                    if !keys
-                        .iter()
-                        .any(|known| known.candidate.key == key.candidate.key)
-                    {
+                    if !keys.iter().any(|known| known.id == key.id) {
                         keys.push(Arc::new(key));
                     }
                 }
@@ -145,26 +139,6 @@ impl KeyPool {
     /// All keys, in the order of the configuration.
     pub fn keys(&self) -> &[Arc<PooledKey>] {
         &self.keys
-    }
-
-    /// The keys that may be used, as admission wants them.
-    pub fn candidates(&self) -> Vec<Candidate> {
-        let usable = self.keys.iter().filter(|key| key.quarantine().is_none());
-        usable.map(|key| key.candidate.clone()).collect()
-    }
-
-    /// Why no key is left, one reason per key.
-    pub fn quarantine_reasons(&self) -> String {
-        let reasons = self.keys.iter().filter_map(|key| {
-            key.quarantine()
-                .map(|reason| format!("{}: {reason}", key.source))
-        });
-        reasons.collect::<Vec<_>>().join("; ")
-    }
-
-    /// The key that admission chose.
-    pub fn find(&self, id: &KeyId) -> Option<&Arc<PooledKey>> {
-        self.keys.iter().find(|key| key.candidate.key == *id)
     }
 }
 
@@ -190,8 +164,8 @@ impl From<&str> for KeyId {
 pub struct PooledKey {
     /// Where it was found, as shown to people.
     pub source: String,
-    /// What admission needs to know of it.
-    pub candidate: Candidate,
+    /// Names it without giving it away.
+    pub id: KeyId,
     /// Numbers for the status.
     pub counters: KeyCounters,
     secret: Option<SecretString>,
@@ -199,12 +173,7 @@ pub struct PooledKey {
 }
 
 impl PooledKey {
-    fn new(
-        provider: &str,
-        source: String,
-        secret: Option<SecretString>,
-        limits: KeyLimits,
-    ) -> Self {
+    fn new(provider: &str, source: String, secret: Option<SecretString>) -> Self {
         let value = secret.as_ref().map_or("", |secret| secret.expose_secret());
         let mut hasher = blake3::Hasher::new_derive_key("agon agent-gateway key id 1");
         hasher
@@ -214,10 +183,7 @@ impl PooledKey {
         let id = hasher.finalize().to_hex();
         Self {
             source,
-            candidate: Candidate {
-                key: KeyId::from(&id[..16]),
-                limits,
-            },
+            id: KeyId::from(&id[..16]),
             counters: KeyCounters::default(),
             secret,
             quarantine: Mutex::new(None),
@@ -303,7 +269,7 @@ mod tests {
     #[test]
     fn key_never_shows_in_debug_output() {
         let (_folder, source) = file_with("sk-very-secret\n");
-        let (pool, errors) = KeyPool::read("p", &[source], KeyLimits::default());
+        let (pool, errors) = KeyPool::read("p", &[source]);
         assert!(errors.is_empty());
         assert_eq!(
             pool.keys()[0].secret().unwrap().expose_secret(),
@@ -316,7 +282,7 @@ mod tests {
     fn one_key_under_two_names_is_one_key() {
         let (_one, first) = file_with("sk-1");
         let (_two, second) = file_with(" sk-1 ");
-        let (pool, _) = KeyPool::read("p", &[first, second], KeyLimits::default());
+        let (pool, _) = KeyPool::read("p", &[first, second]);
         assert_eq!(pool.keys().len(), 1);
     }
 
@@ -326,7 +292,7 @@ mod tests {
             KeySource::Env("AGON_TEST_NO_SUCH_KEY".into()),
             file_with("").1,
         ];
-        let (pool, errors) = KeyPool::read("p", &sources, KeyLimits::default());
+        let (pool, errors) = KeyPool::read("p", &sources);
         assert!(pool.keys().is_empty());
         assert!(
             errors[0]
@@ -334,14 +300,5 @@ mod tests {
                 .contains("AGON_TEST_NO_SUCH_KEY is not set")
         );
         assert!(errors[1].to_string().contains("file "));
-    }
-
-    #[test]
-    fn quarantined_key_is_no_candidate() {
-        let (pool, _) = KeyPool::read("p", &[], KeyLimits::default());
-        assert_eq!(pool.candidates().len(), 1);
-        pool.keys()[0].put_in_quarantine("401");
-        assert!(pool.candidates().is_empty());
-        assert_eq!(pool.quarantine_reasons(), "no key: 401");
     }
 }

@@ -1,59 +1,45 @@
-//! From a model's name to everything needed to call it: the resolved model,
-//! its provider, the provider's keys and waiting line. Built at first use and
-//! kept, so that a decision costs one look-up. Called by `deciding.rs`.
+//! From a model's name to everything needed to call it: the resolved model and
+//! its lane with keys and waiting line. Built at first use and kept, so that a
+//! decision costs one look-up; each lane's asker is started here. Called by
+//! `deciding.rs`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use agon_service_kit::tasks::with_causes;
+use agon_service_kit::tasks::{OnFailure, OnShutdown, TaskKind, Tasks, with_causes};
 use parking_lot::{Mutex, RwLock};
 
-use crate::admission::line::Line;
-use crate::complaint::Complaint;
+use crate::admission::Limiter;
 use crate::config::{ConfigError, GatewayConfig, ProviderKind, ResolvedModel};
 use crate::keys::KeyPool;
-use crate::providers::{Provider, Providers};
+use crate::lanes::{Lane, LaneKey, LaneTerms};
+use crate::providers::Providers;
+
+/// Without its asker a lane serves nobody; when it stops there is nothing to
+/// save, because who waits has not been paid for.
+const ASKER: TaskKind = TaskKind {
+    on_failure: OnFailure::StopProcess,
+    on_shutdown: OnShutdown::Abort,
+};
 
 /// All routes of a gateway.
 pub struct Routes {
     config: GatewayConfig,
     providers: Providers,
+    limiter: Arc<dyn Limiter>,
+    owner: String,
+    tasks: Tasks,
     by_model: RwLock<HashMap<String, Arc<Route>>>,
-    by_provider: Mutex<BTreeMap<String, Arc<Pool>>>,
+    pools: Mutex<BTreeMap<String, Arc<KeyPool>>>,
+    lanes: Mutex<BTreeMap<(String, String), Arc<Lane>>>,
 }
 
 /// How to call one model.
 pub struct Route {
     /// The model.
     pub model: ResolvedModel,
-    /// What it shares with the other models of its provider.
-    pub pool: Arc<Pool>,
-}
-
-/// What all models of a provider share.
-pub struct Pool {
-    /// The keys and their state.
-    pub keys: KeyPool,
-    /// Who waits for them.
-    pub line: Line,
-    /// Who makes the calls.
-    pub provider: Arc<dyn Provider>,
-    complaint: Complaint,
-}
-
-impl Pool {
-    /// Logs that the provider fails, but not a line for each of a thousand callers.
-    pub fn complain(&self, reason: &str) {
-        if let Some(failures) = self.complaint.note() {
-            let provider = &self.keys.provider;
-            tracing::warn!(
-                provider,
-                failures,
-                reason,
-                "provider calls fail and are tried again"
-            );
-        }
-    }
+    /// What its calls share.
+    pub lane: Arc<Lane>,
 }
 
 /// Why there is no route.
@@ -71,14 +57,25 @@ pub enum RouteError {
 }
 
 impl Routes {
-    /// Routes as configured. Those of configured models are made at once, so
-    /// that what is missing is in the log before anybody asks.
-    pub fn new(config: GatewayConfig, providers: Providers) -> Self {
+    /// Routes as configured; `owner` names this replica among all. Those of
+    /// configured models are made at once, so that what is missing is in the log
+    /// before anybody asks.
+    pub fn new(
+        config: GatewayConfig,
+        providers: Providers,
+        limiter: Arc<dyn Limiter>,
+        owner: &str,
+        tasks: Tasks,
+    ) -> Self {
         let routes = Self {
             config,
             providers,
+            limiter,
+            owner: owner.to_owned(),
+            tasks,
             by_model: RwLock::default(),
-            by_provider: Mutex::default(),
+            pools: Mutex::default(),
+            lanes: Mutex::default(),
         };
         for model in routes.config.model_names() {
             if let Err(error) = routes.find(model) {
@@ -99,10 +96,10 @@ impl Routes {
             return Ok(Arc::clone(route));
         }
         let resolved = self.config.resolve_without_keys(model)?;
-        let pool = self.pool_of(&resolved)?;
+        let lane = self.lane_of(&resolved)?;
         let route = Arc::new(Route {
             model: resolved,
-            pool,
+            lane,
         });
         Ok(Arc::clone(
             self.by_model
@@ -112,33 +109,58 @@ impl Routes {
         ))
     }
 
-    /// The pools opened so far, in order of provider.
-    pub fn pools(&self) -> Vec<Arc<Pool>> {
-        self.by_provider.lock().values().cloned().collect()
+    /// The lanes opened so far, in order of provider and model.
+    pub fn lanes(&self) -> Vec<Arc<Lane>> {
+        self.lanes.lock().values().cloned().collect()
     }
 
-    fn pool_of(&self, model: &ResolvedModel) -> Result<Arc<Pool>, RouteError> {
-        let mut pools = self.by_provider.lock();
+    fn lane_of(&self, model: &ResolvedModel) -> Result<Arc<Lane>, RouteError> {
+        let name = (model.provider.name.clone(), model.model.clone());
+        let mut lanes = self.lanes.lock();
+        if let Some(lane) = lanes.get(&name) {
+            return Ok(Arc::clone(lane));
+        }
+        let terms = self.terms_of(model)?;
+        let lane = Arc::new(Lane::new(&name.0, &name.1, terms));
+        lanes.insert(name, Arc::clone(&lane));
+        let (served, limiter) = (Arc::clone(&lane), Arc::clone(&self.limiter));
+        let asker = format!("{}:{}", self.owner, lane.name);
+        self.tasks.spawn(ASKER, "asker of a lane", async move {
+            served.line.serve(&served, limiter.as_ref(), &asker).await;
+        });
+        Ok(lane)
+    }
+
+    fn terms_of(&self, model: &ResolvedModel) -> Result<LaneTerms, RouteError> {
+        let kind = model.provider.kind;
+        let provider = self.providers.get(kind);
+        let provider = provider.ok_or(RouteError::NoProvider { kind })?;
+        let pool = self.pool_of(model)?;
+        let keys = pool.keys().iter().map(|key| LaneKey {
+            key: Arc::clone(key),
+            limits: model.provider.limits,
+            lane_limits: model.limits,
+        });
+        Ok(LaneTerms {
+            keys: keys.collect(),
+            burst: model.provider.burst,
+            charge: model.provider.charge,
+            provider: Arc::clone(provider),
+        })
+    }
+
+    /// The keys of the model's provider, read once.
+    fn pool_of(&self, model: &ResolvedModel) -> Result<Arc<KeyPool>, RouteError> {
+        let mut pools = self.pools.lock();
         if let Some(pool) = pools.get(&model.provider.name) {
             return Ok(Arc::clone(pool));
         }
-        let kind = model.provider.kind;
-        let provider = self
-            .providers
-            .get(kind)
-            .ok_or(RouteError::NoProvider { kind })?;
         let (keys, errors) = model.read_keys()?;
         for error in errors {
             let provider = &model.provider.name;
             tracing::warn!(provider, error = %with_causes(&error), "key cannot be used");
         }
-        let pool = Pool {
-            keys,
-            line: Line::default(),
-            provider: Arc::clone(provider),
-            complaint: Complaint::default(),
-        };
-        let pool = Arc::new(pool);
+        let pool = Arc::new(keys);
         pools.insert(model.provider.name.clone(), Arc::clone(&pool));
         Ok(pool)
     }

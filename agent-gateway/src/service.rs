@@ -13,6 +13,7 @@ use agon_service_kit::status::{ErrorClass, to_status};
 use agon_service_kit::tasks::with_causes;
 use agon_service_kit::telemetry;
 use std::sync::Arc;
+use std::time::Instant;
 use tonic::{Request, Response, Status};
 use tracing::Instrument as _;
 
@@ -22,8 +23,8 @@ use crate::deciding::Question;
 use crate::flights::FlightError;
 use crate::gateway::Gateway;
 use crate::keys::PooledKey;
+use crate::lanes::Lane;
 use crate::ledger::FORGET_GRACE;
-use crate::routes::Pool;
 use crate::wire;
 
 /// Serves a gateway.
@@ -36,19 +37,16 @@ impl GatewayService {
         Self { gateway }
     }
 
-    async fn status_of_pool(&self, pool: &Pool) -> Result<Vec<KeyStatus>, Status> {
-        let ids: Vec<_> = pool
-            .keys
-            .keys()
-            .iter()
-            .map(|key| key.candidate.key.clone())
-            .collect();
+    async fn status_of_lane(&self, lane: &Lane) -> Result<Vec<KeyStatus>, Status> {
+        let terms = lane.terms();
+        let now = Instant::now();
+        let candidates: Vec<_> = terms.keys.iter().map(|key| key.candidate(now)).collect();
         let limiter = &self.gateway.decider.limiter;
-        let outlooks = limiter.outlook(&pool.keys.provider, &ids).await;
+        let outlooks = limiter.outlook(&lane.pool, &lane.name, &candidates).await;
         let outlooks = outlooks.map_err(|error| status(ErrorClass::Unavailable, &error))?;
-        let keys = pool.keys.keys().iter().zip(outlooks);
+        let keys = terms.keys.iter().zip(outlooks);
         Ok(keys
-            .map(|(key, outlook)| key_status(&pool.keys.provider, key, outlook))
+            .map(|(key, outlook)| key_status(lane, &key.key, &outlook))
             .collect())
     }
 }
@@ -86,6 +84,7 @@ impl AgentGatewayService for GatewayService {
                 let tally = decider.book.tally(&caller.experiment_id);
                 let question = Question {
                     address,
+                    caller,
                     request,
                     digest,
                     tally,
@@ -149,8 +148,8 @@ impl AgentGatewayService for GatewayService {
         let decider = &self.gateway.decider;
         let numbers = decider.book.numbers(&wire.into_inner().experiment_id);
         let mut keys = Vec::new();
-        for pool in decider.routes.pools() {
-            keys.extend(self.status_of_pool(&pool).await?);
+        for lane in decider.routes.lanes() {
+            keys.extend(self.status_of_lane(&lane).await?);
         }
         Ok(Response::new(GetGatewayStatusResponse {
             decided: numbers.decided,
@@ -188,10 +187,11 @@ impl AgentGatewayService for GatewayService {
     }
 }
 
-fn key_status(provider: &str, key: &PooledKey, outlook: KeyOutlook) -> KeyStatus {
+fn key_status(lane: &Lane, key: &PooledKey, outlook: &KeyOutlook) -> KeyStatus {
     let [in_flight, calls, refused_by_provider, failed] = key.counters.read();
     KeyStatus {
-        provider: provider.to_owned(),
+        provider: lane.pool.clone(),
+        model: lane.name.clone(),
         source: key.source.clone(),
         in_flight,
         calls,

@@ -1,7 +1,9 @@
-//! The bucket behind a limit per minute. Smooth refill with a burst of one
-//! second, sized so that no sliding 60 seconds ever hold more than the limit.
-//! Pure arithmetic on a clock that is handed in; `scripts/admission_reserve_v1.lua`
-//! does the same on Redis's clock, and one contract suite holds them together.
+//! The bucket behind a limit per minute. Smooth refill with a short burst, sized
+//! so that no sliding 60 seconds ever hold more than the limit. Pure arithmetic
+//! on a clock that is handed in; `scripts/admission_reserve_v2.lua` does the same
+//! on Redis's clock, and one contract suite holds them together.
+
+use std::time::Duration;
 
 const MINUTE_MS: f64 = 60_000.0;
 const SECONDS_PER_MINUTE: f64 = 60.0;
@@ -10,7 +12,7 @@ const SECONDS_PER_MINUTE: f64 = 60.0;
 ///
 /// In any 60 seconds a bucket lets through at most what it can hold plus what
 /// it refills. So the refill is the limit less the size, and the size is the
-/// larger of one second's worth and the charge itself, which must fit. A charge
+/// larger of the burst's worth and the charge itself, which must fit. A charge
 /// above half the limit would leave no refill: it is let through when half is
 /// there and leaves a debt.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -25,10 +27,11 @@ pub struct Terms {
 
 impl Terms {
     /// The terms of one charge.
-    pub fn of(limit_per_minute: u64, charge: u64) -> Self {
+    pub fn of(limit_per_minute: u64, charge: u64, burst: Duration) -> Self {
         let (limit, charge) = (limit_per_minute as f64, charge as f64);
         let half = limit / 2.0;
-        let size = charge.max(limit / SECONDS_PER_MINUTE).min(half.max(1.0));
+        let at_once = limit * burst.as_secs_f64() / SECONDS_PER_MINUTE;
+        let size = charge.max(at_once).min(half.max(1.0));
         let refill_per_ms = (limit - size).max(half) / MINUTE_MS;
         Self {
             size,
@@ -74,17 +77,28 @@ impl Bucket {
             *level += estimated as f64 - used as f64;
         }
     }
+
+    /// The provider says that less is left than the bucket believes. The terms
+    /// are those of an empty charge.
+    pub fn lower(&mut self, terms: &Terms, remaining: u64, now_ms: f64) {
+        let remaining = remaining as f64;
+        if remaining < self.level(terms, now_ms) {
+            self.left = Some((remaining, now_ms));
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
+    const BURST: Duration = Duration::from_secs(1);
+
     /// Drives a bucket as fast as it allows; returns (time, charge) pairs.
     fn saturate(limit: u64, charges: &[u64], until_ms: f64) -> Vec<(f64, u64)> {
         let (mut bucket, mut now, mut taken) = (Bucket::default(), 0.0, Vec::new());
         for charge in charges.iter().cycle().copied() {
-            let terms = Terms::of(limit, charge);
+            let terms = Terms::of(limit, charge, BURST);
             // Clocks of both back ends tick in whole milliseconds or finer.
             now += bucket.wait_ms(&terms, now).ceil();
             if now > until_ms {
@@ -138,8 +152,34 @@ mod tests {
     }
 
     #[test]
+    fn longer_burst_still_keeps_every_sliding_minute() {
+        let burst = Duration::from_secs(2);
+        let (mut bucket, mut now, mut taken) = (Bucket::default(), 0.0, Vec::new());
+        while now < 200_000.0 {
+            let terms = Terms::of(6_000, 1, burst);
+            now += bucket.wait_ms(&terms, now).ceil();
+            bucket.take(&terms, 1, now);
+            taken.push((now, 1));
+        }
+        let busiest = busiest_minute(&taken);
+        assert!((5_700..=6_000).contains(&busiest), "{busiest}");
+    }
+
+    #[test]
+    fn what_the_provider_says_is_left_only_lowers() {
+        let terms = Terms::of(6_000, 0, BURST);
+        let mut bucket = Bucket::default();
+        bucket.lower(&terms, 1_000, 0.0);
+        assert_eq!(bucket.level(&terms, 0.0), 100.0);
+        bucket.lower(&terms, 3, 0.0);
+        assert_eq!(bucket.level(&terms, 0.0), 3.0);
+        bucket.lower(&terms, 50, 0.0);
+        assert_eq!(bucket.level(&terms, 0.0), 3.0);
+    }
+
+    #[test]
     fn correction_gives_back_what_was_not_used() {
-        let terms = Terms::of(60_000, 1_000);
+        let terms = Terms::of(60_000, 1_000, BURST);
         let mut bucket = Bucket::default();
         bucket.take(&terms, 1_000, 0.0);
         assert!(bucket.wait_ms(&terms, 0.0) > 900.0);

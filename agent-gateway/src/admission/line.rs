@@ -1,82 +1,378 @@
-//! The waiting line of one provider in one replica. Callers wait in the order
-//! they came; only the first of them asks the limiter, sleeps as long as it is
-//! told or until something is settled, and so nobody polls. Weighted queues
-//! will take the place of the plain order here. Called by `deciding.rs`.
+//! The waiting line of one lane in one replica. Callers wait in a fair queue;
+//! one asker submits its heads to the limiter, sleeps as long as it is told or
+//! until something is settled, and so nobody polls and nobody is refused for lack
+//! of quota. Called by `deciding.rs`; the asker runs as a task of `routes.rs`.
 
-use std::future::Future;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
-use tokio::sync::{Notify, Semaphore};
+use agon_service_kit::backoff::{DelayPolicy, Delays};
+use agon_service_kit::tasks::with_causes;
+use parking_lot::Mutex;
+use tokio::sync::{Notify, oneshot};
 
-use super::{AdmissionError, Ask, Limiter, Reservation, Verdict};
-use crate::keys::KeyPool;
+use super::charging::Charges;
+use super::{Ask, Batch, Charge, Limiter, Reservation, Share};
+use crate::complaint::Complaint;
+use crate::fairness::queue::{Entry, FairQueue, Place};
+use crate::keys::KeyId;
+use crate::lanes::{Lane, LaneKey};
+use crate::providers::Signals;
 
-/// A hold or a change of another replica's making is noticed this soon even
-/// when the limiter promised a longer wait.
-const LONGEST_SLEEP: Duration = Duration::from_secs(5);
+/// Heads submitted together. Enough for thousands of grants per second; more
+/// would make one script call long.
+const BATCH: usize = 64;
 
-/// Who is first may ask; the rest wait. The semaphore has one permit and hands
-/// it on in order of arrival: it is the line.
-pub struct Line {
-    turn: Semaphore,
-    freed: Notify,
+/// A hold or a change of another replica's making is noticed this soon even when
+/// the limiter promised a longer wait, and teams that wait are heard of often
+/// enough to keep their share.
+const LONGEST_SLEEP: Duration = Duration::from_millis(200);
+
+/// After a denial nobody is asked again sooner, however much is settled.
+const SHORTEST_SLEEP: Duration = Duration::from_millis(1);
+
+/// Between asks while the limiter's store is away; its callers wait.
+const STORE_DELAYS: DelayPolicy = DelayPolicy {
+    initial: Duration::from_millis(50),
+    factor: 2.0,
+    cap: Duration::from_secs(1),
+    jitter: 0.2,
+    give_up_after: None,
+};
+
+/// What a caller wants from its line.
+#[derive(Clone, Debug)]
+pub struct Want {
+    /// Names the attempt among all replicas.
+    pub attempt: String,
+    /// What the call takes.
+    pub charges: Charges,
+    /// When it counts as lost.
+    pub lasts: Duration,
+    /// Keys that have been tried in vain.
+    pub except: Vec<KeyId>,
+    /// There is another model to go to: do not wait for a circuit to close.
+    pub has_alternative: bool,
+    /// Only if it can be had at once.
+    pub only_now: bool,
 }
 
-impl Default for Line {
-    fn default() -> Self {
-        Self {
-            turn: Semaphore::new(1),
-            freed: Notify::new(),
-        }
-    }
+/// How waiting ended.
+pub enum Admitted {
+    /// The call may be made with this key.
+    Granted(Box<(Reservation, LaneKey)>),
+    /// Every key is out of use.
+    NoKeyLeft,
+    /// Every key that is left has been tried in vain.
+    NoOtherKey,
+    /// Every key's circuit is open, and the caller has an alternative.
+    CircuitOpen,
+    /// It cannot be had at once.
+    NotNow,
+    /// The model is no longer configured.
+    Closed,
+}
+
+/// Callers that wait, and what wakes their asker.
+#[derive(Default)]
+pub struct Line {
+    queue: Mutex<FairQueue<Waiter>>,
+    arrived: Notify,
+    freed: Notify,
+    /// Granted to callers that had gone; to be settled as unused.
+    returned: Mutex<Vec<Reservation>>,
+    store_away: Complaint,
+}
+
+struct Waiter {
+    want: Want,
+    since: Instant,
+    answer: oneshot::Sender<Admitted>,
 }
 
 impl Line {
-    /// Waits until one of the pool's keys can carry the attempt. `Ok(None)`
-    /// when no key of the pool may be used at all. May be dropped at any time:
-    /// an attempt that is granted but never returned counts as lost.
-    pub async fn admit(
-        &self,
-        limiter: &dyn Limiter,
-        pool: &KeyPool,
-        attempt: &str,
-        tokens: u64,
-        lasts: Duration,
-    ) -> Result<Option<Reservation>, AdmissionError> {
-        // The semaphore is never closed; were it, asking out of turn is harmless.
-        let _turn = self.turn.acquire().await.ok();
-        loop {
-            let candidates = pool.candidates();
-            if candidates.is_empty() {
-                return Ok(None);
+    /// Waits until the call may be made, or never can. May be dropped at any
+    /// time: the place in the line is given up, and what was granted meanwhile
+    /// is given back.
+    pub async fn admit(&self, place: &Place, want: Want) -> Admitted {
+        let (answer, mut answered) = oneshot::channel();
+        let cost = want.charges.cost;
+        let waiter = Waiter {
+            want,
+            since: Instant::now(),
+            answer,
+        };
+        let ticket = self.queue.lock().push(place.clone(), cost, waiter);
+        self.arrived.notify_one();
+        let mut waiting = Waiting {
+            line: self,
+            place,
+            ticket,
+            answered: &mut answered,
+            over: false,
+        };
+        let admitted = (&mut *waiting.answered).await;
+        waiting.over = true;
+        // The asker answers every waiter it takes, also when it ends.
+        admitted.unwrap_or(Admitted::Closed)
+    }
+
+    /// Lets the asker look again: something was settled, held or changed.
+    pub fn wake(&self) {
+        self.freed.notify_one();
+    }
+
+    /// Counts for a served call what it really took of its shares.
+    pub fn correct(&self, place: &Place, counted: u64, really: u64) {
+        if counted != really {
+            self.queue.lock().correct(place, counted, really);
+        }
+    }
+
+    /// Teams that wait: name, calls, and the longest wait.
+    pub fn waiting(&self) -> Vec<(Arc<str>, u64, Duration)> {
+        let queue = self.queue.lock();
+        let mut teams: Vec<_> = queue
+            .teams()
+            .map(|(team, _, calls)| (Arc::clone(team), calls as u64, Duration::ZERO))
+            .collect();
+        queue.for_each(|entry| {
+            let waited = entry.call.since.elapsed();
+            if let Some(team) = teams
+                .iter_mut()
+                .find(|(name, ..)| *name == entry.place.team)
+            {
+                team.2 = team.2.max(waited);
             }
-            let pool = pool.provider.as_str();
-            let ask = Ask {
-                attempt,
-                pool,
-                candidates: &candidates,
-                tokens,
-                lasts,
-            };
-            match limiter.reserve(&ask).await? {
-                Verdict::Granted(reservation) => return Ok(Some(reservation)),
-                Verdict::Wait(wait) => self.sleep(wait.min(LONGEST_SLEEP)).await,
+        });
+        teams
+    }
+
+    /// Serves the line until dropped.
+    pub async fn serve(&self, lane: &Lane, limiter: &dyn Limiter, asker: &str) {
+        let mut store_delays = Delays::new(STORE_DELAYS);
+        loop {
+            self.settle_returned(limiter).await;
+            if self.queue.lock().is_empty() {
+                tokio::select! {
+                    () = self.arrived.notified() => {}
+                    () = self.freed.notified() => {}
+                }
+                continue;
+            }
+            match self.ask(lane, limiter, asker).await {
+                Next::Now => store_delays = Delays::new(STORE_DELAYS),
+                Next::After(wait) => {
+                    store_delays = Delays::new(STORE_DELAYS);
+                    let wait = wait.clamp(SHORTEST_SLEEP, LONGEST_SLEEP);
+                    tokio::time::sleep(SHORTEST_SLEEP).await;
+                    tokio::select! {
+                        () = tokio::time::sleep(wait - SHORTEST_SLEEP) => {}
+                        () = self.freed.notified() => {}
+                    }
+                }
+                Next::StoreAway => {
+                    let delay = store_delays.next_delay().unwrap_or(STORE_DELAYS.cap);
+                    tokio::time::sleep(delay).await;
+                }
             }
         }
     }
 
-    /// Runs something that may make room (a settlement, a hold, a quarantine)
-    /// and lets the first in line look again.
-    pub async fn change<F: Future>(&self, change: F) -> F::Output {
-        let outcome = change.await;
-        self.freed.notify_one();
-        outcome
+    /// Answers everybody who waits: the model is gone.
+    pub fn close(&self) {
+        let entries = self.queue.lock().take(usize::MAX);
+        for entry in entries {
+            let _ = entry.call.answer.send(Admitted::Closed);
+        }
     }
 
-    async fn sleep(&self, wait: Duration) {
-        tokio::select! {
-            () = tokio::time::sleep(wait) => {}
-            () = self.freed.notified() => {}
+    /// Submits the heads once.
+    async fn ask(&self, lane: &Lane, limiter: &dyn Limiter, asker: &str) -> Next {
+        let now = Instant::now();
+        let terms = lane.terms();
+        let usable: Vec<&LaneKey> = terms.usable_keys().collect();
+        let ready: Vec<&LaneKey> = usable
+            .iter()
+            .copied()
+            .filter(|key| key.room(now) != Some(0))
+            .collect();
+        let waiting = self.teams();
+        let entries = self.queue.lock().take(BATCH);
+        let open = self.answer_hopeless(entries, &usable, ready.is_empty());
+        if ready.is_empty() || open.is_empty() {
+            self.queue.lock().put_back(open);
+            let look = usable.iter().filter_map(|key| key.next_look(now)).min();
+            return match look {
+                _ if self.queue.lock().is_empty() => Next::Now,
+                Some(at) => Next::After(at.saturating_duration_since(now)),
+                None => Next::After(LONGEST_SLEEP),
+            };
+        }
+        let candidates: Vec<_> = ready.iter().map(|key| key.candidate(now)).collect();
+        let asks: Vec<Ask> = open.iter().map(Ask::of).collect();
+        let batch = Batch {
+            pool: &lane.pool,
+            lane: &lane.name,
+            asker,
+            burst: terms.burst,
+            candidates: &candidates,
+            asks: &asks,
+            waiting: &waiting,
+        };
+        match limiter.reserve(&batch).await {
+            Ok(verdict) => self.hand_out(open, verdict, &ready),
+            Err(error) => {
+                if let Some(failures) = self.store_away.note() {
+                    let error = with_causes(&error);
+                    tracing::warn!(error, failures, "limits cannot be taken, callers wait");
+                }
+                self.queue.lock().put_back(open);
+                Next::StoreAway
+            }
+        }
+    }
+
+    /// Answers those for whom waiting is in vain; gives back the others.
+    fn answer_hopeless(
+        &self,
+        entries: Vec<Entry<Waiter>>,
+        usable: &[&LaneKey],
+        none_ready: bool,
+    ) -> Vec<Entry<Waiter>> {
+        let mut open = Vec::with_capacity(entries.len());
+        for entry in entries {
+            let except = &entry.call.want.except;
+            let hopeless = if usable.is_empty() {
+                Some(Admitted::NoKeyLeft)
+            } else if usable.iter().all(|key| except.contains(&key.key.id)) {
+                Some(Admitted::NoOtherKey)
+            } else if none_ready && usable.iter().all(|key| key.circuit_is_open()) {
+                let alternative = entry.call.want.has_alternative;
+                alternative.then_some(Admitted::CircuitOpen)
+            } else {
+                None
+            };
+            match hopeless {
+                None => open.push(entry),
+                Some(answer) => {
+                    self.queue.lock().correct(&entry.place, entry.cost, 0);
+                    let _ = entry.call.answer.send(answer);
+                }
+            }
+        }
+        open
+    }
+
+    fn hand_out(
+        &self,
+        entries: Vec<Entry<Waiter>>,
+        verdict: super::Verdict,
+        ready: &[&LaneKey],
+    ) -> Next {
+        let mut denied = Vec::new();
+        for (entry, granted) in entries.into_iter().zip(verdict.granted) {
+            let Some(reservation) = granted else {
+                if entry.call.want.only_now {
+                    self.queue.lock().correct(&entry.place, entry.cost, 0);
+                    let _ = entry.call.answer.send(Admitted::NotNow);
+                } else {
+                    denied.push(entry);
+                }
+                continue;
+            };
+            let Some(key) = ready.iter().find(|key| key.key.id == reservation.key) else {
+                self.give_back(reservation);
+                denied.push(entry);
+                continue;
+            };
+            let granted = Admitted::Granted(Box::new((reservation, (*key).clone())));
+            if let Err(Admitted::Granted(unwanted)) = entry.call.answer.send(granted) {
+                self.give_back(unwanted.0);
+            }
+        }
+        if denied.is_empty() {
+            return Next::Now;
+        }
+        self.queue.lock().put_back(denied);
+        Next::After(verdict.wait)
+    }
+
+    fn teams(&self) -> Vec<(String, f64)> {
+        let queue = self.queue.lock();
+        queue
+            .teams()
+            .map(|(team, weight, _)| (team.to_string(), weight))
+            .collect()
+    }
+
+    fn give_back(&self, reservation: Reservation) {
+        self.returned.lock().push(reservation);
+        self.freed.notify_one();
+    }
+
+    async fn settle_returned(&self, limiter: &dyn Limiter) {
+        let returned = std::mem::take(&mut *self.returned.lock());
+        for reservation in returned {
+            let settled = limiter
+                .settle(&reservation, &Charge::default(), 0, &Signals::default())
+                .await;
+            if let Err(error) = settled {
+                tracing::warn!(error = %with_causes(&error), "unused attempt not settled");
+            }
+        }
+    }
+}
+
+/// What the asker does next.
+enum Next {
+    Now,
+    After(Duration),
+    StoreAway,
+}
+
+impl Ask {
+    fn of(entry: &Entry<Waiter>) -> Self {
+        let Want {
+            attempt,
+            charges,
+            lasts,
+            except,
+            ..
+        } = &entry.call.want;
+        Self {
+            attempt: attempt.clone(),
+            charge: charges.now,
+            most: charges.most,
+            lasts: *lasts,
+            share: Share {
+                team: entry.place.team.to_string(),
+                weight: entry.place.weight,
+                cost: charges.cost,
+            },
+            except: except.clone(),
+        }
+    }
+}
+
+/// Gives up the place of a caller that goes away.
+struct Waiting<'a> {
+    line: &'a Line,
+    place: &'a Place,
+    ticket: u64,
+    answered: &'a mut oneshot::Receiver<Admitted>,
+    over: bool,
+}
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if self.over {
+            return;
+        }
+        self.line.queue.lock().remove(self.place, self.ticket);
+        self.answered.close();
+        if let Ok(Admitted::Granted(unwanted)) = self.answered.try_recv() {
+            self.line.give_back(unwanted.0);
         }
     }
 }

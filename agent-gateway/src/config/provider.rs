@@ -158,7 +158,7 @@ impl ResolvedModel {
     /// others; an error when none can.
     pub fn read_keys(&self) -> Result<(KeyPool, Vec<KeyError>), ConfigError> {
         let provider = &self.provider;
-        let (pool, errors) = KeyPool::read(&provider.name, &provider.keys, provider.limits);
+        let (pool, errors) = KeyPool::read(&provider.name, &provider.keys);
         if pool.keys().is_empty() {
             let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();
             return Err(ConfigError::MissingKey {

@@ -86,6 +86,11 @@ impl Troubles {
         self.spent += waited.min(std::mem::take(&mut self.held));
     }
 
+    /// What the provider said last.
+    pub(super) fn last(&self) -> &str {
+        &self.last
+    }
+
     pub(super) fn check(&self, model: &str) -> Result<(), DecideError> {
         if self.unreadable_in_a_row >= MOST_UNREADABLE {
             return Err(DecideError::NotItsProtocol {

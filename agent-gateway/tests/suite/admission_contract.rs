@@ -6,9 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_agent_gateway::admission::{
-    Ask, Candidate, EmbeddedLimiter, KeyLimits, Limiter, RedisLimiter, Reservation, Verdict,
+    Ask, Batch, Candidate, Charge, EmbeddedLimiter, KeyLimits, Limiter, RedisLimiter, Reservation,
+    Share, Verdict,
 };
 use agon_agent_gateway::keys::KeyId;
+use agon_agent_gateway::providers::{Room, Signals};
 
 use crate::redis_server::RedisServer;
 use crate::support::until;
@@ -42,9 +44,23 @@ contract!(
     key_with_most_headroom_is_chosen,
     held_key_is_passed_over_and_holds_never_shorten,
     sustained_rate_stays_below_the_limit,
+    heads_are_granted_in_order_and_nobody_passes,
+    key_tried_in_vain_is_not_chosen_again,
+    no_more_is_given_to_a_key_than_its_room,
+    input_and_output_have_limits_of_their_own,
+    limit_of_a_model_leaves_other_models_alone,
+    limit_over_all_models_is_shared_by_them,
+    requests_of_a_day_are_counted,
+    hold_of_one_model_leaves_the_others_alone,
+    what_the_provider_shows_lowers_and_never_raises,
+    lost_attempt_is_charged_with_the_most,
+    use_is_shown,
+    teams_keep_their_shares_over_several_askers,
+    large_charge_is_not_starved_by_small_ones,
 );
 
 const POOL: &str = "pool";
+const LANE: &str = "model";
 
 fn candidate(key: &str, requests: u64, tokens: u64, places: u64) -> Candidate {
     let limit = |value: u64| (value > 0).then_some(value);
@@ -54,45 +70,106 @@ fn candidate(key: &str, requests: u64, tokens: u64, places: u64) -> Candidate {
         concurrency: limit(places),
         ..KeyLimits::default()
     };
+    with_limits(key, limits, KeyLimits::default())
+}
+
+fn with_limits(key: &str, limits: KeyLimits, lane_limits: KeyLimits) -> Candidate {
     Candidate {
         key: KeyId::from(key),
         limits,
+        lane_limits,
+        room: None,
     }
 }
 
-async fn ask_lasting(
+fn charge(tokens: u64) -> Charge {
+    Charge {
+        tokens,
+        ..Charge::default()
+    }
+}
+
+fn call(tokens: u64) -> Ask {
+    static ATTEMPTS: AtomicU64 = AtomicU64::new(0);
+    Ask {
+        attempt: ATTEMPTS.fetch_add(1, Ordering::Relaxed).to_string(),
+        charge: charge(tokens),
+        most: charge(tokens),
+        lasts: Duration::from_secs(60),
+        share: Share {
+            team: "team".to_owned(),
+            weight: 1.0,
+            cost: tokens,
+        },
+        except: Vec::new(),
+    }
+}
+
+/// Asks as one asker in one lane.
+async fn submit(
+    limiter: &dyn Limiter,
+    (lane, asker): (&str, &str),
+    candidates: &[Candidate],
+    asks: &[Ask],
+) -> Verdict {
+    let mut waiting: Vec<(String, f64)> = asks
+        .iter()
+        .map(|ask| (ask.share.team.clone(), ask.share.weight))
+        .collect();
+    waiting.dedup();
+    let batch = Batch {
+        pool: POOL,
+        lane,
+        asker,
+        burst: Duration::from_secs(1),
+        candidates,
+        asks,
+        waiting: &waiting,
+    };
+    limiter.reserve(&batch).await.unwrap()
+}
+
+async fn settle(limiter: &dyn Limiter, reservation: &Reservation, tokens: u64) {
+    limiter
+        .settle(reservation, &charge(tokens), tokens, &Signals::default())
+        .await
+        .unwrap();
+}
+
+/// One ask: what was granted, or how long to wait.
+async fn ask_one(
+    limiter: &dyn Limiter,
+    candidates: &[Candidate],
+    ask: Ask,
+) -> Result<Reservation, Duration> {
+    let verdict = submit(limiter, (LANE, "asker"), candidates, &[ask]).await;
+    verdict
+        .granted
+        .into_iter()
+        .next()
+        .flatten()
+        .ok_or(verdict.wait)
+}
+
+async fn ask(
     limiter: &dyn Limiter,
     candidates: &[Candidate],
     tokens: u64,
-    lasts: Duration,
-) -> Verdict {
-    static ATTEMPTS: AtomicU64 = AtomicU64::new(0);
-    let attempt = ATTEMPTS.fetch_add(1, Ordering::Relaxed).to_string();
-    let ask = Ask {
-        attempt: &attempt,
-        pool: POOL,
-        candidates,
-        tokens,
-        lasts,
-    };
-    limiter.reserve(&ask).await.unwrap()
-}
-
-async fn ask(limiter: &dyn Limiter, candidates: &[Candidate], tokens: u64) -> Verdict {
-    ask_lasting(limiter, candidates, tokens, Duration::from_secs(60)).await
+) -> Result<Reservation, Duration> {
+    ask_one(limiter, candidates, call(tokens)).await
 }
 
 async fn granted(limiter: &dyn Limiter, candidates: &[Candidate], tokens: u64) -> Reservation {
     match ask(limiter, candidates, tokens).await {
-        Verdict::Granted(reservation) => reservation,
-        Verdict::Wait(wait) => panic!("has to wait {wait:?}"),
+        Ok(reservation) => reservation,
+        Err(wait) => panic!("has to wait {wait:?}"),
     }
 }
 
 async fn wait(limiter: &dyn Limiter, candidates: &[Candidate], tokens: u64) -> Duration {
     match ask(limiter, candidates, tokens).await {
-        Verdict::Wait(wait) => wait,
-        Verdict::Granted(reservation) => panic!("was granted {reservation:?}"),
+        Err(wait) => wait,
+        Ok(reservation) => panic!("was granted {reservation:?}"),
     }
 }
 
@@ -101,12 +178,12 @@ async fn key_without_limits_carries_everything(limiter: &dyn Limiter) {
     for _ in 0..200 {
         let reservation = granted(limiter, &keys, 1_000_000).await;
         assert_eq!(
-            (reservation.pool.as_str(), reservation.tokens),
+            (reservation.pool.as_str(), reservation.charge.tokens),
             (POOL, 1_000_000)
         );
     }
-    let ids = [KeyId::from("a"), KeyId::from("never used")];
-    let outlook = limiter.outlook(POOL, &ids).await.unwrap();
+    let both = [keys[0].clone(), candidate("never used", 0, 0, 0)];
+    let outlook = limiter.outlook(POOL, LANE, &both).await.unwrap();
     assert_eq!((outlook[0].in_flight, outlook[1].in_flight), (200, 0));
 }
 
@@ -123,7 +200,7 @@ async fn requests_come_in_a_burst_of_one_second_and_then_wait(limiter: &dyn Limi
         granted(limiter, &keys, 1).await;
     }
     // A slow machine may have refilled a little meanwhile; not the whole limit.
-    while let Verdict::Granted(_) = ask(limiter, &keys, 1).await {
+    while ask(limiter, &keys, 1).await.is_ok() {
         assert!(began.elapsed() < Duration::from_secs(5));
     }
 }
@@ -144,16 +221,16 @@ async fn tokens_not_used_are_given_back_once(limiter: &dyn Limiter) {
     let keys = [candidate("a", 0, 6_000, 0)];
     let first = granted(limiter, &keys, 3_000).await;
     wait(limiter, &keys, 3_000).await;
-    limiter.settle(&first, 0).await.unwrap();
+    settle(limiter, &first, 0).await;
     granted(limiter, &keys, 3_000).await;
-    limiter.settle(&first, 0).await.unwrap();
+    settle(limiter, &first, 0).await;
     wait(limiter, &keys, 3_000).await;
 }
 
 async fn tokens_used_beyond_the_estimate_are_charged(limiter: &dyn Limiter) {
     let keys = [candidate("a", 0, 6_000, 0)];
     let first = granted(limiter, &keys, 10).await;
-    limiter.settle(&first, 3_010).await.unwrap();
+    settle(limiter, &first, 3_010).await;
     let told = wait(limiter, &keys, 10).await;
     assert!(told > Duration::from_secs(20), "{told:?}");
 }
@@ -164,26 +241,27 @@ async fn places_are_given_back_when_settled(limiter: &dyn Limiter) {
     granted(limiter, &keys, 1).await;
     let told = wait(limiter, &keys, 1).await;
     assert!(told <= Duration::from_secs(1), "{told:?}");
-    limiter.settle(&first, 1).await.unwrap();
+    settle(limiter, &first, 1).await;
     granted(limiter, &keys, 1).await;
-    limiter.settle(&first, 1).await.unwrap();
+    settle(limiter, &first, 1).await;
     wait(limiter, &keys, 1).await;
 }
 
 async fn lost_attempt_frees_its_place_and_stays_charged(limiter: &dyn Limiter) {
     let (one_place, tokens_too) = ([candidate("a", 0, 0, 1)], [candidate("a", 0, 6_000, 1)]);
     let lasts = Duration::from_millis(100);
-    let lost = match ask_lasting(limiter, &tokens_too, 3_000, lasts).await {
-        Verdict::Granted(reservation) => reservation,
-        Verdict::Wait(wait) => panic!("has to wait {wait:?}"),
+    let short = Ask {
+        lasts,
+        ..call(3_000)
     };
+    let lost = ask_one(limiter, &tokens_too, short).await.unwrap();
     wait(limiter, &one_place, 1).await;
     until("the place is free", async || {
-        matches!(ask(limiter, &one_place, 1).await, Verdict::Granted(_))
+        ask(limiter, &one_place, 1).await.is_ok()
     })
     .await;
     // Its settlement comes too late.
-    limiter.settle(&lost, 0).await.unwrap();
+    settle(limiter, &lost, 0).await;
     let without_places = [candidate("a", 0, 6_000, 0)];
     let told = wait(limiter, &without_places, 3_000).await;
     assert!(told > Duration::from_secs(20), "{told:?}");
@@ -211,26 +289,26 @@ async fn held_key_is_passed_over_and_holds_never_shorten(limiter: &dyn Limiter) 
     let keys = [candidate("a", 0, 0, 0), candidate("b", 0, 0, 0)];
     let (a, b) = (&keys[0].key, &keys[1].key);
     limiter
-        .hold(POOL, a, Duration::from_secs(60))
+        .hold(POOL, LANE, a, Duration::from_secs(60))
         .await
         .unwrap();
-    limiter.hold(POOL, a, Duration::from_secs(1)).await.unwrap();
+    limiter
+        .hold(POOL, LANE, a, Duration::from_secs(1))
+        .await
+        .unwrap();
     for _ in 0..3 {
         assert_eq!(granted(limiter, &keys, 1).await.key, *b);
     }
     limiter
-        .hold(POOL, b, Duration::from_millis(200))
+        .hold(POOL, LANE, b, Duration::from_millis(200))
         .await
         .unwrap();
     let told = wait(limiter, &keys, 1).await;
     assert!(told <= Duration::from_millis(201), "{told:?}");
-    let outlook = limiter
-        .outlook(POOL, std::slice::from_ref(a))
-        .await
-        .unwrap();
+    let outlook = limiter.outlook(POOL, LANE, &keys[..1]).await.unwrap();
     assert!(outlook[0].held_for > Duration::from_secs(50), "{outlook:?}");
     until("the shorter hold is over", async || {
-        matches!(ask(limiter, &keys, 1).await, Verdict::Granted(_))
+        ask(limiter, &keys, 1).await.is_ok()
     })
     .await;
 }
@@ -240,15 +318,277 @@ async fn sustained_rate_stays_below_the_limit(limiter: &dyn Limiter) {
     let (began, mut count) = (Instant::now(), 0_u32);
     while began.elapsed() < Duration::from_millis(1_500) {
         match ask(limiter, &keys, 1).await {
-            Verdict::Granted(reservation) => {
+            Ok(reservation) => {
                 count += 1;
-                limiter.settle(&reservation, 1).await.unwrap();
+                settle(limiter, &reservation, 1).await;
             }
-            Verdict::Wait(wait) => tokio::time::sleep(wait).await,
+            Err(wait) => tokio::time::sleep(wait).await,
         }
     }
     // A second's worth at once, then (3000 - 50) a minute.
     let most = 50.0 + began.elapsed().as_secs_f64() * 2_950.0 / 60.0 + 1.0;
     assert!(f64::from(count) <= most, "{count} of {most}");
     assert!(count >= 80, "{count}");
+}
+
+/// Which asks of a batch were granted.
+fn served(verdict: &Verdict) -> Vec<bool> {
+    verdict.granted.iter().map(Option::is_some).collect()
+}
+
+async fn heads_are_granted_in_order_and_nobody_passes(limiter: &dyn Limiter) {
+    let keys = [candidate("a", 0, 60_000, 0)];
+    // A second's worth is 1000 tokens: the third does not fit, the fourth would.
+    let asks = [call(400), call(400), call(400), call(10)];
+    let verdict = submit(limiter, (LANE, "asker"), &keys, &asks).await;
+    assert_eq!(served(&verdict), [true, true, false, false]);
+    assert!(verdict.wait > Duration::ZERO && verdict.wait < Duration::from_secs(1));
+}
+
+async fn key_tried_in_vain_is_not_chosen_again(limiter: &dyn Limiter) {
+    let keys = [candidate("a", 0, 0, 1), candidate("b", 0, 0, 9)];
+    let not_b = Ask {
+        except: vec![KeyId::from("b")],
+        ..call(1)
+    };
+    assert_eq!(
+        ask_one(limiter, &keys, not_b.clone()).await.unwrap().key,
+        keys[0].key
+    );
+    // Who may not use the free key does not hold up who may.
+    let again = Ask {
+        attempt: "again".to_owned(),
+        ..not_b
+    };
+    let verdict = submit(limiter, (LANE, "asker"), &keys, &[again, call(1)]).await;
+    assert_eq!(served(&verdict), [false, true]);
+}
+
+async fn no_more_is_given_to_a_key_than_its_room(limiter: &dyn Limiter) {
+    let keys = [Candidate {
+        room: Some(2),
+        ..candidate("a", 0, 0, 0)
+    }];
+    let asks = [call(1), call(1), call(1)];
+    let verdict = submit(limiter, (LANE, "asker"), &keys, &asks).await;
+    assert_eq!(served(&verdict), [true, true, false]);
+}
+
+async fn input_and_output_have_limits_of_their_own(limiter: &dyn Limiter) {
+    let limits = KeyLimits {
+        input_tokens_per_minute: Some(600_000),
+        output_tokens_per_minute: Some(6_000),
+        ..KeyLimits::default()
+    };
+    let keys = [with_limits("a", KeyLimits::default(), limits)];
+    let talkative = |input, output| Ask {
+        charge: Charge {
+            tokens: input + output,
+            input_tokens: input,
+            output_tokens: output,
+        },
+        ..call(0)
+    };
+    let first = ask_one(limiter, &keys, talkative(100, 3_000))
+        .await
+        .unwrap();
+    let wait = ask_one(limiter, &keys, talkative(100, 3_000))
+        .await
+        .unwrap_err();
+    assert!(wait > Duration::from_secs(20), "{wait:?}");
+    let used = Charge {
+        tokens: 110,
+        input_tokens: 100,
+        output_tokens: 10,
+    };
+    limiter
+        .settle(&first, &used, 110, &Signals::default())
+        .await
+        .unwrap();
+    ask_one(limiter, &keys, talkative(100, 2_900))
+        .await
+        .unwrap();
+}
+
+fn requests_per_minute(limit: u64) -> KeyLimits {
+    KeyLimits {
+        requests_per_minute: Some(limit),
+        ..KeyLimits::default()
+    }
+}
+
+async fn limit_of_a_model_leaves_other_models_alone(limiter: &dyn Limiter) {
+    let keys = [with_limits(
+        "a",
+        KeyLimits::default(),
+        requests_per_minute(6),
+    )];
+    for (lane, granted) in [("m", true), ("m", false), ("n", true), ("n", false)] {
+        let verdict = submit(limiter, (lane, "asker"), &keys, &[call(1)]).await;
+        assert_eq!(served(&verdict), [granted], "{lane}");
+    }
+}
+
+async fn limit_over_all_models_is_shared_by_them(limiter: &dyn Limiter) {
+    let keys = [with_limits(
+        "a",
+        requests_per_minute(6),
+        KeyLimits::default(),
+    )];
+    let first = submit(limiter, ("m", "one"), &keys, &[call(1)]).await;
+    let second = submit(limiter, ("n", "two"), &keys, &[call(1)]).await;
+    assert_eq!((served(&first), served(&second)), (vec![true], vec![false]));
+}
+
+async fn requests_of_a_day_are_counted(limiter: &dyn Limiter) {
+    let limits = KeyLimits {
+        requests_per_day: Some(3),
+        ..KeyLimits::default()
+    };
+    let keys = [with_limits("a", KeyLimits::default(), limits)];
+    for _ in 0..3 {
+        granted(limiter, &keys, 1).await;
+    }
+    let told = wait(limiter, &keys, 1).await;
+    assert!(told > Duration::from_secs(23 * 3_600), "{told:?}");
+    let outlook = limiter.outlook(POOL, LANE, &keys).await.unwrap();
+    assert_eq!(outlook[0].requests_of_day[1], 3);
+}
+
+async fn hold_of_one_model_leaves_the_others_alone(limiter: &dyn Limiter) {
+    let keys = [candidate("a", 600, 0, 0)];
+    let minute = Duration::from_secs(60);
+    limiter
+        .hold(POOL, "stormy", &keys[0].key, minute)
+        .await
+        .unwrap();
+    let verdict = submit(limiter, ("stormy", "asker"), &keys, &[call(1)]).await;
+    assert_eq!(served(&verdict), [false]);
+    assert!(verdict.wait > Duration::from_secs(50), "{:?}", verdict.wait);
+    let verdict = submit(limiter, ("calm", "asker"), &keys, &[call(1)]).await;
+    assert_eq!(served(&verdict), [true]);
+}
+
+fn shown(limit: u64, remaining: u64) -> Signals {
+    Signals {
+        requests: Room {
+            limit: Some(limit),
+            remaining: Some(remaining),
+            reset: None,
+        },
+        ..Signals::default()
+    }
+}
+
+async fn what_the_provider_shows_lowers_and_never_raises(limiter: &dyn Limiter) {
+    let keys = [with_limits(
+        "a",
+        KeyLimits::default(),
+        requests_per_minute(6_000),
+    )];
+    let first = granted(limiter, &keys, 1).await;
+    let used = charge(1);
+    limiter
+        .settle(&first, &used, 1, &shown(60_000, 50_000))
+        .await
+        .unwrap();
+    let outlook = limiter.outlook(POOL, LANE, &keys).await.unwrap();
+    assert_eq!(outlook[0].in_lane[0].limit, Some(6_000));
+    let second = granted(limiter, &keys, 1).await;
+    limiter
+        .settle(&second, &used, 1, &shown(6, 0))
+        .await
+        .unwrap();
+    let outlook = limiter.outlook(POOL, LANE, &keys).await.unwrap();
+    assert_eq!(
+        (outlook[0].in_lane[0].limit, outlook[0].in_lane[0].lowered),
+        (Some(6), true)
+    );
+    let told = wait(limiter, &keys, 1).await;
+    assert!(told > Duration::from_secs(5), "{told:?}");
+
+    // Where nothing was configured the headers are all there is.
+    let free = [candidate("b", 0, 0, 0)];
+    let first = granted(limiter, &free, 1).await;
+    limiter
+        .settle(&first, &used, 1, &shown(6, 0))
+        .await
+        .unwrap();
+    wait(limiter, &free, 1).await;
+}
+
+async fn lost_attempt_is_charged_with_the_most(limiter: &dyn Limiter) {
+    let keys = [candidate("a", 0, 6_000, 1)];
+    let short = Ask {
+        most: charge(3_000),
+        lasts: Duration::from_millis(100),
+        ..call(10)
+    };
+    ask_one(limiter, &keys, short).await.unwrap();
+    until("the attempt is found lost", async || {
+        wait(limiter, &keys, 10).await > Duration::from_secs(20)
+    })
+    .await;
+}
+
+async fn use_is_shown(limiter: &dyn Limiter) {
+    let keys = [with_limits(
+        "a",
+        requests_per_minute(6_000),
+        KeyLimits::default(),
+    )];
+    let first = granted(limiter, &keys, 50).await;
+    granted(limiter, &keys, 50).await;
+    settle(limiter, &first, 20).await;
+    let outlook = limiter.outlook(POOL, LANE, &keys).await.unwrap();
+    assert_eq!(outlook[0].in_flight, 1);
+    // Where a limit stands, or none does: what was taken is known.
+    assert_eq!(outlook[0].key_wide.map(|limit| limit.used), [2, 70, 0, 0]);
+    assert_eq!(outlook[0].key_wide[0].limit, Some(6_000));
+}
+
+async fn teams_keep_their_shares_over_several_askers(limiter: &dyn Limiter) {
+    let keys = [candidate("a", 12_000, 0, 0)];
+    let ask_of = |team: &str, weight: f64| Ask {
+        share: Share {
+            team: team.to_owned(),
+            weight,
+            cost: 10,
+        },
+        ..call(10)
+    };
+    let (began, mut counts) = (Instant::now(), [0_u32; 2]);
+    let warm_up = Duration::from_millis(1_000);
+    // The light team asks first each time and would take everything.
+    while began.elapsed() < Duration::from_millis(4_000) {
+        for (index, (team, weight)) in [("light", 1.0), ("heavy", 3.0)].into_iter().enumerate() {
+            let asks: Vec<_> = (0..20).map(|_| ask_of(team, weight)).collect();
+            let verdict = submit(limiter, (LANE, team), &keys, &asks).await;
+            for reservation in verdict.granted.iter().flatten() {
+                counts[index] += u32::from(began.elapsed() > warm_up);
+                limiter
+                    .settle(reservation, &charge(10), 10, &Signals::default())
+                    .await
+                    .unwrap();
+            }
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let share = f64::from(counts[1]) / f64::from(counts[0] + counts[1]);
+    assert!((0.70..=0.80).contains(&share), "{counts:?}");
+    assert!(counts[0] + counts[1] > 300, "{counts:?}");
+}
+
+async fn large_charge_is_not_starved_by_small_ones(limiter: &dyn Limiter) {
+    let keys = [candidate("a", 0, 60_000, 0)];
+    let began = Instant::now();
+    let mut large_served = false;
+    while !large_served {
+        // Small ones of the same team, from another asker, whenever they fit.
+        submit(limiter, (LANE, "small"), &keys, &[call(200)]).await;
+        let verdict = submit(limiter, (LANE, "large"), &keys, &[call(2_500)]).await;
+        large_served = served(&verdict)[0];
+        assert!(began.elapsed() < Duration::from_secs(15), "starved");
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
 }

@@ -1,6 +1,6 @@
--- Holds a key; never shortens a hold. On Redis's clock.
+-- Holds a key in a lane; never shortens a hold. On Redis's clock.
 --
--- KEYS[1]  hash  agon:limits:{pool}:<key id>  field h: held until (ms)
+-- KEYS[1]  hash  agon:limits:{pool}:<key>:<lane>  field h: held until (ms)
 -- ARGV[1]  milliseconds from now
 --
 -- Result   milliseconds that the key is held from now
@@ -9,5 +9,6 @@ local now = time[1] * 1000 + time[2] / 1000
 local before = tonumber(redis.call('HGET', KEYS[1], 'h') or '0')
 local until_ms = math.max(before, now + tonumber(ARGV[1]))
 redis.call('HSET', KEYS[1], 'h', string.format('%.3f', until_ms))
-redis.call('PEXPIRE', KEYS[1], math.ceil(until_ms - now) + 7200000)
+local stays = math.max(math.ceil(until_ms - now) + 7200000, redis.call('PTTL', KEYS[1]))
+redis.call('PEXPIRE', KEYS[1], stays)
 return math.ceil(until_ms - now)

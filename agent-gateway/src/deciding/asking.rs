@@ -1,0 +1,271 @@
+//! Asking one model until it answers, it refuses for good, or patience is over:
+//! wait for quota, call, and do what the provider's refusal asks for. Owns the
+//! patience with a failing provider. Called by `deciding.rs` for each model of a
+//! decision's chain.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agon_service_kit::tasks::with_causes;
+use tracing::Instrument as _;
+
+use super::troubles::Troubles;
+use super::{Decider, Outcome, Question};
+use crate::admission::charging::{self, Charges};
+use crate::admission::line::{Admitted, Want};
+use crate::admission::{Charge, Reservation};
+use crate::config::ChargeRule;
+use crate::decide_error::DecideError;
+use crate::decision::Usage;
+use crate::estimate;
+use crate::fairness::queue::Place;
+use crate::flights::Passengers;
+use crate::keys::KeyId;
+use crate::lanes::{Lane, LaneKey};
+use crate::metrics;
+use crate::providers::{Call, Refusal, Remedy, Reply};
+use crate::routes::Route;
+
+/// Beyond the timeout of its call an attempt needs only a moment to be settled;
+/// after this its asker has died.
+const SETTLE_MARGIN: Duration = Duration::from_secs(30);
+
+/// An answer whose attempt is not settled yet.
+pub(super) struct Answered {
+    /// What the provider said.
+    pub reply: Reply,
+    /// What it used; our estimate when it does not say.
+    pub usage: Usage,
+    /// The attempt it came from.
+    pub attempt: Attempt,
+}
+
+/// A call that was admitted.
+pub(super) struct Attempt {
+    /// What was taken for it.
+    pub reservation: Reservation,
+    /// The key it uses.
+    pub key: LaneKey,
+    /// Where it waited.
+    pub place: Place,
+    /// How it is charged.
+    pub charge_rule: ChargeRule,
+}
+
+impl Decider {
+    /// Asks one model. `has_alternative` means that another one can be asked
+    /// instead of waiting for an open circuit.
+    pub(super) async fn ask(
+        &self,
+        question: &Question,
+        route: &Route,
+        has_alternative: bool,
+        passengers: &Passengers<Outcome>,
+    ) -> Result<Answered, DecideError> {
+        let lane = &route.lane;
+        let mut troubles = Troubles::new(self.routes.config().patience());
+        let mut tried_in_vain: Vec<KeyId> = Vec::new();
+        loop {
+            let rule = lane.terms().charge;
+            let charges = lane
+                .experience
+                .charges(rule, &route.model, &question.request);
+            let want = Want {
+                attempt: self.unique_name(),
+                charges,
+                lasts: route.model.provider.timeout + SETTLE_MARGIN,
+                except: tried_in_vain.clone(),
+                has_alternative,
+                only_now: false,
+            };
+            let attempt = self
+                .admit(question, route, want, passengers, &mut troubles)
+                .await?;
+            let began = Instant::now();
+            let refusal = match self.call(question, route, &attempt).await {
+                Ok(reply) => return Ok(self.answered(question, lane, reply, attempt)),
+                Err(refusal) => refusal,
+            };
+            self.settle_refused(lane, &attempt, &charges, &refusal)
+                .await;
+            let delay = troubles.note(began.elapsed(), &refusal);
+            let key = &attempt.key.key;
+            tracing::debug!(
+                address = %question.address, key_source = %key.source, reason = %refusal.reason,
+                remedy = ?refusal.remedy, "provider call failed"
+            );
+            match refusal.remedy {
+                Remedy::GiveUp => {
+                    return Err(DecideError::Refused {
+                        model: route.model.name.clone(),
+                        reason: refusal.reason,
+                    });
+                }
+                Remedy::AskWithLess => {}
+                Remedy::RetryOtherKey => tried_in_vain.push(key.id.clone()),
+                Remedy::QuarantineKey => {
+                    key.put_in_quarantine(&refusal.reason);
+                    lane.line.wake();
+                }
+                Remedy::HoldKey(_) => {
+                    lane.complain(&refusal.reason);
+                    self.hold(lane, &attempt, delay).await;
+                    troubles.check(&route.model.name)?;
+                }
+                Remedy::Retry(_) | Remedy::RetryUnreadable => {
+                    lane.complain(&refusal.reason);
+                    troubles.check(&route.model.name)?;
+                    self.unpaid(passengers, tokio::time::sleep(delay)).await?;
+                }
+            }
+        }
+    }
+
+    /// Waits for quota. Time spent here is nobody's failure, except for what a
+    /// provider's own refusal has put on top.
+    async fn admit(
+        &self,
+        question: &Question,
+        route: &Route,
+        want: Want,
+        passengers: &Passengers<Outcome>,
+        troubles: &mut Troubles,
+    ) -> Result<Attempt, DecideError> {
+        let lane = &route.lane;
+        let place = self.place(question);
+        let began = Instant::now();
+        let waiting = question.tally.waiting();
+        let admitted = self
+            .unpaid(passengers, lane.line.admit(&place, want))
+            .await?;
+        drop(waiting);
+        metrics::observe_quota_wait(began.elapsed());
+        troubles.note_wait(began.elapsed());
+        let model = || route.model.name.clone();
+        let granted = match admitted {
+            Admitted::Granted(granted) => *granted,
+            Admitted::NoKeyLeft => {
+                return Err(DecideError::NoKeyLeft {
+                    provider: lane.pool.clone(),
+                    reasons: lane.terms().quarantine_reasons(),
+                });
+            }
+            Admitted::NoOtherKey => {
+                return Err(DecideError::Refused {
+                    model: model(),
+                    reason: troubles.last().to_owned(),
+                });
+            }
+            Admitted::CircuitOpen => return Err(DecideError::CircuitOpen { model: model() }),
+            Admitted::NotNow | Admitted::Closed => {
+                return Err(DecideError::ModelGone { model: model() });
+            }
+        };
+        let (reservation, key) = granted;
+        Ok(Attempt {
+            reservation,
+            key,
+            place,
+            charge_rule: lane.terms().charge,
+        })
+    }
+
+    /// Where a question waits.
+    fn place(&self, question: &Question) -> Place {
+        let caller = &question.caller;
+        Place {
+            team: Arc::from(caller.team.as_str()),
+            weight: self.routes.config().team(&caller.team).weight,
+            priority: caller.priority,
+            experiment: Arc::from(caller.experiment_id.as_str()),
+            session: Arc::from(question.address.session_id.as_str()),
+        }
+    }
+
+    async fn call(
+        &self,
+        question: &Question,
+        route: &Route,
+        attempt: &Attempt,
+    ) -> Result<Reply, Refusal> {
+        let provider = route.lane.pool.as_str();
+        let key = &attempt.key.key;
+        let span = tracing::debug_span!(
+            "provider_call", provider, model = %route.model.model, key_source = %key.source
+        );
+        let _at_provider = question.tally.at_provider();
+        let _in_flight = key.counters.begin();
+        let began = Instant::now();
+        let call = Call {
+            model: &route.model,
+            request: &question.request,
+            key: key.secret(),
+        };
+        let caller = Arc::clone(&route.lane.terms().provider);
+        let outcome = caller.call(call).instrument(span).await;
+        let named = match &outcome {
+            Ok(_) => "ok",
+            Err(Refusal {
+                remedy: Remedy::HoldKey(_) | Remedy::QuarantineKey,
+                ..
+            }) => {
+                key.counters.count_refused();
+                "refused"
+            }
+            Err(_) => {
+                key.counters.count_failed();
+                "failed"
+            }
+        };
+        metrics::count_request(provider, named, began.elapsed());
+        outcome
+    }
+
+    fn answered(
+        &self,
+        question: &Question,
+        lane: &Lane,
+        reply: Reply,
+        attempt: Attempt,
+    ) -> Answered {
+        let usage = reply
+            .usage
+            .unwrap_or_else(|| estimate::usage(&question.request, &reply.text));
+        lane.experience
+            .learn(attempt.charge_rule, &question.request, &usage);
+        Answered {
+            reply,
+            usage,
+            attempt,
+        }
+    }
+
+    /// What a refused call has taken: nothing, all it may have used, or what its
+    /// arrival costs where that counts.
+    async fn settle_refused(
+        &self,
+        lane: &Lane,
+        attempt: &Attempt,
+        charges: &Charges,
+        refusal: &Refusal,
+    ) {
+        let reached = !matches!(refusal.remedy, Remedy::Retry(_)) || refusal.maybe_used;
+        let (used, cost): (Charge, u64) = if refusal.maybe_used {
+            (charges.most, charges.cost)
+        } else {
+            let taken = &attempt.reservation.charge;
+            (charging::of_failure(attempt.charge_rule, taken, reached), 0)
+        };
+        self.settle(lane, attempt, &used, cost, &refusal.signals)
+            .await;
+    }
+
+    async fn hold(&self, lane: &Lane, attempt: &Attempt, hold: Duration) {
+        let key = &attempt.reservation.key;
+        let held = self.limiter.hold(&lane.pool, &lane.name, key, hold).await;
+        lane.line.wake();
+        if let Err(error) = held {
+            tracing::warn!(error = %with_causes(&error), "key not held");
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Lanes: all calls to one model of one provider, which share its limits, its
+//! waiting line, the health of each key and what is known of the model's answers.
+//! The terms of a lane (keys, limits) can be exchanged while calls wait. Built by
+//! `routes.rs`, used by `admission/line.rs` and `deciding.rs`.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use parking_lot::RwLock;
+
+use crate::admission::charging::Experience;
+use crate::admission::line::Line;
+use crate::admission::{Candidate, KeyLimits};
+use crate::complaint::Complaint;
+use crate::config::ChargeRule;
+use crate::keys::PooledKey;
+use crate::providers::Provider;
+
+/// One model of one provider.
+pub struct Lane {
+    /// The provider's name in the configuration.
+    pub pool: String,
+    /// The provider's name for the model.
+    pub name: String,
+    /// Who waits.
+    pub line: Line,
+    /// What its answers have used.
+    pub experience: Experience,
+    terms: RwLock<Arc<LaneTerms>>,
+    complaint: Complaint,
+}
+
+/// What may change while calls wait.
+pub struct LaneTerms {
+    /// Its keys, in the order of the configuration.
+    pub keys: Vec<LaneKey>,
+    /// How much of a limit may be used at once.
+    pub burst: Duration,
+    /// How its calls are charged.
+    pub charge: ChargeRule,
+    /// Who makes the calls.
+    pub provider: Arc<dyn Provider>,
+}
+
+/// One key in one lane.
+#[derive(Clone)]
+pub struct LaneKey {
+    /// The key.
+    pub key: Arc<PooledKey>,
+    /// Its limits over all models.
+    pub limits: KeyLimits,
+    /// Its limits for this model.
+    pub lane_limits: KeyLimits,
+}
+
+impl Lane {
+    /// A lane in which nobody waits yet.
+    pub fn new(pool: &str, name: &str, terms: LaneTerms) -> Self {
+        Self {
+            pool: pool.to_owned(),
+            name: name.to_owned(),
+            line: Line::default(),
+            experience: Experience::default(),
+            terms: RwLock::new(Arc::new(terms)),
+            complaint: Complaint::default(),
+        }
+    }
+
+    /// The terms in force now.
+    pub fn terms(&self) -> Arc<LaneTerms> {
+        Arc::clone(&self.terms.read())
+    }
+
+    /// Exchanges the terms; who waits is served under the new ones.
+    pub fn set_terms(&self, terms: LaneTerms) {
+        *self.terms.write() = Arc::new(terms);
+        self.line.wake();
+    }
+
+    /// Logs that the provider fails, but not a line for each of a thousand callers.
+    pub fn complain(&self, reason: &str) {
+        if let Some(failures) = self.complaint.note() {
+            let (provider, model) = (&self.pool, &self.name);
+            tracing::warn!(
+                provider,
+                model,
+                failures,
+                reason,
+                "provider calls fail and are tried again"
+            );
+        }
+    }
+}
+
+impl LaneTerms {
+    /// Keys that are not out of use.
+    pub fn usable_keys(&self) -> impl Iterator<Item = &LaneKey> {
+        self.keys
+            .iter()
+            .filter(|key| key.key.quarantine().is_none())
+    }
+
+    /// Why no key is left, one reason per key.
+    pub fn quarantine_reasons(&self) -> String {
+        let reasons = self.keys.iter().filter_map(|key| {
+            let reason = key.key.quarantine()?;
+            Some(format!("{}: {reason}", key.key.source))
+        });
+        reasons.collect::<Vec<_>>().join("; ")
+    }
+}
+
+impl LaneKey {
+    /// What the limiter needs to know.
+    pub fn candidate(&self, now: Instant) -> Candidate {
+        Candidate {
+            key: self.key.id.clone(),
+            limits: self.limits,
+            lane_limits: self.lane_limits,
+            room: self.room(now),
+        }
+    }
+
+    /// How many more calls its health allows now; absent: any number.
+    pub fn room(&self, _now: Instant) -> Option<u64> {
+        None
+    }
+
+    /// When its circuit may be tried again, if it is open.
+    pub fn next_look(&self, _now: Instant) -> Option<Instant> {
+        None
+    }
+
+    /// Its circuit lets nothing through.
+    pub fn circuit_is_open(&self) -> bool {
+        false
+    }
+}
