@@ -13,6 +13,8 @@ use crate::admission::line::Line;
 use crate::admission::{Candidate, KeyLimits};
 use crate::complaint::Complaint;
 use crate::config::ChargeRule;
+use crate::health::KeyHealth;
+use crate::health::breaker::Circuit;
 use crate::keys::PooledKey;
 use crate::providers::Provider;
 
@@ -51,6 +53,8 @@ pub struct LaneKey {
     pub limits: KeyLimits,
     /// Its limits for this model.
     pub lane_limits: KeyLimits,
+    /// How it has done here lately.
+    pub health: Arc<KeyHealth>,
 }
 
 impl Lane {
@@ -122,17 +126,17 @@ impl LaneKey {
     }
 
     /// How many more calls its health allows now; absent: any number.
-    pub fn room(&self, _now: Instant) -> Option<u64> {
-        None
+    pub fn room(&self, now: Instant) -> Option<u64> {
+        self.health.room(now)
     }
 
     /// When its circuit may be tried again, if it is open.
-    pub fn next_look(&self, _now: Instant) -> Option<Instant> {
-        None
+    pub fn next_look(&self, now: Instant) -> Option<Instant> {
+        self.health.next_look(now)
     }
 
     /// Its circuit lets nothing through.
-    pub fn circuit_is_open(&self) -> bool {
-        false
+    pub fn circuit_is_open(&self, now: Instant) -> bool {
+        matches!(self.health.outlook(now).circuit, Circuit::Open { .. })
     }
 }

@@ -17,6 +17,7 @@ mod estimate;
 pub mod fairness;
 mod flights;
 pub mod gateway;
+pub mod health;
 pub mod keys;
 mod lanes;
 pub mod ledger;

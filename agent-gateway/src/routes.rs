@@ -11,6 +11,8 @@ use parking_lot::{Mutex, RwLock};
 
 use crate::admission::Limiter;
 use crate::config::{ConfigError, GatewayConfig, ProviderKind, ResolvedModel};
+use crate::health::KeyHealth;
+use crate::health::breaker::BreakerSettings;
 use crate::keys::KeyPool;
 use crate::lanes::{Lane, LaneKey, LaneTerms};
 use crate::providers::Providers;
@@ -140,6 +142,10 @@ impl Routes {
             key: Arc::clone(key),
             limits: model.provider.limits,
             lane_limits: model.limits,
+            health: Arc::new(KeyHealth::new(
+                BreakerSettings::default(),
+                model.limits.adaptive || model.provider.limits.adaptive,
+            )),
         });
         Ok(LaneTerms {
             keys: keys.collect(),

@@ -15,6 +15,7 @@ use super::charging::Charges;
 use super::{Ask, Batch, Charge, Limiter, Reservation, Share};
 use crate::complaint::Complaint;
 use crate::fairness::queue::{Entry, FairQueue, Place};
+use crate::health::Turn;
 use crate::keys::KeyId;
 use crate::lanes::{Lane, LaneKey};
 use crate::providers::Signals;
@@ -60,7 +61,7 @@ pub struct Want {
 /// How waiting ended.
 pub enum Admitted {
     /// The call may be made with this key.
-    Granted(Box<(Reservation, LaneKey)>),
+    Granted(Box<Grant>),
     /// Every key is out of use.
     NoKeyLeft,
     /// Every key that is left has been tried in vain.
@@ -71,6 +72,16 @@ pub enum Admitted {
     NotNow,
     /// The model is no longer configured.
     Closed,
+}
+
+/// A call that may be made.
+pub struct Grant {
+    /// What was taken for it.
+    pub reservation: Reservation,
+    /// The key to use.
+    pub key: LaneKey,
+    /// Its turn at the key; to be told how it ended.
+    pub turn: Turn,
 }
 
 /// Callers that wait, and what wakes their asker.
@@ -199,7 +210,7 @@ impl Line {
             .collect();
         let waiting = self.teams();
         let entries = self.queue.lock().take(BATCH);
-        let open = self.answer_hopeless(entries, &usable, ready.is_empty());
+        let open = self.answer_hopeless(entries, &usable, ready.is_empty(), now);
         if ready.is_empty() || open.is_empty() {
             self.queue.lock().put_back(open);
             let look = usable.iter().filter_map(|key| key.next_look(now)).min();
@@ -239,6 +250,7 @@ impl Line {
         entries: Vec<Entry<Waiter>>,
         usable: &[&LaneKey],
         none_ready: bool,
+        now: Instant,
     ) -> Vec<Entry<Waiter>> {
         let mut open = Vec::with_capacity(entries.len());
         for entry in entries {
@@ -247,7 +259,7 @@ impl Line {
                 Some(Admitted::NoKeyLeft)
             } else if usable.iter().all(|key| except.contains(&key.key.id)) {
                 Some(Admitted::NoOtherKey)
-            } else if none_ready && usable.iter().all(|key| key.circuit_is_open()) {
+            } else if none_ready && usable.iter().all(|key| key.circuit_is_open(now)) {
                 let alternative = entry.call.want.has_alternative;
                 alternative.then_some(Admitted::CircuitOpen)
             } else {
@@ -286,9 +298,14 @@ impl Line {
                 denied.push(entry);
                 continue;
             };
-            let granted = Admitted::Granted(Box::new((reservation, (*key).clone())));
+            let grant = Grant {
+                reservation,
+                key: (*key).clone(),
+                turn: key.health.begin(Instant::now()),
+            };
+            let granted = Admitted::Granted(Box::new(grant));
             if let Err(Admitted::Granted(unwanted)) = entry.call.answer.send(granted) {
-                self.give_back(unwanted.0);
+                self.give_back(unwanted.reservation);
             }
         }
         if denied.is_empty() {
@@ -372,7 +389,7 @@ impl Drop for Waiting<'_> {
         self.line.queue.lock().remove(self.place, self.ticket);
         self.answered.close();
         if let Ok(Admitted::Granted(unwanted)) = self.answered.try_recv() {
-            self.line.give_back(unwanted.0);
+            self.line.give_back(unwanted.reservation);
         }
     }
 }

@@ -12,7 +12,7 @@ use tracing::Instrument as _;
 use super::troubles::Troubles;
 use super::{Decider, Outcome, Question};
 use crate::admission::charging::{self, Charges};
-use crate::admission::line::{Admitted, Want};
+use crate::admission::line::{Admitted, Grant, Want};
 use crate::admission::{Charge, Reservation};
 use crate::config::ChargeRule;
 use crate::decide_error::DecideError;
@@ -20,6 +20,7 @@ use crate::decision::Usage;
 use crate::estimate;
 use crate::fairness::queue::Place;
 use crate::flights::Passengers;
+use crate::health::{CallOutcome, Turn};
 use crate::keys::KeyId;
 use crate::lanes::{Lane, LaneKey};
 use crate::metrics;
@@ -46,6 +47,8 @@ pub(super) struct Attempt {
     pub reservation: Reservation,
     /// The key it uses.
     pub key: LaneKey,
+    /// Its turn there, until the call is over.
+    turn: Option<Turn>,
     /// Where it waited.
     pub place: Place,
     /// How it is charged.
@@ -78,11 +81,11 @@ impl Decider {
                 has_alternative,
                 only_now: false,
             };
-            let attempt = self
+            let mut attempt = self
                 .admit(question, route, want, passengers, &mut troubles)
                 .await?;
             let began = Instant::now();
-            let refusal = match self.call(question, route, &attempt).await {
+            let refusal = match self.call(question, route, &mut attempt).await {
                 Ok(reply) => return Ok(self.answered(question, lane, reply, attempt)),
                 Err(refusal) => refusal,
             };
@@ -161,10 +164,15 @@ impl Decider {
                 return Err(DecideError::ModelGone { model: model() });
             }
         };
-        let (reservation, key) = granted;
+        let Grant {
+            reservation,
+            key,
+            turn,
+        } = granted;
         Ok(Attempt {
             reservation,
             key,
+            turn: Some(turn),
             place,
             charge_rule: lane.terms().charge,
         })
@@ -186,7 +194,7 @@ impl Decider {
         &self,
         question: &Question,
         route: &Route,
-        attempt: &Attempt,
+        attempt: &mut Attempt,
     ) -> Result<Reply, Refusal> {
         let provider = route.lane.pool.as_str();
         let key = &attempt.key.key;
@@ -218,6 +226,9 @@ impl Decider {
             }
         };
         metrics::count_request(provider, named, began.elapsed());
+        if let Some(turn) = attempt.turn.take() {
+            turn.ended(said_of_the_server(&outcome), Instant::now());
+        }
         outcome
     }
 
@@ -267,5 +278,23 @@ impl Decider {
         if let Err(error) = held {
             tracing::warn!(error = %with_causes(&error), "key not held");
         }
+    }
+}
+
+/// What an outcome says about the server's health.
+fn said_of_the_server(outcome: &Result<Reply, Refusal>) -> CallOutcome {
+    match outcome {
+        Ok(reply) => CallOutcome::Answered {
+            output_tokens: reply.usage.map_or(0, |usage| usage.output_tokens),
+        },
+        Err(refusal) => match refusal.remedy {
+            Remedy::HoldKey(_) => CallOutcome::TooMany,
+            Remedy::Retry(_) => CallOutcome::Overloaded,
+            Remedy::RetryUnreadable => CallOutcome::Failed,
+            Remedy::QuarantineKey
+            | Remedy::RetryOtherKey
+            | Remedy::AskWithLess
+            | Remedy::GiveUp => CallOutcome::Refused,
+        },
     }
 }
