@@ -18,10 +18,12 @@ use std::time::Duration;
 use agon_service_kit::config as files;
 use serde::Deserialize;
 
+use crate::money::{ModelPrices, Price, PriceTable};
+
 pub use provider::{ProviderConfig, ResolvedModel};
 pub use sections::{
-    ChargeRule, ConcurrencySection, GatewaySection, LimitsSection, ModelSection, OutputLimitField,
-    PriceSection, ProviderKind, ProviderSection, StructuredOutput, TeamSection,
+    ChargeRule, ConcurrencySection, GatewaySection, LimitsSection, LongPromptSection, ModelSection,
+    OutputLimitField, PriceSection, ProviderKind, ProviderSection, StructuredOutput, TeamSection,
 };
 pub use team::Team;
 
@@ -40,6 +42,7 @@ pub struct GatewayConfig {
     teams: BTreeMap<String, Arc<Team>>,
     patience: Duration,
     prices: Option<PathBuf>,
+    price_table: Arc<PriceTable>,
     content_cache_for: Duration,
 }
 
@@ -55,6 +58,7 @@ impl Default for GatewayConfig {
             teams: BTreeMap::new(),
             patience: DEFAULT_PATIENCE,
             prices: None,
+            price_table: Arc::default(),
             content_cache_for: DEFAULT_CONTENT_CACHE,
         }
     }
@@ -74,22 +78,29 @@ struct Document {
 }
 
 impl GatewayConfig {
-    /// Reads and checks a file.
+    /// Reads and checks a file, and the file of prices that it names.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        Self::from_document(files::load(path).map_err(ConfigError::of_file)?)
+        let document = files::load(path).map_err(ConfigError::of_file)?;
+        Self::from_document(document, path)
     }
 
     /// Reads and checks a text; `name` stands for the file in errors.
     pub fn parse(name: &str, text: &str) -> Result<Self, ConfigError> {
-        Self::from_document(files::parse(name, text).map_err(ConfigError::of_file)?)
+        let document = files::parse(name, text).map_err(ConfigError::of_file)?;
+        Self::from_document(document, Path::new(name))
     }
 
-    fn from_document(document: Document) -> Result<Self, ConfigError> {
+    fn from_document(document: Document, path: &Path) -> Result<Self, ConfigError> {
         let mut config = Self::default();
         if let Some(patience) = document.gateway.patience {
             config.patience = patience;
         }
-        config.prices = document.gateway.prices;
+        if let Some(prices) = document.gateway.prices {
+            let prices = path.parent().unwrap_or(Path::new("")).join(prices);
+            let table = PriceTable::load(&prices).map_err(ConfigError::of_file)?;
+            config.price_table = Arc::new(table);
+            config.prices = Some(prices);
+        }
         if let Some(kept) = document.gateway.content_cache_for {
             config.content_cache_for = kept;
         }
@@ -135,7 +146,8 @@ impl GatewayConfig {
         self.patience = patience;
     }
 
-    /// The file of prices that stand before the built-in ones.
+    /// The file of prices that stand before the listed ones, for whoever watches
+    /// it for changes.
     pub fn prices(&self) -> Option<&Path> {
         self.prices.as_deref()
     }
@@ -215,13 +227,17 @@ impl GatewayConfig {
         if max_output_tokens == 0 {
             return Err(wrong("max_output_tokens must be at least 1".to_owned()));
         }
-        let price = section.price.as_ref().map(PriceSection::check).transpose();
+        let model = section.model.clone().unwrap_or_else(|| name.to_owned());
+        let prices = match &section.price {
+            Some(section) => ModelPrices::always(section.price()),
+            None => self.listed_prices(provider, &model),
+        };
         let limits = limits::check(&section.limits).map_err(wrong)?;
         let reasoning = section.reasoning.unwrap_or(false);
         Ok(ResolvedModel {
             name: name.to_owned(),
             provider: Arc::clone(provider),
-            model: section.model.clone().unwrap_or_else(|| name.to_owned()),
+            model,
             structured_output: section
                 .structured_output
                 .unwrap_or(provider.structured_output),
@@ -232,11 +248,28 @@ impl GatewayConfig {
             } else {
                 provider.output_limit_field
             }),
-            price: price.map_err(|error| wrong(error.to_string()))?,
+            prices,
             limits,
             reasoning,
             hedge_after: section.hedge_after,
         })
+    }
+}
+
+impl GatewayConfig {
+    /// What a model costs that has no price of its own. Listed prices are those
+    /// of the address that we know the provider by.
+    fn listed_prices(&self, provider: &ProviderConfig, model: &str) -> ModelPrices {
+        let builtin = builtin::find(&provider.name);
+        let at_home = builtin
+            .as_ref()
+            .is_some_and(|builtin| builtin.base_url == provider.base_url);
+        // Nobody sends a bill for people and for servers of one's own.
+        let free = builtin.is_some_and(|builtin| builtin.keys.is_empty());
+        if provider.kind == ProviderKind::Door || (free && provider.keys.is_empty()) {
+            return ModelPrices::always(Price::FREE);
+        }
+        ModelPrices::look_up(&self.price_table, at_home, &provider.name, model)
     }
 }
 

@@ -1,21 +1,49 @@
-//! Money as whole nano-dollars and what a model's tokens cost. No floats: sums
-//! of many small prices must come out the same in any order. Called by the
-//! configuration and by whoever plans or accounts.
+//! Money: whole nano-dollars, what a model's tokens cost, what may be spent and
+//! what was. No floats: sums of many small prices must come out the same in any
+//! order. Called by the configuration, by `deciding.rs` and by whoever plans.
+
+mod day;
+mod price;
+mod table;
 
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 
-use crate::decision::Usage;
+pub use day::{Day, DayError};
+pub use price::{LongPrompt, Price, Rates};
+pub use table::{ModelPrices, PriceTable};
 
 const NANODOLLARS_PER_DOLLAR: u64 = 1_000_000_000;
-const TOKENS_PER_MILLION: u128 = 1_000_000;
 
 /// An amount of money in billionths of a dollar.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(
+    Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize,
+)]
 #[serde(transparent)]
 pub struct NanoDollars(pub u64);
+
+impl NanoDollars {
+    /// Reads an amount of dollars where a file has one.
+    pub fn from_dollars<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        String::deserialize(deserializer)?
+            .parse()
+            .map_err(serde::de::Error::custom)
+    }
+
+    /// The same where it may be left out.
+    pub fn from_optional_dollars<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Self>, D::Error> {
+        Self::from_dollars(deserializer).map(Some)
+    }
+
+    /// The sum, or the most that can be written.
+    pub fn plus(self, more: Self) -> Self {
+        Self(self.0.saturating_add(more.0))
+    }
+}
 
 impl fmt::Display for NanoDollars {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -56,24 +84,6 @@ pub struct MoneyError {
     text: String,
 }
 
-/// What a model's tokens cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Price {
-    /// For a million input tokens.
-    pub input_per_million: NanoDollars,
-    /// For a million output tokens, hidden reasoning included.
-    pub output_per_million: NanoDollars,
-}
-
-impl Price {
-    /// What this use costs, rounded up to a whole nano-dollar.
-    pub fn of(&self, usage: &Usage) -> NanoDollars {
-        let millionths = u128::from(usage.input_tokens) * u128::from(self.input_per_million.0)
-            + u128::from(usage.output_tokens) * u128::from(self.output_per_million.0);
-        NanoDollars(u64::try_from(millionths.div_ceil(TOKENS_PER_MILLION)).unwrap_or(u64::MAX))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,19 +106,5 @@ mod tests {
             assert!(wrong.parse::<NanoDollars>().is_err(), "{wrong}");
         }
         assert_eq!(NanoDollars(1_230_000_000).to_string(), "$1.230000000");
-    }
-
-    #[test]
-    fn cost_is_rounded_up_to_a_whole_nanodollar() {
-        let price = Price {
-            input_per_million: NanoDollars(230_000_000),
-            output_per_million: NanoDollars(37_500_000),
-        };
-        let usage = Usage {
-            input_tokens: 1_000,
-            output_tokens: 1,
-            ..Usage::default()
-        };
-        assert_eq!(price.of(&usage), NanoDollars(230_000 + 38));
     }
 }

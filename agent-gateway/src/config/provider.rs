@@ -11,7 +11,7 @@ use super::sections::{
 use super::{ConfigError, builtin, limits, secrecy};
 use crate::admission::KeyLimits;
 use crate::keys::{KeyError, KeyPool, KeySource};
-use crate::money::Price;
+use crate::money::ModelPrices;
 
 /// Slow reasoning models think for a minute; two are a hang.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
@@ -143,8 +143,8 @@ pub struct ResolvedModel {
     pub max_output_tokens: u32,
     /// How it is told the most it may write.
     pub output_limit_field: OutputLimitField,
-    /// What it costs, when that is configured; the price table may know it too.
-    pub price: Option<Price>,
+    /// What it costs, as far as anybody knows.
+    pub prices: ModelPrices,
     /// Limits of each key for this model alone.
     pub limits: KeyLimits,
     /// It thinks before it answers and refuses most sampling settings.

@@ -8,7 +8,7 @@ use std::time::Duration;
 use serde::Deserialize;
 
 use crate::keys::KeySource;
-use crate::money::{MoneyError, Price};
+use crate::money::{LongPrompt, NanoDollars, Price, Rates};
 
 /// `[providers.NAME]`.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -197,22 +197,89 @@ pub enum OutputLimitField {
     MaxCompletionTokens,
 }
 
-/// `price = { input_per_million_dollars = "0.23", output_per_million_dollars = "0.40" }`.
-#[derive(Clone, Debug, Deserialize)]
+/// `[models.NAME.price]`, and `price` in a table of prices. Dollars per million
+/// tokens, as text so that no digit is lost.
+#[derive(Clone, Copy, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PriceSection {
-    /// Dollars per million input tokens, as text so that no digit is lost.
-    pub input_per_million_dollars: String,
-    /// Dollars per million output tokens.
-    pub output_per_million_dollars: String,
+    /// Input tokens.
+    #[serde(deserialize_with = "NanoDollars::from_dollars")]
+    pub input_per_million_dollars: NanoDollars,
+    /// Output tokens.
+    #[serde(deserialize_with = "NanoDollars::from_dollars")]
+    pub output_per_million_dollars: NanoDollars,
+    /// Input that the provider had in its cache. Absent: as input.
+    #[serde(default, deserialize_with = "NanoDollars::from_optional_dollars")]
+    pub cached_input_per_million_dollars: Option<NanoDollars>,
+    /// Input that the provider writes to its cache. Absent: as input.
+    #[serde(default, deserialize_with = "NanoDollars::from_optional_dollars")]
+    pub cache_write_per_million_dollars: Option<NanoDollars>,
+    /// Hidden reasoning. Absent: as output.
+    #[serde(default, deserialize_with = "NanoDollars::from_optional_dollars")]
+    pub reasoning_per_million_dollars: Option<NanoDollars>,
+    /// What the whole call costs when its prompt is long. Absent: the same.
+    pub long_prompt: Option<LongPromptSection>,
+}
+
+/// `long_prompt` of a price.
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct LongPromptSection {
+    /// A prompt with more input tokens than this is long.
+    pub above_input_tokens: u64,
+    /// Input tokens.
+    #[serde(deserialize_with = "NanoDollars::from_dollars")]
+    pub input_per_million_dollars: NanoDollars,
+    /// Output tokens.
+    #[serde(deserialize_with = "NanoDollars::from_dollars")]
+    pub output_per_million_dollars: NanoDollars,
+    /// Input that the provider had in its cache. Absent: as input.
+    #[serde(default, deserialize_with = "NanoDollars::from_optional_dollars")]
+    pub cached_input_per_million_dollars: Option<NanoDollars>,
+    /// Input that the provider writes to its cache. Absent: as input.
+    #[serde(default, deserialize_with = "NanoDollars::from_optional_dollars")]
+    pub cache_write_per_million_dollars: Option<NanoDollars>,
+    /// Hidden reasoning. Absent: as output.
+    #[serde(default, deserialize_with = "NanoDollars::from_optional_dollars")]
+    pub reasoning_per_million_dollars: Option<NanoDollars>,
 }
 
 impl PriceSection {
-    pub(super) fn check(&self) -> Result<Price, MoneyError> {
-        Ok(Price {
-            input_per_million: self.input_per_million_dollars.parse()?,
-            output_per_million: self.output_per_million_dollars.parse()?,
-        })
+    /// The price, with what was left out filled in.
+    pub fn price(&self) -> Price {
+        let (input, output) = (
+            self.input_per_million_dollars,
+            self.output_per_million_dollars,
+        );
+        Price {
+            rates: Rates {
+                input,
+                cached_input: self.cached_input_per_million_dollars.unwrap_or(input),
+                cache_write: self.cache_write_per_million_dollars.unwrap_or(input),
+                output,
+                reasoning: self.reasoning_per_million_dollars.unwrap_or(output),
+            },
+            long_prompt: self.long_prompt.as_ref().map(LongPromptSection::price),
+        }
+    }
+}
+
+impl LongPromptSection {
+    fn price(&self) -> LongPrompt {
+        let (input, output) = (
+            self.input_per_million_dollars,
+            self.output_per_million_dollars,
+        );
+        LongPrompt {
+            above_input_tokens: self.above_input_tokens,
+            rates: Rates {
+                input,
+                cached_input: self.cached_input_per_million_dollars.unwrap_or(input),
+                cache_write: self.cache_write_per_million_dollars.unwrap_or(input),
+                output,
+                reasoning: self.reasoning_per_million_dollars.unwrap_or(output),
+            },
+        }
     }
 }
 
@@ -238,7 +305,7 @@ pub struct GatewaySection {
     /// spent waiting for quota does not count. Default 10 minutes.
     #[serde(default, with = "humantime_serde")]
     pub patience: Option<Duration>,
-    /// A file of prices that stand before the built-in ones.
+    /// A file of prices that stand before the listed ones, relative to this file.
     pub prices: Option<PathBuf>,
     /// How long the content cache keeps an answer. Default 30 days.
     #[serde(default, with = "humantime_serde")]

@@ -3,6 +3,7 @@
 
 use super::*;
 use crate::keys::KeySource;
+use crate::money::Day;
 
 const FILE: &str = r#"
 [providers.deepinfra]
@@ -54,7 +55,8 @@ fn documented_file_is_read_as_documented() {
     );
     assert_eq!(model.structured_output, StructuredOutput::JsonSchema);
     assert_eq!(model.max_output_tokens, 512);
-    assert_eq!(model.price.unwrap().input_per_million.0, 230_000_000);
+    let price = model.prices.on(Day::today()).unwrap();
+    assert_eq!(price.rates.input.0, 230_000_000);
 
     let tiny = config.resolve("tiny").unwrap();
     assert_eq!((tiny.model.as_str(), tiny.seed), ("tiny", true));

@@ -4,7 +4,7 @@
 
 use agon_agent_gateway::GatewayConfig;
 use agon_agent_gateway::decision::Usage;
-use agon_agent_gateway::money::NanoDollars;
+use agon_agent_gateway::money::{Day, NanoDollars};
 use agon_coordinator::experiment::{ModelPlan, plan};
 
 use super::experiment_arguments::ExperimentArguments;
@@ -108,7 +108,8 @@ fn costs(
     if model == SIMULATED && config.model_names().all(|name| name != SIMULATED) {
         return Some((NanoDollars(0), NanoDollars(0)));
     }
-    let price = config.resolve_without_keys(model).ok()?.price?;
+    let prices = config.resolve_without_keys(model).ok()?.prices;
+    let price = prices.on(Day::today())?;
     let cost = |input_tokens, output_tokens| {
         price.of(&Usage {
             input_tokens,
