@@ -4,6 +4,7 @@
 
 mod day;
 mod price;
+pub mod purse;
 mod table;
 
 use std::fmt;

@@ -46,7 +46,8 @@ pub fn parse<T: DeserializeOwned>(name: &str, text: &str) -> Result<T, ConfigErr
     serde_path_to_error::deserialize(document).map_err(|fault| {
         let path = match fault.path().to_string() {
             root if root == "." => String::new(),
-            path => path,
+            // A value that keeps its place (`toml::Spanned`) is no field of its own.
+            path => path.replace(".$__serde_spanned_private_value", ""),
         };
         let inner = fault.inner();
         ConfigError::new(name, text, inner.span(), &path, inner.message())

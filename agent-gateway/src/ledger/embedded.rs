@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::{Claim, Ledger, LedgerError};
 use crate::decision::{Decision, DecisionAddress, RequestDigest};
 
-use writer::{Answer, Job, Write, Writer};
+use writer::{Answer, Job, Task, Write, Writer};
 
 /// Jobs that wait for the thread; more of them wait outside. Larger than a
 /// commit's batch, so that the next batch gathers while one is flushed.
@@ -48,7 +48,7 @@ pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 /// A ledger in a file. Claims need no owner here: one process owns the file,
 /// and inside it `flights.rs` already lets one flight per address take off.
 pub struct EmbeddedLedger {
-    jobs: Mutex<Option<mpsc::Sender<Job>>>,
+    jobs: Arc<Jobs>,
     troubled: watch::Receiver<Option<String>>,
     clock: Clock,
     thread: Mutex<Option<std::thread::JoinHandle<()>>>,
@@ -89,19 +89,70 @@ impl EmbeddedLedger {
                 source,
             })?;
         Ok(Self {
-            jobs: Mutex::new(Some(jobs)),
+            jobs: Arc::new(Jobs(Mutex::new(Some(jobs)))),
             troubled,
             clock,
             thread: Mutex::new(Some(thread)),
         })
     }
 
+    /// A way into the same file for what else the gateway keeps.
+    pub(crate) fn file(&self) -> SharedFile {
+        SharedFile {
+            jobs: Arc::clone(&self.jobs),
+            clock: Arc::clone(&self.clock),
+        }
+    }
+
+    async fn ask<T>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, LedgerError> {
+        self.jobs.ask(job).await
+    }
+}
+
+/// The way to the thread; empty once the ledger is closed.
+struct Jobs(Mutex<Option<mpsc::Sender<Job>>>);
+
+impl Jobs {
     async fn ask<T>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, LedgerError> {
         let (answer, answered) = oneshot::channel();
-        let jobs = self.jobs.lock().clone().ok_or(LedgerError::Closed)?;
+        let jobs = self.0.lock().clone().ok_or(LedgerError::Closed)?;
         let sent = jobs.send(job(answer)).await;
         sent.map_err(|_| LedgerError::Closed)?;
         answered.await.map_err(|_| LedgerError::Closed)?
+    }
+}
+
+/// The ledger's file for somebody else's tables: work in it is committed together
+/// with the decisions of the moment, under the same flush.
+#[derive(Clone)]
+pub(crate) struct SharedFile {
+    jobs: Arc<Jobs>,
+    clock: Clock,
+}
+
+impl SharedFile {
+    /// Does some work inside the next transaction and returns its result once that
+    /// is on disk. Work that fails undoes the whole batch, so it fails only when
+    /// the file does; it may be run in a transaction that is then undone.
+    pub(crate) async fn work<T: Send + 'static>(
+        &self,
+        operation: &'static str,
+        work: impl FnOnce(&Connection) -> Result<T, rusqlite::Error> + Send + 'static,
+    ) -> Result<T, LedgerError> {
+        let asked = self.jobs.ask(|answer| {
+            Job::Write(Write::Work(Box::new(Task {
+                operation,
+                work: Some(work),
+                done: None,
+                answer,
+            })))
+        });
+        asked.await
+    }
+
+    /// Milliseconds since 1970, on the ledger's clock.
+    pub(crate) fn now_ms(&self) -> u64 {
+        (self.clock)()
     }
 }
 
@@ -184,7 +235,7 @@ impl Ledger for EmbeddedLedger {
     }
 
     async fn close(&self) {
-        drop(self.jobs.lock().take());
+        drop(self.jobs.0.lock().take());
         let thread = self.thread.lock().take();
         if let Some(thread) = thread {
             // The thread ends when the last job is committed; a panic in it

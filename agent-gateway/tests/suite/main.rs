@@ -6,6 +6,7 @@ mod admission_contract;
 mod decisions;
 mod http;
 mod ledger_contract;
+mod money_purse;
 mod outages;
 mod redis_server;
 mod replicas;

@@ -57,6 +57,47 @@ pub(super) enum Write {
         due_ms: u64,
         answer: Answer<()>,
     },
+    /// Somebody else's tables.
+    Work(Box<dyn Work>),
+}
+
+/// Something to do inside a transaction, and what to say when it is over.
+pub(super) trait Work: Send {
+    fn run(&mut self, transaction: &Connection) -> Result<(), rusqlite::Error>;
+    fn committed(self: Box<Self>);
+    fn undone(self: Box<Self>, error: &Arc<rusqlite::Error>);
+}
+
+/// Work with its result, which is told only after the commit.
+pub(super) struct Task<T, F> {
+    pub(super) operation: &'static str,
+    pub(super) work: Option<F>,
+    pub(super) done: Option<T>,
+    pub(super) answer: Answer<T>,
+}
+
+impl<T, F> Work for Task<T, F>
+where
+    T: Send,
+    F: FnOnce(&Connection) -> Result<T, rusqlite::Error> + Send,
+{
+    fn run(&mut self, transaction: &Connection) -> Result<(), rusqlite::Error> {
+        if let Some(work) = self.work.take() {
+            self.done = Some(work(transaction)?);
+        }
+        Ok(())
+    }
+
+    fn committed(self: Box<Self>) {
+        if let Some(done) = self.done {
+            // A caller that has gone needs no answer.
+            let _ = self.answer.send(Ok(done));
+        }
+    }
+
+    fn undone(self: Box<Self>, error: &Arc<rusqlite::Error>) {
+        let _ = self.answer.send(Err(failed(self.operation, error)));
+    }
 }
 
 /// The thread's own things.
@@ -112,11 +153,11 @@ impl Writer {
 
     /// Runs the writes in one transaction; answers only after the commit. When
     /// the transaction fails, all of it is undone and every writer hears why.
-    fn commit(&mut self, writes: Vec<Write>) {
+    fn commit(&mut self, mut writes: Vec<Write>) {
         if writes.is_empty() {
             return;
         }
-        match write_all(&mut self.connection, &writes) {
+        match write_all(&mut self.connection, &mut writes) {
             Ok(earlier) => {
                 self.trouble.send_if_modified(|said| said.take().is_some());
                 answer_all(writes, earlier);
@@ -180,6 +221,7 @@ fn answer_all(writes: Vec<Write>, earlier: Vec<Option<String>>) {
                 let _ = answer.send(standing);
             }
             Write::Forget { answer, .. } => drop(answer.send(Ok(()))),
+            Write::Work(work) => work.committed(),
         }
     }
 }
@@ -193,6 +235,7 @@ fn refuse_all(writes: Vec<Write>, error: &Arc<rusqlite::Error>) {
             Write::Forget { answer, .. } => {
                 let _ = answer.send(Err(failed("forget sessions", error)));
             }
+            Write::Work(work) => work.undone(error),
         }
     }
 }
@@ -223,7 +266,7 @@ fn delete_due(connection: &mut Connection, now_ms: u64) -> Result<usize, rusqlit
 /// For every `Record`, in order: the entry that stood there before, if any.
 fn write_all(
     connection: &mut Connection,
-    writes: &[Write],
+    writes: &mut [Write],
 ) -> Result<Vec<Option<String>>, rusqlite::Error> {
     let transaction = connection.transaction()?;
     let mut earlier = Vec::new();
@@ -254,10 +297,11 @@ fn write_all(
             } => {
                 let due_ms = i64::try_from(*due_ms).unwrap_or(i64::MAX);
                 let mut forget = transaction.prepare_cached(FORGET)?;
-                for session_id in session_ids {
+                for session_id in session_ids.iter() {
                     forget.execute(params![session_id, due_ms])?;
                 }
             }
+            Write::Work(work) => work.run(&transaction)?,
         }
     }
     transaction.commit()?;

@@ -1,0 +1,498 @@
+//! The purse of a gateway without Redis: tables in the ledger's file, written by
+//! the ledger's thread in the same transactions and under the same flush as the
+//! decisions of the moment. Holds are on disk before a call is made, so that a
+//! crash forgets none; one process owns the file, so that the holds it finds when
+//! it opens are all of the dead.
+
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use rusqlite::{Connection, OptionalExtension, Row, params};
+
+use super::{
+    Account, Attempt, Bill, CostFilter, CostRow, Hold, Purse, PurseError, Scope, Shortage,
+    Standing, Verdict, bounded, bounded_budget,
+};
+use crate::decision::Usage;
+use crate::ledger::embedded::SharedFile;
+use crate::ledger::{EmbeddedLedger, LedgerError};
+use crate::money::{Day, NanoDollars};
+
+/// A settlement is only said again while its first saying is in doubt, and here
+/// that ends with the process; so many is many times what can be under way.
+const REMEMBERED: usize = 100_000;
+
+/// How long a hold that was charged in full may still be corrected.
+const CORRECTED_WITHIN: Duration = Duration::from_secs(24 * 3_600);
+
+/// Sums stop here, far beyond all money, before SQLite would make floats of them.
+const SCHEMA: &str = "
+    CREATE TABLE IF NOT EXISTS purse (
+        kind TEXT NOT NULL,
+        name TEXT NOT NULL,
+        spent INTEGER NOT NULL DEFAULT 0,
+        reserved INTEGER NOT NULL DEFAULT 0,
+        budget INTEGER,
+        PRIMARY KEY (kind, name)
+    ) WITHOUT ROWID;
+    CREATE TABLE IF NOT EXISTS holds (
+        attempt TEXT NOT NULL PRIMARY KEY,
+        day TEXT NOT NULL,
+        team TEXT NOT NULL,
+        experiment TEXT NOT NULL,
+        model TEXT NOT NULL,
+        most INTEGER NOT NULL,
+        due_ms INTEGER NOT NULL,
+        lost INTEGER NOT NULL DEFAULT 0
+    ) WITHOUT ROWID;
+    CREATE INDEX IF NOT EXISTS holds_by_due ON holds (lost, due_ms);
+    CREATE TABLE IF NOT EXISTS costs (
+        day TEXT NOT NULL,
+        team TEXT NOT NULL,
+        experiment TEXT NOT NULL,
+        model TEXT NOT NULL,
+        calls INTEGER NOT NULL DEFAULT 0,
+        unpriced INTEGER NOT NULL DEFAULT 0,
+        cost_nanodollars INTEGER NOT NULL DEFAULT 0,
+        input INTEGER NOT NULL DEFAULT 0,
+        output INTEGER NOT NULL DEFAULT 0,
+        cached INTEGER NOT NULL DEFAULT 0,
+        written INTEGER NOT NULL DEFAULT 0,
+        reasoning INTEGER NOT NULL DEFAULT 0,
+        estimated INTEGER NOT NULL DEFAULT 0,
+        PRIMARY KEY (day, team, experiment, model)
+    ) WITHOUT ROWID;";
+
+const ADD_TO_PURSE: &str = "
+    INSERT INTO purse (kind, name, spent, reserved) VALUES (?1, ?2, max(?3, 0), max(?4, 0))
+    ON CONFLICT (kind, name) DO UPDATE SET
+        spent = max(min(spent + ?3, 9000000000000000000), 0),
+        reserved = max(min(reserved + ?4, 9000000000000000000), 0)";
+
+const ADD_TO_COSTS: &str = "
+    INSERT INTO costs VALUES
+        (?1, ?2, ?3, ?4, max(?5, 0), ?6, max(?7, 0), ?8, ?9, ?10, ?11, ?12, ?13)
+    ON CONFLICT (day, team, experiment, model) DO UPDATE SET
+        calls = max(calls + ?5, 0),
+        unpriced = unpriced + ?6,
+        cost_nanodollars = max(min(cost_nanodollars + ?7, 9000000000000000000), 0),
+        input = min(input + ?8, 9000000000000000000),
+        output = min(output + ?9, 9000000000000000000),
+        cached = min(cached + ?10, 9000000000000000000),
+        written = min(written + ?11, 9000000000000000000),
+        reasoning = min(reasoning + ?12, 9000000000000000000),
+        estimated = estimated + ?13";
+
+/// A purse in the ledger's file.
+pub struct EmbeddedPurse {
+    file: SharedFile,
+    settled: Arc<Mutex<Remembered>>,
+}
+
+impl EmbeddedPurse {
+    /// Makes ready the tables and charges in full what the last process held.
+    pub async fn open(ledger: &EmbeddedLedger) -> Result<Self, PurseError> {
+        let file = ledger.file();
+        let now_ms = file.now_ms();
+        let opened = file.work("open the purse", move |connection| {
+            connection.execute_batch(SCHEMA)?;
+            charge_lost(connection, u64::MAX, now_ms).map(drop)
+        });
+        opened.await.map_err(failed("open the tables"))?;
+        Ok(Self {
+            file,
+            settled: Arc::default(),
+        })
+    }
+
+    /// Ends the attempt's hold and charges the bill, unless that was done before.
+    async fn end(&self, attempt: &Attempt, bill: Option<Bill>) -> Result<(), LedgerError> {
+        let (attempt, settled) = (attempt.clone(), Arc::clone(&self.settled));
+        let remembered = attempt.clone();
+        let ended = self.file.work("settle a call", move |connection| {
+            if !settled.lock().insert(&attempt) {
+                return Ok(());
+            }
+            end_hold(connection, &attempt.to_string())?;
+            match &bill {
+                Some(bill) => charge(connection, bill),
+                None => Ok(()),
+            }
+        });
+        let ended = ended.await;
+        if ended.is_err() {
+            // The transaction was undone, so this may be said again.
+            self.settled.lock().remove(&remembered);
+        }
+        ended
+    }
+}
+
+#[async_trait]
+impl Purse for EmbeddedPurse {
+    async fn reserve(&self, hold: &Hold) -> Result<Verdict, PurseError> {
+        let hold = hold.clone();
+        let now_ms = self.file.now_ms();
+        let reserved = self.file.work("reserve money", move |connection| {
+            note_budget(connection, &hold)?;
+            let verdict = reserve(connection, &hold, now_ms)?;
+            if verdict == Verdict::Wait && charge_lost(connection, now_ms, now_ms)? > 0 {
+                return reserve(connection, &hold, now_ms);
+            }
+            Ok(verdict)
+        });
+        reserved.await.map_err(failed("reserve money"))
+    }
+
+    async fn settle(&self, bill: &Bill) -> Result<(), PurseError> {
+        let ended = self.end(&bill.attempt, Some(bill.clone())).await;
+        ended.map_err(failed("settle a call"))
+    }
+
+    async fn release(&self, attempt: &Attempt) -> Result<(), PurseError> {
+        let ended = self.end(attempt, None).await;
+        ended.map_err(failed("release a hold"))
+    }
+
+    async fn costs(&self, filter: &CostFilter) -> Result<Vec<CostRow>, PurseError> {
+        let filter = filter.clone();
+        let now_ms = self.file.now_ms();
+        let listed = self.file.work("list costs", move |connection| {
+            charge_lost(connection, now_ms, now_ms)?;
+            list_costs(connection, &filter)
+        });
+        listed.await.map_err(failed("list costs"))
+    }
+
+    async fn standings(&self) -> Result<Vec<Standing>, PurseError> {
+        let now_ms = self.file.now_ms();
+        let listed = self.file.work("look at budgets", move |connection| {
+            charge_lost(connection, now_ms, now_ms)?;
+            list_standings(connection)
+        });
+        listed.await.map_err(failed("look at budgets"))
+    }
+}
+
+/// The attempts that were settled last.
+#[derive(Default)]
+struct Remembered {
+    attempts: HashSet<Attempt>,
+    in_order: VecDeque<Attempt>,
+}
+
+impl Remembered {
+    /// False when it was there before.
+    fn insert(&mut self, attempt: &Attempt) -> bool {
+        if !self.attempts.insert(attempt.clone()) {
+            return false;
+        }
+        self.in_order.push_back(attempt.clone());
+        if self.in_order.len() > REMEMBERED
+            && let Some(oldest) = self.in_order.pop_front()
+        {
+            self.attempts.remove(&oldest);
+        }
+        true
+    }
+
+    fn remove(&mut self, attempt: &Attempt) {
+        self.attempts.remove(attempt);
+        self.in_order.retain(|other| other != attempt);
+    }
+}
+
+type Scopes<'a> = [(&'static str, &'a str); 2];
+
+/// An experiment without a name has no purse.
+fn scopes<'a>(team: &'a str, experiment: &'a str) -> Scopes<'a> {
+    [("team", team), ("experiment", experiment)]
+}
+
+fn add_to_purse(
+    connection: &Connection,
+    scopes: Scopes<'_>,
+    spent: i64,
+    reserved: i64,
+) -> Result<(), rusqlite::Error> {
+    let mut add = connection.prepare_cached(ADD_TO_PURSE)?;
+    for (kind, name) in scopes {
+        if kind == "team" || !name.is_empty() {
+            add.execute(params![kind, name, spent, reserved])?;
+        }
+    }
+    Ok(())
+}
+
+fn note_budget(connection: &Connection, hold: &Hold) -> Result<(), rusqlite::Error> {
+    let Some(budget) = hold.budgets.experiment else {
+        return Ok(());
+    };
+    connection
+        .prepare_cached(
+            "INSERT INTO purse (kind, name, budget) VALUES ('experiment', ?1, ?2)
+             ON CONFLICT (kind, name) DO UPDATE SET budget = ?2",
+        )?
+        .execute(params![
+            hold.account.experiment,
+            signed(bounded_budget(budget).0)
+        ])?;
+    Ok(())
+}
+
+fn reserve(connection: &Connection, hold: &Hold, now_ms: u64) -> Result<Verdict, rusqlite::Error> {
+    let attempt = hold.attempt.to_string();
+    let held = connection
+        .prepare_cached("SELECT 1 FROM holds WHERE attempt = ?1")?
+        .exists([&attempt])?;
+    if held {
+        return Ok(Verdict::Granted);
+    }
+    let Account {
+        day,
+        team,
+        experiment,
+        model,
+    } = &hold.account;
+    let most = bounded(hold.most.0);
+    let ceilings = [
+        (hold.budgets.team, "team", team),
+        (hold.budgets.experiment, "experiment", experiment),
+    ];
+    let mut waits = false;
+    for (budget, kind, name) in ceilings {
+        let Some(budget) = budget else {
+            continue;
+        };
+        let (spent, reserved) = stands(connection, kind, name)?;
+        let ceiling = bounded_budget(budget).0;
+        if spent.saturating_add(most) > ceiling {
+            return Ok(Verdict::Spent(Shortage {
+                scope: scope(kind, name),
+                budget,
+                spent: NanoDollars(spent),
+                reserved: NanoDollars(reserved),
+            }));
+        }
+        waits |= spent.saturating_add(reserved).saturating_add(most) > ceiling;
+    }
+    if waits {
+        return Ok(Verdict::Wait);
+    }
+    let lasts_ms = u64::try_from(hold.lasts.as_millis()).unwrap_or(u64::MAX);
+    let due_ms = signed(now_ms.saturating_add(lasts_ms));
+    connection
+        .prepare_cached("INSERT INTO holds VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0)")?
+        .execute(params![
+            attempt,
+            day.to_string(),
+            team,
+            experiment,
+            model,
+            signed(most),
+            due_ms
+        ])?;
+    add_to_purse(connection, scopes(team, experiment), 0, signed(most))?;
+    Ok(Verdict::Granted)
+}
+
+/// Spent and reserved.
+fn stands(connection: &Connection, kind: &str, name: &str) -> Result<(u64, u64), rusqlite::Error> {
+    let found = connection
+        .prepare_cached("SELECT spent, reserved FROM purse WHERE kind = ?1 AND name = ?2")?
+        .query_row([kind, name], |row| Ok((count(row, 0)?, count(row, 1)?)))
+        .optional()?;
+    Ok(found.unwrap_or_default())
+}
+
+/// A hold as its row has it.
+struct Held {
+    account: [String; 4],
+    most: i64,
+    lost: bool,
+}
+
+fn end_hold(connection: &Connection, attempt: &str) -> Result<(), rusqlite::Error> {
+    let held = connection
+        .prepare_cached(
+            "DELETE FROM holds WHERE attempt = ?1
+             RETURNING day, team, experiment, model, most, lost",
+        )?
+        .query_row([attempt], |row| {
+            Ok(Held {
+                account: [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?],
+                most: row.get(4)?,
+                lost: row.get(5)?,
+            })
+        })
+        .optional()?;
+    let Some(held) = held else {
+        return Ok(());
+    };
+    let [_, team, experiment, _] = &held.account;
+    let scopes = scopes(team, experiment);
+    if held.lost {
+        add_to_purse(connection, scopes, -held.most, 0)?;
+        add_lost_to_costs(connection, &held.account, -1, -held.most)
+    } else {
+        add_to_purse(connection, scopes, 0, -held.most)
+    }
+}
+
+fn charge(connection: &Connection, bill: &Bill) -> Result<(), rusqlite::Error> {
+    let Account {
+        day,
+        team,
+        experiment,
+        model,
+    } = &bill.account;
+    let cost = signed(bounded(bill.cost.unwrap_or_default().0));
+    add_to_purse(connection, scopes(team, experiment), cost, 0)?;
+    let usage = &bill.usage;
+    let tokens = |number: u64| signed(bounded(number));
+    connection.prepare_cached(ADD_TO_COSTS)?.execute(params![
+        day.to_string(),
+        team,
+        experiment,
+        model,
+        1,
+        bill.cost.is_none(),
+        cost,
+        tokens(usage.input_tokens),
+        tokens(usage.output_tokens),
+        tokens(usage.cached_input_tokens),
+        tokens(usage.cache_write_input_tokens),
+        tokens(usage.reasoning_tokens),
+        usage.estimated,
+    ])?;
+    Ok(())
+}
+
+fn add_lost_to_costs(
+    connection: &Connection,
+    [day, team, experiment, model]: &[String; 4],
+    calls: i64,
+    cost: i64,
+) -> Result<(), rusqlite::Error> {
+    connection.prepare_cached(ADD_TO_COSTS)?.execute(params![
+        day, team, experiment, model, calls, 0, cost, 0, 0, 0, 0, 0, 0
+    ])?;
+    Ok(())
+}
+
+/// Charges in full what is held and was due by then; says how much there was. Such
+/// holds may still be corrected for a day.
+fn charge_lost(
+    connection: &Connection,
+    due_ms: u64,
+    now_ms: u64,
+) -> Result<usize, rusqlite::Error> {
+    connection
+        .prepare_cached("DELETE FROM holds WHERE lost = 1 AND due_ms <= ?1")?
+        .execute([signed(now_ms)])?;
+    let due: Vec<(String, Held)> = connection
+        .prepare_cached(
+            "SELECT attempt, day, team, experiment, model, most FROM holds
+             WHERE lost = 0 AND due_ms <= ?1",
+        )?
+        .query_map([signed(due_ms)], |row| {
+            let held = Held {
+                account: [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?],
+                most: row.get(5)?,
+                lost: true,
+            };
+            Ok((row.get(0)?, held))
+        })?
+        .collect::<Result<_, _>>()?;
+    let corrected_until = u64::try_from(CORRECTED_WITHIN.as_millis()).unwrap_or(u64::MAX);
+    for (attempt, held) in &due {
+        let [_, team, experiment, _] = &held.account;
+        add_to_purse(connection, scopes(team, experiment), held.most, -held.most)?;
+        add_lost_to_costs(connection, &held.account, 1, held.most)?;
+        connection
+            .prepare_cached("UPDATE holds SET lost = 1, due_ms = ?2 WHERE attempt = ?1")?
+            .execute(params![
+                attempt,
+                signed(now_ms.saturating_add(corrected_until))
+            ])?;
+    }
+    Ok(due.len())
+}
+
+fn list_costs(
+    connection: &Connection,
+    filter: &CostFilter,
+) -> Result<Vec<CostRow>, rusqlite::Error> {
+    let rows = connection
+        .prepare_cached(
+            "SELECT * FROM costs WHERE calls > 0 ORDER BY day, team, experiment, model",
+        )?
+        .query_map([], read_cost_row)?
+        .collect::<Result<Vec<_>, _>>()?;
+    let rows = rows.into_iter().filter(|row| filter.takes(&row.account));
+    Ok(rows.collect())
+}
+
+fn read_cost_row(row: &Row<'_>) -> Result<CostRow, rusqlite::Error> {
+    let day: String = row.get("day")?;
+    Ok(CostRow {
+        account: Account {
+            day: day.parse::<Day>().unwrap_or_default(),
+            team: row.get("team")?,
+            experiment: row.get("experiment")?,
+            model: row.get("model")?,
+        },
+        calls: count(row, 4)?,
+        unpriced_calls: count(row, 5)?,
+        cost: NanoDollars(count(row, 6)?),
+        usage: Usage {
+            input_tokens: count(row, 7)?,
+            output_tokens: count(row, 8)?,
+            cached_input_tokens: count(row, 9)?,
+            cache_write_input_tokens: count(row, 10)?,
+            reasoning_tokens: count(row, 11)?,
+            estimated: count(row, 12)? > 0,
+        },
+    })
+}
+
+fn list_standings(connection: &Connection) -> Result<Vec<Standing>, rusqlite::Error> {
+    let mut standings = connection
+        .prepare_cached("SELECT kind, name, spent, reserved, budget FROM purse")?
+        .query_map([], |row| {
+            let (kind, name): (String, String) = (row.get(0)?, row.get(1)?);
+            let budget: Option<i64> = row.get(4)?;
+            Ok(Standing {
+                scope: scope(&kind, &name),
+                spent: NanoDollars(count(row, 2)?),
+                reserved: NanoDollars(count(row, 3)?),
+                last_budget: budget.map(|budget| NanoDollars(u64::try_from(budget).unwrap_or(0))),
+            })
+        })?
+        .collect::<Result<Vec<_>, _>>()?;
+    standings.sort_by(|left, right| left.scope.cmp(&right.scope));
+    Ok(standings)
+}
+
+fn scope(kind: &str, name: &str) -> Scope {
+    match kind {
+        "team" => Scope::Team(name.to_owned()),
+        _ => Scope::Experiment(name.to_owned()),
+    }
+}
+
+fn count(row: &Row<'_>, column: usize) -> Result<u64, rusqlite::Error> {
+    let number: i64 = row.get(column)?;
+    Ok(u64::try_from(number).unwrap_or(0))
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+fn failed(operation: &'static str) -> impl Fn(LedgerError) -> PurseError {
+    move |source| PurseError::Embedded { operation, source }
+}

@@ -1,0 +1,368 @@
+//! The purse in Redis, shared by all replicas. Every change is one script call, so
+//! a gateway that is killed leaves nothing half done; what survives a crash of
+//! Redis is what its AOF setting keeps. Without Redis nothing is reserved, because
+//! nobody would know what is left.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use redis::aio::ConnectionManager;
+use redis::{RedisError, Script};
+
+use super::{
+    Account, Attempt, Bill, CostFilter, CostRow, Hold, Purse, PurseError, Scope, Shortage,
+    Standing, Verdict, bounded, bounded_budget,
+};
+use crate::decision::Usage;
+use crate::money::{Day, NanoDollars};
+
+// The braces keep all of it on one node of a cluster.
+const HOLDS: &str = "agon:purse:{money}:holds";
+const DUE: &str = "agon:purse:{money}:due";
+const LOST: &str = "agon:purse:{money}:lost";
+const SPENT: &str = "agon:purse:{money}:spent";
+const RESERVED: &str = "agon:purse:{money}:reserved";
+const BUDGETS: &str = "agon:purse:{money}:budgets";
+const DAYS: &str = "agon:purse:{money}:days";
+const ROWS: &str = "agon:purse:{money}:rows:";
+const SETTLED: &str = "agon:purse:{money}:settled:";
+
+/// A settlement is remembered as one bit. So many share a key of 128 KiB at most,
+/// which lasts for six minutes of 3,000 calls a second.
+const BITS_PER_KEY: u64 = 1 << 20;
+
+/// A gateway repeats a settlement for as long as it lives and Redis is away;
+/// nobody leaves Redis away for longer.
+const SETTLED_FOR: Duration = Duration::from_secs(24 * 3_600);
+
+/// For as long, a hold that was given up for lost may still be settled.
+const CORRECTED_WITHIN: Duration = SETTLED_FOR;
+
+/// Holds charged in one script call, so that no other call waits for long.
+const SWEEP: usize = 500;
+
+/// A purse that several replicas share.
+pub struct RedisPurse {
+    connection: ConnectionManager,
+    reserve: Script,
+    settle: Script,
+    sweep: Script,
+}
+
+impl RedisPurse {
+    /// A purse over a connection.
+    pub fn new(connection: ConnectionManager) -> Self {
+        Self {
+            connection,
+            reserve: Script::new(include_str!("../../scripts/money_reserve_v1.lua")),
+            settle: Script::new(include_str!("../../scripts/money_settle_v1.lua")),
+            sweep: Script::new(include_str!("../../scripts/money_sweep_v1.lua")),
+        }
+    }
+
+    async fn reserve_once(&self, hold: &Hold) -> Result<Verdict, PurseError> {
+        let account = &hold.account;
+        let most = bounded(hold.most.0).to_string();
+        let [team, experiment] = scopes(account);
+        let row = row(account);
+        let day = account.day.to_string();
+        let note = json(&[&most, &day, &row, &team, &experiment]);
+        let budget = |budget: Option<NanoDollars>| {
+            budget.map_or(String::new(), |budget| bounded_budget(budget).0.to_string())
+        };
+        let mut connection = self.connection.clone();
+        let answer: Vec<String> = self
+            .reserve
+            .key(HOLDS)
+            .key(DUE)
+            .key(SPENT)
+            .key(RESERVED)
+            .key(BUDGETS)
+            .arg(hold.attempt.to_string())
+            .arg(&most)
+            .arg(millis(hold.lasts))
+            .arg(note)
+            .arg(&team)
+            .arg(budget(hold.budgets.team))
+            .arg(&experiment)
+            .arg(budget(hold.budgets.experiment))
+            .invoke_async(&mut connection)
+            .await
+            .map_err(failed("reserve money"))?;
+        let words: Vec<&str> = answer.iter().map(String::as_str).collect();
+        match words[..] {
+            ["granted"] => Ok(Verdict::Granted),
+            ["wait"] => Ok(Verdict::Wait),
+            ["spent", scope, spent, reserved] => {
+                let of_team = scope == team;
+                let budget = if of_team {
+                    hold.budgets.team
+                } else {
+                    hold.budgets.experiment
+                };
+                Ok(Verdict::Spent(Shortage {
+                    scope: if of_team {
+                        Scope::Team(account.team.clone())
+                    } else {
+                        Scope::Experiment(account.experiment.clone())
+                    },
+                    budget: budget.unwrap_or_default(),
+                    spent: amount(spent),
+                    reserved: amount(reserved),
+                }))
+            }
+            _ => Err(failed("reserve money")(RedisError::from((
+                redis::ErrorKind::UnexpectedReturnType,
+                "the reserve script answered something unknown",
+            )))),
+        }
+    }
+
+    /// Charges holds whose holders have died; says whether there were any.
+    async fn sweep(&self) -> Result<bool, PurseError> {
+        let mut any = false;
+        loop {
+            let mut connection = self.connection.clone();
+            let swept: usize = self
+                .sweep
+                .key(HOLDS)
+                .key(DUE)
+                .key(LOST)
+                .key(SPENT)
+                .key(RESERVED)
+                .key(DAYS)
+                .arg(ROWS)
+                .arg(SWEEP)
+                .arg(millis(CORRECTED_WITHIN))
+                .invoke_async(&mut connection)
+                .await
+                .map_err(failed("charge lost calls"))?;
+            any |= swept > 0;
+            if swept < SWEEP {
+                return Ok(any);
+            }
+        }
+    }
+
+    fn settle_call(&self, attempt: &Attempt, day: &str) -> redis::ScriptInvocation<'_> {
+        let part = attempt.number / BITS_PER_KEY;
+        let mut call = self.settle.prepare_invoke();
+        call.key(format!("{SETTLED}{}:{part}", attempt.owner))
+            .key(HOLDS)
+            .key(DUE)
+            .key(LOST)
+            .key(SPENT)
+            .key(RESERVED)
+            .key(DAYS)
+            .key(format!("{ROWS}{day}"))
+            .arg(attempt.to_string())
+            .arg(attempt.number % BITS_PER_KEY)
+            .arg(millis(SETTLED_FOR))
+            .arg(ROWS)
+            .arg(day);
+        call
+    }
+}
+
+#[async_trait]
+impl Purse for RedisPurse {
+    async fn reserve(&self, hold: &Hold) -> Result<Verdict, PurseError> {
+        let verdict = self.reserve_once(hold).await?;
+        // What is in the way may be reserved for calls that nobody will settle.
+        if verdict == Verdict::Wait && self.sweep().await? {
+            return self.reserve_once(hold).await;
+        }
+        Ok(verdict)
+    }
+
+    async fn settle(&self, bill: &Bill) -> Result<(), PurseError> {
+        let day = bill.account.day.to_string();
+        let [team, experiment] = scopes(&bill.account);
+        let mut call = self.settle_call(&bill.attempt, &day);
+        call.arg(row(&bill.account))
+            .arg(team)
+            .arg(experiment)
+            .arg(bounded(bill.cost.unwrap_or_default().0));
+        let usage = &bill.usage;
+        let columns = [
+            ("calls", 1),
+            ("unpriced", u64::from(bill.cost.is_none())),
+            ("input", usage.input_tokens),
+            ("output", usage.output_tokens),
+            ("cached", usage.cached_input_tokens),
+            ("written", usage.cache_write_input_tokens),
+            ("reasoning", usage.reasoning_tokens),
+            ("estimated", u64::from(usage.estimated)),
+        ];
+        for (column, number) in columns {
+            if number > 0 {
+                call.arg(column).arg(bounded(number));
+            }
+        }
+        let mut connection = self.connection.clone();
+        let _settled: i64 = call
+            .invoke_async(&mut connection)
+            .await
+            .map_err(failed("settle a call"))?;
+        Ok(())
+    }
+
+    async fn release(&self, attempt: &Attempt) -> Result<(), PurseError> {
+        let mut connection = self.connection.clone();
+        let _settled: i64 = self
+            .settle_call(attempt, "")
+            .invoke_async(&mut connection)
+            .await
+            .map_err(failed("release a hold"))?;
+        Ok(())
+    }
+
+    async fn costs(&self, filter: &CostFilter) -> Result<Vec<CostRow>, PurseError> {
+        self.sweep().await?;
+        let mut connection = self.connection.clone();
+        let days: Vec<String> = redis::cmd("SMEMBERS")
+            .arg(DAYS)
+            .query_async(&mut connection)
+            .await
+            .map_err(failed("list costs"))?;
+        let days = days.iter().filter_map(|day| day.parse::<Day>().ok());
+        let mut rows = BTreeMap::new();
+        for day in days.filter(|day| filter.takes_day(*day)) {
+            let fields: Vec<(String, i64)> = redis::cmd("HGETALL")
+                .arg(format!("{ROWS}{day}"))
+                .query_async(&mut connection)
+                .await
+                .map_err(failed("list costs"))?;
+            for (field, number) in fields {
+                let Some((account, column)) = read_field(day, &field) else {
+                    continue;
+                };
+                if filter.takes(&account) {
+                    let row = rows.entry(account);
+                    add(row.or_default(), column, u64::try_from(number).unwrap_or(0));
+                }
+            }
+        }
+        let rows = rows.into_iter().map(|(account, sums)| CostRow {
+            account,
+            calls: sums.calls,
+            usage: sums.usage,
+            cost: sums.cost,
+            unpriced_calls: sums.unpriced,
+        });
+        Ok(rows.filter(|row| row.calls > 0).collect())
+    }
+
+    async fn standings(&self) -> Result<Vec<Standing>, PurseError> {
+        self.sweep().await?;
+        let mut connection = self.connection.clone();
+        type Amounts = BTreeMap<String, i64>;
+        let (spent, reserved, budgets): (Amounts, Amounts, Amounts) = redis::pipe()
+            .atomic()
+            .hgetall(SPENT)
+            .hgetall(RESERVED)
+            .hgetall(BUDGETS)
+            .query_async(&mut connection)
+            .await
+            .map_err(failed("look at budgets"))?;
+        let mut names: Vec<&String> = spent
+            .keys()
+            .chain(reserved.keys())
+            .chain(budgets.keys())
+            .collect();
+        names.sort_unstable();
+        names.dedup();
+        let number = |amounts: &Amounts, name: &String| {
+            let amount = amounts.get(name).copied()?;
+            Some(NanoDollars(u64::try_from(amount).unwrap_or(0)))
+        };
+        let mut standings: Vec<Standing> = names
+            .into_iter()
+            .filter_map(|name| {
+                Some(Standing {
+                    scope: read_scope(name)?,
+                    spent: number(&spent, name).unwrap_or_default(),
+                    reserved: number(&reserved, name).unwrap_or_default(),
+                    last_budget: number(&budgets, name),
+                })
+            })
+            .collect();
+        standings.sort_by(|left, right| left.scope.cmp(&right.scope));
+        Ok(standings)
+    }
+}
+
+#[derive(Default)]
+struct Sums {
+    calls: u64,
+    unpriced: u64,
+    cost: NanoDollars,
+    usage: Usage,
+}
+
+fn add(sums: &mut Sums, column: &str, number: u64) {
+    match column {
+        "calls" => sums.calls = number,
+        "unpriced" => sums.unpriced = number,
+        "cost" => sums.cost = NanoDollars(number),
+        "input" => sums.usage.input_tokens = number,
+        "output" => sums.usage.output_tokens = number,
+        "cached" => sums.usage.cached_input_tokens = number,
+        "written" => sums.usage.cache_write_input_tokens = number,
+        "reasoning" => sums.usage.reasoning_tokens = number,
+        "estimated" => sums.usage.estimated = number > 0,
+        // A later version may count more.
+        _ => {}
+    }
+}
+
+fn scopes(account: &Account) -> [String; 2] {
+    let experiment = match account.experiment.as_str() {
+        "" => String::new(),
+        id => format!("experiment/{id}"),
+    };
+    [format!("team/{}", account.team), experiment]
+}
+
+fn read_scope(name: &str) -> Option<Scope> {
+    let (kind, name) = name.split_once('/')?;
+    match kind {
+        "team" => Some(Scope::Team(name.to_owned())),
+        "experiment" => Some(Scope::Experiment(name.to_owned())),
+        _ => None,
+    }
+}
+
+/// A row's name ends in a bracket, which no column has.
+fn row(account: &Account) -> String {
+    json(&[&account.team, &account.experiment, &account.model])
+}
+
+fn read_field(day: Day, field: &str) -> Option<(Account, &str)> {
+    let (row, column) = field.split_at(field.rfind(']')? + 1);
+    let [team, experiment, model] = serde_json::from_str(row).ok()?;
+    let account = Account {
+        day,
+        team,
+        experiment,
+        model,
+    };
+    Some((account, column))
+}
+
+fn json(texts: &[&str]) -> String {
+    serde_json::Value::from(texts).to_string()
+}
+
+fn amount(text: &str) -> NanoDollars {
+    NanoDollars(text.parse().unwrap_or_default())
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+fn failed(operation: &'static str) -> impl Fn(RedisError) -> PurseError {
+    move |source| PurseError::Redis { operation, source }
+}
