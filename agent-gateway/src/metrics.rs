@@ -7,6 +7,7 @@ use std::time::Duration;
 use agon_service_kit::metrics::Metric;
 
 use crate::decision::Usage;
+use crate::money::NanoDollars;
 
 const DECISIONS: &str = "agon_gateway_decisions_total";
 const REQUESTS: &str = "agon_gateway_provider_requests_total";
@@ -17,8 +18,13 @@ const WAITING: &str = "agon_gateway_waiting";
 const IN_FLIGHT: &str = "agon_gateway_in_flight";
 const STORE_ANSWERS: &str = "agon_gateway_store_answers";
 
+const COST: &str = "agon_gateway_cost_nanodollars_total";
+const UNPRICED: &str = "agon_gateway_unpriced_calls_total";
+const RESERVED: &str = "agon_gateway_reserved_nanodollars_total";
+const SETTLED: &str = "agon_gateway_settled_nanodollars_total";
+
 /// All of them, for the process to describe at start.
-pub const METRICS: [Metric; 8] = [
+pub const METRICS: [Metric; 12] = [
     Metric::counter(
         DECISIONS,
         "Decisions answered, by outcome (called, ledger, failed)",
@@ -41,6 +47,23 @@ pub const METRICS: [Metric; 8] = [
     Metric::gauge(
         STORE_ANSWERS,
         "1 while the shared store answers, 0 while it does not",
+    ),
+    Metric::counter(
+        COST,
+        "Cost of calls in billionths of a dollar, by team and model; calls that may have been \
+         used count at their most",
+    ),
+    Metric::counter(
+        UNPRICED,
+        "Calls whose price is not known, by team and model",
+    ),
+    Metric::counter(
+        RESERVED,
+        "Held in budgets before calls in billionths of a dollar, by team",
+    ),
+    Metric::counter(
+        SETTLED,
+        "Charged of what was held in billionths of a dollar, by team",
     ),
 ];
 
@@ -90,4 +113,23 @@ pub fn move_in_flight(by: f64) {
 /// Whether the shared store answers.
 pub fn set_store_answers(answers: bool) {
     metrics::gauge!(STORE_ANSWERS).set(f64::from(u8::from(answers)));
+}
+
+/// What a call cost; absent when its price is not known.
+pub fn count_cost(team: &str, model: &str, cost: Option<NanoDollars>) {
+    let (team, model) = (team.to_owned(), model.to_owned());
+    match cost {
+        Some(cost) => metrics::counter!(COST, "team" => team, "model" => model).increment(cost.0),
+        None => metrics::counter!(UNPRICED, "team" => team, "model" => model).increment(1),
+    }
+}
+
+/// Money was held in a budget.
+pub fn count_reserved(team: &str, most: NanoDollars) {
+    metrics::counter!(RESERVED, "team" => team.to_owned()).increment(most.0);
+}
+
+/// Of money that was held, this much was charged.
+pub fn count_settled(team: &str, cost: NanoDollars) {
+    metrics::counter!(SETTLED, "team" => team.to_owned()).increment(cost.0);
 }

@@ -2,6 +2,7 @@
 //! what was. No floats: sums of many small prices must come out the same in any
 //! order. Called by the configuration, by `deciding.rs` and by whoever plans.
 
+pub(crate) mod accounts;
 mod day;
 mod price;
 pub mod purse;

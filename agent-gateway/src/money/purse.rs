@@ -134,8 +134,9 @@ impl fmt::Display for Scope {
 pub enum Verdict {
     /// The hold stands.
     Granted,
-    /// It would fit if calls under way turn out cheaper than they may be.
-    Wait,
+    /// It would fit in this budget if calls under way turn out cheaper than they
+    /// may be.
+    Wait(Scope),
     /// It does not fit, whatever becomes of the calls under way.
     Spent(Shortage),
 }

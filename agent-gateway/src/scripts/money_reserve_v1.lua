@@ -16,7 +16,7 @@
 -- ARGV[7], ARGV[8]  scope of the experiment ("" for none), its budget ("" for none)
 --
 -- Result   {"granted"}                        the hold stands (also when it stood before)
---          {"wait"}                           it would fit if calls under way cost less
+--          {"wait", scope}                    it would fit if calls under way cost less
 --          {"spent", scope, spent, reserved}  it does not fit whatever they cost
 if ARGV[8] ~= '' then
   redis.call('HSET', KEYS[5], ARGV[7], ARGV[8])
@@ -25,7 +25,7 @@ if redis.call('HEXISTS', KEYS[1], ARGV[1]) == 1 then
   return {'granted'}
 end
 local most = tonumber(ARGV[2])
-local waits = false
+local waits
 for i = 5, 7, 2 do
   if ARGV[i] ~= '' and ARGV[i + 1] ~= '' then
     local budget = tonumber(ARGV[i + 1])
@@ -34,11 +34,13 @@ for i = 5, 7, 2 do
     if tonumber(spent) + most > budget then
       return {'spent', ARGV[i], spent, reserved}
     end
-    waits = waits or tonumber(spent) + tonumber(reserved) + most > budget
+    if not waits and tonumber(spent) + tonumber(reserved) + most > budget then
+      waits = ARGV[i]
+    end
   end
 end
 if waits then
-  return {'wait'}
+  return {'wait', waits}
 end
 local time = redis.call('TIME')
 local now = time[1] * 1000 + math.floor(time[2] / 1000)

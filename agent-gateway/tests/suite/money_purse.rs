@@ -165,6 +165,14 @@ fn bill(number: u64, cost: Option<u64>) -> Bill {
     }
 }
 
+fn wait_for_team() -> Verdict {
+    Verdict::Wait(Scope::Team("t".to_owned()))
+}
+
+fn wait_for_experiment() -> Verdict {
+    Verdict::Wait(Scope::Experiment("e".to_owned()))
+}
+
 async fn reserve(purse: &dyn Purse, hold: Hold) -> Verdict {
     purse.reserve(&hold).await.unwrap()
 }
@@ -224,7 +232,7 @@ async fn call_that_may_fit_later_waits_and_one_that_cannot_is_told_why(ground: &
     reserve(&*purse, hold(1, 60, Some(100), None)).await;
     assert_eq!(
         reserve(&*purse, hold(2, 41, Some(100), None)).await,
-        Verdict::Wait
+        wait_for_team()
     );
     assert_eq!(
         reserve(&*purse, hold(3, 40, Some(100), None)).await,
@@ -249,7 +257,7 @@ async fn smaller_of_two_budgets_binds_and_neither_is_touched_alone(ground: &dyn 
     let purse = ground.open().await;
     reserve(&*purse, hold(1, 50, Some(1_000), Some(100))).await;
     let waits = reserve(&*purse, hold(2, 60, Some(1_000), Some(100))).await;
-    assert_eq!(waits, Verdict::Wait);
+    assert_eq!(waits, wait_for_experiment());
     assert_eq!(team(&*purse).await, (0, 50));
     // Spent in one is final, though the other would have it wait.
     let spent = reserve(&*purse, hold(3, 101, Some(150), Some(100))).await;
@@ -261,7 +269,7 @@ async fn smaller_of_two_budgets_binds_and_neither_is_touched_alone(ground: &dyn 
     // Another experiment of the team has its own money but not its own team.
     let mut other = hold(4, 990, Some(1_000), Some(1_000));
     other.account.experiment = "f".to_owned();
-    assert_eq!(reserve(&*purse, other).await, Verdict::Wait);
+    assert_eq!(reserve(&*purse, other).await, wait_for_team());
 }
 
 async fn attempt_is_held_and_charged_once_however_often_it_is_said(ground: &dyn Ground) {
@@ -331,7 +339,7 @@ async fn hold_of_the_dead_is_spent_in_full_and_corrected_if_they_were_not(ground
     }
     assert_eq!(
         reserve(&*purse, hold(3, 21, Some(100), None)).await,
-        Verdict::Wait
+        wait_for_team()
     );
     ground.pass(SHORT);
     // Nobody will settle them: waiting becomes being told.

@@ -4,6 +4,8 @@
 //! crash forgets none; one process owns the file, so that the holds it finds when
 //! it opens are all of the dead.
 
+mod lists;
+
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,10 +18,9 @@ use super::{
     Account, Attempt, Bill, CostFilter, CostRow, Hold, Purse, PurseError, Scope, Shortage,
     Standing, Verdict, bounded, bounded_budget,
 };
-use crate::decision::Usage;
 use crate::ledger::embedded::SharedFile;
 use crate::ledger::{EmbeddedLedger, LedgerError};
-use crate::money::{Day, NanoDollars};
+use crate::money::NanoDollars;
 
 /// A settlement is only said again while its first saying is in doubt, and here
 /// that ends with the process; so many is many times what can be under way.
@@ -139,7 +140,7 @@ impl Purse for EmbeddedPurse {
         let reserved = self.file.work("reserve money", move |connection| {
             note_budget(connection, &hold)?;
             let verdict = reserve(connection, &hold, now_ms)?;
-            if verdict == Verdict::Wait && charge_lost(connection, now_ms, now_ms)? > 0 {
+            if matches!(verdict, Verdict::Wait(_)) && charge_lost(connection, now_ms, now_ms)? > 0 {
                 return reserve(connection, &hold, now_ms);
             }
             Ok(verdict)
@@ -162,7 +163,7 @@ impl Purse for EmbeddedPurse {
         let now_ms = self.file.now_ms();
         let listed = self.file.work("list costs", move |connection| {
             charge_lost(connection, now_ms, now_ms)?;
-            list_costs(connection, &filter)
+            lists::costs(connection, &filter)
         });
         listed.await.map_err(failed("list costs"))
     }
@@ -171,7 +172,7 @@ impl Purse for EmbeddedPurse {
         let now_ms = self.file.now_ms();
         let listed = self.file.work("look at budgets", move |connection| {
             charge_lost(connection, now_ms, now_ms)?;
-            list_standings(connection)
+            lists::standings(connection)
         });
         listed.await.map_err(failed("look at budgets"))
     }
@@ -262,7 +263,7 @@ fn reserve(connection: &Connection, hold: &Hold, now_ms: u64) -> Result<Verdict,
         (hold.budgets.team, "team", team),
         (hold.budgets.experiment, "experiment", experiment),
     ];
-    let mut waits = false;
+    let mut waits = None;
     for (budget, kind, name) in ceilings {
         let Some(budget) = budget else {
             continue;
@@ -277,10 +278,12 @@ fn reserve(connection: &Connection, hold: &Hold, now_ms: u64) -> Result<Verdict,
                 reserved: NanoDollars(reserved),
             }));
         }
-        waits |= spent.saturating_add(reserved).saturating_add(most) > ceiling;
+        if waits.is_none() && spent.saturating_add(reserved).saturating_add(most) > ceiling {
+            waits = Some(scope(kind, name));
+        }
     }
-    if waits {
-        return Ok(Verdict::Wait);
+    if let Some(scope) = waits {
+        return Ok(Verdict::Wait(scope));
     }
     let lasts_ms = u64::try_from(hold.lasts.as_millis()).unwrap_or(u64::MAX);
     let due_ms = signed(now_ms.saturating_add(lasts_ms));
@@ -420,61 +423,6 @@ fn charge_lost(
             ])?;
     }
     Ok(due.len())
-}
-
-fn list_costs(
-    connection: &Connection,
-    filter: &CostFilter,
-) -> Result<Vec<CostRow>, rusqlite::Error> {
-    let rows = connection
-        .prepare_cached(
-            "SELECT * FROM costs WHERE calls > 0 ORDER BY day, team, experiment, model",
-        )?
-        .query_map([], read_cost_row)?
-        .collect::<Result<Vec<_>, _>>()?;
-    let rows = rows.into_iter().filter(|row| filter.takes(&row.account));
-    Ok(rows.collect())
-}
-
-fn read_cost_row(row: &Row<'_>) -> Result<CostRow, rusqlite::Error> {
-    let day: String = row.get("day")?;
-    Ok(CostRow {
-        account: Account {
-            day: day.parse::<Day>().unwrap_or_default(),
-            team: row.get("team")?,
-            experiment: row.get("experiment")?,
-            model: row.get("model")?,
-        },
-        calls: count(row, 4)?,
-        unpriced_calls: count(row, 5)?,
-        cost: NanoDollars(count(row, 6)?),
-        usage: Usage {
-            input_tokens: count(row, 7)?,
-            output_tokens: count(row, 8)?,
-            cached_input_tokens: count(row, 9)?,
-            cache_write_input_tokens: count(row, 10)?,
-            reasoning_tokens: count(row, 11)?,
-            estimated: count(row, 12)? > 0,
-        },
-    })
-}
-
-fn list_standings(connection: &Connection) -> Result<Vec<Standing>, rusqlite::Error> {
-    let mut standings = connection
-        .prepare_cached("SELECT kind, name, spent, reserved, budget FROM purse")?
-        .query_map([], |row| {
-            let (kind, name): (String, String) = (row.get(0)?, row.get(1)?);
-            let budget: Option<i64> = row.get(4)?;
-            Ok(Standing {
-                scope: scope(&kind, &name),
-                spent: NanoDollars(count(row, 2)?),
-                reserved: NanoDollars(count(row, 3)?),
-                last_budget: budget.map(|budget| NanoDollars(u64::try_from(budget).unwrap_or(0))),
-            })
-        })?
-        .collect::<Result<Vec<_>, _>>()?;
-    standings.sort_by(|left, right| left.scope.cmp(&right.scope));
-    Ok(standings)
 }
 
 fn scope(kind: &str, name: &str) -> Scope {

@@ -90,23 +90,25 @@ impl RedisPurse {
             .invoke_async(&mut connection)
             .await
             .map_err(failed("reserve money"))?;
+        let scope_of = |scope: &str| {
+            if scope == team {
+                Scope::Team(account.team.clone())
+            } else {
+                Scope::Experiment(account.experiment.clone())
+            }
+        };
         let words: Vec<&str> = answer.iter().map(String::as_str).collect();
         match words[..] {
             ["granted"] => Ok(Verdict::Granted),
-            ["wait"] => Ok(Verdict::Wait),
+            ["wait", scope] => Ok(Verdict::Wait(scope_of(scope))),
             ["spent", scope, spent, reserved] => {
-                let of_team = scope == team;
-                let budget = if of_team {
-                    hold.budgets.team
-                } else {
-                    hold.budgets.experiment
+                let scope = scope_of(scope);
+                let budget = match scope {
+                    Scope::Team(_) => hold.budgets.team,
+                    Scope::Experiment(_) => hold.budgets.experiment,
                 };
                 Ok(Verdict::Spent(Shortage {
-                    scope: if of_team {
-                        Scope::Team(account.team.clone())
-                    } else {
-                        Scope::Experiment(account.experiment.clone())
-                    },
+                    scope,
                     budget: budget.unwrap_or_default(),
                     spent: amount(spent),
                     reserved: amount(reserved),
@@ -170,7 +172,7 @@ impl Purse for RedisPurse {
     async fn reserve(&self, hold: &Hold) -> Result<Verdict, PurseError> {
         let verdict = self.reserve_once(hold).await?;
         // What is in the way may be reserved for calls that nobody will settle.
-        if verdict == Verdict::Wait && self.sweep().await? {
+        if matches!(verdict, Verdict::Wait(_)) && self.sweep().await? {
             return self.reserve_once(hold).await;
         }
         Ok(verdict)
