@@ -6,12 +6,14 @@
 //! in. Called by `health.rs`, one per key, lane and replica.
 
 mod levels;
+mod round;
 #[cfg(test)]
 mod tests;
 
 use std::time::{Duration, Instant};
 
 use levels::{Level, Levels};
+use round::Round;
 
 /// Where a window starts: enough to learn from, and any server takes it.
 pub const FIRST_PLACES: u64 = 8;
@@ -31,13 +33,16 @@ const FIRST_REST: u32 = 8;
 const LONGEST_REST: u32 = 32;
 /// What used to be well and is not any more: the server has got smaller.
 const NO_LONGER_PROVEN: f64 = 0.85;
-/// A few calls that wait inside the server keep its places from running empty.
-const KEEP_BUSY: f64 = 1.25;
+/// So many more than are served, as a part of them, wait inside the server and
+/// keep its places from running empty.
+const KEEP_BUSY: f64 = 0.25;
 /// One decrease may be too little to see what it does through chance; at this
 /// part of the size it shows.
 const UNSURE: f64 = 0.4;
 /// Two sizes this near to each other are the same finding.
 const SAME_SIZE: f64 = 1.25;
+/// What the newest round counts in the usual length of answers.
+const NEWEST_ROUND: f64 = 0.1;
 /// Share of a round's answers that must have come while the window was as good
 /// as full: else the round says nothing about its size.
 const USED: f64 = 0.5;
@@ -56,7 +61,11 @@ pub struct Window {
     /// Calls from before this time were too many already; they are not counted
     /// against the smaller window.
     changed_at: Option<Instant>,
+    /// Answers to calls that began before this time are of another round.
+    round_began: Option<Instant>,
     round: Round,
+    /// Mean length of answers over many rounds.
+    usual_tokens: Option<f64>,
     levels: Levels,
 }
 
@@ -74,16 +83,6 @@ enum Phase {
     Doubting { high: Level, confirmed: bool },
 }
 
-/// Answers to calls that began since the round did.
-#[derive(Debug, Default)]
-struct Round {
-    began: Option<Instant>,
-    answers: u32,
-    answers_when_full: u32,
-    seconds: f64,
-    tokens: f64,
-}
-
 impl Default for Window {
     fn default() -> Self {
         Self {
@@ -93,7 +92,9 @@ impl Default for Window {
             proven: 1.0,
             last_rest: None,
             changed_at: None,
+            round_began: None,
             round: Round::default(),
+            usual_tokens: None,
             levels: Levels::default(),
         }
     }
@@ -120,18 +121,21 @@ impl Window {
         let full = self.in_flight as f64 >= (self.size * 0.9).floor().max(1.0);
         self.ended();
         let began = now.checked_sub(took).unwrap_or(now);
-        let round_began = *self.round.began.get_or_insert(began);
-        if began < round_began {
+        if began < *self.round_began.get_or_insert(began) {
             return;
         }
         self.round.note(took, output_tokens, full);
-        if f64::from(self.round.answers) < self.size.max(f64::from(SMALLEST_ROUND)) {
+        if f64::from(self.round.answers()) < self.size.max(f64::from(SMALLEST_ROUND)) {
             return;
         }
         let round = std::mem::take(&mut self.round);
-        self.round.began = Some(now);
-        if round.was_used() {
-            self.judge(round.level(self.size.floor()), now);
+        self.round_began = Some(now);
+        if round.used() >= USED {
+            let tokens = self.usual_tokens.unwrap_or(round.mean_tokens());
+            let seconds = round.seconds_of(tokens);
+            self.usual_tokens = Some(tokens + (round.mean_tokens() - tokens) * NEWEST_ROUND);
+            let size = self.size.floor();
+            self.judge(Level { size, seconds }, now);
         }
     }
 
@@ -199,9 +203,9 @@ impl Window {
         }
         self.levels.note(low);
         // By Little's law, the calls that were served rather than queued.
-        let alone = self.levels.below(&low).unwrap_or(low).seconds_per_token;
-        let served = high.size * alone / high.seconds_per_token;
-        self.proven = (served * KEEP_BUSY).max(low.size);
+        let alone = self.levels.below(&low).unwrap_or(low).seconds;
+        let served = high.size * alone / high.seconds;
+        self.proven = (served + (served * KEEP_BUSY).floor()).max(low.size);
         let rounds = self.rest_at(self.proven);
         self.phase = Phase::Resting { rounds };
         self.resize(self.proven, now);
@@ -262,29 +266,7 @@ impl Window {
             self.changed_at = Some(now);
         }
         self.size = size;
-        self.round = Round {
-            began: Some(now),
-            ..Round::default()
-        };
-    }
-}
-
-impl Round {
-    fn note(&mut self, took: Duration, output_tokens: u64, full: bool) {
-        self.answers += 1;
-        self.answers_when_full += u32::from(full);
-        self.seconds += took.as_secs_f64();
-        self.tokens += levels::weight_of(output_tokens);
-    }
-
-    fn was_used(&self) -> bool {
-        f64::from(self.answers_when_full) >= f64::from(self.answers) * USED
-    }
-
-    fn level(&self, size: f64) -> Level {
-        Level {
-            size,
-            seconds_per_token: self.seconds / self.tokens,
-        }
+        self.round = Round::default();
+        self.round_began = Some(now);
     }
 }

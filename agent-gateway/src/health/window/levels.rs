@@ -1,7 +1,7 @@
 //! How fast answers came at each size of a window lately, and whether a larger
-//! one brings anything. Compares by the token, because the lengths of answers
-//! vary, and by what more places gain, because a server that batches is slower
-//! with each of them and gets more done all the same. Called by `window.rs`.
+//! one brings anything. What counts is what more places gain, because a server
+//! that batches is slower with each of them and gets more done all the same.
+//! Called by `window.rs`.
 
 use std::collections::BTreeMap;
 
@@ -13,34 +13,25 @@ const CONTRAST: f64 = 1.35;
 /// Of what a larger window adds, this part at least must be lost in longer
 /// answers before it counts as useless. 0: answers are as fast as before; 1: all
 /// of it waits inside the server.
-const LOST: f64 = 0.8;
+const LOST: f64 = 0.75;
 /// The newest round of a level counts as much as all before it.
 const NEWEST: f64 = 0.5;
-/// What every call costs beside its tokens (reading the prompt, the way),
-/// expressed in tokens, so that short answers do not look slow.
-const TOKENS_PER_CALL: f64 = 32.0;
-
 /// What a round found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Level {
     /// The window's size.
     pub(super) size: f64,
-    /// Mean time of an answer by its weight.
-    pub(super) seconds_per_token: f64,
+    /// How long an answer of usual length took.
+    pub(super) seconds: f64,
 }
 
 /// What rounds found lately.
 #[derive(Debug, Default)]
 pub(super) struct Levels(BTreeMap<i32, Level>);
 
-/// The weight of an answer.
-pub(super) fn weight_of(output_tokens: u64) -> f64 {
-    output_tokens as f64 + TOKENS_PER_CALL
-}
-
 /// Whether what `high` has more than `low` is lost in longer answers.
 pub(super) fn brings_nothing(low: &Level, high: &Level) -> bool {
-    let slower = (high.seconds_per_token / low.seconds_per_token).ln();
+    let slower = (high.seconds / low.seconds).ln();
     let larger = (high.size / low.size).ln();
     larger > 0.0 && slower >= LOST * larger
 }
@@ -49,8 +40,8 @@ impl Levels {
     pub(super) fn note(&mut self, found: Level) {
         let level = self.0.entry(index(found.size)).or_insert(found);
         level.size = found.size;
-        let before = level.seconds_per_token;
-        level.seconds_per_token = before + NEWEST * (found.seconds_per_token - before);
+        let before = level.seconds;
+        level.seconds = before + NEWEST * (found.seconds - before);
     }
 
     /// Whether a smaller window would get as much done; absent: not known.
