@@ -98,6 +98,11 @@ impl KeyHealth {
         }
     }
 
+    /// The circuit lets nothing through: it is open, or its probe is on the way.
+    pub fn circuit_is_open(&self, now: Instant) -> bool {
+        self.state.lock().breaker.room(now) == Some(0)
+    }
+
     /// A call leaves; it counts as in flight until its turn is over.
     pub fn begin(self: &Arc<Self>, now: Instant) -> Turn {
         let mut state = self.state.lock();

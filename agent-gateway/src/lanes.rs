@@ -75,8 +75,16 @@ impl Lane {
         Arc::clone(&self.terms.read())
     }
 
-    /// Exchanges the terms; who waits is served under the new ones.
-    pub fn set_terms(&self, terms: LaneTerms) {
+    /// Exchanges the terms; who waits is served under the new ones. Of a key
+    /// that stays, what is known of its health stays too.
+    pub fn set_terms(&self, mut terms: LaneTerms) {
+        let before = self.terms();
+        for key in &mut terms.keys {
+            let known = before.keys.iter().find(|known| known.key.id == key.key.id);
+            if let Some(known) = known.filter(|known| known.is_adaptive() == key.is_adaptive()) {
+                key.health = Arc::clone(&known.health);
+            }
+        }
         *self.terms.write() = Arc::new(terms);
         self.line.wake();
     }
@@ -135,8 +143,17 @@ impl LaneKey {
         self.health.next_look(now)
     }
 
-    /// Its circuit lets nothing through.
+    /// Its circuit lets nothing through now.
     pub fn circuit_is_open(&self, now: Instant) -> bool {
-        matches!(self.health.outlook(now).circuit, Circuit::Open { .. })
+        self.health.circuit_is_open(now)
+    }
+
+    /// Its server failed lately and has not answered since.
+    pub fn is_down(&self, now: Instant) -> bool {
+        self.health.outlook(now).circuit != Circuit::Closed
+    }
+
+    fn is_adaptive(&self) -> bool {
+        self.limits.adaptive || self.lane_limits.adaptive
     }
 }

@@ -54,6 +54,8 @@ pub struct Want {
     pub except: Vec<KeyId>,
     /// There is another model to go to: do not wait for a circuit to close.
     pub has_alternative: bool,
+    /// How much longer to wait while every key's circuit is open.
+    pub patience: Duration,
     /// Only if it can be had at once.
     pub only_now: bool,
 }
@@ -68,6 +70,8 @@ pub enum Admitted {
     NoOtherKey,
     /// Every key's circuit is open, and the caller has an alternative.
     CircuitOpen,
+    /// Every key's circuit was open for as long as the caller is patient.
+    PatienceOver,
     /// It cannot be had at once.
     NotNow,
     /// The model is no longer configured.
@@ -93,11 +97,21 @@ pub struct Line {
     /// Granted to callers that had gone; to be settled as unused.
     returned: Mutex<Vec<Reservation>>,
     store_away: Complaint,
+    down: Mutex<Down>,
+}
+
+/// How long every key's server was down while somebody waited. That time is the
+/// provider's failure, unlike other waiting.
+#[derive(Default)]
+struct Down {
+    since_look: Option<Instant>,
+    total: Duration,
 }
 
 struct Waiter {
     want: Want,
     since: Instant,
+    down_before: Duration,
     answer: oneshot::Sender<Admitted>,
 }
 
@@ -111,6 +125,7 @@ impl Line {
         let waiter = Waiter {
             want,
             since: Instant::now(),
+            down_before: self.down(),
             answer,
         };
         let ticket = self.queue.lock().push(place.clone(), cost, waiter);
@@ -131,6 +146,11 @@ impl Line {
     /// Lets the asker look again: something was settled, held or changed.
     pub fn wake(&self) {
         self.freed.notify_one();
+    }
+
+    /// How long every key's server was down while somebody waited, in all.
+    pub fn down(&self) -> Duration {
+        self.down.lock().total
     }
 
     /// Counts for a served call what it really took of its shares.
@@ -253,12 +273,18 @@ impl Line {
         now: Instant,
     ) -> Vec<Entry<Waiter>> {
         let mut open = Vec::with_capacity(entries.len());
+        let down = !usable.is_empty() && usable.iter().all(|key| key.is_down(now));
+        let total = self.down.lock().note(down, now);
         for entry in entries {
             let except = &entry.call.want.except;
             let hopeless = if usable.is_empty() {
                 Some(Admitted::NoKeyLeft)
             } else if usable.iter().all(|key| except.contains(&key.key.id)) {
                 Some(Admitted::NoOtherKey)
+            } else if down
+                && total.saturating_sub(entry.call.down_before) >= entry.call.want.patience
+            {
+                Some(Admitted::PatienceOver)
             } else if none_ready && usable.iter().all(|key| key.circuit_is_open(now)) {
                 let alternative = entry.call.want.has_alternative;
                 alternative.then_some(Admitted::CircuitOpen)
@@ -346,6 +372,22 @@ enum Next {
     Now,
     After(Duration),
     StoreAway,
+}
+
+impl Down {
+    /// Called at each look of the asker; between two that find every key down
+    /// they were.
+    fn note(&mut self, down: bool, now: Instant) -> Duration {
+        let before = self.since_look.replace(now).filter(|_| down);
+        if !down {
+            self.since_look = None;
+        }
+        if let Some(before) = before {
+            // When nobody waited nobody looked.
+            self.total += now.saturating_duration_since(before).min(2 * LONGEST_SLEEP);
+        }
+        self.total
+    }
 }
 
 impl Ask {

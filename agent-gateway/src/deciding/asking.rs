@@ -79,6 +79,7 @@ impl Decider {
                 lasts: route.model.provider.timeout + SETTLE_MARGIN,
                 except: tried_in_vain.clone(),
                 has_alternative,
+                patience: troubles.patience_left(),
                 only_now: false,
             };
             let mut attempt = self
@@ -137,13 +138,13 @@ impl Decider {
         let lane = &route.lane;
         let place = self.place(question);
         let began = Instant::now();
-        let waiting = question.tally.waiting();
+        let (waiting, down) = (question.tally.waiting(), lane.line.down());
         let admitted = self
             .unpaid(passengers, lane.line.admit(&place, want))
             .await?;
         drop(waiting);
         metrics::observe_quota_wait(began.elapsed());
-        troubles.note_wait(began.elapsed());
+        troubles.note_wait(began.elapsed(), lane.line.down().saturating_sub(down));
         let model = || route.model.name.clone();
         let granted = match admitted {
             Admitted::Granted(granted) => *granted,
@@ -159,6 +160,7 @@ impl Decider {
                     reason: troubles.last().to_owned(),
                 });
             }
+            Admitted::PatienceOver => return Err(troubles.over(&model())),
             Admitted::CircuitOpen => return Err(DecideError::CircuitOpen { model: model() }),
             Admitted::NotNow | Admitted::Closed => {
                 return Err(DecideError::ModelGone { model: model() });

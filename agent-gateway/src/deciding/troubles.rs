@@ -81,9 +81,16 @@ impl Troubles {
     }
 
     /// Of a wait for quota, the part that a hold of our own making explains
-    /// counts as spent on the provider.
-    pub(super) fn note_wait(&mut self, waited: Duration) {
-        self.spent += waited.min(std::mem::take(&mut self.held));
+    /// counts as spent on the provider; so does the part in which its circuit
+    /// was open on every key.
+    pub(super) fn note_wait(&mut self, waited: Duration, down: Duration) {
+        let held = std::mem::take(&mut self.held);
+        self.spent += waited.min(held.max(down));
+    }
+
+    /// How much longer a failing provider is put up with.
+    pub(super) fn patience_left(&self) -> Duration {
+        self.patience.saturating_sub(self.spent)
     }
 
     /// What the provider said last.
@@ -101,11 +108,20 @@ impl Troubles {
         if self.spent < self.patience {
             return Ok(());
         }
-        Err(DecideError::PatienceOver {
+        Err(self.over(model))
+    }
+
+    /// Patience is over.
+    pub(super) fn over(&self, model: &str) -> DecideError {
+        let last = match self.last.as_str() {
+            "" => "its circuit is open, other calls failed",
+            last => last,
+        };
+        DecideError::PatienceOver {
             model: model.to_owned(),
             tries: self.tries,
-            last: self.last.clone(),
-        })
+            last: last.to_owned(),
+        }
     }
 }
 
@@ -130,7 +146,7 @@ mod tests {
     #[test]
     fn waiting_for_quota_is_not_the_providers_failure() {
         let mut troubles = Troubles::new(10 * SECOND);
-        troubles.note_wait(1_000 * SECOND);
+        troubles.note_wait(1_000 * SECOND, Duration::ZERO);
         assert!(troubles.check("m").is_ok());
     }
 
@@ -167,15 +183,25 @@ mod tests {
     }
 
     #[test]
+    fn waiting_for_a_circuit_to_close_counts() {
+        let mut troubles = Troubles::new(10 * SECOND);
+        troubles.note_wait(30 * SECOND, 4 * SECOND);
+        assert_eq!(troubles.patience_left(), 6 * SECOND);
+        troubles.note_wait(30 * SECOND, 6 * SECOND);
+        let over = troubles.check("m").unwrap_err().to_string();
+        assert!(over.contains("its circuit is open"), "{over}");
+    }
+
+    #[test]
     fn hold_counts_only_as_far_as_it_was_waited_for() {
         let mut troubles = Troubles::new(10 * SECOND);
         let hold = refusal(Remedy::HoldKey(Some(3_600 * SECOND)));
         assert_eq!(troubles.note(SECOND, &hold), 3_600 * SECOND);
         // Another key was free after a second.
-        troubles.note_wait(SECOND);
+        troubles.note_wait(SECOND, Duration::ZERO);
         assert!(troubles.check("m").is_ok());
         troubles.note(SECOND, &hold);
-        troubles.note_wait(20 * SECOND);
+        troubles.note_wait(20 * SECOND, Duration::ZERO);
         assert!(troubles.check("m").is_err());
     }
 }

@@ -4,6 +4,7 @@
 
 mod admission_contract;
 mod decisions;
+mod health;
 mod http;
 mod ledger_contract;
 mod money_purse;
