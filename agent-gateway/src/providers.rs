@@ -1,8 +1,20 @@
 //! Providers: the small contract behind which each protocol lives in a file of
 //! its own, and what may become of a call. A provider builds, sends and reads;
-//! it never waits, retries or records. Called by `deciding.rs`.
+//! it never waits, retries or records. What all protocols share stands beside
+//! them: `caller.rs` is one call from top to bottom. Called by `deciding.rs`.
 
-pub mod openai;
+mod abilities;
+mod anthropic;
+mod azure;
+mod caller;
+mod conversation;
+mod gemini;
+mod http;
+mod judging;
+mod openai;
+mod quota;
+mod reading;
+mod said;
 pub mod scripted;
 
 use std::collections::BTreeMap;
@@ -15,7 +27,9 @@ use secrecy::SecretString;
 use crate::config::{ProviderKind, ResolvedModel};
 use crate::decision::{Request, Usage};
 
-pub use openai::OpenAi;
+use caller::Caller;
+use http::Http;
+
 pub use scripted::Scripted;
 
 /// Calls one kind of provider.
@@ -88,8 +102,9 @@ pub struct Refusal {
     /// The provider may have done the work all the same (a time-out), so that
     /// the call stays charged with its estimate.
     pub maybe_used: bool,
-    /// What its headers say about the key's quota.
-    pub signals: Signals,
+    /// What its headers say about the key's quota. In a box, since a refusal is
+    /// handed on by value many times.
+    pub signals: Box<Signals>,
 }
 
 impl Refusal {
@@ -99,7 +114,7 @@ impl Refusal {
             remedy,
             reason: reason.into(),
             maybe_used: false,
-            signals: Signals::default(),
+            signals: Box::default(),
         }
     }
 }
@@ -136,9 +151,24 @@ pub struct Providers {
 }
 
 impl Providers {
-    /// The real ones, sharing one HTTP client.
+    /// The real ones, sharing one HTTP client. There is none of kind `Door`:
+    /// nobody calls a door, it is answered through.
     pub fn real() -> Result<Self, reqwest::Error> {
-        Ok(Self::single(ProviderKind::OpenAi, Arc::new(OpenAi::new()?)))
+        let http = Http::new()?;
+        let openai = Caller::new(http.clone(), openai::OpenAi);
+        let azure = Caller::new(http.clone(), azure::Azure);
+        let anthropic = Caller::new(http.clone(), anthropic::Anthropic);
+        let gemini = Caller::new(http, gemini::Gemini);
+        let mut real = Self::single(ProviderKind::OpenAi, Arc::new(openai));
+        real.set(ProviderKind::Azure, Arc::new(azure));
+        real.set(ProviderKind::Anthropic, Arc::new(anthropic));
+        real.set(ProviderKind::Gemini, Arc::new(gemini));
+        Ok(real)
+    }
+
+    /// Puts a provider in for a kind.
+    pub fn set(&mut self, kind: ProviderKind, provider: Arc<dyn Provider>) {
+        self.by_kind.insert(kind, provider);
     }
 
     /// One provider for one kind; tests put a scripted one in.

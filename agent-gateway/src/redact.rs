@@ -1,7 +1,7 @@
 //! Keeps keys out of what people read. Providers repeat keys in their
 //! complaints, and people write keys where names of keys belong. Refuses to
 //! guess beyond the call's own key and the one shape that most providers use.
-//! Called by `config.rs` and `providers/openai.rs`.
+//! Called by `config.rs` and `providers/caller.rs`.
 
 use std::borrow::Cow;
 

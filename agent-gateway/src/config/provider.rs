@@ -114,7 +114,7 @@ impl ProviderConfig {
             timeout,
             api_version: section.api_version,
             // A server that we do not know is believed to take everything; one
-            // that does not is asked with less (`providers/openai/abilities.rs`).
+            // that does not is asked with less (`providers/abilities.rs`).
             structured_output: defaults.map_or(StructuredOutput::JsonSchema, |builtin| {
                 builtin.structured_output
             }),

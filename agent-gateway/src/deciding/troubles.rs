@@ -130,7 +130,6 @@ mod tests {
     use agon_service_kit::status::ErrorClass;
 
     use super::*;
-    use crate::providers::Signals;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -139,7 +138,7 @@ mod tests {
             remedy,
             reason: "why".to_owned(),
             maybe_used: false,
-            signals: Signals::default(),
+            signals: Box::default(),
         }
     }
 

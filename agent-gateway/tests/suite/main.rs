@@ -9,6 +9,7 @@ mod http;
 mod ledger_contract;
 mod money_purse;
 mod outages;
+mod providers;
 mod redis_server;
 mod replicas;
 mod secrets;

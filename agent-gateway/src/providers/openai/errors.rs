@@ -1,279 +1,107 @@
-//! What an error of a chat completions server means: one table from status and
-//! error code to a remedy. Called by `openai.rs` for everything that is not a
-//! reply.
+//! What an error of a chat completions server means: one table for OpenAI and
+//! the servers that are compatible with it, and one of what Azure adds. Called
+//! by `openai.rs` and `azure.rs` for everything that is not a reply.
 
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
-use agon_service_kit::tasks::with_causes;
-use reqwest::StatusCode;
-use reqwest::header::{HeaderMap, RETRY_AFTER};
-use serde_json::Value;
+use super::super::http::Incoming;
+use super::super::judging::{self, Meaning, Rule, Says, rule};
+use super::super::quota;
+use super::super::reading::unreadable;
+use super::super::said::Said;
+use super::super::{Refusal, Reply};
 
-use super::super::{Refusal, Remedy, Signals};
+use Meaning::{DeadKey, Filtered, Final, NoQuotaNow, OtherKey, Passing};
+use Says::{Anything, Code, Words};
 
-/// Enough of a server's complaint to understand it, not a whole HTML page.
-const REASON_CHARS: usize = 300;
-
-/// A server that asks for more is mistaken; by then somebody has looked.
-const LONGEST_RETRY_AFTER: Duration = Duration::from_secs(24 * 3_600);
-
-/// Error codes and types that mean the account behind the key has no money or
-/// quota left, whatever the status; waiting does not help.
-const DEAD_QUOTA: [&str; 4] = [
-    "insufficient_quota",
-    "billing_hard_limit_reached",
-    "billing_not_active",
-    "account_deactivated",
+#[rustfmt::skip] // A table reads better in columns.
+const RULES: [Rule; 33] = [
+    // The account behind the key has no money or quota left; waiting is in vain.
+    rule(0, Code("insufficient_quota"), DeadKey),
+    rule(0, Code("billing_hard_limit_reached"), DeadKey),
+    rule(0, Code("billing_not_active"), DeadKey),
+    rule(0, Code("account_deactivated"), DeadKey),
+    rule(0, Code("invalid_api_key"), DeadKey),
+    rule(400, Words("incorrect api key"), DeadKey), // xAI
+    // A prompt that is filtered is an answer, as a reply that is.
+    rule(400, Code("content_filter"), Filtered), // Azure
+    rule(400, Code("ResponsibleAIPolicyViolation"), Filtered), // Azure
+    rule(400, Code("content_policy_violation"), Filtered),
+    rule(400, Words("flagged as potentially violating"), Filtered), // OpenAI's reasoning models
+    // Another key's account may have the model, or a larger limit.
+    rule(403, Code("model_not_found"), OtherKey),
+    rule(404, Code("model_not_found"), OtherKey),
+    rule(404, Code("model_not_available"), OtherKey),
+    rule(404, Words("does not exist or you do not have access"), OtherKey),
+    rule(404, Words("no endpoints found"), OtherKey), // OpenRouter: the account's privacy settings
+    rule(403, Words("does not have access to model"), OtherKey),
+    rule(429, Words("request too large"), OtherKey),
+    rule(413, Code("rate_limit_exceeded"), OtherKey), // Groq: larger than a whole minute
+    // OpenRouter forbids single prompts that its moderation flags; the key is well.
+    rule(403, Words("flagged"), Final),
+    rule(403, Code("unsupported_country_region_territory"), Final),
+    rule(400, Code("context_length_exceeded"), Final),
+    rule(401, Anything, DeadKey),
+    rule(402, Anything, DeadKey),
+    rule(403, Anything, DeadKey),
+    rule(408, Anything, Passing),
+    rule(409, Anything, Passing),
+    rule(424, Anything, Passing), // Azure: what the model depends on failed
+    rule(425, Anything, Passing),
+    rule(429, Anything, NoQuotaNow),
+    rule(498, Anything, NoQuotaNow), // Groq: capacity of the flexible tier
+    rule(501, Anything, Final),
+    rule(505, Anything, Final),
+    rule(511, Anything, Final),
 ];
-
-/// The table. Statuses that are not in it: 5xx are tried again, others given up.
-const TABLE: [(u16, Meaning); 9] = [
-    (401, Meaning::DeadKey),
-    (402, Meaning::DeadKey),
-    (403, Meaning::DeadKey),
-    (408, Meaning::Passing),
-    (409, Meaning::Passing),
-    (425, Meaning::Passing),
-    (429, Meaning::NoQuotaNow),
-    (498, Meaning::NoQuotaNow), // Groq: capacity of the flexible tier
-    (501, Meaning::Final),
-];
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Meaning {
-    DeadKey,
-    NoQuotaNow,
-    Passing,
-    Final,
-}
 
 /// The server answered with an error status.
-pub(super) fn of_status(status: StatusCode, headers: &HeaderMap, body: &[u8]) -> Refusal {
-    let said = Said::read(body);
-    let reason = match said.text.as_str() {
-        "" => format!("{status}"),
-        text => format!("{status}: {text}"),
-    };
-    let remedy = remedy(status.as_u16(), &said, retry_after(headers));
-    Refusal {
-        remedy,
-        reason,
-        maybe_used: false,
-        signals: Signals::default(),
-    }
+pub(in super::super) fn judge(incoming: &Incoming) -> Result<Reply, Refusal> {
+    judging::judge(&RULES, incoming, &Said::read(&incoming.body))
 }
 
 /// The server said success and put an error inside.
-pub(super) fn inside_success(headers: &HeaderMap, body: &[u8]) -> Option<Refusal> {
-    let said = Said::read(body);
+pub(in super::super) fn inside_success(incoming: &Incoming) -> Option<Refusal> {
+    let said = Said::read(&incoming.body);
     if said.text.is_empty() {
         return None;
     }
     if said.codes.is_empty() {
         // Words alone may come from anything that answers at the address.
-        return Some(Refusal {
-            remedy: Remedy::RetryUnreadable,
-            reason: format!("the reply holds no answer, it says: {}", said.text),
-            maybe_used: true,
-            signals: Signals::default(),
-        });
+        let reason = format!("the reply holds no answer, it says: {}", said.text);
+        return Some(unreadable(reason));
     }
-    let status = said
-        .codes
-        .iter()
-        .find_map(|code| code.parse().ok())
-        .unwrap_or(502);
+    let status = said.codes.iter().find_map(|code| code.parse().ok());
+    let meaning = judging::meaning(&RULES, status.unwrap_or(502), &said);
+    let after: Option<Duration> = quota::retry_after(&incoming.headers);
     Some(Refusal {
-        remedy: remedy(status, &said, retry_after(headers)),
-        reason: said.text,
         maybe_used: true,
-        signals: Signals::default(),
+        ..Refusal::new(judging::remedy(meaning, after), said.text)
     })
-}
-
-/// No answer came at all, or broke off.
-pub(super) fn of_transport(error: &reqwest::Error) -> Refusal {
-    Refusal {
-        remedy: Remedy::Retry(None),
-        reason: shortened(&with_causes(error)),
-        maybe_used: !error.is_connect(),
-        signals: Signals::default(),
-    }
-}
-
-fn remedy(status: u16, said: &Said, after: Option<Duration>) -> Remedy {
-    if said
-        .codes
-        .iter()
-        .any(|code| DEAD_QUOTA.contains(&code.as_str()))
-    {
-        return Remedy::QuarantineKey;
-    }
-    // OpenRouter forbids single prompts that its moderation flags; the key is well.
-    if status == 403 && said.text.contains("flagged") {
-        return Remedy::GiveUp;
-    }
-    let listed = TABLE
-        .iter()
-        .find(|(listed, _)| *listed == status)
-        .map(|(_, meaning)| *meaning);
-    let unlisted = if status >= 500 {
-        Meaning::Passing
-    } else {
-        Meaning::Final
-    };
-    match listed.unwrap_or(unlisted) {
-        Meaning::DeadKey => Remedy::QuarantineKey,
-        Meaning::NoQuotaNow => Remedy::HoldKey(after),
-        Meaning::Passing => Remedy::Retry(after),
-        Meaning::Final => Remedy::GiveUp,
-    }
-}
-
-/// What the body says, in any of the shapes servers use.
-struct Said {
-    text: String,
-    codes: Vec<String>,
-}
-
-impl Said {
-    fn read(body: &[u8]) -> Self {
-        let Ok(value) = serde_json::from_slice::<Value>(body) else {
-            let text = shortened(&String::from_utf8_lossy(body));
-            return Self {
-                text,
-                codes: Vec::new(),
-            };
-        };
-        let error = value.get("error").unwrap_or(&value);
-        let codes: Vec<String> = ["code", "type"]
-            .iter()
-            .filter_map(|field| match error.get(field)? {
-                Value::String(text) => Some(text.clone()),
-                Value::Number(number) => Some(number.to_string()),
-                _ => None,
-            })
-            .collect();
-        let message = ["message", "detail", "msg"]
-            .iter()
-            .find_map(|field| error.get(field)?.as_str())
-            .or(error.as_str())
-            .unwrap_or_default();
-        let text = match codes.first() {
-            Some(code) if !message.is_empty() => format!("{message} ({code})"),
-            Some(code) => code.clone(),
-            None => message.to_owned(),
-        };
-        Self {
-            text: shortened(&text),
-            codes,
-        }
-    }
-}
-
-/// `retry-after-ms` is finer; `retry-after` is seconds or a date.
-fn retry_after(headers: &HeaderMap) -> Option<Duration> {
-    let text = |name: &str| headers.get(name)?.to_str().ok().map(str::trim);
-    let number = |text: &str| text.parse::<f64>().ok();
-    let after = match (
-        text("retry-after-ms").and_then(number),
-        text(RETRY_AFTER.as_str()),
-    ) {
-        (Some(millis), _) => Duration::try_from_secs_f64(millis / 1_000.0).ok()?,
-        (None, None) => return None,
-        (None, Some(after)) => match number(after) {
-            Some(seconds) => Duration::try_from_secs_f64(seconds).ok()?,
-            None => {
-                let date = httpdate::parse_http_date(after).ok()?;
-                date.duration_since(SystemTime::now()).unwrap_or_default()
-            }
-        },
-    };
-    Some(after.min(LONGEST_RETRY_AFTER))
-}
-
-fn shortened(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(REASON_CHARS) {
-        Some((end, _)) => format!("{}...", &line[..end]),
-        None => line,
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use reqwest::StatusCode;
+
+    use super::super::super::Remedy;
     use super::*;
 
-    fn headers(pairs: &[(&'static str, &str)]) -> HeaderMap {
-        pairs
-            .iter()
-            .map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()))
-            .collect()
-    }
-
-    fn judged(status: u16, head: &[(&'static str, &str)], body: &str) -> Remedy {
-        let status = StatusCode::from_u16(status).unwrap();
-        of_status(status, &headers(head), body.as_bytes()).remedy
-    }
-
-    #[test]
-    fn every_golden_error_has_its_remedy() {
-        let second = Some(Duration::from_secs(1));
-        let quota = r#"{"error":{"message":"You exceeded","type":"insufficient_quota","code":"insufficient_quota"}}"#;
-        let rate =
-            r#"{"error":{"message":"Rate limit","type":"requests","code":"rate_limit_exceeded"}}"#;
-        assert_eq!(judged(429, &[], quota), Remedy::QuarantineKey);
-        assert_eq!(
-            judged(429, &[("retry-after", "1")], rate),
-            Remedy::HoldKey(second)
-        );
-        assert_eq!(judged(429, &[], "slow down"), Remedy::HoldKey(None));
-        assert_eq!(judged(401, &[], "{}"), Remedy::QuarantineKey);
-        assert_eq!(judged(402, &[], "{}"), Remedy::QuarantineKey);
-        assert_eq!(judged(403, &[], ""), Remedy::QuarantineKey);
-        let flagged = r#"{"error":{"code":403,"message":"Your input was flagged"}}"#;
-        assert_eq!(judged(403, &[], flagged), Remedy::GiveUp);
-        assert_eq!(judged(500, &[], "<html>"), Remedy::Retry(None));
-        assert_eq!(
-            judged(503, &[("retry-after-ms", "1000")], ""),
-            Remedy::Retry(second)
-        );
-        assert_eq!(judged(529, &[], ""), Remedy::Retry(None));
-        assert_eq!(judged(408, &[], ""), Remedy::Retry(None));
-        for status in [400, 404, 413, 422, 501, 301] {
-            assert_eq!(judged(status, &[], ""), Remedy::GiveUp, "{status}");
-        }
-    }
-
-    #[test]
-    fn retry_after_is_read_in_all_its_forms() {
-        assert_eq!(
-            retry_after(&headers(&[("retry-after", "2.5")])),
-            Some(Duration::from_millis(2_500))
-        );
-        let both = headers(&[("retry-after", "2"), ("retry-after-ms", "150")]);
-        assert_eq!(retry_after(&both), Some(Duration::from_millis(150)));
-        let past = headers(&[("retry-after", "Wed, 21 Oct 2015 07:28:00 GMT")]);
-        assert_eq!(retry_after(&past), Some(Duration::ZERO));
-        assert_eq!(retry_after(&headers(&[("retry-after", "-3")])), None);
-        assert_eq!(retry_after(&headers(&[("retry-after", "soon")])), None);
-        let absurd = retry_after(&headers(&[("retry-after", "1e19")]));
-        assert_eq!(absurd, Some(LONGEST_RETRY_AFTER));
+    fn inside(body: &[u8]) -> Option<Refusal> {
+        inside_success(&Incoming {
+            status: StatusCode::OK,
+            headers: Default::default(),
+            body: body.to_vec(),
+        })
     }
 
     #[test]
     fn error_inside_a_success_is_judged_by_its_own_code() {
-        let body = br#"{"error":{"code":429,"message":"upstream busy"}}"#;
-        let refusal = inside_success(&HeaderMap::new(), body).unwrap();
+        let refusal = inside(br#"{"error":{"code":429,"message":"upstream busy"}}"#).unwrap();
         assert_eq!(refusal.remedy, Remedy::HoldKey(None));
         assert_eq!(refusal.reason, "upstream busy (429)");
-        assert!(inside_success(&HeaderMap::new(), b"{}").is_none());
-    }
-
-    #[test]
-    fn reason_is_one_short_line() {
-        let page = format!("<html>\n{}</html>", "x ".repeat(4_000));
-        let refusal = of_status(StatusCode::BAD_GATEWAY, &HeaderMap::new(), page.as_bytes());
-        assert!(refusal.reason.len() < 400 && !refusal.reason.contains('\n'));
+        assert!(inside(b"{}").is_none());
+        let welcome = inside(br#"{"message":"welcome"}"#).unwrap();
+        assert_eq!(welcome.remedy, Remedy::RetryUnreadable);
     }
 }

@@ -1,49 +1,31 @@
 //! Reads a chat completion. Servers agree on where the answer stands and on
-//! little else, so that everything beside it is read leniently: an answer that
-//! was paid for is never lost over a field nobody needs. Refuses what holds no
-//! answer. Called by `openai.rs`.
+//! little else, so that everything beside it is read leniently. Refuses what
+//! holds no answer. Called by `openai.rs` and `azure.rs`.
 
-use reqwest::header::HeaderMap;
 use serde_json::Value;
 
-use super::super::{Refusal, Remedy, Reply, Signals};
+use super::super::http::Incoming;
+use super::super::reading::{finish_reason, json, tokens, unreadable};
+use super::super::{Refusal, Reply};
 use crate::decision::Usage;
 
-/// A simulated server says so with this header, and only it does.
-const SIMULATED_HEADER: &str = "x-agon-simulated";
-
-/// No call uses more; a larger number is a mistake that would upset all sums.
-const MOST_TOKENS: u64 = 1_000_000_000;
-
 /// The reply in a body that came with success.
-pub(super) fn read(headers: &HeaderMap, body: &[u8]) -> Result<Reply, Refusal> {
-    let completion: Value = serde_json::from_slice(body)
-        .map_err(|error| unreadable(format!("the reply is not JSON: {error}")))?;
+pub(in super::super) fn read(incoming: &Incoming) -> Result<Reply, Refusal> {
+    let completion = json(incoming)?;
     let choice = &completion["choices"][0];
     let message = &choice["message"];
     if !message.is_object() {
-        return Err(unreadable("the reply has no choices".to_owned()));
+        return Err(unreadable("the reply has no choices"));
     }
     let content = text_of(&message["content"]).or_else(|| text_of(&message["refusal"]));
+    let reason = text_of(&choice["finish_reason"]).unwrap_or_default();
     Ok(Reply {
         text: content.unwrap_or_default(),
         answered_by: text_of(&completion["model"]).unwrap_or_default(),
-        finish_reason: text_of(&choice["finish_reason"]).unwrap_or_default(),
+        finish_reason: finish_reason(&reason),
         usage: usage_of(&completion["usage"]),
-        simulated: headers
-            .get(SIMULATED_HEADER)
-            .is_some_and(|value| value == "true"),
-        signals: Signals::default(),
+        ..Reply::default()
     })
-}
-
-fn unreadable(reason: String) -> Refusal {
-    Refusal {
-        remedy: Remedy::RetryUnreadable,
-        reason,
-        maybe_used: true,
-        signals: Signals::default(),
-    }
 }
 
 /// Nearly everybody sends a string; a few send the parts of one.
@@ -60,59 +42,47 @@ fn text_of(value: &Value) -> Option<String> {
 
 /// What was used, if both sums are said; half of it would pass for all of it.
 fn usage_of(usage: &Value) -> Option<Usage> {
-    let details = |of: &str, name: &str| tokens(&usage[of][name]).unwrap_or(0);
+    let input_tokens = tokens(&usage["prompt_tokens"])?;
+    let said = tokens(&usage["completion_tokens"])?;
+    let input = &usage["prompt_tokens_details"];
+    let first = |values: [&Value; 3]| values.into_iter().find_map(tokens).unwrap_or(0);
+    // DeepSeek and Moonshot have names of their own for what came from a cache.
+    let cached = first([
+        &input["cached_tokens"],
+        &usage["prompt_cache_hit_tokens"],
+        &usage["cached_tokens"],
+    ]);
+    let reasoning = &usage["completion_tokens_details"]["reasoning_tokens"];
+    let reasoning = first([reasoning, &usage["reasoning_tokens"], &Value::Null]);
+    // xAI leaves reasoning out of the completion, though not out of the bill.
+    let with_reasoning = input_tokens + said + reasoning;
+    let apart = tokens(&usage["total_tokens"]) == Some(with_reasoning);
+    let output_tokens = if apart { said + reasoning } else { said };
+    let written = tokens(&input["cache_write_tokens"]).unwrap_or(0);
+    let cached_input_tokens = cached.min(input_tokens);
     Some(Usage {
-        input_tokens: tokens(&usage["prompt_tokens"])?,
-        output_tokens: tokens(&usage["completion_tokens"])?,
-        cached_input_tokens: details("prompt_tokens_details", "cached_tokens"),
-        reasoning_tokens: details("completion_tokens_details", "reasoning_tokens"),
+        input_tokens,
+        output_tokens,
+        cached_input_tokens,
+        reasoning_tokens: reasoning.min(output_tokens),
         estimated: false,
-        cache_write_input_tokens: 0,
+        cache_write_input_tokens: written.min(input_tokens - cached_input_tokens),
     })
-}
-
-fn tokens(value: &Value) -> Option<u64> {
-    value.as_u64().filter(|tokens| *tokens <= MOST_TOKENS)
 }
 
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
+    use super::super::super::Remedy;
     use super::*;
 
     fn read_body(body: &str) -> Result<Reply, Refusal> {
-        read(&HeaderMap::new(), body.as_bytes())
-    }
-
-    #[test]
-    fn reply_is_read_with_its_usage() {
-        let mut headers = HeaderMap::new();
-        headers.insert(SIMULATED_HEADER, "true".parse().unwrap());
-        let body = json!({
-            "model": "real-name-2026",
-            "choices": [{"index": 0, "message": {"role": "assistant", "content": "42"},
-                "finish_reason": "stop"}],
-            "usage": {
-                "prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15,
-                "prompt_tokens_details": {"cached_tokens": 4, "audio_tokens": null},
-                "completion_tokens_details": {"reasoning_tokens": 3},
-            },
-        });
-        let reply = read(&headers, body.to_string().as_bytes()).unwrap();
-        let usage = Usage {
-            input_tokens: 10,
-            output_tokens: 5,
-            cached_input_tokens: 4,
-            reasoning_tokens: 3,
-            estimated: false,
-            cache_write_input_tokens: 0,
-        };
-        assert_eq!(
-            (reply.text.as_str(), reply.answered_by.as_str()),
-            ("42", "real-name-2026")
-        );
-        assert_eq!((reply.usage, reply.simulated), (Some(usage), true));
+        read(&Incoming {
+            status: reqwest::StatusCode::OK,
+            headers: Default::default(),
+            body: body.as_bytes().to_vec(),
+        })
     }
 
     #[test]
@@ -123,7 +93,7 @@ mod tests {
             (reply.text.as_str(), reply.finish_reason.as_str()),
             ("", "content_filter")
         );
-        assert_eq!((reply.usage, reply.simulated), (None, false));
+        assert_eq!(reply.usage, None);
 
         let body =
             r#"{"choices":[{"message":{"content":[{"type":"text","text":"a"},{"text":"b"}]}}]}"#;

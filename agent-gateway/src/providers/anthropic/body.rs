@@ -1,0 +1,210 @@
+//! The body of a message to Anthropic. A reply format becomes a tool that the
+//! model is made to use, because that works on all models; the length of
+//! thinking becomes a budget or an effort, whichever the model knows. Refuses
+//! what the protocol cannot say. Called by `anthropic.rs`.
+
+use serde::Serialize;
+use serde_json::{Value, json};
+
+use super::super::Refusal;
+use super::super::abilities::{Ability, Thinking};
+use super::super::conversation::Conversation;
+use super::super::reading::give_up;
+use crate::config::{ResolvedModel, StructuredOutput};
+use crate::decision::{ReplyFormat, Request};
+
+/// Where a reply stands whose schema is not that of an object, which is what a
+/// tool's input has to be.
+pub(super) const WRAPPED_IN: &str = "value";
+
+/// Said to the model with the tool that carries its reply.
+const TOOL_DESCRIPTION: &str = "Gives the answer. Call it exactly once, with the whole answer.";
+
+/// The least that Anthropic lets a model think.
+const SMALLEST_BUDGET: u32 = 1_024;
+
+/// Thinking is part of what the model writes, and what was reserved for the
+/// call stays the most it may write. So an effort is a share of it in percent.
+const SHARES: [(&str, u32); 4] = [("minimal", 0), ("low", 25), ("medium", 50), ("high", 80)];
+
+/// Models that know a budget and no effort; all later ones know an effort.
+const KNOW_BUDGETS: [&str; 9] = [
+    "claude-3",
+    "claude-sonnet-4-0",
+    "claude-sonnet-4-2025",
+    "claude-sonnet-4-5",
+    "claude-opus-4-0",
+    "claude-opus-4-1",
+    "claude-opus-4-2025",
+    "claude-opus-4-5",
+    "claude-haiku-4-5",
+];
+
+#[derive(Serialize)]
+struct Body<'a> {
+    model: &'a str,
+    max_tokens: u32,
+    messages: Vec<BodyMessage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    system: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    temperature: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_p: Option<f64>,
+    #[serde(skip_serializing_if = "<[String]>::is_empty")]
+    stop_sequences: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tools: Option<[Value; 1]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_choice: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    thinking: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_config: Option<Value>,
+}
+
+#[derive(Serialize)]
+struct BodyMessage {
+    role: &'static str,
+    content: String,
+}
+
+/// The body as JSON.
+pub(super) fn build(
+    model: &ResolvedModel,
+    ability: Ability,
+    request: &Request,
+) -> Result<Vec<u8>, Refusal> {
+    if let Some(temperature) = request.temperature.filter(|t| !(0.0..=1.0).contains(t)) {
+        let reason =
+            format!("temperature {temperature} is outside of 0 to 1, which is all there is");
+        return Err(give_up(reason));
+    }
+    let max_tokens = request.max_output_tokens.unwrap_or(model.max_output_tokens);
+    let (thinking, output_config) = match &request.reasoning_effort {
+        Some(effort) => thinking(&model.model, ability.thinking, effort, max_tokens)?,
+        None => (None, None),
+    };
+    // Thinking goes with no sampling settings and no forced tool.
+    let thinks = thinking.is_some();
+    let format = request
+        .reply_format
+        .as_ref()
+        .filter(|_| ability.structured_output == StructuredOutput::JsonSchema);
+    let tool = format.map(tool).transpose()?;
+    let tool_choice = format.map(|format| match ability.forced_tool && !thinks {
+        true => json!({"type": "tool", "name": format.name}),
+        false => json!({"type": "auto", "disable_parallel_tool_use": true}),
+    });
+    let conversation = Conversation::of(&request.messages);
+    let body = Body {
+        model: &model.model,
+        max_tokens,
+        messages: messages(&conversation),
+        system: conversation.system,
+        temperature: request
+            .temperature
+            .filter(|_| ability.temperature && !thinks),
+        top_p: request.top_p.filter(|_| ability.top_p && !thinks),
+        stop_sequences: match ability.stop {
+            true => &request.stop_sequences,
+            false => &[],
+        },
+        tools: tool.map(|tool| [tool]),
+        tool_choice,
+        thinking,
+        output_config,
+    };
+    serde_json::to_vec(&body).map_err(|error| give_up(format!("cannot be written: {error}")))
+}
+
+fn messages(conversation: &Conversation) -> Vec<BodyMessage> {
+    let mut messages: Vec<BodyMessage> = conversation
+        .turns
+        .iter()
+        .map(|turn| BodyMessage {
+            role: if turn.by_model { "assistant" } else { "user" },
+            content: turn.text.clone(),
+        })
+        .collect();
+    // The beginning of a reply must not end in white space.
+    if let Some(last) = messages.last_mut().filter(|last| last.role == "assistant") {
+        last.content.truncate(last.content.trim_end().len());
+    }
+    messages
+}
+
+/// The reply format as the input of a tool.
+fn tool(format: &ReplyFormat) -> Result<Value, Refusal> {
+    let schema = schema(format)?;
+    let input_schema = if is_object(&schema) {
+        schema
+    } else {
+        wrapped(schema)
+    };
+    Ok(json!({
+        "name": format.name,
+        "description": TOOL_DESCRIPTION,
+        "input_schema": input_schema,
+    }))
+}
+
+/// The schema of a reply format; a refusal when it is no JSON.
+pub(super) fn schema(format: &ReplyFormat) -> Result<Value, Refusal> {
+    serde_json::from_str(&format.json_schema)
+        .map_err(|error| give_up(format!("the reply format is not JSON: {error}")))
+}
+
+/// Whether a tool may have this schema as it is.
+pub(super) fn is_object(schema: &Value) -> bool {
+    schema["type"] == "object"
+}
+
+/// References go from the root, so that definitions stay there.
+fn wrapped(mut schema: Value) -> Value {
+    let mut outer = json!({"type": "object", "required": [WRAPPED_IN]});
+    for definitions in ["$defs", "definitions"] {
+        let moved = schema
+            .as_object_mut()
+            .and_then(|schema| schema.remove(definitions));
+        if let Some(moved) = moved {
+            outer[definitions] = moved;
+        }
+    }
+    outer["properties"] = json!({WRAPPED_IN: schema});
+    outer
+}
+
+/// `thinking` and `output_config` for an effort.
+fn thinking(
+    model: &str,
+    how: Thinking,
+    effort: &str,
+    max_tokens: u32,
+) -> Result<(Option<Value>, Option<Value>), Refusal> {
+    if effort == "none" || how == Thinking::Untold {
+        return Ok((None, None));
+    }
+    let knows_budgets = KNOW_BUDGETS.iter().any(|name| model.starts_with(name));
+    if knows_budgets != (how == Thinking::UsualWay) {
+        let effort = if effort == "minimal" { "low" } else { effort };
+        let adaptive = json!({"type": "adaptive"});
+        return Ok((Some(adaptive), Some(json!({"effort": effort}))));
+    }
+    let share = SHARES.iter().find(|(name, _)| *name == effort);
+    let Some((_, percent)) = share else {
+        let reason =
+            format!("{model} knows no reasoning_effort {effort:?}, only low, medium, high");
+        return Err(give_up(reason));
+    };
+    // Something has to be left for the answer.
+    if max_tokens <= SMALLEST_BUDGET {
+        return Err(give_up(format!(
+            "thinking takes {SMALLEST_BUDGET} tokens at least, so that reasoning_effort needs a \
+             larger max_output_tokens than {max_tokens}"
+        )));
+    }
+    let budget = (max_tokens / 100 * percent).max(SMALLEST_BUDGET);
+    let enabled = json!({"type": "enabled", "budget_tokens": budget.min(max_tokens - 1)});
+    Ok((Some(enabled), None))
+}

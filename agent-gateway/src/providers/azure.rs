@@ -1,0 +1,60 @@
+//! Azure OpenAI: the bodies, replies and errors of OpenAI at the addresses of a
+//! resource, with the key in `api-key`. A model's name is that of its
+//! deployment. Refuses nothing of its own. Called by `caller.rs`.
+//!
+//! Sources: Microsoft Learn, "Azure OpenAI REST API reference", "Azure OpenAI
+//! v1 API", "Content filtering".
+
+use super::abilities::Ability;
+use super::caller::Protocol;
+use super::http::{Incoming, KeyHeader, Outgoing};
+use super::openai::{body, errors, reply};
+use super::{Call, Refusal, Reply};
+use crate::config::ProviderConfig;
+
+/// Takes a schema, a seed and reasoning models; generally available.
+const API_VERSION: &str = "2024-10-21";
+
+/// The version that is no date: the address is that of OpenAI itself.
+const V1: &str = "v1";
+
+/// Speaks to deployments of Azure OpenAI.
+pub(super) struct Azure;
+
+impl Protocol for Azure {
+    fn write(&self, call: Call<'_>, ability: Ability) -> Result<Outgoing, Refusal> {
+        Ok(Outgoing {
+            url: url(&call.model.provider, &call.model.model),
+            key_in: KeyHeader::Named("api-key"),
+            headers: Vec::new(),
+            body: body::build(call.model, ability, call.request)?,
+        })
+    }
+
+    fn read(&self, _call: Call<'_>, incoming: &Incoming) -> Result<Reply, Refusal> {
+        reply::read(incoming)
+    }
+
+    fn judge(&self, incoming: &Incoming) -> Result<Reply, Refusal> {
+        errors::judge(incoming)
+    }
+
+    fn error_inside_success(&self, incoming: &Incoming) -> Option<Refusal> {
+        errors::inside_success(incoming)
+    }
+}
+
+fn url(provider: &ProviderConfig, deployment: &str) -> String {
+    let base = provider.base_url.as_str();
+    if base.ends_with("/openai/v1") {
+        return format!("{base}/chat/completions");
+    }
+    let base = base.strip_suffix("/openai").unwrap_or(base);
+    match provider.api_version.as_deref() {
+        Some(V1) => format!("{base}/openai/v1/chat/completions"),
+        version => format!(
+            "{base}/openai/deployments/{deployment}/chat/completions?api-version={}",
+            version.unwrap_or(API_VERSION)
+        ),
+    }
+}

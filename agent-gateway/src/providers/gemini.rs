@@ -1,0 +1,40 @@
+//! Gemini generateContent: bodies, schemas, replies and errors each in a file of
+//! `gemini/`. The key goes into a header, never into the address, where Google
+//! also takes it. Called by `caller.rs`. Sources: Gemini API reference
+//! "Generating content", guides "Structured output", "Thinking", "Rate limits",
+//! "Troubleshooting"; google.rpc.
+
+mod body;
+mod errors;
+mod reply;
+mod schema;
+
+use super::abilities::Ability;
+use super::caller::Protocol;
+use super::http::{Incoming, KeyHeader, Outgoing};
+use super::{Call, Refusal, Reply};
+
+/// Speaks generateContent.
+pub(super) struct Gemini;
+
+impl Protocol for Gemini {
+    fn write(&self, call: Call<'_>, ability: Ability) -> Result<Outgoing, Refusal> {
+        let (base, model) = (&call.model.provider.base_url, &call.model.model);
+        // A tuned model is named with its folder.
+        let folder = if model.contains('/') { "" } else { "models/" };
+        Ok(Outgoing {
+            url: format!("{base}/{folder}{model}:generateContent"),
+            key_in: KeyHeader::Named("x-goog-api-key"),
+            headers: Vec::new(),
+            body: body::build(call.model, ability, call.request)?,
+        })
+    }
+
+    fn read(&self, _call: Call<'_>, incoming: &Incoming) -> Result<Reply, Refusal> {
+        reply::read(incoming)
+    }
+
+    fn judge(&self, incoming: &Incoming) -> Result<Reply, Refusal> {
+        errors::judge(incoming)
+    }
+}

@@ -1,0 +1,61 @@
+//! Reads what generateContent answers: the text of the first candidate without
+//! its thoughts. A blocked prompt has no candidate and is an answer all the
+//! same. Refuses what holds neither. Called by `gemini.rs`.
+
+use serde_json::Value;
+
+use super::super::http::Incoming;
+use super::super::reading::{finish_reason, json, tokens, unreadable};
+use super::super::{Refusal, Reply};
+use crate::decision::Usage;
+
+/// The reply in a body that came with success.
+pub(super) fn read(incoming: &Incoming) -> Result<Reply, Refusal> {
+    let body = json(incoming)?;
+    let candidate = &body["candidates"][0];
+    let blocked = body["promptFeedback"]["blockReason"].is_string();
+    if !candidate.is_object() && !blocked {
+        return Err(unreadable("the reply has no candidates"));
+    }
+    let said = candidate["finishReason"].as_str().unwrap_or_default();
+    Ok(Reply {
+        text: text_of(&candidate["content"]["parts"]),
+        answered_by: body["modelVersion"].as_str().unwrap_or_default().to_owned(),
+        finish_reason: match candidate.is_object() {
+            true => finish_reason(said),
+            false => "content_filter".to_owned(),
+        },
+        usage: usage_of(&body["usageMetadata"]),
+        ..Reply::default()
+    })
+}
+
+fn text_of(parts: &Value) -> String {
+    let parts = parts.as_array().map(Vec::as_slice).unwrap_or_default();
+    parts
+        .iter()
+        .filter(|part| part["thought"] != true)
+        .filter_map(|part| part["text"].as_str())
+        .collect()
+}
+
+/// Google leaves out what is zero, so that a missing number is one as long as
+/// the whole is known. Thoughts are billed as output.
+fn usage_of(usage: &Value) -> Option<Usage> {
+    let part = |name: &str| match &usage[name] {
+        Value::Null => Some(0),
+        number => tokens(number),
+    };
+    tokens(&usage["totalTokenCount"])?;
+    let input_tokens = tokens(&usage["promptTokenCount"])?;
+    let reasoning_tokens = part("thoughtsTokenCount")?;
+    let cached = part("cachedContentTokenCount")?;
+    Some(Usage {
+        input_tokens,
+        output_tokens: part("candidatesTokenCount")? + reasoning_tokens,
+        cached_input_tokens: cached.min(input_tokens),
+        reasoning_tokens,
+        estimated: false,
+        cache_write_input_tokens: 0,
+    })
+}

@@ -1,0 +1,147 @@
+//! The one HTTP client that all providers share, and the way of a request over
+//! it: out with the key in a header, in with a body of sane length. Refuses to
+//! follow redirects and to know what a body means. Called by `caller.rs`.
+
+use agon_service_kit::tasks::with_causes;
+use reqwest::StatusCode;
+use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
+use secrecy::{ExposeSecret, SecretString};
+
+use super::said::shortened;
+use super::{Call, Refusal, Remedy};
+
+/// No model writes this much; a broken server may, until memory ends.
+const LARGEST_REPLY_BYTES: usize = 16 * 1024 * 1024;
+
+/// A client whose connections are kept and shared by all calls. Cheap to clone.
+#[derive(Clone)]
+pub struct Http {
+    client: reqwest::Client,
+}
+
+/// A request as it leaves, but for the key.
+#[derive(Debug)]
+pub(super) struct Outgoing {
+    /// Where to; never holds a key, since addresses end up in logs.
+    pub(super) url: String,
+    /// Which header carries the key.
+    pub(super) key_in: KeyHeader,
+    /// Further headers.
+    pub(super) headers: Vec<(&'static str, String)>,
+    /// JSON.
+    pub(super) body: Vec<u8>,
+}
+
+/// Where a protocol wants the key.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum KeyHeader {
+    /// `authorization: Bearer KEY`.
+    Bearer,
+    /// A header of this name, holding the key alone.
+    Named(&'static str),
+}
+
+/// What came back, with whatever status.
+#[derive(Debug)]
+pub(super) struct Incoming {
+    /// The status.
+    pub(super) status: StatusCode,
+    /// The headers.
+    pub(super) headers: HeaderMap,
+    /// The whole body.
+    pub(super) body: Vec<u8>,
+}
+
+impl Http {
+    /// Sets the client up; fails when the system has no TLS roots or the like.
+    pub fn new() -> Result<Self, reqwest::Error> {
+        agon_service_kit::server::install_crypto();
+        let client = reqwest::Client::builder()
+            .user_agent(concat!("agon/", env!("CARGO_PKG_VERSION")))
+            // A redirect would carry the key to somebody who was not configured.
+            .redirect(reqwest::redirect::Policy::none())
+            // HTTP/2 would put all calls on one connection, and providers allow
+            // some hundred streams on it; with HTTP/1.1 the limits are ours.
+            .http1_only()
+            .tcp_nodelay(true)
+            .build()?;
+        Ok(Self { client })
+    }
+
+    /// Sends and waits for the whole answer, within the provider's timeout.
+    pub(super) async fn send(
+        &self,
+        call: Call<'_>,
+        outgoing: Outgoing,
+    ) -> Result<Incoming, Refusal> {
+        let mut request = self
+            .client
+            .post(outgoing.url)
+            .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
+            .timeout(call.model.provider.timeout)
+            .body(outgoing.body);
+        if let Some(key) = call.key {
+            let (name, value) = key_header(outgoing.key_in, key)?;
+            request = request.header(name, value);
+        }
+        for (name, value) in outgoing.headers {
+            request = request.header(name, value);
+        }
+        let response = request.send().await;
+        let mut response = response.map_err(|error| of_transport(&error))?;
+        let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
+        let body = read_body(response).await?;
+        Ok(Incoming {
+            status,
+            headers,
+            body,
+        })
+    }
+}
+
+/// The key as a header that no debug output shows.
+fn key_header(
+    place: KeyHeader,
+    key: &SecretString,
+) -> Result<(&'static str, HeaderValue), Refusal> {
+    let key = key.expose_secret();
+    let (name, value) = match place {
+        KeyHeader::Bearer => (AUTHORIZATION.as_str(), format!("Bearer {key}")),
+        KeyHeader::Named(name) => (name, key.to_owned()),
+    };
+    let mut value = HeaderValue::try_from(value).map_err(|_| {
+        let reason = "the key holds characters that a header cannot carry";
+        Refusal::new(Remedy::QuarantineKey, reason)
+    })?;
+    value.set_sensitive(true);
+    Ok((name, value))
+}
+
+/// The whole body, unless it is absurd.
+async fn read_body(mut response: reqwest::Response) -> Result<Vec<u8>, Refusal> {
+    let mut body = Vec::new();
+    loop {
+        let chunk = response.chunk().await;
+        match chunk.map_err(|error| of_transport(&error))? {
+            None => return Ok(body),
+            Some(chunk) if body.len() + chunk.len() <= LARGEST_REPLY_BYTES => {
+                body.extend_from_slice(&chunk);
+            }
+            Some(_) => {
+                let reason = format!("the reply is longer than {LARGEST_REPLY_BYTES} bytes");
+                return Err(Refusal {
+                    maybe_used: true,
+                    ..Refusal::new(Remedy::Retry(None), reason)
+                });
+            }
+        }
+    }
+}
+
+/// No answer came at all, or broke off.
+fn of_transport(error: &reqwest::Error) -> Refusal {
+    Refusal {
+        maybe_used: !error.is_connect(),
+        ..Refusal::new(Remedy::Retry(None), shortened(&with_causes(error)))
+    }
+}

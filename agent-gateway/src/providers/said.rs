@@ -1,0 +1,111 @@
+//! What the body of an error says, in any of the shapes that servers use: its
+//! words for people and its codes for programs. Refuses to judge; the tables of
+//! the providers do that. Called by `judging.rs` and the providers.
+
+use serde_json::Value;
+
+/// Enough of a server's complaint to understand it, not a whole HTML page.
+const REASON_CHARS: usize = 300;
+
+/// What an error says.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Said {
+    /// For people, shortened, with the first code in brackets.
+    pub(super) text: String,
+    /// Everything that stands where codes stand.
+    pub(super) codes: Vec<String>,
+}
+
+impl Said {
+    /// Reads a body; one that is no JSON is its own text.
+    pub(super) fn read(body: &[u8]) -> Self {
+        let Ok(value) = serde_json::from_slice::<Value>(body) else {
+            let text = shortened(&String::from_utf8_lossy(body));
+            return Self {
+                text,
+                codes: Vec::new(),
+            };
+        };
+        let error = error_in(&value);
+        let codes = codes_of(error);
+        let message = ["message", "detail", "msg"]
+            .iter()
+            .find_map(|field| error.get(field)?.as_str())
+            .or(error.as_str())
+            .unwrap_or_default();
+        let text = match codes.first() {
+            Some(code) if !message.is_empty() => format!("{message} ({code})"),
+            Some(code) => code.clone(),
+            None => message.to_owned(),
+        };
+        Self {
+            text: shortened(&text),
+            codes,
+        }
+    }
+}
+
+/// The part of a body that holds the error. Google wraps it in a list when the
+/// request could have been answered by a stream.
+pub(super) fn error_in(body: &Value) -> &Value {
+    let body = match body {
+        Value::Array(list) => list.first().unwrap_or(body),
+        _ => body,
+    };
+    body.get("error").unwrap_or(body)
+}
+
+/// Azure puts the finer code of a filter into `innererror`.
+fn codes_of(error: &Value) -> Vec<String> {
+    let code = |value: &Value| match value {
+        Value::String(text) => Some(text.clone()),
+        Value::Number(number) => Some(number.to_string()),
+        _ => None,
+    };
+    let mut codes: Vec<String> = ["code", "type", "status"]
+        .iter()
+        .filter_map(|field| code(error.get(field)?))
+        .collect();
+    codes.extend(code(&error["innererror"]["code"]));
+    codes
+}
+
+/// One line of bearable length.
+pub(super) fn shortened(text: &str) -> String {
+    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(REASON_CHARS) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn error_is_read_in_every_shape() {
+        for (body, text) in [
+            (r#"{"error":{"message":"m","code":"c"}}"#, "m (c)"),
+            (
+                r#"{"error":{"message":"m","type":"t","code":null}}"#,
+                "m (t)",
+            ),
+            (r#"{"error":"m"}"#, "m"),
+            (r#"{"detail":"m"}"#, "m"),
+            (r#"[{"error":{"code":429,"message":"m"}}]"#, "m (429)"),
+            ("<p>m</p>", "<p>m</p>"),
+            ("[]", ""),
+            ("", ""),
+        ] {
+            assert_eq!(Said::read(body.as_bytes()).text, text, "{body}");
+        }
+    }
+
+    #[test]
+    fn reason_is_one_short_line() {
+        let page = format!("<html>\n{}</html>", "x ".repeat(4_000));
+        let said = Said::read(page.as_bytes()).text;
+        assert!(said.len() < 400 && !said.contains('\n'));
+    }
+}

@@ -1,0 +1,362 @@
+//! Whole decisions in each protocol, through the gateway and its gRPC service:
+//! what reaches the server, what comes back, and where the key is seen.
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use agon_agent_gateway::{Gateway, GatewayConfig, Store};
+use agon_proto::v1::{ChatMessage, DecideRequest, DecideResponse, MessageRole, ReplyFormat};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+use tonic::{Code, Status};
+
+use super::mirror::{Answer, Mirror};
+use crate::support::{capture_log, client, request, status};
+
+/// How a protocol looks from outside.
+struct Protocol {
+    kind: &'static str,
+    path: &'static str,
+    url: &'static str,
+    key_header: &'static str,
+    /// Stands before the key in its header.
+    before_key: &'static str,
+}
+
+const PROTOCOLS: [Protocol; 4] = [
+    Protocol {
+        kind: "openai",
+        path: "/v1",
+        url: "/v1/chat/completions",
+        key_header: "authorization",
+        before_key: "Bearer ",
+    },
+    Protocol {
+        kind: "azure",
+        path: "",
+        url: "/openai/deployments/real/chat/completions?api-version=2024-10-21",
+        key_header: "api-key",
+        before_key: "",
+    },
+    Protocol {
+        kind: "anthropic",
+        path: "/v1",
+        url: "/v1/messages",
+        key_header: "x-api-key",
+        before_key: "",
+    },
+    Protocol {
+        kind: "gemini",
+        path: "/v1beta",
+        url: "/v1beta/models/real:generateContent",
+        key_header: "x-goog-api-key",
+        before_key: "",
+    },
+];
+
+/// Uncommon enough to be found anywhere.
+const KEYS: [&str; 2] = ["zz-5ecret-key-number-one", "zz-5ecret-key-number-two"];
+
+impl Protocol {
+    /// Ten tokens in, of which four were cached; five out.
+    fn answer(&self) -> Answer {
+        Answer::fine(match self.kind {
+            "anthropic" => json!({
+                "model": "real-1", "stop_reason": "tool_use",
+                "content": [{"type": "tool_use", "id": "t", "name": "act", "input": {"n": 3}}],
+                "usage": {"input_tokens": 6, "cache_read_input_tokens": 4, "output_tokens": 5},
+            }),
+            "gemini" => json!({
+                "modelVersion": "real-1",
+                "candidates": [{"finishReason": "STOP",
+                    "content": {"role": "model", "parts": [{"text": r#"{"n":3}"#}]}}],
+                "usageMetadata": {"promptTokenCount": 10, "cachedContentTokenCount": 4,
+                    "candidatesTokenCount": 5, "totalTokenCount": 15},
+            }),
+            _ => json!({
+                "model": "real-1",
+                "choices": [{"finish_reason": "stop", "message": {"content": r#"{"n":3}"#}}],
+                "usage": {"prompt_tokens": 10, "completion_tokens": 5,
+                    "prompt_tokens_details": {"cached_tokens": 4}},
+            }),
+        })
+    }
+
+    /// An error in the protocol's own shape.
+    fn error(&self, status: u16, word: &str, message: &str) -> Answer {
+        let error = json!({"code": word, "type": word, "status": word, "message": message});
+        Answer::new(status, json!({"type": "error", "error": error}))
+    }
+
+    /// Model `m` at a mirror, with so many of the keys.
+    async fn open(&self, mirror: &Mirror, keys: usize) -> (Gateway, TempDir) {
+        let folder = tempfile::tempdir().unwrap();
+        let mut sources = String::new();
+        for (number, key) in KEYS.iter().enumerate().take(keys) {
+            let path = folder.path().join(format!("key-{number}"));
+            std::fs::write(&path, key).unwrap();
+            write!(sources, "{{ file = '{}' }}, ", path.display()).unwrap();
+        }
+        let text = format!(
+            "[providers.p]\nkind = '{}'\nbase_url = '{}{}'\nkeys = [{sources}]\n\
+             [models.m]\nprovider = 'p'\nmodel = 'real'\n",
+            self.kind, mirror.address, self.path
+        );
+        let config = GatewayConfig::parse("test.toml", &text).unwrap();
+        let ledger = tempfile::tempdir().unwrap();
+        let store = Store::Embedded(ledger.path().join("ledger.sqlite"));
+        (Gateway::open(config, store).await.unwrap(), ledger)
+    }
+
+    /// The keys that the server was shown, by number.
+    fn keys_seen(&self, mirror: &Mirror) -> Vec<usize> {
+        let seen = mirror.seen();
+        let keys = seen.iter().map(|seen| {
+            let value = seen.headers[self.key_header].to_str().unwrap();
+            let key = value.strip_prefix(self.before_key).unwrap();
+            KEYS.iter().position(|known| *known == key).unwrap()
+        });
+        keys.collect()
+    }
+}
+
+fn question(index: u32) -> DecideRequest {
+    let system = ChatMessage {
+        role: MessageRole::System as i32,
+        content: "You play a game.".to_owned(),
+    };
+    let mut asked = request("s", index, "Choose a number.");
+    asked.messages.insert(0, system);
+    asked.reply_format = Some(ReplyFormat {
+        name: "act".to_owned(),
+        json_schema: json!({"type": "object", "properties": {"n": {"type": "integer"}}})
+            .to_string(),
+    });
+    asked
+}
+
+async fn decide(gateway: &Gateway, asked: DecideRequest) -> Result<DecideResponse, Status> {
+    let answer = client(gateway).decide(asked).await;
+    answer.map(tonic::Response::into_inner)
+}
+
+#[tokio::test]
+async fn decision_is_made_in_every_protocol() {
+    for protocol in &PROTOCOLS {
+        let mirror = Mirror::open().await;
+        mirror.will_answer([protocol.answer()]);
+        let (gateway, _ledger) = protocol.open(&mirror, 2).await;
+        let answer = decide(&gateway, question(0)).await.unwrap();
+        let kind = protocol.kind;
+        assert_eq!(answer.reply, r#"{"n":3}"#, "{kind}");
+        assert_eq!(
+            (answer.answered_by.as_str(), answer.finish_reason.as_str()),
+            ("real-1", "stop"),
+            "{kind}"
+        );
+        let usage = answer.usage.unwrap();
+        assert_eq!(
+            (
+                usage.input_tokens,
+                usage.output_tokens,
+                usage.cached_input_tokens
+            ),
+            (10, 5, 4),
+            "{kind}"
+        );
+        assert!(!usage.estimated && !answer.simulated, "{kind}");
+        let seen = mirror.seen();
+        assert_eq!(seen.len(), 1, "{kind}");
+        assert_eq!(seen[0].uri.to_string(), protocol.url);
+    }
+}
+
+#[tokio::test]
+async fn key_is_in_its_header_and_nowhere_else_in_every_protocol() {
+    let (captured, _guard) = capture_log();
+    for protocol in &PROTOCOLS {
+        let mirror = Mirror::open().await;
+        // Servers that repeat the key: in an error, and in what is no answer.
+        let complaint = format!("no good: {}", KEYS[0]);
+        mirror.will_answer([
+            Answer::fine(format!("<p>{complaint}</p>")),
+            protocol.error(400, "invalid_request_error", &complaint),
+        ]);
+        let (gateway, ledger) = protocol.open(&mirror, 1).await;
+        let error = decide(&gateway, question(0)).await.unwrap_err();
+        assert_eq!(error.code(), Code::InvalidArgument, "{error}");
+        assert!(error.message().contains("no good: [key]"), "{error}");
+        let whole = format!("{error} {error:?} {:?}", status(&gateway).await);
+        assert!(!whole.contains("5ecret"), "{}: {whole}", protocol.kind);
+        for seen in mirror.seen() {
+            assert!(!seen.uri.to_string().contains("5ecret"), "{}", seen.uri);
+            assert!(!seen.body.to_string().contains("5ecret"), "{}", seen.body);
+            let places = seen.headers.iter().filter(|(_, value)| {
+                let value = value.to_str().unwrap();
+                value.contains("5ecret")
+            });
+            let places: Vec<&str> = places.map(|(name, _)| name.as_str()).collect();
+            assert_eq!(places, [protocol.key_header]);
+        }
+        for entry in std::fs::read_dir(ledger.path()).unwrap() {
+            let bytes = std::fs::read(entry.unwrap().path()).unwrap();
+            assert!(!String::from_utf8_lossy(&bytes).contains("5ecret"));
+        }
+    }
+    let log = captured.text();
+    assert!(log.contains("provider_call"), "{log}");
+    assert!(!log.contains("5ecret"), "{log}");
+}
+
+#[tokio::test]
+async fn refused_key_makes_way_for_another_in_every_protocol() {
+    for protocol in &PROTOCOLS {
+        let kind = protocol.kind;
+        let mirror = Mirror::open().await;
+        let (gateway, _ledger) = protocol.open(&mirror, 2).await;
+        mirror.will_answer([
+            protocol.error(401, "authentication_error", "wrong key"),
+            protocol.answer(),
+        ]);
+        for index in 0..3 {
+            decide(&gateway, question(index)).await.unwrap();
+        }
+        let seen = protocol.keys_seen(&mirror);
+        assert_eq!(seen.len(), 4, "{kind}");
+        assert!(
+            seen[1..].iter().all(|key| *key != seen[0]),
+            "{kind}: {seen:?}"
+        );
+        let keys = status(&gateway).await.keys;
+        let dead = keys.iter().filter(|key| !key.quarantine_reason.is_empty());
+        assert_eq!(dead.count(), 1, "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn key_without_the_model_makes_way_and_stays_in_use() {
+    let missing = [
+        ("openai", 404, "model_not_found"),
+        ("anthropic", 404, "not_found_error"),
+        ("gemini", 404, "NOT_FOUND"),
+    ];
+    for (kind, code, word) in missing {
+        let protocol = PROTOCOLS.iter().find(|named| named.kind == kind).unwrap();
+        let mirror = Mirror::open().await;
+        let (gateway, _ledger) = protocol.open(&mirror, 2).await;
+        mirror.will_answer([
+            protocol.error(code, word, "there is no such model for you"),
+            protocol.answer(),
+        ]);
+        decide(&gateway, question(0)).await.unwrap();
+        let seen = protocol.keys_seen(&mirror);
+        assert_eq!(seen.len(), 2, "{kind}");
+        assert_ne!(seen[0], seen[1], "{kind}");
+        let keys = status(&gateway).await.keys;
+        assert!(
+            keys.iter().all(|key| key.quarantine_reason.is_empty()),
+            "{kind}"
+        );
+
+        mirror.will_answer([protocol.error(code, word, "there is no such model for you")]);
+        let error = decide(&gateway, question(1)).await.unwrap_err();
+        assert!(
+            error.message().contains("no such model for you"),
+            "{kind}: {error}"
+        );
+        assert_eq!(
+            protocol.keys_seen(&mirror).len(),
+            4,
+            "{kind}: each key was asked once"
+        );
+    }
+}
+
+#[tokio::test]
+async fn refusal_for_quota_waits_as_each_protocol_has_it() {
+    for protocol in &PROTOCOLS {
+        let kind = protocol.kind;
+        let mirror = Mirror::open().await;
+        let (gateway, _ledger) = protocol.open(&mirror, 2).await;
+        let busy = |seconds: f64| {
+            let mut answer = protocol.error(429, "RESOURCE_EXHAUSTED", "slowly");
+            if kind == "gemini" {
+                let mut body: Value = serde_json::from_str(&answer.body).unwrap();
+                body["error"]["details"] = json!([{"retryDelay": format!("{seconds}s")}]);
+                answer.body = body.to_string();
+            } else {
+                let millis = (seconds * 1_000.0).to_string();
+                answer.headers.push(("retry-after-ms".to_owned(), millis));
+            }
+            answer
+        };
+        // Both keys, so that the wait is seen.
+        mirror.will_answer([busy(0.4), busy(0.5), protocol.answer()]);
+        let began = Instant::now();
+        decide(&gateway, question(0)).await.unwrap();
+        let took = began.elapsed();
+        assert!(took >= Duration::from_millis(400), "{kind}: {took:?}");
+        assert!(took < Duration::from_secs(5), "{kind}: {took:?}");
+        assert_eq!(mirror.seen().len(), 3, "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn what_a_newer_model_does_not_take_is_learnt_in_every_protocol() {
+    let (log, _guard) = capture_log();
+    let refusals = [
+        (
+            "openai",
+            vec![
+                "Unsupported value: 'temperature' does not support 0.5 with this model.",
+                "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
+            ],
+        ),
+        (
+            "anthropic",
+            vec![
+                "`temperature` is deprecated for this model.",
+                "Thinking may not be enabled when tool_choice forces tool use.",
+            ],
+        ),
+        ("gemini", vec!["JSON mode is not enabled for this model"; 2]),
+    ];
+    for (kind, refusals) in refusals {
+        let protocol = PROTOCOLS.iter().find(|named| named.kind == kind).unwrap();
+        let mirror = Mirror::open().await;
+        let (gateway, _ledger) = protocol.open(&mirror, 2).await;
+        let said = refusals
+            .iter()
+            .map(|said| protocol.error(400, "invalid_request_error", said));
+        mirror.will_answer(said.chain([protocol.answer()]));
+        let asked = |index| DecideRequest {
+            temperature: Some(0.5),
+            ..question(index)
+        };
+        for index in 0..2 {
+            decide(&gateway, asked(index)).await.unwrap();
+        }
+        let bodies: Vec<Value> = mirror.seen().into_iter().map(|seen| seen.body).collect();
+        assert_eq!(bodies.len(), 4, "{kind}: {bodies:?}");
+        assert_eq!(bodies[2], bodies[3], "{kind}: it is remembered");
+        let (first, last) = (&bodies[0], &bodies[3]);
+        match kind {
+            "openai" => {
+                assert_eq!(first["temperature"], 0.5);
+                assert!(last["temperature"].is_null() && last["max_tokens"].is_null());
+                assert_eq!(last["max_completion_tokens"], first["max_tokens"]);
+            }
+            "anthropic" => {
+                assert_eq!(first["tool_choice"]["type"], "tool");
+                assert_eq!(last["tool_choice"]["type"], "auto");
+                assert!(last["temperature"].is_null());
+            }
+            _ => {
+                assert!(first["generationConfig"]["responseJsonSchema"].is_object());
+                assert!(last["generationConfig"]["responseMimeType"].is_null());
+                assert_eq!(last["generationConfig"]["temperature"], 0.5);
+            }
+        }
+    }
+    assert_eq!(log.text().matches("does not take all").count(), 6);
+}
