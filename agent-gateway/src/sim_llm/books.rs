@@ -181,6 +181,14 @@ impl Books {
         });
     }
 
+    /// The client of an admitted request went away before the answer was there. Nobody tells the
+    /// model to stop, so the answer is charged and billed all the same.
+    pub(super) fn abandoned(&mut self, visit: &Visit<'_>, now: Instant) {
+        self.counts.abandoned += 1;
+        add_usage(&mut self.counts.abandoned_used, visit.usage);
+        self.each(visit, |account| account.limits.done(&visit.charge, now));
+    }
+
     /// An admitted request is over, however it ended.
     pub(super) fn leave(&mut self, visit: &Visit<'_>) {
         self.counts.in_flight -= 1;

@@ -276,8 +276,10 @@ struct Admitted<'a> {
 impl Drop for Admitted<'_> {
     fn drop(&mut self) {
         let mut books = self.provider.books();
+        if !self.over {
+            books.abandoned(self.visit, Instant::now());
+        }
         books.leave(self.visit);
-        books.counts.abandoned += u64::from(!self.over);
     }
 }
 

@@ -91,8 +91,9 @@ pub struct SimOptions {
 pub struct SimModel {
     /// Its name, or with `*` at the end how its name begins.
     pub name: String,
-    /// All of its behaviour. Seed, admitted keys, the limits per key and `models` are those of
-    /// the whole server, whatever stands here.
+    /// All of its behaviour. Seed, admitted keys, `models` and the limits per key, with their
+    /// bucket and foreign use, are those of the whole server, whatever stands here; the rule of
+    /// charge says what the model takes from them too.
     pub options: SimOptions,
 }
 
@@ -122,8 +123,8 @@ pub enum SimCharge {
     /// On arrival, never given back: the larger of what the answer may take (`max_tokens`, 16
     /// when the request does not say) and a quarter of the messages' characters, rounded up.
     OpenAi,
-    /// Input that was not cached on arrival, output when the answer is done; refused while there
-    /// is no output left.
+    /// Input that was not cached on arrival, output when the answer is done or its client gone;
+    /// refused while there is no output left.
     Anthropic,
     /// Input on arrival, output never.
     Gemini,

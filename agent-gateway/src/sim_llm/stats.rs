@@ -6,7 +6,27 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-/// Counts since the start, except where a name says otherwise.
+/// Counts since the start, except where a name says otherwise. As JSON (`GET /stats`), with the
+/// same names as here and below; a `USE` is a [`SimUse`], `models` are ordered by key, then model:
+///
+/// ```json
+/// {"requests": 9, "answered": 8, "refused": 1, "storms": 0, "dead": 0, "...": 0,
+///  "used": {"answers": 8, "input_tokens": 80, "cached_tokens": 0, "output_tokens": 64,
+///           "reasoning_tokens": 0},
+///  "calls_by_model": {"gpt": 9},
+///  "uptime_ms": 65000, "marked_ms": 5000,
+///  "models": {"...abcd": {"gpt": "USE"}},
+///  "keys": {"...abcd": {
+///    "since_start": {"requests": 9, "admitted": 8, "answered": 8, "refused": 1, "storms": 0,
+///                    "dead": 0, "used": {"answers": 8, "...": 0}},
+///    "since_mark": {"...": 0},
+///    "in_flight": 0, "in_flight_max": 3, "in_flight_max_since_mark": 1,
+///    "first_request_ms": 100, "last_request_ms": 64000,
+///    "limits": {"tokens_per_minute": {"limit": 1000, "available": 1000.0,
+///      "since_start": {"charged": 144, "refused": 1, "largest_60s": 144, "share_60s": 0.144,
+///                      "largest_5s": 50, "share_5s": 0.6},
+///      "since_mark": {"...": 0}}}}}}
+/// ```
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct SimStats {
     /// Requests for an answer that arrived, whatever became of them.
@@ -49,6 +69,9 @@ pub struct SimStats {
     pub used: SimTokens,
     /// The same since the last `POST /stats/mark`.
     pub used_since_mark: SimTokens,
+    /// Tokens of the abandoned requests, hung ones included: they are billed too, though nobody
+    /// saw them.
+    pub abandoned_used: SimTokens,
     /// Admitted requests by key, each key shown by its last four characters.
     pub per_key: BTreeMap<String, u64>,
     /// Understood requests by model, whatever became of them.

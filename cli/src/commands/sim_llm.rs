@@ -41,13 +41,17 @@ CHARGE, what a call takes from the token limits:
   openai     on arrival, never given back: the larger of max_completion_tokens or
              max_tokens (16 when the request has neither) and a quarter of the
              characters of its messages, rounded up
-  anthropic  input that was not cached on arrival; output when the answer is done,
-             and no call is let in while none is left
+  anthropic  input that was not cached on arrival; output when the answer is done or
+             its client gone, and no call is let in while none is left
   gemini     input on arrival, output never
 
-STATISTICS: GET /stats counts requests, refusals by limit, charges and the most that
-was taken within any 60 s and any 5 s, by key (`keys`) and by key and model (`models`).
-POST /stats/mark begins what is called `since_mark` anew.";
+STATISTICS: GET /stats counts for the whole server, by key (`keys`) and by key and model
+(`models`); keys by their last four characters. For each limit, by the flag's name, such
+as .keys[\"...abcd\"].limits.tokens_per_minute.since_mark:
+  charged, refused         what was taken and how many calls were refused
+  largest_60s, largest_5s  the most that was taken within any 60 s and any 5 s
+  share_60s, share_5s      that as a share of the limit; above 1 is too much
+POST /stats/mark begins what is called `since_mark` anew; limits do not notice.";
 
 /// Arguments of `agon sim-llm`.
 #[derive(Debug, clap::Args)]

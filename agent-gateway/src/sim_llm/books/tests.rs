@@ -96,7 +96,7 @@ fn limits_of_key_and_model_hold_at_once_and_count_their_own_refusals() {
 }
 
 #[test]
-fn output_is_charged_when_it_is_done_and_not_when_nobody_waits() {
+fn output_is_charged_when_it_is_done_though_nobody_waits_and_not_when_it_failed() {
     let now = Instant::now();
     let (mut books, options) = books(
         SimOptions {
@@ -117,9 +117,16 @@ fn output_is_charged_when_it_is_done_and_not_when_nobody_waits() {
     };
     assert_eq!(charged(&books), [6, 0]);
     books.leave(&visit);
-    assert_eq!(charged(&books), [6, 0]);
+    assert_eq!(charged(&books), [6, 0], "it failed");
     call(&mut books, &visit, now).unwrap();
     assert_eq!(charged(&books), [12, 20]);
+    books.enter(&visit, now).0.unwrap();
+    books.abandoned(&visit, now);
+    books.leave(&visit);
+    assert_eq!(charged(&books), [18, 40]);
+    let stats = books.stats(now);
+    assert_eq!((stats.used.answers, stats.abandoned_used.answers), (1, 1));
+    assert_eq!(stats.abandoned_used.output_tokens, 20);
 }
 
 #[test]
