@@ -168,6 +168,16 @@ impl GatewayConfig {
         configured.unwrap_or_else(|| Arc::new(Team::named(name)))
     }
 
+    /// A provider by name, configured or built in.
+    pub fn provider(&self, name: &str) -> Option<&Arc<ProviderConfig>> {
+        self.providers.get(name)
+    }
+
+    /// Names of all providers, in order.
+    pub fn provider_names(&self) -> impl Iterator<Item = &str> {
+        self.providers.keys().map(String::as_str)
+    }
+
     /// Names of the configured models, in order.
     pub fn model_names(&self) -> impl Iterator<Item = &str> {
         self.models.keys().map(String::as_str)

@@ -79,7 +79,7 @@ pub enum DecideError {
         model: String,
     },
     /// The model left the configuration while the call waited.
-    #[error("model {model} is not configured any more")]
+    #[error("model {model} was taken out of the configuration while the call waited")]
     ModelGone {
         /// The model.
         model: String,
@@ -122,12 +122,14 @@ impl DecideError {
     pub fn class(&self) -> ErrorClass {
         match self {
             Self::Conflict { .. } => ErrorClass::Conflict,
-            Self::Route(_) | Self::Refused { .. } | Self::ModelGone { .. } => ErrorClass::Invalid,
+            Self::Route(_) | Self::Refused { .. } => ErrorClass::Invalid,
             Self::Ledger(LedgerError::Damaged { .. }) => ErrorClass::Internal,
             // A file that cannot be read does not mend itself.
             Self::Ledger(LedgerError::Embedded { .. }) => ErrorClass::GaveUp,
             Self::Ledger(_) => ErrorClass::Unavailable,
             Self::NoKeyLeft { .. } | Self::CircuitOpen { .. } => ErrorClass::GaveUp,
+            // A person took it out and may put it back.
+            Self::ModelGone { .. } => ErrorClass::GaveUp,
             Self::PatienceOver { .. } | Self::NotItsProtocol { .. } => ErrorClass::GaveUp,
             Self::Unrecorded { .. } | Self::Stopping | Self::Abandoned => ErrorClass::Unavailable,
         }

@@ -225,9 +225,10 @@ impl Decider {
         let mut left = fallback_models.iter();
         let mut model = model;
         loop {
-            let route = self.routes.find(model)?;
             let next = left.next();
-            let asked = self.ask(question, &route, next.is_some(), passengers).await;
+            let (route, asked) = self
+                .ask_wherever_it_is(question, model, next.is_some(), passengers)
+                .await?;
             match (asked, next) {
                 (Ok(answered), _) => return Ok((route, answered)),
                 (Err(error), Some(next)) if error.lets_another_model_try() => {
@@ -235,6 +236,31 @@ impl Decider {
                     model = next;
                 }
                 (Err(error), _) => return Err(error),
+            }
+        }
+    }
+
+    /// Asks one model, again where it is now when its lane is closed while the
+    /// call waits: its provider has moved, or it has left the configuration.
+    async fn ask_wherever_it_is(
+        &self,
+        question: &Question,
+        model: &str,
+        has_alternative: bool,
+        passengers: &Passengers<Outcome>,
+    ) -> Result<(Arc<Route>, Result<Answered, DecideError>), DecideError> {
+        let mut route = self.routes.find(model)?;
+        loop {
+            let asked = self
+                .ask(question, &route, has_alternative, passengers)
+                .await;
+            match (asked, self.routes.find(model)) {
+                (Err(DecideError::ModelGone { .. }), Ok(now))
+                    if !Arc::ptr_eq(&now.lane, &route.lane) =>
+                {
+                    route = now;
+                }
+                (asked, _) => return Ok((route, asked)),
             }
         }
     }

@@ -21,6 +21,7 @@ use crate::flights::Flights;
 use crate::ledger::{EmbeddedLedger, Ledger, LedgerError, RedisLedger};
 use crate::providers::Providers;
 use crate::redis_store::{self, RedisStoreError};
+use crate::reload::Reloads;
 use crate::routes::Routes;
 use crate::service::GatewayService;
 use crate::status::Book;
@@ -64,8 +65,9 @@ pub enum GatewayError {
 pub struct Gateway {
     pub(crate) decider: Arc<Decider>,
     pub(crate) flights: Arc<Flights<Outcome>>,
+    pub(crate) reloads: Arc<Reloads>,
+    pub(crate) tasks: Tasks,
     store_answers: watch::Receiver<bool>,
-    tasks: Tasks,
 }
 
 impl Gateway {
@@ -120,6 +122,7 @@ impl Gateway {
         Ok(Self {
             decider,
             flights,
+            reloads: Arc::default(),
             store_answers,
             tasks,
         })

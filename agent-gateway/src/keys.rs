@@ -136,6 +136,22 @@ impl KeyPool {
         )
     }
 
+    /// These keys, each with the past that it has in another pool: its numbers
+    /// and its quarantine. A key that is not in there has none.
+    pub fn with_past_of(self, before: &KeyPool) -> Self {
+        let keys = self.keys.iter().map(|key| {
+            let known = before.keys.iter().find(|known| known.id == key.id);
+            known.map_or_else(
+                || Arc::clone(key),
+                |known| Arc::new(key.with_past_of(known)),
+            )
+        });
+        Self {
+            keys: keys.collect(),
+            provider: self.provider,
+        }
+    }
+
     /// All keys, in the order of the configuration.
     pub fn keys(&self) -> &[Arc<PooledKey>] {
         &self.keys
@@ -167,9 +183,9 @@ pub struct PooledKey {
     /// Names it without giving it away.
     pub id: KeyId,
     /// Numbers for the status.
-    pub counters: KeyCounters,
+    pub counters: Arc<KeyCounters>,
     secret: Option<SecretString>,
-    quarantine: Mutex<Option<String>>,
+    quarantine: Arc<Mutex<Option<String>>>,
 }
 
 impl PooledKey {
@@ -184,9 +200,20 @@ impl PooledKey {
         Self {
             source,
             id: KeyId::from(&id[..16]),
-            counters: KeyCounters::default(),
+            counters: Arc::default(),
             secret,
-            quarantine: Mutex::new(None),
+            quarantine: Arc::default(),
+        }
+    }
+
+    /// The same key as it is found now: what happened to it stays with it.
+    fn with_past_of(&self, known: &PooledKey) -> Self {
+        Self {
+            source: self.source.clone(),
+            id: self.id.clone(),
+            counters: Arc::clone(&known.counters),
+            secret: self.secret.clone(),
+            quarantine: Arc::clone(&known.quarantine),
         }
     }
 
@@ -284,6 +311,29 @@ mod tests {
         let (_two, second) = file_with(" sk-1 ");
         let (pool, _) = KeyPool::read("p", &[first, second]);
         assert_eq!(pool.keys().len(), 1);
+    }
+
+    #[test]
+    fn key_that_stays_keeps_its_past_and_a_new_one_has_none() {
+        let (_one, first) = file_with("sk-1");
+        let (_two, second) = file_with("sk-2");
+        let (before, _) = KeyPool::read("p", std::slice::from_ref(&first));
+        before.keys()[0].put_in_quarantine("401");
+        let call = before.keys()[0].counters.begin();
+        let (after, _) = KeyPool::read("p", &[second, first.clone()]);
+        let after = after.with_past_of(&before);
+        assert_eq!(after.keys()[0].quarantine(), None);
+        assert_eq!(after.keys()[0].counters.read(), [0; 4]);
+        assert_eq!(after.keys()[1].quarantine().as_deref(), Some("401"));
+        drop(call);
+        assert_eq!(after.keys()[1].counters.read(), [0, 1, 0, 0]);
+        let KeySource::File(path) = &first else {
+            unreachable!("the source is a file");
+        };
+        std::fs::write(path, "sk-3").unwrap();
+        let replaced = KeyPool::read("p", &[first]).0.with_past_of(&after);
+        assert_eq!(replaced.keys()[0].quarantine(), None);
+        assert_eq!(replaced.keys()[0].counters.read(), [0; 4]);
     }
 
     #[test]

@@ -26,6 +26,7 @@ pub mod money;
 pub mod providers;
 mod redact;
 pub mod redis_store;
+pub mod reload;
 mod routes;
 pub mod service;
 pub mod sim_llm;

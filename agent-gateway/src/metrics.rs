@@ -17,6 +17,8 @@ const PROVIDER_TIME: &str = "agon_gateway_provider_seconds";
 const WAITING: &str = "agon_gateway_waiting";
 const IN_FLIGHT: &str = "agon_gateway_in_flight";
 const STORE_ANSWERS: &str = "agon_gateway_store_answers";
+const RELOADS: &str = "agon_gateway_configuration_reloads_total";
+const FAULTY: &str = "agon_gateway_configuration_faulty";
 
 const COST: &str = "agon_gateway_cost_nanodollars_total";
 const UNPRICED: &str = "agon_gateway_unpriced_calls_total";
@@ -24,7 +26,7 @@ const RESERVED: &str = "agon_gateway_reserved_nanodollars_total";
 const SETTLED: &str = "agon_gateway_settled_nanodollars_total";
 
 /// All of them, for the process to describe at start.
-pub const METRICS: [Metric; 12] = [
+pub const METRICS: [Metric; 14] = [
     Metric::counter(
         DECISIONS,
         "Decisions answered, by outcome (called, ledger, failed)",
@@ -64,6 +66,14 @@ pub const METRICS: [Metric; 12] = [
     Metric::counter(
         SETTLED,
         "Charged of what was held in billionths of a dollar, by team",
+    ),
+    Metric::counter(
+        RELOADS,
+        "Times the configuration was read again, by outcome (used, unchanged, faulty)",
+    ),
+    Metric::gauge(
+        FAULTY,
+        "1 while the configuration on disk cannot be used and an older one is in use",
     ),
 ];
 
@@ -132,4 +142,14 @@ pub fn count_reserved(team: &str, most: NanoDollars) {
 /// Of money that was held, this much was charged.
 pub fn count_settled(team: &str, cost: NanoDollars) {
     metrics::counter!(SETTLED, "team" => team.to_owned()).increment(cost.0);
+}
+
+/// What came of reading the configuration again.
+pub fn count_reload(outcome: &'static str) {
+    metrics::counter!(RELOADS, "outcome" => outcome).increment(1);
+}
+
+/// Whether the configuration on disk cannot be used.
+pub fn set_configuration_faulty(faulty: bool) {
+    metrics::gauge!(FAULTY).set(f64::from(u8::from(faulty)));
 }

@@ -1,7 +1,10 @@
 //! From a model's name to everything needed to call it: the resolved model and
 //! its lane with keys and waiting line. Built at first use and kept, so that a
-//! decision costs one look-up; each lane's asker is started here. Called by
-//! `deciding.rs`.
+//! decision costs one look-up; each lane's asker is started here. A new
+//! configuration takes the place of the old one in one step, and lanes that lead
+//! to the same place stay. Called by `deciding.rs` and `reload.rs`.
+
+mod adopting;
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,9 +16,11 @@ use crate::admission::Limiter;
 use crate::config::{ConfigError, GatewayConfig, ProviderKind, ResolvedModel};
 use crate::health::KeyHealth;
 use crate::health::breaker::BreakerSettings;
-use crate::keys::KeyPool;
+use crate::keys::{KeyPool, PooledKey};
 use crate::lanes::{Lane, LaneKey, LaneTerms};
 use crate::providers::Providers;
+
+pub use adopting::AdoptError;
 
 /// Without its asker a lane serves nobody; when it stops there is nothing to
 /// save, because who waits has not been paid for.
@@ -26,15 +31,28 @@ const ASKER: TaskKind = TaskKind {
 
 /// All routes of a gateway.
 pub struct Routes {
-    config: GatewayConfig,
+    means: Means,
+    table: RwLock<Arc<Table>>,
+}
+
+/// What routes are made with.
+struct Means {
     providers: Providers,
     limiter: Arc<dyn Limiter>,
     owner: String,
     tasks: Tasks,
+}
+
+/// The routes under one configuration.
+struct Table {
+    config: Arc<GatewayConfig>,
     by_model: RwLock<HashMap<String, Arc<Route>>>,
     pools: Mutex<BTreeMap<String, Arc<KeyPool>>>,
-    lanes: Mutex<BTreeMap<(String, String), Arc<Lane>>>,
+    lanes: Mutex<BTreeMap<LaneName, Arc<Lane>>>,
 }
+
+/// The provider's name in the configuration, and its own name for the model.
+type LaneName = (String, String);
 
 /// How to call one model.
 pub struct Route {
@@ -69,36 +87,65 @@ impl Routes {
         owner: &str,
         tasks: Tasks,
     ) -> Self {
-        let routes = Self {
-            config,
+        let means = Means {
             providers,
             limiter,
             owner: owner.to_owned(),
             tasks,
-            by_model: RwLock::default(),
-            pools: Mutex::default(),
-            lanes: Mutex::default(),
         };
-        for model in routes.config.model_names() {
-            if let Err(error) = routes.find(model) {
+        let table = Table::new(config);
+        for model in table.config.model_names() {
+            if let Err(error) = table.find(model, &means) {
                 tracing::warn!(model, error = %with_causes(&error), "model cannot be used");
             }
         }
-        routes
+        Self {
+            means,
+            table: RwLock::new(Arc::new(table)),
+        }
     }
 
-    /// The configuration behind the routes.
-    pub fn config(&self) -> &GatewayConfig {
-        &self.config
+    /// The configuration behind the routes now.
+    pub fn config(&self) -> Arc<GatewayConfig> {
+        Arc::clone(&self.table().config)
     }
 
     /// The route to a model.
     pub fn find(&self, model: &str) -> Result<Arc<Route>, RouteError> {
+        self.table().find(model, &self.means)
+    }
+
+    /// The lanes opened so far, in order of provider and model.
+    pub fn lanes(&self) -> Vec<Arc<Lane>> {
+        self.table().lanes.lock().values().cloned().collect()
+    }
+
+    /// The keys of the providers used so far, in order of provider.
+    pub fn pools(&self) -> Vec<Arc<KeyPool>> {
+        self.table().pools.lock().values().cloned().collect()
+    }
+
+    fn table(&self) -> Arc<Table> {
+        Arc::clone(&self.table.read())
+    }
+}
+
+impl Table {
+    fn new(config: GatewayConfig) -> Self {
+        Self {
+            config: Arc::new(config),
+            by_model: RwLock::default(),
+            pools: Mutex::default(),
+            lanes: Mutex::default(),
+        }
+    }
+
+    fn find(&self, model: &str, means: &Means) -> Result<Arc<Route>, RouteError> {
         if let Some(route) = self.by_model.read().get(model) {
             return Ok(Arc::clone(route));
         }
         let resolved = self.config.resolve_without_keys(model)?;
-        let lane = self.lane_of(&resolved)?;
+        let lane = self.lane_of(&resolved, means)?;
         let route = Arc::new(Route {
             model: resolved,
             lane,
@@ -111,41 +158,39 @@ impl Routes {
         ))
     }
 
-    /// The lanes opened so far, in order of provider and model.
-    pub fn lanes(&self) -> Vec<Arc<Lane>> {
-        self.lanes.lock().values().cloned().collect()
-    }
-
-    fn lane_of(&self, model: &ResolvedModel) -> Result<Arc<Lane>, RouteError> {
-        let name = (model.provider.name.clone(), model.model.clone());
+    fn lane_of(&self, model: &ResolvedModel, means: &Means) -> Result<Arc<Lane>, RouteError> {
+        let name = lane_name(model);
         let mut lanes = self.lanes.lock();
         if let Some(lane) = lanes.get(&name) {
             return Ok(Arc::clone(lane));
         }
-        let terms = self.terms_of(model)?;
+        let terms = self.terms_of(model, None, means)?;
         let lane = Arc::new(Lane::new(&name.0, &name.1, terms));
         lanes.insert(name, Arc::clone(&lane));
-        let (served, limiter) = (Arc::clone(&lane), Arc::clone(&self.limiter));
-        let asker = format!("{}:{}", self.owner, lane.name);
-        self.tasks.spawn(ASKER, "asker of a lane", async move {
+        let (served, limiter) = (Arc::clone(&lane), Arc::clone(&means.limiter));
+        let asker = format!("{}:{}", means.owner, lane.name);
+        means.tasks.spawn(ASKER, "asker of a lane", async move {
             served.line.serve(&served, limiter.as_ref(), &asker).await;
         });
         Ok(lane)
     }
 
-    fn terms_of(&self, model: &ResolvedModel) -> Result<LaneTerms, RouteError> {
+    /// The terms of a model's lane. Keys that were there before keep their health.
+    fn terms_of(
+        &self,
+        model: &ResolvedModel,
+        before: Option<&LaneTerms>,
+        means: &Means,
+    ) -> Result<LaneTerms, RouteError> {
         let kind = model.provider.kind;
-        let provider = self.providers.get(kind);
+        let provider = means.providers.get(kind);
         let provider = provider.ok_or(RouteError::NoProvider { kind })?;
         let pool = self.pool_of(model)?;
         let keys = pool.keys().iter().map(|key| LaneKey {
             key: Arc::clone(key),
             limits: model.provider.limits,
             lane_limits: model.limits,
-            health: Arc::new(KeyHealth::new(
-                BreakerSettings::default(),
-                model.limits.adaptive || model.provider.limits.adaptive,
-            )),
+            health: health_of(key, model, before),
         });
         Ok(LaneTerms {
             keys: keys.collect(),
@@ -170,4 +215,22 @@ impl Routes {
         pools.insert(model.provider.name.clone(), Arc::clone(&pool));
         Ok(pool)
     }
+}
+
+fn lane_name(model: &ResolvedModel) -> LaneName {
+    (model.provider.name.clone(), model.model.clone())
+}
+
+/// Adaptive concurrency may be switched on or off; then all is found out anew.
+fn health_of(key: &PooledKey, model: &ResolvedModel, before: Option<&LaneTerms>) -> Arc<KeyHealth> {
+    let now = model.limits.adaptive || model.provider.limits.adaptive;
+    let mut known = before.into_iter().flat_map(|terms| &terms.keys);
+    let same = known.find(|known| {
+        let then = known.lane_limits.adaptive || known.limits.adaptive;
+        known.key.id == key.id && then == now
+    });
+    same.map_or_else(
+        || Arc::new(KeyHealth::new(BreakerSettings::default(), now)),
+        |same| Arc::clone(&same.health),
+    )
 }

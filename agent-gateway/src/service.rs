@@ -159,6 +159,7 @@ impl AgentGatewayService for GatewayService {
             usage: Some(wire::write_usage(numbers.usage)),
             keys,
             provider_requests: numbers.requests,
+            configuration_fault: self.gateway.configuration_fault(),
             ..Default::default()
         }))
     }

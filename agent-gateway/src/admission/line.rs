@@ -4,6 +4,7 @@
 //! of quota. Called by `deciding.rs`; the asker runs as a task of `routes.rs`.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
@@ -94,6 +95,8 @@ pub struct Line {
     queue: Mutex<FairQueue<Waiter>>,
     arrived: Notify,
     freed: Notify,
+    /// Nobody may wait here any more.
+    closed: AtomicBool,
     /// Granted to callers that had gone; to be settled as unused.
     returned: Mutex<Vec<Reservation>>,
     store_away: Complaint,
@@ -128,7 +131,13 @@ impl Line {
             down_before: self.down(),
             answer,
         };
-        let ticket = self.queue.lock().push(place.clone(), cost, waiter);
+        let ticket = {
+            let mut queue = self.queue.lock();
+            if self.closed.load(Ordering::Relaxed) {
+                return Admitted::Closed;
+            }
+            queue.push(place.clone(), cost, waiter)
+        };
         self.arrived.notify_one();
         let mut waiting = Waiting {
             line: self,
@@ -179,11 +188,15 @@ impl Line {
         teams
     }
 
-    /// Serves the line until dropped.
+    /// Serves the line until it is closed.
     pub async fn serve(&self, lane: &Lane, limiter: &dyn Limiter, asker: &str) {
         let mut store_delays = Delays::new(STORE_DELAYS);
         loop {
             self.settle_returned(limiter).await;
+            if self.closed.load(Ordering::Relaxed) {
+                // Those who were being asked for when it was closed.
+                return self.close();
+            }
             if self.queue.lock().is_empty() {
                 tokio::select! {
                     () = self.arrived.notified() => {}
@@ -210,12 +223,17 @@ impl Line {
         }
     }
 
-    /// Answers everybody who waits: the model is gone.
+    /// Answers everybody who waits or comes later: the model is gone from here.
     pub fn close(&self) {
-        let entries = self.queue.lock().take(usize::MAX);
+        let entries = {
+            let mut queue = self.queue.lock();
+            self.closed.store(true, Ordering::Relaxed);
+            queue.take(usize::MAX)
+        };
         for entry in entries {
             let _ = entry.call.answer.send(Admitted::Closed);
         }
+        self.wake();
     }
 
     /// Submits the heads once.

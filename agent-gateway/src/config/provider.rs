@@ -22,7 +22,7 @@ pub(super) const DEFAULT_BURST: Duration = Duration::from_secs(1);
 const LONGEST_BURST: Duration = Duration::from_secs(2);
 
 /// A provider, checked.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProviderConfig {
     /// Its name in the configuration.
     pub name: String,
@@ -127,7 +127,7 @@ impl ProviderConfig {
 }
 
 /// What a model name means in the end.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResolvedModel {
     /// The name that experiments use.
     pub name: String,

@@ -206,8 +206,13 @@ impl Decider {
         let _at_provider = question.tally.at_provider();
         let _in_flight = key.counters.begin();
         let began = Instant::now();
+        // It may have waited long; settings count as they are now.
+        let current = self.routes.find(&route.model.name).ok();
+        let current = current.filter(|current| Arc::ptr_eq(&current.lane, &route.lane));
         let call = Call {
-            model: &route.model,
+            model: current
+                .as_ref()
+                .map_or(&route.model, |current| &current.model),
             request: &question.request,
             key: key.secret(),
         };

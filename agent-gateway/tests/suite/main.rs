@@ -11,6 +11,7 @@ mod money_purse;
 mod outages;
 mod providers;
 mod redis_server;
+mod reload;
 mod replicas;
 mod secrets;
 mod support;

@@ -1,0 +1,194 @@
+//! Hot reload: watches the configuration file and every file that it names, and
+//! puts what they say to use without dropping a call. What is half written,
+//! empty or faulty is not used; the configuration in use stays, and the fault is
+//! told in the log once, in the status and in a metric. Started by the command
+//! line through [`Gateway::follow`].
+
+pub(crate) mod changes;
+mod files;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use agon_service_kit::tasks::{TaskKind, with_causes};
+use parking_lot::Mutex;
+use tokio::sync::Notify;
+
+use crate::config::{ConfigError, GatewayConfig};
+use crate::gateway::Gateway;
+use crate::metrics;
+use crate::routes::AdoptError;
+
+use files::Seen;
+
+/// Between two looks at the files. A change is used when two looks in a row saw
+/// the same, so within two of these and the time of reading.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// Why a configuration on disk is not in use.
+#[derive(Debug, thiserror::Error)]
+pub enum ReloadError {
+    /// It is not as a configuration should be.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// It holds nothing, as a file does that is being written.
+    #[error("{file} is empty")]
+    Empty {
+        /// Its path.
+        file: String,
+    },
+    /// It cannot be put in the place of the one in use.
+    #[error(transparent)]
+    Adopt(#[from] AdoptError),
+}
+
+/// What is wrong with the configuration on disk, and how to ask for another look.
+#[derive(Default)]
+pub(crate) struct Reloads {
+    fault: Mutex<String>,
+    asked: Notify,
+}
+
+impl Reloads {
+    /// What is wrong with the configuration on disk; empty when it is in use.
+    pub fn fault(&self) -> String {
+        self.fault.lock().clone()
+    }
+}
+
+impl Gateway {
+    /// Puts a configuration to use from the next admission on; calls that wait
+    /// or run go on. Returns what changed, in a few words each.
+    ///
+    /// # Errors
+    /// It cannot be used; the one in use stays.
+    pub fn adopt(&self, config: GatewayConfig) -> Result<Vec<String>, ReloadError> {
+        Ok(self.decider.routes.adopt(config)?)
+    }
+
+    /// Watches a configuration file and the files it names until the gateway is
+    /// drained, and puts every change to use.
+    pub fn follow(&self, file: PathBuf) {
+        let follower = Follower {
+            gateway: self.clone(),
+            in_use: Vec::new(),
+            file,
+        };
+        self.tasks
+            .spawn(TaskKind::UPKEEP, "configuration watch", follower.run());
+    }
+
+    /// Reads the followed file again now, whether or not it looks changed.
+    pub fn reload(&self) {
+        self.reloads.asked.notify_one();
+    }
+
+    /// What is wrong with the configuration on disk; empty when it is in use.
+    pub fn configuration_fault(&self) -> String {
+        self.reloads.fault()
+    }
+}
+
+struct Follower {
+    gateway: Gateway,
+    file: PathBuf,
+    /// The files that the configuration on disk names beside itself.
+    in_use: Vec<PathBuf>,
+}
+
+impl Follower {
+    async fn run(mut self) {
+        let reloads = Arc::clone(&self.gateway.reloads);
+        self.in_use = files::named_in(&self.gateway.decider.routes.config());
+        // Whatever was written since the start is read once the files rest.
+        let (mut used, mut last) = (Seen::default(), Seen::default());
+        loop {
+            let asked = tokio::select! {
+                () = tokio::time::sleep(LOOK_EVERY) => false,
+                () = reloads.asked.notified() => true,
+            };
+            let now = self.look().await;
+            let rests = now == last;
+            last = now;
+            if asked || (rests && last != used) {
+                // What is written while it is read is seen at the next look; so
+                // are files that are named now and were not before.
+                used = last.clone();
+                self.read(asked).await;
+            }
+        }
+    }
+
+    async fn look(&self) -> Seen {
+        let mut files = self.in_use.clone();
+        files.push(self.file.clone());
+        let look = tokio::task::spawn_blocking(move || files::look(&files));
+        look.await.unwrap_or_default()
+    }
+
+    async fn read(&mut self, asked: bool) {
+        let (gateway, file) = (self.gateway.clone(), self.file.clone());
+        let in_use = files::named_in(&self.gateway.decider.routes.config());
+        let read = tokio::task::spawn_blocking(move || read(&gateway, &file));
+        let (named, outcome) = match read.await {
+            Ok(read) => read,
+            // Nothing was exchanged: a panic can only come from reading.
+            Err(fault) => (Vec::new(), Err(fault.to_string())),
+        };
+        self.in_use = in_use;
+        self.in_use.extend(named);
+        self.tell(outcome, asked);
+    }
+
+    fn tell(&self, outcome: Result<Vec<String>, String>, asked: bool) {
+        let file = self.file.display();
+        let mut fault = self.gateway.reloads.fault.lock();
+        match outcome {
+            Ok(changed) => {
+                let was_faulty = !std::mem::take(&mut *fault).is_empty();
+                if !changed.is_empty() {
+                    metrics::count_reload("used");
+                    let changed = changed.join("; ");
+                    tracing::info!(%file, changed, "configuration read again and in use");
+                } else if asked || was_faulty {
+                    metrics::count_reload("unchanged");
+                    tracing::info!(%file, "configuration read again, nothing changed");
+                }
+                metrics::set_configuration_faulty(false);
+            }
+            Err(reason) => {
+                metrics::count_reload("faulty");
+                metrics::set_configuration_faulty(true);
+                if asked || *fault != reason {
+                    tracing::error!(
+                        %file, reason,
+                        "configuration cannot be used, the one in use stays"
+                    );
+                }
+                *fault = reason;
+            }
+        }
+    }
+}
+
+/// The files that the configuration names, as far as it can be read, and what
+/// became of it.
+fn read(gateway: &Gateway, file: &Path) -> (Vec<PathBuf>, Result<Vec<String>, String>) {
+    let config = match load(file) {
+        Ok(config) => config,
+        Err(error) => return (Vec::new(), Err(with_causes(&error))),
+    };
+    let named = files::named_in(&config);
+    let adopted = gateway.adopt(config);
+    (named, adopted.map_err(|error| with_causes(&error)))
+}
+
+fn load(file: &Path) -> Result<GatewayConfig, ReloadError> {
+    let empty = std::fs::read(file).is_ok_and(|bytes| bytes.trim_ascii().is_empty());
+    if empty {
+        let file = file.display().to_string();
+        return Err(ReloadError::Empty { file });
+    }
+    Ok(GatewayConfig::load(file)?)
+}

@@ -1,0 +1,331 @@
+//! Hot reload through the files themselves: within a second, without dropping a
+//! call that waits or runs, and never with a file that is half written or wrong.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agon_agent_gateway::config::ProviderKind;
+use agon_agent_gateway::providers::{Call, Provider, Providers, Refusal, Remedy, Reply};
+use agon_agent_gateway::{Gateway, GatewayConfig, Store};
+use agon_proto::v1::DecideResponse;
+use async_trait::async_trait;
+use parking_lot::Mutex;
+use secrecy::ExposeSecret as _;
+use tokio::sync::Semaphore;
+use tokio::task::JoinHandle;
+use tonic::{Code, Status};
+
+use crate::support::{capture_log, client, request, status, until};
+
+/// The bar: a change is in use within a second.
+const IN_USE_WITHIN: Duration = Duration::from_secs(1);
+
+/// Answers with the address, the key and the model it was called with, once it
+/// may; a key that ends in "dead" is refused for good.
+struct Gated {
+    gate: Semaphore,
+    calls: Mutex<Vec<String>>,
+}
+
+impl Gated {
+    fn open() -> Arc<Self> {
+        Self::with_places(1_000_000)
+    }
+
+    fn with_places(places: usize) -> Arc<Self> {
+        Arc::new(Self {
+            gate: Semaphore::new(places),
+            calls: Mutex::default(),
+        })
+    }
+
+    fn calls(&self) -> usize {
+        self.calls.lock().len()
+    }
+}
+
+#[async_trait]
+impl Provider for Gated {
+    async fn call(&self, call: Call<'_>) -> Result<Reply, Refusal> {
+        let key = call.key.map_or("none", |key| key.expose_secret());
+        let text = format!(
+            "{} {key} {}",
+            call.model.provider.base_url, call.model.model
+        );
+        self.calls.lock().push(text.clone());
+        if key.ends_with("dead") {
+            return Err(Refusal::new(Remedy::QuarantineKey, "this key is dead"));
+        }
+        let place = self.gate.acquire().await;
+        place
+            .map_err(|_| Refusal::new(Remedy::GiveUp, "closed"))?
+            .forget();
+        Ok(Reply {
+            text,
+            ..Reply::default()
+        })
+    }
+}
+
+/// A followed gateway and its files.
+struct Stand {
+    gateway: Gateway,
+    folder: tempfile::TempDir,
+}
+
+impl Stand {
+    async fn start(provider: Arc<dyn Provider>, files: &[(&str, &str)], text: &str) -> Self {
+        let folder = tempfile::tempdir().unwrap();
+        for (name, content) in files {
+            std::fs::write(folder.path().join(name), content).unwrap();
+        }
+        let file = folder.path().join("agon.toml");
+        std::fs::write(&file, placed(folder.path(), text)).unwrap();
+        let store = Store::Embedded(folder.path().join("ledger.sqlite"));
+        let config = GatewayConfig::load(&file).unwrap();
+        let providers = Providers::single(ProviderKind::OpenAi, provider);
+        let gateway = Gateway::open_with(config, store, providers).await.unwrap();
+        gateway.follow(file);
+        Self { gateway, folder }
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn write(&self, text: &str) {
+        std::fs::write(self.path("agon.toml"), placed(self.folder.path(), text)).unwrap();
+    }
+
+    async fn ask(&self, index: u32) -> Result<String, Status> {
+        ask(self.gateway.clone(), "m".to_owned(), index).await
+    }
+
+    fn asking(&self, index: u32) -> JoinHandle<Result<String, Status>> {
+        tokio::spawn(ask(self.gateway.clone(), "m".to_owned(), index))
+    }
+}
+
+/// `FOLDER` stands for the folder of the files.
+fn placed(folder: &Path, text: &str) -> String {
+    text.replace("FOLDER", &folder.display().to_string())
+}
+
+async fn ask(gateway: Gateway, model: String, index: u32) -> Result<String, Status> {
+    let mut asked = request("s", index, "hi");
+    asked.model = model;
+    let answered = client(&gateway).decide(asked).await;
+    answered.map(|answer: tonic::Response<DecideResponse>| answer.into_inner().reply)
+}
+
+const ONE_KEY: &str = "[providers.p]\nbase_url = 'http://a/v1'\nkeys = [{ file = 'FOLDER/key' }]\n\
+                       [models.m]\nprovider = 'p'\n";
+
+#[tokio::test]
+async fn changed_key_file_is_in_use_within_a_second_and_starts_fresh() {
+    let (log, _guard) = capture_log();
+    let provider = Gated::open();
+    let stand = Stand::start(provider, &[("key", "sk-one-dead")], ONE_KEY).await;
+    let told = stand.ask(0).await.unwrap_err();
+    assert_eq!(told.code(), Code::Aborted, "{told}");
+
+    std::fs::write(stand.path("key"), "sk-two").unwrap();
+    let written = Instant::now();
+    while stand.ask(1).await.is_err() {
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    assert!(written.elapsed() < IN_USE_WITHIN, "{:?}", written.elapsed());
+    assert_eq!(stand.ask(2).await.unwrap(), "http://a/v1 sk-two m");
+    let keys = status(&stand.gateway).await.keys;
+    assert_eq!(
+        (keys.len(), keys[0].calls),
+        (1, 2),
+        "its numbers are its own"
+    );
+    let text = log.text();
+    assert!(text.contains("keys of p: 1 came, 1 left"), "{text}");
+    assert!(!text.contains("sk-"), "{text}");
+}
+
+#[tokio::test]
+async fn turned_link_is_seen() {
+    let provider = Gated::open();
+    let files = [("first", "sk-first"), ("second", "sk-second")];
+    let folder = tempfile::tempdir().unwrap();
+    // As Kubernetes does: key -> ..data/key, and ..data is what is turned.
+    let data = folder.path().join("..data");
+    for (name, content) in files {
+        std::fs::create_dir(folder.path().join(name)).unwrap();
+        std::fs::write(folder.path().join(name).join("key"), content).unwrap();
+    }
+    std::os::unix::fs::symlink("first", &data).unwrap();
+    std::os::unix::fs::symlink("..data/key", folder.path().join("key")).unwrap();
+    let text = ONE_KEY.replace("FOLDER", &folder.path().display().to_string());
+    let stand = Stand::start(provider, &[], &text).await;
+    assert_eq!(stand.ask(0).await.unwrap(), "http://a/v1 sk-first m");
+
+    std::os::unix::fs::symlink("second", folder.path().join("..data_tmp")).unwrap();
+    std::fs::rename(folder.path().join("..data_tmp"), &data).unwrap();
+    let turned = Instant::now();
+    let mut index = 1;
+    while stand.ask(index).await.unwrap() != "http://a/v1 sk-second m" {
+        assert!(turned.elapsed() < IN_USE_WITHIN);
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        index += 1;
+    }
+}
+
+#[tokio::test]
+async fn raised_limit_lets_those_in_who_wait_and_drops_nobody() {
+    let provider = Gated::with_places(0);
+    let text = |places: u32| {
+        format!(
+            "[providers.p]\nbase_url = 'http://a/v1'\nlimits = {{ concurrency = {places} }}\n\
+             [models.m]\nprovider = 'p'\n"
+        )
+    };
+    let stand = Stand::start(provider.clone(), &[], &text(1)).await;
+    let callers: Vec<_> = (0..10).map(|index| stand.asking(index)).collect();
+    until("the first is called", async || provider.calls() == 1).await;
+    until("the others wait", async || {
+        status(&stand.gateway).await.waiting_for_quota == 9
+    })
+    .await;
+    stand.write(&text(6));
+    until("six are called", async || provider.calls() == 6).await;
+    provider.gate.add_permits(10);
+    for caller in callers {
+        caller.await.unwrap().unwrap();
+    }
+    assert_eq!(provider.calls(), 10, "each call was made once");
+}
+
+#[tokio::test]
+async fn faulty_file_changes_nothing_and_is_told_once() {
+    let (log, _guard) = capture_log();
+    let stand = Stand::start(Gated::open(), &[("key", "sk-one")], ONE_KEY).await;
+    let cases = [
+        ("[providers.p\n", "agon.toml:1"),
+        ("", "is empty"),
+        (
+            "[providers.p]\nbase_url = 'http://a/v1'\nkeys = [{ file = 'FOLDER/none' }]\n\
+             [models.m]\nprovider = 'p'\n",
+            "none cannot be read",
+        ),
+        ("[models.m]\nprovider = 'q'\n", "no provider"),
+        (
+            "[providers.p]\nbase_url = 'http://a/v1'\nkeys = [{ env = 'sk-in-the-wrong-place' }]\n\
+             [models.m]\nprovider = 'p'\n",
+            "env is not the name of a variable",
+        ),
+    ];
+    for (index, (text, expected)) in cases.into_iter().enumerate() {
+        stand.write(text);
+        until(expected, async || {
+            status(&stand.gateway)
+                .await
+                .configuration_fault
+                .contains(expected)
+        })
+        .await;
+        // Nothing that was written is in use, and nothing stopped.
+        let answered = stand.ask(u32::try_from(index).unwrap()).await;
+        assert_eq!(answered.unwrap(), "http://a/v1 sk-one m");
+    }
+    std::fs::write(stand.path("key"), " ").unwrap();
+    stand.write(ONE_KEY);
+    until("the empty key file is told", async || {
+        let fault = status(&stand.gateway).await.configuration_fault;
+        fault.contains("is empty") && fault.contains("key")
+    })
+    .await;
+    std::fs::write(stand.path("key"), "sk-one").unwrap();
+    until("the fault is over", async || {
+        status(&stand.gateway).await.configuration_fault.is_empty()
+    })
+    .await;
+    let text = log.text();
+    let told = text.matches("configuration cannot be used").count();
+    assert_eq!(told, cases_told(), "{text}");
+    assert!(
+        !text.contains("wrong-place") && !text.contains("sk-one"),
+        "{text}"
+    );
+}
+
+/// Each of the faults above, once.
+fn cases_told() -> usize {
+    6
+}
+
+#[tokio::test]
+async fn removed_model_tells_those_who_wait_for_it_and_finishes_its_calls() {
+    let provider = Gated::with_places(0);
+    let before = "[providers.p]\nbase_url = 'http://a/v1'\nlimits = { concurrency = 1 }\n\
+                  [models.m]\nprovider = 'p'\n[models.other]\nprovider = 'p'\n";
+    let stand = Stand::start(provider.clone(), &[], before).await;
+    let running = stand.asking(0);
+    until("it is called", async || provider.calls() == 1).await;
+    let waiting = stand.asking(1);
+    let other = tokio::spawn(ask(stand.gateway.clone(), "other".to_owned(), 2));
+    until("two wait", async || {
+        status(&stand.gateway).await.waiting_for_quota == 2
+    })
+    .await;
+
+    stand.write(&before.replace("[models.m]\nprovider = 'p'\n", ""));
+    let told = waiting.await.unwrap().unwrap_err();
+    assert_eq!(told.code(), Code::Aborted, "{told}");
+    assert!(
+        told.message()
+            .contains("model m was taken out of the configuration"),
+        "{told}"
+    );
+    provider.gate.add_permits(10);
+    assert_eq!(running.await.unwrap().unwrap(), "http://a/v1 none m");
+    assert_eq!(other.await.unwrap().unwrap(), "http://a/v1 none other");
+}
+
+#[tokio::test]
+async fn moved_provider_takes_its_waiting_calls_along_and_no_key_to_the_old_address() {
+    let provider = Gated::with_places(0);
+    let before = "[providers.p]\nbase_url = 'http://a/v1'\nkeys = [{ file = 'FOLDER/key' }]\n\
+                  limits = { concurrency = 1 }\n[models.m]\nprovider = 'p'\n";
+    let files = [("key", "sk-a"), ("key-of-b", "sk-b")];
+    let stand = Stand::start(provider.clone(), &files, before).await;
+    let running = stand.asking(0);
+    until("it is called", async || provider.calls() == 1).await;
+    let waiting = stand.asking(1);
+    until("one waits", async || {
+        status(&stand.gateway).await.waiting_for_quota == 1
+    })
+    .await;
+    stand.write(
+        &before
+            .replace("http://a/", "http://b/")
+            .replace("/key'", "/key-of-b'"),
+    );
+    until("it is called there", async || provider.calls() == 2).await;
+    provider.gate.add_permits(10);
+    assert_eq!(running.await.unwrap().unwrap(), "http://a/v1 sk-a m");
+    assert_eq!(waiting.await.unwrap().unwrap(), "http://b/v1 sk-b m");
+}
+
+#[tokio::test]
+async fn asked_for_another_look_the_gateway_says_what_it_found() {
+    let (log, _guard) = capture_log();
+    let stand = Stand::start(Gated::open(), &[("key", "sk-one")], ONE_KEY).await;
+    stand.gateway.reload();
+    until("it says so", async || {
+        log.text()
+            .contains("configuration read again, nothing changed")
+    })
+    .await;
+    stand.write(&format!("{ONE_KEY}[gateway]\npatience = '7s'\n"));
+    until("the patience is new", async || {
+        log.text().contains("configuration read again and in use")
+            && log.text().contains("patience")
+    })
+    .await;
+}
