@@ -59,13 +59,20 @@ impl ModelArguments {
     /// # Errors
     /// The file is wrong.
     pub fn read(&self) -> Result<GatewayConfig, Failure> {
-        match &self.config {
-            Some(file) => GatewayConfig::load(file).map_err(Failure::input),
-            None if Path::new(DEFAULT_FILE).is_file() => {
-                GatewayConfig::load(Path::new(DEFAULT_FILE)).map_err(Failure::input)
-            }
+        match self.file() {
+            Some(file) => GatewayConfig::load(&file).map_err(Failure::input),
             None => GatewayConfig::parse("built-in providers", "").map_err(Failure::input),
         }
+    }
+
+    /// The configuration file, if there is one.
+    pub fn file(&self) -> Option<PathBuf> {
+        let by_default = || {
+            Path::new(DEFAULT_FILE)
+                .is_file()
+                .then(|| DEFAULT_FILE.into())
+        };
+        self.config.clone().or_else(by_default)
     }
 }
 

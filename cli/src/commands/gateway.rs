@@ -2,20 +2,18 @@
 //! asks a running one. Wires configuration, ledger and listener; calls no model
 //! itself. Started by `commands.rs`.
 
+mod status;
+
 use std::time::Duration;
 
 use agon_agent_gateway::{Gateway as RunningGateway, Store};
-use agon_proto::v1::GetGatewayStatusRequest;
-use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
-use agon_service_kit::server::{self, Listener, channel};
-use agon_service_kit::tasks::TaskKind;
+use agon_service_kit::server::{self, Listener};
+use agon_service_kit::tasks::{TaskKind, Tasks};
 use tonic::service::Routes;
 
 use crate::data_folder::ServiceFolder;
 use crate::failure::Failure;
 use crate::model_config::ModelArguments;
-use crate::output::{self, Columns};
-use crate::results::refused;
 use crate::role::{LogArguments, MetricsArguments, StoreArguments, announce, run_service, runtime};
 
 /// Calls at providers may finish within this time when the gateway stops.
@@ -33,17 +31,8 @@ pub struct Gateway {
 
 #[derive(Debug, clap::Subcommand)]
 enum Ask {
-    /// Show what a running gateway is doing: keys, calls, waiting
-    Status {
-        /// Where the gateway listens
-        #[arg(
-            long,
-            env = "AGON_GATEWAY",
-            default_value = "http://127.0.0.1:7710",
-            value_name = "URL"
-        )]
-        gateway: String,
-    },
+    /// Show what a running gateway is doing: teams, keys, limits, waiting
+    Status(status::Status),
 }
 
 #[derive(Debug, clap::Args)]
@@ -67,13 +56,14 @@ struct Serve {
 /// Serves until told to stop, or shows the status of a running one.
 pub fn run(arguments: &Gateway, log: &LogArguments) -> Result<(), Failure> {
     match &arguments.ask {
-        Some(Ask::Status { gateway }) => runtime()?.block_on(status(gateway)),
+        Some(Ask::Status(arguments)) => runtime()?.block_on(status::run(arguments)),
         None => serve(&arguments.serve, log),
     }
 }
 
 fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
     let config = arguments.models.read()?;
+    let file = arguments.models.file();
     let data = match arguments.store.redis {
         Some(_) => None,
         None => Some(ServiceFolder::take(&arguments.store.data, "gateway")?),
@@ -92,6 +82,10 @@ fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
             .metrics
             .serve(&tasks, &[&agon_agent_gateway::metrics::METRICS])
             .await?;
+        if let Some(file) = file {
+            gateway.follow(file);
+            on_hangup(&tasks, gateway.clone());
+        }
         announce("gateway", &listener);
         let routes = Routes::new(gateway.service());
         server::serve_when(&tasks, "gateway", listener, routes, gateway.store_answers());
@@ -104,43 +98,15 @@ fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
     })
 }
 
-async fn status(url: &str) -> Result<(), Failure> {
-    let channel = channel(url).map_err(Failure::input)?;
-    let mut client = AgentGatewayServiceClient::new(channel);
-    let asked = client
-        .get_gateway_status(GetGatewayStatusRequest::default())
-        .await;
-    let status = asked.map_err(|refusal| refused(&format!("the gateway at {url}"), &refusal))?;
-    let status = status.into_inner();
-    output::print(&format!(
-        "decided {} ({} from the ledger), {} waiting for quota, {} at providers",
-        status.decided, status.answered_from_ledger, status.waiting_for_quota, status.in_flight
-    ));
-    let mut columns = Columns::new([
-        "provider",
-        "key from",
-        "in flight",
-        "calls",
-        "refused",
-        "failed",
-        "state",
-    ]);
-    for key in status.keys {
-        let state = match (key.quarantine_reason.as_str(), key.held_for_ms) {
-            ("", 0) => "ready".to_owned(),
-            ("", held) => format!("held for {:.1} s", held as f64 / 1000.0),
-            (reason, _) => format!("out of use: {reason}"),
-        };
-        columns.row([
-            key.provider,
-            key.source,
-            key.in_flight.to_string(),
-            key.calls.to_string(),
-            key.refused_by_provider.to_string(),
-            key.failed.to_string(),
-            state,
-        ]);
-    }
-    output::print(&columns.to_string());
-    Ok(())
+/// SIGHUP asks for another look at the configuration, as it does of daemons.
+fn on_hangup(tasks: &Tasks, gateway: RunningGateway) {
+    #[cfg(unix)]
+    tasks.spawn(TaskKind::UPKEEP, "hang-up", async move {
+        use tokio::signal::unix::{SignalKind, signal};
+        let mut hangups = signal(SignalKind::hangup())?;
+        while hangups.recv().await.is_some() {
+            gateway.reload();
+        }
+        Ok::<_, std::io::Error>(())
+    });
 }
