@@ -120,11 +120,6 @@ impl Routes {
         self.table().lanes.lock().values().cloned().collect()
     }
 
-    /// The keys of the providers used so far, in order of provider.
-    pub fn pools(&self) -> Vec<Arc<KeyPool>> {
-        self.table().pools.lock().values().cloned().collect()
-    }
-
     fn table(&self) -> Arc<Table> {
         Arc::clone(&self.table.read())
     }
