@@ -152,6 +152,11 @@ impl GatewayConfig {
         self.prices.as_deref()
     }
 
+    /// Whether the tables of prices say the same.
+    pub fn has_prices_of(&self, other: &Self) -> bool {
+        self.price_table == other.price_table
+    }
+
     /// How long the content cache keeps an answer.
     pub fn content_cache_for(&self) -> Duration {
         self.content_cache_for

@@ -22,12 +22,12 @@ static LISTED_PRICES: LazyLock<PriceTable> = LazyLock::new(|| {
 });
 
 /// Prices by provider and by the provider's name for the model.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct PriceTable {
     by_model: BTreeMap<(String, String), Arc<[DatedPrice]>>,
 }
 
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct DatedPrice {
     from: Day,
     price: Price,
@@ -122,7 +122,7 @@ impl PriceTable {
 }
 
 /// All that is known about the price of one model.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ModelPrices {
     configured: Option<Price>,
     /// From the user's own table, then from the listed one; each in order of day.

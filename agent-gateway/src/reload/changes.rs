@@ -48,7 +48,7 @@ pub(crate) fn of_config(before: &GatewayConfig, after: &GatewayConfig) -> Vec<St
     }
     let same = [
         ("patience", before.patience() == after.patience()),
-        ("prices", before.prices() == after.prices()),
+        ("prices", before.has_prices_of(after)),
         (
             "content_cache_for",
             before.content_cache_for() == after.content_cache_for(),
@@ -107,11 +107,11 @@ fn of_provider(old: &Arc<ProviderConfig>, new: &Arc<ProviderConfig>) -> Vec<&'st
 fn of_model(old: &ResolvedModel, new: &ResolvedModel) -> Vec<&'static str> {
     let mut changed = differs(old.provider.name == new.provider.name, "provider");
     changed.extend(differs(old.limits == new.limits, "limits"));
-    changed.extend(differs(old.price == new.price, "price"));
+    changed.extend(differs(old.prices == new.prices, "price"));
     let others = |model: &ResolvedModel| ResolvedModel {
         provider: Arc::clone(&old.provider),
         limits: old.limits,
-        price: old.price,
+        prices: old.prices.clone(),
         ..model.clone()
     };
     changed.extend(differs(others(old) == others(new), "settings"));
