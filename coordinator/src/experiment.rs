@@ -9,6 +9,7 @@ use std::path::Path;
 
 use agon_service_kit::config::ConfigError;
 
+mod budget;
 mod cell;
 mod document;
 mod expand;

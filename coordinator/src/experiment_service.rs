@@ -173,9 +173,18 @@ impl ExperimentService for Experiments {
 
     async fn resume_experiment(
         &self,
-        _request: Request<ResumeExperimentRequest>,
+        request: Request<ResumeExperimentRequest>,
     ) -> Result<Response<ResumeExperimentResponse>, Status> {
-        Err(Status::unimplemented("experiments do not pause yet"))
+        let ResumeExperimentRequest {
+            experiment_id: id,
+            budget_nanodollars,
+        } = request.into_inner();
+        let resumed = self.store.resume(&id, budget_nanodollars).await;
+        if !resumed.map_err(failed)? {
+            return Err(unknown(&id));
+        }
+        info!(experiment_id = %id, ?budget_nanodollars, "experiment resumed");
+        Ok(Response::new(ResumeExperimentResponse {}))
     }
 
     async fn list_experiments(
@@ -188,7 +197,9 @@ impl ExperimentService for Experiments {
             team: entry.team,
             sessions: entry.sessions,
             done: entry.done,
-            paused: String::new(),
+            paused: entry.paused,
+            cancelled: entry.cancelled,
+            set_aside: entry.set_aside,
         });
         Ok(Response::new(ListExperimentsResponse {
             experiments: experiments.collect(),
@@ -218,7 +229,9 @@ fn prepare(request: SubmitExperimentRequest) -> Result<NewExperiment, Status> {
     let sessions = planned
         .into_iter()
         .map(|session| (session.spec.id().to_string(), session.spec.canonical_json()));
+    let terms = document.terms();
     Ok(NewExperiment {
+        terms,
         id: document.name,
         team: document.team,
         sessions: sessions.collect(),

@@ -23,7 +23,7 @@ pub const METRICS: [Metric; 7] = [
     ),
     Metric::counter(
         FAILED,
-        "Failures handed in, by kind (crashed, parked, impossible)",
+        "Failures handed in, by kind (crashed, parked, impossible, budget_spent)",
     ),
     Metric::counter(SUBMITTED, "Experiments handed in"),
     Metric::gauge(STREAMS, "Workers connected to this coordinator"),
@@ -57,6 +57,7 @@ pub fn count_failure(failure: Failure) {
         Failure::Crashed => "crashed",
         Failure::Parked => "parked",
         Failure::Impossible => "impossible",
+        Failure::BudgetSpent => "budget_spent",
     };
     metrics::counter!(FAILED, "kind" => kind).increment(1);
 }

@@ -26,7 +26,7 @@ use tracing::{error, info, warn};
 
 use crate::lease::{Grant, LeaseHandle, StreamId};
 use crate::metrics;
-use crate::store::{Completion, LeaseKey, Store, StoreError, StoreResult};
+use crate::store::{Completion, Failure, LeaseKey, Store, StoreError, StoreResult};
 use crate::wire;
 
 /// Calls of the store that one stream has under way. Together they share the store's flushes;
@@ -272,7 +272,12 @@ impl WorkerStream {
                 let (key, failure, reason) = wire::failed(fail)?;
                 async move {
                     metrics::count_failure(failure);
-                    warn!(session_id = key.session, ?failure, %reason, "a session failed");
+                    if failure == Failure::BudgetSpent {
+                        // Every session that runs says so once; the pause is the news.
+                        info!(session_id = key.session, %reason, "a session met a spent budget");
+                    } else {
+                        warn!(session_id = key.session, ?failure, %reason, "a session failed");
+                    }
                     let noted = store.fail(&key, failure, &reason).await?;
                     let settlement = if noted {
                         Settlement::Noted

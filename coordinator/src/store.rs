@@ -2,8 +2,8 @@
 //! ends ([`EmbeddedStore`], one file; [`RedisStore`], shared by replicas). Order and fencing are
 //! decided in one step, so anything may be retried. Fences only grow; a lease is lost when its
 //! session is leased again, settled, cancelled or removed, not when its time is over; the first
-//! result wins. Teams take turns, then experiments; what was given back comes first, what crashed
-//! last. Knows no games, no workers' streams, no clock of its callers.
+//! result wins. Teams take turns, then experiments of one priority; what was given back comes first,
+//! what crashed last. Knows no games, no workers' streams, no clock of its callers.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -38,7 +38,8 @@ pub trait Store: Send + Sync {
     /// Stores an experiment with its sessions, in their order. Done sessions stay done, those
     /// that wait or run stay as they are, new and cancelled ones are queued; sessions that are
     /// not named any more leave the experiment, their records stay. A submission that was cut off
-    /// never makes the experiment look finished; the next one completes it.
+    /// never makes the experiment look finished; the next one completes it. A budget other than
+    /// that of the submission before takes the place of the budget; a higher one resumes.
     async fn submit(&self, experiment: NewExperiment) -> StoreResult<Submitted>;
 
     /// Leases up to `most` queued sessions to a worker.
@@ -55,7 +56,8 @@ pub trait Store: Send + Sync {
     /// Takes in a result.
     async fn complete(&self, lease: &LeaseKey, result: SessionResult) -> StoreResult<Completion>;
 
-    /// Takes in that a session failed. False when the lease was lost.
+    /// Takes in that a session failed. False when the lease was lost. A spent budget counts as no
+    /// try and pauses the experiment, unless it was resumed after the session had been leased.
     async fn fail(&self, lease: &LeaseKey, failure: Failure, reason: &str) -> StoreResult<bool>;
 
     /// Puts sessions back at the front of their queues; this counts as no try. Lost leases are
@@ -82,6 +84,10 @@ pub trait Store: Send + Sync {
     /// Queues parked and dead sessions again, with new tries: the named ones, or all. `None` when
     /// there is no such experiment.
     async fn retry(&self, experiment: &str, sessions: &[String]) -> StoreResult<Option<u64>>;
+
+    /// Ends the pause of an experiment, with another budget if one is given. False when there is
+    /// no such experiment.
+    async fn resume(&self, experiment: &str, budget: Option<u64>) -> StoreResult<bool>;
 
     /// All experiments, by name.
     async fn list(&self) -> StoreResult<Vec<ExperimentEntry>>;
@@ -110,10 +116,23 @@ pub struct NewExperiment {
     pub document: Vec<u8>,
     /// Trace under which its sessions run; may be empty.
     pub traceparent: String,
+    /// On which terms its decisions are asked.
+    pub terms: Terms,
     /// Digest and content of the templates that it brings.
     pub bundle: Option<(String, Templates)>,
     /// Its sessions in order: id and spec.
     pub sessions: Vec<(String, String)>,
+}
+
+/// On which terms an experiment's decisions are asked; no part of what its sessions are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// Of the team's experiments those of higher priority are leased first.
+    pub priority: i32,
+    /// The most that it may cost in all, in nano-dollars.
+    pub budget: Option<u64>,
+    /// The gateway's content cache may answer.
+    pub content_cache: bool,
 }
 
 /// What became of a submission.
@@ -149,6 +168,8 @@ pub struct Granted {
     pub team: String,
     /// Trace under which it runs; may be empty.
     pub traceparent: String,
+    /// On which terms its decisions are asked.
+    pub terms: Terms,
 }
 
 /// A session's record and what was measured beside it, as bytes.
@@ -182,6 +203,8 @@ pub enum Failure {
     Parked,
     /// It can never run as it is written.
     Impossible,
+    /// A budget is spent.
+    BudgetSpent,
 }
 
 /// How far an experiment is.
@@ -205,6 +228,8 @@ pub struct Progress {
     pub workers: u64,
     /// Whether it was cancelled.
     pub cancelled: bool,
+    /// Why nothing of it is leased at present; empty unless it pauses.
+    pub paused: String,
     /// Whether some of its sessions are still to be stored: a submission is under way, or was
     /// cut off and must be made again.
     pub submitting: bool,
@@ -250,6 +275,12 @@ pub struct ExperimentEntry {
     pub sessions: u64,
     /// Of these, done.
     pub done: u64,
+    /// Of these, parked or dead.
+    pub set_aside: u64,
+    /// Whether it was cancelled.
+    pub cancelled: bool,
+    /// Why nothing of it is leased at present; empty unless it pauses.
+    pub paused: String,
 }
 
 /// Why a store did not do what it was asked.

@@ -43,7 +43,9 @@ pub fn granted(granted: Vec<Granted>, ttl: Duration) -> ToWorker {
         experiment_id: granted.experiment,
         team: granted.team,
         traceparent: granted.traceparent,
-        ..Lease::default()
+        priority: granted.terms.priority,
+        experiment_budget_nanodollars: granted.terms.budget,
+        content_cache: granted.terms.content_cache,
     });
     ToWorker::Granted(GrantedLeases {
         leases: leases.collect(),
@@ -65,7 +67,8 @@ pub fn completed(complete: CompleteSession) -> Result<(LeaseKey, SessionResult),
 /// A failure.
 pub fn failed(fail: FailSession) -> Result<(LeaseKey, Failure, String), Status> {
     let failure = match fail.kind() {
-        FailureKind::Parked | FailureKind::BudgetSpent => Failure::Parked,
+        FailureKind::Parked => Failure::Parked,
+        FailureKind::BudgetSpent => Failure::BudgetSpent,
         FailureKind::Impossible => Failure::Impossible,
         // Unspecified comes from somebody newer: trying again does no harm.
         FailureKind::Crashed | FailureKind::Unspecified => Failure::Crashed,
@@ -112,7 +115,7 @@ pub fn progress(progress: Progress) -> WatchExperimentResponse {
         determinism_faults: progress.determinism_faults,
         workers: progress.workers,
         cancelled: progress.cancelled,
-        paused: String::new(),
+        paused: progress.paused,
     }
 }
 

@@ -1371,6 +1371,11 @@ pub struct ExperimentSummary {
     /// As in WatchExperimentResponse.
     #[prost(string, tag = "5")]
     pub paused: ::prost::alloc::string::String,
+    #[prost(bool, tag = "6")]
+    pub cancelled: bool,
+    /// Sessions that were parked or are dead.
+    #[prost(uint64, tag = "7")]
+    pub set_aside: u64,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListExperimentsResponse {
@@ -2318,6 +2323,9 @@ pub struct Lease {
     pub priority: i32,
     #[prost(uint64, optional, tag = "9")]
     pub experiment_budget_nanodollars: ::core::option::Option<u64>,
+    /// The gateway's content cache may answer the session's decisions.
+    #[prost(bool, tag = "10")]
+    pub content_cache: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GrantedLeases {

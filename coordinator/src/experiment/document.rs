@@ -10,8 +10,10 @@ use agon_engine::spec::Settings;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+use super::budget::nanodollars;
 use super::faults::Faults;
 use super::path::TreePath;
+use crate::store::Terms;
 
 mod reader;
 
@@ -38,6 +40,15 @@ pub struct ExperimentDocument {
     /// Who pays.
     #[serde(default = "default_team")]
     pub team: String,
+    /// Of the team's experiments those of higher priority go first.
+    #[serde(default, skip_serializing_if = "is_usual")]
+    pub priority: i32,
+    /// The most that it may cost in all, in dollars, as text so that no digit is lost.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub budget_dollars: Option<String>,
+    /// Decisions may be answered from the gateway's content cache, and fill it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub content_cache: bool,
     /// The players by name: `kind` and the settings of that kind.
     pub players: BTreeMap<String, Settings>,
     /// Settings of every model player that does not set them itself.
@@ -112,11 +123,29 @@ const fn one() -> u32 {
     1
 }
 
+fn is_usual(priority: &i32) -> bool {
+    *priority == 0
+}
+
 pub(super) fn default_team() -> String {
     "default".to_owned()
 }
 
 impl ExperimentDocument {
+    /// On which terms its decisions are asked; nothing here makes other sessions of it.
+    pub fn terms(&self) -> Terms {
+        Terms {
+            priority: self.priority,
+            budget: self.budget_nanodollars(),
+            content_cache: self.content_cache,
+        }
+    }
+
+    /// The budget, if there is one.
+    pub fn budget_nanodollars(&self) -> Option<u64> {
+        nanodollars(self.budget_dollars.as_deref()?)
+    }
+
     /// Reads a document from its tree.
     ///
     /// # Errors

@@ -17,7 +17,7 @@ use super::players::SUBJECT;
 use super::source::{self, Source};
 
 /// What `--set` may change, apart from `games[..]`.
-const ROOTS: [&str; 10] = [
+const ROOTS: [&str; 13] = [
     "params",
     "players",
     "model",
@@ -26,6 +26,9 @@ const ROOTS: [&str; 10] = [
     "repeats",
     "name",
     "team",
+    "priority",
+    "budget_dollars",
+    "content_cache",
     "description",
     "templates",
 ];

@@ -279,6 +279,16 @@ impl Store for EmbeddedStore {
         .await
     }
 
+    async fn resume(&self, experiment: &str, budget: Option<u64>) -> StoreResult<bool> {
+        let experiment = experiment.to_owned();
+        self.change(|reply| Change::Resume {
+            experiment,
+            budget,
+            reply,
+        })
+        .await
+    }
+
     async fn list(&self) -> StoreResult<Vec<ExperimentEntry>> {
         self.read(reads::list).await
     }

@@ -21,7 +21,7 @@ use super::packed::{pack, unpack};
 use super::{
     Completion, ExperimentEntry, Failure, Granted, LeaseKey, MOST_CRASHES, MOST_LISTED,
     MOST_LOSSES, NewExperiment, Progress, SessionResult, SetAside, Store, StoreError, StoreResult,
-    StoredResult, Submitted, Templates,
+    StoredResult, Submitted, Templates, Terms,
 };
 
 mod scripts;
@@ -43,6 +43,42 @@ const LISTEN_AGAIN: Duration = Duration::from_millis(500);
 /// Sessions handled by one call of a script. Redis serves nobody else meanwhile: a few
 /// milliseconds.
 const CHUNK: usize = 200;
+
+/// What a list shows of an experiment.
+const FIELDS_OF_A_LIST: [&str; 7] = [
+    "team",
+    "paused",
+    "submitting",
+    "n:done",
+    "n:parked",
+    "n:dead",
+    "cancelled",
+];
+
+/// Those fields as they are read.
+type ListRow = (
+    Option<String>,
+    Option<String>,
+    Option<u64>,
+    Option<u64>,
+    Option<u64>,
+    Option<u64>,
+    Option<u64>,
+);
+
+/// A lease as `lease_v2.lua` answers it.
+type LeaseRow = (
+    String,
+    u64,
+    String,
+    u32,
+    String,
+    String,
+    String,
+    i32,
+    String,
+    bool,
+);
 
 /// See the module.
 #[derive(Clone)]
@@ -123,23 +159,8 @@ impl Store for RedisStore {
     async fn lease(&self, worker: &str, most: usize, ttl: Duration) -> StoreResult<Vec<Granted>> {
         let mut call = self.scripts.lease.prepare_invoke();
         call.arg(worker).arg(most).arg(millis(ttl));
-        let granted: Vec<(String, u64, String, u32, String, String, String)> =
-            self.run("lease sessions", &mut call).await?;
-        let granted = granted.into_iter();
-        let granted = granted.map(
-            |(session, fence, spec, attempt, experiment, team, traceparent)| {
-                let key = LeaseKey { session, fence };
-                Granted {
-                    key,
-                    spec,
-                    attempt,
-                    experiment,
-                    team,
-                    traceparent,
-                }
-            },
-        );
-        Ok(granted.collect())
+        let granted: Vec<LeaseRow> = self.run("lease sessions", &mut call).await?;
+        Ok(granted.into_iter().map(read_lease).collect())
     }
 
     async fn renew(
@@ -180,6 +201,7 @@ impl Store for RedisStore {
             Failure::Crashed => "crashed",
             Failure::Parked => "parked",
             Failure::Impossible => "impossible",
+            Failure::BudgetSpent => "budget_spent",
         };
         let mut call = self.scripts.fail.prepare_invoke();
         call.arg(&lease.session)
@@ -216,11 +238,11 @@ impl Store for RedisStore {
 
     async fn progress(&self, experiment: &str) -> StoreResult<Option<Progress>> {
         type Aside = (f64, String, String, String, u32);
-        type Answer = (Vec<i64>, Vec<Aside>, Vec<(f64, String)>);
+        type Answer = (String, Vec<i64>, Vec<Aside>, Vec<(f64, String)>);
         let mut call = self.scripts.progress.prepare_invoke();
         call.arg(experiment).arg(MOST_LISTED);
         let answer: Option<Answer> = self.run("read progress", &mut call).await?;
-        let Some((numbers, mut aside, mut faults)) = answer else {
+        let Some((paused, numbers, mut aside, mut faults)) = answer else {
             return Ok(None);
         };
         let [
@@ -247,6 +269,7 @@ impl Store for RedisStore {
             done: count(done),
             workers: count(workers),
             cancelled: cancelled == 1,
+            paused,
             submitting: submitting >= 0,
             determinism_faults: faults.into_iter().map(|(_, session)| session).collect(),
             ..Progress::default()
@@ -360,6 +383,12 @@ impl Store for RedisStore {
         Ok(Some(requeued))
     }
 
+    async fn resume(&self, experiment: &str, budget: Option<u64>) -> StoreResult<bool> {
+        let mut call = self.scripts.resume.prepare_invoke();
+        call.arg(experiment).arg(budget_argument(budget));
+        self.run("resume", &mut call).await
+    }
+
     async fn list(&self) -> StoreResult<Vec<ExperimentEntry>> {
         let failed = || redis("list experiments");
         let mut connection = self.connection.clone();
@@ -368,7 +397,7 @@ impl Store for RedisStore {
         let mut pipe = ::redis::pipe();
         for name in &names {
             let key = format!("{PREFIX}e:{name}");
-            pipe.hmget(&key, &["team", "n:done", "submitting"])
+            pipe.hmget(&key, &FIELDS_OF_A_LIST)
                 .zcard(format!("{key}:places"));
         }
         if names.is_empty() {
@@ -381,17 +410,17 @@ impl Store for RedisStore {
             let corrupt = |_| StoreError::Corrupt {
                 what: format!("experiment {id}"),
             };
-            type Fields = (Option<String>, Option<u64>, Option<u64>);
-            let (team, done, submitting) =
-                Fields::from_redis_value(pair[0].clone()).map_err(corrupt)?;
+            let (team, paused, submitting, done, parked, dead, cancelled) =
+                ListRow::from_redis_value(pair[0].clone()).map_err(corrupt)?;
             let placed = u64::from_redis_value(pair[1].clone()).map_err(corrupt)?;
-            let sessions = submitting.unwrap_or(placed);
-            let (team, done) = (team.unwrap_or_default(), done.unwrap_or(0));
             entries.push(ExperimentEntry {
                 id,
-                team,
-                sessions,
-                done,
+                team: team.unwrap_or_default(),
+                sessions: submitting.unwrap_or(placed),
+                done: done.unwrap_or(0),
+                set_aside: parked.unwrap_or(0) + dead.unwrap_or(0),
+                cancelled: cancelled == Some(1),
+                paused: paused.unwrap_or_default(),
             });
         }
         Ok(entries)
@@ -443,6 +472,29 @@ async fn listen(client: Client, announce: watch::Sender<u64>) {
 
 fn redis(operation: &'static str) -> impl FnOnce(RedisError) -> StoreError {
     move |source| StoreError::Redis { operation, source }
+}
+
+fn read_lease(row: LeaseRow) -> Granted {
+    let (session, fence, spec, attempt, experiment, team, traceparent, priority, budget, cache) =
+        row;
+    Granted {
+        key: LeaseKey { session, fence },
+        spec,
+        attempt,
+        experiment,
+        team,
+        traceparent,
+        terms: Terms {
+            priority,
+            budget: budget.parse().ok(),
+            content_cache: cache,
+        },
+    }
+}
+
+/// A budget as scripts take it: text, because Lua's numbers are not exact, and '' for none.
+fn budget_argument(budget: Option<u64>) -> String {
+    budget.map(|budget| budget.to_string()).unwrap_or_default()
 }
 
 fn millis(ttl: Duration) -> u64 {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use agon_coordinator::store::{EmbeddedStore, NewExperiment, RedisStore, Store};
+use agon_coordinator::store::{EmbeddedStore, NewExperiment, RedisStore, Store, Terms};
 
 use crate::redis_server::RedisServer;
 
@@ -135,6 +135,7 @@ pub fn experiment(team: &str, id: &str, sessions: &[&str]) -> NewExperiment {
         team: team.to_owned(),
         document: b"{}".to_vec(),
         traceparent: "00-trace".to_owned(),
+        terms: Terms::default(),
         bundle: None,
         sessions: sessions.iter().map(spec).collect(),
     }

@@ -4,8 +4,8 @@
 use std::collections::BTreeSet;
 
 use agon_coordinator::store::{
-    Completion, Failure, Granted, LeaseKey, MOST_CRASHES, MOST_LOSSES, SessionResult, Store,
-    StoreError, StoreResult, Submitted,
+    Completion, Failure, Granted, LeaseKey, MOST_CRASHES, MOST_LOSSES, NewExperiment,
+    SessionResult, Store, StoreError, StoreResult, Submitted, Terms,
 };
 use futures_util::future::BoxFuture;
 
@@ -48,6 +48,11 @@ contract! {
     experiment_of_another_team_is_refused,
     unknown_names_are_answered_not_failed,
     templates_workers_and_lists_are_kept,
+    spent_budget_pauses_the_experiment_and_uses_up_no_try,
+    lease_from_before_a_resumption_cannot_pause_again,
+    higher_budget_in_the_file_resumes_and_a_resumption_outlasts_an_unchanged_file,
+    higher_priority_is_leased_first_within_its_team,
+    cancellation_ends_a_pause,
     queueing_is_announced,
     acknowledged_changes_survive_a_crash,
 }
@@ -692,6 +697,165 @@ async fn templates_workers_and_lists_are_kept(bench: Bench) {
         store.greet(worker, LONG).await.unwrap();
     }
     assert_eq!(store.progress("x").await.unwrap().unwrap().workers, 2);
+}
+
+/// An experiment that may cost so much.
+fn with_budget(sessions: &[&str], budget: Option<u64>) -> NewExperiment {
+    let terms = Terms {
+        budget,
+        ..Terms::default()
+    };
+    NewExperiment {
+        terms,
+        ..experiment("red", "x", sessions)
+    }
+}
+
+async fn paused(store: &dyn Store) -> String {
+    store.progress("x").await.unwrap().unwrap().paused
+}
+
+async fn spend(store: &dyn Store, lease: &Granted, reason: &str) {
+    let noted = store.fail(&lease.key, Failure::BudgetSpent, reason).await;
+    assert!(noted.unwrap());
+}
+
+async fn spent_budget_pauses_the_experiment_and_uses_up_no_try(bench: Bench) {
+    let store = bench.store();
+    let sessions = ["s1", "s2", "s3"];
+    let new = with_budget(&sessions, Some(7_000_000_000));
+    store.submit(new).await.unwrap();
+    let granted = lease(store, 2).await;
+    assert_eq!(granted[0].terms.budget, Some(7_000_000_000));
+    spend(store, &granted[0], "$7 are spent").await;
+    assert_eq!(counts(store, "x").await, (3, 2, 1, 0));
+    assert!(lease(store, 9).await.is_empty(), "it pauses");
+    store.submit(experiment("red", "y", &["t"])).await.unwrap();
+    assert_eq!(names(&lease(store, 9).await), ["t"], "others go on");
+    spend(store, &granted[1], "later reason").await;
+    let progress = store.progress("x").await.unwrap().unwrap();
+    assert_eq!(progress.paused, "$7 are spent", "the first reason stays");
+    assert!(!progress.is_over() && progress.parked.is_empty() && progress.dead.is_empty());
+    let list = store.list().await.unwrap();
+    assert_eq!(list[0].paused, "$7 are spent");
+    assert_eq!(list[1].paused, "");
+
+    let bench = bench.crash().await;
+    let store = bench.store();
+    assert!(lease(store, 9).await.is_empty(), "a crash ends no pause");
+    assert!(store.resume("x", Some(8_000_000_000)).await.unwrap());
+    assert_eq!(paused(store).await, "");
+    let again = lease(store, 9).await;
+    assert_eq!(names(&again), sessions, "they kept their places");
+    for granted in again {
+        assert_eq!(granted.attempt, 1, "no try was used up");
+        assert_eq!(granted.terms.budget, Some(8_000_000_000));
+    }
+    assert!(!store.resume("none", None).await.unwrap());
+}
+
+async fn lease_from_before_a_resumption_cannot_pause_again(bench: Bench) {
+    let store = bench.store();
+    store
+        .submit(with_budget(&["s1", "s2", "s3"], Some(5)))
+        .await
+        .unwrap();
+    let granted = lease(store, 3).await;
+    spend(store, &granted[0], "spent").await;
+    assert!(store.resume("x", Some(9)).await.unwrap());
+    spend(store, &granted[1], "spent under the old budget").await;
+    assert_eq!(paused(store).await, "");
+    let again = lease(store, 9).await;
+    assert_eq!(names(&again), ["s1", "s2"]);
+    // A raise that comes before the news of the old budget counts as well.
+    store
+        .submit(with_budget(&["s1", "s2", "s3"], Some(20)))
+        .await
+        .unwrap();
+    spend(store, &granted[2], "spent under the old budget").await;
+    assert_eq!(paused(store).await, "");
+    let last = one(store).await;
+    assert_eq!(last.terms.budget, Some(20));
+    spend(store, &last, "spent again").await;
+    assert_eq!(paused(store).await, "spent again");
+}
+
+async fn higher_budget_in_the_file_resumes_and_a_resumption_outlasts_an_unchanged_file(
+    bench: Bench,
+) {
+    let store = bench.store();
+    let submit = async |budget| {
+        let new = with_budget(&["s1", "s2"], budget);
+        store.submit(new).await.unwrap();
+    };
+    submit(Some(9)).await;
+    spend(store, &one(store).await, "spent").await;
+    submit(Some(9)).await;
+    submit(Some(8)).await;
+    assert_eq!(paused(store).await, "spent", "no more than before");
+    submit(Some(10)).await;
+    assert_eq!(paused(store).await, "");
+    let granted = one(store).await;
+    assert_eq!(granted.terms.budget, Some(10));
+    spend(store, &granted, "spent").await;
+    store.resume("x", Some(30)).await.unwrap();
+    submit(Some(10)).await;
+    let granted = one(store).await;
+    assert_eq!(granted.terms.budget, Some(30), "the file did not change");
+    spend(store, &granted, "spent").await;
+    submit(None).await;
+    assert_eq!(one(store).await.terms.budget, None, "no budget any more");
+}
+
+async fn higher_priority_is_leased_first_within_its_team(bench: Bench) {
+    let store = bench.store();
+    let submit = async |team, id, sessions: &[&str], priority| {
+        let terms = Terms {
+            priority,
+            content_cache: priority == 100,
+            ..Terms::default()
+        };
+        let new = experiment(team, id, sessions);
+        store.submit(NewExperiment { terms, ..new }).await.unwrap();
+    };
+    submit("red", "low", &["l1", "l2"], -100).await;
+    submit("red", "usual", &["u1", "u2"], 0).await;
+    submit("red", "high", &["h1", "h2"], 100).await;
+    submit("blue", "other", &["b1", "b2", "b3"], 0).await;
+    let granted = lease(store, 4).await;
+    let red: Vec<&Granted> = granted.iter().filter(|one| one.team == "red").collect();
+    assert_eq!(red.len(), 2, "teams take turns whatever the priority");
+    assert_eq!(red[0].key.session, "h1");
+    assert_eq!(
+        (red[0].terms.priority, red[0].terms.content_cache),
+        (100, true)
+    );
+    // Another priority counts from now on, also for what waits.
+    submit("red", "low", &["l1", "l2"], 50).await;
+    let rest = lease(store, 9).await;
+    let red: Vec<&str> = names(&rest)
+        .into_iter()
+        .filter(|one| !one.starts_with('b'))
+        .collect();
+    assert_eq!(red, ["l1", "l2", "u1", "u2"]);
+}
+
+async fn cancellation_ends_a_pause(bench: Bench) {
+    let store = bench.store();
+    store
+        .submit(with_budget(&["s1", "s2"], Some(5)))
+        .await
+        .unwrap();
+    spend(store, &one(store).await, "spent").await;
+    assert!(store.cancel("x").await.unwrap());
+    let progress = store.progress("x").await.unwrap().unwrap();
+    assert!(progress.is_over() && progress.cancelled && progress.paused.is_empty());
+    assert!(store.list().await.unwrap()[0].cancelled);
+    store
+        .submit(with_budget(&["s1", "s2"], Some(5)))
+        .await
+        .unwrap();
+    assert_eq!(names(&lease(store, 9).await), ["s1", "s2"]);
 }
 
 async fn queueing_is_announced(bench: Bench) {

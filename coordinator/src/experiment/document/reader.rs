@@ -9,6 +9,7 @@ use agon_engine::spec::Settings;
 use serde_json::{Map, Value};
 
 use super::{COMPARISONS, ExperimentDocument, GameDefinition, ReportDefinition, default_team};
+use crate::experiment::budget::nanodollars;
 use crate::experiment::faults::{Faults, among};
 use crate::experiment::grid::{Axis, by_value};
 use crate::experiment::path::TreePath;
@@ -19,13 +20,19 @@ const LONGEST_NAME: usize = 100;
 /// Most repeats of one setting; sessions altogether are limited apart from this.
 const MOST_REPEATS: u64 = 100_000;
 
+/// Farthest from 0 that a priority may be; the queue in Redis has room for so many steps.
+const MOST_PRIORITY: i32 = 100;
+
 /// The keys of the file, then those that the command line adds.
-const KEYS: [&str; 12] = [
+const KEYS: [&str; 15] = [
     "name",
     "description",
     "seed",
     "repeats",
     "team",
+    "priority",
+    "budget_dollars",
+    "content_cache",
     "players",
     "model",
     "games",
@@ -76,6 +83,9 @@ impl Reader {
                 .number(table, &root, "repeats", 1, MOST_REPEATS)
                 .unwrap_or(1) as u32,
             team: self.name(table, &root, "team").unwrap_or_else(default_team),
+            priority: self.priority(table, &root),
+            budget_dollars: self.budget(table, &root),
+            content_cache: self.switch(table, &root, "content_cache"),
             players,
             model: self.model(table.get("model"), &root.key("model")),
             games: self.games(table.get("games"), &root.key("games")),
@@ -346,6 +356,51 @@ impl Reader {
         let message = format!("must be 1 to {LONGEST_NAME} letters, digits, - and _");
         self.faults.value(&at.key(key), message);
         None
+    }
+
+    fn priority(&mut self, table: &Map<String, Value>, at: &TreePath) -> i32 {
+        let Some(value) = table.get("priority") else {
+            return 0;
+        };
+        let range = -MOST_PRIORITY..=MOST_PRIORITY;
+        let given = value
+            .as_i64()
+            .and_then(|number| i32::try_from(number).ok())
+            .filter(|number| range.contains(number));
+        if given.is_none() {
+            let message = format!(
+                "must be a whole number from -{MOST_PRIORITY} to {MOST_PRIORITY}; higher goes \
+                 first, 0 is usual"
+            );
+            self.faults.value(&at.key("priority"), message);
+        }
+        given.unwrap_or_default()
+    }
+
+    fn budget(&mut self, table: &Map<String, Value>, at: &TreePath) -> Option<String> {
+        let given = match table.get("budget_dollars")? {
+            Value::String(text) => text.clone(),
+            // The shortest text of a number, which is how it was written.
+            other => other.to_string(),
+        };
+        let text = Some(given).filter(|text| nanodollars(text).is_some());
+        if text.is_none() {
+            let message = "must be dollars, as \"25.00\" (at most nine decimals)";
+            self.faults.value(&at.key("budget_dollars"), message);
+        }
+        text
+    }
+
+    fn switch(&mut self, table: &Map<String, Value>, at: &TreePath, key: &str) -> bool {
+        let Some(value) = table.get(key) else {
+            return false;
+        };
+        let given = value.as_bool();
+        if given.is_none() {
+            let message = format!("must be true or false, not {}", kind_of(value));
+            self.faults.value(&at.key(key), message);
+        }
+        given.unwrap_or_default()
     }
 
     fn number(

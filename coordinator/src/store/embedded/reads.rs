@@ -19,15 +19,16 @@ pub fn progress(
     let read = || -> rusqlite::Result<Option<Progress>> {
         // One view of the file, or counts of different moments would be added up.
         let reader = reader.unchecked_transaction()?;
-        let cancelled = reader
-            .prepare_cached("SELECT cancelled FROM experiments WHERE id = ?1")?
-            .query_row([experiment], |row| row.get(0))
+        let found = reader
+            .prepare_cached("SELECT cancelled, paused FROM experiments WHERE id = ?1")?
+            .query_row([experiment], |row| Ok((row.get(0)?, row.get(1)?)))
             .optional()?;
-        let Some(cancelled) = cancelled else {
+        let Some((cancelled, paused)) = found else {
             return Ok(None);
         };
         let mut progress = Progress {
             cancelled,
+            paused,
             ..Progress::default()
         };
         count_states(&reader, experiment, &mut progress)?;
@@ -137,7 +138,8 @@ pub fn list(reader: &Connection) -> StoreResult<Vec<ExperimentEntry>> {
     let read = || -> rusqlite::Result<Vec<ExperimentEntry>> {
         let mut found = reader.prepare_cached(
             "SELECT experiments.id, team, count(sessions.id),
-                    count(CASE WHEN state = 'done' THEN 1 END)
+                    count(CASE WHEN state = 'done' THEN 1 END),
+                    count(CASE WHEN state IN ('parked', 'dead') THEN 1 END), cancelled, paused
              FROM experiments LEFT JOIN sessions
                   ON sessions.experiment = experiments.id AND position IS NOT NULL
              GROUP BY experiments.id ORDER BY experiments.id",
@@ -148,6 +150,9 @@ pub fn list(reader: &Connection) -> StoreResult<Vec<ExperimentEntry>> {
                 team: row.get(1)?,
                 sessions: unsigned(row, 2)?,
                 done: unsigned(row, 3)?,
+                set_aside: unsigned(row, 4)?,
+                cancelled: row.get(5)?,
+                paused: row.get(6)?,
             })
         })?;
         entries.collect()

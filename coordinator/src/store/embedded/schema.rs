@@ -11,13 +11,21 @@ use crate::store::{StoreError, StoreResult};
 /// `position` is null for sessions that have left their experiment but keep their record.
 /// Specs and results stand apart, so that a change of state rewrites a short row.
 /// `rank` orders the queue. `fence` is that of the last lease, also after it ended.
+/// `budget` (nano-dollars) is the one that counts, `file_budget` the one last handed in;
+/// `paused` says why nothing is leased; leases up to `resumed_fence` cannot pause it again.
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS experiments (
     id TEXT PRIMARY KEY,
     team TEXT NOT NULL,
     document BLOB NOT NULL,
     traceparent TEXT NOT NULL,
-    cancelled INTEGER NOT NULL DEFAULT 0
+    cancelled INTEGER NOT NULL DEFAULT 0,
+    priority INTEGER NOT NULL DEFAULT 0,
+    budget INTEGER,
+    file_budget INTEGER,
+    content_cache INTEGER NOT NULL DEFAULT 0,
+    paused TEXT NOT NULL DEFAULT '',
+    resumed_fence INTEGER NOT NULL DEFAULT 0
 ) STRICT;
 CREATE TABLE IF NOT EXISTS sessions (
     id TEXT PRIMARY KEY,
@@ -59,7 +67,17 @@ CREATE TABLE IF NOT EXISTS counters (
 ) STRICT;
 ";
 
-/// Opens the file and makes the tables that are missing.
+/// Columns of `experiments` that files of earlier versions lack.
+const LATER_COLUMNS: [(&str, &str); 6] = [
+    ("priority", "INTEGER NOT NULL DEFAULT 0"),
+    ("budget", "INTEGER"),
+    ("file_budget", "INTEGER"),
+    ("content_cache", "INTEGER NOT NULL DEFAULT 0"),
+    ("paused", "TEXT NOT NULL DEFAULT ''"),
+    ("resumed_fence", "INTEGER NOT NULL DEFAULT 0"),
+];
+
+/// Opens the file and makes the tables and columns that are missing.
 pub fn open(file: &Path) -> StoreResult<Connection> {
     let prepare = || -> rusqlite::Result<Connection> {
         let connection = Connection::open(file)?;
@@ -69,13 +87,63 @@ pub fn open(file: &Path) -> StoreResult<Connection> {
             "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -65536;",
         )?;
         connection.execute_batch(TABLES)?;
+        add_later_columns(&connection)?;
         connection.set_prepared_statement_cache_capacity(64);
         Ok(connection)
     };
     prepare().map_err(database("open the file"))
 }
 
+fn add_later_columns(connection: &Connection) -> rusqlite::Result<()> {
+    let there: Vec<String> = connection
+        .prepare("SELECT name FROM pragma_table_info('experiments')")?
+        .query_map([], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    for (name, kind) in LATER_COLUMNS {
+        if there.iter().all(|known| known != name) {
+            connection
+                .execute_batch(&format!("ALTER TABLE experiments ADD COLUMN {name} {kind}"))?;
+        }
+    }
+    Ok(())
+}
+
 /// Turns a refusal of the database into the store's error.
 pub fn database(operation: &'static str) -> impl FnOnce(rusqlite::Error) -> StoreError {
     move |source| StoreError::Database { operation, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn file_of_an_earlier_version_gets_the_columns_it_lacks() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("old.db");
+        let old = Connection::open(&file).unwrap();
+        old.execute_batch(
+            "CREATE TABLE experiments (id TEXT PRIMARY KEY, team TEXT NOT NULL,
+                 document BLOB NOT NULL, traceparent TEXT NOT NULL,
+                 cancelled INTEGER NOT NULL DEFAULT 0) STRICT;
+             INSERT INTO experiments (id, team, document, traceparent) VALUES ('x', 't', x'', '');",
+        )
+        .unwrap();
+        drop(old);
+        for _ in 0..2 {
+            let opened = open(&file).unwrap();
+            let row = opened.query_row(
+                "SELECT priority, budget, paused FROM experiments",
+                [],
+                |row| {
+                    Ok((
+                        row.get::<_, i64>(0)?,
+                        row.get::<_, Option<i64>>(1)?,
+                        row.get::<_, String>(2)?,
+                    ))
+                },
+            );
+            assert_eq!(row.unwrap(), (0, None, String::new()));
+        }
+    }
 }

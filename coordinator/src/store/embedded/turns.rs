@@ -1,8 +1,10 @@
 //! Whose turn it is: the embedded store's queues, in memory.
 //!
 //! They hold nothing that the file does not: they are read from it at start and after a failed
-//! commit. Teams take turns, in a team its experiments, in an experiment sessions by rank.
+//! commit. Teams take turns, in a team its experiments of the highest priority, in an experiment
+//! sessions by rank. Experiments that pause keep their queue and get no turn.
 
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The queues.
@@ -11,32 +13,59 @@ pub struct Turns {
     teams: Rota,
     experiments: BTreeMap<String, Rota>,
     queues: BTreeMap<String, BTreeSet<(i64, String)>>,
+    /// Where it is not 0.
+    priorities: BTreeMap<String, i32>,
+    paused: BTreeSet<String>,
 }
 
-/// Names that take turns: who was served longest ago is next; newcomers go by their name.
+/// Names that take turns: of those of the highest priority, who was served longest ago is next;
+/// newcomers go by their name.
 #[derive(Debug, Default)]
 struct Rota {
     served: u64,
-    waiting: BTreeSet<(u64, String)>,
-    last: BTreeMap<String, u64>,
+    waiting: BTreeSet<(Place, String)>,
+    last: BTreeMap<String, Place>,
 }
+
+/// Priority, and when it was served last.
+type Place = (Reverse<i32>, u64);
 
 impl Turns {
     /// Adds a session.
     pub fn add(&mut self, team: &str, experiment: &str, rank: i64, session: &str) {
         let queue = self.queues.entry(experiment.to_owned()).or_default();
         queue.insert((rank, session.to_owned()));
-        self.experiments
-            .entry(team.to_owned())
-            .or_default()
-            .enter(experiment);
-        self.teams.enter(team);
+        if !self.paused.contains(experiment) {
+            self.enter(team, experiment);
+        }
     }
 
     /// Takes a session out of the middle of its queue.
     pub fn remove(&mut self, experiment: &str, rank: i64, session: &str) {
         if let Some(queue) = self.queues.get_mut(experiment) {
             queue.remove(&(rank, session.to_owned()));
+        }
+    }
+
+    /// Sets an experiment's priority.
+    pub fn set_priority(&mut self, team: &str, experiment: &str, priority: i32) {
+        self.priorities.insert(experiment.to_owned(), priority);
+        self.leave(team, experiment);
+        if self.queues.contains_key(experiment) && !self.paused.contains(experiment) {
+            self.enter(team, experiment);
+        }
+    }
+
+    /// Gives an experiment no more turns.
+    pub fn pause(&mut self, team: &str, experiment: &str) {
+        self.paused.insert(experiment.to_owned());
+        self.leave(team, experiment);
+    }
+
+    /// Gives it turns again.
+    pub fn resume(&mut self, team: &str, experiment: &str) {
+        if self.paused.remove(experiment) && self.queues.contains_key(experiment) {
+            self.enter(team, experiment);
         }
     }
 
@@ -56,13 +85,25 @@ impl Turns {
         }
         None
     }
+
+    fn enter(&mut self, team: &str, experiment: &str) {
+        let priority = self.priorities.get(experiment).copied().unwrap_or_default();
+        let experiments = self.experiments.entry(team.to_owned()).or_default();
+        experiments.enter(experiment, priority);
+        self.teams.enter(team, 0);
+    }
+
+    fn leave(&mut self, team: &str, experiment: &str) {
+        if let Some(experiments) = self.experiments.get_mut(team) {
+            experiments.leave(experiment);
+        }
+    }
 }
 
 impl Rota {
-    fn enter(&mut self, name: &str) {
+    fn enter(&mut self, name: &str, priority: i32) {
         if !self.last.contains_key(name) {
-            self.last.insert(name.to_owned(), self.served);
-            self.waiting.insert((self.served, name.to_owned()));
+            self.put((Reverse(priority), self.served), name);
         }
     }
 
@@ -72,13 +113,17 @@ impl Rota {
         }
     }
 
-    /// Whose turn it is; puts it at the end.
+    /// Whose turn it is; puts it at the end of its priority.
     fn next(&mut self) -> Option<String> {
-        let (_, name) = self.waiting.pop_first()?;
+        let ((priority, _), name) = self.waiting.pop_first()?;
         self.served += 1;
-        self.last.insert(name.clone(), self.served);
-        self.waiting.insert((self.served, name.clone()));
+        self.put((priority, self.served), &name);
         Some(name)
+    }
+
+    fn put(&mut self, place: Place, name: &str) {
+        self.last.insert(name.to_owned(), place);
+        self.waiting.insert((place, name.to_owned()));
     }
 }
 
@@ -100,5 +145,26 @@ mod tests {
         turns.add("red", "a", 9, "a9");
         turns.remove("a", 9, "a9");
         assert_eq!(turns.next(), None);
+    }
+
+    #[test]
+    fn higher_priority_goes_first_within_its_team_and_who_pauses_gets_no_turn() {
+        let mut turns = Turns::default();
+        turns.set_priority("red", "urgent", 5);
+        for rank in 0..3 {
+            turns.add("red", "usual", rank, &format!("u{rank}"));
+            turns.add("blue", "other", rank, &format!("b{rank}"));
+            turns.add("red", "urgent", rank, &format!("x{rank}"));
+        }
+        let take = |turns: &mut Turns, most| -> Vec<String> {
+            std::iter::from_fn(|| turns.next()).take(most).collect()
+        };
+        assert_eq!(take(&mut turns, 4), ["b0", "x0", "b1", "x1"]);
+        turns.pause("red", "urgent");
+        turns.add("red", "urgent", 9, "x9");
+        assert_eq!(take(&mut turns, 9), ["b2", "u0", "u1", "u2"]);
+        turns.resume("red", "urgent");
+        turns.set_priority("red", "urgent", 0);
+        assert_eq!(take(&mut turns, 9), ["x2", "x9"]);
     }
 }

@@ -105,6 +105,15 @@ pub enum Change {
         /// The answer.
         reply: Reply<Option<u64>>,
     },
+    /// From `resume`.
+    Resume {
+        /// The experiment.
+        experiment: String,
+        /// Its budget from now on; that which it has when absent.
+        budget: Option<u64>,
+        /// The answer.
+        reply: Reply<bool>,
+    },
     /// From `greet`.
     Greet {
         /// The worker.
@@ -263,6 +272,18 @@ impl Writer {
             rank: counter("rank")?,
         };
         self.turns = Turns::default();
+        let mut marked = self.connection.prepare(
+            "SELECT team, id, priority, paused FROM experiments
+             WHERE priority <> 0 OR paused <> ''",
+        )?;
+        let mut rows = marked.query([])?;
+        while let Some(row) = rows.next()? {
+            let (team, experiment): (String, String) = (row.get(0)?, row.get(1)?);
+            self.turns.set_priority(&team, &experiment, row.get(2)?);
+            if !row.get::<_, String>(3)?.is_empty() {
+                self.turns.pause(&team, &experiment);
+            }
+        }
         let mut queued = self.connection.prepare(
             "SELECT team, experiment, rank, sessions.id
              FROM sessions JOIN experiments ON experiments.id = experiment WHERE state = 'queued'",
@@ -334,6 +355,11 @@ impl Batch<'_> {
                 sessions,
                 reply,
             } => answer(self.retry(&experiment, &sessions).map(Ok), reply, answers),
+            Change::Resume {
+                experiment,
+                budget,
+                reply,
+            } => answer(self.resume(&experiment, budget).map(Ok), reply, answers),
             Change::Greet { worker, ttl, reply } => {
                 answer(self.greet(&worker, ttl).map(Ok), reply, answers)
             }
@@ -380,6 +406,7 @@ impl Change {
             Self::Expire { reply } | Self::Reclaim { reply } => tell(reply),
             Self::Cancel { reply, .. } => tell(reply),
             Self::Retry { reply, .. } => tell(reply),
+            Self::Resume { reply, .. } => tell(reply),
             Self::Greet { reply, .. } => tell(reply),
             Self::Close => Box::new(|_| {}),
         }

@@ -10,29 +10,31 @@ pub const PREFIX: &str = "{agon}:coordinator:v1:";
 
 /// All scripts.
 pub struct Scripts {
-    /// `begin_v1.lua`
+    /// `begin_v2.lua`
     pub begin: Script,
     /// `place_v1.lua`
     pub place: Script,
     /// `drop_v1.lua`
     pub drop: Script,
-    /// `lease_v1.lua`
+    /// `lease_v2.lua`
     pub lease: Script,
     /// `renew_v1.lua`
     pub renew: Script,
     /// `complete_v1.lua`
     pub complete: Script,
-    /// `fail_v1.lua`
+    /// `fail_v2.lua`
     pub fail: Script,
     /// `release_v1.lua`
     pub release: Script,
     /// `expire_v1.lua`
     pub expire: Script,
-    /// `cancel_v1.lua`
+    /// `cancel_v2.lua`
     pub cancel: Script,
     /// `retry_v1.lua`
     pub retry: Script,
-    /// `progress_v1.lua`
+    /// `resume_v1.lua`
+    pub resume: Script,
+    /// `progress_v2.lua`
     pub progress: Script,
     /// `greet_v1.lua`
     pub greet: Script,
@@ -41,7 +43,7 @@ pub struct Scripts {
 macro_rules! script {
     ($file:literal) => {
         Script::new(concat!(
-            include_str!("scripts/shared_v1.lua"),
+            include_str!("scripts/shared_v2.lua"),
             include_str!(concat!("scripts/", $file))
         ))
     };
@@ -51,18 +53,19 @@ impl Scripts {
     /// Reads them; Redis learns each at its first use.
     pub fn new() -> Self {
         Self {
-            begin: script!("begin_v1.lua"),
+            begin: script!("begin_v2.lua"),
             place: script!("place_v1.lua"),
             drop: script!("drop_v1.lua"),
-            lease: script!("lease_v1.lua"),
+            lease: script!("lease_v2.lua"),
             renew: script!("renew_v1.lua"),
             complete: script!("complete_v1.lua"),
-            fail: script!("fail_v1.lua"),
+            fail: script!("fail_v2.lua"),
             release: script!("release_v1.lua"),
             expire: script!("expire_v1.lua"),
-            cancel: script!("cancel_v1.lua"),
+            cancel: script!("cancel_v2.lua"),
             retry: script!("retry_v1.lua"),
-            progress: script!("progress_v1.lua"),
+            resume: script!("resume_v1.lua"),
+            progress: script!("progress_v2.lua"),
             greet: script!("greet_v1.lua"),
         }
     }

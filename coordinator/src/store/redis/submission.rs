@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use super::{CHUNK, RedisStore};
+use super::{CHUNK, RedisStore, budget_argument};
 use crate::store::{NewExperiment, StoreError, StoreResult, Submitted};
 
 impl RedisStore {
@@ -51,7 +51,10 @@ impl RedisStore {
             .arg(&experiment.traceparent)
             .arg(digest)
             .arg(templates)
-            .arg(experiment.sessions.len());
+            .arg(experiment.sessions.len())
+            .arg(experiment.terms.priority)
+            .arg(budget_argument(experiment.terms.budget))
+            .arg(u8::from(experiment.terms.content_cache));
         let (owner, submission): (String, u64) =
             self.run("store an experiment", &mut begin).await?;
         if !owner.is_empty() {

@@ -1,4 +1,5 @@
-//! Changes to whole experiments: handed in, cancelled, tried again; also which workers are there.
+//! Changes to whole experiments: handed in, cancelled, tried again, paused and resumed; also which
+//! workers are there.
 //! An experiment of another team is refused. Called by the writer inside its transaction.
 
 use std::time::Duration;
@@ -6,7 +7,15 @@ use std::time::Duration;
 use rusqlite::{OptionalExtension as _, params};
 
 use super::Batch;
-use crate::store::{NewExperiment, StoreError, StoreResult, Submitted};
+use crate::store::{NewExperiment, StoreError, StoreResult, Submitted, Terms};
+
+/// What an experiment that is handed in again had before.
+#[derive(Default)]
+struct Before {
+    priority: i32,
+    budget: Option<i64>,
+    file_budget: Option<i64>,
+}
 
 impl Batch<'_> {
     pub(super) fn submit(
@@ -18,6 +27,7 @@ impl Batch<'_> {
             team,
             document,
             traceparent,
+            terms,
             bundle,
             sessions,
         } = experiment;
@@ -35,6 +45,7 @@ impl Batch<'_> {
              ON CONFLICT (id) DO UPDATE SET document = ?3, traceparent = ?4, cancelled = 0",
             params![id, team, document, traceparent],
         )?;
+        self.set_terms(id, team, terms)?;
         if let Some((digest, templates)) = bundle {
             // A map of strings always serialises.
             let templates = serde_json::to_string(templates).unwrap_or_default();
@@ -57,6 +68,102 @@ impl Batch<'_> {
             sessions: sessions.len() as u64,
             already_done,
         }))
+    }
+
+    /// A budget that changed in the file counts from now on; a higher one resumes, and leases that
+    /// were given under the lower one cannot pause it again.
+    fn set_terms(&mut self, id: &str, team: &str, terms: &Terms) -> rusqlite::Result<()> {
+        let before = self
+            .transaction
+            .prepare_cached("SELECT priority, budget, file_budget FROM experiments WHERE id = ?1")?
+            .query_row([id], |row| {
+                Ok(Before {
+                    priority: row.get(0)?,
+                    budget: row.get(1)?,
+                    file_budget: row.get(2)?,
+                })
+            })?;
+        let budget = terms.budget.map(signed);
+        let changed = before.file_budget != budget;
+        self.transaction
+            .prepare_cached(
+                "UPDATE experiments SET priority = ?2, content_cache = ?3, file_budget = ?4,
+                     budget = ?5 WHERE id = ?1",
+            )?
+            .execute(params![
+                id,
+                terms.priority,
+                terms.content_cache,
+                budget,
+                if changed { budget } else { before.budget }
+            ])?;
+        if before.priority != terms.priority {
+            self.turns.set_priority(team, id, terms.priority);
+        }
+        let higher = match (before.budget, budget) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(before), Some(now)) => now > before,
+        };
+        if changed && higher {
+            self.end_pause(id, team)?;
+        }
+        Ok(())
+    }
+
+    pub(super) fn resume(
+        &mut self,
+        experiment: &str,
+        budget: Option<u64>,
+    ) -> rusqlite::Result<bool> {
+        let Some(team) = self.team_of(experiment)? else {
+            return Ok(false);
+        };
+        if let Some(budget) = budget {
+            self.transaction.execute(
+                "UPDATE experiments SET budget = ?2 WHERE id = ?1",
+                params![experiment, signed(budget)],
+            )?;
+        }
+        self.end_pause(experiment, &team)?;
+        Ok(true)
+    }
+
+    fn end_pause(&mut self, experiment: &str, team: &str) -> rusqlite::Result<()> {
+        self.transaction.execute(
+            "UPDATE experiments SET paused = '', resumed_fence = ?2 WHERE id = ?1",
+            params![experiment, self.counters.fence],
+        )?;
+        self.turns.resume(team, experiment);
+        self.queued = true;
+        Ok(())
+    }
+
+    /// Nothing of the experiment is leased from now on, because a session under this fence met
+    /// with a spent budget. The first reason stays.
+    pub(super) fn pause(
+        &mut self,
+        experiment: &str,
+        fence: i64,
+        reason: &str,
+    ) -> rusqlite::Result<()> {
+        let reason = if reason.is_empty() {
+            "a budget is spent"
+        } else {
+            reason
+        };
+        let paused = self
+            .transaction
+            .prepare_cached(
+                "UPDATE experiments SET paused = ?3
+                 WHERE id = ?1 AND paused = '' AND resumed_fence < ?2",
+            )?
+            .execute(params![experiment, fence, reason])?;
+        if paused > 0 {
+            let team = self.team_of(experiment)?.unwrap_or_default();
+            self.turns.pause(&team, experiment);
+        }
+        Ok(())
     }
 
     /// Gives a session its place in the experiment and queues it if it must be played. Answers
@@ -123,10 +230,14 @@ impl Batch<'_> {
     }
 
     pub(super) fn cancel(&mut self, experiment: &str) -> rusqlite::Result<bool> {
-        let known = self.transaction.execute(
+        let Some(team) = self.team_of(experiment)? else {
+            return Ok(false);
+        };
+        self.transaction.execute(
             "UPDATE experiments SET cancelled = 1 WHERE id = ?1",
             [experiment],
         )?;
+        self.end_pause(experiment, &team)?;
         let cancelled: Vec<(String, i64)> = self
             .transaction
             .prepare_cached(
@@ -138,7 +249,7 @@ impl Batch<'_> {
         for (session, rank) in cancelled {
             self.turns.remove(experiment, rank, &session);
         }
-        Ok(known > 0)
+        Ok(true)
     }
 
     pub(super) fn retry(
@@ -200,4 +311,9 @@ impl Batch<'_> {
             .query_row([experiment], |row| row.get(0))
             .optional()
     }
+}
+
+/// SQLite's numbers are signed; no budget is as large as half of the unsigned ones.
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -7,7 +7,7 @@ use rusqlite::{OptionalExtension as _, params};
 
 use super::Batch;
 use crate::store::packed::Packed;
-use crate::store::{Completion, Failure, Granted, LeaseKey, MOST_CRASHES, MOST_LOSSES};
+use crate::store::{Completion, Failure, Granted, LeaseKey, MOST_CRASHES, MOST_LOSSES, Terms};
 
 /// What decides about a lease.
 struct Held {
@@ -41,33 +41,49 @@ impl Batch<'_> {
             };
             self.counters.fence += 1;
             let fence = self.counters.fence;
-            let row = self
-                .transaction
+            self.transaction
                 .prepare_cached(
                     "UPDATE sessions SET state = 'leased', fence = ?2, worker = ?3, expires_ms = ?4
-                     WHERE id = ?1 AND state = 'queued'
-                     RETURNING (SELECT spec FROM specs WHERE session = id), crashes + losses,
-                         experiment,
-                         (SELECT team FROM experiments WHERE experiments.id = experiment),
-                         (SELECT traceparent FROM experiments WHERE experiments.id = experiment)",
+                     WHERE id = ?1 AND state = 'queued'",
                 )?
-                .query_row(params![session, fence, worker, expires_ms], |row| {
-                    Ok(Granted {
-                        key: LeaseKey {
-                            session: session.clone(),
-                            fence: fence as u64,
-                        },
-                        spec: row.get(0)?,
-                        attempt: row.get::<_, u32>(1)? + 1,
-                        experiment: row.get(2)?,
-                        team: row.get(3)?,
-                        traceparent: row.get(4)?,
-                    })
-                })
-                .optional()?;
+                .execute(params![session, fence, worker, expires_ms])?;
+            let key = LeaseKey {
+                session,
+                fence: fence as u64,
+            };
+            let row = self.granted(key)?;
             granted.extend(row);
         }
         Ok(granted)
+    }
+
+    /// What a worker is told of a session that was leased to it just now.
+    fn granted(&self, key: LeaseKey) -> rusqlite::Result<Option<Granted>> {
+        self.transaction
+            .prepare_cached(
+                "SELECT spec, crashes + losses, experiment, team, traceparent, priority, budget,
+                     content_cache
+                 FROM sessions JOIN specs ON specs.session = sessions.id
+                     JOIN experiments ON experiments.id = experiment
+                 WHERE sessions.id = ?1 AND state = 'leased' AND fence = ?2",
+            )?
+            .query_row(params![key.session, key.fence as i64], |row| {
+                let budget: Option<i64> = row.get(6)?;
+                Ok(Granted {
+                    key: key.clone(),
+                    spec: row.get(0)?,
+                    attempt: row.get::<_, u32>(1)? + 1,
+                    experiment: row.get(2)?,
+                    team: row.get(3)?,
+                    traceparent: row.get(4)?,
+                    terms: Terms {
+                        priority: row.get(5)?,
+                        budget: budget.and_then(|budget| u64::try_from(budget).ok()),
+                        content_cache: row.get(7)?,
+                    },
+                })
+            })
+            .optional()
     }
 
     pub(super) fn renew(
@@ -174,8 +190,12 @@ impl Batch<'_> {
             Failure::Impossible => ("dead", held.crashes),
             Failure::Crashed if held.crashes + 1 >= MOST_CRASHES => ("dead", held.crashes + 1),
             Failure::Crashed => ("queued", held.crashes + 1),
+            Failure::BudgetSpent => ("queued", held.crashes),
         };
-        let rank = if state == "queued" {
+        if failure == Failure::BudgetSpent {
+            self.pause(&held.experiment, held.fence, reason)?;
+        }
+        let rank = if failure == Failure::Crashed && state == "queued" {
             self.next_rank()
         } else {
             held.rank

@@ -1,7 +1,8 @@
 -- How far an experiment is.
 --
 -- ARGV     experiment, most sessions set aside to list
--- Returns  nil without such an experiment, else three lists:
+-- Returns  nil without such an experiment, else why it pauses ('' when it does not) and three
+--          lists:
 --          {sessions, queued, leased, done, cancelled, sessions still being submitted or -1,
 --          workers},
 --          for each session set aside: position, session, state, reason, attempts,
@@ -31,4 +32,4 @@ for _, session in ipairs(call('SMEMBERS', base .. ':faults')) do
   faults[#faults + 1] = call('ZSCORE', base .. ':places', session)
   faults[#faults + 1] = session
 end
-return { numbers, aside, faults }
+return { call('HGET', base, 'paused') or '', numbers, aside, faults }

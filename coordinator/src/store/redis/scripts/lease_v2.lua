@@ -1,7 +1,9 @@
--- Leases queued sessions to a worker: teams take turns, then experiments, then rank.
+-- Leases queued sessions to a worker: teams take turns, then experiments of the highest priority,
+-- then rank.
 --
 -- ARGV     worker, most, ttl in ms
--- Returns  for each lease: session, fence, spec, attempt, experiment, team, traceparent
+-- Returns  for each lease: session, fence, spec, attempt, experiment, team, traceparent, priority,
+--          budget ('' for none), 1 when the content cache may answer
 
 local worker, most, ttl = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local expires = now_ms() + ttl
@@ -13,6 +15,8 @@ local function next_session()
     local experiment = call('ZRANGE', P .. 't:' .. team, 0, 0)[1]
     if not experiment then
       call('ZREM', P .. 'teams', team)
+    elseif is_paused(experiment) then
+      call('ZREM', P .. 't:' .. team, experiment)
     else
       local popped = call('ZPOPMIN', P .. 'e:' .. experiment .. ':queue')
       if #popped == 0 then
@@ -20,7 +24,7 @@ local function next_session()
       else
         local turn = count('turn')
         call('ZADD', P .. 'teams', turn, team)
-        call('ZADD', P .. 't:' .. team, turn, experiment)
+        call('ZADD', P .. 't:' .. team, place_among(experiment, turn), experiment)
         return popped[1], experiment, team
       end
     end
@@ -39,8 +43,10 @@ for _ = 1, most do
   recount(experiment, 'queued', 'leased')
   local held = call('HMGET', key, 'spec', 'crashes', 'losses')
   local attempt = tonumber(held[2]) + tonumber(held[3]) + 1
-  local traceparent = call('HGET', P .. 'e:' .. experiment, 'traceparent') or ''
-  for _, value in ipairs({ session, fence, held[1], attempt, experiment, team, traceparent }) do
+  local terms = call('HMGET', P .. 'e:' .. experiment, 'traceparent', 'priority', 'budget',
+    'content_cache')
+  for _, value in ipairs({ session, fence, held[1], attempt, experiment, team, terms[1] or '',
+    terms[2] or 0, terms[3] or '', terms[4] or 0 }) do
     granted[#granted + 1] = tostring(value)
   end
 end

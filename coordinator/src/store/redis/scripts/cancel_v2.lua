@@ -8,6 +8,7 @@ local base = P .. 'e:' .. experiment
 if call('EXISTS', base) == 0 then return -1 end
 call('HSET', base, 'cancelled', 1)
 submitted(experiment)
+end_pause(experiment, call('HGET', base, 'team'))
 local queued = call('ZRANGE', base .. ':queue', 0, most - 1)
 local leased = call('SRANDMEMBER', base .. ':leased', most)
 for state, sessions in pairs({ queued = queued, leased = leased }) do

@@ -7,7 +7,11 @@
 --   e:<id>               hash: team document traceparent cancelled, and how many placed sessions
 --                        are in each state: n:queued n:leased n:done n:parked n:dead n:cancelled;
 --                        while its sessions are being placed also submitting (how many there
---                        will be) and submission (the number of who places them)
+--                        will be) and submission (the number of who places them);
+--                        on which terms it is asked: priority, content_cache, budget ('' for
+--                        none) and file_budget, the one last handed in;
+--                        paused (why nothing is leased, '' or absent otherwise) and
+--                        resumed_fence (leases up to it cannot pause it again)
 --   e:<id>:places        zset: session -> position in the experiment
 --   e:<id>:queue         zset: session -> rank, while queued
 --   e:<id>:leased        set of leased sessions
@@ -16,7 +20,9 @@
 --   s:<session>          hash: experiment spec state rank fence worker crashes losses reason
 --                        placed digest record telemetry
 --   leases               zset: session -> end of its lease in ms
---   teams, t:<team>      zset: team / experiment -> turn in which it was last served
+--   teams                zset: team -> turn in which it was last served
+--   t:<team>             zset: experiment -> that turn, less PER_PRIORITY for each step of its
+--                        priority; an experiment that pauses is not in it
 --   counters             hash: fence rank turn submission
 --   b:<digest>           templates as JSON
 --   workers              zset: worker -> ms until which it counts as there
@@ -40,12 +46,39 @@ local function recount(experiment, from, to)
   if to then call('HINCRBY', P .. 'e:' .. experiment, 'n:' .. to, 1) end
 end
 
+-- More turns than there will ever be; priorities are at most 100 steps from 0, so that scores stay
+-- whole numbers that doubles hold exactly.
+local PER_PRIORITY = 2 ^ 40
+
+local function is_paused(experiment)
+  return (call('HGET', P .. 'e:' .. experiment, 'paused') or '') ~= ''
+end
+
+-- Where an experiment stands among those of its team that was served in this turn.
+local function place_among(experiment, turn)
+  local priority = call('HGET', P .. 'e:' .. experiment, 'priority') or 0
+  return turn - tonumber(priority) * PER_PRIORITY
+end
+
+-- Gives an experiment its turns, unless it pauses.
+local function take_turns(experiment, team)
+  if is_paused(experiment) then return end
+  local turn = tonumber(call('HGET', P .. 'counters', 'turn') or 0)
+  call('ZADD', P .. 't:' .. team, 'NX', place_among(experiment, turn), experiment)
+  call('ZADD', P .. 'teams', 'NX', turn, team)
+end
+
 -- Lets a session wait in its queue.
 local function wait(session, experiment, team, rank)
   call('ZADD', P .. 'e:' .. experiment .. ':queue', rank, session)
-  local turn = call('HGET', P .. 'counters', 'turn') or 0
-  call('ZADD', P .. 't:' .. team, 'NX', turn, experiment)
-  call('ZADD', P .. 'teams', 'NX', turn, team)
+  take_turns(experiment, team)
+end
+
+-- Ends a pause; leases that were given before cannot begin another.
+local function end_pause(experiment, team)
+  local fence = call('HGET', P .. 'counters', 'fence') or 0
+  call('HSET', P .. 'e:' .. experiment, 'paused', '', 'resumed_fence', fence)
+  take_turns(experiment, team)
 end
 
 -- Whether somebody else has submitted the experiment again meanwhile, or cancelled it.
