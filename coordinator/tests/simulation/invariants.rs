@@ -21,6 +21,7 @@ pub fn check(seen: &Seen, rows: &Rows, told: &[Told]) -> Result<(), String> {
     invariant_live_leases_have_fences_of_their_own(seen, rows)?;
     for told in told {
         invariant_every_session_is_in_exactly_one_state(seen, rows, told)?;
+        invariant_pauses_begin_and_end_as_told(seen, told)?;
         invariant_done_sessions_keep_their_first_record(seen, rows, told)?;
     }
     Ok(())
@@ -100,6 +101,22 @@ fn invariant_live_leases_have_fences_of_their_own(seen: &Seen, rows: &Rows) -> R
         })?;
     }
     Ok(())
+}
+
+/// An experiment pauses from a spent budget until somebody resumes or cancels it, and says why.
+fn invariant_pauses_begin_and_end_as_told(seen: &Seen, told: &Told) -> Result<(), String> {
+    let Told {
+        experiment,
+        progress,
+        ..
+    } = told;
+    let expected = seen.paused.contains(*experiment);
+    ensure(expected != progress.paused.is_empty(), || {
+        format!(
+            "{experiment} pauses: {expected}, told: {:?}",
+            progress.paused
+        )
+    })
 }
 
 /// Results are the first ones that were stored, in the experiment's order; what differed later

@@ -19,6 +19,29 @@ pub struct Seen {
     pub records: BTreeMap<String, Vec<u8>>,
     /// Sessions of which a second result differed.
     pub faults: BTreeSet<String>,
+    /// Experiments that pause.
+    pub paused: BTreeSet<String>,
+    /// The greatest fence given when an experiment's pause was ended last.
+    pub resumed: BTreeMap<String, u64>,
+}
+
+impl Seen {
+    /// A pause ends; leases given until now begin none.
+    pub fn resume(&mut self, experiment: &str) {
+        self.paused.remove(experiment);
+        self.resumed.insert(experiment.to_owned(), self.top_fence);
+    }
+
+    /// A session under this fence met with a spent budget.
+    pub fn spend(&mut self, experiment: &str, fence: u64) {
+        if self
+            .resumed
+            .get(experiment)
+            .is_none_or(|resumed| *resumed < fence)
+        {
+            self.paused.insert(experiment.to_owned());
+        }
+    }
 }
 
 /// A session's row.
@@ -29,6 +52,7 @@ pub struct Row {
     pub state: String,
     pub fence: u64,
     pub worker: Option<String>,
+    pub crashes: u64,
 }
 
 impl Row {
@@ -55,7 +79,8 @@ impl Table {
 
     /// All rows, by session.
     pub fn rows(&self) -> BTreeMap<String, Row> {
-        let sql = "SELECT id, experiment, position IS NOT NULL, state, fence, worker FROM sessions";
+        let sql = "SELECT id, experiment, position IS NOT NULL, state, fence, worker, crashes
+                   FROM sessions";
         let mut query = self.0.prepare_cached(sql).expect("the store's table");
         let rows = query.query_map([], |row| {
             let found = Row {
@@ -64,6 +89,7 @@ impl Table {
                 state: row.get(3)?,
                 fence: u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0),
                 worker: row.get(5)?,
+                crashes: u64::try_from(row.get::<_, i64>(6)?).unwrap_or(0),
             };
             Ok((row.get(0)?, found))
         });

@@ -104,6 +104,7 @@ impl World {
             95 => self.restart_everything().await,
             96 => self.cancel().await,
             97 => self.retry().await,
+            98 => self.resume().await,
             _ => {
                 let number = self.chance.index(EXPERIMENTS.len());
                 let keep = self.chance.index(EXPERIMENTS[number].2 + 1);
@@ -121,6 +122,9 @@ impl World {
         }
         for number in 0..EXPERIMENTS.len() {
             self.submit(number, usize::MAX).await;
+        }
+        for (experiment, ..) in EXPERIMENTS {
+            self.resume_one(experiment).await;
         }
         for worker in 0..WORKERS {
             // Their leases run out.
@@ -190,6 +194,9 @@ impl World {
                     before[session].state
                 ));
             }
+            if self.seen.paused.contains(&granted.experiment) {
+                return Err(format!("{session} was leased while its experiment pauses"));
+            }
             if *fence <= self.seen.top_fence {
                 return Err(format!("fence {fence} of {session} is no new one"));
             }
@@ -219,6 +226,7 @@ impl World {
             ),
             15 => Said::Fail(key.clone(), Failure::Parked),
             16 => Said::Fail(key.clone(), Failure::Impossible),
+            17 => Said::Fail(key.clone(), Failure::BudgetSpent),
             _ => Said::Fail(key.clone(), Failure::Crashed),
         };
         let message = worker.ended(&key, said);
@@ -290,6 +298,13 @@ impl World {
                 }
                 if let Some(worker) = worker {
                     worker.unsettled.remove(key);
+                }
+                if let Some(row) = row.filter(|_| noted && *failure == Failure::BudgetSpent) {
+                    self.seen.spend(&row.experiment, key.fence);
+                    let after = &self.table.rows()[&key.session];
+                    if after.state != "queued" || after.crashes != row.crashes {
+                        return Err(format!("a spent budget makes {after:?} of {row:?}"));
+                    }
                 }
             }
             Said::Release(keys) => self.store.release(keys).await.expect("releases"),
@@ -415,6 +430,19 @@ impl World {
         let (experiment, ..) = EXPERIMENTS[self.chance.index(EXPERIMENTS.len())];
         self.note(format!("{experiment} is cancelled"));
         assert!(self.store.cancel(experiment).await.expect("a cancellation"));
+        self.seen.resume(experiment);
+    }
+
+    async fn resume(&mut self) {
+        let (experiment, ..) = EXPERIMENTS[self.chance.index(EXPERIMENTS.len())];
+        self.resume_one(experiment).await;
+    }
+
+    async fn resume_one(&mut self, experiment: &str) {
+        self.note(format!("{experiment} is resumed"));
+        let resumed = self.store.resume(experiment, None).await;
+        assert!(resumed.expect("a resumption"));
+        self.seen.resume(experiment);
     }
 
     async fn retry(&mut self) {
