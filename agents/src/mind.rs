@@ -30,7 +30,7 @@ pub struct Thought {
 }
 
 /// Which model is called, and how it samples.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelSettings {
     /// Name of a model in the gateway's configuration.
     pub model: String,
@@ -43,6 +43,15 @@ pub struct ModelSettings {
     /// Longest reply in tokens; the gateway's default when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_output_tokens: Option<u32>,
+    /// Models that the gateway asks, in this order, when `model` cannot answer.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fallback_models: Vec<String>,
+    /// How long to think, in the model's own word ("low"); its default when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_effort: Option<String>,
+    /// The reply ends before any of these.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub stop_sequences: Vec<String>,
 }
 
 /// One message of a conversation.
@@ -94,6 +103,9 @@ pub enum MindError {
     /// The provider did not answer within the gateway's patience.
     #[error("no answer from outside: {0}")]
     NoAnswer(String),
+    /// A budget is spent: nothing helps but raising it.
+    #[error("a budget is spent: {0}")]
+    BudgetSpent(String),
     /// The call can never work as it stands (unknown model, bad request,
     /// another request recorded under the same address).
     #[error("impossible call: {0}")]

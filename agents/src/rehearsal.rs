@@ -86,6 +86,7 @@ fn settings(version: &str, seat: usize) -> PlayerSettings {
             temperature: None,
             top_p: None,
             max_output_tokens: None,
+            ..ModelSettings::default()
         }),
         agent: "direct".to_owned(),
         prompt: version.to_owned(),

@@ -32,12 +32,21 @@ pub const DEFAULT_PROMPT: &str = "v1";
 /// The personas that have a name.
 pub const PERSONAS: &[&str] = &["cooperative", "selfish", "mathematician"];
 
+/// More fall-backs than this hide which model plays.
+const MOST_FALLBACKS: usize = 8;
+
+/// The fewest that any provider takes (OpenAI's chat completions).
+const MOST_STOPS: usize = 4;
+
 /// Every setting there is, for error messages.
 const NAMES: &[&str] = &[
     "model",
     "temperature",
     "top_p",
     "max_output_tokens",
+    "fallback_models",
+    "reasoning_effort",
+    "stop_sequences",
     "agent",
     "prompt",
     "persona",
@@ -98,6 +107,9 @@ struct Raw {
     temperature: Option<f64>,
     top_p: Option<f64>,
     max_output_tokens: Option<u32>,
+    fallback_models: Option<Vec<String>>,
+    reasoning_effort: Option<String>,
+    stop_sequences: Option<Vec<String>>,
     agent: Option<String>,
     prompt: Option<String>,
     persona: Option<Value>,
@@ -141,6 +153,17 @@ fn read(player: &PlayerSpec) -> Result<PlayerSettings, String> {
     if raw.max_output_tokens == Some(0) {
         return Err("max_output_tokens must be at least 1".to_owned());
     }
+    let fallback_models = raw.fallback_models.unwrap_or_default();
+    check_fallbacks(&model, &fallback_models)?;
+    if raw
+        .reasoning_effort
+        .as_ref()
+        .is_some_and(|word| word.trim().is_empty())
+    {
+        return Err("reasoning_effort must be a word such as \"low\"".to_owned());
+    }
+    let stop_sequences = raw.stop_sequences.unwrap_or_default();
+    check_stops(&stop_sequences)?;
     let memory_tokens = raw.memory_tokens.unwrap_or(DEFAULT_MEMORY_TOKENS);
     if memory_tokens < FEWEST_MEMORY_TOKENS {
         return Err(format!(
@@ -153,6 +176,9 @@ fn read(player: &PlayerSpec) -> Result<PlayerSettings, String> {
             temperature: raw.temperature,
             top_p: raw.top_p,
             max_output_tokens: raw.max_output_tokens,
+            fallback_models,
+            reasoning_effort: raw.reasoning_effort,
+            stop_sequences,
         }),
         agent: raw.agent.unwrap_or_else(|| DEFAULT_AGENT.to_owned()),
         prompt: raw.prompt.unwrap_or_else(|| DEFAULT_PROMPT.to_owned()),
@@ -178,6 +204,35 @@ fn check_top_p(top_p: Option<f64>) -> Result<(), String> {
         )),
         _ => Ok(()),
     }
+}
+
+fn check_fallbacks(model: &str, fallbacks: &[String]) -> Result<(), String> {
+    if fallbacks.len() > MOST_FALLBACKS {
+        let given = fallbacks.len();
+        return Err(format!(
+            "fallback_models may be {MOST_FALLBACKS}, not {given}"
+        ));
+    }
+    for (place, fallback) in fallbacks.iter().enumerate() {
+        if fallback.trim().is_empty() {
+            return Err("fallback_models must be names of models".to_owned());
+        }
+        if fallback == model || fallbacks[..place].contains(fallback) {
+            return Err(format!(
+                "fallback_models names \"{fallback}\" twice, or the player's own model"
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn check_stops(stops: &[String]) -> Result<(), String> {
+    if stops.len() > MOST_STOPS || stops.iter().any(String::is_empty) {
+        return Err(format!(
+            "stop_sequences must be at most {MOST_STOPS} texts, none of them empty"
+        ));
+    }
+    Ok(())
 }
 
 fn read_persona(value: &Value) -> Result<Persona, String> {

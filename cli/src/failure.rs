@@ -20,6 +20,8 @@ pub enum Failure {
     BadInput(String),
     /// Something around us is missing: a port, a server, disk space. Exit code 3.
     Surroundings(String),
+    /// A budget is spent; says how to go on. Exit code 4.
+    Paused(String),
     /// Stopped by the user; says how to go on. Exit code 130.
     Interrupted(String),
 }
@@ -30,10 +32,14 @@ pub const EXIT_CODES: &str = "Exit codes:
   1    done, with bad news (a mismatch, sessions set aside)
   2    wrong input or usage
   3    something outside is missing (a server, a port, disk space)
+  4    paused: a budget is spent; the message says how to go on
   130  stopped by Ctrl-C; the message says how to go on";
 
 /// Exit code when something outside is missing.
 const SURROUNDINGS: u8 = 3;
+
+/// Exit code of a run that paused.
+const PAUSED: u8 = 4;
 
 /// Exit code of a command that was stopped by a signal.
 pub const INTERRUPTED: i32 = 130;
@@ -44,6 +50,7 @@ impl Failure {
             Self::BadNews(_) => 1,
             Self::BadInput(_) => 2,
             Self::Surroundings(_) => SURROUNDINGS,
+            Self::Paused(_) => PAUSED,
             Self::Interrupted(_) => INTERRUPTED as u8,
         }
     }
@@ -65,6 +72,7 @@ impl fmt::Display for Failure {
             Self::BadNews(text)
             | Self::BadInput(text)
             | Self::Surroundings(text)
+            | Self::Paused(text)
             | Self::Interrupted(text) => formatter.write_str(text),
         }
     }
@@ -83,6 +91,7 @@ pub fn main() -> ExitCode {
         Err(failure) => {
             let word = match failure {
                 Failure::Interrupted(_) => "stopped",
+                Failure::Paused(_) => "paused",
                 _ => "error",
             };
             eprintln!("{word}: {failure}");

@@ -12,6 +12,7 @@ mod forgetting;
 mod lines;
 mod model_config;
 mod output;
+mod pausing;
 mod presets;
 mod progress;
 mod results;

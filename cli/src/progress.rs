@@ -108,6 +108,9 @@ impl Progress {
                 parts.push(format!("{} waiting for quota", gateway.waiting_for_quota));
             }
         }
+        if !experiment.paused.is_empty() {
+            parts.push(format!("pausing: {}", experiment.paused));
+        }
         let set_aside = experiment.parked.len() + experiment.dead.len();
         if set_aside > 0 {
             parts.push(format!("{set_aside} set aside"));

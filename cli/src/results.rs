@@ -73,7 +73,7 @@ pub async fn collect(
     let mut telemetry_file = folder.begin(run_folder::TELEMETRY)?;
     while let Some(result) = records.message().await.map_err(lost)? {
         let session = Session::from_line(&result.record).map_err(Failure::surroundings)?;
-        tables.add(&session);
+        tables.add(&session, &Telemetry::from_line(&result.telemetry));
         done += 1;
         record_file.line(&result.record)?;
         telemetry_file.line(&result.telemetry)?;
@@ -93,8 +93,8 @@ struct Tables {
 }
 
 impl Tables {
-    fn add(&mut self, session: &Session) {
-        self.summary.add(session);
+    fn add(&mut self, session: &Session, telemetry: &Telemetry) {
+        self.summary.add(session, telemetry);
         self.leaderboard.add(session);
         self.columns.gather(session);
     }

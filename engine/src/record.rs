@@ -13,13 +13,17 @@ use crate::measures::Measures;
 use crate::play::{Move, Play};
 use crate::spec::{SessionId, SessionSpec};
 
-/// Version of the record's form. Readers accept this and every older one.
-pub const RECORD_VERSION: u32 = 1;
+/// Newest version of the record's form. Readers accept this and every older one; a record is
+/// written in the oldest that has everything in it, so that records stay the bytes they were.
+pub const RECORD_VERSION: u32 = 2;
+
+/// The first version; it has no `model` of decisions.
+const FIRST_VERSION: u32 = 1;
 
 /// A finished session.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Record {
-    /// [`RECORD_VERSION`].
+    /// Version of its form, [`RECORD_VERSION`] at most.
     pub agon_record: u32,
     /// Id of the spec.
     pub session: SessionId,
@@ -67,6 +71,10 @@ pub struct RecordedDecision {
     pub purpose: String,
     /// Digest of the request, as the gateway computed it.
     pub request: String,
+    /// The configured model that answered, when it was not the player's own but one of its
+    /// fall-backs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub model: Option<String>,
     /// The model that says it answered.
     pub answered_by: String,
     /// Why the reply ended ("stop", "length").
@@ -104,7 +112,7 @@ impl Record {
         // Stable: notes of one seat and turn stay in the order they were made.
         notes.sort_by_key(|note| (note.seat, note.turn));
         Self {
-            agon_record: RECORD_VERSION,
+            agon_record: version_of(&decisions),
             session: spec.id(),
             simulated: decisions.iter().any(|decision| decision.simulated),
             outcome: outcome(play),
@@ -140,6 +148,15 @@ impl Record {
         let mut line = Vec::with_capacity(length);
         serde_json::to_writer(&mut line, self)?;
         String::from_utf8(line).map_err(serde_json::Error::custom)
+    }
+}
+
+/// The oldest version that has everything that these decisions have.
+fn version_of(decisions: &[RecordedDecision]) -> u32 {
+    if decisions.iter().any(|decision| decision.model.is_some()) {
+        RECORD_VERSION
+    } else {
+        FIRST_VERSION
     }
 }
 

@@ -74,6 +74,7 @@ fn rich_record() -> Record {
         index,
         purpose: "act".to_owned(),
         request: "digest".to_owned(),
+        model: (seat == 1 && index == 1).then(|| "fall-back".to_owned()),
         answered_by: "model".to_owned(),
         finish_reason: "stop".to_owned(),
         reply: "I hold fire.\t\u{0}\u{7f}\u{2028}".to_owned(),
@@ -276,9 +277,26 @@ fn lines_that_are_no_records_are_refused() {
             "up to {end}"
         );
     }
-    let newer = line.replacen("\"agon_record\":1", "\"agon_record\":2", 1);
+    let newer = line.replacen("\"agon_record\":2", "\"agon_record\":3", 1);
     let found = StoredRecord::from_line(&newer);
-    assert!(matches!(found, Err(RecordError::TooNew { found: 2 })));
+    assert!(matches!(found, Err(RecordError::TooNew { found: 3 })));
+}
+
+#[test]
+fn a_record_has_the_oldest_version_that_holds_it() {
+    let record = rich_record();
+    assert_eq!(record.agon_record, 2, "a fall-back answered");
+    let mut decisions = record.decisions;
+    for decision in &mut decisions {
+        decision.model = None;
+    }
+    let spec = record.spec;
+    let play = session::open(&spec).expect("opens");
+    let plain = Record::new(spec, &play, decisions, Vec::new());
+    assert_eq!(plain.agon_record, 1);
+    let plain: serde_json::Value =
+        serde_json::from_str(&plain.to_line().expect("a line")).expect("JSON");
+    assert_eq!(plain["decisions"][0].get("model"), None);
 }
 
 #[test]

@@ -4,11 +4,13 @@
 
 pub mod accumulator;
 pub mod leaderboard;
+pub mod money;
 pub mod results;
 pub mod session;
 pub mod summary;
 
 pub use leaderboard::Leaderboard;
+pub use money::dollars;
 pub use results::ResultColumns;
 pub use session::{Session, SessionError};
 pub use summary::Summary;

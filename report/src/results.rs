@@ -7,6 +7,7 @@ use std::io::Write;
 
 use agon_engine::PlayerKind;
 
+use crate::money::exact_dollars;
 use crate::session::{Session, Telemetry, in_words};
 
 /// Columns that every run has, before those of its own.
@@ -21,13 +22,15 @@ const FIRST: [&str; 7] = [
 ];
 
 /// Columns that every run has, after those of its own.
-const LAST: [&str; 9] = [
+const LAST: [&str; 11] = [
     "fouls",
     "forfeits",
     "simulated",
     "decisions",
     "input_tokens",
     "output_tokens",
+    "cost_dollars",
+    "unpriced_decisions",
     "seconds",
     "attempt",
     "mean_payoff",
@@ -113,6 +116,12 @@ impl ResultColumns {
             session.decisions().to_string(),
             telemetry.usage.input_tokens.to_string(),
             telemetry.usage.output_tokens.to_string(),
+            telemetry
+                .usage
+                .known_cost()
+                .map(exact_dollars)
+                .unwrap_or_default(),
+            telemetry.usage.unpriced_decisions.to_string(),
             format!("{:.3}", telemetry.seconds),
             telemetry.attempt.to_string(),
             session.mean_payoff().to_string(),

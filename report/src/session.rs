@@ -40,7 +40,7 @@ pub struct Telemetry {
     pub usage: Usage,
 }
 
-/// Tokens of a session.
+/// Tokens and cost of a session.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
 pub struct Usage {
     /// Tokens sent.
@@ -49,6 +49,21 @@ pub struct Usage {
     /// Tokens received.
     #[serde(default)]
     pub output_tokens: u64,
+    /// What its decisions cost, as far as their prices are known; `None` where nobody counted.
+    #[serde(default)]
+    pub cost_nanodollars: Option<u64>,
+    /// Decisions of unknown price.
+    #[serde(default)]
+    pub unpriced_decisions: u64,
+}
+
+impl Usage {
+    /// What is known of the cost, in nano-dollars: `None` when nothing is.
+    pub fn known_cost(&self) -> Option<u64> {
+        let nothing_known = self.unpriced_decisions > 0;
+        self.cost_nanodollars
+            .filter(|cost| *cost > 0 || !nothing_known)
+    }
 }
 
 /// Why a line cannot be used.

@@ -6,7 +6,8 @@ use std::collections::BTreeMap;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 
 use crate::accumulator::Accumulator;
-use crate::session::Session;
+use crate::money::dollars;
+use crate::session::{Session, Telemetry};
 
 /// How results of a simulated model are marked.
 pub const SIMULATED: &str = "simulated";
@@ -26,6 +27,10 @@ pub struct Summary {
     places: BTreeMap<String, usize>,
     sessions: u64,
     simulated: u64,
+    /// Nano-dollars, as far as prices are known.
+    cost: u64,
+    /// Decisions of real models whose price is not known.
+    unpriced: u64,
 }
 
 #[derive(Debug, Default)]
@@ -40,6 +45,8 @@ struct Row {
     /// Payoff of a seat by player, in order of first seats.
     payoffs: Vec<(String, Accumulator)>,
     asks: u64,
+    /// Nano-dollars, as far as prices are known.
+    cost: Option<u64>,
     scores: BTreeMap<String, Accumulator>,
 }
 
@@ -59,8 +66,8 @@ impl Row {
 }
 
 impl Summary {
-    /// Takes in a session.
-    pub fn add(&mut self, session: &Session) {
+    /// Takes in a session and what it cost.
+    pub fn add(&mut self, session: &Session, telemetry: &Telemetry) {
         let (setting, players) = (session.setting(), session.players());
         let key = format!("{}\n{setting}\n{players}", session.spec.game);
         let next = self.rows.len();
@@ -80,6 +87,10 @@ impl Summary {
         row.fouls += u64::from(session.fouls());
         row.forfeits += u64::from(session.forfeits());
         row.asks += session.asks();
+        let cost = telemetry.usage.known_cost();
+        if let Some(cost) = cost {
+            row.cost = Some(row.cost.unwrap_or_default().saturating_add(cost));
+        }
         for (player, payoff) in session.payoffs_by_player() {
             let place = row.payoffs.iter().position(|(known, _)| *known == player);
             let place = place.unwrap_or_else(|| {
@@ -93,6 +104,10 @@ impl Summary {
         }
         self.sessions += 1;
         self.simulated += u64::from(session.simulated);
+        self.cost = self.cost.saturating_add(cost.unwrap_or_default());
+        if !session.simulated {
+            self.unpriced += telemetry.usage.unpriced_decisions;
+        }
     }
 
     /// Whether no session has been taken in.
@@ -111,6 +126,7 @@ impl Summary {
         headings.extend(["players".to_owned(), "n".to_owned()]);
         headings.extend(schemes.iter().map(|scheme| format!("score {scheme}")));
         headings.push("payoff".to_owned());
+        headings.extend((self.cost > 0).then(|| "cost".to_owned()));
         if has_fouls {
             headings.extend(["fouls".to_owned(), "forfeits".to_owned()]);
         }
@@ -135,6 +151,9 @@ impl Summary {
                     .map(|scheme| spread(row.scores.get(*scheme), 1)),
             );
             cells.push(row.payoffs());
+            if self.cost > 0 {
+                cells.push(row.cost.map_or_else(|| "-".to_owned(), dollars));
+            }
             if has_fouls {
                 cells.extend([row.fouls.to_string(), row.forfeits.to_string()]);
             }
@@ -159,6 +178,7 @@ impl Summary {
                 self.simulated
             ));
         }
+        text.push_str(&self.costs());
         let forfeits: u64 = self.rows.iter().map(|row| row.forfeits).sum();
         let asks: u64 = self.rows.iter().map(|row| row.asks).sum();
         if forfeits > 0 {
@@ -169,6 +189,20 @@ impl Summary {
             ));
         }
         text
+    }
+
+    /// What all of it cost, and what is not known of that; nothing where nothing is paid for.
+    fn costs(&self) -> String {
+        let unpriced = self.unpriced;
+        match (self.cost, unpriced) {
+            (0, 0) => String::new(),
+            (0, _) => format!("\ncost: unknown, {unpriced} decisions have no known price"),
+            (cost, 0) => format!("\ncost: {} in all", dollars(cost)),
+            (cost, _) => format!(
+                "\ncost: {} in all, without {unpriced} decisions that have no known price",
+                dollars(cost)
+            ),
+        }
     }
 
     /// All schemes, the newest first.

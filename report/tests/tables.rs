@@ -43,16 +43,11 @@ fn session(line: &str) -> Session {
 fn a_setting_has_one_row_with_mean_and_spread() {
     let mut summary = Summary::default();
     for repeat in 0..3 {
-        summary.add(&session(&line(
-            "guess_two_thirds",
-            repeat,
-            json!({ "params.ratio": 0.5 }),
-        )));
-        summary.add(&session(&line(
-            "guess_two_thirds",
-            repeat,
-            json!({ "params.ratio": 0.6 }),
-        )));
+        for ratio in [0.5, 0.6] {
+            let setting = json!({ "params.ratio": ratio });
+            let session = session(&line("guess_two_thirds", repeat, setting));
+            summary.add(&session, &Telemetry::default());
+        }
     }
     let text = summary.render(120);
     let rows: Vec<&str> = text
@@ -73,7 +68,7 @@ fn simulated_sessions_are_marked_in_every_table() {
         line("pirate", 0, json!({})).replacen("\"simulated\":false", "\"simulated\":true", 1);
     let session = session(&simulated);
     let mut summary = Summary::default();
-    summary.add(&session);
+    summary.add(&session, &Telemetry::default());
     let text = summary.render(100);
     assert!(
         text.contains("simulated") && text.contains("SIMULATED model"),
@@ -111,7 +106,9 @@ fn the_csv_has_a_column_for_everything_any_session_has() {
     let mut out = csv::Writer::from_writer(Vec::new());
     columns.write_headings(&mut out).unwrap();
     for session in &sessions {
-        let telemetry = Telemetry::from_line(br#"{"seconds":1.5,"usage":{"input_tokens":7}}"#);
+        let telemetry = Telemetry::from_line(
+            br#"{"seconds":1.5,"usage":{"input_tokens":7,"cost_nanodollars":1230}}"#,
+        );
         columns.write_row(session, &telemetry, &mut out).unwrap();
     }
     let text = String::from_utf8(out.into_inner().unwrap()).unwrap();
@@ -130,6 +127,7 @@ fn the_csv_has_a_column_for_everything_any_session_has() {
     assert_eq!(cell(0, "seconds"), "1.500");
     assert_eq!(cell(1, "input_tokens"), "7");
     assert_eq!(cell(1, "payoff.0"), "96");
+    assert_eq!(cell(0, "cost_dollars"), "0.000001230");
 }
 
 #[test]
@@ -190,7 +188,7 @@ fn payoffs_are_told_by_player_and_forfeits_aloud() {
     record["outcome"]["payoffs"][0] = json!(7.0);
     record["outcome"]["forfeits"][0] = json!(3);
     let mut summary = Summary::default();
-    summary.add(&session(&record.to_string()));
+    summary.add(&session(&record.to_string()), &Telemetry::default());
     let text = summary.render(200);
     assert!(
         text.contains("other 7.00") && text.contains("subject 200.00"),
@@ -200,4 +198,52 @@ fn payoffs_are_told_by_player_and_forfeits_aloud() {
         text.contains("ATTENTION: 3 of 200 asks (1.5 %) were forfeited"),
         "{text}"
     );
+}
+
+/// What a session's telemetry says of its cost.
+fn cost(nanodollars: u64, unpriced: u64) -> Telemetry {
+    let usage = json!({ "cost_nanodollars": nanodollars, "unpriced_decisions": unpriced });
+    Telemetry::from_line(json!({ "usage": usage }).to_string().as_bytes())
+}
+
+#[test]
+fn cost_is_told_by_session_by_setting_and_in_total() {
+    let mut summary = Summary::default();
+    let sessions = [
+        ("guess_two_thirds", 0, cost(12_000_000, 0)),
+        ("guess_two_thirds", 1, cost(300_000, 2)),
+        ("pirate", 0, cost(0, 3)),
+        ("pirate", 1, Telemetry::default()),
+    ];
+    for (game, repeat, telemetry) in &sessions {
+        let session = session(&line(game, *repeat, json!({})));
+        summary.add(&session, telemetry);
+        assert_eq!(telemetry.usage.known_cost().is_some(), *game != "pirate");
+    }
+    let text = summary.render(200);
+    let row = |game: &str| {
+        let mut rows = text.lines().filter(|row| row.contains(game));
+        rows.next()
+            .unwrap()
+            .split_whitespace()
+            .last()
+            .unwrap()
+            .to_owned()
+    };
+    assert_eq!(row("guess_two_thirds"), "$0.0123", "{text}");
+    assert_eq!(row("pirate"), "-", "{text}");
+    let total = "cost: $0.0123 in all, without 5 decisions that have no known price";
+    assert!(text.contains(total), "{text}");
+}
+
+#[test]
+fn nothing_paid_shows_no_cost_and_unknown_prices_are_said() {
+    let rendered = |telemetry: Telemetry| {
+        let mut summary = Summary::default();
+        summary.add(&session(&line("pirate", 0, json!({}))), &telemetry);
+        summary.render(200)
+    };
+    assert!(!rendered(cost(0, 0)).contains("cost"));
+    assert!(!rendered(Telemetry::default()).contains("cost"));
+    assert!(rendered(cost(0, 4)).contains("cost: unknown, 4 decisions"));
 }

@@ -26,7 +26,7 @@ const OPTIONAL: &[(&str, &[&str])] = &[
     ("/spec", &["prompts_version", "prompt_bundle"]),
     ("/moves/0", &["fouls"]),
     ("/events/1", &["to", "facts", "own", "hidden"]),
-    ("/decisions/0", &["simulated"]),
+    ("/decisions/0", &["model", "simulated"]),
 ];
 
 /// Objects of [`rich_record`] whose fields the form states one by one.
@@ -146,6 +146,7 @@ fn rich_record() -> Value {
         index,
         purpose: "act".to_owned(),
         request: "0123456789abcdef".repeat(4),
+        model: (index == 0).then(|| "second-choice".to_owned()),
         answered_by: "agon-sim".to_owned(),
         finish_reason: "stop".to_owned(),
         reply: "{\"bid\": 99999}\n".to_owned(),
@@ -249,7 +250,8 @@ fn a_record_with_an_impossible_value_is_refused() {
     let validator = validator();
     let record = rich_record();
     let changes = [
-        ("/agon_record", json!(2)),
+        ("/agon_record", json!(1)),
+        ("/agon_record", json!(3)),
         ("/session", json!("somewhere")),
         ("/spec/seats/0/kind", json!("human")),
         ("/spec/seats/2/settings", json!({})),

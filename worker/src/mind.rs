@@ -21,7 +21,7 @@ use tonic::Request;
 use tracing::{Instrument as _, warn};
 
 use crate::transport::Transport;
-use crate::wire;
+use crate::wire::{self, Asker};
 
 /// The client of the gateway.
 pub type GatewayClient = AgentGatewayServiceClient<Transport>;
@@ -33,10 +33,8 @@ pub struct SessionContext {
     pub session_id: Arc<str>,
     /// The game, for spans.
     pub game: Arc<str>,
-    /// Who pays.
-    pub team: Arc<str>,
-    /// The experiment it counts for.
-    pub experiment_id: Arc<str>,
+    /// Who asks and on which terms.
+    pub asker: Arc<Asker>,
 }
 
 /// The decisions that a mind has made, and what they cost in time and tokens.
@@ -63,8 +61,32 @@ pub struct Usage {
     pub output_tokens: u64,
     /// Decisions that the ledger held already.
     pub from_ledger: u64,
+    /// Decisions that another session had paid for.
+    pub from_content_cache: u64,
+    /// What the decisions cost that were paid for this session, in nano-dollars: now, or when they
+    /// were recorded in an earlier try.
+    pub cost_nanodollars: u64,
+    /// Decisions of unknown price, not in the cost.
+    pub unpriced_decisions: u64,
     /// Seconds between asking and answer, summed over all decisions.
     pub outside_seconds: f64,
+}
+
+impl Usage {
+    /// Counts a decision. Each is made once, and has its cost from then on: a session that is
+    /// played again adds up to the same.
+    fn add(&mut self, decided: &DecideResponse, took: Duration) {
+        let tokens = decided.usage.unwrap_or_default();
+        self.input_tokens += tokens.input_tokens;
+        self.output_tokens += tokens.output_tokens;
+        self.from_ledger += u64::from(decided.from_ledger);
+        self.outside_seconds += took.as_secs_f64();
+        match decided.cost_nanodollars {
+            _ if decided.from_content_cache => self.from_content_cache += 1,
+            Some(cost) => self.cost_nanodollars = self.cost_nanodollars.saturating_add(cost),
+            None => self.unpriced_decisions += 1,
+        }
+    }
 }
 
 impl Journal {
@@ -73,7 +95,7 @@ impl Journal {
         std::mem::take(&mut *self.made.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Adds a decision that cost nothing.
+    /// Adds a decision.
     pub(crate) fn add(&self, decision: RecordedDecision) {
         self.note(|made| made.decisions.push(decision));
     }
@@ -119,6 +141,7 @@ impl Mind for GatewayMind {
         let index = self.next_index.fetch_add(1, Ordering::Relaxed);
         let context = self.context.clone();
         let (seat, purpose) = (self.seat, thought.purpose);
+        let settings = Arc::clone(&thought.settings);
         let session_id = Arc::clone(&context.session_id);
         let request = {
             let address = wire::Address {
@@ -126,10 +149,10 @@ impl Mind for GatewayMind {
                 seat,
                 index,
             };
-            wire::decide_request(&address, &context.team, &context.experiment_id, thought)
+            wire::decide_request(&address, &context.asker, thought)
         };
         let ids = telemetry::SessionIds {
-            experiment_id: &context.experiment_id,
+            experiment_id: &context.asker.experiment_id,
             session_id: &context.session_id,
             game: &context.game,
         };
@@ -142,21 +165,15 @@ impl Mind for GatewayMind {
                 .run_until_cancelled_owned(decide(client, request))
                 .await;
             let response = decided.ok_or(MindError::GivenUp)??;
-            let (usage, from_ledger) = (response.usage.unwrap_or_default(), response.from_ledger);
+            journal.note(|made| made.usage.add(&response, asked.elapsed()));
             let address = wire::Address {
                 session_id: &session_id,
                 seat,
                 index,
             };
-            let decision = wire::recorded_decision(&address, purpose, response);
+            let decision = wire::recorded_decision(&address, purpose, &settings.model, response);
             let reply = wire::reply(&decision);
-            journal.note(|made| {
-                made.decisions.push(decision);
-                made.usage.input_tokens += usage.input_tokens;
-                made.usage.output_tokens += usage.output_tokens;
-                made.usage.from_ledger += u64::from(from_ledger);
-                made.usage.outside_seconds += asked.elapsed().as_secs_f64();
-            });
+            journal.add(decision);
             Ok(reply)
         };
         Box::pin(call.instrument(span))
@@ -187,7 +204,7 @@ async fn decide(
             Ok(response) => return Ok(response.into_inner()),
             Err(refusal) => refusal,
         };
-        if !status::is_retryable(&refusal) {
+        if wire::is_budget_spent(&refusal) || !status::is_retryable(&refusal) {
             return Err(wire::mind_error(&refusal));
         }
         if told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
@@ -247,7 +264,7 @@ impl RecordedMind {
             seat,
             index,
         };
-        let request = wire::decide_request(&address, "", "", thought);
+        let request = wire::decide_request(&address, &Asker::default(), thought);
         if CanonicalRequest::from(&request).digest() != decision.request {
             return Err(format!(
                 "seat {seat} asked another question at its decision {index} than the recorded one"
@@ -263,5 +280,35 @@ impl Mind for RecordedMind {
         let index = self.next_index.fetch_add(1, Ordering::Relaxed);
         let answer = self.answer(index, thought).map_err(MindError::Impossible);
         Box::pin(std::future::ready(answer))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cost_is_counted_once_and_what_others_paid_is_not() {
+        let decided = |cost, from_ledger, from_content_cache| DecideResponse {
+            cost_nanodollars: cost,
+            from_ledger,
+            from_content_cache,
+            ..DecideResponse::default()
+        };
+        let mut first = Usage::default();
+        let mut again = Usage::default();
+        for (cost, cached) in [(Some(5), false), (Some(7), true), (None, false)] {
+            first.add(&decided(cost, false, cached), Duration::ZERO);
+            again.add(&decided(cost, true, cached), Duration::ZERO);
+        }
+        assert_eq!(first.cost_nanodollars, 5);
+        assert_eq!((first.from_content_cache, first.unpriced_decisions), (1, 1));
+        assert_eq!(
+            again,
+            Usage {
+                from_ledger: 3,
+                ..first
+            }
+        );
     }
 }

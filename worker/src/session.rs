@@ -29,6 +29,8 @@ pub enum SessionEnd {
     },
     /// The outside did not answer within the gateway's patience.
     Parked(String),
+    /// A budget is spent; played again once that is raised, it goes on here.
+    BudgetSpent(String),
     /// It can never be played as it is written.
     Impossible(String),
     /// A seat panicked: a fault of the program, worth another try elsewhere.

@@ -80,6 +80,7 @@ pub async fn verify(tasks: &Tasks, line: &str, library: Library) -> Result<(), V
     let played = match session::run(tasks.clone(), plan).await {
         SessionEnd::Finished { record, .. } => record.to_line().map_err(|error| error.to_string()),
         SessionEnd::Parked(reason)
+        | SessionEnd::BudgetSpent(reason)
         | SessionEnd::Impossible(reason)
         | SessionEnd::Crashed(reason) => Err(reason),
         SessionEnd::GivenUp => Err("given up".to_owned()),

@@ -1,9 +1,12 @@
 //! The one place where protocol messages become the worker's own types and
 //! back. Nothing else in this crate reads or builds a decision message.
 
+use std::error::Error as _;
+
 use agon_agents::{Message, MindError, Reply, Role, Thought};
-use agon_engine::{RecordedDecision, Seat};
+use agon_engine::{Luck, RecordedDecision, Seat};
 use agon_proto::v1;
+use agon_proto::v1::{ContentCache, Lease};
 use tonic::{Code, Status};
 
 /// Where and for whom a decision is asked.
@@ -17,26 +20,52 @@ pub struct Address<'a> {
     pub index: u32,
 }
 
+/// Who asks and on which terms: never part of what is asked.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Asker {
+    /// Who pays.
+    pub team: String,
+    /// The experiment it counts for.
+    pub experiment_id: String,
+    /// Higher goes first within the team.
+    pub priority: i32,
+    /// The most that the experiment may cost in all, in nano-dollars.
+    pub experiment_budget: Option<u64>,
+    /// The session's luck, when the gateway's content cache may answer.
+    pub cached_under: Option<Luck>,
+}
+
+impl Asker {
+    /// What a lease says of a session with this luck.
+    pub fn of_lease(lease: &Lease, luck: Luck) -> Self {
+        Self {
+            team: lease.team.clone(),
+            experiment_id: lease.experiment_id.clone(),
+            priority: lease.priority,
+            experiment_budget: lease.experiment_budget_nanodollars,
+            cached_under: lease.content_cache.then_some(luck),
+        }
+    }
+}
+
 /// Bits of a sampling seed: providers differ in what they take, all take
 /// positive numbers of 31 bits.
 const SEED_BITS: u32 = 31;
 
 /// The request for one decision.
-pub fn decide_request(
-    address: &Address<'_>,
-    team: &str,
-    experiment_id: &str,
-    thought: Thought,
-) -> v1::DecideRequest {
+pub fn decide_request(address: &Address<'_>, asker: &Asker, thought: Thought) -> v1::DecideRequest {
     let settings = &thought.settings;
+    let cache = |luck| ContentCache {
+        replicate: replicate(address, luck),
+    };
     v1::DecideRequest {
         address: Some(v1::DecisionAddress {
             session_id: address.session_id.to_owned(),
             seat: address.seat as u32,
             index: address.index,
         }),
-        team: team.to_owned(),
-        experiment_id: experiment_id.to_owned(),
+        team: asker.team.clone(),
+        experiment_id: asker.experiment_id.clone(),
         model: settings.model.clone(),
         temperature: settings.temperature,
         top_p: settings.top_p,
@@ -48,17 +77,27 @@ pub fn decide_request(
             json_schema: format.schema.to_string(),
         }),
         purpose: thought.purpose.to_owned(),
-        ..v1::DecideRequest::default()
+        fallback_models: settings.fallback_models.clone(),
+        reasoning_effort: settings.reasoning_effort.clone(),
+        stop_sequences: settings.stop_sequences.clone(),
+        priority: asker.priority,
+        content_cache: asker.cached_under.map(cache),
+        experiment_budget_nanodollars: asker.experiment_budget,
     }
 }
 
-/// The decision as it goes into the session record.
+/// The decision as it goes into the session record; `model` is the player's own.
 pub fn recorded_decision(
     address: &Address<'_>,
     purpose: &str,
+    model: &str,
     response: v1::DecideResponse,
 ) -> RecordedDecision {
+    // Gateways of the first version do not say which model it was.
+    let fallback =
+        Some(response.model).filter(|answered| !answered.is_empty() && answered != model);
     RecordedDecision {
+        model: fallback,
         seat: address.seat,
         index: address.index,
         purpose: purpose.to_owned(),
@@ -83,8 +122,27 @@ pub fn mind_error(status: &Status) -> MindError {
     let reason = status.message().to_owned();
     match status.code() {
         Code::Aborted => MindError::NoAnswer(reason),
+        _ if is_budget_spent(status) => MindError::BudgetSpent(reason),
         _ => MindError::Impossible(reason),
     }
+}
+
+/// Whether the gateway says that a budget is spent. A transport may use the same code for its own
+/// limits; then the status has a source, and asking again helps.
+pub fn is_budget_spent(status: &Status) -> bool {
+    status.code() == Code::ResourceExhausted && status.source().is_none()
+}
+
+/// What keeps answers of the content cache apart: repeat and seed, so that repeats stay
+/// independent, and the place in the session, so that seats which are asked the same in the same
+/// words do, too. Neither experiment nor setting is part of it: those may share answers.
+fn replicate(address: &Address<'_>, luck: Luck) -> u64 {
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&luck.seed.to_le_bytes());
+    hasher.update(&luck.repeat.to_le_bytes());
+    hasher.update(&(address.seat as u64).to_le_bytes());
+    hasher.update(&address.index.to_le_bytes());
+    first_number(&hasher)
 }
 
 fn chat_message(message: &Message) -> v1::ChatMessage {
@@ -105,7 +163,14 @@ fn sampling_seed(address: &Address<'_>) -> u64 {
     hasher.update(address.session_id.as_bytes());
     hasher.update(&(address.seat as u64).to_le_bytes());
     hasher.update(&address.index.to_le_bytes());
+    first_number(&hasher) >> (u64::BITS - SEED_BITS)
+}
+
+fn first_number(hasher: &blake3::Hasher) -> u64 {
     let mut first = [0; 8];
     first.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
-    u64::from_le_bytes(first) >> (u64::BITS - SEED_BITS)
+    u64::from_le_bytes(first)
 }
+
+#[cfg(test)]
+mod tests;

@@ -32,7 +32,8 @@ fn everything_can_be_said() {
     let settings = read(json!({
         "model": "small", "temperature": 0.2, "top_p": 0.9, "max_output_tokens": 300,
         "agent": "chain_of_thought", "prompt": "v4", "persona": { "text": " You are a poet. " },
-        "memory_tokens": 900, "reply": "text",
+        "memory_tokens": 900, "reply": "text", "fallback_models": ["other", "third"],
+        "reasoning_effort": "low", "stop_sequences": ["END"],
     }))
     .unwrap();
     assert_eq!(
@@ -41,6 +42,9 @@ fn everything_can_be_said() {
     );
     assert_eq!(settings.model.max_output_tokens, Some(300));
     assert_eq!(settings.reply, ReplyStyle::Text);
+    assert_eq!(settings.model.fallback_models, ["other", "third"]);
+    assert_eq!(settings.model.reasoning_effort.as_deref(), Some("low"));
+    assert_eq!(settings.model.stop_sequences, ["END"]);
 }
 
 #[test]
@@ -48,6 +52,22 @@ fn errors_say_what_would_be_right() {
     let cases = [
         (json!({}), "model is missing"),
         (json!({ "model": " " }), "model is missing"),
+        (
+            json!({ "model": "m", "fallback_models": ["a", "m"] }),
+            "fallback_models names \"m\" twice",
+        ),
+        (
+            json!({ "model": "m", "fallback_models": "a" }),
+            "fallback_models: ",
+        ),
+        (
+            json!({ "model": "m", "reasoning_effort": "" }),
+            "reasoning_effort must be a word",
+        ),
+        (
+            json!({ "model": "m", "stop_sequences": ["a", ""] }),
+            "stop_sequences must be at most 4",
+        ),
         (
             json!({ "model": "m", "temprature": 1 }),
             "there are model, temperature",

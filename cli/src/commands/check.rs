@@ -22,9 +22,10 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
     let settings = sessions.last().map_or(0, |last| last.setting_index + 1);
     let sessions = sessions.len();
     output::print(&format!(
-        "{name} is good: {}, {}",
+        "{name} is good: {}, {}{}",
         counted(settings as u64, "setting"),
-        counted(sessions as u64, "session")
+        counted(sessions as u64, "session"),
+        checked.budget_in_words()
     ));
     Ok(())
 }

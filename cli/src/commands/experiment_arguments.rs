@@ -10,6 +10,7 @@ use agon_coordinator::experiment::{
     ExperimentDocument, ExperimentFile, Faults, Overrides, TreePath, expand,
 };
 use agon_engine::{PlayerKind, PlayerSpec};
+use agon_report::dollars;
 
 use crate::failure::Failure;
 use crate::presets;
@@ -58,11 +59,19 @@ pub struct CheckedExperiment {
     pub text: String,
     /// Templates that replace built-in ones.
     pub templates: BTreeMap<String, String>,
-    /// Models that it names.
+    /// Models that it names, fall-backs included.
     pub models: BTreeSet<String>,
 }
 
 impl CheckedExperiment {
+    /// The budget, to stand at the end of a line; nothing without one.
+    pub fn budget_in_words(&self) -> String {
+        let budget = self.document.budget_nanodollars().map(dollars);
+        budget
+            .map(|budget| format!(", budget {budget}"))
+            .unwrap_or_default()
+    }
+
     /// The document for the run's folder.
     ///
     /// # Errors
@@ -210,6 +219,10 @@ fn check_models(
                 .get("model")
                 .and_then(|model| model.as_str());
             models.extend(model.map(str::to_owned));
+            let fallbacks = player.settings.get("fallback_models");
+            let fallbacks = fallbacks.and_then(serde_json::Value::as_array);
+            let names = fallbacks.into_iter().flatten();
+            models.extend(names.filter_map(|name| name.as_str().map(str::to_owned)));
         }
     }
     if faults.is_empty() {

@@ -2,9 +2,11 @@
 //! coordinator and prints its answers; experiments are handed in by `agon run` only.
 //! Started by `commands.rs`.
 
+use agon_agent_gateway::money::NanoDollars;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{
-    CancelExperimentRequest, ListExperimentsRequest, RetrySessionsRequest, WatchExperimentRequest,
+    CancelExperimentRequest, ExperimentSummary, ListExperimentsRequest, ResumeExperimentRequest,
+    RetrySessionsRequest, WatchExperimentRequest,
 };
 use agon_service_kit::server::channel;
 use agon_worker::{Transport, transport};
@@ -25,6 +27,8 @@ pub enum Experiments {
     Cancel(Named),
     /// Try sessions that were set aside again
     Retry(Named),
+    /// Go on with an experiment that paused because a budget was spent
+    Resume(Resumed),
 }
 
 /// Where the coordinator is.
@@ -47,6 +51,17 @@ pub struct Named {
     experiment: String,
     #[command(flatten)]
     address: Address,
+}
+
+/// Which experiment goes on, and up to what.
+#[derive(Debug, clap::Args)]
+pub struct Resumed {
+    #[command(flatten)]
+    named: Named,
+    /// Budget of the experiment from now on, in all [default: the one it has; the
+    /// team's may have been raised]
+    #[arg(long, value_name = "DOLLARS")]
+    budget: Option<NanoDollars>,
 }
 
 /// Carries one of them out.
@@ -76,6 +91,18 @@ pub fn run(arguments: &Experiments, log: &LogArguments) -> Result<(), Failure> {
                 output::print(&format!("{count} sessions queued again"));
                 Ok(())
             }
+            Experiments::Resume(resumed) => {
+                let request = ResumeExperimentRequest {
+                    experiment_id: resumed.named.experiment.clone(),
+                    budget_nanodollars: resumed.budget.map(|budget| budget.0),
+                };
+                let answered = client(&resumed.named.address)?
+                    .resume_experiment(request)
+                    .await;
+                answered
+                    .map(|_| output::print("resumed"))
+                    .map_err(|refusal| told(&refusal))
+            }
         };
         guard.shutdown().await;
         done
@@ -85,17 +112,43 @@ pub fn run(arguments: &Experiments, log: &LogArguments) -> Result<(), Failure> {
 async fn list(mut client: ExperimentServiceClient<Transport>) -> Result<(), Failure> {
     let listed = client.list_experiments(ListExperimentsRequest {}).await;
     let listed = listed.map_err(|refusal| told(&refusal))?.into_inner();
-    let mut columns = Columns::new(["experiment", "team", "done", "sessions"]);
+    let mut columns = Columns::new(["experiment", "team", "done", "sessions", "state"]);
     for experiment in listed.experiments {
+        let state = state(&experiment);
         columns.row([
             experiment.experiment_id,
             experiment.team,
             experiment.done.to_string(),
             experiment.sessions.to_string(),
+            state,
         ]);
     }
     output::print(&columns.to_string());
     Ok(())
+}
+
+/// Where an experiment stands, in a word or two; what a person can do something about first.
+fn state(experiment: &ExperimentSummary) -> String {
+    let ExperimentSummary {
+        sessions,
+        done,
+        set_aside,
+        ..
+    } = *experiment;
+    let ended = done + set_aside;
+    if experiment.cancelled && done < sessions {
+        "cancelled".to_owned()
+    } else if !experiment.paused.is_empty() && ended < sessions {
+        format!("paused: {}", experiment.paused)
+    } else if ended < sessions && set_aside > 0 {
+        format!("running, {set_aside} set aside")
+    } else if ended < sessions {
+        "running".to_owned()
+    } else if set_aside > 0 {
+        format!("{set_aside} set aside")
+    } else {
+        "done".to_owned()
+    }
 }
 
 async fn show(
@@ -124,6 +177,9 @@ async fn show(
         state.workers,
         if state.cancelled { ", cancelled" } else { "" }
     ));
+    if !state.paused.is_empty() {
+        output::print(&format!("paused: {}", state.paused));
+    }
     for (what, sessions) in [("parked", &state.parked), ("dead", &state.dead)] {
         for session in sessions {
             let (id, tries) = (&session.session_id, session.attempts);

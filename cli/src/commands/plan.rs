@@ -6,6 +6,7 @@ use agon_agent_gateway::GatewayConfig;
 use agon_agent_gateway::decision::Usage;
 use agon_agent_gateway::money::{Day, NanoDollars};
 use agon_coordinator::experiment::{ModelPlan, plan};
+use agon_report::dollars;
 
 use super::experiment_arguments::ExperimentArguments;
 use crate::failure::Failure;
@@ -56,7 +57,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
     for (model, needs) in &plan.models {
         let costs = costs(&config, model, needs);
         let shown = |cost: fn((NanoDollars, NanoDollars)) -> NanoDollars| match costs {
-            Some(costs) => dollars(cost(costs)),
+            Some(costs) => dollars(cost(costs).0),
             None => "no price".to_owned(),
         };
         columns.row([
@@ -77,8 +78,8 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         ]);
         total = total.zip(costs).map(|(sum, more)| {
             (
-                NanoDollars(sum.0.0 + more.0.0),
-                NanoDollars(sum.1.0 + more.1.0),
+                NanoDollars(sum.0.0.saturating_add(more.0.0)),
+                NanoDollars(sum.1.0.saturating_add(more.1.0)),
             )
         });
     }
@@ -87,8 +88,8 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         Some((expected, most)) => {
             output::print(&format!(
                 "dollars: {} expected, {} at most",
-                dollars(expected),
-                dollars(most)
+                dollars(expected.0),
+                dollars(most.0)
             ));
         }
         None => output::print(
@@ -96,7 +97,30 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
              output_per_million_dollars = \"..\" } under [models.NAME] in agon.toml.",
         ),
     }
+    if let Some(budget) = checked.document.budget_nanodollars() {
+        output::print(&against_budget(budget, total));
+    }
     Ok(())
+}
+
+/// What the plan means for the budget.
+fn against_budget(budget: u64, total: Option<(NanoDollars, NanoDollars)>) -> String {
+    let shown = dollars(budget);
+    match total {
+        None => format!(
+            "budget: {shown}; models without a price are refused while a budget stands, so give \
+             each of them one"
+        ),
+        Some((NanoDollars(expected), _)) if expected > budget => format!(
+            "WARNING: the budget of {shown} is less than what is expected: the run will pause \
+             before its end, until budget_dollars is raised"
+        ),
+        Some((_, NanoDollars(most))) if most > budget => format!(
+            "WARNING: the budget of {shown} is less than what it can take at most: the run may \
+             pause before its end, until budget_dollars is raised"
+        ),
+        Some(_) => format!("budget: {shown}, enough whatever is played"),
+    }
 }
 
 /// Expected and largest cost; `None` without a price. The simulated model is free.
@@ -121,14 +145,4 @@ fn costs(
         cost(needs.input_tokens.expected, needs.output_tokens.expected),
         cost(needs.input_tokens.most, needs.output_tokens.most),
     ))
-}
-
-/// Money as people read it: cents, and more digits only where cents say nothing.
-fn dollars(amount: NanoDollars) -> String {
-    let dollars = amount.0 as f64 / 1e9;
-    if amount.0 == 0 || dollars >= 1.0 {
-        format!("${dollars:.2}")
-    } else {
-        format!("${dollars:.6}")
-    }
 }

@@ -10,9 +10,9 @@ use agon_coordinator::experiment::plan;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{
-    GetGatewayStatusRequest, GetGatewayStatusResponse, RetrySessionsRequest,
-    SubmitExperimentRequest, SubmitExperimentResponse, WatchExperimentRequest,
-    WatchExperimentResponse,
+    GetGatewayStatusRequest, GetGatewayStatusResponse, ResumeExperimentRequest,
+    RetrySessionsRequest, SubmitExperimentRequest, SubmitExperimentResponse,
+    WatchExperimentRequest, WatchExperimentResponse,
 };
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::server::channel;
@@ -27,6 +27,7 @@ use crate::embedded::{self, Cluster};
 use crate::failure::{Failure, INTERRUPTED};
 use crate::model_config::ModelArguments;
 use crate::output;
+use crate::pausing;
 use crate::progress::Progress;
 use crate::results;
 use crate::role::{LogArguments, MetricsArguments, StoreArguments, runtime};
@@ -88,6 +89,8 @@ const COORDINATOR_MAY_BE_AWAY: Duration = Duration::from_secs(600);
 enum End {
     /// Nothing is left to run.
     Complete(WatchExperimentResponse),
+    /// A budget is spent.
+    Paused(WatchExperimentResponse),
     /// The user stopped it.
     Interrupted(WatchExperimentResponse),
 }
@@ -96,7 +99,7 @@ enum End {
 ///
 /// # Errors
 /// Exit 1 when sessions were set aside, 2 on wrong input, 3 when something is
-/// missing, 130 when stopped by Ctrl-C.
+/// missing, 4 when a budget is spent, 130 when stopped by Ctrl-C.
 pub fn run(arguments: &Run, log: &LogArguments) -> Result<(), Failure> {
     let checked = arguments.experiment.check()?;
     // Tried before anything is played and paid for.
@@ -137,6 +140,10 @@ async fn in_process(arguments: &Run, checked: &CheckedExperiment) -> Result<(), 
     // Results are read from the store before it closes, whatever happened.
     let ended = match followed {
         Ok(End::Complete(state)) => conclude(arguments, checked, experiments, &state).await,
+        Ok(End::Paused(state)) => {
+            let gateway = Some(cluster.gateway.clone());
+            pause(arguments, checked, experiments, gateway, &state).await
+        }
         Ok(End::Interrupted(state)) => {
             eprintln!("stopping: recording what is under way (Ctrl-C again stops at once)");
             exit_at_second_signal();
@@ -160,8 +167,9 @@ async fn in_cluster(
         Some(url) => Some(transport::over(channel(url).map_err(Failure::input)?)),
         None => None,
     };
-    match follow(arguments, checked, experiments.clone(), gateway).await? {
+    match follow(arguments, checked, experiments.clone(), gateway.clone()).await? {
         End::Complete(state) => conclude(arguments, checked, experiments, &state).await,
+        End::Paused(state) => pause(arguments, checked, experiments, gateway, &state).await,
         End::Interrupted(state) => Err(Failure::Interrupted(format!(
             "watching only: {} of {} sessions are done and the cluster goes on; the same command \
              watches again, `agon experiments cancel {}` ends it",
@@ -210,10 +218,10 @@ async fn follow(
         }
     };
     watch.progress.finish();
-    Ok(if interrupted {
-        End::Interrupted(watch.newest)
-    } else {
-        End::Complete(watch.newest)
+    Ok(match (interrupted, is_paused(&watch.newest)) {
+        (true, _) => End::Interrupted(watch.newest),
+        (false, true) => End::Paused(watch.newest),
+        (false, false) => End::Complete(watch.newest),
     })
 }
 
@@ -240,7 +248,7 @@ struct Watch {
 }
 
 impl Watch {
-    /// Returns when nothing is left to run. A coordinator, or its store, that goes
+    /// Returns when nothing is left to run or the experiment pauses. A coordinator, or its store, that goes
     /// away is waited for: the experiment is in its hands and goes on with it.
     async fn follow(&mut self) -> Result<(), Status> {
         let mut delays = Delays::new(DelayPolicy {
@@ -283,6 +291,9 @@ impl Watch {
                 _ = look.tick() => self.look_at_gateway().await,
             }
             self.progress.show(&self.newest, self.seen.as_ref());
+            if is_paused(&self.newest) {
+                return Ok(());
+            }
         }
     }
 
@@ -299,7 +310,14 @@ impl Watch {
     }
 }
 
-/// Submits, and gives sessions that an earlier run set aside another chance.
+/// Whether a budget is spent and everything that ran has come back. Until then sessions may
+/// still finish with what they have.
+fn is_paused(state: &WatchExperimentResponse) -> bool {
+    !state.paused.is_empty() && state.running == 0
+}
+
+/// Submits, and gives another chance to what an earlier run set aside or paused
+/// at: a budget that is still spent pauses again without a call.
 async fn submit(
     arguments: &Run,
     client: &mut ExperimentServiceClient<Transport>,
@@ -323,7 +341,34 @@ async fn submit(
         .retry_sessions(again)
         .await
         .map_err(|refusal| lost(arguments, &refusal))?;
+    let resume = ResumeExperimentRequest {
+        experiment_id: submitted.experiment_id.clone(),
+        budget_nanodollars: None,
+    };
+    client
+        .resume_experiment(resume)
+        .await
+        .map_err(|refusal| lost(arguments, &refusal))?;
     Ok(submitted)
+}
+
+/// Writes what is done, and says what was spent and how to go on.
+async fn pause(
+    arguments: &Run,
+    checked: &CheckedExperiment,
+    experiments: Transport,
+    gateway: Option<Transport>,
+    state: &WatchExperimentResponse,
+) -> Result<(), Failure> {
+    let (folder, done) = collect(arguments, checked, experiments).await?;
+    output::print(&format!("results in {}", folder.path().display()));
+    tell_set_aside(state);
+    let name = &checked.document.name;
+    let spent = pausing::spent(gateway, name).await;
+    let in_cluster = arguments.coordinator.is_some();
+    Err(Failure::Paused(pausing::how_to_go_on(
+        state, done, name, spent, in_cluster,
+    )))
 }
 
 /// Writes the run's folder, prints the table, tells what was set aside.

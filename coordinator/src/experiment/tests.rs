@@ -118,6 +118,81 @@ fn session_ids_do_not_depend_on_order_or_size_of_the_grid() {
 }
 
 #[test]
+fn terms_are_read_exactly_and_make_no_other_sessions() {
+    let terms =
+        "team = \"default\"\npriority = -3\nbudget_dollars = \"25.10\"\ncontent_cache = true";
+    let text = with("team = \"default\"", terms);
+    let document = check(&text).unwrap();
+    let read = document.terms();
+    assert_eq!((read.priority, read.budget), (-3, Some(25_100_000_000)));
+    assert!(read.content_cache);
+    let ids = |document| -> Vec<String> {
+        let sessions = expand(document).unwrap().into_iter();
+        sessions
+            .map(|session| session.spec.id().to_string())
+            .collect()
+    };
+    assert_eq!(ids(&document), ids(&good()));
+    assert_eq!(
+        ExperimentDocument::from_json(&document.to_json()).unwrap(),
+        document
+    );
+    assert_eq!(good().terms(), crate::store::Terms::default());
+    let set = ["budget_dollars=30.5", "priority=7", "content_cache=true"];
+    let overrides = Overrides {
+        set: set.map(str::to_owned).to_vec(),
+        ..Overrides::default()
+    };
+    let mut file = ExperimentFile::parse("x.toml", GOOD).unwrap();
+    file.apply(&overrides).unwrap();
+    let set = file.check().unwrap().terms();
+    assert_eq!((set.priority, set.budget), (7, Some(30_500_000_000)));
+}
+
+#[test]
+fn wrong_terms_are_refused_where_they_stand() {
+    for (line, told) in [
+        (
+            "budget_dollars = \"25 dollars\"",
+            "must be dollars, as \"25.00\"",
+        ),
+        ("budget_dollars = \"-1\"", "must be dollars, as \"25.00\""),
+        ("budget_dollars = \"0.0000000001\"", "at most nine decimals"),
+        ("budget_dollars = true", "must be dollars"),
+        ("priority = 101", "from -100 to 100"),
+        ("priority = \"high\"", "from -100 to 100"),
+        ("content_cache = \"yes\"", "must be true or false, not text"),
+    ] {
+        let (at_line, column, text) = error(&with("team = \"default\"", line));
+        assert_eq!(at_line, 5, "{text}");
+        assert!(column > 8 && text.contains(told), "{text}");
+    }
+}
+
+#[test]
+fn fallbacks_effort_and_stops_are_part_of_the_sessions_that_have_them() {
+    let ids = |text: &str| -> std::collections::BTreeSet<String> {
+        let sessions = expand(&check(text).unwrap()).unwrap().into_iter();
+        let with_model = sessions.filter(|session| session.label.contains("duel"));
+        with_model
+            .map(|session| session.spec.id().to_string())
+            .collect()
+    };
+    let plain = ids(GOOD);
+    for setting in [
+        "fallback_models = [\"b\", \"c\"]",
+        "reasoning_effort = \"low\"",
+        "stop_sequences = [\"END\"]",
+    ] {
+        let text = with(
+            "temperature = 1.0",
+            &format!("temperature = 1.0\n{setting}"),
+        );
+        assert!(plain.is_disjoint(&ids(&text)), "{setting}");
+    }
+}
+
+#[test]
 fn prompts_are_part_of_sessions_with_models_only() {
     let mut document = good();
     document.prompts_version = Some("p1".to_owned());

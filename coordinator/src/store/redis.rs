@@ -16,14 +16,16 @@ use futures_util::StreamExt as _;
 use tokio::sync::watch;
 use tokio::task::AbortHandle;
 
+use self::rows::{FIELDS_OF_A_LIST, LeaseRow, ListRow, read_lease};
 use self::scripts::{PREFIX, Scripts};
 use super::packed::{pack, unpack};
 use super::{
     Completion, ExperimentEntry, Failure, Granted, LeaseKey, MOST_CRASHES, MOST_LISTED,
     MOST_LOSSES, NewExperiment, Progress, SessionResult, SetAside, Store, StoreError, StoreResult,
-    StoredResult, Submitted, Templates, Terms,
+    StoredResult, Submitted, Templates,
 };
 
+mod rows;
 mod scripts;
 mod submission;
 
@@ -43,42 +45,6 @@ const LISTEN_AGAIN: Duration = Duration::from_millis(500);
 /// Sessions handled by one call of a script. Redis serves nobody else meanwhile: a few
 /// milliseconds.
 const CHUNK: usize = 200;
-
-/// What a list shows of an experiment.
-const FIELDS_OF_A_LIST: [&str; 7] = [
-    "team",
-    "paused",
-    "submitting",
-    "n:done",
-    "n:parked",
-    "n:dead",
-    "cancelled",
-];
-
-/// Those fields as they are read.
-type ListRow = (
-    Option<String>,
-    Option<String>,
-    Option<u64>,
-    Option<u64>,
-    Option<u64>,
-    Option<u64>,
-    Option<u64>,
-);
-
-/// A lease as `lease_v2.lua` answers it.
-type LeaseRow = (
-    String,
-    u64,
-    String,
-    u32,
-    String,
-    String,
-    String,
-    i32,
-    String,
-    bool,
-);
 
 /// See the module.
 #[derive(Clone)]
@@ -472,24 +438,6 @@ async fn listen(client: Client, announce: watch::Sender<u64>) {
 
 fn redis(operation: &'static str) -> impl FnOnce(RedisError) -> StoreError {
     move |source| StoreError::Redis { operation, source }
-}
-
-fn read_lease(row: LeaseRow) -> Granted {
-    let (session, fence, spec, attempt, experiment, team, traceparent, priority, budget, cache) =
-        row;
-    Granted {
-        key: LeaseKey { session, fence },
-        spec,
-        attempt,
-        experiment,
-        team,
-        traceparent,
-        terms: Terms {
-            priority,
-            budget: budget.parse().ok(),
-            content_cache: cache,
-        },
-    }
 }
 
 /// A budget as scripts take it: text, because Lua's numbers are not exact, and '' for none.

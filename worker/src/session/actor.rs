@@ -150,6 +150,7 @@ impl SessionActor {
         match error {
             MindError::GivenUp => SessionEnd::GivenUp,
             MindError::NoAnswer(reason) => SessionEnd::Parked(reason),
+            MindError::BudgetSpent(reason) => SessionEnd::BudgetSpent(reason),
             MindError::Impossible(reason) => SessionEnd::Impossible(reason),
         }
     }

@@ -45,7 +45,7 @@ impl Mind for Script {
             seat,
             index,
         };
-        let request = wire::decide_request(&address, "", "", thought);
+        let request = wire::decide_request(&address, &wire::Asker::default(), thought);
         let request = CanonicalRequest::from(&request).digest();
         async move {
             let decision = RecordedDecision {
@@ -53,6 +53,7 @@ impl Mind for Script {
                 index,
                 purpose: purpose.to_owned(),
                 request,
+                model: None,
                 answered_by: "script".to_owned(),
                 finish_reason: "stop".to_owned(),
                 reply: answered.await?,
@@ -262,6 +263,18 @@ async fn no_answer_from_outside_parks_and_an_impossible_call_does_not() {
         async { Err(MindError::Impossible("no such model".to_owned())) }.boxed()
     });
     assert!(matches!(impossible.await, SessionEnd::Impossible(_)));
+}
+
+#[tokio::test]
+async fn a_spent_budget_ends_the_try_though_other_seats_wait() {
+    let played = play(spec(2, 0, 1), CancellationToken::new(), |seat, _| {
+        if seat == 0 {
+            return std::future::pending().boxed();
+        }
+        async { Err(MindError::BudgetSpent("$7 of $7".to_owned())) }.boxed()
+    });
+    let ended = tokio::time::timeout(Duration::from_secs(20), played).await;
+    assert!(matches!(ended.unwrap(), SessionEnd::BudgetSpent(why) if why == "$7 of $7"));
 }
 
 #[tokio::test]

@@ -29,6 +29,7 @@ use crate::metrics;
 use crate::mind::{GatewayClient, GatewayMind, Journal, SessionContext};
 use crate::prompts::Libraries;
 use crate::session::{self, SessionEnd, SessionPlan};
+use crate::wire::Asker;
 use crate::worker::WorkerOptions;
 
 /// Only status questions come by mailbox.
@@ -327,6 +328,7 @@ impl Try {
             Some(Err(error)) => return impossible(error.to_string()),
             Some(Ok(library)) => library,
         };
+        let asker = Asker::of_lease(&lease, spec.luck);
         let session_id = lease
             .lease
             .map(|lease| lease.session_id)
@@ -341,8 +343,7 @@ impl Try {
         let context = SessionContext {
             session_id: session_id.as_str().into(),
             game: spec.game.as_str().into(),
-            team: lease.team.into(),
-            experiment_id: lease.experiment_id.as_str().into(),
+            asker: asker.into(),
         };
         let (client, given_up) = (self.gateway, self.stop.clone());
         let minds = move |seat: Seat, journal: Arc<Journal>| -> Arc<dyn Mind> {
@@ -407,6 +408,13 @@ fn outcome(end: SessionEnd, worker_id: &str, attempt: u32, took: Duration) -> Ou
             "parked",
             Outcome::Failed {
                 kind: FailureKind::Parked,
+                reason,
+            },
+        ),
+        SessionEnd::BudgetSpent(reason) => (
+            "budget_spent",
+            Outcome::Failed {
+                kind: FailureKind::BudgetSpent,
                 reason,
             },
         ),

@@ -1,0 +1,50 @@
+//! What is said when an experiment pauses at a spent budget: why, what it has cost, and what to do.
+//! Decides nothing: the gateway keeps budgets and the coordinator pauses. Called by `agon run`.
+
+use std::time::Duration;
+
+use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
+use agon_proto::v1::{ListCostsRequest, WatchExperimentResponse};
+use agon_report::dollars;
+use agon_worker::Transport;
+
+/// A gateway that does not answer by then is not waited for: the rest can be said without it.
+const GATEWAY_ANSWERS_WITHIN: Duration = Duration::from_secs(5);
+
+/// What an experiment has cost so far, in nano-dollars, if the gateway can tell.
+pub async fn spent(gateway: Option<Transport>, experiment: &str) -> Option<u64> {
+    let mut gateway = AgentGatewayServiceClient::new(gateway?);
+    let asked = gateway.list_costs(ListCostsRequest {
+        experiment_id: experiment.to_owned(),
+        ..ListCostsRequest::default()
+    });
+    let answered = tokio::time::timeout(GATEWAY_ANSWERS_WITHIN, asked).await;
+    let costs = answered.ok()?.ok()?.into_inner();
+    Some(costs.rows.iter().map(|row| row.cost_nanodollars).sum())
+}
+
+/// The line that ends a run which paused.
+pub fn how_to_go_on(
+    state: &WatchExperimentResponse,
+    done: u64,
+    experiment: &str,
+    spent: Option<u64>,
+    in_cluster: bool,
+) -> String {
+    let WatchExperimentResponse {
+        paused, sessions, ..
+    } = state;
+    let spent = spent
+        .map(|spent| format!("; {experiment} has cost {} so far", dollars(spent)))
+        .unwrap_or_default();
+    let resume = if in_cluster {
+        format!(", or `agon experiments resume {experiment} --budget DOLLARS`")
+    } else {
+        String::new()
+    };
+    format!(
+        "{paused}{spent}; {done} of {sessions} sessions are done and nothing is lost: raise \
+         budget_dollars (of the experiment, or of the team in the gateway's configuration) and run \
+         the same command again{resume}"
+    )
+}

@@ -1,0 +1,59 @@
+//! What Redis answers with, row by row, and what becomes of it. Asks nothing itself. Called by
+//! `RedisStore`.
+
+use crate::store::{Granted, LeaseKey, Terms};
+
+/// What a list shows of an experiment.
+pub const FIELDS_OF_A_LIST: [&str; 7] = [
+    "team",
+    "paused",
+    "submitting",
+    "n:done",
+    "n:parked",
+    "n:dead",
+    "cancelled",
+];
+
+/// Those fields as they are read.
+pub type ListRow = (
+    Option<String>,
+    Option<String>,
+    Option<u64>,
+    Option<u64>,
+    Option<u64>,
+    Option<u64>,
+    Option<u64>,
+);
+
+/// A lease as `lease_v2.lua` answers it.
+pub type LeaseRow = (
+    String,
+    u64,
+    String,
+    u32,
+    String,
+    String,
+    String,
+    i32,
+    String,
+    bool,
+);
+
+/// The lease of a row.
+pub fn read_lease(row: LeaseRow) -> Granted {
+    let (session, fence, spec, attempt, experiment, team, traceparent, priority, budget, cache) =
+        row;
+    Granted {
+        key: LeaseKey { session, fence },
+        spec,
+        attempt,
+        experiment,
+        team,
+        traceparent,
+        terms: Terms {
+            priority,
+            budget: budget.parse().ok(),
+            content_cache: cache,
+        },
+    }
+}

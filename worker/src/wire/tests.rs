@@ -1,0 +1,131 @@
+//! What is sent of a thought, and what is kept of an answer.
+//! Requests are built for made-up addresses; nobody is called.
+
+use std::sync::Arc;
+
+use agon_agents::mind::ModelSettings;
+use agon_proto::digest::CanonicalRequest;
+
+use super::*;
+
+fn thought(settings: ModelSettings) -> Thought {
+    Thought {
+        purpose: "act",
+        settings: Arc::new(settings),
+        messages: vec![Message {
+            role: Role::User,
+            content: "Choose a number.".into(),
+        }],
+        format: None,
+    }
+}
+
+fn plain() -> ModelSettings {
+    ModelSettings {
+        model: "own".to_owned(),
+        ..ModelSettings::default()
+    }
+}
+
+fn at(session_id: &str, seat: Seat, index: u32) -> Address<'_> {
+    Address {
+        session_id,
+        seat,
+        index,
+    }
+}
+
+fn lease(content_cache: bool) -> Lease {
+    Lease {
+        experiment_id: "x".to_owned(),
+        team: "red".to_owned(),
+        priority: -3,
+        experiment_budget_nanodollars: Some(5),
+        content_cache,
+        ..Lease::default()
+    }
+}
+
+fn luck(seed: u64, repeat: u32) -> Luck {
+    Luck { seed, repeat }
+}
+
+#[test]
+fn terms_are_sent_and_are_no_part_of_the_question() {
+    let asker = Asker::of_lease(&lease(true), luck(1, 0));
+    let sent = decide_request(&at("s", 0, 0), &asker, thought(plain()));
+    assert_eq!(
+        (sent.team.as_str(), sent.experiment_id.as_str()),
+        ("red", "x")
+    );
+    assert_eq!(
+        (sent.priority, sent.experiment_budget_nanodollars),
+        (-3, Some(5))
+    );
+    assert!(sent.content_cache.is_some());
+    let bare = decide_request(&at("s", 0, 0), &Asker::default(), thought(plain()));
+    assert_eq!(bare.content_cache, None);
+    let digest = |request| CanonicalRequest::from(request).digest();
+    assert_eq!(digest(&sent), digest(&bare));
+}
+
+#[test]
+fn fallbacks_effort_and_stops_are_part_of_the_question() {
+    let plain = decide_request(&at("s", 0, 0), &Asker::default(), thought(plain()));
+    let more = ModelSettings {
+        fallback_models: vec!["b".to_owned(), "c".to_owned()],
+        reasoning_effort: Some("low".to_owned()),
+        stop_sequences: vec!["END".to_owned()],
+        ..self::plain()
+    };
+    let sent = decide_request(&at("s", 0, 0), &Asker::default(), thought(more));
+    assert_eq!(sent.fallback_models, ["b", "c"]);
+    assert_eq!(sent.reasoning_effort.as_deref(), Some("low"));
+    assert_eq!(sent.stop_sequences, ["END"]);
+    let digest = |request| CanonicalRequest::from(request).digest();
+    assert_ne!(digest(&sent), digest(&plain));
+}
+
+#[test]
+fn cached_answers_are_shared_by_experiments_and_never_by_repeats_seats_or_calls() {
+    let cached = |session: &str, seat, index, luck| {
+        let asker = Asker::of_lease(&lease(true), luck);
+        let request = decide_request(&at(session, seat, index), &asker, thought(plain()));
+        request.content_cache.unwrap().replicate
+    };
+    let first = cached("one", 0, 0, luck(7, 0));
+    assert_eq!(first, cached("of another experiment", 0, 0, luck(7, 0)));
+    let others = [
+        cached("one", 0, 0, luck(7, 1)),
+        cached("one", 0, 0, luck(8, 0)),
+        cached("one", 1, 0, luck(7, 0)),
+        cached("one", 0, 1, luck(7, 0)),
+    ];
+    for (place, other) in others.iter().enumerate() {
+        assert_ne!(*other, first);
+        assert!(!others[..place].contains(other));
+    }
+}
+
+#[test]
+fn only_a_fallback_that_answered_is_named_in_the_record() {
+    let recorded = |answered: &str| {
+        let response = v1::DecideResponse {
+            model: answered.to_owned(),
+            ..v1::DecideResponse::default()
+        };
+        recorded_decision(&at("s", 0, 0), "act", "own", response).model
+    };
+    assert_eq!(recorded("own"), None);
+    assert_eq!(recorded(""), None, "a gateway that does not say");
+    assert_eq!(recorded("second"), Some("second".to_owned()));
+}
+
+#[test]
+fn spent_budget_is_told_apart_from_limits_of_the_transport() {
+    let spent = Status::resource_exhausted("the budget is spent");
+    assert!(matches!(mind_error(&spent), MindError::BudgetSpent(why) if why.contains("spent")));
+    let mut torn = Status::resource_exhausted("too many pings");
+    torn.set_source(Arc::new(std::io::Error::other("connection")));
+    assert!(!is_budget_spent(&torn));
+}
