@@ -89,8 +89,11 @@ pub fn to_status(class: ErrorClass, message: impl Into<String>) -> Status {
 /// under whatever code the transport gave them: a status that came over the wire has no source,
 /// one made on this side of a torn connection does.
 pub fn is_retryable(status: &Status) -> bool {
-    let torn_connection =
-        matches!(status.code(), Code::Unknown | Code::Internal) && status.source().is_some();
+    let code = status.code();
+    let torn_connection = matches!(
+        code,
+        Code::Unknown | Code::Internal | Code::ResourceExhausted
+    ) && status.source().is_some();
     torn_connection || ErrorClass::of(status).is_retryable()
 }
 
@@ -124,5 +127,8 @@ mod tests {
         assert!(!is_retryable(&remote));
         let torn = std::io::Error::from(std::io::ErrorKind::ConnectionReset);
         assert!(is_retryable(&Status::from_error(Box::new(torn))));
+        let mut overrun = Status::resource_exhausted("the transport's own limit");
+        overrun.set_source(std::sync::Arc::new(std::io::Error::other("calm down")));
+        assert!(is_retryable(&overrun));
     }
 }

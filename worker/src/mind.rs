@@ -204,7 +204,7 @@ async fn decide(
             Ok(response) => return Ok(response.into_inner()),
             Err(refusal) => refusal,
         };
-        if wire::is_budget_spent(&refusal) || !status::is_retryable(&refusal) {
+        if !status::is_retryable(&refusal) {
             return Err(wire::mind_error(&refusal));
         }
         if told.is_none_or(|told| told.elapsed() >= TELL_EVERY) {
