@@ -11,8 +11,8 @@ use agon_proto::v1::work_sessions_request::Message as Say;
 use agon_proto::v1::work_sessions_response::Message as Hear;
 use agon_proto::v1::{
     CancelExperimentRequest, FailureKind, FetchRecordsRequest, GetPromptBundleRequest, LeaseRef,
-    ListExperimentsRequest, RetrySessionsRequest, Settlement, SubmitExperimentRequest,
-    SubmitExperimentResponse, WatchExperimentRequest,
+    ListExperimentsRequest, ResumeExperimentRequest, RetrySessionsRequest, Settlement,
+    SubmitExperimentRequest, SubmitExperimentResponse, WatchExperimentRequest,
 };
 use agon_service_kit::server::{self, Listener};
 use agon_service_kit::tasks::Tasks;
@@ -354,6 +354,58 @@ async fn failures_are_shown_to_watchers_and_retried_alone() {
     );
     worker.say(Say::FreePlaces(places(6))).await;
     assert_eq!(worker.granted().await.len(), 2);
+}
+
+#[tokio::test]
+async fn spent_budget_pauses_and_a_raised_one_goes_on_with_it() {
+    let stand = embedded().await;
+    let services = stand.coordinator.services();
+    let mut commands = commands(&services);
+    let terms = "repeats = 3\nbudget_dollars = \"0.05\"\npriority = 4\ncontent_cache = true";
+    let document = document_of(&FILE.replace("repeats = 3", terms));
+    let submit = SubmitExperimentRequest {
+        document: document.into(),
+        ..SubmitExperimentRequest::default()
+    };
+    let id = commands.submit_experiment(submit).await.unwrap();
+    let id = id.into_inner().experiment_id;
+    let mut worker = Worker::connect(&services, "w1", 2).await;
+    let granted = worker.granted().await;
+    for lease in &granted {
+        assert_eq!((lease.priority, lease.content_cache), (4, true));
+        assert_eq!(lease.experiment_budget_nanodollars, Some(50_000_000));
+    }
+    for lease in &granted {
+        let reference = lease.lease.clone().unwrap();
+        let kind = FailureKind::BudgetSpent;
+        let settled = worker.fail(&reference, kind, "$0.05 of $0.05").await;
+        assert_eq!(settled, Settlement::Noted);
+    }
+    worker.say(Say::FreePlaces(places(2))).await;
+    let watching = WatchExperimentRequest {
+        experiment_id: id.clone(),
+    };
+    let mut watch = commands.watch_experiment(watching).await.unwrap();
+    let told = watch.get_mut().message().await.unwrap().unwrap();
+    assert_eq!(told.paused, "$0.05 of $0.05");
+    assert_eq!((told.queued, told.running), (6, 0));
+    let listed = commands.list_experiments(ListExperimentsRequest {}).await;
+    let listed = listed.unwrap().into_inner().experiments.remove(0);
+    assert_eq!(
+        (listed.paused, listed.set_aside, listed.cancelled),
+        (told.paused, 0, false)
+    );
+    let resume = |id: &str| ResumeExperimentRequest {
+        experiment_id: id.to_owned(),
+        budget_nanodollars: Some(60_000_000),
+    };
+    commands.resume_experiment(resume(&id)).await.unwrap();
+    let again = worker.granted().await;
+    assert_eq!(again.len(), 2);
+    assert_eq!(again[0].attempt, 1);
+    assert_eq!(again[0].experiment_budget_nanodollars, Some(60_000_000));
+    let unknown = commands.resume_experiment(resume("nobody's")).await;
+    assert_eq!(unknown.unwrap_err().code(), Code::NotFound);
 }
 
 #[tokio::test]
