@@ -6,6 +6,7 @@
 
 mod asking;
 mod recording;
+mod remembering;
 mod troubles;
 
 use std::sync::Arc;
@@ -29,7 +30,10 @@ use crate::routes::{Route, Routes};
 use crate::status::{Book, Tally};
 use crate::wire::Caller;
 
+pub use remembering::Memory;
+
 use asking::{Answered, Attempt};
+use remembering::Remembered;
 
 /// Looks at an address that another replica is asking about.
 const ELSEWHERE_DELAYS: DelayPolicy = DelayPolicy {
@@ -74,6 +78,8 @@ pub struct Decider {
     pub limiter: Arc<dyn Limiter>,
     /// How models are reached.
     pub routes: Routes,
+    /// Answers by what was asked.
+    pub memory: Memory,
     /// What has been counted.
     pub book: Book,
     /// Unique per gateway process.
@@ -94,6 +100,9 @@ impl Decider {
             Ok(answer) if answer.from_ledger => {
                 question.tally.count_from_ledger();
                 metrics::count_decision("ledger");
+            }
+            Ok(answer) if answer.decision.from_content_cache => {
+                metrics::count_decision("content_cache");
             }
             Ok(_) => metrics::count_decision("called"),
             Err(error) => {
@@ -164,7 +173,25 @@ impl Decider {
         }
     }
 
+    /// From the content cache, if the caller wants that, or by asking.
     async fn fill(
+        &self,
+        question: &Question,
+        passengers: &Passengers<Outcome>,
+    ) -> Result<Answer, DecideError> {
+        let duty = match self.remembered(question, passengers).await? {
+            Remembered::Answer(decision) => return self.record_again(question, decision).await,
+            Remembered::Nothing(duty) => duty,
+        };
+        let filled = self.fill_by_asking(question, passengers).await;
+        if let Some(duty) = duty {
+            let outcome = filled.as_ref().map(|answer| answer.decision.as_ref());
+            self.remember(duty, question, outcome).await;
+        }
+        filled
+    }
+
+    async fn fill_by_asking(
         &self,
         question: &Question,
         passengers: &Passengers<Outcome>,

@@ -102,6 +102,15 @@ impl Request {
     /// The digest of the contract: two requests share it exactly when all their
     /// fields are equal.
     pub fn digest(&self) -> RequestDigest {
+        self.digest_with_seed(self.sampling_seed)
+    }
+
+    /// The same for what is asked, however it is sampled.
+    pub fn digest_without_seed(&self) -> RequestDigest {
+        self.digest_with_seed(None)
+    }
+
+    fn digest_with_seed(&self, sampling_seed: Option<u64>) -> RequestDigest {
         let format = self.reply_format.as_ref();
         let canonical = CanonicalRequest {
             model: &self.model,
@@ -109,7 +118,7 @@ impl Request {
             temperature: self.temperature,
             top_p: self.top_p,
             max_output_tokens: self.max_output_tokens,
-            sampling_seed: self.sampling_seed,
+            sampling_seed,
             reply_format: format.map(|format| (&*format.name, &*format.json_schema)),
             fallback_models: self.fallback_models.iter().map(|name| &**name).collect(),
             reasoning_effort: self.reasoning_effort.as_deref(),

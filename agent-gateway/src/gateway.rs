@@ -16,7 +16,8 @@ use tokio::sync::watch;
 use crate::admission::{EmbeddedLimiter, Limiter, RedisLimiter};
 use crate::complaint::Complaint;
 use crate::config::GatewayConfig;
-use crate::deciding::{Decider, Outcome};
+use crate::content_cache::{ContentCache, EmbeddedContentCache, RedisContentCache};
+use crate::deciding::{Decider, Memory, Outcome};
 use crate::flights::Flights;
 use crate::ledger::{EmbeddedLedger, Ledger, LedgerError, RedisLedger};
 use crate::providers::Providers;
@@ -87,17 +88,23 @@ impl Gateway {
         let owner = new_owner();
         let tasks = Tasks::new();
         let mut store_answers = watch::Sender::new(true).subscribe();
+        let cache: Arc<dyn ContentCache>;
         let (ledger, limiter): (Arc<dyn Ledger>, Arc<dyn Limiter>) = match store {
-            Store::Embedded(path) => (
-                Arc::new(EmbeddedLedger::open(&path)?),
-                Arc::new(EmbeddedLimiter::default()),
-            ),
+            Store::Embedded(path) => {
+                let beside = path.with_extension("content-cache.sqlite");
+                cache = Arc::new(EmbeddedContentCache::at(&beside));
+                (
+                    Arc::new(EmbeddedLedger::open(&path)?),
+                    Arc::new(EmbeddedLimiter::default()),
+                )
+            }
             Store::Redis(url) => {
                 let connection = redis_store::connect(&url)?;
                 let store_watch = StoreWatch::begin(connection.clone(), &url).await?;
                 store_answers = store_watch.answers();
                 tasks.spawn(TaskKind::UPKEEP, "store watch", store_watch.run());
                 let ledger = RedisLedger::new(connection.clone());
+                cache = Arc::new(RedisContentCache::new(connection.clone()));
                 (Arc::new(ledger), Arc::new(RedisLimiter::new(connection)))
             }
         };
@@ -112,6 +119,7 @@ impl Gateway {
             ledger,
             limiter,
             routes,
+            memory: Memory::new(cache),
             book: Book::default(),
             owner,
             named: AtomicU64::new(0),

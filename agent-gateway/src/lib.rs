@@ -10,6 +10,7 @@
 pub mod admission;
 mod complaint;
 pub mod config;
+pub mod content_cache;
 mod decide_error;
 mod deciding;
 pub mod decision;

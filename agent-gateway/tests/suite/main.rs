@@ -3,6 +3,7 @@
 //! real HTTP against small servers. Redis tests start a server of their own.
 
 mod admission_contract;
+mod content_cache;
 mod decisions;
 mod health;
 mod http;

@@ -1,0 +1,60 @@
+//! The content cache in Redis: one string per answer, which expires there.
+//! Shared by all replicas, which all keep the first answer of a question.
+
+use std::time::Duration;
+
+use ::redis::aio::ConnectionManager;
+use ::redis::{AsyncCommands as _, ExistenceCheck, RedisError, SetExpiry, SetOptions};
+use async_trait::async_trait;
+
+use super::{ContentCache, ContentCacheError, ContentKey, decode, encode, millis};
+use crate::decision::Decision;
+
+/// A content cache in Redis.
+pub struct RedisContentCache {
+    connection: ConnectionManager,
+}
+
+impl RedisContentCache {
+    /// Shares the connection of the other stores.
+    pub fn new(connection: ConnectionManager) -> Self {
+        Self { connection }
+    }
+}
+
+#[async_trait]
+impl ContentCache for RedisContentCache {
+    async fn find(&self, key: &ContentKey) -> Result<Option<Decision>, ContentCacheError> {
+        let mut connection = self.connection.clone();
+        let found: Option<String> = connection
+            .get(name(key))
+            .await
+            .map_err(failed("look up an answer"))?;
+        found.as_deref().map(decode).transpose()
+    }
+
+    async fn keep(
+        &self,
+        key: &ContentKey,
+        decision: &Decision,
+        lasts: Duration,
+    ) -> Result<(), ContentCacheError> {
+        let mut connection = self.connection.clone();
+        // Redis refuses an expiry of nothing.
+        let options = SetOptions::default()
+            .conditional_set(ExistenceCheck::NX)
+            .with_expiration(SetExpiry::PX(millis(lasts).max(1)));
+        connection
+            .set_options::<_, _, ()>(name(key), encode(decision)?, options)
+            .await
+            .map_err(failed("keep an answer"))
+    }
+}
+
+fn name(key: &ContentKey) -> String {
+    format!("agon:content:{key}")
+}
+
+fn failed(operation: &'static str) -> impl Fn(RedisError) -> ContentCacheError {
+    move |source| ContentCacheError::Redis { operation, source }
+}

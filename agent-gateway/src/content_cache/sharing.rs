@@ -1,0 +1,157 @@
+//! One call for equal questions that are asked at the same time in this replica:
+//! the first asks, the others wait for what it learns. Knows no stores and makes
+//! no calls. Called by `deciding/remembering.rs`.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+use tokio::sync::watch;
+
+use super::ContentKey;
+use crate::decision::Decision;
+
+/// What a leader has learnt: absent as long as it asks.
+type Learnt = Option<Option<Arc<Decision>>>;
+
+/// Questions that are being asked.
+#[derive(Default)]
+pub struct Sharing {
+    leaders: Mutex<HashMap<ContentKey, watch::Receiver<Learnt>>>,
+}
+
+/// Where a question stands among its equals.
+pub enum Standing {
+    /// It is the first.
+    Leader(Leader),
+    /// Another one is being asked.
+    Follower(Follower),
+}
+
+impl Sharing {
+    /// Takes the lead, or follows who has it.
+    pub fn stand(self: &Arc<Self>, key: &ContentKey) -> Standing {
+        let mut leaders = self.leaders.lock();
+        if let Some(learnt) = leaders.get(key) {
+            return Standing::Follower(Follower(learnt.clone()));
+        }
+        let (learnt, receiver) = watch::channel(None);
+        leaders.insert(key.clone(), receiver);
+        Standing::Leader(Leader {
+            sharing: Arc::clone(self),
+            key: key.clone(),
+            learnt,
+        })
+    }
+}
+
+/// The one that asks. Dropped without a word (nobody waits for it any more) it
+/// leaves the lead to the next.
+pub struct Leader {
+    sharing: Arc<Sharing>,
+    key: ContentKey,
+    learnt: watch::Sender<Learnt>,
+}
+
+impl Leader {
+    /// Tells the others: an answer fit for all of them, or that each has to ask
+    /// for itself.
+    pub fn tell(self, decision: Option<Arc<Decision>>) {
+        self.learnt.send_replace(Some(decision));
+    }
+}
+
+impl Drop for Leader {
+    fn drop(&mut self) {
+        self.sharing.leaders.lock().remove(&self.key);
+    }
+}
+
+/// One that waits.
+pub struct Follower(watch::Receiver<Learnt>);
+
+/// What a follower hears.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Heard {
+    /// The answer.
+    Answer(Arc<Decision>),
+    /// There is none to share.
+    Nothing,
+    /// The leader has gone without a word; stand again.
+    LeaderGone,
+}
+
+impl Follower {
+    /// Waits for the leader.
+    pub async fn hear(mut self) -> Heard {
+        let learnt = self.0.wait_for(Option::is_some).await;
+        match learnt.as_deref() {
+            Ok(Some(Some(decision))) => Heard::Answer(Arc::clone(decision)),
+            Ok(_) => Heard::Nothing,
+            Err(_) => Heard::LeaderGone,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::decision::{RequestDigest, Usage};
+
+    fn key() -> ContentKey {
+        ContentKey("k".to_owned())
+    }
+
+    fn decision() -> Arc<Decision> {
+        Arc::new(Decision {
+            request_digest: RequestDigest::from("d".to_owned()),
+            reply: "yes".to_owned(),
+            answered_by: String::new(),
+            finish_reason: "stop".to_owned(),
+            usage: Usage::default(),
+            simulated: false,
+            model: "m".to_owned(),
+            cost: None,
+            from_content_cache: false,
+        })
+    }
+
+    fn lead(sharing: &Arc<Sharing>) -> Leader {
+        match sharing.stand(&key()) {
+            Standing::Leader(leader) => leader,
+            Standing::Follower(_) => panic!("somebody else leads"),
+        }
+    }
+
+    fn follow(sharing: &Arc<Sharing>) -> Follower {
+        match sharing.stand(&key()) {
+            Standing::Follower(follower) => follower,
+            Standing::Leader(_) => panic!("nobody leads"),
+        }
+    }
+
+    #[tokio::test]
+    async fn followers_hear_what_the_leader_tells() {
+        let sharing = Arc::new(Sharing::default());
+        let leader = lead(&sharing);
+        let followers = [follow(&sharing), follow(&sharing)];
+        leader.tell(Some(decision()));
+        for follower in followers {
+            assert_eq!(follower.hear().await, Heard::Answer(decision()));
+        }
+        let leader = lead(&sharing);
+        let follower = follow(&sharing);
+        leader.tell(None);
+        assert_eq!(follower.hear().await, Heard::Nothing);
+    }
+
+    #[tokio::test]
+    async fn lead_goes_on_when_the_leader_is_gone() {
+        let sharing = Arc::new(Sharing::default());
+        let leader = lead(&sharing);
+        let follower = follow(&sharing);
+        drop(leader);
+        assert_eq!(follower.hear().await, Heard::LeaderGone);
+        drop(lead(&sharing));
+    }
+}

@@ -1,0 +1,177 @@
+//! Answering from the content cache, for callers who ask for it: look, share one
+//! call among equal questions, keep what is fit to be kept. A fault of the cache
+//! never fails a decision; the model is asked then. Called by `deciding.rs`.
+
+use std::sync::Arc;
+
+use agon_service_kit::tasks::with_causes;
+
+use super::{Answer, Decider, Outcome, Question, recording};
+use crate::complaint::Complaint;
+use crate::content_cache::sharing::{Heard, Leader, Sharing, Standing};
+use crate::content_cache::{self, ContentCache, ContentCacheError, ContentKey};
+use crate::decide_error::DecideError;
+use crate::decision::{Decision, Usage};
+use crate::flights::Passengers;
+
+/// The content cache of a gateway.
+pub struct Memory {
+    cache: Arc<dyn ContentCache>,
+    sharing: Arc<Sharing>,
+    complaint: Complaint,
+}
+
+/// What is remembered of a question.
+pub(super) enum Remembered {
+    /// Its answer, as a decision of this question.
+    Answer(Decision),
+    /// Nothing. Whoever asks now keeps the answer, if there is a duty.
+    Nothing(Option<Duty>),
+}
+
+/// To keep the answer and tell it to those who wait for it.
+pub(super) struct Duty {
+    key: ContentKey,
+    leader: Option<Leader>,
+}
+
+impl Memory {
+    /// A memory in this cache.
+    pub fn new(cache: Arc<dyn ContentCache>) -> Self {
+        Self {
+            cache,
+            sharing: Arc::default(),
+            complaint: Complaint::default(),
+        }
+    }
+
+    fn complain(&self, error: &ContentCacheError) {
+        if let Some(failures) = self.complaint.note() {
+            let error = with_causes(error);
+            tracing::warn!(
+                error,
+                failures,
+                "content cache does not work, models are asked"
+            );
+        }
+    }
+}
+
+impl Decider {
+    /// Looks a question up, or waits for its equal that is being asked.
+    pub(super) async fn remembered(
+        &self,
+        question: &Question,
+        passengers: &Passengers<Outcome>,
+    ) -> Result<Remembered, DecideError> {
+        let Some(replicate) = question.caller.replicate else {
+            return Ok(Remembered::Nothing(None));
+        };
+        let route = self.routes.find(&question.request.model)?;
+        let lane = &route.lane;
+        let key = ContentKey::new(&question.request, &lane.pool, &lane.name, replicate);
+        loop {
+            // Standing comes before looking: what a leader keeps in between
+            // would be missed the other way round.
+            let standing = self.memory.sharing.stand(&key);
+            let leader = match standing {
+                Standing::Leader(leader) => leader,
+                Standing::Follower(follower) => {
+                    match self.unpaid(passengers, follower.hear()).await? {
+                        Heard::Answer(decision) => {
+                            return Ok(Remembered::Answer(again(&decision, question)));
+                        }
+                        Heard::Nothing => {
+                            let leader = None;
+                            return Ok(Remembered::Nothing(Some(Duty { key, leader })));
+                        }
+                        Heard::LeaderGone => continue,
+                    }
+                }
+            };
+            let found = self.memory.cache.find(&key).await;
+            let found = found.unwrap_or_else(|error| {
+                self.memory.complain(&error);
+                None
+            });
+            let Some(decision) = found else {
+                let leader = Some(leader);
+                return Ok(Remembered::Nothing(Some(Duty { key, leader })));
+            };
+            let decision = Arc::new(decision);
+            leader.tell(Some(Arc::clone(&decision)));
+            return Ok(Remembered::Answer(again(&decision, question)));
+        }
+    }
+
+    /// Records a remembered answer under its new address. It costs nothing now.
+    pub(super) async fn record_again(
+        &self,
+        question: &Question,
+        decision: Decision,
+    ) -> Result<Answer, DecideError> {
+        let Question {
+            address, digest, ..
+        } = question;
+        let standing = recording::record(
+            self.ledger.as_ref(),
+            address,
+            &decision,
+            &self.stopping,
+            &self.unrecorded,
+        );
+        let standing = standing.await?;
+        if standing.request_digest != *digest {
+            let other = standing.request_digest;
+            return Err(DecideError::conflict(address, other, digest.clone()));
+        }
+        question.tally.count_decided(Usage::default());
+        Ok(Answer {
+            decision: Arc::new(standing),
+            from_ledger: false,
+        })
+    }
+
+    /// Keeps an answer that stands recorded, if it is fit.
+    pub(super) async fn remember(
+        &self,
+        duty: Duty,
+        question: &Question,
+        outcome: Result<&Decision, &DecideError>,
+    ) {
+        let Duty { key, leader } = duty;
+        let decision = match outcome {
+            Ok(decision) => decision,
+            // Whoever waits for the same takes over.
+            Err(DecideError::Abandoned | DecideError::Stopping) => return,
+            Err(_) => {
+                tell(leader, None);
+                return;
+            }
+        };
+        if !content_cache::is_fit(&question.request, decision) {
+            tell(leader, None);
+            return;
+        }
+        let lasts = self.routes.config().content_cache_for();
+        if let Err(error) = self.memory.cache.keep(&key, decision, lasts).await {
+            self.memory.complain(&error);
+        }
+        tell(leader, Some(Arc::new(decision.clone())));
+    }
+}
+
+fn tell(leader: Option<Leader>, decision: Option<Arc<Decision>>) {
+    if let Some(leader) = leader {
+        leader.tell(decision);
+    }
+}
+
+/// The same answer as a decision of another address.
+fn again(decision: &Decision, question: &Question) -> Decision {
+    Decision {
+        request_digest: question.digest.clone(),
+        from_content_cache: true,
+        ..decision.clone()
+    }
+}
