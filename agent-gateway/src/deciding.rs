@@ -25,6 +25,7 @@ use crate::flights::Passengers;
 use crate::lanes::Lane;
 use crate::ledger::{Claim, Ledger};
 use crate::metrics;
+use crate::owed::Owed;
 use crate::providers::Signals;
 use crate::routes::{Route, Routes};
 use crate::status::{Book, Tally};
@@ -86,8 +87,12 @@ pub struct Decider {
     pub owner: String,
     /// Counts claims and attempts, to name them.
     pub named: AtomicU64,
+    /// What the stores are to be told when they are back.
+    pub owed: Owed,
     /// Answers that the ledger does not take now.
     pub unrecorded: Complaint,
+    /// Claims that are not renewed now.
+    pub unrenewed: Complaint,
     /// Cancelled when the gateway stops: nothing unpaid goes on from then.
     pub stopping: CancellationToken,
 }
@@ -126,8 +131,12 @@ impl Decider {
         let holder = self.unique_name();
         let mut delays = Delays::new(ELSEWHERE_DELAYS);
         loop {
-            let claim = self.ledger.claim(address, digest, &holder).await?;
-            match claim {
+            let claim = self.ledger.claim(address, digest, &holder).await;
+            if claim.is_err() {
+                // It may have been granted all the same.
+                self.owe_release(address, &holder);
+            }
+            match claim? {
                 Claim::Granted => break,
                 Claim::Recorded(decision) => {
                     return Ok(Answer {
@@ -148,12 +157,20 @@ impl Decider {
             filled = self.fill(question, passengers) => filled,
             never = self.keep_claim(address, &holder) => match never {},
         };
-        if filled.is_err()
-            && let Err(error) = self.ledger.release(address, &holder).await
-        {
-            tracing::warn!(%address, error = %with_causes(&error), "claim not given back");
+        if filled.is_err() && self.ledger.release(address, &holder).await.is_err() {
+            self.owe_release(address, &holder);
         }
         filled
+    }
+
+    fn owe_release(&self, address: &DecisionAddress, holder: &str) {
+        let (ledger, address) = (Arc::clone(&self.ledger), address.clone());
+        let holder = holder.to_owned();
+        self.owed.again("claim not given back", move || {
+            let (ledger, address) = (Arc::clone(&ledger), address.clone());
+            let holder = holder.clone();
+            async move { ledger.release(&address, &holder).await }
+        });
     }
 
     /// Renews the claim until dropped.
@@ -167,8 +184,11 @@ impl Decider {
         };
         loop {
             tokio::time::sleep(every).await;
-            if let Err(error) = self.ledger.renew(address, holder).await {
-                tracing::warn!(%address, error = %with_causes(&error), "claim not renewed");
+            if let Err(error) = self.ledger.renew(address, holder).await
+                && let Some(failures) = self.unrenewed.note()
+            {
+                let error = with_causes(&error);
+                tracing::warn!(%address, error, failures, "claims not renewed");
             }
         }
     }
@@ -292,8 +312,8 @@ impl Decider {
         }
     }
 
-    /// A settlement that fails is no reason to fail a decision: the attempt
-    /// then stays charged until it counts as lost.
+    /// A settlement that fails is no reason to fail a decision: it is made when
+    /// the store is back; until then the attempt keeps its place.
     async fn settle(
         &self,
         lane: &Lane,
@@ -308,8 +328,13 @@ impl Decider {
         lane.line.correct(place, reservation.share.cost, cost);
         let settled = self.limiter.settle(reservation, used, cost, signals).await;
         lane.line.wake();
-        if let Err(error) = settled {
-            tracing::warn!(error = %with_causes(&error), "attempt not settled");
+        if settled.is_err() {
+            let (limiter, reservation) = (Arc::clone(&self.limiter), reservation.clone());
+            let (used, signals) = (*used, *signals);
+            self.owed.again("attempt not settled", move || {
+                let (limiter, reservation) = (Arc::clone(&limiter), reservation.clone());
+                async move { limiter.settle(&reservation, &used, cost, &signals).await }
+            });
         }
     }
 

@@ -20,6 +20,7 @@ use crate::content_cache::{ContentCache, EmbeddedContentCache, RedisContentCache
 use crate::deciding::{Decider, Memory, Outcome};
 use crate::flights::Flights;
 use crate::ledger::{EmbeddedLedger, Ledger, LedgerError, RedisLedger};
+use crate::owed::Owed;
 use crate::providers::Providers;
 use crate::redis_store::{self, RedisStoreError};
 use crate::reload::Reloads;
@@ -123,7 +124,9 @@ impl Gateway {
             book: Book::default(),
             owner,
             named: AtomicU64::new(0),
+            owed: Owed::new(tasks.clone()),
             unrecorded: Complaint::default(),
+            unrenewed: Complaint::default(),
             stopping: tasks.shutdown_token(),
         });
         let flights = Arc::new(Flights::new(tasks.clone()));

@@ -24,6 +24,7 @@ mod lanes;
 pub mod ledger;
 pub mod metrics;
 pub mod money;
+mod owed;
 pub mod providers;
 mod redact;
 pub mod redis_store;

@@ -373,13 +373,19 @@ impl Line {
     }
 
     async fn settle_returned(&self, limiter: &dyn Limiter) {
-        let returned = std::mem::take(&mut *self.returned.lock());
-        for reservation in returned {
+        let mut returned = std::mem::take(&mut *self.returned.lock());
+        while let Some(reservation) = returned.pop() {
             let settled = limiter
                 .settle(&reservation, &Charge::default(), 0, &Signals::default())
                 .await;
             if let Err(error) = settled {
-                tracing::warn!(error = %with_causes(&error), "unused attempt not settled");
+                if let Some(failures) = self.store_away.note() {
+                    let error = with_causes(&error);
+                    tracing::warn!(error, failures, "unused attempts not settled yet");
+                }
+                returned.push(reservation);
+                self.returned.lock().append(&mut returned);
+                return;
             }
         }
     }

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use agon_service_kit::backoff::Delays;
+use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::tasks::with_causes;
 use tokio_util::sync::CancellationToken;
 
@@ -17,6 +17,9 @@ use crate::ledger::Ledger;
 /// A stopping gateway still waits this long for its ledger: a Redis that
 /// restarts needs no more, and a full disk should not hold up the end.
 const LAST_CHANCE: Duration = Duration::from_secs(2);
+
+/// A store that is back has the answer this soon.
+const LONGEST_DELAY: Duration = Duration::from_secs(1);
 
 /// Between tries in that time.
 const LAST_DELAY: Duration = Duration::from_millis(200);
@@ -33,7 +36,10 @@ pub(super) async fn record(
         address,
         recorded: false,
     };
-    let mut delays = Delays::default();
+    let mut delays = Delays::new(DelayPolicy {
+        cap: LONGEST_DELAY,
+        ..DelayPolicy::default()
+    });
     let over = async {
         stopping.cancelled().await;
         tokio::time::sleep(LAST_CHANCE).await;
