@@ -1,3 +1,6 @@
+//! Breaker and window together, as admission asks them: how many more calls may
+//! begin, and what becomes of a turn that nobody ends.
+
 use super::*;
 
 fn health(adaptive: bool) -> Arc<KeyHealth> {

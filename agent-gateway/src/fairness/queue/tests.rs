@@ -1,4 +1,5 @@
-//! The order of the queue, served one by one as a line would.
+//! The order of the queue, served one by one as a line would: shares of teams,
+//! priorities, experiments and sessions.
 
 use super::*;
 

@@ -1,3 +1,6 @@
+//! The circuit breaker on a clock of the tests: when it opens, whom it lets try,
+//! and what late answers may not do.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,6 @@
+//! The window against simulated servers that queue, refuse or batch: where it
+//! settles, and at what share of the best throughput.
+
 use std::collections::{BinaryHeap, VecDeque};
 
 use super::*;

@@ -1,4 +1,5 @@
-//! What a call may cost at most, what it did, and who waits for money.
+//! What a call may cost at most, what it did, and who waits for money: the
+//! arithmetic of budgets without a store.
 
 use super::*;
 use crate::config::GatewayConfig;

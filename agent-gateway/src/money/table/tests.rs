@@ -1,4 +1,5 @@
-//! What price is in force when, whose word stands first, and how a table is refused.
+//! What price is in force when, whose word stands first, and how a table is
+//! refused.
 
 use super::*;
 use crate::config::GatewayConfig;

@@ -1,4 +1,5 @@
-//! How the status looks: the whole text, and that nothing makes it wider.
+//! How the status looks: the whole text, line by line, and that nothing makes it
+//! wider than a terminal.
 
 use super::*;
 
