@@ -67,4 +67,16 @@ impl Protocol for Anthropic {
     fn judge(&self, incoming: &Incoming) -> Result<Reply, Refusal> {
         judging::judge(&RULES, incoming, &Said::read(&incoming.body))
     }
+
+    fn error_inside_success(&self, incoming: &Incoming) -> Option<Refusal> {
+        // A message that is not whole says its type and no error.
+        let said_error = Said::read(&incoming.body)
+            .codes
+            .iter()
+            .any(|code| code == "message");
+        match said_error {
+            true => None,
+            false => judging::inside_success(&RULES, incoming),
+        }
+    }
 }

@@ -12,7 +12,7 @@ use super::openai::{body, errors, reply};
 use super::{Call, Refusal, Reply};
 use crate::config::ProviderConfig;
 
-/// Takes a schema, a seed and reasoning models; generally available.
+/// The last version with a date that is generally available.
 const API_VERSION: &str = "2024-10-21";
 
 /// The version that is no date: the address is that of OpenAI itself.

@@ -25,10 +25,9 @@ pub(super) trait Protocol: Send + Sync {
     /// answer all the same. The body holds no key any more.
     fn judge(&self, incoming: &Incoming) -> Result<Reply, Refusal>;
 
-    /// Routers report errors of the server behind them with status 200.
-    fn error_inside_success(&self, _incoming: &Incoming) -> Option<Refusal> {
-        None
-    }
+    /// Routers report errors of the server behind them with status 200. Absent:
+    /// there is none, the body is only unreadable.
+    fn error_inside_success(&self, incoming: &Incoming) -> Option<Refusal>;
 }
 
 /// Calls a provider by its protocol.
@@ -77,7 +76,7 @@ impl<P: Protocol> Caller<P> {
         };
         match outcome {
             Ok(mut reply) => {
-                if !ability.stop {
+                if call.request.reply_format.is_none() {
                     cut_at_stop(&mut reply, &call.request.stop_sequences);
                 }
                 let simulated = incoming.headers.get(SIMULATED_HEADER);
@@ -103,7 +102,8 @@ impl<P: Protocol> Provider for Caller<P> {
     }
 }
 
-/// Ends a reply where its server would have, had it known how.
+/// Ends a reply where it was to end, should its server not have known how. JSON
+/// is left whole.
 fn cut_at_stop(reply: &mut Reply, stops: &[String]) {
     let first = stops
         .iter()

@@ -37,4 +37,8 @@ impl Protocol for Gemini {
     fn judge(&self, incoming: &Incoming) -> Result<Reply, Refusal> {
         errors::judge(incoming)
     }
+
+    fn error_inside_success(&self, incoming: &Incoming) -> Option<Refusal> {
+        errors::inside_success(incoming)
+    }
 }

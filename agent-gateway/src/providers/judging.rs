@@ -7,11 +7,15 @@ use std::time::Duration;
 
 use super::http::Incoming;
 use super::quota;
+use super::reading::unreadable;
 use super::said::Said;
 use super::{Refusal, Remedy, Reply};
 
 /// A gateway on the way lost patience; the server behind it may have answered.
 const MAYBE_USED: [u16; 2] = [504, 524];
+
+/// What an error inside a success is when it does not say.
+const BAD_GATEWAY: u16 = 502;
 
 /// One row of a table: errors of this status that say this mean that.
 pub(super) struct Rule {
@@ -136,9 +140,33 @@ pub(super) fn asked_wait(incoming: &Incoming, said: &Said) -> Option<Duration> {
         .or_else(|| quota::signals(&incoming.headers).until_whole())
 }
 
+/// Judges an error that came with success, as routers report those of the
+/// server behind them: by the status that stands inside, or else as that of a
+/// gateway whose server failed. Absent: the body says nothing.
+pub(super) fn inside_success(rules: &[Rule], incoming: &Incoming) -> Option<Refusal> {
+    let said = Said::read(&incoming.body);
+    if said.text.is_empty() {
+        return None;
+    }
+    if said.codes.is_empty() {
+        // Words alone may come from anything that answers at the address.
+        let reason = format!("the reply holds no answer, it says: {}", said.text);
+        return Some(unreadable(reason));
+    }
+    let status = said.codes.iter().find_map(|code| code.parse().ok());
+    let meaning = meaning(rules, status.unwrap_or(BAD_GATEWAY), &said);
+    let after = quota::retry_after(&incoming.headers);
+    Some(Refusal {
+        maybe_used: true,
+        ..Refusal::new(remedy(meaning, after), said.text)
+    })
+}
+
 #[cfg(test)]
 mod tests {
-    use super::Meaning::{DeadKey, Final, OtherKey, Passing};
+    use reqwest::StatusCode;
+
+    use super::Meaning::{DeadKey, Final, NoQuotaNow, OtherKey, Passing};
     use super::*;
 
     #[test]
@@ -162,6 +190,27 @@ mod tests {
     #[test]
     fn wait_of_no_time_is_left_to_our_own_delay() {
         let after = Some(Duration::ZERO);
-        assert_eq!(remedy(Meaning::NoQuotaNow, after), Remedy::HoldKey(None));
+        assert_eq!(remedy(NoQuotaNow, after), Remedy::HoldKey(None));
+    }
+
+    #[test]
+    fn error_inside_a_success_is_judged_by_its_own_code() {
+        let rules = [rule(429, Says::Anything, NoQuotaNow)];
+        let inside = |body: &[u8]| {
+            let incoming = Incoming {
+                status: StatusCode::OK,
+                headers: Default::default(),
+                body: body.to_vec(),
+            };
+            inside_success(&rules, &incoming)
+        };
+        let refusal = inside(br#"{"error":{"code":429,"message":"upstream busy"}}"#).unwrap();
+        assert_eq!(refusal.remedy, Remedy::HoldKey(None));
+        assert_eq!(refusal.reason, "upstream busy (429)");
+        let unknown = inside(br#"{"error":{"code":"x","message":"m"}}"#).unwrap();
+        assert_eq!(unknown.remedy, Remedy::Retry(None));
+        let welcome = inside(br#"{"message":"welcome"}"#).unwrap();
+        assert_eq!(welcome.remedy, Remedy::RetryUnreadable);
+        assert!(inside(b"{}").is_none());
     }
 }

@@ -41,6 +41,14 @@ const FORMAT_NOT_TAKEN: [&str; 2] = ["must be", "must contain"];
 /// hide the mistake.
 const WRONG_VALUE: &str = "invalid value";
 
+/// The same of an effort: the model does think as long as it is told, in other
+/// words. Left out, it would be lost for all who ask in the right words.
+const WRONG_EFFORT: [&str; 3] = [
+    "unsupported value",
+    "supported values",
+    "other thinking level",
+];
+
 /// How servers call the reply format.
 const FORMAT_NAMES: [&str; 8] = [
     "response_format",
@@ -121,6 +129,7 @@ pub(super) fn heard(request: &Request, sent: Ability, incoming: &Incoming) -> Co
         limit_field: sent.configured_limit_field && about_limit_field(&said),
         thinking: request.reasoning_effort.is_some()
             && sent.thinking != Thinking::Untold
+            && !any_of(&WRONG_EFFORT)
             && names(&THINKING_NAMES),
     }
 }

@@ -195,6 +195,14 @@ fn other_refusals_are_no_complaint_about_fields() {
             400,
             "Invalid value: 'lo'. Supported values are: 'low'. (reasoning_effort)",
         ),
+        (
+            400,
+            "Unsupported value: 'reasoning_effort' does not support 'low' with this model. Supported values are: 'medium'",
+        ),
+        (
+            400,
+            "Thinking level LOW is not supported for this model. Please retry with other thinking level.",
+        ),
         (500, "unsupported: seed"),
         (404, "unknown model json_schema"),
     ] {

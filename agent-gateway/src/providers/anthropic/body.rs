@@ -51,8 +51,8 @@ struct Body<'a> {
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     top_p: Option<f64>,
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    stop_sequences: &'a [String],
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    stop_sequences: Vec<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tools: Option<[Value; 1]>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,10 +106,13 @@ pub(super) fn build(
             .temperature
             .filter(|_| ability.temperature && !thinks),
         top_p: request.top_p.filter(|_| ability.top_p && !thinks),
-        stop_sequences: match ability.stop {
-            true => &request.stop_sequences,
-            false => &[],
-        },
+        // Those of white space are refused here; `caller.rs` ends the reply.
+        stop_sequences: request
+            .stop_sequences
+            .iter()
+            .map(String::as_str)
+            .filter(|stop| ability.stop && !stop.trim().is_empty())
+            .collect(),
         tools: tool.map(|tool| [tool]),
         tool_choice,
         thinking,

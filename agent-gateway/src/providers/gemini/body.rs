@@ -102,8 +102,10 @@ pub(super) fn build(
             .map(|seed| (seed ^ (seed >> 31)) & SEED_BITS),
         response_mime_type: json_wanted.then_some("application/json"),
         response_json_schema: schema,
-        thinking_config: effort
-            .and_then(|effort| thinking(&model.model, ability.thinking, effort, max_output_tokens)),
+        thinking_config: match effort {
+            Some(effort) => thinking(&model.model, ability.thinking, effort, max_output_tokens)?,
+            None => None,
+        },
     };
     let body = Body {
         contents: conversation
@@ -128,21 +130,21 @@ fn content(role: Option<&'static str>, text: String) -> Content {
 }
 
 /// `thinkingConfig` for an effort. A budget or a level, never both: that is
-/// refused. A word that is no effort with a budget goes to the server, which
-/// knows its own words.
-fn thinking(model: &str, how: Thinking, effort: &str, most: u32) -> Option<Value> {
+/// refused. With a level any word goes to the server, which knows its own.
+fn thinking(model: &str, how: Thinking, effort: &str, most: u32) -> Result<Option<Value>, Refusal> {
     if how == Thinking::Untold {
-        return None;
+        return Ok(None);
     }
     let knows_budgets = model.contains(KNOWS_BUDGETS);
-    let by_budget = knows_budgets == (how == Thinking::UsualWay);
-    let budget = BUDGETS.iter().find(|(name, _)| *name == effort);
-    Some(match budget.filter(|_| by_budget) {
-        Some((_, budget)) => {
-            let room = most / 100 * (100 - SHARE_OF_THE_ANSWER);
-            json!({"thinkingBudget": (*budget).min(room)})
-        }
-        None if effort == "none" => json!({"thinkingLevel": "minimal"}),
-        None => json!({"thinkingLevel": effort}),
-    })
+    if knows_budgets != (how == Thinking::UsualWay) {
+        let level = if effort == "none" { "minimal" } else { effort };
+        return Ok(Some(json!({"thinkingLevel": level})));
+    }
+    let Some((_, budget)) = BUDGETS.iter().find(|(name, _)| *name == effort) else {
+        let reason =
+            format!("{model} knows no reasoning_effort {effort:?}, only low, medium, high");
+        return Err(give_up(reason));
+    };
+    let room = most / 100 * (100 - SHARE_OF_THE_ANSWER);
+    Ok(Some(json!({"thinkingBudget": (*budget).min(room)})))
 }

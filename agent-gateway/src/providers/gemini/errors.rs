@@ -68,6 +68,11 @@ pub(super) fn judge(incoming: &Incoming) -> Result<Reply, Refusal> {
     judging::act(meaning, incoming, &said, after)
 }
 
+/// The server, or a router before it, said success and put an error inside.
+pub(super) fn inside_success(incoming: &Incoming) -> Option<Refusal> {
+    judging::inside_success(&RULES, incoming)
+}
+
 #[derive(Default)]
 struct Details {
     reasons: Vec<String>,

@@ -2,12 +2,8 @@
 //! the servers that are compatible with it, and one of what Azure adds. Called
 //! by `openai.rs` and `azure.rs` for everything that is not a reply.
 
-use std::time::Duration;
-
 use super::super::http::Incoming;
 use super::super::judging::{self, Meaning, Rule, Says, rule};
-use super::super::quota;
-use super::super::reading::unreadable;
 use super::super::said::Said;
 use super::super::{Refusal, Reply};
 
@@ -62,46 +58,5 @@ pub(in super::super) fn judge(incoming: &Incoming) -> Result<Reply, Refusal> {
 
 /// The server said success and put an error inside.
 pub(in super::super) fn inside_success(incoming: &Incoming) -> Option<Refusal> {
-    let said = Said::read(&incoming.body);
-    if said.text.is_empty() {
-        return None;
-    }
-    if said.codes.is_empty() {
-        // Words alone may come from anything that answers at the address.
-        let reason = format!("the reply holds no answer, it says: {}", said.text);
-        return Some(unreadable(reason));
-    }
-    let status = said.codes.iter().find_map(|code| code.parse().ok());
-    let meaning = judging::meaning(&RULES, status.unwrap_or(502), &said);
-    let after: Option<Duration> = quota::retry_after(&incoming.headers);
-    Some(Refusal {
-        maybe_used: true,
-        ..Refusal::new(judging::remedy(meaning, after), said.text)
-    })
-}
-
-#[cfg(test)]
-mod tests {
-    use reqwest::StatusCode;
-
-    use super::super::super::Remedy;
-    use super::*;
-
-    fn inside(body: &[u8]) -> Option<Refusal> {
-        inside_success(&Incoming {
-            status: StatusCode::OK,
-            headers: Default::default(),
-            body: body.to_vec(),
-        })
-    }
-
-    #[test]
-    fn error_inside_a_success_is_judged_by_its_own_code() {
-        let refusal = inside(br#"{"error":{"code":429,"message":"upstream busy"}}"#).unwrap();
-        assert_eq!(refusal.remedy, Remedy::HoldKey(None));
-        assert_eq!(refusal.reason, "upstream busy (429)");
-        assert!(inside(b"{}").is_none());
-        let welcome = inside(br#"{"message":"welcome"}"#).unwrap();
-        assert_eq!(welcome.remedy, Remedy::RetryUnreadable);
-    }
+    judging::inside_success(&RULES, incoming)
 }

@@ -4,6 +4,9 @@
 use std::fmt::Write as _;
 use std::time::{Duration, Instant};
 
+use agon_agent_gateway::config::ProviderKind;
+use agon_agent_gateway::providers::Providers;
+use agon_agent_gateway::sim_llm::{SimLlm, SimOptions};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_proto::v1::{ChatMessage, DecideRequest, DecideResponse, MessageRole, ReplyFormat};
 use serde_json::{Value, json};
@@ -90,6 +93,10 @@ impl Protocol {
 
     /// Model `m` at a mirror, with so many of the keys.
     async fn open(&self, mirror: &Mirror, keys: usize) -> (Gateway, TempDir) {
+        self.open_at(&mirror.address, keys).await
+    }
+
+    async fn open_at(&self, address: &str, keys: usize) -> (Gateway, TempDir) {
         let folder = tempfile::tempdir().unwrap();
         let mut sources = String::new();
         for (number, key) in KEYS.iter().enumerate().take(keys) {
@@ -100,7 +107,7 @@ impl Protocol {
         let text = format!(
             "[providers.p]\nkind = '{}'\nbase_url = '{}{}'\nkeys = [{sources}]\n\
              [models.m]\nprovider = 'p'\nmodel = 'real'\n",
-            self.kind, mirror.address, self.path
+            self.kind, address, self.path
         );
         let config = GatewayConfig::parse("test.toml", &text).unwrap();
         let ledger = tempfile::tempdir().unwrap();
@@ -359,4 +366,71 @@ async fn what_a_newer_model_does_not_take_is_learnt_in_every_protocol() {
         }
     }
     assert_eq!(log.text().matches("does not take all").count(), 6);
+}
+
+#[tokio::test]
+async fn simulated_server_is_understood_in_every_protocol() {
+    let options = SimOptions {
+        api_keys: KEYS.map(str::to_owned).to_vec(),
+        reasoning_tokens: Some((7, 7)),
+        cached_share: 0.5,
+        error_rate: 0.3,
+        error_statuses: vec![500, 503, 529],
+        ..SimOptions::default()
+    };
+    for protocol in &PROTOCOLS {
+        let server = SimLlm::start(options.clone(), "127.0.0.1:0").await.unwrap();
+        let address = format!("http://{}", server.local_addr());
+        let (gateway, _ledger) = protocol.open_at(&address, 2).await;
+        let kind = protocol.kind;
+        for index in 0..5 {
+            let asked = DecideRequest {
+                sampling_seed: Some(u64::from(index)),
+                ..question(index)
+            };
+            let answer = decide(&gateway, asked).await.unwrap();
+            assert!(answer.simulated, "{kind}");
+            let reply: Value = serde_json::from_str(&answer.reply).unwrap();
+            assert!(reply.is_object(), "{kind}: {reply}");
+            assert_eq!(answer.finish_reason, "stop", "{kind}");
+            let usage = answer.usage.unwrap();
+            assert!(
+                !usage.estimated && usage.output_tokens > 7,
+                "{kind}: {usage:?}"
+            );
+            assert!(usage.cached_input_tokens > 0, "{kind}: {usage:?}");
+            assert!(
+                usage.cached_input_tokens < usage.input_tokens,
+                "{kind}: {usage:?}"
+            );
+        }
+        assert_eq!(server.stats().answered, 5, "{kind}");
+    }
+}
+
+#[tokio::test]
+async fn every_builtin_provider_but_a_door_is_spoken_to() {
+    let real = Providers::real().unwrap();
+    let config = GatewayConfig::default();
+    let said = config
+        .resolve_without_keys("nobody")
+        .unwrap_err()
+        .to_string();
+    let names = said.rsplit_once("providers ").unwrap().1;
+    let mut kinds = Vec::new();
+    for name in names.split(", ") {
+        let model = config.resolve_without_keys(&format!("{name}/x")).unwrap();
+        let kind = model.provider.kind;
+        let spoken = real.get(kind).is_some();
+        assert_eq!(spoken, kind != ProviderKind::Door, "{name}");
+        kinds.push(kind);
+    }
+    for kind in [
+        ProviderKind::OpenAi,
+        ProviderKind::Anthropic,
+        ProviderKind::Gemini,
+    ] {
+        assert!(kinds.contains(&kind), "{kind:?}");
+    }
+    assert!(real.get(ProviderKind::Azure).is_some());
 }
