@@ -249,14 +249,13 @@ impl Line {
         let waiting = self.teams();
         let entries = self.queue.lock().take(BATCH);
         let open = self.answer_hopeless(entries, &usable, ready.is_empty(), now);
-        if ready.is_empty() || open.is_empty() {
+        if open.is_empty() {
+            return Next::Now;
+        }
+        if ready.is_empty() {
             self.queue.lock().put_back(open);
             let look = usable.iter().filter_map(|key| key.next_look(now)).min();
-            return match look {
-                _ if self.queue.lock().is_empty() => Next::Now,
-                Some(at) => Next::After(at.saturating_duration_since(now)),
-                None => Next::After(LONGEST_SLEEP),
-            };
+            return Next::After(look.map_or(LONGEST_SLEEP, |at| at.saturating_duration_since(now)));
         }
         let candidates: Vec<_> = ready.iter().map(|key| key.candidate(now)).collect();
         let asks: Vec<Ask> = open.iter().map(Ask::of).collect();
@@ -294,6 +293,11 @@ impl Line {
         let down = !usable.is_empty() && usable.iter().all(|key| key.is_down(now));
         let total = self.down.lock().note(down, now);
         for entry in entries {
+            // It went away while it was being asked for.
+            if entry.call.answer.is_closed() {
+                self.queue.lock().correct(&entry.place, entry.cost, 0);
+                continue;
+            }
             let except = &entry.call.want.except;
             let hopeless = if usable.is_empty() {
                 Some(Admitted::NoKeyLeft)
