@@ -22,7 +22,7 @@ use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
-use tracing::{error, info, warn};
+use tracing::{debug, error, info, warn};
 
 use crate::lease::{Grant, LeaseHandle, StreamId};
 use crate::metrics;
@@ -273,8 +273,9 @@ impl WorkerStream {
                 async move {
                     metrics::count_failure(failure);
                     if failure == Failure::BudgetSpent {
-                        // Every session that runs says so once; the pause is the news.
-                        info!(session_id = key.session, %reason, "a session met a spent budget");
+                        // Every session that runs says so once; the pause is the news, and told
+                        // by the store.
+                        debug!(session_id = key.session, %reason, "a session met a spent budget");
                     } else {
                         warn!(session_id = key.session, ?failure, %reason, "a session failed");
                     }

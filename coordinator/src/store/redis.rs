@@ -175,7 +175,11 @@ impl Store for RedisStore {
             .arg(failure)
             .arg(reason)
             .arg(MOST_CRASHES);
-        self.run("note a failure", &mut call).await
+        let (noted, paused): (bool, String) = self.run("note a failure", &mut call).await?;
+        if !paused.is_empty() {
+            tracing::warn!(experiment_id = paused, reason, "an experiment pauses");
+        }
+        Ok(noted)
     }
 
     async fn release(&self, leases: &[LeaseKey]) -> StoreResult<()> {

@@ -2,12 +2,12 @@
 --
 -- ARGV     session, fence, 'crashed' | 'parked' | 'impossible' | 'budget_spent', reason,
 --          most crashes
--- Returns  1, or 0 when the lease was lost
+-- Returns  1, or 0 when the lease was lost, and the experiment if it pauses from now on, else ''
 
 local session, fence, failure = ARGV[1], ARGV[2], ARGV[3]
 local key = P .. 's:' .. session
 local held = call('HMGET', key, 'state', 'fence', 'experiment', 'crashes', 'rank')
-if held[1] ~= 'leased' or held[2] ~= fence then return 0 end
+if held[1] ~= 'leased' or held[2] ~= fence then return { 0, '' } end
 local experiment, crashes = held[3], tonumber(held[4])
 local base = P .. 'e:' .. experiment
 local state = 'parked'
@@ -16,6 +16,7 @@ if failure == 'crashed' then
   crashes = crashes + 1
   state = crashes >= tonumber(ARGV[5]) and 'dead' or 'queued'
 end
+local pauses = ''
 if failure == 'budget_spent' then
   -- No try is used up, and the experiment pauses: its sessions would meet the same budget.
   state = 'queued'
@@ -23,6 +24,7 @@ if failure == 'budget_spent' then
   if not is_paused(experiment) and resumed < tonumber(fence) then
     local why = ARGV[4] ~= '' and ARGV[4] or 'a budget is spent'
     call('HSET', base, 'paused', why)
+    pauses = experiment
     call('ZREM', P .. 't:' .. call('HGET', base, 'team'), experiment)
   end
 end
@@ -38,4 +40,4 @@ if state == 'queued' then
 else
   call('SADD', base .. ':aside', session)
 end
-return 1
+return { 1, pauses }
