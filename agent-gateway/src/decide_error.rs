@@ -5,6 +5,7 @@ use agon_service_kit::status::ErrorClass;
 
 use crate::decision::{DecisionAddress, RequestDigest};
 use crate::ledger::LedgerError;
+use crate::money::accounts::MoneyRefusal;
 use crate::routes::RouteError;
 
 /// Why there is no answer.
@@ -84,6 +85,9 @@ pub enum DecideError {
         /// The model.
         model: String,
     },
+    /// There is no money for it, or nobody knows how much it would take.
+    #[error(transparent)]
+    Money(#[from] Box<MoneyRefusal>),
     /// The gateway is going down and the call was not made yet.
     #[error("the gateway is stopping")]
     Stopping,
@@ -123,6 +127,10 @@ impl DecideError {
         match self {
             Self::Conflict { .. } => ErrorClass::Conflict,
             Self::Route(_) | Self::Refused { .. } => ErrorClass::Invalid,
+            Self::Money(refusal) => match **refusal {
+                MoneyRefusal::NoPrice { .. } => ErrorClass::Invalid,
+                MoneyRefusal::Spent { .. } => ErrorClass::Exhausted,
+            },
             Self::Ledger(LedgerError::Damaged { .. }) => ErrorClass::Internal,
             // A file that cannot be read does not mend itself.
             Self::Ledger(LedgerError::Embedded { .. }) => ErrorClass::GaveUp,

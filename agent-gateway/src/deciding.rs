@@ -5,6 +5,7 @@
 //! `service.rs`.
 
 mod asking;
+mod paying;
 mod recording;
 mod remembering;
 mod troubles;
@@ -25,6 +26,8 @@ use crate::flights::Passengers;
 use crate::lanes::Lane;
 use crate::ledger::{Claim, Ledger};
 use crate::metrics;
+use crate::money::accounts::Money;
+use crate::money::quote::{DecisionCost, Used};
 use crate::owed::Owed;
 use crate::providers::Signals;
 use crate::routes::{Route, Routes};
@@ -69,6 +72,8 @@ pub struct Question {
     pub digest: RequestDigest,
     /// Where it is counted.
     pub tally: Tally,
+    /// What its calls have cost so far.
+    pub paid: DecisionCost,
 }
 
 /// Makes decisions.
@@ -77,6 +82,8 @@ pub struct Decider {
     pub ledger: Arc<dyn Ledger>,
     /// What keeps the limits.
     pub limiter: Arc<dyn Limiter>,
+    /// What keeps the budgets.
+    pub money: Money,
     /// How models are reached.
     pub routes: Routes,
     /// Answers by what was asked.
@@ -217,9 +224,15 @@ impl Decider {
         passengers: &Passengers<Outcome>,
     ) -> Result<Answer, DecideError> {
         let (route, answered) = self.ask_in_turn(question, passengers).await?;
-        let Answered { reply, attempt, .. } = &answered;
+        let Answered {
+            reply,
+            attempt,
+            payment,
+            ..
+        } = &answered;
         let usage = answered.usage;
         metrics::count_tokens(&route.lane.pool, &usage);
+        question.paid.add(payment.cost(Used::This(usage)));
         let decision = Decision {
             request_digest: question.digest.clone(),
             reply: reply.text.clone(),
@@ -228,7 +241,7 @@ impl Decider {
             usage,
             simulated: reply.simulated,
             model: route.model.name.clone(),
-            cost: None,
+            cost: question.paid.sum(),
             from_content_cache: false,
         };
         let used = charging::used(attempt.charge_rule, &usage, &attempt.reservation.charge);
@@ -241,7 +254,10 @@ impl Decider {
             &self.stopping,
             &self.unrecorded,
         );
-        let ((), standing) = tokio::join!(settle, record);
+        // The cost goes first: a crash in between may leave a cost without its
+        // decision, which is paid again then, but no decision without its cost.
+        let pay = self.pay(question, payment, Used::This(usage));
+        let ((), (), standing) = tokio::join!(biased; pay, settle, record);
         let standing = standing?;
         if standing.request_digest != question.digest {
             let other = standing.request_digest;

@@ -20,6 +20,8 @@ use crate::content_cache::{ContentCache, EmbeddedContentCache, RedisContentCache
 use crate::deciding::{Decider, Memory, Outcome};
 use crate::flights::Flights;
 use crate::ledger::{EmbeddedLedger, Ledger, LedgerError, RedisLedger};
+use crate::money::accounts::Money;
+use crate::money::purse::{EmbeddedPurse, Purse, PurseError, RedisPurse};
 use crate::owed::Owed;
 use crate::providers::Providers;
 use crate::redis_store::{self, RedisStoreError};
@@ -54,6 +56,9 @@ pub enum GatewayError {
     /// The embedded store.
     #[error(transparent)]
     Ledger(#[from] LedgerError),
+    /// The purse in the embedded store.
+    #[error(transparent)]
+    Purse(#[from] PurseError),
     /// The Redis store.
     #[error(transparent)]
     Redis(#[from] RedisStoreError),
@@ -89,14 +94,22 @@ impl Gateway {
         let owner = new_owner();
         let tasks = Tasks::new();
         let mut store_answers = watch::Sender::new(true).subscribe();
-        let cache: Arc<dyn ContentCache>;
-        let (ledger, limiter): (Arc<dyn Ledger>, Arc<dyn Limiter>) = match store {
+        type Stores = (
+            Arc<dyn Ledger>,
+            Arc<dyn Limiter>,
+            Arc<dyn Purse>,
+            Arc<dyn ContentCache>,
+        );
+        let (ledger, limiter, purse, cache): Stores = match store {
             Store::Embedded(path) => {
                 let beside = path.with_extension("content-cache.sqlite");
-                cache = Arc::new(EmbeddedContentCache::at(&beside));
+                let ledger = EmbeddedLedger::open(&path)?;
+                let purse = EmbeddedPurse::open(&ledger).await?;
                 (
-                    Arc::new(EmbeddedLedger::open(&path)?),
+                    Arc::new(ledger),
                     Arc::new(EmbeddedLimiter::default()),
+                    Arc::new(purse),
+                    Arc::new(EmbeddedContentCache::at(&beside)),
                 )
             }
             Store::Redis(url) => {
@@ -105,8 +118,15 @@ impl Gateway {
                 store_answers = store_watch.answers();
                 tasks.spawn(TaskKind::UPKEEP, "store watch", store_watch.run());
                 let ledger = RedisLedger::new(connection.clone());
-                cache = Arc::new(RedisContentCache::new(connection.clone()));
-                (Arc::new(ledger), Arc::new(RedisLimiter::new(connection)))
+                let purse = RedisPurse::new(connection.clone());
+                let cache = RedisContentCache::new(connection.clone());
+                let limiter = RedisLimiter::new(connection);
+                (
+                    Arc::new(ledger),
+                    Arc::new(limiter),
+                    Arc::new(purse),
+                    Arc::new(cache),
+                )
             }
         };
         let routes = Routes::new(
@@ -119,6 +139,7 @@ impl Gateway {
         let decider = Arc::new(Decider {
             ledger,
             limiter,
+            money: Money::new(purse, &owner, tasks.shutdown_token()),
             routes,
             memory: Memory::new(cache),
             book: Book::default(),

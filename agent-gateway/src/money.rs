@@ -6,6 +6,7 @@ pub(crate) mod accounts;
 mod day;
 mod price;
 pub mod purse;
+pub(crate) mod quote;
 mod table;
 
 use std::fmt;

@@ -25,6 +25,7 @@ use crate::gateway::Gateway;
 use crate::keys::PooledKey;
 use crate::lanes::Lane;
 use crate::ledger::FORGET_GRACE;
+use crate::money::quote::DecisionCost;
 use crate::wire;
 
 /// Serves a gateway.
@@ -88,6 +89,7 @@ impl AgentGatewayService for GatewayService {
                     request,
                     digest,
                     tally,
+                    paid: DecisionCost::default(),
                 };
                 async move { decider.decide(question, passengers).await }.instrument(span)
             });
@@ -160,15 +162,21 @@ impl AgentGatewayService for GatewayService {
             keys,
             provider_requests: numbers.requests,
             configuration_fault: self.gateway.configuration_fault(),
+            cost_nanodollars: numbers.cost.0,
             ..Default::default()
         }))
     }
 
     async fn list_costs(
         &self,
-        _wire: Request<ListCostsRequest>,
+        wire: Request<ListCostsRequest>,
     ) -> Result<Response<ListCostsResponse>, Status> {
-        Err(Status::unimplemented("costs are not kept yet"))
+        let filter = wire::read_cost_filter(wire.into_inner())
+            .map_err(|error| status(ErrorClass::Invalid, &error))?;
+        let decider = &self.gateway.decider;
+        let listed = decider.money.list(&filter, &decider.routes.config()).await;
+        let costs = listed.map_err(|error| status(ErrorClass::Unavailable, &error))?;
+        Ok(Response::new(wire::write_costs(costs)))
     }
 
     type WatchDoorStream = tonic::codegen::BoxStream<WatchDoorResponse>;

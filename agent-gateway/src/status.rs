@@ -10,6 +10,7 @@ use parking_lot::Mutex;
 
 use crate::decision::Usage;
 use crate::metrics;
+use crate::money::NanoDollars;
 
 /// Numbers of everybody, and of each experiment.
 #[derive(Default)]
@@ -25,6 +26,7 @@ struct Counters {
     waiting: AtomicU64,
     in_flight: AtomicU64,
     requests: AtomicU64,
+    cost: AtomicU64,
     usage: Mutex<Usage>,
 }
 
@@ -41,6 +43,8 @@ pub struct Numbers {
     pub in_flight: u64,
     /// Requests sent to providers, retries included.
     pub requests: u64,
+    /// What the calls cost whose price is known.
+    pub cost: NanoDollars,
     /// Tokens used.
     pub usage: Usage,
 }
@@ -75,6 +79,7 @@ impl Counters {
             waiting: read(&self.waiting),
             in_flight: read(&self.in_flight),
             requests: read(&self.requests),
+            cost: NanoDollars(read(&self.cost)),
             usage: *self.usage.lock(),
         }
     }
@@ -90,6 +95,14 @@ impl Tally {
         for counters in &self.0 {
             counters.decided.fetch_add(1, Ordering::Relaxed);
             *counters.usage.lock() += usage;
+        }
+    }
+
+    /// A call was paid for; absent when its price is not known.
+    pub fn count_cost(&self, cost: Option<NanoDollars>) {
+        let cost = cost.unwrap_or_default();
+        for counters in &self.0 {
+            counters.cost.fetch_add(cost.0, Ordering::Relaxed);
         }
     }
 

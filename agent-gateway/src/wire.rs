@@ -4,7 +4,9 @@
 use agon_proto::v1;
 
 use crate::decision::{Decision, DecisionAddress, Message, ReplyFormat, Request, Role, Usage};
-use crate::money::NanoDollars;
+use crate::money::accounts::Costs;
+use crate::money::purse::{CostFilter, Scope};
+use crate::money::{DayError, NanoDollars};
 
 /// Who asks, what for and on which terms: never part of the digest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,6 +56,49 @@ pub enum WireError {
         /// What was sent.
         seed: u64,
     },
+}
+
+/// Reads which costs are asked for.
+pub fn read_cost_filter(wire: v1::ListCostsRequest) -> Result<CostFilter, DayError> {
+    let named = |name: String| (!name.is_empty()).then_some(name);
+    let day = |text: String| named(text).map(|text| text.parse()).transpose();
+    Ok(CostFilter {
+        team: named(wire.team),
+        experiment: named(wire.experiment_id),
+        from: day(wire.from_day)?,
+        to: day(wire.to_day)?,
+    })
+}
+
+/// Lists what was spent and how budgets stand.
+pub fn write_costs(costs: Costs) -> v1::ListCostsResponse {
+    let rows = costs.rows.into_iter().map(|row| v1::CostRow {
+        day: row.account.day.to_string(),
+        team: row.account.team,
+        experiment_id: row.account.experiment,
+        model: row.account.model,
+        calls: row.calls,
+        usage: Some(write_usage(row.usage)),
+        cost_nanodollars: row.cost.0,
+        unpriced_calls: row.unpriced_calls,
+    });
+    let budgets = costs.budgets.into_iter().map(|standing| {
+        let (team, experiment_id) = match standing.scope {
+            Scope::Team(name) => (name, String::new()),
+            Scope::Experiment(id) => (String::new(), id),
+        };
+        v1::BudgetStatus {
+            team,
+            experiment_id,
+            budget_nanodollars: standing.last_budget.map(|budget| budget.0),
+            spent_nanodollars: standing.spent.0,
+            reserved_nanodollars: standing.reserved.0,
+        }
+    });
+    v1::ListCostsResponse {
+        rows: rows.collect(),
+        budgets: budgets.collect(),
+    }
 }
 
 /// Takes a wire request apart.

@@ -24,12 +24,13 @@ use crate::health::{CallOutcome, Turn};
 use crate::keys::KeyId;
 use crate::lanes::{Lane, LaneKey};
 use crate::metrics;
+use crate::money::quote::Payment;
 use crate::providers::{Call, Refusal, Remedy, Reply};
 use crate::routes::Route;
 
 /// Beyond the timeout of its call an attempt needs only a moment to be settled;
 /// after this its asker has died.
-const SETTLE_MARGIN: Duration = Duration::from_secs(30);
+pub(super) const SETTLE_MARGIN: Duration = Duration::from_secs(30);
 
 /// An answer whose attempt is not settled yet.
 pub(super) struct Answered {
@@ -39,6 +40,8 @@ pub(super) struct Answered {
     pub usage: Usage,
     /// The attempt it came from.
     pub attempt: Attempt,
+    /// What pays for it.
+    pub payment: Box<Payment>,
 }
 
 /// A call that was admitted.
@@ -82,16 +85,18 @@ impl Decider {
                 patience: troubles.patience_left(),
                 only_now: false,
             };
-            let mut attempt = self
-                .admit(question, route, want, passengers, &mut troubles)
+            let (mut attempt, payment) = self
+                .admit_paid(question, route, want, passengers, &mut troubles)
                 .await?;
             let began = Instant::now();
             let refusal = match self.call(question, route, &mut attempt).await {
-                Ok(reply) => return Ok(self.answered(question, lane, reply, attempt)),
+                Ok(reply) => return Ok(self.answered(question, lane, reply, attempt, payment)),
                 Err(refusal) => refusal,
             };
-            self.settle_refused(lane, &attempt, &charges, &refusal)
-                .await;
+            tokio::join!(
+                self.pay_refused(question, &payment, &refusal),
+                self.settle_refused(lane, &attempt, &charges, &refusal)
+            );
             let delay = troubles.note(began.elapsed(), &refusal);
             let key = &attempt.key.key;
             tracing::debug!(
@@ -127,7 +132,7 @@ impl Decider {
 
     /// Waits for quota. Time spent here is nobody's failure, except for what a
     /// provider's own refusal has put on top.
-    async fn admit(
+    pub(super) async fn admit(
         &self,
         question: &Question,
         route: &Route,
@@ -245,6 +250,7 @@ impl Decider {
         lane: &Lane,
         reply: Reply,
         attempt: Attempt,
+        payment: Box<Payment>,
     ) -> Answered {
         let usage = reply
             .usage
@@ -255,6 +261,7 @@ impl Decider {
             reply,
             usage,
             attempt,
+            payment,
         }
     }
 

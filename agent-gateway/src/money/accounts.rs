@@ -1,11 +1,11 @@
-//! What the gateway does about money, in few calls: say what a call may cost, hold
-//! that much of the budgets, charge what it did cost. Owns the waiting for money
+//! What the gateway does about money, in few calls: hold the most that a call may
+//! cost in the budgets, charge what it did cost, list. Owns the waiting for money
 //! that calls under way may leave over, and the patience with a purse that is away.
 //! Called by `deciding/paying.rs` and, for lists, by `service.rs`.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agon_service_kit::backoff::Delays;
@@ -14,13 +14,14 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedMutexGuard};
 use tokio_util::sync::CancellationToken;
 
+use super::NanoDollars;
 use super::purse::{
-    Account, Attempt, Bill, Budgets, Hold, Purse, PurseError, Scope, Shortage, Verdict,
+    Account, Attempt, Bill, CostFilter, CostRow, Hold, Purse, PurseError, Scope, Shortage,
+    Standing, Verdict,
 };
-use super::{Day, NanoDollars, Price};
+use super::quote::{Payment, Quote, Used};
 use crate::complaint::Complaint;
-use crate::config::ResolvedModel;
-use crate::decision::{Request, Usage};
+use crate::config::GatewayConfig;
 use crate::metrics;
 
 /// Other replicas settle without a sound here, so whoever waits for money looks
@@ -32,62 +33,24 @@ const RECHECK: Duration = Duration::from_millis(100);
 const LAST_CHANCE: Duration = Duration::from_secs(2);
 const LAST_DELAY: Duration = Duration::from_millis(200);
 
-/// No tokenizer makes more tokens of a text than it has bytes. Around each message
-/// and around the whole request providers add a few of their own, and for
-/// structured output up to several hundred of instructions.
-const MOST_TOKENS_PER_MESSAGE: u64 = 16;
-const MOST_TOKENS_PER_REQUEST: u64 = 64;
-const MOST_TOKENS_FOR_FORMAT: u64 = 1_024;
-
 /// The money of a gateway.
 pub(crate) struct Money {
     purse: Arc<dyn Purse>,
     owner: String,
     attempts: AtomicU64,
     tight: Mutex<HashMap<Scope, Arc<Tight>>>,
+    /// Whose budget was spent when it was last asked for.
+    exhausted: Mutex<HashSet<Scope>>,
     unsettled: Complaint,
     stopping: CancellationToken,
 }
 
-/// Who pays for a call, and how much at most.
-#[derive(Clone, Debug)]
-pub(crate) struct Payer {
-    /// The team.
-    pub team: String,
-    /// The experiment; empty: none.
-    pub experiment: String,
-    /// The ceilings over the call.
-    pub budgets: Budgets,
-}
-
-/// What a call may cost, before it is made.
-#[derive(Clone, Debug)]
-pub(crate) struct Quote {
-    account: Account,
-    budgets: Budgets,
-    price: Option<Price>,
-    /// The most that it can use, and that costs.
-    most_usage: Usage,
-    most: NanoDollars,
-}
-
-/// A call that may be made, as far as money goes. Whoever has one settles it.
-#[derive(Clone, Debug)]
-pub(crate) struct Payment {
-    attempt: Attempt,
-    quote: Quote,
-    held: bool,
-}
-
-/// What became of a call.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Used {
-    /// It used this.
-    This(Usage),
-    /// Nothing that anybody bills.
-    Nothing,
-    /// Nobody knows; it is charged at the most.
-    Perhaps,
+/// What was spent, and how budgets stand.
+pub(crate) struct Costs {
+    /// Rows in order of day, team, experiment, model.
+    pub rows: Vec<CostRow>,
+    /// Teams, then experiments.
+    pub budgets: Vec<Standing>,
 }
 
 /// Why a call may not be made.
@@ -123,7 +86,7 @@ pub enum MoneyRefusal {
 #[derive(Debug)]
 pub(crate) enum Held {
     /// The call may be made.
-    Granted(Payment),
+    Granted(Box<Payment>),
     /// Give the quota back and wait for [`Money::wait`].
     Wait(Scope),
 }
@@ -136,14 +99,10 @@ impl Money {
             owner: owner.to_owned(),
             attempts: AtomicU64::new(0),
             tight: Mutex::default(),
+            exhausted: Mutex::default(),
             unsettled: Complaint::default(),
             stopping,
         }
-    }
-
-    /// The purse, for lists.
-    pub fn purse(&self) -> &dyn Purse {
-        self.purse.as_ref()
     }
 
     /// A name for the next call's money.
@@ -161,13 +120,13 @@ impl Money {
         attempt: &Attempt,
         quote: &Quote,
         lasts: Duration,
-    ) -> Result<Result<Held, MoneyRefusal>, PurseError> {
+    ) -> Result<Result<Held, Box<MoneyRefusal>>, PurseError> {
         let granted = |held| {
-            Held::Granted(Payment {
+            Held::Granted(Box::new(Payment {
                 attempt: attempt.clone(),
                 quote: quote.clone(),
                 held,
-            })
+            }))
         };
         if !quote.budgets.any() {
             return Ok(Ok(granted(false)));
@@ -181,15 +140,76 @@ impl Money {
         };
         Ok(match self.purse.reserve(&hold).await? {
             Verdict::Granted => {
+                self.exhausted.lock().retain(|scope| !quote.is_of(scope));
                 metrics::count_reserved(&quote.account.team, quote.most);
                 Ok(granted(true))
             }
             Verdict::Wait(scope) => Ok(Held::Wait(scope)),
-            Verdict::Spent(shortage) => Err(MoneyRefusal::Spent {
-                shortage,
-                most: quote.most,
-            }),
+            Verdict::Spent(shortage) => {
+                self.exhausted.lock().insert(shortage.scope.clone());
+                let most = quote.most;
+                Err(Box::new(MoneyRefusal::Spent { shortage, most }))
+            }
         })
+    }
+
+    /// Refuses a call at once whose budget was spent when it was last asked for and
+    /// still is. A purse that does not answer is no reason to refuse.
+    pub async fn check(&self, quote: &Quote) -> Result<(), Box<MoneyRefusal>> {
+        if !self.exhausted.lock().iter().any(|scope| quote.is_of(scope)) {
+            return Ok(());
+        }
+        let attempt = self.next_attempt();
+        match self.reserve(&attempt, quote, LAST_CHANCE).await {
+            Ok(Err(refusal)) => Err(refusal),
+            Ok(Ok(Held::Wait(_))) => Ok(()),
+            Ok(Ok(Held::Granted(_))) | Err(_) => {
+                self.forget(&attempt).await;
+                Ok(())
+            }
+        }
+    }
+
+    /// What was spent, and how every team and experiment stands that the filter
+    /// lets through; the budgets of teams are those of the configuration.
+    pub async fn list(
+        &self,
+        filter: &CostFilter,
+        config: &GatewayConfig,
+    ) -> Result<Costs, PurseError> {
+        let rows = self.purse.costs(filter).await?;
+        let paid_for: HashSet<&str> = rows
+            .iter()
+            .map(|row| row.account.experiment.as_str())
+            .collect();
+        let mut budgets = self.standings(config).await?;
+        budgets.retain(|standing| match &standing.scope {
+            Scope::Team(name) => filter.team.as_ref().is_none_or(|team| team == name),
+            Scope::Experiment(id) => match &filter.experiment {
+                Some(experiment) => experiment == id,
+                None => filter.team.is_none() || paid_for.contains(id.as_str()),
+            },
+        });
+        Ok(Costs { rows, budgets })
+    }
+
+    /// How everybody stands, configured teams included, in order.
+    pub async fn standings(&self, config: &GatewayConfig) -> Result<Vec<Standing>, PurseError> {
+        let mut standings = self.purse.standings().await?;
+        for team in config.teams() {
+            let scope = Scope::Team(team.name.clone());
+            match standings.iter_mut().find(|known| known.scope == scope) {
+                Some(known) => known.last_budget = team.budget,
+                None => standings.push(Standing {
+                    scope,
+                    spent: NanoDollars(0),
+                    reserved: NanoDollars(0),
+                    last_budget: team.budget,
+                }),
+            }
+        }
+        standings.sort_by(|left, right| left.scope.cmp(&right.scope));
+        Ok(standings)
     }
 
     /// Waits until money may be left over, in the order of coming. Whoever has the
@@ -333,127 +353,9 @@ impl Drop for Turn {
     }
 }
 
-impl Quote {
-    /// What a call may cost today.
-    ///
-    /// # Errors
-    /// A budget stands over a model without a price.
-    pub fn new(
-        payer: &Payer,
-        model: &ResolvedModel,
-        request: &Request,
-    ) -> Result<Self, MoneyRefusal> {
-        let account = Account {
-            day: Day::today(),
-            team: payer.team.clone(),
-            experiment: payer.experiment.clone(),
-            model: model.name.clone(),
-        };
-        let mut budgets = payer.budgets;
-        if account.experiment.is_empty() {
-            budgets.experiment = None;
-        }
-        let price = model.prices.on(account.day);
-        if price.is_none() && budgets.any() {
-            return Err(MoneyRefusal::NoPrice {
-                model: account.model,
-                scope: match budgets.team {
-                    Some(_) => Scope::Team(account.team),
-                    None => Scope::Experiment(account.experiment),
-                },
-            });
-        }
-        let most_usage = most_usage(request, model);
-        let most = price.map_or(NanoDollars(0), |price| {
-            price.most(most_usage.input_tokens, most_usage.output_tokens)
-        });
-        Ok(Self {
-            account,
-            budgets,
-            price,
-            most_usage,
-            most,
-        })
-    }
-}
-
-impl Payment {
-    /// What the call costs; absent when nobody knows the price.
-    pub fn cost(&self, used: Used) -> Option<NanoDollars> {
-        match used {
-            Used::Nothing => Some(NanoDollars(0)),
-            Used::This(usage) => Some(self.quote.price?.of(&usage)),
-            Used::Perhaps => self.quote.price.map(|_| self.quote.most),
-        }
-    }
-
-    fn bill(&self, used: Used) -> Option<Bill> {
-        let usage = match used {
-            Used::Nothing => return None,
-            Used::This(usage) => usage,
-            Used::Perhaps => self.quote.most_usage,
-        };
-        Some(Bill {
-            attempt: self.attempt.clone(),
-            account: self.quote.account.clone(),
-            usage,
-            cost: self.cost(used),
-        })
-    }
-}
-
-/// What one decision has cost so far, over all its calls.
-#[derive(Debug, Default)]
-pub(crate) struct DecisionCost {
-    nanodollars: AtomicU64,
-    unknown: AtomicBool,
-}
-
-impl DecisionCost {
-    /// Adds a call; absent: nobody knows what it cost.
-    pub fn add(&self, cost: Option<NanoDollars>) {
-        let Some(cost) = cost else {
-            return self.unknown.store(true, Ordering::Relaxed);
-        };
-        let add = |sum: u64| Some(sum.saturating_add(cost.0));
-        // The function always says what to store.
-        let _ = self
-            .nanodollars
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, add);
-    }
-
-    /// The sum; absent when it is not known of every call.
-    pub fn sum(&self) -> Option<NanoDollars> {
-        let known = !self.unknown.load(Ordering::Relaxed);
-        known.then(|| NanoDollars(self.nanodollars.load(Ordering::Relaxed)))
-    }
-}
-
-/// More than any tokenizer can make of a request, and all that may be written.
-fn most_usage(request: &Request, model: &ResolvedModel) -> Usage {
-    let bytes = |text: &str| u64::try_from(text.len()).unwrap_or(u64::MAX);
-    let messages = request
-        .messages
-        .iter()
-        .map(|message| bytes(&message.content).saturating_add(MOST_TOKENS_PER_MESSAGE));
-    let format = request.reply_format.as_ref().map_or(0, |format| {
-        bytes(&format.json_schema) + bytes(&format.name) + MOST_TOKENS_FOR_FORMAT
-    });
-    let output = request.max_output_tokens.unwrap_or(model.max_output_tokens);
-    Usage {
-        input_tokens: messages.sum::<u64>() + format + MOST_TOKENS_PER_REQUEST,
-        output_tokens: u64::from(output),
-        estimated: true,
-        ..Usage::default()
-    }
-}
-
 fn to_raise(scope: &Scope) -> &'static str {
     match scope {
         Scope::Team(_) => "the team's budget_dollars in the gateway's configuration",
         Scope::Experiment(_) => "the experiment's budget",
     }
 }
-
-#[cfg(test)]
-mod tests;

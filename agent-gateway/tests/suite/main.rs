@@ -8,6 +8,7 @@ mod decisions;
 mod health;
 mod http;
 mod ledger_contract;
+mod money;
 mod money_purse;
 mod outages;
 mod providers;

@@ -1,5 +1,5 @@
-//! What a call may cost at most, what it did, and who waits for money: the
-//! arithmetic of budgets without a store.
+//! What a call may cost at most, what it did, and what is refused without a
+//! price: the arithmetic of budgets without a store.
 
 use super::*;
 use crate::config::GatewayConfig;

@@ -1,0 +1,157 @@
+//! Money around a call: it is held after quota was granted and before the call is
+//! made, and charged when it is over. Owns the going back for quota of a call that
+//! has to wait for money. Called by `deciding/asking.rs`.
+
+use std::time::Duration;
+
+use agon_service_kit::backoff::{DelayPolicy, Delays};
+
+use super::asking::{Attempt, SETTLE_MARGIN};
+use super::troubles::Troubles;
+use super::{Decider, Outcome, Question};
+use crate::admission::Charge;
+use crate::admission::line::Want;
+use crate::decide_error::DecideError;
+use crate::flights::Passengers;
+use crate::lanes::Lane;
+use crate::money::accounts::Held;
+use crate::money::purse;
+use crate::money::quote::{Payer, Payment, Quote, Used};
+use crate::providers::{Refusal, Signals};
+use crate::routes::Route;
+
+/// Between tries at a purse that is away; callers wait, as they do for quota.
+const PURSE_DELAYS: DelayPolicy = DelayPolicy {
+    initial: Duration::from_millis(50),
+    factor: 2.0,
+    cap: Duration::from_secs(1),
+    jitter: 0.2,
+    give_up_after: None,
+};
+
+impl Decider {
+    /// Waits for quota and for money, and has both when it returns.
+    pub(super) async fn admit_paid(
+        &self,
+        question: &Question,
+        route: &Route,
+        want: Want,
+        passengers: &Passengers<Outcome>,
+        troubles: &mut Troubles,
+    ) -> Result<(Attempt, Box<Payment>), DecideError> {
+        // Who cannot pay need not wait for quota first.
+        let quote = self.quote(question, route)?;
+        self.money.check(&quote).await?;
+        let mut paying = Paying {
+            attempt: self.money.next_attempt(),
+            doubtful: false,
+        };
+        let admitted = self
+            .admit_and_hold(question, route, want, passengers, troubles, &mut paying)
+            .await;
+        if admitted.is_err() && paying.doubtful {
+            self.money.forget(&paying.attempt).await;
+        }
+        admitted
+    }
+
+    async fn admit_and_hold(
+        &self,
+        question: &Question,
+        route: &Route,
+        want: Want,
+        passengers: &Passengers<Outcome>,
+        troubles: &mut Troubles,
+        paying: &mut Paying,
+    ) -> Result<(Attempt, Box<Payment>), DecideError> {
+        let lasts = route.model.provider.timeout + SETTLE_MARGIN;
+        let mut delays = Delays::new(PURSE_DELAYS);
+        let mut turn = None;
+        loop {
+            let want = Want {
+                attempt: self.unique_name(),
+                ..want.clone()
+            };
+            let admitted = self
+                .admit(question, route, want, passengers, troubles)
+                .await?;
+            // Budgets and prices may have changed while this waited.
+            let quote = match self.quote(question, route) {
+                Ok(quote) => quote,
+                Err(error) => {
+                    self.give_back(&route.lane, &admitted).await;
+                    return Err(error);
+                }
+            };
+            let held = self.money.reserve(&paying.attempt, &quote, lasts).await;
+            if let Ok(Ok(Held::Granted(payment))) = held {
+                return Ok((admitted, payment));
+            }
+            self.give_back(&route.lane, &admitted).await;
+            match held {
+                Ok(Err(refusal)) => return Err(refusal.into()),
+                Ok(Ok(Held::Wait(scope))) => {
+                    let wait = self.money.wait(&scope, turn.take());
+                    turn = Some(self.unpaid(passengers, wait).await?);
+                }
+                Ok(Ok(Held::Granted(_))) => {}
+                Err(error) => {
+                    paying.doubtful = true;
+                    self.money.complain(&error);
+                    let delay = delays.next_delay().unwrap_or(PURSE_DELAYS.cap);
+                    self.unpaid(passengers, tokio::time::sleep(delay)).await?;
+                }
+            }
+        }
+    }
+
+    /// What the call may cost under the budgets and prices in force now.
+    fn quote(&self, question: &Question, route: &Route) -> Result<Quote, DecideError> {
+        let caller = &question.caller;
+        let payer = Payer {
+            team: caller.team.clone(),
+            experiment: caller.experiment_id.clone(),
+            budgets: purse::Budgets {
+                team: self.routes.config().team(&caller.team).budget,
+                experiment: caller.experiment_budget,
+            },
+        };
+        Ok(Quote::new(&payer, &route.model, &question.request)?)
+    }
+
+    /// Charges a call and adds it to what the decision costs.
+    pub(super) async fn pay(&self, question: &Question, payment: &Payment, used: Used) {
+        question.tally.count_cost(payment.cost(used));
+        self.money.settle(payment, used).await;
+    }
+
+    /// Charges a call that brought no answer: for all it may have used if it may
+    /// have been used.
+    pub(super) async fn pay_refused(
+        &self,
+        question: &Question,
+        payment: &Payment,
+        refusal: &Refusal,
+    ) {
+        let used = if refusal.maybe_used {
+            Used::Perhaps
+        } else {
+            Used::Nothing
+        };
+        question.paid.add(payment.cost(used));
+        self.pay(question, payment, used).await;
+    }
+
+    /// The call is not made after all.
+    async fn give_back(&self, lane: &Lane, admitted: &Attempt) {
+        self.settle(lane, admitted, &Charge::default(), 0, &Signals::default())
+            .await;
+    }
+}
+
+/// The money of one call.
+struct Paying {
+    attempt: purse::Attempt,
+    /// The purse failed once, so the hold may stand without our knowing.
+    doubtful: bool,
+}
