@@ -10,8 +10,9 @@ use secrecy::{ExposeSecret, SecretString};
 /// What stands in a key's place.
 const INSTEAD: &str = "[key]";
 
-/// How the keys of most providers begin.
-const BEGINNING: &str = "sk-";
+/// How the keys of most providers begin: OpenAI's and Anthropic's, Google's,
+/// Groq's.
+const BEGINNINGS: [&str; 3] = ["sk-", "AIza", "gsk_"];
 
 /// Shorter ones are words, or no use to anybody.
 const SHORTEST_KEY: usize = 12;
@@ -28,7 +29,7 @@ pub(crate) fn without_keys(text: &str, own: Option<&SecretString>) -> String {
     };
     let mut clean = String::with_capacity(text.len());
     let mut rest = &*text;
-    while let Some(at) = rest.find(BEGINNING) {
+    while let Some(at) = BEGINNINGS.iter().filter_map(|key| rest.find(key)).min() {
         let length = key_length(&rest[at..]);
         let (before, found) = (&rest[..at], &rest[at..at + length]);
         clean.push_str(before);
@@ -77,6 +78,8 @@ mod tests {
             ("'sk-012345678901', sk-short", "'[key]', sk-short"),
             ("risk-assessment-failed", "risk-assessment-failed"),
             ("größe sk-", "größe sk-"),
+            ("AIzaSy0123456789, gsk_0123456789ab", "[key], [key]"),
+            ("AIza gsk_short", "AIza gsk_short"),
             ("", ""),
         ] {
             assert_eq!(without_keys(text, Some(&own)), clean);

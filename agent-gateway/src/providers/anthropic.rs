@@ -69,14 +69,9 @@ impl Protocol for Anthropic {
     }
 
     fn error_inside_success(&self, incoming: &Incoming) -> Option<Refusal> {
-        // A message that is not whole says its type and no error.
-        let said_error = Said::read(&incoming.body)
-            .codes
-            .iter()
-            .any(|code| code == "message");
-        match said_error {
-            true => None,
-            false => judging::inside_success(&RULES, incoming),
-        }
+        let said = Said::read(&incoming.body);
+        // A message that is not whole says its type, and no error.
+        let said = Some(said).filter(|said| !said.codes.iter().any(|code| code == "message"));
+        judging::inside_success(&RULES, incoming, said?)
     }
 }

@@ -142,9 +142,8 @@ pub(super) fn asked_wait(incoming: &Incoming, said: &Said) -> Option<Duration> {
 
 /// Judges an error that came with success, as routers report those of the
 /// server behind them: by the status that stands inside, or else as that of a
-/// gateway whose server failed. Absent: the body says nothing.
-pub(super) fn inside_success(rules: &[Rule], incoming: &Incoming) -> Option<Refusal> {
-    let said = Said::read(&incoming.body);
+/// gateway whose server failed. Absent: it says nothing.
+pub(super) fn inside_success(rules: &[Rule], incoming: &Incoming, said: Said) -> Option<Refusal> {
     if said.text.is_empty() {
         return None;
     }
@@ -202,7 +201,7 @@ mod tests {
                 headers: Default::default(),
                 body: body.to_vec(),
             };
-            inside_success(&rules, &incoming)
+            inside_success(&rules, &incoming, Said::read(body))
         };
         let refusal = inside(br#"{"error":{"code":429,"message":"upstream busy"}}"#).unwrap();
         assert_eq!(refusal.remedy, Remedy::HoldKey(None));

@@ -245,4 +245,25 @@ mod tests {
             assert_eq!(until(text).map(|wait| wait.as_millis()), millis, "{text}");
         }
     }
+
+    proptest::proptest! {
+        #[test]
+        fn nothing_that_is_said_makes_it_panic(text in "\\PC{0,40}", number in "[-0-9.e+smhd:TZ ]{0,24}") {
+            for said in [&text, &number] {
+                let _ = (until(said), span(said), wait_in_words(&format!("try again in {said}")));
+                let Ok(value) = reqwest::header::HeaderValue::from_str(said) else {
+                    continue;
+                };
+                let mut headers = HeaderMap::new();
+                for name in ["retry-after", "retry-after-ms", "x-ratelimit-limit-tokens",
+                    "x-ratelimit-remaining-tokens", "anthropic-ratelimit-tokens-reset"] {
+                    headers.insert(name, value.clone());
+                }
+                let wait = retry_after(&headers).into_iter().chain(signals(&headers).tokens.reset);
+                for wait in wait {
+                    proptest::prop_assert!(wait <= LONGEST_WAIT);
+                }
+            }
+        }
+    }
 }

@@ -26,7 +26,11 @@ impl Said {
                 codes: Vec::new(),
             };
         };
-        let error = error_in(&value);
+        Self::of(error_in(&value))
+    }
+
+    /// Reads an error that stands alone.
+    pub(super) fn of(error: &Value) -> Self {
         let codes = codes_of(error);
         let message = ["message", "detail", "msg"]
             .iter()

@@ -35,7 +35,7 @@ const NOT_TAKEN: [&str; 19] = [
 
 /// How they say it of a reply format only; of a number these words mean that it
 /// is out of range.
-const FORMAT_NOT_TAKEN: [&str; 2] = ["must be", "must contain"];
+const FORMAT_NOT_TAKEN: [&str; 3] = ["must be", "must contain", "not one of the allowed"];
 
 /// The caller asked for something that does not exist; leaving it out would
 /// hide the mistake.

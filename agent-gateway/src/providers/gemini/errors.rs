@@ -70,7 +70,7 @@ pub(super) fn judge(incoming: &Incoming) -> Result<Reply, Refusal> {
 
 /// The server, or a router before it, said success and put an error inside.
 pub(super) fn inside_success(incoming: &Incoming) -> Option<Refusal> {
-    judging::inside_success(&RULES, incoming)
+    judging::inside_success(&RULES, incoming, Said::read(&incoming.body))
 }
 
 #[derive(Default)]

@@ -2,6 +2,9 @@
 //! the servers that are compatible with it, and one of what Azure adds. Called
 //! by `openai.rs` and `azure.rs` for everything that is not a reply.
 
+use reqwest::StatusCode;
+use serde_json::Value;
+
 use super::super::http::Incoming;
 use super::super::judging::{self, Meaning, Rule, Says, rule};
 use super::super::said::Said;
@@ -9,6 +12,9 @@ use super::super::{Refusal, Reply};
 
 use Meaning::{DeadKey, Filtered, Final, NoQuotaNow, OtherKey, Passing};
 use Says::{Anything, Code, Words};
+
+/// How Groq calls an answer that is not the JSON that was asked for.
+const FAILED_JSON: &str = "json_validate_failed";
 
 #[rustfmt::skip] // A table reads better in columns.
 const RULES: [Rule; 33] = [
@@ -53,10 +59,33 @@ const RULES: [Rule; 33] = [
 
 /// The server answered with an error status.
 pub(in super::super) fn judge(incoming: &Incoming) -> Result<Reply, Refusal> {
+    if let Some(text) = failed_generation(incoming) {
+        return Ok(Reply {
+            text,
+            finish_reason: "stop".to_owned(),
+            ..Reply::default()
+        });
+    }
     judging::judge(&RULES, incoming, &Said::read(&incoming.body))
 }
 
-/// The server said success and put an error inside.
+/// The server said success and put an error inside, or into its only choice.
 pub(in super::super) fn inside_success(incoming: &Incoming) -> Option<Refusal> {
-    judging::inside_success(&RULES, incoming)
+    let body: Value = serde_json::from_slice(&incoming.body).unwrap_or(Value::Null);
+    let said = match &body["choices"][0]["error"] {
+        Value::Null => Said::read(&incoming.body),
+        error => Said::of(error),
+    };
+    judging::inside_success(&RULES, incoming, said)
+}
+
+/// Groq refuses to hand out an answer that is not the JSON that was asked for,
+/// and shows it in its complaint. It is what the model said, so that whoever
+/// asked decides what to do about it.
+fn failed_generation(incoming: &Incoming) -> Option<String> {
+    let body: Value = serde_json::from_slice(&incoming.body).ok()?;
+    let error = &body["error"];
+    let failed = incoming.status == StatusCode::BAD_REQUEST && error["code"] == FAILED_JSON;
+    let text = error["failed_generation"].as_str().filter(|_| failed)?;
+    Some(text.to_owned())
 }

@@ -17,6 +17,10 @@ pub(in super::super) fn read(incoming: &Incoming) -> Result<Reply, Refusal> {
     if !message.is_object() {
         return Err(unreadable("the reply has no choices"));
     }
+    // OpenRouter: the server behind it broke off; half an answer is none.
+    if choice["error"].is_object() {
+        return Err(unreadable("the choice holds an error"));
+    }
     let content = text_of(&message["content"]).or_else(|| text_of(&message["refusal"]));
     let reason = text_of(&choice["finish_reason"]).unwrap_or_default();
     Ok(Reply {
