@@ -5,17 +5,18 @@
 //! `service.rs`.
 
 mod asking;
+mod hedging;
 mod paying;
 mod recording;
 mod remembering;
 mod troubles;
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
-use agon_service_kit::tasks::with_causes;
+use agon_service_kit::tasks::{Tasks, with_causes};
 use tokio_util::sync::CancellationToken;
 
 use crate::admission::{Charge, Limiter, charging};
@@ -74,6 +75,8 @@ pub struct Question {
     pub tally: Tally,
     /// What its calls have cost so far.
     pub paid: DecisionCost,
+    /// A slow call of it was made once more.
+    pub hedged: AtomicBool,
 }
 
 /// Makes decisions.
@@ -100,6 +103,9 @@ pub struct Decider {
     pub unrecorded: Complaint,
     /// Claims that are not renewed now.
     pub unrenewed: Complaint,
+    /// Itself, for calls that outlive their decision, and where those run.
+    pub me: Weak<Decider>,
+    pub tasks: Tasks,
     /// Cancelled when the gateway stops: nothing unpaid goes on from then.
     pub stopping: CancellationToken,
 }

@@ -3,8 +3,8 @@
 //! serves it over a socket or, in one process, calls its service directly.
 
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
 use agon_proto::v1::agent_gateway_service_server::AgentGatewayServiceServer;
@@ -136,7 +136,9 @@ impl Gateway {
             &owner,
             tasks.clone(),
         );
-        let decider = Arc::new(Decider {
+        let decider = Arc::new_cyclic(|me| Decider {
+            me: Weak::clone(me),
+            tasks: tasks.clone(),
             ledger,
             limiter,
             money: Money::new(purse, &owner, tasks.shutdown_token()),

@@ -10,6 +10,7 @@ use crate::decision::Usage;
 use crate::money::NanoDollars;
 
 const DECISIONS: &str = "agon_gateway_decisions_total";
+const HEDGES: &str = "agon_gateway_hedges_total";
 const REQUESTS: &str = "agon_gateway_provider_requests_total";
 const TOKENS: &str = "agon_gateway_tokens_total";
 const QUOTA_WAIT: &str = "agon_gateway_quota_wait_seconds";
@@ -26,7 +27,11 @@ const RESERVED: &str = "agon_gateway_reserved_nanodollars_total";
 const SETTLED: &str = "agon_gateway_settled_nanodollars_total";
 
 /// All of them, for the process to describe at start.
-pub const METRICS: [Metric; 14] = [
+pub const METRICS: [Metric; 15] = [
+    Metric::counter(
+        HEDGES,
+        "Slow calls that were made once more, by which call answered first (first, second)",
+    ),
     Metric::counter(
         DECISIONS,
         "Decisions answered, by outcome (called, ledger, failed)",
@@ -80,6 +85,11 @@ pub const METRICS: [Metric; 14] = [
 /// How a decision ended.
 pub fn count_decision(outcome: &'static str) {
     metrics::counter!(DECISIONS, "outcome" => outcome).increment(1);
+}
+
+/// Which call of a hedged decision answered first.
+pub fn count_hedge(first_answer: &'static str) {
+    metrics::counter!(HEDGES, "answered" => first_answer).increment(1);
 }
 
 /// How a request to a provider ended, and how long it took.

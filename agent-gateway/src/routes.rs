@@ -55,6 +55,7 @@ struct Table {
 type LaneName = (String, String);
 
 /// How to call one model.
+#[derive(Clone)]
 pub struct Route {
     /// The model.
     pub model: ResolvedModel,

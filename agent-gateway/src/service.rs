@@ -13,6 +13,7 @@ use agon_service_kit::status::{ErrorClass, to_status};
 use agon_service_kit::tasks::with_causes;
 use agon_service_kit::telemetry;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use tonic::{Request, Response, Status};
 use tracing::Instrument as _;
@@ -90,6 +91,7 @@ impl AgentGatewayService for GatewayService {
                     digest,
                     tally,
                     paid: DecisionCost::default(),
+                    hedged: AtomicBool::new(false),
                 };
                 async move { decider.decide(question, passengers).await }.instrument(span)
             });

@@ -162,6 +162,11 @@ impl Line {
         self.down.lock().total
     }
 
+    /// Nobody waits.
+    pub fn is_idle(&self) -> bool {
+        self.queue.lock().is_empty()
+    }
+
     /// Counts for a served call what it really took of its shares.
     pub fn correct(&self, place: &Place, counted: u64, really: u64) {
         if counted != really {
@@ -310,6 +315,8 @@ impl Line {
             } else if none_ready && usable.iter().all(|key| key.circuit_is_open(now)) {
                 let alternative = entry.call.want.has_alternative;
                 alternative.then_some(Admitted::CircuitOpen)
+            } else if none_ready && entry.call.want.only_now {
+                Some(Admitted::NotNow)
             } else {
                 None
             };

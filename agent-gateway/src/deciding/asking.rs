@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use agon_service_kit::tasks::with_causes;
 use tracing::Instrument as _;
 
+use super::hedging::Ready;
 use super::troubles::Troubles;
 use super::{Decider, Outcome, Question};
 use crate::admission::charging::{self, Charges};
@@ -58,6 +59,19 @@ pub(super) struct Attempt {
     pub charge_rule: ChargeRule,
 }
 
+impl Attempt {
+    /// What a grant allows.
+    pub(super) fn of(grant: Grant, place: Place, charge_rule: ChargeRule) -> Self {
+        Self {
+            reservation: grant.reservation,
+            key: grant.key,
+            turn: Some(grant.turn),
+            place,
+            charge_rule,
+        }
+    }
+}
+
 impl Decider {
     /// Asks one model. `has_alternative` means that another one can be asked
     /// instead of waiting for an open circuit.
@@ -85,11 +99,22 @@ impl Decider {
                 patience: troubles.patience_left(),
                 only_now: false,
             };
-            let (mut attempt, payment) = self
+            let (attempt, payment) = self
                 .admit_paid(question, route, want, passengers, &mut troubles)
                 .await?;
             let began = Instant::now();
-            let refusal = match self.call(question, route, &mut attempt).await {
+            let ready = Ready {
+                attempt,
+                payment,
+                charges,
+            };
+            let (ready, outcome) = self.call_or_hedge(question, route, ready).await;
+            let Ready {
+                attempt,
+                payment,
+                charges,
+            } = ready;
+            let refusal = match outcome {
                 Ok(reply) => return Ok(self.answered(question, lane, reply, attempt, payment)),
                 Err(refusal) => refusal,
             };
@@ -171,22 +196,11 @@ impl Decider {
                 return Err(DecideError::ModelGone { model: model() });
             }
         };
-        let Grant {
-            reservation,
-            key,
-            turn,
-        } = granted;
-        Ok(Attempt {
-            reservation,
-            key,
-            turn: Some(turn),
-            place,
-            charge_rule: lane.terms().charge,
-        })
+        Ok(Attempt::of(granted, place, lane.terms().charge))
     }
 
     /// Where a question waits.
-    fn place(&self, question: &Question) -> Place {
+    pub(super) fn place(&self, question: &Question) -> Place {
         let caller = &question.caller;
         Place {
             team: Arc::from(caller.team.as_str()),
@@ -197,7 +211,7 @@ impl Decider {
         }
     }
 
-    async fn call(
+    pub(super) async fn call(
         &self,
         question: &Question,
         route: &Route,
@@ -244,7 +258,7 @@ impl Decider {
         outcome
     }
 
-    fn answered(
+    pub(super) fn answered(
         &self,
         question: &Question,
         lane: &Lane,
@@ -267,7 +281,7 @@ impl Decider {
 
     /// What a refused call has taken: nothing, all it may have used, or what its
     /// arrival costs where that counts.
-    async fn settle_refused(
+    pub(super) async fn settle_refused(
         &self,
         lane: &Lane,
         attempt: &Attempt,
@@ -285,7 +299,7 @@ impl Decider {
             .await;
     }
 
-    async fn hold(&self, lane: &Lane, attempt: &Attempt, hold: Duration) {
+    pub(super) async fn hold(&self, lane: &Lane, attempt: &Attempt, hold: Duration) {
         let key = &attempt.reservation.key;
         let held = self.limiter.hold(&lane.pool, &lane.name, key, hold).await;
         lane.line.wake();

@@ -106,7 +106,7 @@ impl Decider {
     }
 
     /// What the call may cost under the budgets and prices in force now.
-    fn quote(&self, question: &Question, route: &Route) -> Result<Quote, DecideError> {
+    pub(super) fn quote(&self, question: &Question, route: &Route) -> Result<Quote, DecideError> {
         let caller = &question.caller;
         let payer = Payer {
             team: caller.team.clone(),
@@ -143,7 +143,7 @@ impl Decider {
     }
 
     /// The call is not made after all.
-    async fn give_back(&self, lane: &Lane, admitted: &Attempt) {
+    pub(super) async fn give_back(&self, lane: &Lane, admitted: &Attempt) {
         self.settle(lane, admitted, &Charge::default(), 0, &Signals::default())
             .await;
     }

@@ -6,6 +6,7 @@ mod admission_contract;
 mod content_cache;
 mod decisions;
 mod health;
+mod hedging;
 mod http;
 mod ledger_contract;
 mod money;

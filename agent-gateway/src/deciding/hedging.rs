@@ -1,0 +1,267 @@
+//! Hedging: a call that takes long is made once more, on another key if there is
+//! one, and the first answer counts. Both are paid: the slower one is awaited in
+//! the background, so that its use is settled. Refuses to hedge while anybody
+//! waits for quota, and more than once per decision. Called by
+//! `deciding/asking.rs`.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use agon_service_kit::tasks::TaskKind;
+use tracing::Instrument as _;
+
+use super::asking::{Attempt, SETTLE_MARGIN};
+use super::{Decider, Question};
+use crate::admission::charging::{self, Charges};
+use crate::admission::line::{Admitted, Want};
+use crate::keys::KeyId;
+use crate::metrics;
+use crate::money::accounts::Held;
+use crate::money::quote::{DecisionCost, Payment, Used};
+use crate::providers::{Refusal, Remedy, Reply};
+use crate::routes::Route;
+
+/// A call that may be made: quota and money are held for it.
+pub(super) struct Ready {
+    /// What was admitted.
+    pub attempt: Attempt,
+    /// What pays for it.
+    pub payment: Box<Payment>,
+    /// What it is expected to take.
+    pub charges: Charges,
+}
+
+/// A call that was made.
+pub(super) type Called = (Ready, Result<Reply, Refusal>);
+
+/// A call under way that can outlive its decision; nothing comes of one that
+/// could not be made.
+type UnderWay = Pin<Box<dyn Future<Output = Option<Called>> + Send>>;
+
+/// The first call, which is always made.
+type First = Pin<Box<dyn Future<Output = Called> + Send>>;
+
+/// What both calls of a hedged decision need, beyond its end.
+struct Shared {
+    decider: Arc<Decider>,
+    question: Question,
+    route: Route,
+    /// There is an answer: what was not sent yet need not be.
+    over: AtomicBool,
+}
+
+impl Decider {
+    /// Makes a call, and once more when it takes longer than the model is
+    /// allowed. What is returned is still to be settled, the other one is not.
+    pub(super) async fn call_or_hedge(
+        &self,
+        question: &Question,
+        route: &Route,
+        mut ready: Ready,
+    ) -> Called {
+        let me = self.me.upgrade();
+        let after = route.model.hedge_after;
+        let after = after.filter(|_| !question.hedged.load(Ordering::Relaxed));
+        let (Some(after), Some(decider)) = (after, me) else {
+            let outcome = self.call(question, route, &mut ready.attempt).await;
+            return (ready, outcome);
+        };
+        let shared = Arc::new(Shared {
+            decider,
+            question: question.copy(),
+            route: route.clone(),
+            over: AtomicBool::new(false),
+        });
+        let slow_key = ready.attempt.key.key.id.clone();
+        let mut first = Arc::clone(&shared).call(ready);
+        tokio::select! {
+            biased;
+            called = &mut first => return called,
+            () = tokio::time::sleep(after) => {}
+        }
+        if self.stopping.is_cancelled() || !route.lane.line.is_idle() {
+            return first.await;
+        }
+        question.hedged.store(true, Ordering::Relaxed);
+        let again = Arc::clone(&shared).call_again(slow_key);
+        self.race(question, shared, first, again).await
+    }
+
+    /// The first answer, or the last refusal.
+    async fn race(
+        &self,
+        question: &Question,
+        shared: Arc<Shared>,
+        mut first: First,
+        mut again: UnderWay,
+    ) -> Called {
+        let (called, other, which): (Called, UnderWay, _) = tokio::select! {
+            biased;
+            called = &mut first => (called, again, "first"),
+            called = &mut again => match called {
+                None => return first.await,
+                Some(called) => (called, Box::pin(async { Some(first.await) }), "second"),
+            },
+        };
+        if called.1.is_ok() {
+            metrics::count_hedge(which);
+            shared.over.store(true, Ordering::Relaxed);
+            self.finish_later(shared, other);
+            return called;
+        }
+        let Some(later) = other.await else {
+            return called;
+        };
+        self.settle_lost(question, &shared.route, called).await;
+        later
+    }
+
+    fn finish_later(&self, shared: Arc<Shared>, other: UnderWay) {
+        let finish = async move {
+            if let Some(lost) = other.await {
+                let Shared {
+                    decider,
+                    question,
+                    route,
+                    ..
+                } = shared.as_ref();
+                decider.settle_lost(question, route, lost).await;
+            }
+        };
+        self.tasks
+            .spawn(TaskKind::WORK, "slower call", finish.in_current_span());
+    }
+
+    /// Settles a call that another one has made needless, and heeds what it says
+    /// about its key.
+    async fn settle_lost(&self, question: &Question, route: &Route, lost: Called) {
+        let (ready, outcome) = lost;
+        let Ready {
+            attempt,
+            payment,
+            charges,
+        } = ready;
+        let lane = &route.lane;
+        match outcome {
+            Ok(reply) => {
+                let lost = self.answered(question, lane, reply, attempt, payment);
+                let (usage, attempt) = (lost.usage, &lost.attempt);
+                metrics::count_tokens(&lane.pool, &usage);
+                let taken = &attempt.reservation.charge;
+                let used = charging::used(attempt.charge_rule, &usage, taken);
+                let cost = usage.total_tokens();
+                tokio::join!(
+                    self.pay(question, &lost.payment, Used::This(usage)),
+                    self.settle(lane, attempt, &used, cost, &lost.reply.signals)
+                );
+            }
+            Err(refusal) => {
+                tokio::join!(
+                    self.pay_refused(question, &payment, &refusal),
+                    self.settle_refused(lane, &attempt, &charges, &refusal)
+                );
+                match refusal.remedy {
+                    Remedy::HoldKey(Some(hold)) => self.hold(lane, &attempt, hold).await,
+                    Remedy::QuarantineKey => {
+                        attempt.key.key.put_in_quarantine(&refusal.reason);
+                        lane.line.wake();
+                    }
+                    _ => {}
+                }
+            }
+        }
+    }
+
+    /// Quota and money for a second call, if both can be had at once.
+    async fn admit_now(&self, question: &Question, route: &Route, avoid: KeyId) -> Option<Ready> {
+        let lane = &route.lane;
+        let terms = lane.terms();
+        let others = terms.usable_keys().filter(|key| key.key.id != avoid);
+        let charges = lane
+            .experience
+            .charges(terms.charge, &route.model, &question.request);
+        let lasts = route.model.provider.timeout + SETTLE_MARGIN;
+        let want = Want {
+            attempt: self.unique_name(),
+            charges,
+            lasts,
+            except: others.take(1).map(|_| avoid.clone()).collect(),
+            has_alternative: true,
+            patience: Duration::ZERO,
+            only_now: true,
+        };
+        let quote = self.quote(question, route).ok()?;
+        let place = self.place(question);
+        let admitted = tokio::select! {
+            biased;
+            () = self.stopping.cancelled() => return None,
+            admitted = lane.line.admit(&place, want) => admitted,
+        };
+        let Admitted::Granted(grant) = admitted else {
+            return None;
+        };
+        let attempt = Attempt::of(*grant, place, terms.charge);
+        let paying = self.money.next_attempt();
+        match self.money.reserve(&paying, &quote, lasts).await {
+            Ok(Ok(Held::Granted(payment))) => Some(Ready {
+                attempt,
+                payment,
+                charges,
+            }),
+            held => {
+                self.give_back(lane, &attempt).await;
+                if held.is_err() {
+                    self.money.forget(&paying).await;
+                }
+                None
+            }
+        }
+    }
+}
+
+impl Shared {
+    fn call(self: Arc<Self>, mut ready: Ready) -> First {
+        Box::pin(async move {
+            let attempt = &mut ready.attempt;
+            let outcome = self.decider.call(&self.question, &self.route, attempt);
+            let outcome = outcome.await;
+            (ready, outcome)
+        })
+    }
+
+    fn call_again(self: Arc<Self>, avoid: KeyId) -> UnderWay {
+        Box::pin(async move {
+            let Shared {
+                decider,
+                question,
+                route,
+                over,
+            } = self.as_ref();
+            let ready = decider.admit_now(question, route, avoid).await?;
+            if over.load(Ordering::Relaxed) {
+                decider.give_back(&route.lane, &ready.attempt).await;
+                decider.money.settle(&ready.payment, Used::Nothing).await;
+                return None;
+            }
+            Some(Arc::clone(&self).call(ready).await)
+        })
+    }
+}
+
+impl Question {
+    /// For a call that may outlive the decision. What it costs is then known too
+    /// late for the decision, but not for the purse.
+    fn copy(&self) -> Self {
+        Self {
+            address: self.address.clone(),
+            caller: self.caller.clone(),
+            request: self.request.clone(),
+            digest: self.digest.clone(),
+            tally: self.tally.clone(),
+            paid: DecisionCost::default(),
+            hedged: AtomicBool::new(true),
+        }
+    }
+}
