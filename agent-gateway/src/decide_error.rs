@@ -1,9 +1,10 @@
 //! Why a decision was not made, and what that means on the wire. Made by
-//! `deciding.rs`, turned into statuses by `service.rs`.
+//! `deciding.rs`, turned into statuses by `service.rs` and `doors/http/faults.rs`.
 
 use agon_service_kit::status::ErrorClass;
 
 use crate::decision::{DecisionAddress, RequestDigest};
+use crate::doors::DoorError;
 use crate::ledger::LedgerError;
 use crate::money::accounts::MoneyRefusal;
 use crate::routes::RouteError;
@@ -91,6 +92,15 @@ pub enum DecideError {
     /// The gateway is going down and the call was not made yet.
     #[error("the gateway is stopping")]
     Stopping,
+    /// The question could not be put to anybody.
+    #[error(transparent)]
+    Door(#[from] DoorError),
+    /// A fault of ours ended the work.
+    #[error("decision {address} was lost to a fault of the gateway")]
+    Lost {
+        /// The address.
+        address: DecisionAddress,
+    },
     /// Nobody waits for the answer and the call was not made yet.
     #[error("nobody waits for this decision any more")]
     Abandoned,
@@ -131,7 +141,9 @@ impl DecideError {
                 MoneyRefusal::NoPrice { .. } => ErrorClass::Invalid,
                 MoneyRefusal::Spent { .. } => ErrorClass::Exhausted,
             },
-            Self::Ledger(LedgerError::Damaged { .. }) => ErrorClass::Internal,
+            Self::Ledger(LedgerError::Damaged { .. }) | Self::Lost { .. } => ErrorClass::Internal,
+            Self::Door(DoorError::Damaged { .. }) => ErrorClass::Internal,
+            Self::Door(DoorError::Redis { .. }) => ErrorClass::Unavailable,
             // A file that cannot be read does not mend itself.
             Self::Ledger(LedgerError::Embedded { .. }) => ErrorClass::GaveUp,
             Self::Ledger(_) => ErrorClass::Unavailable,

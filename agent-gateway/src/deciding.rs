@@ -5,6 +5,7 @@
 //! `service.rs`.
 
 mod asking;
+mod at_door;
 mod hedging;
 mod paying;
 mod recording;
@@ -23,6 +24,7 @@ use crate::admission::{Charge, Limiter, charging};
 use crate::complaint::Complaint;
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, DecisionAddress, Request, RequestDigest};
+use crate::doors::DoorStore;
 use crate::flights::Passengers;
 use crate::lanes::Lane;
 use crate::ledger::{Claim, Ledger};
@@ -79,6 +81,14 @@ pub struct Question {
     pub hedged: AtomicBool,
 }
 
+/// How far a chain of models got.
+enum InTurn {
+    /// One of them answered.
+    Answered(Arc<Route>, Box<Answered>),
+    /// The next one is a door.
+    Door { door: String, model: String },
+}
+
 /// Makes decisions.
 pub struct Decider {
     /// Where decisions are recorded.
@@ -91,6 +101,8 @@ pub struct Decider {
     pub routes: Routes,
     /// Answers by what was asked.
     pub memory: Memory,
+    /// Where people and other programs are asked.
+    pub doors: Arc<dyn DoorStore>,
     /// What has been counted.
     pub book: Book,
     /// Unique per gateway process.
@@ -229,7 +241,12 @@ impl Decider {
         question: &Question,
         passengers: &Passengers<Outcome>,
     ) -> Result<Answer, DecideError> {
-        let (route, answered) = self.ask_in_turn(question, passengers).await?;
+        let (route, answered) = match self.ask_in_turn(question, passengers).await? {
+            InTurn::Answered(route, answered) => (route, *answered),
+            InTurn::Door { door, model } => {
+                return self.fill_at_door(question, door, model, passengers).await;
+            }
+        };
         let Answered {
             reply,
             attempt,
@@ -264,7 +281,11 @@ impl Decider {
         // decision, which is paid again then, but no decision without its cost.
         let pay = self.pay(question, payment, Used::This(usage));
         let ((), (), standing) = tokio::join!(biased; pay, settle, record);
-        let standing = standing?;
+        self.stands(question, standing?)
+    }
+
+    /// What is recorded is what everybody gets, unless it answers another request.
+    fn stands(&self, question: &Question, standing: Decision) -> Result<Answer, DecideError> {
         if standing.request_digest != question.digest {
             let other = standing.request_digest;
             return Err(DecideError::conflict(
@@ -273,19 +294,20 @@ impl Decider {
                 question.digest.clone(),
             ));
         }
-        question.tally.count_decided(usage);
+        question.tally.count_decided(standing.usage);
         Ok(Answer {
             decision: Arc::new(standing),
             from_ledger: false,
         })
     }
 
-    /// Asks the model and, when it cannot answer, its fall-backs in their order.
+    /// Asks the model and, when it cannot answer, its fall-backs in their order,
+    /// up to a door: whoever is behind it can always answer.
     async fn ask_in_turn(
         &self,
         question: &Question,
         passengers: &Passengers<Outcome>,
-    ) -> Result<(Arc<Route>, Answered), DecideError> {
+    ) -> Result<InTurn, DecideError> {
         let Request {
             model,
             fallback_models,
@@ -294,12 +316,18 @@ impl Decider {
         let mut left = fallback_models.iter();
         let mut model = model;
         loop {
+            if let Some(door) = self.routes.door(model)? {
+                let model = model.clone();
+                return Ok(InTurn::Door { door, model });
+            }
             let next = left.next();
             let (route, asked) = self
                 .ask_wherever_it_is(question, model, next.is_some(), passengers)
                 .await?;
             match (asked, next) {
-                (Ok(answered), _) => return Ok((route, answered)),
+                (Ok(answered), _) => {
+                    return Ok(InTurn::Answered(route, Box::new(answered)));
+                }
                 (Err(error), Some(next)) if error.lets_another_model_try() => {
                     tracing::info!(address = %question.address, %error, next, "asking a fall-back");
                     model = next;

@@ -10,8 +10,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::money::NanoDollars;
 
+/// The schema of any JSON object.
+const ANY_OBJECT: &str = r#"{"type":"object"}"#;
+
 /// Where a decision belongs: session / seat / index.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DecisionAddress {
     /// Content-derived id of the session.
     pub session_id: String,
@@ -28,7 +31,8 @@ impl fmt::Display for DecisionAddress {
 }
 
 /// Who says a message in a conversation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum Role {
     /// Instructions that stand above the conversation.
     System,
@@ -50,7 +54,7 @@ impl Role {
 }
 
 /// One message of a conversation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Message {
     /// Who says it.
     pub role: Role,
@@ -65,12 +69,28 @@ impl Message {
 }
 
 /// What a reply should look like, for providers with structured output.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ReplyFormat {
     /// Short name of the schema.
     pub name: String,
     /// The JSON Schema, as text.
     pub json_schema: String,
+}
+
+impl ReplyFormat {
+    /// Any JSON object: what chat protocols call `json_object`.
+    pub fn any_object() -> Self {
+        Self {
+            name: "json_object".to_owned(),
+            json_schema: ANY_OBJECT.to_owned(),
+        }
+    }
+
+    /// Whether any JSON object will do. A provider then has to ask for one
+    /// without a schema, since strict ones refuse this schema.
+    pub fn is_any_object(&self) -> bool {
+        self.json_schema == ANY_OBJECT
+    }
 }
 
 /// What is asked of a model. Everything in here is part of the digest.

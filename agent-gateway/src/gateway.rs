@@ -2,6 +2,8 @@
 //! service together, and drains at the end. Called by the command line, which
 //! serves it over a socket or, in one process, calls its service directly.
 
+mod asking;
+
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -18,6 +20,8 @@ use crate::complaint::Complaint;
 use crate::config::GatewayConfig;
 use crate::content_cache::{ContentCache, EmbeddedContentCache, RedisContentCache};
 use crate::deciding::{Decider, Memory, Outcome};
+use crate::doors::http::TeamTokens;
+use crate::doors::{DoorStore, EmbeddedDoors, RedisDoors};
 use crate::flights::Flights;
 use crate::ledger::{EmbeddedLedger, Ledger, LedgerError, RedisLedger};
 use crate::money::accounts::Money;
@@ -74,6 +78,7 @@ pub struct Gateway {
     pub(crate) flights: Arc<Flights<Outcome>>,
     pub(crate) reloads: Arc<Reloads>,
     pub(crate) tasks: Tasks,
+    pub(crate) team_tokens: Arc<TeamTokens>,
     store_answers: watch::Receiver<bool>,
 }
 
@@ -99,8 +104,9 @@ impl Gateway {
             Arc<dyn Limiter>,
             Arc<dyn Purse>,
             Arc<dyn ContentCache>,
+            Arc<dyn DoorStore>,
         );
-        let (ledger, limiter, purse, cache): Stores = match store {
+        let (ledger, limiter, purse, cache, doors): Stores = match store {
             Store::Embedded(path) => {
                 let beside = path.with_extension("content-cache.sqlite");
                 let ledger = EmbeddedLedger::open(&path)?;
@@ -110,6 +116,7 @@ impl Gateway {
                     Arc::new(EmbeddedLimiter::default()),
                     Arc::new(purse),
                     Arc::new(EmbeddedContentCache::at(&beside)),
+                    Arc::new(EmbeddedDoors::default()),
                 )
             }
             Store::Redis(url) => {
@@ -120,12 +127,14 @@ impl Gateway {
                 let ledger = RedisLedger::new(connection.clone());
                 let purse = RedisPurse::new(connection.clone());
                 let cache = RedisContentCache::new(connection.clone());
+                let doors = RedisDoors::new(connection.clone());
                 let limiter = RedisLimiter::new(connection);
                 (
                     Arc::new(ledger),
                     Arc::new(limiter),
                     Arc::new(purse),
                     Arc::new(cache),
+                    Arc::new(doors),
                 )
             }
         };
@@ -144,6 +153,7 @@ impl Gateway {
             money: Money::new(purse, &owner, tasks.shutdown_token()),
             routes,
             memory: Memory::new(cache),
+            doors,
             book: Book::default(),
             owner,
             named: AtomicU64::new(0),
@@ -157,6 +167,7 @@ impl Gateway {
             decider,
             flights,
             reloads: Arc::default(),
+            team_tokens: Arc::default(),
             store_answers,
             tasks,
         })

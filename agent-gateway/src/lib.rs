@@ -2,9 +2,9 @@
 //! here once and is recorded under its decision address before anyone acts on
 //! it. Read `deciding.rs` first: it is one decision from top to bottom.
 //!
-//! Workers come in through [`Gateway::service`]. The ledger and the limits have
-//! two back ends each behind a trait (embedded files, Redis); providers sit
-//! behind a third trait. What is public beside [`Gateway`] and its configuration
+//! Workers come in through [`Gateway::service`], everything else over HTTP
+//! ([`doors::http`]). The ledger, the limits and the doors have two back ends each
+//! behind a trait (embedded, Redis); providers sit behind a trait of their own. What is public beside [`Gateway`] and its configuration
 //! is there for tests of those traits. Nothing here knows games, sessions or agents.
 
 pub mod admission;
@@ -14,6 +14,7 @@ pub mod content_cache;
 mod decide_error;
 mod deciding;
 pub mod decision;
+pub mod doors;
 mod estimate;
 pub mod fairness;
 mod flights;

@@ -17,6 +17,7 @@ const QUOTA_WAIT: &str = "agon_gateway_quota_wait_seconds";
 const PROVIDER_TIME: &str = "agon_gateway_provider_seconds";
 const WAITING: &str = "agon_gateway_waiting";
 const IN_FLIGHT: &str = "agon_gateway_in_flight";
+const HTTP: &str = "agon_gateway_http_requests_total";
 const STORE_ANSWERS: &str = "agon_gateway_store_answers";
 const RELOADS: &str = "agon_gateway_configuration_reloads_total";
 const FAULTY: &str = "agon_gateway_configuration_faulty";
@@ -27,7 +28,7 @@ const RESERVED: &str = "agon_gateway_reserved_nanodollars_total";
 const SETTLED: &str = "agon_gateway_settled_nanodollars_total";
 
 /// All of them, for the process to describe at start.
-pub const METRICS: [Metric; 15] = [
+pub const METRICS: [Metric; 16] = [
     Metric::counter(
         HEDGES,
         "Slow calls that were made once more, by which call answered first (first, second)",
@@ -51,6 +52,10 @@ pub const METRICS: [Metric; 15] = [
     ),
     Metric::gauge(WAITING, "Calls waiting for quota now"),
     Metric::gauge(IN_FLIGHT, "Calls at providers now"),
+    Metric::counter(
+        HTTP,
+        "Requests answered by the HTTP door, by route and status (streams: that of their headers)",
+    ),
     Metric::gauge(
         STORE_ANSWERS,
         "1 while the shared store answers, 0 while it does not",
@@ -162,4 +167,10 @@ pub fn count_reload(outcome: &'static str) {
 /// Whether the configuration on disk cannot be used.
 pub fn set_configuration_faulty(faulty: bool) {
     metrics::gauge!(FAULTY).set(f64::from(u8::from(faulty)));
+}
+
+/// How the HTTP door answered a request.
+pub fn count_http(route: &str, status: u16) {
+    metrics::counter!(HTTP, "route" => route.to_owned(), "status" => status.to_string())
+        .increment(1);
 }

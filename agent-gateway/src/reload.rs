@@ -16,6 +16,7 @@ use parking_lot::Mutex;
 use tokio::sync::Notify;
 
 use crate::config::{ConfigError, GatewayConfig};
+use crate::doors::http::TokenError;
 use crate::gateway::Gateway;
 use crate::metrics;
 use crate::routes::AdoptError;
@@ -38,6 +39,9 @@ pub enum ReloadError {
         /// Its path.
         file: String,
     },
+    /// A token of a team cannot be used.
+    #[error(transparent)]
+    Token(#[from] TokenError),
     /// It cannot be put in the place of the one in use.
     #[error(transparent)]
     Adopt(#[from] AdoptError),
@@ -64,7 +68,10 @@ impl Gateway {
     /// # Errors
     /// It cannot be used; the one in use stays.
     pub fn adopt(&self, config: GatewayConfig) -> Result<Vec<String>, ReloadError> {
-        Ok(self.decider.routes.adopt(config)?)
+        let tokens = self.team_tokens.prepare(&config)?;
+        let mut changed = self.decider.routes.adopt(config)?;
+        changed.extend(self.team_tokens.put(tokens));
+        Ok(changed)
     }
 
     /// Watches a configuration file and the files it names until the gateway is

@@ -96,6 +96,9 @@ impl Routes {
         };
         let table = Table::new(config);
         for model in table.config.model_names() {
+            if let Ok(Some(_)) = table.door(model) {
+                continue;
+            }
             if let Err(error) = table.find(model, &means) {
                 tracing::warn!(model, error = %with_causes(&error), "model cannot be used");
             }
@@ -114,6 +117,11 @@ impl Routes {
     /// The route to a model.
     pub fn find(&self, model: &str) -> Result<Arc<Route>, RouteError> {
         self.table().find(model, &self.means)
+    }
+
+    /// The door behind which this model sits, if it is no provider's.
+    pub fn door(&self, model: &str) -> Result<Option<String>, RouteError> {
+        self.table().door(model)
     }
 
     /// The lanes opened so far, in order of provider and model.
@@ -152,6 +160,15 @@ impl Table {
                 .entry(model.to_owned())
                 .or_insert(route),
         ))
+    }
+
+    fn door(&self, model: &str) -> Result<Option<String>, RouteError> {
+        if self.by_model.read().contains_key(model) {
+            return Ok(None);
+        }
+        let resolved = self.config.resolve_without_keys(model)?;
+        let is_door = resolved.provider.kind == ProviderKind::Door;
+        Ok(is_door.then_some(resolved.model))
     }
 
     fn lane_of(&self, model: &ResolvedModel, means: &Means) -> Result<Arc<Lane>, RouteError> {

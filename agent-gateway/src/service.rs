@@ -12,21 +12,16 @@ use agon_proto::v1::{
 use agon_service_kit::status::{ErrorClass, to_status};
 use agon_service_kit::tasks::with_causes;
 use agon_service_kit::telemetry;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use tonic::{Request, Response, Status};
-use tracing::Instrument as _;
 
 use crate::admission::KeyOutlook;
 use crate::decide_error::DecideError;
-use crate::deciding::Question;
-use crate::flights::FlightError;
+use crate::doors::{answering, watching};
 use crate::gateway::Gateway;
 use crate::keys::PooledKey;
 use crate::lanes::Lane;
 use crate::ledger::FORGET_GRACE;
-use crate::money::quote::DecisionCost;
 use crate::wire;
 
 /// Serves a gateway.
@@ -62,10 +57,6 @@ impl AgentGatewayService for GatewayService {
         let (metadata, _, wire) = wire.into_parts();
         let (address, caller, request) =
             wire::read_request(wire).map_err(|error| status(ErrorClass::Invalid, &error))?;
-        let decider = &self.gateway.decider;
-        if decider.stopping.is_cancelled() {
-            return Err(status(ErrorClass::Unavailable, &DecideError::Stopping));
-        }
         let span = tracing::debug_span!(
             "decision",
             experiment_id = caller.experiment_id,
@@ -76,43 +67,12 @@ impl AgentGatewayService for GatewayService {
             purpose = caller.purpose,
         );
         telemetry::set_parent_from_metadata(&span, &metadata);
-        let digest = request.digest();
-        let flight = self
-            .gateway
-            .flights
-            .board(address.clone(), digest.clone(), |passengers| {
-                let decider = Arc::clone(decider);
-                let (address, digest) = (address.clone(), digest.clone());
-                let tally = decider.book.tally(&caller.experiment_id);
-                let question = Question {
-                    address,
-                    caller,
-                    request,
-                    digest,
-                    tally,
-                    paid: DecisionCost::default(),
-                    hedged: AtomicBool::new(false),
-                };
-                async move { decider.decide(question, passengers).await }.instrument(span)
-            });
-        match flight.await {
-            Ok(Ok(answer)) => Ok(Response::new(wire::write_decision(
+        match self.gateway.decide(address, caller, request, span).await {
+            Ok(answer) => Ok(Response::new(wire::write_decision(
                 &answer.decision,
                 answer.from_ledger,
             ))),
-            Ok(Err(error)) => Err(status(error.class(), error.as_ref())),
-            Err(FlightError::Conflict(other)) => {
-                let error = DecideError::conflict(&address, other, digest);
-                tracing::error!(%error, "one decision address was asked two questions");
-                Err(status(error.class(), &error))
-            }
-            Err(FlightError::Lost) if decider.stopping.is_cancelled() => {
-                Err(status(ErrorClass::Unavailable, &DecideError::Stopping))
-            }
-            Err(FlightError::Lost) => {
-                let message = format!("decision {address} was lost to a fault of the gateway");
-                Err(to_status(ErrorClass::Internal, message))
-            }
+            Err(error) => Err(status(error.class(), error.as_ref())),
         }
     }
 
@@ -185,16 +145,22 @@ impl AgentGatewayService for GatewayService {
 
     async fn watch_door(
         &self,
-        _wire: Request<WatchDoorRequest>,
+        wire: Request<WatchDoorRequest>,
     ) -> Result<Response<Self::WatchDoorStream>, Status> {
-        Err(Status::unimplemented("there are no doors yet"))
+        let wire = wire.into_inner();
+        let stream = watching::watch(&self.gateway, wire.door, wire.session_id);
+        Ok(Response::new(stream))
     }
 
     async fn answer_at_door(
         &self,
-        _wire: Request<AnswerAtDoorRequest>,
+        wire: Request<AnswerAtDoorRequest>,
     ) -> Result<Response<AnswerAtDoorResponse>, Status> {
-        Err(Status::unimplemented("there are no doors yet"))
+        let handed = wire::read_answer(wire.into_inner())
+            .map_err(|error| status(ErrorClass::Invalid, &error))?;
+        let answered = answering::answer(&self.gateway, &handed).await;
+        answered.map_err(|error| status(error.class(), &error))?;
+        Ok(Response::new(AnswerAtDoorResponse {}))
     }
 }
 

@@ -4,6 +4,7 @@
 use agon_proto::v1;
 
 use crate::decision::{Decision, DecisionAddress, Message, ReplyFormat, Request, Role, Usage};
+use crate::doors::{DoorAnswer, HandedAnswer, Listing, WaitingAsk};
 use crate::money::accounts::Costs;
 use crate::money::purse::{CostFilter, Scope};
 use crate::money::{DayError, NanoDollars};
@@ -23,6 +24,9 @@ pub struct Caller {
     pub replicate: Option<u64>,
     /// The most that the experiment may cost.
     pub experiment_budget: Option<NanoDollars>,
+    /// The session that it takes turns with others as; absent: that of the
+    /// address.
+    pub session: Option<String>,
 }
 
 /// A request that the wire allowed and we do not.
@@ -137,6 +141,7 @@ pub fn read_request(
         priority: wire.priority,
         replicate: wire.content_cache.map(|cache| cache.replicate),
         experiment_budget: wire.experiment_budget_nanodollars.map(NanoDollars),
+        session: None,
     };
     let request = Request {
         model: wire.model,
@@ -175,12 +180,70 @@ pub fn write_decision(decision: &Decision, from_ledger: bool) -> v1::DecideRespo
 /// Lists a decision with its address.
 pub fn write_recorded(address: DecisionAddress, decision: &Decision) -> v1::RecordedDecision {
     v1::RecordedDecision {
-        address: Some(v1::DecisionAddress {
-            session_id: address.session_id,
-            seat: address.seat,
-            index: address.index,
-        }),
+        address: Some(write_address(address)),
         decision: Some(write_decision(decision, true)),
+    }
+}
+
+fn write_address(address: DecisionAddress) -> v1::DecisionAddress {
+    v1::DecisionAddress {
+        session_id: address.session_id,
+        seat: address.seat,
+        index: address.index,
+    }
+}
+
+/// Shows what waits at a door.
+pub fn write_listing(listing: Listing) -> v1::WatchDoorResponse {
+    let asks = listing.asks.into_iter().map(|waiting| {
+        let WaitingAsk { ask, waiting } = waiting;
+        v1::DoorAsk {
+            address: Some(write_address(ask.address)),
+            request_digest: ask.digest.as_str().to_owned(),
+            messages: ask.messages.into_iter().map(write_message).collect(),
+            reply_format: ask.reply_format.map(|format| v1::ReplyFormat {
+                name: format.name,
+                json_schema: format.json_schema,
+            }),
+            purpose: ask.purpose,
+            experiment_id: ask.experiment_id,
+            waiting_ms: u64::try_from(waiting.as_millis()).unwrap_or(u64::MAX),
+        }
+    });
+    v1::WatchDoorResponse {
+        asks: asks.collect(),
+    }
+}
+
+/// Takes an answer at a door apart.
+pub fn read_answer(wire: v1::AnswerAtDoorRequest) -> Result<HandedAnswer, WireError> {
+    let address = read_address(wire.address.ok_or(WireError::MissingAddress)?)?;
+    let answered_by = if wire.answered_by.is_empty() {
+        wire.door.clone()
+    } else {
+        wire.answered_by
+    };
+    Ok(HandedAnswer {
+        door: wire.door,
+        address,
+        digest: wire.request_digest.into(),
+        team: None,
+        answer: DoorAnswer {
+            reply: wire.reply,
+            answered_by,
+        },
+    })
+}
+
+fn write_message(message: Message) -> v1::ChatMessage {
+    let role = match message.role {
+        Role::System => v1::MessageRole::System,
+        Role::User => v1::MessageRole::User,
+        Role::Assistant => v1::MessageRole::Assistant,
+    };
+    v1::ChatMessage {
+        role: role.into(),
+        content: message.content,
     }
 }
 
@@ -196,7 +259,8 @@ pub fn write_usage(usage: Usage) -> v1::TokenUsage {
     }
 }
 
-fn read_address(wire: v1::DecisionAddress) -> Result<DecisionAddress, WireError> {
+/// An address of the wire, checked.
+pub fn read_address(wire: v1::DecisionAddress) -> Result<DecisionAddress, WireError> {
     if wire.session_id.is_empty() {
         return Err(WireError::EmptySession);
     }

@@ -202,12 +202,14 @@ impl Decider {
     /// Where a question waits.
     pub(super) fn place(&self, question: &Question) -> Place {
         let caller = &question.caller;
+        let session = caller.session.as_ref();
+        let session = session.unwrap_or(&question.address.session_id).as_str();
         Place {
             team: Arc::from(caller.team.as_str()),
             weight: self.routes.config().team(&caller.team).weight,
             priority: caller.priority,
             experiment: Arc::from(caller.experiment_id.as_str()),
-            session: Arc::from(question.address.session_id.as_str()),
+            session: Arc::from(session),
         }
     }
 

@@ -71,6 +71,9 @@ impl Routes {
         for model in after.config.model_names() {
             let worked = before.by_model.read().contains_key(model);
             let known = before.config.model_names().any(|known| known == model);
+            if let Ok(Some(_)) = after.door(model) {
+                continue;
+            }
             let resolved = after.config.resolve_without_keys(model);
             let terms = resolved
                 .map_err(RouteError::from)

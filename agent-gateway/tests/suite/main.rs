@@ -5,6 +5,9 @@
 mod admission_contract;
 mod content_cache;
 mod decisions;
+mod doors;
+mod doors_decisions;
+mod doors_http;
 mod health;
 mod hedging;
 mod http;

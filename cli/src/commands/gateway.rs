@@ -6,7 +6,7 @@ mod status;
 
 use std::time::Duration;
 
-use agon_agent_gateway::{Gateway as RunningGateway, Store};
+use agon_agent_gateway::{Gateway as RunningGateway, Store, doors};
 use agon_service_kit::server::{self, Listener};
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use tonic::service::Routes;
@@ -14,6 +14,7 @@ use tonic::service::Routes;
 use crate::data_folder::ServiceFolder;
 use crate::failure::Failure;
 use crate::model_config::ModelArguments;
+use crate::output;
 use crate::role::{LogArguments, MetricsArguments, StoreArguments, announce, run_service, runtime};
 
 /// Calls at providers may finish within this time when the gateway stops.
@@ -45,6 +46,10 @@ struct Serve {
         value_name = "ADDRESS"
     )]
     listen: String,
+    /// Answer OpenAI's chat completions over HTTP here too, such as 127.0.0.1:7711;
+    /// beyond this machine teams need tokens
+    #[arg(long, env = "AGON_HTTP_LISTEN", value_name = "ADDRESS")]
+    http_listen: Option<String>,
     #[command(flatten)]
     models: ModelArguments,
     #[command(flatten)]
@@ -76,6 +81,11 @@ fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
         let listener = Listener::bind(&arguments.listen)
             .await
             .map_err(Failure::surroundings)?;
+        let http = match &arguments.http_listen {
+            Some(address) => Some(Listener::bind(address).await),
+            None => None,
+        };
+        let http = http.transpose().map_err(Failure::surroundings)?;
         let opened = RunningGateway::open(config, store).await;
         let gateway = opened.map_err(Failure::surroundings)?;
         arguments
@@ -87,6 +97,11 @@ fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
             on_hangup(&tasks, gateway.clone());
         }
         announce("gateway", &listener);
+        if let Some(http) = http {
+            let address = http.local_addr();
+            doors::http::serve(&tasks, &gateway, http).map_err(Failure::input)?;
+            output::print(&format!("agon gateway http listening on {address}"));
+        }
         let routes = Routes::new(gateway.service());
         server::serve_when(&tasks, "gateway", listener, routes, gateway.store_answers());
         let shutdown = tasks.shutdown_token();

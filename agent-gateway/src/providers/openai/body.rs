@@ -102,6 +102,7 @@ fn body_format(
     Ok(match how {
         StructuredOutput::None => None,
         StructuredOutput::JsonObject => Some(BodyFormat::JsonObject),
+        StructuredOutput::JsonSchema if format.is_any_object() => Some(BodyFormat::JsonObject),
         StructuredOutput::JsonSchema => {
             let schema = serde_json::from_str(&format.json_schema)
                 .map_err(|error| give_up(format!("the reply format is not JSON: {error}")))?;

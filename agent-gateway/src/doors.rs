@@ -1,0 +1,144 @@
+//! Doors: where decisions are asked of people and of other programs, and the
+//! HTTP face of the gateway. Owns the contract that both stores of open asks
+//! keep; an answer becomes a decision only in the ledger. Called by `deciding.rs`
+//! (asks and waits), by `service.rs` and by `http.rs` (watch and answer).
+
+pub(crate) mod answering;
+pub mod embedded;
+pub mod http;
+pub mod redis;
+pub(crate) mod watching;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::decision::{DecisionAddress, Message, ReplyFormat, RequestDigest};
+
+pub use embedded::EmbeddedDoors;
+pub use redis::RedisDoors;
+
+/// Keeps the asks that wait at doors. The order is always: `ask`, record what
+/// it answers in the ledger, `leave`.
+#[async_trait]
+pub trait DoorStore: Send + Sync {
+    /// Publishes an ask and waits for its answer, however long that takes. The
+    /// ask is open while this is awaited; whoever stops says so with `leave`. An
+    /// answer that was given while nobody waited for a moment is taken.
+    async fn ask(&self, ask: &OpenAsk) -> Result<DoorAnswer, DoorError>;
+
+    /// The asker waits no more. With `recorded` everything about the ask goes;
+    /// without, an answer that came at the last moment stays for who asks again.
+    async fn leave(&self, ask: &OpenAsk, recorded: bool) -> Result<(), DoorError>;
+
+    /// What waits at a door now, oldest first.
+    async fn list(&self, door: &str) -> Result<Listing, DoorError>;
+
+    /// Returns once a listing of the door may be of another version.
+    async fn changed(&self, door: &str, version: u64) -> Result<(), DoorError>;
+
+    /// Hands an answer to whoever waits. The first answer stands.
+    async fn answer(&self, answer: &HandedAnswer) -> Result<Handed, DoorError>;
+}
+
+/// A question at a door.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OpenAsk {
+    /// Name of the door.
+    pub door: String,
+    /// Where the answer belongs.
+    pub address: DecisionAddress,
+    /// Digest of the whole request.
+    pub digest: RequestDigest,
+    /// Who asks; over HTTP only this team may see and answer it.
+    pub team: String,
+    /// For which experiment.
+    pub experiment_id: String,
+    /// What the answer is for.
+    pub purpose: String,
+    /// The conversation.
+    pub messages: Vec<Message>,
+    /// What the answer should look like.
+    pub reply_format: Option<ReplyFormat>,
+}
+
+/// What somebody behind a door said.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DoorAnswer {
+    /// The text.
+    pub reply: String,
+    /// Who says it.
+    pub answered_by: String,
+}
+
+/// An answer on its way to whoever waits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HandedAnswer {
+    /// Name of the door.
+    pub door: String,
+    /// Which question.
+    pub address: DecisionAddress,
+    /// The digest of that question, so that nobody answers another by mistake.
+    pub digest: RequestDigest,
+    /// Only asks of this team; absent: of any.
+    pub team: Option<String>,
+    /// What is said.
+    pub answer: DoorAnswer,
+}
+
+/// What became of an answer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Handed {
+    /// It stands, now or since it was handed in before.
+    Stands,
+    /// Nobody asks that here.
+    NobodyAsks,
+    /// The address is asked, but with another request.
+    OtherRequest(RequestDigest),
+    /// Somebody was first, with other words.
+    AnsweredDifferently,
+}
+
+/// A question with its age.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct WaitingAsk {
+    /// The question.
+    pub ask: OpenAsk,
+    /// Since when it waits.
+    pub waiting: Duration,
+}
+
+/// What waits at a door at one moment.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// Two listings of one version are equal, but for the times.
+    pub version: u64,
+    /// Oldest first.
+    pub asks: Vec<WaitingAsk>,
+}
+
+/// What can go wrong with a store of asks.
+#[derive(Debug, thiserror::Error)]
+pub enum DoorError {
+    /// Redis did not do what it was asked.
+    #[error("cannot {operation} at door {door} in redis")]
+    Redis {
+        /// What was tried.
+        operation: &'static str,
+        /// Where.
+        door: String,
+        /// What the client says.
+        #[source]
+        source: ::redis::RedisError,
+    },
+    /// What is stored cannot be read back.
+    #[error("an entry of door {door} is damaged")]
+    Damaged {
+        /// Where.
+        door: String,
+        /// What is wrong with it.
+        #[source]
+        source: serde_json::Error,
+    },
+}

@@ -1,0 +1,85 @@
+//! Handing in an answer at a door: to whoever waits, or, when it was recorded
+//! meanwhile, to nobody, which is just as well. Refuses to change what stands.
+//! Called by `service.rs` and by `http/asks.rs`.
+
+use agon_service_kit::status::ErrorClass;
+
+use super::{DoorError, Handed, HandedAnswer};
+use crate::decision::{DecisionAddress, RequestDigest};
+use crate::gateway::Gateway;
+use crate::ledger::LedgerError;
+
+/// Why an answer was not taken.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum AnswerError {
+    #[error("nobody asks {address} at door {door} now, look again at what is asked there")]
+    NobodyAsks {
+        address: DecisionAddress,
+        door: String,
+    },
+    #[error("{address} is asked with request {asked}, not {answered}: read the question again")]
+    OtherRequest {
+        address: DecisionAddress,
+        asked: RequestDigest,
+        answered: RequestDigest,
+    },
+    #[error("{address} was answered differently before, and the first answer stands")]
+    AnsweredDifferently { address: DecisionAddress },
+    #[error(transparent)]
+    Door(#[from] DoorError),
+    #[error(transparent)]
+    Ledger(#[from] LedgerError),
+}
+
+impl AnswerError {
+    /// The row of the error table.
+    pub(crate) fn class(&self) -> ErrorClass {
+        match self {
+            Self::NobodyAsks { .. } => ErrorClass::NotFound,
+            Self::OtherRequest { .. } | Self::AnsweredDifferently { .. } => ErrorClass::NotFound,
+            Self::Door(DoorError::Redis { .. }) => ErrorClass::Unavailable,
+            Self::Door(DoorError::Damaged { .. }) => ErrorClass::Internal,
+            Self::Ledger(LedgerError::Damaged { .. }) => ErrorClass::Internal,
+            Self::Ledger(_) => ErrorClass::Unavailable,
+        }
+    }
+}
+
+/// Hands an answer in. Safe to repeat.
+pub(crate) async fn answer(gateway: &Gateway, handed: &HandedAnswer) -> Result<(), AnswerError> {
+    let address = handed.address.clone();
+    match gateway.decider.doors.answer(handed).await? {
+        Handed::Stands => Ok(()),
+        Handed::NobodyAsks => repeated(gateway, handed).await,
+        Handed::OtherRequest(asked) => Err(AnswerError::OtherRequest {
+            address,
+            asked,
+            answered: handed.digest.clone(),
+        }),
+        Handed::AnsweredDifferently => Err(AnswerError::AnsweredDifferently { address }),
+    }
+}
+
+/// Nobody asks, perhaps because this very answer has been recorded.
+async fn repeated(gateway: &Gateway, handed: &HandedAnswer) -> Result<(), AnswerError> {
+    let address = &handed.address;
+    let recorded = gateway.decider.ledger.list(&address.session_id).await?;
+    let standing = recorded.into_iter().find(|(known, _)| known == address);
+    match standing {
+        Some((_, decision)) if decision.request_digest != handed.digest => {
+            Err(AnswerError::OtherRequest {
+                address: address.clone(),
+                asked: decision.request_digest,
+                answered: handed.digest.clone(),
+            })
+        }
+        Some((_, decision)) if decision.reply == handed.answer.reply => Ok(()),
+        Some(_) => Err(AnswerError::AnsweredDifferently {
+            address: address.clone(),
+        }),
+        None => Err(AnswerError::NobodyAsks {
+            address: address.clone(),
+            door: handed.door.clone(),
+        }),
+    }
+}

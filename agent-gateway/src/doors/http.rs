@@ -1,0 +1,169 @@
+//! The HTTP face of the gateway: OpenAI's chat completions for anything that
+//! speaks them, and doors for external players. Owns listening, routes and who
+//! is let in; decisions are made where those of workers are, under the same
+//! keys, fairness and accounting. Started by the command line.
+
+mod asks;
+mod chat;
+mod faults;
+mod guests;
+mod models;
+mod reading;
+mod terms;
+mod tokens;
+mod writing;
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use agon_service_kit::server::Listener;
+use agon_service_kit::tasks::{TaskKind, Tasks};
+use axum::Router;
+use axum::extract::{DefaultBodyLimit, MatchedPath, Request};
+use axum::http::StatusCode;
+use axum::http::header::CONTENT_LENGTH;
+use axum::middleware::{Next, from_fn};
+use axum::response::{IntoResponse as _, Response};
+use axum::routing::{get, post};
+use axum::serve::ListenerExt as _;
+use serde_json::json;
+
+use crate::gateway::Gateway;
+use crate::metrics;
+use faults::Fault;
+
+pub use tokens::{TeamTokens, TokenError};
+
+/// The longest conversations of today's models, several times over. Every body
+/// in flight is in memory.
+const LARGEST_BODY_BYTES: usize = 16 * 1024 * 1024;
+
+/// Why the door does not open.
+#[derive(Debug, thiserror::Error)]
+pub enum HttpDoorError {
+    /// Whoever reaches the port could spend the teams' money.
+    #[error(
+        "the HTTP door at {address} can be reached from other machines and no team has a token: \
+         write tokens = [{{ env = \"NAME\" }}] under [teams.TEAM] of the gateway's configuration, \
+         or listen on 127.0.0.1"
+    )]
+    NoTokens {
+        /// Where it would listen.
+        address: SocketAddr,
+    },
+    /// The tokens are not as they should be.
+    #[error(transparent)]
+    Token(#[from] TokenError),
+}
+
+/// What all requests share.
+struct Door {
+    gateway: Gateway,
+    /// Only this machine reaches the port, so a gateway without tokens lets
+    /// everybody in.
+    loopback: bool,
+    named: AtomicU64,
+}
+
+impl Door {
+    /// A name that no request of any replica has had.
+    fn unique_name(&self) -> String {
+        let number = self.named.fetch_add(1, Ordering::Relaxed);
+        format!("{}-{number}", self.gateway.decider.owner)
+    }
+}
+
+/// Serves until shutdown; requests that wait for quota are sent away then.
+///
+/// # Errors
+/// Nobody could be told apart from anybody, or a token cannot be read.
+pub fn serve(tasks: &Tasks, gateway: &Gateway, listener: Listener) -> Result<(), HttpDoorError> {
+    let address = listener.local_addr();
+    let loopback = address.ip().is_loopback();
+    gateway.team_tokens.read(&gateway.decider.routes.config())?;
+    if gateway.team_tokens.is_empty() && !loopback {
+        return Err(HttpDoorError::NoTokens { address });
+    }
+    let door = Arc::new(Door {
+        gateway: gateway.clone(),
+        loopback,
+        named: AtomicU64::new(0),
+    });
+    let socket = listener.into_tokio().tap_io(|stream| {
+        // Only costs latency when it fails.
+        let _ = stream.set_nodelay(true);
+    });
+    let shutdown = tasks.shutdown_token();
+    tasks.spawn(TaskKind::SERVICE, "http door", async move {
+        axum::serve(socket, router(door))
+            .with_graceful_shutdown(shutdown.cancelled_owned())
+            .await
+    });
+    Ok(())
+}
+
+fn router(door: Arc<Door>) -> Router {
+    Router::new()
+        .route("/v1/chat/completions", post(chat::complete))
+        .route("/v1/models", get(models::list))
+        .route("/v1/models/{*id}", get(models::one))
+        .route("/v1/doors/{name}/asks", get(asks::list))
+        .route("/v1/doors/{name}/answers", post(asks::answer))
+        .route("/health", get(health))
+        .fallback(unknown_path)
+        .method_not_allowed_fallback(wrong_method)
+        .layer(DefaultBodyLimit::max(LARGEST_BODY_BYTES))
+        .layer(from_fn(refuse_large))
+        .layer(from_fn(count))
+        .with_state(door)
+}
+
+async fn count(request: Request, next: Next) -> Response {
+    // The pattern, not the path: what strangers ask for must not become labels.
+    let matched = request.extensions().get::<MatchedPath>();
+    let route = matched.map_or("unknown", MatchedPath::as_str).to_owned();
+    let response = next.run(request).await;
+    metrics::count_http(&route, response.status().as_u16());
+    response
+}
+
+/// Before anything is read; what hides its length is cut off while it is read.
+async fn refuse_large(request: Request, next: Next) -> Response {
+    let length = request.headers().get(CONTENT_LENGTH);
+    let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
+    if length.is_some_and(|length| length > LARGEST_BODY_BYTES as u64) {
+        return Fault::too_large().into_response();
+    }
+    next.run(request).await
+}
+
+async fn health(axum::extract::State(door): axum::extract::State<Arc<Door>>) -> Response {
+    if door.gateway.decider.stopping.is_cancelled() {
+        return Fault::stopping().into_response();
+    }
+    axum::Json(json!({ "status": "ok" })).into_response()
+}
+
+async fn unknown_path(request: Request) -> Fault {
+    let message = format!(
+        "there is nothing at {} {}; this gateway answers POST /v1/chat/completions, GET /v1/models, \
+         GET /v1/doors/NAME/asks and POST /v1/doors/NAME/answers",
+        request.method(),
+        request.uri().path()
+    );
+    Fault::new(StatusCode::NOT_FOUND, "unknown_url", message)
+}
+
+async fn wrong_method(request: Request) -> Fault {
+    let message = format!(
+        "{} does not take {}",
+        request.uri().path(),
+        request.method()
+    );
+    Fault::new(
+        StatusCode::METHOD_NOT_ALLOWED,
+        "method_not_allowed",
+        message,
+    )
+}

@@ -1,0 +1,152 @@
+//! Doors for external players over HTTP: what is asked, by long polling, and
+//! handing in answers. A team sees and answers its own asks only. Called by
+//! `http.rs`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agon_service_kit::status::ErrorClass;
+use agon_service_kit::tasks::with_causes;
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::rejection::{BytesRejection, QueryRejection};
+use axum::extract::{Path, Query, State};
+use axum::http::HeaderMap;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use tokio::time::Instant;
+
+use super::Door;
+use super::faults::Fault;
+use super::guests::Guest;
+use super::reading;
+use crate::decision::{DecisionAddress, ReplyFormat};
+use crate::doors::watching::only_session;
+use crate::doors::{DoorAnswer, DoorError, HandedAnswer, Listing, WaitingAsk, answering};
+
+/// Proxies cut what takes longer.
+const LONGEST_WAIT: Duration = Duration::from_secs(50);
+
+/// How to look.
+#[derive(Deserialize)]
+pub(super) struct Look {
+    /// How long to wait for something to answer ("20s").
+    #[serde(default, with = "humantime_serde")]
+    wait: Option<Duration>,
+    /// Only this session; empty: all.
+    #[serde(default)]
+    session: String,
+    /// The version that is known already: wait for another.
+    after: Option<String>,
+}
+
+/// An answer as it is sent.
+#[derive(Deserialize)]
+struct SentAnswer {
+    address: DecisionAddress,
+    request_digest: String,
+    reply: String,
+    #[serde(default)]
+    answered_by: String,
+}
+
+/// `GET /v1/doors/{name}/asks`.
+pub(super) async fn list(
+    State(door): State<Arc<Door>>,
+    guest: Guest,
+    Path(name): Path<String>,
+    look: Result<Query<Look>, QueryRejection>,
+) -> Result<Json<Value>, Fault> {
+    let Query(look) = look.map_err(|rejection| {
+        let message = format!("{rejection}; write ?wait=20s&session=ID&after=VERSION");
+        Fault::of_class(ErrorClass::Invalid, message)
+    })?;
+    let wait = look.wait.unwrap_or_default().min(LONGEST_WAIT);
+    let deadline = Instant::now() + wait;
+    let doors = &door.gateway.decider.doors;
+    loop {
+        let mut listing = doors.list(&name).await.map_err(|error| failed(&error))?;
+        let version = listing.version;
+        only_session(&mut listing, &look.session);
+        if let Some(team) = guest.only_team() {
+            listing.asks.retain(|waiting| waiting.ask.team == team);
+        }
+        let news = match &look.after {
+            Some(known) => *known != version.to_string(),
+            None => !listing.asks.is_empty(),
+        };
+        if news || Instant::now() >= deadline {
+            return Ok(Json(written(listing)));
+        }
+        let changed = tokio::time::timeout_at(deadline, doors.changed(&name, version));
+        tokio::select! {
+            changed = changed => {
+                if let Ok(Err(error)) = changed {
+                    return Err(failed(&error));
+                }
+            }
+            () = door.gateway.decider.stopping.cancelled() => return Err(Fault::stopping()),
+        }
+    }
+}
+
+/// `POST /v1/doors/{name}/answers`.
+pub(super) async fn answer(
+    State(door): State<Arc<Door>>,
+    guest: Guest,
+    Path(name): Path<String>,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Json<Value>, Fault> {
+    let body = body.map_err(|rejection| Fault::of_body(&rejection))?;
+    let sent: SentAnswer = reading::read_json(&headers, &body)?;
+    let answered_by = if sent.answered_by.is_empty() {
+        name.clone()
+    } else {
+        sent.answered_by
+    };
+    let handed = HandedAnswer {
+        door: name,
+        address: sent.address,
+        digest: sent.request_digest.into(),
+        team: guest.only_team().map(str::to_owned),
+        answer: DoorAnswer {
+            reply: sent.reply,
+            answered_by,
+        },
+    };
+    answering::answer(&door.gateway, &handed).await?;
+    Ok(Json(json!({})))
+}
+
+fn written(listing: Listing) -> Value {
+    let asks: Vec<Value> = listing.asks.into_iter().map(written_ask).collect();
+    json!({ "version": listing.version.to_string(), "asks": asks })
+}
+
+fn written_ask(waiting: WaitingAsk) -> Value {
+    let WaitingAsk { ask, waiting } = waiting;
+    json!({
+        "address": ask.address,
+        "request_digest": ask.digest,
+        "messages": ask.messages,
+        "reply_format": ask.reply_format.map(written_format),
+        "purpose": ask.purpose,
+        "experiment_id": ask.experiment_id,
+        "waiting_ms": u64::try_from(waiting.as_millis()).unwrap_or(u64::MAX),
+    })
+}
+
+fn written_format(format: ReplyFormat) -> Value {
+    let schema = serde_json::from_str(&format.json_schema);
+    let schema = schema.unwrap_or(Value::String(format.json_schema));
+    json!({ "name": format.name, "json_schema": schema })
+}
+
+fn failed(error: &DoorError) -> Fault {
+    let class = match error {
+        DoorError::Redis { .. } => ErrorClass::Unavailable,
+        DoorError::Damaged { .. } => ErrorClass::Internal,
+    };
+    Fault::of_class(class, with_causes(error))
+}

@@ -1,0 +1,176 @@
+//! Chat completions: reads a request, lets the gateway decide, writes the answer.
+//! A client that goes away while it waits for quota gives up its place; what is
+//! paid for is finished and recorded. A stream begins once the answer is there,
+//! or with comments that keep the connection alive. Called by `http.rs`.
+
+use std::collections::VecDeque;
+use std::convert::Infallible;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use agon_service_kit::telemetry;
+use axum::Json;
+use axum::body::Bytes;
+use axum::extract::State;
+use axum::extract::rejection::BytesRejection;
+use axum::http::HeaderMap;
+use axum::response::sse::{Event, KeepAlive, Sse};
+use axum::response::{IntoResponse as _, Response};
+use serde_json::Value;
+use tokio_stream::Stream;
+
+use super::Door;
+use super::faults::Fault;
+use super::guests::Guest;
+use super::reading::{self, Asked};
+use super::terms::Terms;
+use super::writing::Completion;
+use crate::decision::Request;
+
+/// What takes longer gets its headers before its answer, so that no client or
+/// proxy thinks nobody is there; what fails sooner gets its status.
+const HEADERS_WITHIN: Duration = Duration::from_secs(1);
+
+/// Proxies cut connections that are silent for half a minute or a minute.
+const COMMENT_EVERY: Duration = Duration::from_secs(10);
+
+type Deciding = Pin<Box<dyn Future<Output = Result<Completion, Fault>> + Send>>;
+
+/// `POST /v1/chat/completions`.
+pub(super) async fn complete(
+    State(door): State<Arc<Door>>,
+    guest: Guest,
+    headers: HeaderMap,
+    body: Result<Bytes, BytesRejection>,
+) -> Result<Response, Fault> {
+    let body = body.map_err(|rejection| Fault::of_body(&rejection))?;
+    let name = door.unique_name();
+    let mut terms = Terms::read(&headers, &guest, &name)?;
+    let fallback_models = std::mem::take(&mut terms.fallback_models);
+    let asked = reading::read(&headers, &body, fallback_models)?;
+    drop(body);
+    let Asked {
+        request,
+        stream,
+        include_usage,
+    } = asked;
+    let id = format!("chatcmpl-{name}");
+    let mut deciding: Deciding = Box::pin(decide(door, terms, request, headers, id));
+    if !stream {
+        let completion = deciding.await?;
+        return Ok((completion.headers(), Json(completion.whole())).into_response());
+    }
+    match tokio::time::timeout(HEADERS_WITHIN, &mut deciding).await {
+        Ok(completion) => {
+            let completion = completion?;
+            let events = Events::ready(&completion, include_usage);
+            Ok((completion.headers(), Sse::new(events)).into_response())
+        }
+        Err(_) => {
+            let alive = KeepAlive::new().interval(COMMENT_EVERY).text("waiting");
+            let events = Events::waiting(deciding, include_usage);
+            Ok(Sse::new(events).keep_alive(alive).into_response())
+        }
+    }
+}
+
+async fn decide(
+    door: Arc<Door>,
+    terms: Terms,
+    request: Request,
+    headers: HeaderMap,
+    id: String,
+) -> Result<Completion, Fault> {
+    let Terms {
+        address,
+        once,
+        caller,
+        ..
+    } = terms;
+    let span = tracing::debug_span!(
+        "decision",
+        experiment_id = caller.experiment_id,
+        session_id = address.session_id,
+        seat = address.seat,
+        decision = address.index,
+        team = caller.team,
+        purpose = caller.purpose,
+    );
+    let parent = headers.get("traceparent");
+    if let Some(parent) = parent.and_then(|parent| parent.to_str().ok()) {
+        telemetry::set_parent(&span, parent);
+    }
+    let gateway = &door.gateway;
+    let outcome = if once {
+        gateway.decide_once(address, caller, request, span).await
+    } else {
+        gateway.decide(address, caller, request, span).await
+    };
+    match outcome {
+        Ok(answer) => Ok(Completion::new(id, answer)),
+        Err(error) => Err(Fault::from(error.as_ref())),
+    }
+}
+
+/// The events of one stream. Dropping it leaves the decision.
+struct Events {
+    deciding: Option<Deciding>,
+    ready: VecDeque<Event>,
+    include_usage: bool,
+}
+
+impl Events {
+    /// The answer is there.
+    fn ready(completion: &Completion, include_usage: bool) -> Self {
+        Self {
+            deciding: None,
+            ready: events(completion, include_usage),
+            include_usage,
+        }
+    }
+
+    /// It is not; a comment goes first, so that the headers are sent.
+    fn waiting(deciding: Deciding, include_usage: bool) -> Self {
+        Self {
+            deciding: Some(deciding),
+            ready: VecDeque::from([Event::default().comment("waiting")]),
+            include_usage,
+        }
+    }
+}
+
+impl Stream for Events {
+    type Item = Result<Event, Infallible>;
+
+    fn poll_next(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        let this = self.get_mut();
+        if let Some(event) = this.ready.pop_front() {
+            return Poll::Ready(Some(Ok(event)));
+        }
+        let Some(deciding) = &mut this.deciding else {
+            return Poll::Ready(None);
+        };
+        let outcome = ready!(deciding.as_mut().poll(context));
+        this.deciding = None;
+        this.ready = match outcome {
+            Ok(completion) => events(&completion, this.include_usage),
+            // The status is sent; clients look for an error in a stream, too.
+            Err(fault) => VecDeque::from([data(&fault.body())]),
+        };
+        Poll::Ready(this.ready.pop_front().map(Ok))
+    }
+}
+
+fn events(completion: &Completion, include_usage: bool) -> VecDeque<Event> {
+    let chunks = completion.chunks(include_usage);
+    let mut events: VecDeque<Event> = chunks.iter().map(data).collect();
+    events.push_back(Event::default().data("[DONE]"));
+    events
+}
+
+fn data(value: &Value) -> Event {
+    Event::default().data(value.to_string())
+}

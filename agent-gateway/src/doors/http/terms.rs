@@ -1,0 +1,214 @@
+//! What a request says in `x-agon-*` headers: what it is counted for, and where
+//! its answer belongs. Puts the sessions that HTTP callers name into a space of
+//! their team's own, so that no token reads or fills another's ledger or a
+//! worker's. Called by `chat.rs`.
+
+use std::str::FromStr;
+
+use axum::http::HeaderMap;
+
+use super::faults::Fault;
+use super::guests::Guest;
+use crate::decision::DecisionAddress;
+use crate::wire::Caller;
+
+/// Long enough for a path of names, short enough for a key.
+const LONGEST_NAME: usize = 200;
+
+/// More fall-backs would hide that nothing works.
+const MOST_FALLBACKS: usize = 8;
+
+/// What the headers say.
+#[derive(Debug)]
+pub(super) struct Terms {
+    /// Where the answer belongs.
+    pub address: DecisionAddress,
+    /// The address was made up for this request and nobody will ask it again.
+    pub once: bool,
+    /// Who asks, and how it is counted.
+    pub caller: Caller,
+    /// Models to ask when the first cannot answer.
+    pub fallback_models: Vec<String>,
+}
+
+impl Terms {
+    /// Reads the headers; `fresh` names a decision that has no address.
+    pub(super) fn read(headers: &HeaderMap, guest: &Guest, fresh: &str) -> Result<Self, Fault> {
+        let team = as_one_part(&guest.team);
+        let session = name(headers, "x-agon-session")?;
+        let decision = name(headers, "x-agon-decision")?
+            .map(|text| read_decision(&text))
+            .transpose()?;
+        let once = decision.is_none();
+        let address = match decision {
+            Some((session, seat, index)) => DecisionAddress {
+                session_id: format!("http/{team}/{session}"),
+                seat,
+                index,
+            },
+            None => DecisionAddress {
+                session_id: format!("http-once/{team}/{fresh}"),
+                seat: 0,
+                index: 0,
+            },
+        };
+        let caller = Caller {
+            team: guest.team.clone(),
+            experiment_id: name(headers, "x-agon-experiment")?.unwrap_or_default(),
+            purpose: "http".to_owned(),
+            priority: number(headers, "x-agon-priority")?.unwrap_or_default(),
+            replicate: number(headers, "x-agon-replicate")?,
+            session: session.map(|session| format!("http/{team}/{session}")),
+            ..Caller::default()
+        };
+        Ok(Self {
+            address,
+            once,
+            caller,
+            fallback_models: fallbacks(headers)?,
+        })
+    }
+}
+
+/// `session/seat/index`; the session may hold slashes of its own.
+fn read_decision(text: &str) -> Result<(String, u32, u32), Fault> {
+    let mut parts = text.rsplitn(3, '/');
+    let index = parts.next().and_then(|part| part.parse().ok());
+    let seat = parts.next().and_then(|part| part.parse().ok());
+    match (parts.next(), seat, index) {
+        (Some(session), Some(seat), Some(index)) if !session.is_empty() => {
+            Ok((session.to_owned(), seat, index))
+        }
+        _ => Err(Fault::invalid(
+            "x-agon-decision",
+            "the header x-agon-decision must be session/seat/index, such as \"run-7/0/12\"",
+        )),
+    }
+}
+
+fn fallbacks(headers: &HeaderMap) -> Result<Vec<String>, Fault> {
+    let header = "x-agon-fallback";
+    let Some(text) = text(headers, header)? else {
+        return Ok(Vec::new());
+    };
+    let models = text.split(',').map(str::trim).filter(|one| !one.is_empty());
+    let models: Vec<String> = models.map(str::to_owned).collect();
+    if models.len() > MOST_FALLBACKS {
+        let message = format!("the header {header} may name {MOST_FALLBACKS} models at most");
+        return Err(Fault::invalid(header, message));
+    }
+    Ok(models)
+}
+
+fn number<T: FromStr>(headers: &HeaderMap, header: &'static str) -> Result<Option<T>, Fault> {
+    let Some(text) = text(headers, header)? else {
+        return Ok(None);
+    };
+    let number = text.trim().parse();
+    number.map(Some).map_err(|_| {
+        Fault::invalid(
+            header,
+            format!("the header {header} must be a whole number"),
+        )
+    })
+}
+
+fn name(headers: &HeaderMap, header: &'static str) -> Result<Option<String>, Fault> {
+    let Some(text) = text(headers, header)? else {
+        return Ok(None);
+    };
+    let plain = text.bytes().all(|byte| byte.is_ascii_graphic());
+    if text.is_empty() || text.len() > LONGEST_NAME || !plain {
+        let message = format!(
+            "the header {header} must be 1 to {LONGEST_NAME} letters, digits or signs without \
+             white space"
+        );
+        return Err(Fault::invalid(header, message));
+    }
+    Ok(Some(text.to_owned()))
+}
+
+fn text<'a>(headers: &'a HeaderMap, header: &'static str) -> Result<Option<&'a str>, Fault> {
+    let Some(value) = headers.get(header) else {
+        return Ok(None);
+    };
+    value.to_str().map(Some).map_err(|_| {
+        Fault::invalid(
+            header,
+            format!("the header {header} holds characters that headers cannot carry"),
+        )
+    })
+}
+
+/// A team's name without slashes, so that no two teams share a space.
+fn as_one_part(team: &str) -> String {
+    team.replace('%', "%25").replace('/', "%2F")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(team: &str, pairs: &[(&'static str, &str)]) -> Result<Terms, Fault> {
+        let headers = pairs.iter();
+        let headers = headers.map(|(name, value)| (name.parse().unwrap(), value.parse().unwrap()));
+        let guest = Guest {
+            team: team.to_owned(),
+            anybody: false,
+        };
+        Terms::read(&headers.collect(), &guest, "fresh-1")
+    }
+
+    #[test]
+    fn sessions_of_teams_never_meet() {
+        let named = |team: &str, decision: &str| {
+            let terms = read(team, &[("x-agon-decision", decision)]).unwrap();
+            terms.address.to_string()
+        };
+        assert_eq!(named("red", "run/0/1"), "http/red/run/0/1");
+        assert_eq!(named("red", "a/b/0/1"), "http/red/a/b/0/1");
+        assert_ne!(named("a/b", "c/0/1"), named("a", "b/c/0/1"));
+        assert_ne!(named("a/b", "c/0/1"), named("a%2Fb", "c/0/1"));
+        let fresh = read("red", &[]).unwrap();
+        assert!(fresh.once);
+        assert_eq!(fresh.address.session_id, "http-once/red/fresh-1");
+    }
+
+    #[test]
+    fn headers_say_what_a_request_is_counted_for() {
+        let terms = read(
+            "red",
+            &[
+                ("x-agon-experiment", "exp"),
+                ("x-agon-session", "s"),
+                ("x-agon-priority", "-3"),
+                ("x-agon-replicate", "7"),
+                ("x-agon-fallback", "a, b/c,"),
+            ],
+        )
+        .unwrap();
+        assert_eq!(terms.fallback_models, ["a", "b/c"]);
+        let caller = terms.caller;
+        assert_eq!((&*caller.team, &*caller.experiment_id), ("red", "exp"));
+        assert_eq!((caller.priority, caller.replicate), (-3, Some(7)));
+        assert_eq!(caller.session.as_deref(), Some("http/red/s"));
+    }
+
+    #[test]
+    fn malformed_headers_are_named() {
+        for (header, value) in [
+            ("x-agon-decision", "run/0"),
+            ("x-agon-decision", "/0/1"),
+            ("x-agon-decision", "run/-1/1"),
+            ("x-agon-priority", "high"),
+            ("x-agon-replicate", "-1"),
+            ("x-agon-session", ""),
+            ("x-agon-experiment", "two words"),
+            ("x-agon-fallback", "a,a,a,a,a,a,a,a,a"),
+        ] {
+            let fault = read("red", &[(header, value)]).unwrap_err();
+            assert_eq!(fault.param.as_deref(), Some(header), "{value}");
+            assert!(fault.message.contains(header), "{fault:?}");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Open asks in Redis, shared by all replicas: an answer handed to any of them
+//! reaches the one that waits. An ask stays while its replica tends it, on
+//! Redis's clock; what was answered stays a while for an asker who is away.
+//! Scripts `door_*` name the keys. Called through `DoorStore`.
+
+use std::time::Duration;
+
+use agon_service_kit::backoff::{DelayPolicy, Delays};
+use agon_service_kit::tasks::with_causes;
+use async_trait::async_trait;
+use redis::aio::ConnectionManager;
+use redis::{RedisError, Script, ScriptInvocation};
+
+use super::{DoorAnswer, DoorError, DoorStore, Handed, HandedAnswer, Listing, OpenAsk, WaitingAsk};
+use crate::complaint::Complaint;
+use crate::decision::RequestDigest;
+
+/// How long an ask outlives the last sign of its replica. Whoever watches sees
+/// a dead one's asks for so long.
+const OPEN_FOR: Duration = Duration::from_secs(10);
+
+/// How long an answer waits for an asker who was away when it came: longer than
+/// any restart.
+const ANSWER_KEPT: Duration = Duration::from_secs(3_600);
+
+/// Looks for an answer: quick for programs, gentle when a person thinks. The
+/// longest must stay well below [`OPEN_FOR`], since each look tends the ask.
+const LOOK_DELAYS: DelayPolicy = DelayPolicy {
+    initial: Duration::from_millis(20),
+    factor: 1.3,
+    cap: Duration::from_millis(500),
+    jitter: 0.2,
+    give_up_after: None,
+};
+
+/// Between looks for a change of what waits.
+const CHANGE_DELAY: Duration = Duration::from_millis(100);
+
+/// Asks that several replicas share.
+pub struct RedisDoors {
+    connection: ConnectionManager,
+    open_for: Duration,
+    away: Complaint,
+    publish: Script,
+    tend: Script,
+    leave: Script,
+    list: Script,
+    answer: Script,
+}
+
+impl RedisDoors {
+    /// Asks over a connection.
+    pub fn new(connection: ConnectionManager) -> Self {
+        Self {
+            connection,
+            open_for: OPEN_FOR,
+            away: Complaint::default(),
+            publish: Script::new(include_str!("../scripts/door_publish_v1.lua")),
+            tend: Script::new(include_str!("../scripts/door_tend_v1.lua")),
+            leave: Script::new(include_str!("../scripts/door_leave_v1.lua")),
+            list: Script::new(include_str!("../scripts/door_list_v1.lua")),
+            answer: Script::new(include_str!("../scripts/door_answer_v1.lua")),
+        }
+    }
+
+    /// Lets asks of a dead replica go sooner, so that tests need not wait.
+    pub fn with_open_for(mut self, open_for: Duration) -> Self {
+        self.open_for = open_for;
+        self
+    }
+
+    async fn publish(&self, ask: &OpenAsk) -> Result<Option<DoorAnswer>, DoorError> {
+        let door = &ask.door;
+        let text = serde_json::to_string(ask).map_err(damaged(door))?;
+        let mut invocation = at_door(&self.publish, door);
+        invocation
+            .arg(ask.address.to_string())
+            .arg(ask.digest.as_str())
+            .arg(text)
+            .arg(millis(self.open_for))
+            .arg(millis(ANSWER_KEPT * 2));
+        let answer: Option<String> = self.invoke("publish an ask", door, &invocation).await?;
+        answer.map(|text| read_answer(door, &text)).transpose()
+    }
+
+    async fn tend(&self, ask: &OpenAsk) -> Result<Tended, DoorError> {
+        let door = &ask.door;
+        let mut invocation = at_door(&self.tend, door);
+        invocation
+            .arg(ask.address.to_string())
+            .arg(ask.digest.as_str())
+            .arg(millis(self.open_for))
+            .arg(millis(ANSWER_KEPT * 2));
+        let result: Vec<String> = self.invoke("tend an ask", door, &invocation).await?;
+        match (result.first().map(String::as_str), result.get(1)) {
+            (Some("waiting"), _) => Ok(Tended::Waiting),
+            (Some("answered"), Some(text)) => Ok(Tended::Answered(read_answer(door, text)?)),
+            _ => Ok(Tended::Missing),
+        }
+    }
+
+    async fn look(&self, door: &str, known: Option<u64>) -> Result<Vec<String>, DoorError> {
+        let mut invocation = at_door(&self.list, door);
+        invocation.arg(known.map(|version| version.to_string()).unwrap_or_default());
+        self.invoke("list asks", door, &invocation).await
+    }
+
+    async fn invoke<T: redis::FromRedisValue>(
+        &self,
+        operation: &'static str,
+        door: &str,
+        invocation: &ScriptInvocation<'_>,
+    ) -> Result<T, DoorError> {
+        let mut connection = self.connection.clone();
+        let result = invocation.invoke_async(&mut connection).await;
+        result.map_err(|source: RedisError| DoorError::Redis {
+            operation,
+            door: door.to_owned(),
+            source,
+        })
+    }
+}
+
+enum Tended {
+    Waiting,
+    Answered(DoorAnswer),
+    Missing,
+}
+
+#[async_trait]
+impl DoorStore for RedisDoors {
+    async fn ask(&self, ask: &OpenAsk) -> Result<DoorAnswer, DoorError> {
+        if let Some(answer) = self.publish(ask).await? {
+            return Ok(answer);
+        }
+        let mut delays = Delays::new(LOOK_DELAYS);
+        loop {
+            tokio::time::sleep(delays.next_delay().unwrap_or(LOOK_DELAYS.cap)).await;
+            let looked = match self.tend(ask).await {
+                Ok(Tended::Answered(answer)) => return Ok(answer),
+                Ok(Tended::Waiting) => continue,
+                Ok(Tended::Missing) => self.publish(ask).await,
+                Err(error) => Err(error),
+            };
+            match looked {
+                Ok(Some(answer)) => return Ok(answer),
+                Ok(None) => {}
+                // A person should not have to be asked again because Redis was away.
+                Err(error @ DoorError::Redis { .. }) => {
+                    if let Some(failures) = self.away.note() {
+                        let error = with_causes(&error);
+                        tracing::warn!(error, failures, "asks at doors wait for redis");
+                    }
+                }
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    async fn leave(&self, ask: &OpenAsk, recorded: bool) -> Result<(), DoorError> {
+        let mut invocation = at_door(&self.leave, &ask.door);
+        invocation
+            .arg(ask.address.to_string())
+            .arg(ask.digest.as_str())
+            .arg(if recorded { "1" } else { "0" });
+        let _gone: i64 = self.invoke("leave", &ask.door, &invocation).await?;
+        Ok(())
+    }
+
+    async fn list(&self, door: &str) -> Result<Listing, DoorError> {
+        let mut result = self.look(door, None).await?.into_iter();
+        let mut number = || result.next().and_then(|text| text.parse().ok());
+        let (version, now_ms) = (number().unwrap_or(0), number().unwrap_or(0));
+        let mut asks = Vec::new();
+        for entry in result {
+            asks.push(read_entry(door, &entry, now_ms)?);
+        }
+        asks.sort_by(|left: &WaitingAsk, right| {
+            let ages = right.waiting.cmp(&left.waiting);
+            ages.then_with(|| left.ask.address.cmp(&right.ask.address))
+        });
+        Ok(Listing { version, asks })
+    }
+
+    async fn changed(&self, door: &str, version: u64) -> Result<(), DoorError> {
+        while self.look(door, Some(version)).await?.len() == 1 {
+            tokio::time::sleep(CHANGE_DELAY).await;
+        }
+        Ok(())
+    }
+
+    async fn answer(&self, handed: &HandedAnswer) -> Result<Handed, DoorError> {
+        let door = &handed.door;
+        let text = serde_json::to_string(&handed.answer).map_err(damaged(door))?;
+        let mut invocation = at_door(&self.answer, door);
+        invocation
+            .arg(handed.address.to_string())
+            .arg(handed.digest.as_str())
+            .arg(text)
+            .arg(handed.team.as_deref().unwrap_or_default())
+            .arg(millis(ANSWER_KEPT))
+            .arg(millis(ANSWER_KEPT * 2));
+        let mut result: Vec<String> = self.invoke("answer", door, &invocation).await?;
+        let detail = if result.len() > 1 { result.pop() } else { None };
+        match (result.first().map(String::as_str), detail) {
+            (Some("taken"), _) => Ok(Handed::Stands),
+            (Some("other"), Some(digest)) => Ok(Handed::OtherRequest(RequestDigest::from(digest))),
+            (Some("answered"), Some(text)) => {
+                let same = read_answer(door, &text)?.reply == handed.answer.reply;
+                Ok(if same {
+                    Handed::Stands
+                } else {
+                    Handed::AnsweredDifferently
+                })
+            }
+            _ => Ok(Handed::NobodyAsks),
+        }
+    }
+}
+
+/// The braces keep the keys of a door on one node of a cluster.
+fn at_door<'a>(script: &'a Script, door: &str) -> ScriptInvocation<'a> {
+    let mut invocation = script.prepare_invoke();
+    for part in ["asks", "answers", "until", "version"] {
+        invocation.key(format!("agon:door:{{{door}}}:{part}"));
+    }
+    invocation
+}
+
+fn read_entry(door: &str, entry: &str, now_ms: u64) -> Result<WaitingAsk, DoorError> {
+    let mut parts = entry.splitn(3, ' ');
+    let asked_ms = parts.next().and_then(|text| text.parse().ok());
+    let text = parts.nth(1).unwrap_or_default();
+    let ask = serde_json::from_str(text).map_err(damaged(door))?;
+    let waiting = now_ms.saturating_sub(asked_ms.unwrap_or(now_ms));
+    Ok(WaitingAsk {
+        ask,
+        waiting: Duration::from_millis(waiting),
+    })
+}
+
+fn read_answer(door: &str, text: &str) -> Result<DoorAnswer, DoorError> {
+    serde_json::from_str(text).map_err(damaged(door))
+}
+
+fn damaged(door: &str) -> impl Fn(serde_json::Error) -> DoorError {
+    move |source| DoorError::Damaged {
+        door: door.to_owned(),
+        source,
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}

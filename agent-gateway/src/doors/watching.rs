@@ -1,0 +1,91 @@
+//! The stream of what waits at a door, for the gRPC service: one message at
+//! once and one whenever something has changed. Ends when the gateway stops or
+//! the store fails, never by itself. Called by `service.rs`.
+
+use agon_proto::v1::WatchDoorResponse;
+use agon_service_kit::status::{ErrorClass, to_status};
+use agon_service_kit::tasks::{TaskKind, with_causes};
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::ReceiverStream;
+use tonic::Status;
+use tonic::codegen::BoxStream;
+
+use super::{DoorError, DoorStore, Listing};
+use crate::gateway::Gateway;
+use crate::wire;
+
+/// One message waits for a slow watcher; what comes after is read fresh.
+const MAILBOX: usize = 1;
+
+type Message = Result<WatchDoorResponse, Status>;
+
+/// Watches a door; an empty session means all.
+pub(crate) fn watch(
+    gateway: &Gateway,
+    door: String,
+    session_id: String,
+) -> BoxStream<WatchDoorResponse> {
+    let (messages, stream) = mpsc::channel(MAILBOX);
+    let doors = gateway.decider.doors.clone();
+    let stopping = gateway.decider.stopping.clone();
+    gateway
+        .tasks
+        .spawn(TaskKind::WORK, "door watch", async move {
+            let last = tokio::select! {
+                failed = send_changes(doors.as_ref(), &door, &session_id, &messages) => failed,
+                () = messages.closed() => None,
+                () = stopping.cancelled() => {
+                    Some(to_status(ErrorClass::Unavailable, "the gateway is stopping"))
+                }
+            };
+            if let Some(status) = last {
+                // A watcher that is gone needs no reason.
+                let _ = messages.try_send(Err(status));
+            }
+        });
+    Box::pin(ReceiverStream::new(stream))
+}
+
+async fn send_changes(
+    doors: &dyn DoorStore,
+    door: &str,
+    session_id: &str,
+    messages: &mpsc::Sender<Message>,
+) -> Option<Status> {
+    let mut shown: Option<Vec<_>> = None;
+    loop {
+        let mut listing = match doors.list(door).await {
+            Ok(listing) => listing,
+            Err(error) => return Some(failed(&error)),
+        };
+        let version = listing.version;
+        only_session(&mut listing, session_id);
+        let names = |listing: &Listing| -> Vec<_> {
+            let asks = listing.asks.iter();
+            asks.map(|waiting| (waiting.ask.address.clone(), waiting.ask.digest.clone()))
+                .collect()
+        };
+        // Other doors and other sessions change the version too.
+        let seen = Some(names(&listing));
+        if seen != shown {
+            shown = seen;
+            let message = wire::write_listing(listing);
+            messages.send(Ok(message)).await.ok()?;
+        }
+        if let Err(error) = doors.changed(door, version).await {
+            return Some(failed(&error));
+        }
+    }
+}
+
+/// Leaves out what other sessions ask.
+pub(crate) fn only_session(listing: &mut Listing, session_id: &str) {
+    let asked = |id: &str| session_id.is_empty() || id == session_id;
+    listing
+        .asks
+        .retain(|waiting| asked(&waiting.ask.address.session_id));
+}
+
+fn failed(error: &DoorError) -> Status {
+    to_status(ErrorClass::Unavailable, with_causes(error))
+}

@@ -1,0 +1,113 @@
+//! The one way to a decision, for every face of the gateway: joins or starts the
+//! flight to an address and tells what came of it. A caller that drops the future
+//! leaves the flight; what is paid for goes on. Called by `service.rs` and by the
+//! HTTP door.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use agon_service_kit::tasks::{TaskKind, with_causes};
+use tracing::{Instrument as _, Span};
+
+use super::Gateway;
+use crate::decide_error::DecideError;
+use crate::deciding::{Answer, Outcome, Question};
+use crate::decision::{DecisionAddress, Request};
+use crate::flights::FlightError;
+use crate::money::quote::DecisionCost;
+use crate::wire::Caller;
+
+/// Nobody asks again under an address made up for one request; it stays only so
+/// long that somebody can look at what just happened.
+const ONCE_GRACE: Duration = Duration::from_secs(60);
+
+impl Gateway {
+    /// Decides, or answers with what was decided. The span stands for the
+    /// decision in traces.
+    ///
+    /// # Errors
+    /// As the README's table has it.
+    pub(crate) async fn decide(
+        &self,
+        address: DecisionAddress,
+        caller: Caller,
+        request: Request,
+        span: Span,
+    ) -> Outcome {
+        self.board(address, caller, request, span, false).await
+    }
+
+    /// As [`Gateway::decide`], for an address in a session of its own that nobody
+    /// will ask again: it is recorded as any other and forgotten soon after.
+    pub(crate) async fn decide_once(
+        &self,
+        address: DecisionAddress,
+        caller: Caller,
+        request: Request,
+        span: Span,
+    ) -> Outcome {
+        self.board(address, caller, request, span, true).await
+    }
+
+    async fn board(
+        &self,
+        address: DecisionAddress,
+        caller: Caller,
+        request: Request,
+        span: Span,
+        once: bool,
+    ) -> Outcome {
+        if self.decider.stopping.is_cancelled() {
+            return Err(Arc::new(DecideError::Stopping));
+        }
+        let digest = request.digest();
+        let flight = self
+            .flights
+            .board(address.clone(), digest.clone(), |passengers| {
+                let gateway = self.clone();
+                let tally = self.decider.book.tally(&caller.experiment_id);
+                let question = Question {
+                    address: address.clone(),
+                    caller,
+                    request,
+                    digest: digest.clone(),
+                    tally,
+                    paid: DecisionCost::default(),
+                    hedged: AtomicBool::new(false),
+                };
+                async move {
+                    let session_id = once.then(|| question.address.session_id.clone());
+                    let outcome = gateway.decider.decide(question, passengers).await;
+                    gateway.forget_later(session_id, &outcome);
+                    outcome
+                }
+                .instrument(span)
+            });
+        let error = match flight.await {
+            Ok(outcome) => return outcome,
+            Err(FlightError::Conflict(other)) => {
+                let error = DecideError::conflict(&address, other, digest);
+                tracing::error!(%error, "one decision address was asked two questions");
+                error
+            }
+            Err(FlightError::Lost) if self.decider.stopping.is_cancelled() => DecideError::Stopping,
+            Err(FlightError::Lost) => DecideError::Lost { address },
+        };
+        Err(Arc::new(error))
+    }
+
+    /// Beside the answer, which does not wait for it.
+    fn forget_later(&self, session_id: Option<String>, outcome: &Result<Answer, Arc<DecideError>>) {
+        let Some(session_id) = session_id.filter(|_| outcome.is_ok()) else {
+            return;
+        };
+        let ledger = Arc::clone(&self.decider.ledger);
+        self.tasks
+            .spawn(TaskKind::WORK, "forget a decision", async move {
+                if let Err(error) = ledger.forget(&[session_id], ONCE_GRACE).await {
+                    tracing::warn!(error = %with_causes(&error), "decision not forgotten");
+                }
+            });
+    }
+}
