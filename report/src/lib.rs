@@ -10,7 +10,7 @@ pub mod session;
 pub mod summary;
 
 pub use leaderboard::Leaderboard;
-pub use money::dollars;
+pub use money::{dollars, exact_dollars};
 pub use results::ResultColumns;
 pub use session::{Session, SessionError};
 pub use summary::Summary;

@@ -2,13 +2,15 @@
 //! random interleavings, a thousand at once, death by kill -9.
 
 use std::io::{BufRead, BufReader};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agon_agent_gateway::decision::Usage;
-use agon_agent_gateway::ledger::{EmbeddedLedger, Ledger};
+use agon_agent_gateway::ledger::embedded::Clock;
+use agon_agent_gateway::ledger::{EmbeddedLedger, Ledger, LedgerError};
 use agon_agent_gateway::money::purse::{
     Account, Attempt, Bill, Budgets, CostFilter, CostRow, EmbeddedPurse, Hold, Purse, RedisPurse,
     Scope, Shortage, Standing, Verdict,
@@ -53,17 +55,29 @@ impl EmbeddedGround {
     }
 }
 
+/// A process that another test is just starting has our files open for a moment,
+/// and their locks with them.
+fn open_ledger(path: &Path, clock: Clock) -> EmbeddedLedger {
+    let began = Instant::now();
+    loop {
+        match EmbeddedLedger::open_with_clock(path, Arc::clone(&clock)) {
+            Err(LedgerError::InUse { .. }) if began.elapsed() < Duration::from_secs(10) => {
+                std::thread::yield_now();
+            }
+            opened => return opened.unwrap(),
+        }
+    }
+}
+
 #[async_trait]
 impl Ground for EmbeddedGround {
     async fn open(&self) -> Arc<dyn Purse> {
         let ledger = {
             let mut open = self.ledger.lock();
             let now_ms = Arc::clone(&self.now_ms);
-            let clock = Arc::new(move || now_ms.load(Ordering::SeqCst));
+            let clock: Clock = Arc::new(move || now_ms.load(Ordering::SeqCst));
             let path = self.folder.path().join("ledger.sqlite");
-            let ledger = open.get_or_insert_with(|| {
-                Arc::new(EmbeddedLedger::open_with_clock(&path, clock).unwrap())
-            });
+            let ledger = open.get_or_insert_with(|| Arc::new(open_ledger(&path, clock)));
             Arc::clone(ledger)
         };
         Arc::new(EmbeddedPurse::open(&ledger).await.unwrap())
@@ -670,7 +684,7 @@ const VICTIM: &str = "AGON_TEST_PURSE_VICTIM";
 #[tokio::test]
 async fn killed_process_loses_no_cost_it_settled_and_no_hold() {
     if let Some(path) = std::env::var_os(VICTIM) {
-        return spend_until_killed(std::path::Path::new(&path)).await;
+        return spend_until_killed(Path::new(&path)).await;
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.sqlite");
@@ -701,7 +715,7 @@ async fn killed_process_loses_no_cost_it_settled_and_no_hold() {
     assert_eq!(cost_of(&rows(&purse).await), spent);
 }
 
-async fn spend_until_killed(path: &std::path::Path) {
+async fn spend_until_killed(path: &Path) {
     let ledger = EmbeddedLedger::open(path).unwrap();
     let purse = EmbeddedPurse::open(&ledger).await.unwrap();
     // This call never comes back.

@@ -1,7 +1,8 @@
-//! `agon gateway`: the agent gateway as a service, and `agon gateway status`, which
-//! asks a running one. Wires configuration, ledger and listener; calls no model
+//! `agon gateway`: the agent gateway as a service, and `agon gateway status` and
+//! `costs`, which ask a running one. Wires configuration, ledger and listener; calls no model
 //! itself. Started by `commands.rs`.
 
+mod costs;
 mod status;
 
 use std::time::Duration;
@@ -34,6 +35,8 @@ pub struct Gateway {
 enum Ask {
     /// Show what a running gateway is doing: teams, keys, limits, waiting
     Status(status::Status),
+    /// Show what was spent, by team, day, model or experiment, and how budgets stand
+    Costs(costs::Costs),
 }
 
 #[derive(Debug, clap::Args)]
@@ -58,10 +61,11 @@ struct Serve {
     metrics: MetricsArguments,
 }
 
-/// Serves until told to stop, or shows the status of a running one.
+/// Serves until told to stop, or asks a running one.
 pub fn run(arguments: &Gateway, log: &LogArguments) -> Result<(), Failure> {
     match &arguments.ask {
         Some(Ask::Status(arguments)) => runtime()?.block_on(status::run(arguments)),
+        Some(Ask::Costs(arguments)) => runtime()?.block_on(costs::run(arguments)),
         None => serve(&arguments.serve, log),
     }
 }
