@@ -183,6 +183,11 @@ impl GatewayConfig {
         self.providers.keys().map(String::as_str)
     }
 
+    /// The price in a model's own section.
+    pub fn own_price(&self, model: &str) -> Option<PriceSection> {
+        self.models.get(model)?.price
+    }
+
     /// Names of the configured models, in order.
     pub fn model_names(&self) -> impl Iterator<Item = &str> {
         self.models.keys().map(String::as_str)

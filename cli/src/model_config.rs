@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use agon_agent_gateway::config::StructuredOutput;
+use agon_agent_gateway::config::{PriceSection, StructuredOutput};
 use agon_agent_gateway::keys::KeySource;
 use agon_agent_gateway::{GatewayConfig, ModelSection, ProviderSection};
 
@@ -113,6 +113,11 @@ pub fn add_server<'a>(
     for model in models {
         let section = ModelSection {
             provider: provider.to_owned(),
+            // Wherever it is asked, a model costs what its own section says.
+            price: match model {
+                SIMULATED => Some(PriceSection::FREE),
+                _ => config.own_price(model),
+            },
             structured_output: Some(StructuredOutput::JsonSchema),
             seed: Some(true),
             ..ModelSection::default()

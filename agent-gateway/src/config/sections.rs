@@ -245,6 +245,16 @@ pub struct LongPromptSection {
 }
 
 impl PriceSection {
+    /// Nobody sends a bill.
+    pub const FREE: Self = Self {
+        input_per_million_dollars: NanoDollars(0),
+        output_per_million_dollars: NanoDollars(0),
+        cached_input_per_million_dollars: None,
+        cache_write_per_million_dollars: None,
+        reasoning_per_million_dollars: None,
+        long_prompt: None,
+    };
+
     /// The price, with what was left out filled in.
     pub fn price(&self) -> Price {
         let (input, output) = (
