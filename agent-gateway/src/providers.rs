@@ -102,6 +102,8 @@ pub struct Refusal {
     /// The provider may have done the work all the same (a time-out), so that
     /// the call stays charged with its estimate.
     pub maybe_used: bool,
+    /// It has too much to do: it says so (503, 529), or did not answer in time.
+    pub overloaded: bool,
     /// What its headers say about the key's quota. In a box, since a refusal is
     /// handed on by value many times.
     pub signals: Box<Signals>,
@@ -114,6 +116,7 @@ impl Refusal {
             remedy,
             reason: reason.into(),
             maybe_used: false,
+            overloaded: false,
             signals: Box::default(),
         }
     }

@@ -319,8 +319,8 @@ fn said_of_the_server(outcome: &Result<Reply, Refusal>) -> CallOutcome {
         },
         Err(refusal) => match refusal.remedy {
             Remedy::HoldKey(_) => CallOutcome::TooMany,
-            Remedy::Retry(_) => CallOutcome::Overloaded,
-            Remedy::RetryUnreadable => CallOutcome::Failed,
+            Remedy::Retry(_) if refusal.overloaded => CallOutcome::Overloaded,
+            Remedy::Retry(_) | Remedy::RetryUnreadable => CallOutcome::Failed,
             Remedy::QuarantineKey
             | Remedy::RetryOtherKey
             | Remedy::AskWithLess

@@ -138,6 +138,7 @@ mod tests {
             remedy,
             reason: "why".to_owned(),
             maybe_used: false,
+            overloaded: false,
             signals: Box::default(),
         }
     }

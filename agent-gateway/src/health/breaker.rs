@@ -17,6 +17,9 @@ pub struct BreakerSettings {
     /// It opens after so many failures in a row. Default 5: single failures are
     /// usual, five in a row are not.
     pub failures_in_a_row: u32,
+    /// But not when there was an answer so recently: among hundreds of calls a
+    /// second five failures in a row come by chance. Default 1 s.
+    pub without_answer: Duration,
     /// It also opens when calls fail too often over this time. Default 30 s.
     pub window: Duration,
     /// The share of failed calls, from 0 to 1, that is too often. Default 0.5.
@@ -35,6 +38,7 @@ impl Default for BreakerSettings {
     fn default() -> Self {
         Self {
             failures_in_a_row: 5,
+            without_answer: Duration::from_secs(1),
             window: Duration::from_secs(30),
             failure_share: 0.5,
             fewest_calls: 20,
@@ -84,6 +88,7 @@ pub struct Breaker {
 enum State {
     Closed {
         in_a_row: u32,
+        answered: Option<Instant>,
         recent: Recent,
     },
     Open {
@@ -143,8 +148,13 @@ impl Breaker {
             return;
         }
         match &mut self.state {
-            State::Closed { in_a_row, recent } => {
+            State::Closed {
+                in_a_row,
+                answered,
+                recent,
+            } => {
                 *in_a_row = 0;
+                *answered = Some(now);
                 recent.note(now, false);
             }
             State::Open { lasts, .. } => {
@@ -161,13 +171,21 @@ impl Breaker {
         }
         let settings = self.settings;
         match &mut self.state {
-            State::Closed { in_a_row, recent } => {
+            State::Closed {
+                in_a_row,
+                answered,
+                recent,
+            } => {
                 *in_a_row += 1;
                 recent.note(now, true);
                 let (calls, failures) = recent.count(now);
                 let too_often = calls >= settings.fewest_calls
                     && f64::from(failures) >= f64::from(calls) * settings.failure_share;
-                if *in_a_row >= settings.failures_in_a_row || too_often {
+                let silent = answered.is_none_or(|answered| {
+                    now.saturating_duration_since(answered) >= settings.without_answer
+                });
+                let none_answers = *in_a_row >= settings.failures_in_a_row && silent;
+                if none_answers || too_often {
                     self.open(self.first_open(now), now);
                 }
             }
@@ -220,6 +238,7 @@ impl State {
     fn closed(settings: &BreakerSettings) -> Self {
         State::Closed {
             in_a_row: 0,
+            answered: None,
             recent: Recent::new(settings.window),
         }
     }

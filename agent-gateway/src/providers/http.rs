@@ -142,6 +142,7 @@ async fn read_body(mut response: reqwest::Response) -> Result<Vec<u8>, Refusal> 
 fn of_transport(error: &reqwest::Error) -> Refusal {
     Refusal {
         maybe_used: !error.is_connect(),
+        overloaded: error.is_timeout(),
         ..Refusal::new(Remedy::Retry(None), shortened(&with_causes(error)))
     }
 }

@@ -14,6 +14,9 @@ use super::{Refusal, Remedy, Reply};
 /// A gateway on the way lost patience; the server behind it may have answered.
 const MAYBE_USED: [u16; 2] = [504, 524];
 
+/// Statuses of a server that has too much to do.
+const OVERLOADED: [u16; 4] = [503, 504, 524, 529];
+
 /// What an error inside a success is when it does not say.
 const BAD_GATEWAY: u16 = 502;
 
@@ -115,6 +118,7 @@ pub(super) fn act(
     };
     Err(Refusal {
         maybe_used: MAYBE_USED.contains(&status.as_u16()),
+        overloaded: OVERLOADED.contains(&status.as_u16()),
         ..Refusal::new(remedy(meaning, after), reason)
     })
 }
@@ -153,10 +157,12 @@ pub(super) fn inside_success(rules: &[Rule], incoming: &Incoming, said: Said) ->
         return Some(unreadable(reason));
     }
     let status = said.codes.iter().find_map(|code| code.parse().ok());
-    let meaning = meaning(rules, status.unwrap_or(BAD_GATEWAY), &said);
+    let status = status.unwrap_or(BAD_GATEWAY);
+    let meaning = meaning(rules, status, &said);
     let after = quota::retry_after(&incoming.headers);
     Some(Refusal {
         maybe_used: true,
+        overloaded: OVERLOADED.contains(&status),
         ..Refusal::new(remedy(meaning, after), said.text)
     })
 }

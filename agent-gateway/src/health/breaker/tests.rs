@@ -48,6 +48,26 @@ fn an_answer_between_failures_keeps_it_closed() {
 }
 
 #[test]
+fn failures_by_chance_among_many_calls_do_not_open_it() {
+    let (mut breaker, mut now) = (breaker(), Instant::now());
+    // 600 calls a second; now and then seven of them fail in a row.
+    for call in 0..60_000_u32 {
+        match call % 35 {
+            0..7 => fail(&mut breaker, 1, now),
+            _ => answer(&mut breaker, now),
+        }
+        now += SECOND / 600;
+    }
+    assert_eq!(breaker.look(now), Circuit::Closed);
+    // But when the server dies, it is noticed within little more than a second.
+    for _ in 0..700 {
+        fail(&mut breaker, 1, now);
+        now += SECOND / 600;
+    }
+    assert_ne!(breaker.look(now), Circuit::Closed);
+}
+
+#[test]
 fn share_of_failures_opens_it_when_calls_are_many() {
     let (mut breaker, now) = (breaker(), Instant::now());
     for pair in 1..=10 {
