@@ -376,6 +376,7 @@ impl Decider {
             reservation, place, ..
         } = attempt;
         lane.line.correct(place, reservation.share.cost, cost);
+        metrics::count_settled_tokens(&lane.pool, cost);
         let settled = self.limiter.settle(reservation, used, cost, signals).await;
         lane.line.wake();
         if settled.is_err() {

@@ -33,6 +33,7 @@ use crate::reload::Reloads;
 use crate::routes::Routes;
 use crate::service::GatewayService;
 use crate::status::Book;
+use crate::status::gauges::Gauges;
 use crate::store_watch::StoreWatch;
 
 /// Where decisions are kept and limits are shared.
@@ -162,6 +163,8 @@ impl Gateway {
             unrenewed: Complaint::default(),
             stopping: tasks.shutdown_token(),
         });
+        let gauges = Gauges::default().run(Arc::clone(&decider));
+        tasks.spawn(TaskKind::UPKEEP, "gauges", gauges);
         let flights = Arc::new(Flights::new(tasks.clone()));
         Ok(Self {
             decider,

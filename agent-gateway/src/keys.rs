@@ -3,6 +3,7 @@
 //! leaves it only as a request header. Called by `config.rs`, `deciding.rs`
 //! and `status.rs`.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -245,6 +246,16 @@ pub struct KeyCounters {
     calls: AtomicU64,
     refused: AtomicU64,
     failed: AtomicU64,
+    errors: Mutex<Errors>,
+}
+
+/// What went wrong with a key, and what the provider said last; holds no key.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Errors {
+    /// How often, by kind.
+    pub by_kind: BTreeMap<&'static str, u64>,
+    /// The last complaint.
+    pub last: String,
 }
 
 impl KeyCounters {
@@ -263,6 +274,18 @@ impl KeyCounters {
     /// The call failed for any other reason.
     pub fn count_failed(&self) {
         self.failed.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A call brought no answer, whatever is done about it.
+    pub fn note_error(&self, kind: &'static str, reason: &str) {
+        let mut errors = self.errors.lock();
+        *errors.by_kind.entry(kind).or_default() += 1;
+        reason.clone_into(&mut errors.last);
+    }
+
+    /// What went wrong so far.
+    pub fn errors(&self) -> Errors {
+        self.errors.lock().clone()
     }
 
     /// In flight, calls, refused, failed.

@@ -122,6 +122,22 @@ impl Refusal {
     }
 }
 
+impl Refusal {
+    /// In a word, for counting.
+    pub fn kind(&self) -> &'static str {
+        match self.remedy {
+            Remedy::HoldKey(_) => "429",
+            Remedy::QuarantineKey => "dead key",
+            Remedy::RetryOtherKey => "not with this key",
+            Remedy::Retry(_) if self.maybe_used => "timeout",
+            Remedy::Retry(_) => "5xx",
+            Remedy::RetryUnreadable => "unreadable",
+            Remedy::AskWithLess => "asked with less",
+            Remedy::GiveUp => "refused request",
+        }
+    }
+}
+
 /// What to do about a failed call. After a hold or a quarantine the next try
 /// goes to another key when there is one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,6 +18,7 @@ use crate::health::KeyHealth;
 use crate::health::breaker::BreakerSettings;
 use crate::keys::{KeyPool, PooledKey};
 use crate::lanes::{Lane, LaneKey, LaneTerms};
+use crate::metrics::labels;
 use crate::providers::Providers;
 
 pub use adopting::AdoptError;
@@ -95,6 +96,7 @@ impl Routes {
             tasks,
         };
         let table = Table::new(config);
+        labels::know(&table.config);
         for model in table.config.model_names() {
             if let Ok(Some(_)) = table.door(model) {
                 continue;

@@ -5,23 +5,20 @@
 use agon_proto::v1::agent_gateway_service_server::AgentGatewayService;
 use agon_proto::v1::{
     AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse, ForgetSessionRequest,
-    ForgetSessionResponse, GetGatewayStatusRequest, GetGatewayStatusResponse, KeyStatus,
-    ListCostsRequest, ListCostsResponse, ListDecisionsRequest, ListDecisionsResponse,
-    WatchDoorRequest, WatchDoorResponse,
+    ForgetSessionResponse, GetGatewayStatusRequest, GetGatewayStatusResponse, ListCostsRequest,
+    ListCostsResponse, ListDecisionsRequest, ListDecisionsResponse, WatchDoorRequest,
+    WatchDoorResponse,
 };
 use agon_service_kit::status::{ErrorClass, to_status};
 use agon_service_kit::tasks::with_causes;
 use agon_service_kit::telemetry;
-use std::time::Instant;
 use tonic::{Request, Response, Status};
 
-use crate::admission::KeyOutlook;
 use crate::decide_error::DecideError;
 use crate::doors::{answering, watching};
 use crate::gateway::Gateway;
-use crate::keys::PooledKey;
-use crate::lanes::Lane;
 use crate::ledger::FORGET_GRACE;
+use crate::status::{keys, teams};
 use crate::wire;
 
 /// Serves a gateway.
@@ -32,19 +29,6 @@ pub struct GatewayService {
 impl GatewayService {
     pub(crate) fn new(gateway: Gateway) -> Self {
         Self { gateway }
-    }
-
-    async fn status_of_lane(&self, lane: &Lane) -> Result<Vec<KeyStatus>, Status> {
-        let terms = lane.terms();
-        let now = Instant::now();
-        let candidates: Vec<_> = terms.keys.iter().map(|key| key.candidate(now)).collect();
-        let limiter = &self.gateway.decider.limiter;
-        let outlooks = limiter.outlook(&lane.pool, &lane.name, &candidates).await;
-        let outlooks = outlooks.map_err(|error| status(ErrorClass::Unavailable, &error))?;
-        let keys = terms.keys.iter().zip(outlooks);
-        Ok(keys
-            .map(|(key, outlook)| key_status(lane, &key.key, &outlook))
-            .collect())
     }
 }
 
@@ -111,10 +95,8 @@ impl AgentGatewayService for GatewayService {
     ) -> Result<Response<GetGatewayStatusResponse>, Status> {
         let decider = &self.gateway.decider;
         let numbers = decider.book.numbers(&wire.into_inner().experiment_id);
-        let mut keys = Vec::new();
-        for lane in decider.routes.lanes() {
-            keys.extend(self.status_of_lane(&lane).await?);
-        }
+        let keys = keys::of(decider).await;
+        let keys = keys.map_err(|error| status(ErrorClass::Unavailable, &error))?;
         Ok(Response::new(GetGatewayStatusResponse {
             decided: numbers.decided,
             answered_from_ledger: numbers.from_ledger,
@@ -123,9 +105,9 @@ impl AgentGatewayService for GatewayService {
             usage: Some(wire::write_usage(numbers.usage)),
             keys,
             provider_requests: numbers.requests,
+            teams: teams::with_money(decider).await,
             configuration_fault: self.gateway.configuration_fault(),
             cost_nanodollars: numbers.cost.0,
-            ..Default::default()
         }))
     }
 
@@ -161,22 +143,6 @@ impl AgentGatewayService for GatewayService {
         let answered = answering::answer(&self.gateway, &handed).await;
         answered.map_err(|error| status(error.class(), &error))?;
         Ok(Response::new(AnswerAtDoorResponse {}))
-    }
-}
-
-fn key_status(lane: &Lane, key: &PooledKey, outlook: &KeyOutlook) -> KeyStatus {
-    let [in_flight, calls, refused_by_provider, failed] = key.counters.read();
-    KeyStatus {
-        provider: lane.pool.clone(),
-        model: lane.name.clone(),
-        source: key.source.clone(),
-        in_flight,
-        calls,
-        refused_by_provider,
-        failed,
-        held_for_ms: u64::try_from(outlook.held_for.as_millis()).unwrap_or(u64::MAX),
-        quarantine_reason: key.quarantine().unwrap_or_default(),
-        ..Default::default()
     }
 }
 

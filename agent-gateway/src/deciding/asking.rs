@@ -173,7 +173,6 @@ impl Decider {
             .unpaid(passengers, lane.line.admit(&place, want))
             .await?;
         drop(waiting);
-        metrics::observe_quota_wait(began.elapsed());
         troubles.note_wait(began.elapsed(), lane.line.down().saturating_sub(down));
         let model = || route.model.name.clone();
         let granted = match admitted {
@@ -196,6 +195,9 @@ impl Decider {
                 return Err(DecideError::ModelGone { model: model() });
             }
         };
+        let taken = granted.reservation.share.cost;
+        question.tally.count_granted(began.elapsed(), taken);
+        metrics::count_reserved_tokens(&lane.pool, taken);
         Ok(Attempt::of(granted, place, lane.terms().charge))
     }
 
@@ -246,6 +248,7 @@ impl Decider {
                 ..
             }) => {
                 key.counters.count_refused();
+                question.tally.count_refused(provider, &route.model.name);
                 "refused"
             }
             Err(_) => {
@@ -254,6 +257,9 @@ impl Decider {
             }
         };
         metrics::count_request(provider, named, began.elapsed());
+        if let Err(refusal) = &outcome {
+            key.counters.note_error(refusal.kind(), &refusal.reason);
+        }
         if let Some(turn) = attempt.turn.take() {
             turn.ended(said_of_the_server(&outcome), Instant::now());
         }

@@ -66,7 +66,7 @@ impl Gateway {
             .flights
             .board(address.clone(), digest.clone(), |passengers| {
                 let gateway = self.clone();
-                let tally = self.decider.book.tally(&caller.experiment_id);
+                let tally = self.decider.book.tally(&caller.experiment_id, &caller.team);
                 let question = Question {
                     address: address.clone(),
                     caller,

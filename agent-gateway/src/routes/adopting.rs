@@ -9,6 +9,7 @@ use super::{Route, RouteError, Routes, Table, lane_name};
 use crate::config::{GatewayConfig, ProviderConfig};
 use crate::keys::{KeyError, KeyPool};
 use crate::lanes::{Lane, LaneTerms};
+use crate::metrics::labels;
 use crate::reload::changes;
 
 /// Why a configuration is not put to use.
@@ -30,7 +31,7 @@ pub enum AdoptError {
         model: String,
         /// Why.
         #[source]
-        source: RouteError,
+        source: Box<RouteError>,
     },
 }
 
@@ -53,6 +54,7 @@ impl Routes {
             // Checked above; what was out of use before stays out of use.
             let _ = after.find(model, &self.means);
         }
+        labels::know(&after.config);
         let lanes: Vec<_> = after.lanes.lock().values().cloned().collect();
         *self.table.write() = Arc::new(after);
         for (lane, terms) in kept {
@@ -81,8 +83,10 @@ impl Routes {
             if let Err(source) = terms
                 && (worked || !known)
             {
-                let model = model.to_owned();
-                return Err(AdoptError::Model { model, source });
+                return Err(AdoptError::Model {
+                    model: model.to_owned(),
+                    source: Box::new(source),
+                });
             }
         }
         Ok(())

@@ -175,7 +175,8 @@ async fn refused_key_is_quarantined_and_the_other_used() {
             "Bearer sk-two"
         ]
     );
-    let keys = status(&gateway).await.keys;
+    let mut keys = status(&gateway).await.keys;
+    keys.retain(|key| key.model.is_empty());
     assert_eq!(keys[0].quarantine_reason, "401 Unauthorized");
     assert_eq!((keys[0].calls, keys[1].calls, keys[1].in_flight), (1, 4, 0));
     assert!(keys[0].source.ends_with("/one") && keys[1].quarantine_reason.is_empty());

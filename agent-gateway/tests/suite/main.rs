@@ -14,6 +14,7 @@ mod http;
 mod ledger_contract;
 mod money;
 mod money_purse;
+mod operation;
 mod outages;
 mod providers;
 mod redis_server;

@@ -137,7 +137,8 @@ async fn changed_key_file_is_in_use_within_a_second_and_starts_fresh() {
     }
     assert!(written.elapsed() < IN_USE_WITHIN, "{:?}", written.elapsed());
     assert_eq!(stand.ask(2).await.unwrap(), "http://a/v1 sk-two m");
-    let keys = status(&stand.gateway).await.keys;
+    let mut keys = status(&stand.gateway).await.keys;
+    keys.retain(|key| key.model.is_empty());
     assert_eq!(
         (keys.len(), keys[0].calls),
         (1, 2),

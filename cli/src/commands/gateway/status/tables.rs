@@ -104,7 +104,8 @@ fn key(rows: &[&KeyStatus]) -> Vec<String> {
         if place == 0 {
             lines.push(format!("{}: key from {}", row.provider, row.source));
         }
-        let indent = if row.model.is_empty() {
+        let over_all = row.model.is_empty();
+        let indent = if over_all {
             lines.push(format!(
                 "  {} calling, {} calls, {} refused, {} failed",
                 grouped(row.in_flight),
@@ -117,7 +118,7 @@ fn key(rows: &[&KeyStatus]) -> Vec<String> {
             lines.push(format!("  model {}: {}", cut(&row.model, 40), state(row)));
             "    "
         };
-        if !row.quarantine_reason.is_empty() {
+        if over_all && !row.quarantine_reason.is_empty() {
             lines.push(format!("{indent}OUT OF USE: {}", row.quarantine_reason));
         }
         lines.extend(row.limits.iter().map(|limit| self::limit(indent, limit)));

@@ -1,0 +1,128 @@
+//! How each key stands: one row for what holds over all models, then one for
+//! each model that was asked for. The key itself is never shown. Called by
+//! `service.rs` and `gauges.rs`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use agon_proto::v1::{KeyStatus, LimitStatus};
+
+use crate::admission::{AdmissionError, KeyLimits, KeyOutlook, LimitOutlook, QUANTITIES};
+use crate::deciding::Decider;
+use crate::health::breaker::Circuit;
+use crate::keys::{KeyId, PooledKey};
+use crate::lanes::{Lane, LaneKey};
+
+/// Names of the limits per minute, in the order of `Charge::amounts`.
+const PER_MINUTE: [&str; QUANTITIES] = [
+    "requests/min",
+    "tokens/min",
+    "input tokens/min",
+    "output tokens/min",
+];
+
+/// All keys of the models that were asked for.
+pub(crate) async fn of(decider: &Decider) -> Result<Vec<KeyStatus>, AdmissionError> {
+    let mut keys: BTreeMap<(String, usize, KeyId), Vec<KeyStatus>> = BTreeMap::new();
+    for lane in decider.routes.lanes() {
+        let (terms, now) = (lane.terms(), Instant::now());
+        let candidates: Vec<_> = terms.keys.iter().map(|key| key.candidate(now)).collect();
+        let outlooks = decider.limiter.outlook(&lane.pool, &lane.name, &candidates);
+        for (place, (key, outlook)) in terms.keys.iter().zip(outlooks.await?).enumerate() {
+            let id = (lane.pool.clone(), place, key.key.id.clone());
+            let rows = keys
+                .entry(id)
+                .or_insert_with(|| vec![key_row(&lane.pool, key, &outlook)]);
+            rows.push(lane_row(&lane, key, &outlook, now));
+        }
+    }
+    Ok(keys.into_values().flatten().collect())
+}
+
+/// What holds over all models.
+fn key_row(provider: &str, key: &LaneKey, outlook: &KeyOutlook) -> KeyStatus {
+    let pooled: &Arc<PooledKey> = &key.key;
+    let [in_flight, calls, refused_by_provider, failed] = pooled.counters.read();
+    let errors = pooled.counters.errors();
+    let by_kind = errors.by_kind.into_iter();
+    KeyStatus {
+        provider: provider.to_owned(),
+        source: pooled.source.clone(),
+        in_flight,
+        calls,
+        refused_by_provider,
+        failed,
+        quarantine_reason: pooled.quarantine().unwrap_or_default(),
+        limits: limits(
+            &key.limits,
+            &outlook.key_wide,
+            outlook.requests_of_day[0],
+            outlook.in_flight,
+        ),
+        errors: by_kind
+            .map(|(kind, count)| (kind.to_owned(), count))
+            .collect(),
+        last_error: errors.last,
+        ..KeyStatus::default()
+    }
+}
+
+/// What holds for one model.
+fn lane_row(lane: &Lane, key: &LaneKey, outlook: &KeyOutlook, now: Instant) -> KeyStatus {
+    let health = key.health.outlook(now);
+    KeyStatus {
+        provider: lane.pool.clone(),
+        source: key.key.source.clone(),
+        model: lane.name.clone(),
+        in_flight: health.in_flight,
+        held_for_ms: millis(outlook.held_for),
+        quarantine_reason: key.key.quarantine().unwrap_or_default(),
+        circuit: match health.circuit {
+            Circuit::Closed => "",
+            Circuit::HalfOpen => "half-open",
+            Circuit::Open { .. } => "open",
+        }
+        .to_owned(),
+        adaptive_places: health.adaptive_places.unwrap_or(0),
+        limits: limits(
+            &key.lane_limits,
+            &outlook.in_lane,
+            outlook.requests_of_day[1],
+            health.in_flight,
+        ),
+        ..KeyStatus::default()
+    }
+}
+
+fn limits(
+    configured: &KeyLimits,
+    per_minute: &[LimitOutlook; QUANTITIES],
+    requests_of_day: u64,
+    in_flight: u64,
+) -> Vec<LimitStatus> {
+    let row = |name: &str, limit: Option<u64>, used, lowered_by_provider| {
+        limit.map(|limit| LimitStatus {
+            name: name.to_owned(),
+            limit,
+            used,
+            lowered_by_provider,
+        })
+    };
+    let rows = PER_MINUTE
+        .iter()
+        .zip(per_minute)
+        .map(|(name, outlook)| row(name, outlook.limit, outlook.used, outlook.lowered));
+    let day = row(
+        "requests/day",
+        configured.requests_per_day,
+        requests_of_day,
+        false,
+    );
+    let places = row("concurrency", configured.concurrency, in_flight, false);
+    rows.chain([day, places]).flatten().collect()
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
+}
