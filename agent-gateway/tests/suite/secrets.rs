@@ -125,3 +125,109 @@ async fn panic_of_a_provider_ends_one_decision_only() {
         .unwrap_err();
     assert!(next.message().contains("fine otherwise"));
 }
+
+/// Files are exchanged, wrong ones come and go, and a provider repeats each key:
+/// neither the keys of then nor those of now are in what anybody can read.
+#[tokio::test]
+async fn keys_that_come_and_go_are_in_no_status_metric_log_or_fault() {
+    const SECOND: &str = "sk-5econd-5ecret-of-this-test";
+    const MISPLACED: &str = "sk-m1splaced-5ecret-of-this-test";
+    let (captured, _guard) = capture_log();
+    agon_service_kit::metrics::install().unwrap();
+    let repeats_first = r#"{"error":{"message":"overloaded, sk-5ecret-0f-this-test"}}"#;
+    let repeats_second = r#"{"error":{"message":"bad key sk-5econd-5ecret-of-this-test"}}"#;
+    let (stage, address) = Stage::open([
+        Act::Answer(503, &[], repeats_first),
+        crate::http::FINE,
+        Act::Answer(401, &[], repeats_second),
+    ])
+    .await;
+    let folder = tempfile::tempdir().unwrap();
+    let (file, key) = (folder.path().join("agon.toml"), folder.path().join("key"));
+    let text = format!(
+        "[providers.p]\nbase_url = 'http://{address}/v1'\nkeys = [{{ file = '{}' }}]\n\
+         [models.m]\nprovider = 'p'\n",
+        key.display()
+    );
+    std::fs::write(&key, KEY).unwrap();
+    std::fs::write(&file, &text).unwrap();
+    let config = agon_agent_gateway::GatewayConfig::load(&file).unwrap();
+    let store = agon_agent_gateway::Store::Embedded(folder.path().join("ledger"));
+    let gateway = agon_agent_gateway::Gateway::open(config, store)
+        .await
+        .unwrap();
+    gateway.follow(file.clone());
+    client(&gateway)
+        .decide(request("s", 0, "hi"))
+        .await
+        .unwrap();
+
+    let mut shown = String::new();
+    let misplaced = [
+        text.replace(
+            "[providers.p]",
+            &format!("[providers.p]\napi_key = '{MISPLACED}'"),
+        ),
+        text.replace("keys = [", &format!("keys = ['{MISPLACED}', ")),
+        text.replace("{ file", &format!("{{ env = '{MISPLACED}' }}, {{ file")),
+        format!("{MISPLACED}\n{text}"),
+    ];
+    for wrong in misplaced {
+        let before = gateway.configuration_fault();
+        std::fs::write(&file, wrong).unwrap();
+        crate::support::until("the fault is told", async || {
+            let fault = gateway.configuration_fault();
+            !fault.is_empty() && fault != before
+        })
+        .await;
+        shown += &format!("{:?}", status(&gateway).await);
+    }
+    std::fs::write(&key, SECOND).unwrap();
+    std::fs::write(&file, &text).unwrap();
+    crate::support::until("the second key is in use", async || {
+        captured.text().contains("1 came, 1 left")
+    })
+    .await;
+    let refused = client(&gateway).decide(request("s", 1, "hi")).await;
+    shown += &format!("{:?} {:?}", refused.unwrap_err(), status(&gateway).await);
+    assert!(stage.keys().contains(&format!("Bearer {SECOND}")));
+    assert!(shown.contains("bad key [key]"), "{shown}");
+
+    shown += &captured.text();
+    shown += &agon_service_kit::metrics::render();
+    for part in ["5ecret", "5econd", "m1splaced"] {
+        assert!(!shown.contains(part), "{part} in {shown}");
+    }
+}
+
+/// What a panic says is logged; a provider that panics with its call in hand
+/// must not take the key along.
+#[tokio::test]
+async fn panic_with_a_call_in_hand_names_no_key() {
+    struct Panics;
+    #[async_trait::async_trait]
+    impl agon_agent_gateway::providers::Provider for Panics {
+        async fn call(
+            &self,
+            call: agon_agent_gateway::providers::Call<'_>,
+        ) -> Result<agon_agent_gateway::providers::Reply, Refusal> {
+            let none: Option<()> = None;
+            none.unwrap_or_else(|| panic!("{call:?}"));
+            Err(Refusal::new(
+                agon_agent_gateway::providers::Remedy::GiveUp,
+                "never said",
+            ))
+        }
+    }
+    let (captured, _guard) = capture_log();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("key");
+    std::fs::write(&path, KEY).unwrap();
+    let keys = format!("keys = [ {{ file = '{}' }} ]", path.display());
+    let (gateway, _ledger) =
+        crate::support::embedded(crate::support::config(&keys), Arc::new(Panics)).await;
+    let lost = client(&gateway).decide(request("s", 0, "hi")).await;
+    let shown = format!("{:?} {}", lost.unwrap_err(), captured.text());
+    assert!(shown.contains("panic"), "{shown}");
+    assert!(!shown.contains("5ecret"), "{shown}");
+}
