@@ -8,10 +8,15 @@ use std::fs;
 use std::path::Path;
 
 use agon_tests::binary::{Role, run};
+use agon_tests::model_server::ModelServer;
 use agon_tests::runs;
 use serde_json::Value;
 
 use fake_gateway::{COST_NANODOLLARS, FakeGateway};
+
+/// What the budgeted experiment may cost at first, in nano-dollars: less than a third of what its
+/// decisions come to, and more than what one call may cost at most.
+const BUDGET_NANODOLLARS: u64 = 9_000_000;
 
 /// Eight sessions of two players and three rounds: 48 decisions.
 const EXPERIMENT: &str = r#"
@@ -136,4 +141,135 @@ fn a_fallback_is_named_where_it_answered(records: &[u8]) {
             assert_eq!(model, expected, "{decision}");
         }
     }
+}
+
+/// A configuration with a price, and further sections.
+fn configure(folder: &Path, models: &ModelServer, further: &str) -> String {
+    let config = folder.join("agon.toml");
+    let base_url = models.base_url();
+    let text = format!(
+        "[providers.simulated]\nbase_url = \"{base_url}\"\nkeys = []\n\
+         [models.any]\nprovider = \"simulated\"\nmax_output_tokens = 200\n\
+         price = {{ input_per_million_dollars = \"1\", output_per_million_dollars = \"4\" }}\n\
+         {further}"
+    );
+    fs::write(&config, text).unwrap();
+    config.display().to_string()
+}
+
+/// The experiment without a budget of its own and without what the fake alone has.
+fn without_budget() -> String {
+    let lines = EXPERIMENT.lines();
+    let kept = lines.filter(|line| {
+        !["budget_dollars", "content_cache", "fallback_models"]
+            .iter()
+            .any(|key| line.starts_with(key))
+    });
+    kept.collect::<Vec<_>>().join("\n")
+}
+
+/// The first amount of dollars after these words, in nano-dollars.
+fn dollars_after(words: &str, text: &str) -> u64 {
+    let (_, rest) = text
+        .split_once(words)
+        .unwrap_or_else(|| panic!("no `{words}` in {text}"));
+    let (_, rest) = rest.split_once('$').unwrap();
+    let digits = |letter: char| letter.is_ascii_digit() || letter == '.';
+    let amount = rest.split(|letter| !digits(letter)).next().unwrap();
+    (amount.trim_end_matches('.').parse::<f64>().unwrap() * 1e9).round() as u64
+}
+
+/// Runs into a budget once, goes on with flags and configuration as they are changed by
+/// `raise`, and compares with a run that had no budget.
+fn pauses_and_goes_on(further: &str, flags: &[&str], raised: &str, raised_flags: &[&str]) {
+    let folder = tempfile::tempdir().unwrap();
+    let models = ModelServer::start(&[]);
+    let experiment = runs::write(folder.path(), &without_budget());
+    let unbudgeted = runs::records_in_one_process(&experiment, &models);
+    let asked_before = models.count("requests");
+    let asked = || models.count("requests") - asked_before;
+    let (out, data) = (folder.path().join("out"), folder.path().join("data"));
+    let data = data.display().to_string();
+    let config = configure(folder.path(), &models, further);
+    let common = ["--config", &config, "--data", &data];
+
+    let paused = runs::run_into(&experiment, &out, &[&common[..], flags].concat()).expect_code(4);
+    let told = paused.err.lines().find(|line| line.starts_with("paused: "));
+    let told = told.unwrap_or_else(|| panic!("{}", paused.err));
+    assert!(told.contains("raise"), "{told}");
+    let spent = dollars_after("is spent:", told);
+    assert!(spent > 0 && spent <= BUDGET_NANODOLLARS, "{told}");
+    assert!(cost(&out) <= spent, "what is done cost no more than all");
+    let asked_until_then = asked();
+    assert!(
+        asked_until_then > 0 && asked_until_then < DECISIONS,
+        "{asked_until_then}"
+    );
+
+    let again = runs::run_into(&experiment, &out, &[&common[..], flags].concat()).expect_code(4);
+    assert!(again.err.contains("is spent"), "{}", again.err);
+    assert!(
+        dollars_after("is spent:", &again.err) <= BUDGET_NANODOLLARS,
+        "{}",
+        again.err
+    );
+
+    configure(folder.path(), &models, raised);
+    let goes_on = [&common[..], raised_flags].concat();
+    let done = runs::run_into(&experiment, &out, &goes_on).expect_code(0);
+    assert!(done.out.contains("cost: $"), "{}", done.out);
+    assert_eq!(asked(), DECISIONS, "no decision is asked twice");
+    assert_eq!(runs::records(&out), unbudgeted, "a pause changes no byte");
+    assert!(cost(&out) > BUDGET_NANODOLLARS, "the budget was a real one");
+}
+
+#[test]
+fn run_pauses_at_its_budget_and_finishes_when_that_is_raised() {
+    let (small, large) = ("budget_dollars=0.009", "budget_dollars=1");
+    pauses_and_goes_on("", &["--set", small], "", &["--set", large]);
+}
+
+#[test]
+fn run_pauses_at_the_budget_of_its_team_and_finishes_when_that_is_raised() {
+    let budget = |dollars: &str| format!("[teams.default]\nbudget_dollars = \"{dollars}\"\n");
+    pauses_and_goes_on(&budget("0.009"), &[], &budget("1"), &[]);
+}
+
+#[test]
+fn budget_without_a_price_is_refused_before_anything_is_played() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = runs::write(folder.path(), EXPERIMENT);
+    let models = ModelServer::start(&[]);
+    let (base_url, data) = (models.base_url(), folder.path().join("data"));
+    let data = data.display().to_string();
+    let flags = ["--base-url", &base_url, "--data", &data];
+    let refused = runs::run_into(&experiment, &folder.path().join("out"), &flags).expect_code(2);
+    assert!(
+        refused
+            .err
+            .contains("the price of any, second must be known"),
+        "{}",
+        refused.err
+    );
+    assert_eq!(models.count("requests"), 0);
+}
+
+#[test]
+fn plan_and_check_hold_the_budget_against_what_it_may_take() {
+    let folder = tempfile::tempdir().unwrap();
+    let models = ModelServer::start(&[]);
+    let config = configure(folder.path(), &models, "");
+    let experiment = runs::write(folder.path(), &without_budget())
+        .display()
+        .to_string();
+    let plan = |budget: &str| {
+        let set = format!("budget_dollars={budget}");
+        let planned = run(&["plan", &experiment, "--config", &config, "--set", &set]);
+        planned.expect_code(0).out
+    };
+    assert!(plan("0.001").contains("WARNING: the budget of $0.0010 is less than what is expected"));
+    assert!(plan("0.05").contains("WARNING: the budget of $0.0500 is less than what it can take"));
+    assert!(plan("100").contains("budget: $100.00, enough"));
+    let checked = run(&["check", &experiment, "--set", "budget_dollars=0.5"]).expect_code(0);
+    assert!(checked.out.contains("budget $0.5000"), "{}", checked.out);
 }

@@ -134,15 +134,27 @@ fn costs(
     }
     let prices = config.resolve_without_keys(model).ok()?.prices;
     let price = prices.on(Day::today())?;
-    let cost = |input_tokens, output_tokens| {
-        price.of(&Usage {
-            input_tokens,
-            output_tokens,
+    // Call by call, because a long prompt may cost more by the token.
+    let cost = |calls: u64, input: u64, output: u64| {
+        let of_one = price.of(&Usage {
+            input_tokens: input.div_ceil(calls.max(1)),
+            output_tokens: output.div_ceil(calls.max(1)),
             ..Usage::default()
-        })
+        });
+        NanoDollars(of_one.0.saturating_mul(calls))
     };
+    let ModelPlan {
+        decisions,
+        input_tokens,
+        output_tokens,
+        ..
+    } = needs;
     Some((
-        cost(needs.input_tokens.expected, needs.output_tokens.expected),
-        cost(needs.input_tokens.most, needs.output_tokens.most),
+        cost(
+            decisions.expected,
+            input_tokens.expected,
+            output_tokens.expected,
+        ),
+        cost(decisions.most, input_tokens.most, output_tokens.most),
     ))
 }

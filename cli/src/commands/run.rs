@@ -118,6 +118,7 @@ pub fn run(arguments: &Run, log: &LogArguments) -> Result<(), Failure> {
 
 async fn in_process(arguments: &Run, checked: &CheckedExperiment) -> Result<(), Failure> {
     let config = arguments.models.load(&checked.models)?;
+    pausing::require_prices(&config, &checked.document, &checked.models)?;
     let options = embedded::Options {
         redis: arguments.store.redis.clone(),
         data: arguments.store.data.clone(),
