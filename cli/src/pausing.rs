@@ -88,8 +88,8 @@ pub fn how_to_go_on(
         String::new()
     };
     format!(
-        "{paused}{spent}; {done} of {sessions} sessions are done and nothing is lost: raise \
-         budget_dollars (of the experiment, or of the team in the gateway's configuration) and run \
-         the same command again{resume}"
+        "{paused}{spent}; {done} of {sessions} sessions are done and nothing is lost: with a higher \
+         budget_dollars (of the experiment, or of the team in the gateway's configuration) the same \
+         command goes on{resume}"
     )
 }

@@ -73,7 +73,7 @@ fn cluster_pauses_at_a_spent_budget_and_goes_on_when_it_is_raised() {
     let told = told.unwrap_or_else(|| panic!("{}", paused.err));
     for word in [
         "budget of budgeted is spent",
-        "raise budget_dollars",
+        "with a higher budget_dollars",
         "resume budgeted",
     ] {
         assert!(told.contains(word), "`{word}` is not in: {told}");
@@ -206,7 +206,7 @@ fn pauses_and_goes_on(further: &str, flags: &[&str], raised: &str, raised_flags:
     let paused = runs::run_into(&experiment, &out, &[&common[..], flags].concat()).expect_code(4);
     let told = paused.err.lines().find(|line| line.starts_with("paused: "));
     let told = told.unwrap_or_else(|| panic!("{}", paused.err));
-    assert!(told.contains("raise"), "{told}");
+    assert!(told.contains("the same command goes on"), "{told}");
     let spent = dollars_after("is spent:", told);
     assert!(spent > 0 && spent <= BUDGET_NANODOLLARS, "{told}");
     assert!(cost(&out) <= spent, "what is done cost no more than all");

@@ -177,7 +177,7 @@ impl Store for RedisStore {
             .arg(MOST_CRASHES);
         let (noted, paused): (bool, String) = self.run("note a failure", &mut call).await?;
         if !paused.is_empty() {
-            tracing::warn!(experiment_id = paused, reason, "an experiment pauses");
+            tracing::info!(experiment_id = paused, reason, "an experiment pauses");
         }
         Ok(noted)
     }

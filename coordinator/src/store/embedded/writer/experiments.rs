@@ -160,7 +160,7 @@ impl Batch<'_> {
             )?
             .execute(params![experiment, fence, reason])?;
         if paused > 0 {
-            tracing::warn!(experiment_id = experiment, reason, "an experiment pauses");
+            tracing::info!(experiment_id = experiment, reason, "an experiment pauses");
             let team = self.team_of(experiment)?.unwrap_or_default();
             self.turns.pause(&team, experiment);
         }
