@@ -5,10 +5,8 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agon_agent_gateway::config::{PriceSection, StructuredOutput};
-use agon_agent_gateway::money::NanoDollars;
 use agon_agent_gateway::sim_llm::{SimLlm, SimOptions};
-use agon_agent_gateway::{Gateway, GatewayConfig, ModelSection, Store};
+use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_coordinator::{Coordinator, CoordinatorOptions, StoreChoice};
 use agon_service_kit::tasks::Tasks;
 use agon_worker::{Transport, Worker, WorkerOptions, transport};
@@ -26,9 +24,6 @@ const COORDINATOR_STOPS_WITHIN: Duration = Duration::from_secs(5);
 
 /// Paid calls at providers may finish within this time.
 const GATEWAY_STOPS_WITHIN: Duration = Duration::from_secs(15);
-
-/// What the simulated model's server is called as a provider.
-const SIMULATED_PROVIDER: &str = "simulated";
 
 /// How the roles run.
 pub struct Options {
@@ -179,27 +174,13 @@ async fn start_simulated(
     }
     let started = SimLlm::start(SimOptions::default(), "127.0.0.1:0").await;
     let server = started.map_err(Failure::surroundings)?;
-    let (no_keys, no_models) = (std::iter::empty(), std::iter::empty());
-    let base_url = server.base_url();
-    model_config::add_server(config, SIMULATED_PROVIDER, &base_url, no_keys, no_models)?;
-    // It costs nothing, and says so: under a budget a model needs a price.
-    let free = PriceSection {
-        input_per_million_dollars: NanoDollars(0),
-        output_per_million_dollars: NanoDollars(0),
-        cached_input_per_million_dollars: None,
-        cache_write_per_million_dollars: None,
-        reasoning_per_million_dollars: None,
-        long_prompt: None,
-    };
-    let section = ModelSection {
-        provider: SIMULATED_PROVIDER.to_owned(),
-        price: Some(free),
-        structured_output: Some(StructuredOutput::JsonSchema),
-        seed: Some(true),
-        ..ModelSection::default()
-    };
-    config
-        .add_model(SIMULATED, section)
-        .map_err(Failure::input)?;
+    let models = std::iter::once(SIMULATED);
+    model_config::add_server(
+        config,
+        "simulated",
+        &server.base_url(),
+        std::iter::empty(),
+        models,
+    )?;
     Ok(Some(server))
 }
