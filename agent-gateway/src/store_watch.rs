@@ -49,7 +49,6 @@ impl StoreWatch {
                 return Err(RedisStoreError::Refused { shown, source });
             }
             Err(silence) => {
-                metrics::set_store_answers(false);
                 tracing::warn!(
                     redis = %watch.shown, reason = %silence.reason(),
                     "redis does not answer yet: callers are told to come again until it does"
@@ -69,6 +68,8 @@ impl StoreWatch {
         let mut since = Instant::now();
         loop {
             let answered = *self.answers.borrow();
+            // Again each time: the process may begin to measure after the first look.
+            metrics::set_store_answers(answered);
             tokio::time::sleep(if answered { LOOK_EVERY } else { LOOK_AGAIN }).await;
             match (self.look().await, answered) {
                 (Ok(()), true) | (Err(_), false) => continue,

@@ -68,7 +68,7 @@ impl House {
             gateway,
             address,
             tasks,
-            folder: folder,
+            folder,
         }
     }
 

@@ -211,8 +211,7 @@ async fn panic_with_a_call_in_hand_names_no_key() {
             &self,
             call: agon_agent_gateway::providers::Call<'_>,
         ) -> Result<agon_agent_gateway::providers::Reply, Refusal> {
-            let none: Option<()> = None;
-            none.unwrap_or_else(|| panic!("{call:?}"));
+            assert!(call.key.is_none(), "{call:?}");
             Err(Refusal::new(
                 agon_agent_gateway::providers::Remedy::GiveUp,
                 "never said",

@@ -102,7 +102,10 @@ fn key(rows: &[&KeyStatus]) -> Vec<String> {
     let mut lines = Vec::new();
     for (place, row) in rows.iter().enumerate() {
         if place == 0 {
-            lines.push(format!("{}: key from {}", row.provider, row.source));
+            lines.push(match row.source.as_str() {
+                "no key" => format!("{}: no key", row.provider),
+                source => format!("{}: key from {source}", row.provider),
+            });
         }
         let over_all = row.model.is_empty();
         let indent = if over_all {
