@@ -1,4 +1,5 @@
-//! How costs are summed and shown: the whole text, and the JSON for programs.
+//! How costs are summed and shown: the whole text, line by line, and the JSON for
+//! programs, in which no digit of a dollar is lost.
 
 use agon_proto::v1::TokenUsage;
 
