@@ -1,7 +1,11 @@
 //! How costs are summed and shown: the whole text, line by line, and the JSON for
 //! programs, in which no digit of a dollar is lost.
 
+use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_proto::v1::TokenUsage;
+use agon_service_kit::server::{self, Listener};
+use agon_service_kit::tasks::Tasks;
+use tonic::service::Routes;
 
 use super::*;
 
@@ -106,4 +110,35 @@ fn json_has_exact_dollars_as_text() {
     assert_eq!(shown["budgets"][0]["left_dollars"], "8.000000000");
     assert_eq!(shown["budgets"][1]["left_dollars"], Value::Null);
     assert_eq!(shown["budgets"][2]["left_dollars"], "0.000000000");
+}
+
+#[test]
+fn running_gateway_is_asked_and_a_day_that_never_was_is_wrong_input() {
+    let folder = tempfile::tempdir().unwrap();
+    crate::role::runtime().unwrap().block_on(async {
+        let tasks = Tasks::new();
+        let store = Store::Embedded(folder.path().join("ledger.db"));
+        let gateway = Gateway::open(GatewayConfig::default(), store)
+            .await
+            .unwrap();
+        let listener = Listener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}", listener.local_addr());
+        server::serve(&tasks, "gateway", listener, Routes::new(gateway.service()));
+        let ask = async |from: Option<&str>, json| {
+            let arguments = Costs {
+                gateway: url.clone(),
+                team: None,
+                experiment: None,
+                from: from.map(str::to_owned),
+                to: None,
+                by: vec![By::Team],
+                json,
+            };
+            run(&arguments).await
+        };
+        assert!(ask(None, false).await.is_ok());
+        assert!(ask(Some("2026-11-21"), true).await.is_ok());
+        let wrong = ask(Some("2026-02-30"), false).await.unwrap_err();
+        assert!(matches!(&wrong, Failure::BadInput(said) if said.contains("is not a day")));
+    });
 }
