@@ -147,8 +147,13 @@ impl Replica {
         let file = file.expect("a writable folder");
         let config = config.write().display().to_string();
         let arguments = arguments(&config, redis, "127.0.0.1:0");
-        let (role, address) = Role::listening_with(&arguments, |command| command.stderr(file));
-        Self::reached_at(role, &address, log)
+        let mut role = Role::launch_with(&arguments, |command| command.stderr(file));
+        let first = role.line();
+        let address = first.trim().rsplit("listening on ").next();
+        let address = address.filter(|address| address.contains(':'));
+        let told = || fs::read_to_string(&log).unwrap_or_default();
+        let address = address.unwrap_or_else(|| panic!("no gateway listens: {first}{}", told()));
+        Self::reached_at(role, address, log)
     }
 
     /// Starts one on an address and does not wait for anything.
