@@ -66,7 +66,9 @@ impl<T: Clone + Send + Sync + 'static> Flights<T> {
             Boarding::Joined(landed) => landed,
             Boarding::First(passengers, landed) => {
                 let pilot = Pilot(passengers.clone());
-                let work = work(passengers);
+                // Boxed here: whoever wraps a future by value makes room for it
+                // once more, and thousands of these wait at once.
+                let work = Box::pin(work(passengers));
                 self.tasks.spawn(TaskKind::WORK, "decision", async move {
                     let outcome = work.await;
                     pilot.land(outcome);

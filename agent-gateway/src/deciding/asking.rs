@@ -108,7 +108,9 @@ impl Decider {
                 payment,
                 charges,
             };
-            let (ready, outcome) = self.call_or_hedge(question, route, ready).await;
+            // Boxed, because a call needs far more room than waiting for one, and
+            // thousands wait.
+            let (ready, outcome) = Box::pin(self.call_or_hedge(question, route, ready)).await;
             let Ready {
                 attempt,
                 payment,

@@ -13,6 +13,7 @@ use agon_service_kit::status::is_retryable;
 use tokio::task::JoinSet;
 use tonic::{Code, Status};
 
+use crate::report;
 use crate::stand::Client;
 
 /// Before a caller asks again where nobody was there.
@@ -21,11 +22,17 @@ const ASK_AGAIN_AFTER: Duration = Duration::from_millis(100);
 /// A caller whose team is out of money looks after this long for more.
 const BROKE_FOR: Duration = Duration::from_millis(500);
 
+/// Enough of a refusal to know it by.
+const SHOWN_OF_A_REFUSAL: usize = 160;
+
+/// Different refusals that are printed.
+const SHOWN_REFUSALS: usize = 4;
+
 /// What callers ask, and for whom.
 #[derive(Clone)]
 pub struct Ask {
-    /// Names the crowd: no two of one run share it, or they would share answers.
-    pub crowd: &'static str,
+    /// Names the crowd: no two of one store share it, or they would share addresses.
+    pub crowd: String,
     /// Who pays.
     pub team: String,
     /// Which model.
@@ -40,9 +47,9 @@ pub struct Ask {
 
 impl Ask {
     /// A small question with a short reply.
-    pub fn small(crowd: &'static str, team: &str, model: &str) -> Self {
+    pub fn small(crowd: &str, team: &str, model: &str) -> Self {
         Self {
-            crowd,
+            crowd: crowd.to_owned(),
             team: team.to_owned(),
             model: model.to_owned(),
             question: 120,
@@ -127,6 +134,15 @@ impl Counts {
         lock(&self.wrong).clone()
     }
 
+    /// Prints the most frequent of these refusals.
+    pub fn tell_wrong(&self) {
+        let mut wrong: Vec<(String, u64)> = self.wrong().into_iter().collect();
+        wrong.sort_by_key(|(_, times)| std::cmp::Reverse(*times));
+        for (told, times) in wrong.iter().take(SHOWN_REFUSALS) {
+            report::note(&format!("{times} times a caller was told: {told}"));
+        }
+    }
+
     /// Seconds of every answer since the last call, sorted.
     pub fn take_seconds(&self) -> Vec<f64> {
         let mut seconds = std::mem::take(&mut *lock(&self.seconds));
@@ -142,7 +158,13 @@ impl Counts {
     }
 
     fn note_wrong(&self, status: &Status) {
-        let told = format!("{:?}: {}", status.code(), status.message());
+        // Ids and numbers differ from one caller to the next; the words do not.
+        let words = status
+            .message()
+            .chars()
+            .filter(|letter| !letter.is_ascii_digit());
+        let words: String = words.take(SHOWN_OF_A_REFUSAL).collect();
+        let told = format!("{:?}: {words}", status.code());
         *lock(&self.wrong).entry(told).or_default() += 1;
     }
 }

@@ -87,7 +87,7 @@ async fn spend_a_budget() {
         dollars(booked),
         crowd.counts.told_broke(),
     ));
-    tell_wrong(&crowd.counts);
+    crowd.counts.tell_wrong();
     stand.tell_oddities();
 }
 
@@ -135,7 +135,7 @@ async fn kill_and_replay() {
         &format!("{in_flight} in flight at the crash"),
         paid_again as i64 <= in_flight,
     );
-    tell_wrong(&played.counts);
+    played.counts.tell_wrong();
     stand.restart(0);
     replay(&stand, &ask, &server, &replies).await;
     stand.tell_oddities();
@@ -221,12 +221,6 @@ impl Played {
 async fn booked_nanodollars(stand: &Stand, replica: usize) -> u64 {
     let costs = stand.replicas[replica].costs().await;
     costs.rows.iter().map(|row| row.cost_nanodollars).sum()
-}
-
-fn tell_wrong(counts: &Counts) {
-    for (told, times) in counts.wrong() {
-        report::note(&format!("{times} callers were told: {told}"));
-    }
 }
 
 fn dollars(nanodollars: u64) -> String {

@@ -145,9 +145,8 @@ fn tell_callers(crowd: &Counts, spenders: &Counts) {
         wrong == 0,
     );
     report::note(&format!("{told} times a caller was told to come again"));
-    for (told, times) in crowd.wrong().into_iter().chain(spenders.wrong()) {
-        report::note(&format!("{times} callers were told: {told}"));
-    }
+    crowd.tell_wrong();
+    spenders.tell_wrong();
 }
 
 /// Seconds since Redis is back and answers so far, until it is over.
@@ -218,7 +217,5 @@ async fn late() {
     if replica.role.has_ended() {
         report::note("the gateway ended by itself");
     }
-    for (told, _) in counts.wrong() {
-        report::note(&format!("the caller was told: {told}"));
-    }
+    counts.tell_wrong();
 }

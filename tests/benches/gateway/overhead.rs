@@ -96,7 +96,7 @@ fn tell_times(straight: &[Took; 2], through: &Took) {
 }
 
 /// Calls through the gateway, whoever has been answered meanwhile.
-async fn through(stand: &Stand, crowd: &'static str, seconds: u64) -> Took {
+async fn through(stand: &Stand, crowd: &str, seconds: u64) -> Took {
     let ask = Ask::small(crowd, "default", "fast");
     let clients: Vec<Client> = (0..8).map(|_| stand.client(0)).collect();
     open_loop(seconds, |number| {
@@ -180,8 +180,6 @@ async fn closed(stand: &Stand, callers: usize) -> (f64, Vec<f64>) {
     for_seconds(CLOSED_SECONDS).await;
     let answered = crowd.counts.answered() - before;
     let rate = answered as f64 / began.elapsed().as_secs_f64();
-    for (told, times) in crowd.counts.wrong() {
-        report::note(&format!("{times} callers were told: {told}"));
-    }
+    crowd.counts.tell_wrong();
     (rate, crowd.counts.take_seconds())
 }

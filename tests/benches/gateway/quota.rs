@@ -127,9 +127,7 @@ async fn together(replicas: usize) -> Vec<Figures> {
             percent(*refused),
             percent(*busiest)
         );
-        for (told, times) in crowd.counts.wrong() {
-            report::note(&format!("{times} callers were told: {told}"));
-        }
+        crowd.counts.tell_wrong();
     }
     stand.tell_oddities();
     figures
@@ -275,7 +273,7 @@ impl Rule {
         Ask {
             question,
             most_tokens,
-            ..Ask::small("quota", "default", model)
+            ..Ask::small(model, "default", model)
         }
     }
 }

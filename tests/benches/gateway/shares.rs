@@ -119,9 +119,7 @@ async fn newcomers(stand: &Stand) -> f64 {
         let request = ask.request(0, newcomer);
         let _ = ask_until_answered(&[client], &request, &counts).await;
         slowest = slowest.max(began.elapsed().as_secs_f64());
-        for (told, _) in counts.wrong() {
-            report::note(&format!("a newcomer was told: {told}"));
-        }
+        counts.tell_wrong();
         for_seconds(1).await;
     }
     slowest

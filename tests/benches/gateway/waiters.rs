@@ -91,8 +91,6 @@ pub async fn measure() {
          {:.1} s of its opening in the configuration",
         opened.elapsed().as_secs_f64()
     ));
-    for (told, times) in waiters.counts.wrong() {
-        report::note(&format!("{times} callers were told: {told}"));
-    }
+    waiters.counts.tell_wrong();
     stand.tell_oddities();
 }
