@@ -30,6 +30,9 @@ const SPENT_WITHIN: Duration = Duration::from_secs(40);
 const CALLERS: usize = 200;
 const QUESTIONS: u32 = 40;
 
+/// The timeout of a call and half a minute, and some.
+const LOST_BOOKED_WITHIN: Duration = Duration::from_secs(45);
+
 /// What the calls of tokens like these cost.
 pub fn cost_nanodollars(stats: &Stats) -> u64 {
     stats.count("prompt_tokens") * INPUT_NANODOLLARS
@@ -94,7 +97,8 @@ async fn spend_a_budget() {
 async fn kill_and_replay() {
     let server = Simulated::start(&["--latency", "150ms", "--latency-jitter", "150ms"]);
     let mut config = Config::new();
-    config.provider("paid", &server, 2, "limits = { concurrency = 5_000 }");
+    let lines = "timeout = '5s'\nlimits = { concurrency = 5_000 }";
+    config.provider("paid", &server, 2, lines);
     config.add(&priced_model("paid", "paid"));
     let mut stand = Stand::start(2, config);
     let ask = Ask::small("crash", "default", "paid");
@@ -105,8 +109,6 @@ async fn kill_and_replay() {
     let in_flight = played.asked_first_replica.load(Ordering::Relaxed);
     stand.replicas[0].role.kill();
     let replies = played.finish().await;
-    // The dead replica's attempts are settled when they count as lost.
-    for_seconds(2).await;
     let stats = server.stats();
     let paid_again = stats
         .admitted()
@@ -138,7 +140,22 @@ async fn kill_and_replay() {
     played.counts.tell_wrong();
     stand.restart(0);
     replay(&stand, &ask, &server, &replies).await;
+    book_the_lost(&stand, cost_nanodollars(&stats)).await;
     stand.tell_oddities();
+}
+
+/// What was in flight at the crash is booked, at the most it may have cost, once
+/// its attempts count as lost.
+async fn book_the_lost(stand: &Stand, used: u64) {
+    let began = Instant::now();
+    while booked_nanodollars(stand, 1).await < used && began.elapsed() < LOST_BOOKED_WITHIN {
+        for_seconds(1).await;
+    }
+    report::note(&format!(
+        "when the lost attempts had expired the books said {}, the provider's tokens {}",
+        dollars(booked_nanodollars(stand, 1).await),
+        dollars(used)
+    ));
 }
 
 /// Asks every address once more, half of them at a replica that has just started.
