@@ -48,6 +48,9 @@ pub trait Ledger: Send + Sync {
     /// Gives a claim up without an answer; nothing when it is somebody else's.
     async fn release(&self, address: &DecisionAddress, holder: &str) -> Result<(), LedgerError>;
 
+    /// What is recorded at an address.
+    async fn find(&self, address: &DecisionAddress) -> Result<Option<Decision>, LedgerError>;
+
     /// Everything recorded for a session, in order of seat and index.
     async fn list(&self, session_id: &str)
     -> Result<Vec<(DecisionAddress, Decision)>, LedgerError>;

@@ -48,7 +48,7 @@ pub const METRICS: [Metric; 28] = [
     ),
     Metric::counter(
         DECISIONS,
-        "Decisions answered, by outcome (called, ledger, failed)",
+        "Decisions answered, by outcome (called, ledger, content_cache, failed)",
     ),
     Metric::counter(
         REQUESTS,

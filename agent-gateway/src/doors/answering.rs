@@ -45,7 +45,8 @@ impl AnswerError {
     }
 }
 
-/// Hands an answer in. Safe to repeat.
+/// Hands an answer in. Safe to repeat; a team is told that nobody asks any more
+/// once it is recorded.
 pub(crate) async fn answer(gateway: &Gateway, handed: &HandedAnswer) -> Result<(), AnswerError> {
     let address = handed.address.clone();
     match gateway.decider.doors.answer(handed).await? {
@@ -60,20 +61,24 @@ pub(crate) async fn answer(gateway: &Gateway, handed: &HandedAnswer) -> Result<(
     }
 }
 
-/// Nobody asks, perhaps because this very answer has been recorded.
+/// Nobody asks, perhaps because this very answer has been recorded. Not said to
+/// a team: the ledger does not know whose a decision is, so a token could find
+/// out by trying what others were asked and what they answered.
 async fn repeated(gateway: &Gateway, handed: &HandedAnswer) -> Result<(), AnswerError> {
     let address = &handed.address;
-    let recorded = gateway.decider.ledger.list(&address.session_id).await?;
-    let standing = recorded.into_iter().find(|(known, _)| known == address);
+    let standing = match handed.team {
+        Some(_) => None,
+        None => gateway.decider.ledger.find(address).await?,
+    };
     match standing {
-        Some((_, decision)) if decision.request_digest != handed.digest => {
+        Some(decision) if decision.request_digest != handed.digest => {
             Err(AnswerError::OtherRequest {
                 address: address.clone(),
                 asked: decision.request_digest,
                 answered: handed.digest.clone(),
             })
         }
-        Some((_, decision)) if decision.reply == handed.answer.reply => Ok(()),
+        Some(decision) if decision.reply == handed.answer.reply => Ok(()),
         Some(_) => Err(AnswerError::AnsweredDifferently {
             address: address.clone(),
         }),

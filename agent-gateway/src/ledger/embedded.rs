@@ -164,8 +164,7 @@ impl Ledger for EmbeddedLedger {
         digest: &RequestDigest,
         _holder: &str,
     ) -> Result<Claim, LedgerError> {
-        let address = address.clone();
-        let found = self.ask(|answer| Job::Find { address, answer }).await?;
+        let found = self.find(address).await?;
         Ok(match found {
             None => Claim::Granted,
             Some(decision) if decision.request_digest == *digest => Claim::Recorded(decision),
@@ -195,6 +194,11 @@ impl Ledger for EmbeddedLedger {
 
     async fn release(&self, _address: &DecisionAddress, _holder: &str) -> Result<(), LedgerError> {
         Ok(())
+    }
+
+    async fn find(&self, address: &DecisionAddress) -> Result<Option<Decision>, LedgerError> {
+        let address = address.clone();
+        self.ask(|answer| Job::Find { address, answer }).await
     }
 
     async fn list(

@@ -148,6 +148,15 @@ impl Ledger for RedisLedger {
         Ok(())
     }
 
+    async fn find(&self, address: &DecisionAddress) -> Result<Option<Decision>, LedgerError> {
+        let mut connection = self.connection.clone();
+        let text: Option<String> = connection
+            .hget(ledger_key(&address.session_id), field(address))
+            .await
+            .map_err(failed("find a decision"))?;
+        text.map(|text| read_decision(address, &text)).transpose()
+    }
+
     async fn list(
         &self,
         session_id: &str,

@@ -1,7 +1,8 @@
 //! What a request says in `x-agon-*` headers: what it is counted for, and where
 //! its answer belongs. Puts the sessions that HTTP callers name into a space of
 //! their team's own, so that no token reads or fills another's ledger or a
-//! worker's. Called by `chat.rs`.
+//! worker's, and their experiments likewise, so that none spends another's
+//! budget. Called by `chat.rs`.
 
 use std::str::FromStr;
 
@@ -39,6 +40,7 @@ impl Terms {
         let decision = name(headers, "x-agon-decision")?
             .map(|text| read_decision(&text))
             .transpose()?;
+        let experiment = name(headers, "x-agon-experiment")?;
         let once = decision.is_none();
         let address = match decision {
             Some((session, seat, index)) => DecisionAddress {
@@ -54,7 +56,9 @@ impl Terms {
         };
         let caller = Caller {
             team: guest.team.clone(),
-            experiment_id: name(headers, "x-agon-experiment")?.unwrap_or_default(),
+            experiment_id: experiment
+                .map(|experiment| format!("http/{team}/{experiment}"))
+                .unwrap_or_default(),
             purpose: "http".to_owned(),
             priority: number(headers, "x-agon-priority")?.unwrap_or_default(),
             replicate: number(headers, "x-agon-replicate")?,
@@ -189,9 +193,22 @@ mod tests {
         .unwrap();
         assert_eq!(terms.fallback_models, ["a", "b/c"]);
         let caller = terms.caller;
-        assert_eq!((&*caller.team, &*caller.experiment_id), ("red", "exp"));
+        assert_eq!(caller.team, "red");
+        assert_eq!(caller.experiment_id, "http/red/exp");
         assert_eq!((caller.priority, caller.replicate), (-3, Some(7)));
         assert_eq!(caller.session.as_deref(), Some("http/red/s"));
+    }
+
+    #[test]
+    fn experiments_of_teams_never_meet() {
+        let named = |team: &str, experiment: &str| {
+            let terms = read(team, &[("x-agon-experiment", experiment)]).unwrap();
+            terms.caller.experiment_id
+        };
+        assert_eq!(named("red", "spring"), "http/red/spring");
+        assert_ne!(named("red", "spring"), named("blue", "spring"));
+        assert_ne!(named("a/b", "c"), named("a", "b/c"));
+        assert_eq!(read("red", &[]).unwrap().caller.experiment_id, "");
     }
 
     #[test]
