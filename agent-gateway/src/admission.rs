@@ -47,6 +47,15 @@ impl KeyLimits {
             || [self.requests_per_day, self.concurrency].contains(&Some(0))
     }
 
+    /// There is a limit at all; one that is found out by trying is none.
+    pub fn limit_anything(&self) -> bool {
+        let unlimited = Self {
+            adaptive: self.adaptive,
+            ..Self::default()
+        };
+        *self != unlimited
+    }
+
     /// The limits per minute, in the order of [`Charge::amounts`].
     pub fn per_minute(&self) -> [Option<u64>; QUANTITIES] {
         [
@@ -119,6 +128,9 @@ pub struct Ask {
     pub share: Share,
     /// Keys that have been tried in vain for this decision.
     pub except: Vec<KeyId>,
+    /// It was asked before and nobody knows with what result: what was granted
+    /// then is granted again, and nothing is taken twice.
+    pub again: bool,
 }
 
 /// The heads of one replica's waiting line, asked for together.
@@ -160,15 +172,8 @@ impl Batch<'_> {
     /// A key has limits over all lanes, so that the lines of the provider compete
     /// and teams keep their shares over all of them.
     pub fn lanes_share_limits(&self) -> bool {
-        let unshared = KeyLimits {
-            adaptive: true,
-            ..KeyLimits::default()
-        };
-        let limits = self.candidates.iter().map(|candidate| KeyLimits {
-            adaptive: true,
-            ..candidate.limits
-        });
-        limits.into_iter().any(|limits| limits != unshared)
+        let mut limits = self.candidates.iter().map(|candidate| candidate.limits);
+        limits.any(|limits| limits.limit_anything())
     }
 
     /// What the candidates' limits let through per second, in the cost of

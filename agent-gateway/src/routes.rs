@@ -9,7 +9,7 @@ mod adopting;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
-use agon_service_kit::tasks::{OnFailure, OnShutdown, TaskKind, Tasks, with_causes};
+use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
 use parking_lot::{Mutex, RwLock};
 
 use crate::admission::Limiter;
@@ -23,12 +23,9 @@ use crate::providers::Providers;
 
 pub use adopting::AdoptError;
 
-/// Without its asker a lane serves nobody; when it stops there is nothing to
-/// save, because who waits has not been paid for.
-const ASKER: TaskKind = TaskKind {
-    on_failure: OnFailure::StopProcess,
-    on_shutdown: OnShutdown::Abort,
-};
+/// Without its asker a lane serves nobody; when the gateway stops it gives back
+/// what was granted to those who are sent away.
+const ASKER: TaskKind = TaskKind::SERVICE;
 
 /// All routes of a gateway.
 pub struct Routes {
@@ -184,8 +181,15 @@ impl Table {
         lanes.insert(name, Arc::clone(&lane));
         let (served, limiter) = (Arc::clone(&lane), Arc::clone(&means.limiter));
         let asker = format!("{}:{}", means.owner, lane.name);
+        let stopping = means.tasks.shutdown_token();
         means.tasks.spawn(ASKER, "asker of a lane", async move {
-            served.line.serve(&served, limiter.as_ref(), &asker).await;
+            let serving = served.line.serve(&served, limiter.as_ref(), &asker);
+            tokio::pin!(serving);
+            tokio::select! {
+                () = &mut serving => return,
+                () = stopping.cancelled() => served.line.close(),
+            }
+            serving.await;
         });
         Ok(lane)
     }

@@ -96,6 +96,14 @@ impl Limiter for EmbeddedLimiter {
         let mut wait_ms = f64::INFINITY;
         let mut stopped_by_lane = false;
         for (index, ask) in batch.asks.iter().enumerate() {
+            let granted_before = batch.candidates.iter().find(|candidate| {
+                let state = keys.get(&candidate.key).filter(|_| ask.again);
+                state.is_some_and(|state| state.attempts.contains_key(&ask.attempt))
+            });
+            if let Some(candidate) = granted_before {
+                granted[index] = Some(batch.reservation(ask, candidate));
+                continue;
+            }
             let Share { team, weight, cost } = &ask.share;
             if !shares.may_go(team, slack(*cost, *weight, rate, weights), now) {
                 wait_ms = wait_ms.min(TURN_RECHECK_MS);

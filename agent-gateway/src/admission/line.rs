@@ -3,6 +3,8 @@
 //! until something is settled, and so nobody polls and nobody is refused for lack
 //! of quota. Called by `deciding.rs`; the asker runs as a task of `routes.rs`.
 
+mod returns;
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -13,17 +15,20 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
 use super::charging::Charges;
-use super::{Ask, Batch, Charge, Limiter, Reservation, Share};
+use super::{Ask, Batch, Limiter, Reservation, Share};
 use crate::complaint::Complaint;
 use crate::fairness::queue::{Entry, FairQueue, Place};
 use crate::health::Turn;
 use crate::keys::KeyId;
 use crate::lanes::{Lane, LaneKey};
-use crate::providers::Signals;
+use returns::Returns;
 
 /// Heads submitted together. Enough for thousands of grants per second; more
 /// would make one script call long.
 const BATCH: usize = 64;
+
+/// Heads looked through for calls that may use every key.
+const MOST_HEADS: usize = 1024;
 
 /// A hold or a change of another replica's making is noticed this soon even when
 /// the limiter promised a longer wait, and teams that wait are heard of often
@@ -97,8 +102,8 @@ pub struct Line {
     freed: Notify,
     /// Nobody may wait here any more.
     closed: AtomicBool,
-    /// Granted to callers that had gone; to be settled as unused.
-    returned: Mutex<Vec<Reservation>>,
+    /// Granted, or perhaps granted, to callers that had gone.
+    returns: Returns,
     store_away: Complaint,
     down: Mutex<Down>,
 }
@@ -113,6 +118,8 @@ struct Down {
 
 struct Waiter {
     want: Want,
+    /// It was asked for and the answer was lost.
+    doubtful: bool,
     since: Instant,
     down_before: Duration,
     answer: oneshot::Sender<Admitted>,
@@ -127,6 +134,7 @@ impl Line {
         let cost = want.charges.cost;
         let waiter = Waiter {
             want,
+            doubtful: false,
             since: Instant::now(),
             down_before: self.down(),
             answer,
@@ -197,10 +205,11 @@ impl Line {
     pub async fn serve(&self, lane: &Lane, limiter: &dyn Limiter, asker: &str) {
         let mut store_delays = Delays::new(STORE_DELAYS);
         loop {
-            self.settle_returned(limiter).await;
+            self.returns.settle(lane, limiter).await;
             if self.closed.load(Ordering::Relaxed) {
                 // Those who were being asked for when it was closed.
-                return self.close();
+                self.close();
+                return self.returns.settle(lane, limiter).await;
             }
             if self.queue.lock().is_empty() {
                 tokio::select! {
@@ -252,7 +261,7 @@ impl Line {
             .filter(|key| key.room(now) != Some(0))
             .collect();
         let waiting = self.teams();
-        let entries = self.queue.lock().take(BATCH);
+        let entries = self.heads();
         let open = self.answer_hopeless(entries, &usable, ready.is_empty(), now);
         if open.is_empty() {
             return Next::Now;
@@ -262,6 +271,7 @@ impl Line {
             let look = usable.iter().filter_map(|key| key.next_look(now)).min();
             return Next::After(look.map_or(LONGEST_SLEEP, |at| at.saturating_duration_since(now)));
         }
+        let (mut open, held_back) = submitted(open);
         let candidates: Vec<_> = ready.iter().map(|key| key.candidate(now)).collect();
         let asks: Vec<Ask> = open.iter().map(Ask::of).collect();
         let batch = Batch {
@@ -274,13 +284,21 @@ impl Line {
             waiting: &waiting,
         };
         match limiter.reserve(&batch).await {
-            Ok(verdict) => self.hand_out(open, verdict, &ready),
+            Ok(verdict) => {
+                for entry in &mut open {
+                    entry.call.doubtful = false;
+                }
+                self.hand_out(open, held_back, verdict, &ready)
+            }
             Err(error) => {
                 if let Some(failures) = self.store_away.note() {
                     let error = with_causes(&error);
                     tracing::warn!(error, failures, "limits cannot be taken, callers wait");
                 }
-                self.queue.lock().put_back(open);
+                for entry in &mut open {
+                    entry.call.doubtful = true;
+                }
+                self.put_back(open, held_back);
                 Next::StoreAway
             }
         }
@@ -301,6 +319,7 @@ impl Line {
             // It went away while it was being asked for.
             if entry.call.answer.is_closed() {
                 self.queue.lock().correct(&entry.place, entry.cost, 0);
+                self.returns.note_doubtful(&entry.call, &entry.place);
                 continue;
             }
             let except = &entry.call.want.except;
@@ -324,6 +343,7 @@ impl Line {
                 None => open.push(entry),
                 Some(answer) => {
                     self.queue.lock().correct(&entry.place, entry.cost, 0);
+                    self.returns.note_doubtful(&entry.call, &entry.place);
                     let _ = entry.call.answer.send(answer);
                 }
             }
@@ -334,6 +354,7 @@ impl Line {
     fn hand_out(
         &self,
         entries: Vec<Entry<Waiter>>,
+        held_back: Vec<Entry<Waiter>>,
         verdict: super::Verdict,
         ready: &[&LaneKey],
     ) -> Next {
@@ -349,7 +370,8 @@ impl Line {
                 continue;
             };
             let Some(key) = ready.iter().find(|key| key.key.id == reservation.key) else {
-                self.give_back(reservation);
+                self.returns.add(reservation);
+                self.wake();
                 denied.push(entry);
                 continue;
             };
@@ -360,14 +382,47 @@ impl Line {
             };
             let granted = Admitted::Granted(Box::new(grant));
             if let Err(Admitted::Granted(unwanted)) = entry.call.answer.send(granted) {
-                self.give_back(unwanted.reservation);
+                self.returns.add(unwanted.reservation);
+                self.wake();
             }
         }
-        if denied.is_empty() {
-            return Next::Now;
+        let next = if denied.is_empty() {
+            Next::Now
+        } else {
+            Next::After(verdict.wait)
+        };
+        self.put_back(denied, held_back);
+        next
+    }
+
+    /// The next calls in order, one of every team that waits, and more when most
+    /// of them may not use every key: who may should not wait behind them.
+    fn heads(&self) -> Vec<Entry<Waiter>> {
+        let mut queue = self.queue.lock();
+        let mut heads = queue.take(BATCH);
+        let fresh = |heads: &[Entry<Waiter>]| {
+            heads
+                .iter()
+                .filter(|entry| entry.call.want.except.is_empty())
+                .count()
+        };
+        while fresh(&heads) < BATCH / 2 && heads.len() < MOST_HEADS {
+            let more = queue.take(BATCH);
+            if more.is_empty() {
+                break;
+            }
+            heads.extend(more);
         }
-        self.queue.lock().put_back(denied);
-        Next::After(verdict.wait)
+        queue.take_of_other_teams(&mut heads, BATCH);
+        heads
+    }
+
+    /// Puts back who was not served; the order of arrival stays.
+    fn put_back(&self, denied: Vec<Entry<Waiter>>, held_back: Vec<Entry<Waiter>>) {
+        let mut entries = denied;
+        entries.extend(held_back);
+        entries.sort_by_key(|entry| entry.ticket);
+        self.queue.lock().put_back(entries);
     }
 
     fn teams(&self) -> Vec<(String, f64)> {
@@ -376,29 +431,6 @@ impl Line {
             .teams()
             .map(|(team, weight, _)| (team.to_string(), weight))
             .collect()
-    }
-
-    fn give_back(&self, reservation: Reservation) {
-        self.returned.lock().push(reservation);
-        self.freed.notify_one();
-    }
-
-    async fn settle_returned(&self, limiter: &dyn Limiter) {
-        let mut returned = std::mem::take(&mut *self.returned.lock());
-        while let Some(reservation) = returned.pop() {
-            let settled = limiter
-                .settle(&reservation, &Charge::default(), 0, &Signals::default())
-                .await;
-            if let Err(error) = settled {
-                if let Some(failures) = self.store_away.note() {
-                    let error = with_causes(&error);
-                    tracing::warn!(error, failures, "unused attempts not settled yet");
-                }
-                returned.push(reservation);
-                self.returned.lock().append(&mut returned);
-                return;
-            }
-        }
     }
 }
 
@@ -445,8 +477,26 @@ impl Ask {
                 cost: charges.cost,
             },
             except: except.clone(),
+            again: entry.call.doubtful,
         }
     }
+}
+
+/// Those of the heads that are asked for in this round, and the others: calls
+/// that may not use every key are many only after a refusal, and one script call
+/// should not grow long by them.
+fn submitted(heads: Vec<Entry<Waiter>>) -> (Vec<Entry<Waiter>>, Vec<Entry<Waiter>>) {
+    let (mut picky, mut others) = (0, Vec::new());
+    let mut asked = Vec::with_capacity(heads.len());
+    for entry in heads {
+        picky += usize::from(!entry.call.want.except.is_empty());
+        if entry.call.want.except.is_empty() || picky <= BATCH {
+            asked.push(entry);
+        } else {
+            others.push(entry);
+        }
+    }
+    (asked, others)
 }
 
 /// Gives up the place of a caller that goes away.
@@ -463,10 +513,14 @@ impl Drop for Waiting<'_> {
         if self.over {
             return;
         }
-        self.line.queue.lock().remove(self.place, self.ticket);
+        let left = self.line.queue.lock().remove(self.place, self.ticket);
+        if let Some(waiter) = left {
+            self.line.returns.note_doubtful(&waiter, self.place);
+        }
         self.answered.close();
         if let Ok(Admitted::Granted(unwanted)) = self.answered.try_recv() {
-            self.line.give_back(unwanted.reservation);
+            self.line.returns.add(unwanted.reservation);
+            self.line.wake();
         }
     }
 }

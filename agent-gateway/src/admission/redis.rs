@@ -173,6 +173,7 @@ struct AskArgument<'a> {
     w: f64,
     cost: u64,
     x: Vec<usize>,
+    again: bool,
 }
 
 impl<'a> ReserveArgument<'a> {
@@ -191,6 +192,7 @@ impl<'a> ReserveArgument<'a> {
             w: ask.share.weight,
             cost: ask.share.cost,
             x: excluded(ask),
+            again: ask.again,
         });
         Self {
             lane: batch.lane,

@@ -108,6 +108,27 @@ impl<T> FairQueue<T> {
         taken
     }
 
+    /// Takes out the next call of each waiting team that has none among these, at
+    /// most so many: order here is no reason to leave a team out whose turn it is
+    /// over all replicas.
+    pub fn take_of_other_teams(&mut self, taken: &mut Vec<Entry<T>>, most: usize) {
+        let waiting = self.teams.waiting.iter().map(|(_, name)| Arc::clone(name));
+        let missing: Vec<Arc<str>> = waiting
+            .filter(|name| taken.iter().all(|entry| entry.place.team != *name))
+            .take(most)
+            .collect();
+        for team in missing {
+            let Some(place) = self.first_place_of(team) else {
+                continue;
+            };
+            let Some(entry) = self.session(&place).and_then(VecDeque::pop_front) else {
+                continue;
+            };
+            self.leave(&place, entry.cost);
+            taken.push(entry);
+        }
+    }
+
     /// Puts calls back that were taken and not served; give them in the order
     /// in which they were taken.
     pub fn put_back(&mut self, entries: Vec<Entry<T>>) {
@@ -185,6 +206,10 @@ impl<T> FairQueue<T> {
 
     fn first_place(&mut self) -> Option<Place> {
         let team = self.teams.first()?;
+        self.first_place_of(team)
+    }
+
+    fn first_place_of(&mut self, team: Arc<str>) -> Option<Place> {
         let queue = self.teams.content(&team)?;
         let weight = queue.weight;
         let (Reverse(priority), experiments) = queue.priorities.iter_mut().next()?;

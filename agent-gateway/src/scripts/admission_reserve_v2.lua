@@ -19,7 +19,8 @@
 -- ARGV[1]     JSON: lane, asker, burst (s), recheck (ms), rate (cost/s of the pool, 0 unknown),
 --               spans (lines share limits: whom only its own line stops does not hold up others),
 --               candidates [{k = [4 limits, 0 none], kd, kc, l = [...], ld, lc, room or -1}],
---               asks [{a, c = [4 amounts], m = [3 extras], lost (ms), team, w, cost, x = [indexes]}],
+--               asks [{a, c = [4 amounts], m = [3 extras], lost (ms), team, w, cost, x = [indexes],
+--                 again: perhaps granted by a call whose reply was lost}],
 --               waiting [[team, weight]]
 --
 -- Result      {wait ms, g1, g2, ...}  one per ask: the candidate, counted from 1, or 0
@@ -172,9 +173,15 @@ local function write(scope)
   fields[#fields + 1] = 'm'
   fields[#fields + 1] = minute
   redis.call('HSET', scope.key, unpack(fields))
-  if scope.day then
-    redis.call('HINCRBY', scope.key .. ':day', hour, scope.taken[1])
-    redis.call('PEXPIRE', scope.key .. ':day', 100000000)
+  -- Counted without a limit too, which may come later.
+  redis.call('HINCRBY', scope.key .. ':day', hour, scope.taken[1])
+  redis.call('PEXPIRE', scope.key .. ':day', 100000000)
+  if redis.call('HLEN', scope.key .. ':day') > 2 * hours_kept then
+    for _, past in ipairs(redis.call('HKEYS', scope.key .. ':day')) do
+      if tonumber(past) + hours_kept <= hour then
+        redis.call('HDEL', scope.key .. ':day', past)
+      end
+    end
   end
   -- What nobody uses any more leaves by itself; by then it is full.
   redis.call('PEXPIRE', scope.key, math.max(idle_ms, redis.call('PTTL', scope.key)))
@@ -214,6 +221,11 @@ for team, at in pairs(seen) do
     redis.call('HDEL', shares, 'v:' .. team, 's:' .. team)
   end
 end
+for team in pairs(virtual) do
+  if not seen[team] then
+    redis.call('HDEL', shares, 'v:' .. team)
+  end
+end
 local joined = {}
 for _, entry in ipairs(p.waiting) do
   local team = entry[1]
@@ -240,12 +252,25 @@ local function gather(scope)
   redis.call('PEXPIRE', scope.key, math.max(idle_ms, redis.call('PTTL', scope.key)))
 end
 
+-- The candidate that has this attempt already.
+local function granted_before(member)
+  for i, c in ipairs(candidates) do
+    if redis.call('ZSCORE', c.attempts, member) then
+      return i
+    end
+  end
+end
+
 local result, wait, touched = {0}, nil, {}
 local stopped, stopped_by_lane, granted_any = false, false, false
 for n, ask in ipairs(p.asks) do
   result[n + 1] = 0
+  local member = ask.a .. '|' .. p.lane .. '|' .. table.concat(ask.m, '|')
+  local before = ask.again and granted_before(member)
   local slack = math.max(2 * ask.cost / ask.w, p.rate / 10 / math.max(weights, ask.w))
-  if stopped then
+  if before then
+    result[n + 1] = before
+  elseif stopped then
     -- Order is kept: nobody passes a head that waits for quota.
   elseif (virtual[ask.team] or 0) > least_served() + slack then
     wait = math.min(wait or p.recheck, p.recheck)
@@ -297,14 +322,11 @@ for n, ask in ipairs(p.asks) do
       if c.room > 0 then
         c.room = c.room - 1
       end
-      local member = ask.a .. '|' .. p.lane .. '|' .. table.concat(ask.m, '|')
       local lost_at = string.format('%.3f', now + ask.lost)
       redis.call('ZADD', c.attempts, lost_at, member)
       redis.call('PEXPIRE', c.attempts, idle_ms)
-      if c.lane_places > 0 then
-        redis.call('ZADD', c.in_lane.key .. ':flying', lost_at, member)
-        redis.call('PEXPIRE', c.in_lane.key .. ':flying', idle_ms)
-      end
+      redis.call('ZADD', c.in_lane.key .. ':flying', lost_at, member)
+      redis.call('PEXPIRE', c.in_lane.key .. ':flying', idle_ms)
       for _, scope in ipairs({c.key_wide, c.in_lane}) do
         if scope.gatherer == p.asker then
           redis.call('HDEL', scope.key, 'w', 'wu')
@@ -351,8 +373,11 @@ for team in pairs(touched) do
   fields[#fields + 1] = 'v:' .. team
   fields[#fields + 1] = string.format('%.3f', virtual[team])
 end
+-- In portions, because a call takes only so many arguments.
+for from = 1, #fields, 1000 do
+  redis.call('HSET', shares, unpack(fields, from, math.min(from + 999, #fields)))
+end
 if #fields > 0 then
-  redis.call('HSET', shares, unpack(fields))
   redis.call('PEXPIRE', shares, idle_ms)
 end
 result[1] = math.ceil(wait or 0)

@@ -4,7 +4,7 @@
 -- KEYS[1]  hash  agon:limits:{pool}:<key>         see admission_reserve
 -- KEYS[2]  hash  agon:limits:{pool}:<key>:<lane>
 -- KEYS[3]  zset  agon:attempts:{pool}:<key>
--- KEYS[4]  hash  agon:shares:{pool}:<lane>
+-- KEYS[4]  hash  agon:shares:{pool}[:<lane>]
 -- ARGV[1]  member of the zset
 -- ARGV[2]  JSON: back = [tokens, input, output to give back; negative when more was used],
 --            team, share = what to add to the team's share (tokens by weight),

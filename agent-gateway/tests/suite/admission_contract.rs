@@ -57,6 +57,8 @@ contract!(
     use_is_shown,
     teams_keep_their_shares_over_several_askers,
     large_charge_is_not_starved_by_small_ones,
+    ask_whose_answer_was_lost_takes_nothing_twice,
+    places_of_a_model_are_counted_before_they_are_limited,
 );
 
 const POOL: &str = "pool";
@@ -102,6 +104,7 @@ fn call(tokens: u64) -> Ask {
             cost: tokens,
         },
         except: Vec::new(),
+        again: false,
     }
 }
 
@@ -591,4 +594,43 @@ async fn large_charge_is_not_starved_by_small_ones(limiter: &dyn Limiter) {
         assert!(began.elapsed() < Duration::from_secs(15), "starved");
         tokio::time::sleep(Duration::from_millis(10)).await;
     }
+}
+
+async fn ask_whose_answer_was_lost_takes_nothing_twice(limiter: &dyn Limiter) {
+    let keys = [candidate("a", 0, 6_000, 1), candidate("b", 0, 0, 1)];
+    let first = Ask {
+        except: vec![KeyId::from("b")],
+        ..call(3_000)
+    };
+    let granted_first = ask_one(limiter, &keys, first.clone()).await.unwrap();
+    let again = Ask {
+        again: true,
+        ..first
+    };
+    assert_eq!(
+        ask_one(limiter, &keys, again).await,
+        Ok(granted_first.clone())
+    );
+    settle(limiter, &granted_first, 0).await;
+    // The place and the tokens were taken once, hence they are free again.
+    let other = Ask {
+        except: vec![KeyId::from("b")],
+        again: true,
+        ..call(3_000)
+    };
+    ask_one(limiter, &keys, other).await.unwrap();
+}
+
+async fn places_of_a_model_are_counted_before_they_are_limited(limiter: &dyn Limiter) {
+    let free = [candidate("a", 0, 0, 0)];
+    granted(limiter, &free, 1).await;
+    let one_place = KeyLimits {
+        concurrency: Some(1),
+        requests_per_day: Some(9),
+        ..KeyLimits::default()
+    };
+    let limited = [with_limits("a", KeyLimits::default(), one_place)];
+    wait(limiter, &limited, 1).await;
+    let outlook = limiter.outlook(POOL, LANE, &limited).await.unwrap();
+    assert_eq!(outlook[0].requests_of_day, [1, 1]);
 }

@@ -21,5 +21,6 @@ mod redis_server;
 mod reload;
 mod replicas;
 mod secrets;
+mod sharing;
 mod support;
 mod wiring;

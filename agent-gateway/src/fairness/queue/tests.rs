@@ -200,3 +200,22 @@ fn thousands_of_sessions_leave_nothing_behind() {
         .map(|team| team.content.priorities.len());
     assert_eq!(sessions.sum::<usize>(), 0);
 }
+
+#[test]
+fn every_waiting_team_can_have_a_head_taken() {
+    let mut queue = FairQueue::default();
+    for number in 0..100 {
+        queue.push(team("first", 1.0), 1, number);
+    }
+    queue.push(team("costly", 1.0), 1_000_000, 0);
+    queue.push(team("costly", 1.0), 1_000_000, 1);
+    // Served once, the costly team comes after a hundred calls of the other.
+    let served = queue.take(2);
+    assert!(served.iter().any(|entry| &*entry.place.team == "costly"));
+    let mut taken = queue.take(64);
+    assert!(taken.iter().all(|entry| &*entry.place.team == "first"));
+    queue.take_of_other_teams(&mut taken, 10);
+    assert_eq!((taken.len(), taken[64].call), (65, 1));
+    queue.put_back(taken);
+    assert_eq!(queue.len(), 100);
+}
