@@ -30,7 +30,7 @@ use crate::lanes::Lane;
 use crate::ledger::{Claim, Ledger};
 use crate::metrics;
 use crate::money::accounts::Money;
-use crate::money::quote::{DecisionCost, Used};
+use crate::money::quote::DecisionCost;
 use crate::owed::Owed;
 use crate::providers::Signals;
 use crate::routes::{Route, Routes};
@@ -255,7 +255,8 @@ impl Decider {
         } = &answered;
         let usage = answered.usage;
         metrics::count_tokens(&route.lane.pool, &usage);
-        question.paid.add(payment.cost(Used::This(usage)));
+        let charged = payment.used(reply.usage, usage);
+        question.paid.add(payment.cost(charged));
         let decision = Decision {
             request_digest: question.digest.clone(),
             reply: reply.text.clone(),
@@ -279,7 +280,7 @@ impl Decider {
         );
         // The cost goes first: a crash in between may leave a cost without its
         // decision, which is paid again then, but no decision without its cost.
-        let pay = self.pay(question, payment, Used::This(usage));
+        let pay = self.pay(question, payment, charged);
         let ((), (), standing) = tokio::join!(biased; pay, settle, record);
         self.stands(question, standing?)
     }

@@ -146,19 +146,20 @@ impl Gateway {
             &owner,
             tasks.clone(),
         );
+        let owed = Owed::new(tasks.clone());
         let decider = Arc::new_cyclic(|me| Decider {
             me: Weak::clone(me),
             tasks: tasks.clone(),
             ledger,
             limiter,
-            money: Money::new(purse, &owner, tasks.shutdown_token()),
+            money: Money::new(purse, &owner, owed.clone(), tasks.shutdown_token()),
             routes,
             memory: Memory::new(cache),
             doors,
             book: Book::default(),
             owner,
             named: AtomicU64::new(0),
-            owed: Owed::new(tasks.clone()),
+            owed,
             unrecorded: Complaint::default(),
             unrenewed: Complaint::default(),
             stopping: tasks.shutdown_token(),

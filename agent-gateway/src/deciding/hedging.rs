@@ -152,8 +152,9 @@ impl Decider {
                 let taken = &attempt.reservation.charge;
                 let used = charging::used(attempt.charge_rule, &usage, taken);
                 let cost = usage.total_tokens();
+                let charged = lost.payment.used(lost.reply.usage, usage);
                 tokio::join!(
-                    self.pay(question, &lost.payment, Used::This(usage)),
+                    self.pay(question, &lost.payment, charged),
                     self.settle(lane, attempt, &used, cost, &lost.reply.signals)
                 );
             }

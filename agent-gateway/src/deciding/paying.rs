@@ -2,6 +2,7 @@
 //! made, and charged when it is over. Owns the going back for quota of a call that
 //! has to wait for money. Called by `deciding/asking.rs`.
 
+use std::pin::{Pin, pin};
 use std::time::Duration;
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
@@ -14,7 +15,7 @@ use crate::admission::line::Want;
 use crate::decide_error::DecideError;
 use crate::flights::Passengers;
 use crate::lanes::Lane;
-use crate::money::accounts::Held;
+use crate::money::accounts::{Held, Turn};
 use crate::money::purse;
 use crate::money::quote::{Payer, Payment, Quote, Used};
 use crate::providers::{Refusal, Signals};
@@ -28,6 +29,9 @@ const PURSE_DELAYS: DelayPolicy = DelayPolicy {
     jitter: 0.2,
     give_up_after: None,
 };
+
+/// Quota that is at hand is granted well within this.
+const TURN_KEPT: Duration = Duration::from_millis(100);
 
 impl Decider {
     /// Waits for quota and for money, and has both when it returns.
@@ -72,9 +76,10 @@ impl Decider {
                 attempt: self.unique_name(),
                 ..want.clone()
             };
-            let admitted = self
-                .admit(question, route, want, passengers, troubles)
-                .await?;
+            let admitted = {
+                let admission = pin!(self.admit(question, route, want, passengers, troubles));
+                give_up_turn_if_long(&mut turn, admission).await?
+            };
             // Budgets and prices may have changed while this waited.
             let quote = match self.quote(question, route) {
                 Ok(quote) => quote,
@@ -147,6 +152,22 @@ impl Decider {
         self.settle(lane, admitted, &Charge::default(), 0, &Signals::default())
             .await;
     }
+}
+
+/// Waiting for quota can take an hour, and others of the team may have theirs:
+/// whoever does not get it soon leaves what money there is to them.
+async fn give_up_turn_if_long<F: Future>(
+    turn: &mut Option<Turn>,
+    mut admission: Pin<&mut F>,
+) -> F::Output {
+    if turn.is_some() {
+        tokio::select! {
+            biased;
+            admitted = &mut admission => return admitted,
+            () = tokio::time::sleep(TURN_KEPT) => *turn = None,
+        }
+    }
+    admission.await
 }
 
 /// The money of one call.

@@ -16,13 +16,14 @@ use tokio_util::sync::CancellationToken;
 
 use super::NanoDollars;
 use super::purse::{
-    Account, Attempt, Bill, CostFilter, CostRow, Hold, Purse, PurseError, Scope, Shortage,
-    Standing, Verdict,
+    Account, Attempt, Bill, CostFilter, CostRow, Purse, PurseError, Scope, Shortage, Standing,
+    Verdict,
 };
 use super::quote::{Payment, Quote, Used};
 use crate::complaint::Complaint;
 use crate::config::GatewayConfig;
 use crate::metrics;
+use crate::owed::Owed;
 
 /// Other replicas settle without a sound here, so whoever waits for money looks
 /// this often.
@@ -42,6 +43,7 @@ pub(crate) struct Money {
     /// Whose budget was spent when it was last asked for.
     exhausted: Mutex<HashSet<Scope>>,
     unsettled: Complaint,
+    owed: Owed,
     stopping: CancellationToken,
 }
 
@@ -93,7 +95,12 @@ pub(crate) enum Held {
 
 impl Money {
     /// Money in a purse, for the gateway process of this name.
-    pub fn new(purse: Arc<dyn Purse>, owner: &str, stopping: CancellationToken) -> Self {
+    pub fn new(
+        purse: Arc<dyn Purse>,
+        owner: &str,
+        owed: Owed,
+        stopping: CancellationToken,
+    ) -> Self {
         Self {
             purse,
             owner: owner.to_owned(),
@@ -101,6 +108,7 @@ impl Money {
             tight: Mutex::default(),
             exhausted: Mutex::default(),
             unsettled: Complaint::default(),
+            owed,
             stopping,
         }
     }
@@ -114,7 +122,8 @@ impl Money {
     }
 
     /// Holds the most that a call may cost. Safe to repeat with the same attempt.
-    /// Without a budget nothing is held, and the purse is not asked.
+    /// Without a budget, or where a call costs nothing, nothing is held, and the
+    /// purse is not asked.
     pub async fn reserve(
         &self,
         attempt: &Attempt,
@@ -128,16 +137,10 @@ impl Money {
                 held,
             }))
         };
-        if !quote.budgets.any() {
+        if !quote.budgets.any() || quote.most == NanoDollars(0) {
             return Ok(Ok(granted(false)));
         }
-        let hold = Hold {
-            attempt: attempt.clone(),
-            account: quote.account.clone(),
-            most: quote.most,
-            budgets: quote.budgets,
-            lasts,
-        };
+        let hold = quote.hold(attempt.clone(), lasts);
         Ok(match self.purse.reserve(&hold).await? {
             Verdict::Granted => {
                 self.exhausted.lock().retain(|scope| !quote.is_of(scope));
@@ -154,19 +157,18 @@ impl Money {
     }
 
     /// Refuses a call at once whose budget was spent when it was last asked for and
-    /// still is. A purse that does not answer is no reason to refuse.
+    /// still is. Holds nothing; a purse that does not answer is no reason to refuse.
     pub async fn check(&self, quote: &Quote) -> Result<(), Box<MoneyRefusal>> {
         if !self.exhausted.lock().iter().any(|scope| quote.is_of(scope)) {
             return Ok(());
         }
-        let attempt = self.next_attempt();
-        match self.reserve(&attempt, quote, LAST_CHANCE).await {
-            Ok(Err(refusal)) => Err(refusal),
-            Ok(Ok(Held::Wait(_))) => Ok(()),
-            Ok(Ok(Held::Granted(_))) | Err(_) => {
-                self.forget(&attempt).await;
-                Ok(())
+        let hold = quote.hold(self.next_attempt(), Duration::ZERO);
+        match self.purse.look(&hold).await {
+            Ok(Verdict::Spent(shortage)) => {
+                let most = quote.most;
+                Err(Box::new(MoneyRefusal::Spent { shortage, most }))
             }
+            Ok(Verdict::Granted | Verdict::Wait(_)) | Err(_) => Ok(()),
         }
     }
 
@@ -313,6 +315,11 @@ impl Money {
     pub async fn forget(&self, attempt: &Attempt) {
         if let Err(error) = self.purse.release(attempt).await {
             self.complain(&error);
+            let (purse, attempt) = (Arc::clone(&self.purse), attempt.clone());
+            self.owed.again("hold not given back", move || {
+                let (purse, attempt) = (Arc::clone(&purse), attempt.clone());
+                async move { purse.release(&attempt).await }
+            });
         }
     }
 
@@ -359,3 +366,6 @@ fn to_raise(scope: &Scope) -> &'static str {
         Scope::Experiment(_) => "the experiment's budget",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -37,6 +37,9 @@ pub trait Purse: Send + Sync {
     /// repeat with the same attempt.
     async fn reserve(&self, hold: &Hold) -> Result<Verdict, PurseError>;
 
+    /// What [`Purse::reserve`] would say now; holds nothing.
+    async fn look(&self, hold: &Hold) -> Result<Verdict, PurseError>;
+
     /// Charges a call that was made and ends its hold, if it has one. A hold
     /// that had counted as lost is corrected. Safe to repeat: an attempt is
     /// charged once. What is acknowledged is durable.

@@ -4,9 +4,10 @@
 //! `deciding/paying.rs`.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
 
 use super::accounts::MoneyRefusal;
-use super::purse::{Account, Attempt, Bill, Budgets, Scope};
+use super::purse::{Account, Attempt, Bill, Budgets, Hold, Scope};
 use super::{Day, NanoDollars, Price};
 use crate::config::ResolvedModel;
 use crate::decision::{Request, Usage};
@@ -104,6 +105,17 @@ impl Quote {
 }
 
 impl Quote {
+    /// What is asked of the purse for a call.
+    pub(super) fn hold(&self, attempt: Attempt, lasts: Duration) -> Hold {
+        Hold {
+            attempt,
+            account: self.account.clone(),
+            most: self.most,
+            budgets: self.budgets,
+            lasts,
+        }
+    }
+
     /// Whether a budget of this scope stands over the call.
     pub(super) fn is_of(&self, scope: &Scope) -> bool {
         match scope {
@@ -116,6 +128,15 @@ impl Quote {
 }
 
 impl Payment {
+    /// What an answered call is charged for: its most when the provider does not
+    /// say what it used and money is held, because an estimate can be too low.
+    pub fn used(&self, told: Option<Usage>, estimate: Usage) -> Used {
+        match told {
+            None if self.held => Used::Perhaps,
+            told => Used::This(told.unwrap_or(estimate)),
+        }
+    }
+
     /// What the call costs; absent when nobody knows the price.
     pub fn cost(&self, used: Used) -> Option<NanoDollars> {
         match used {

@@ -40,14 +40,16 @@ local note = redis.call('HGET', KEYS[2], ARGV[1])
 if note then
   local hold = cjson.decode(note)
   local most, day, row, scopes = hold[1], hold[2], hold[3], {hold[4], hold[5]}
+  -- "-0" is no number to Redis.
+  local less = most == '0' and most or '-' .. most
   redis.call('HDEL', KEYS[2], ARGV[1])
   if redis.call('ZREM', KEYS[3], ARGV[1]) == 1 then
-    add(KEYS[6], scopes, '-' .. most)
+    add(KEYS[6], scopes, less)
   else
     redis.call('ZREM', KEYS[4], ARGV[1])
-    add(KEYS[5], scopes, '-' .. most)
+    add(KEYS[5], scopes, less)
     redis.call('HINCRBY', ARGV[4] .. day, row .. 'calls', -1)
-    redis.call('HINCRBY', ARGV[4] .. day, row .. 'cost', '-' .. most)
+    redis.call('HINCRBY', ARGV[4] .. day, row .. 'cost', less)
   end
 end
 if ARGV[5] == '' then

@@ -28,9 +28,11 @@ for _, attempt in ipairs(due) do
   if note then
     local hold = cjson.decode(note)
     local most, day, row = hold[1], hold[2], hold[3]
+    -- "-0" is no number to Redis.
+    local less = most == '0' and most or '-' .. most
     for i = 4, 5 do
       if hold[i] ~= '' then
-        redis.call('HINCRBY', KEYS[5], hold[i], '-' .. most)
+        redis.call('HINCRBY', KEYS[5], hold[i], less)
         redis.call('HINCRBY', KEYS[4], hold[i], most)
       end
     end

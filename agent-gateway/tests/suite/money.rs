@@ -6,11 +6,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agon_agent_gateway::decision::Usage;
-use agon_agent_gateway::providers::{Refusal, Remedy, Reply, Scripted};
+use agon_agent_gateway::providers::{Call, Provider, Refusal, Remedy, Reply, Scripted};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_proto::v1::{
     BudgetStatus, DecideRequest, DecideResponse, ListCostsRequest, ListCostsResponse,
 };
+use async_trait::async_trait;
+use tokio::sync::Semaphore;
 use tonic::{Code, Status};
 
 use crate::redis_server::RedisServer;
@@ -189,6 +191,86 @@ async fn calls_that_failed_cost_nothing_and_those_that_may_have_worked_cost_the_
     let listed = costs(&gateway, ListCostsRequest::default()).await;
     assert_eq!(listed.rows[0].calls, 2);
     assert!(listed.rows[0].usage.unwrap().estimated);
+}
+
+#[tokio::test]
+async fn answer_that_does_not_say_what_it_used_costs_the_most_under_a_budget() {
+    for (budgeted, expected) in [(budget("1"), 281_000), (String::new(), 0)] {
+        let silent = Scripted::new(|_, _| {
+            Ok(Reply {
+                usage: None,
+                ..used(0, 0)
+            })
+        });
+        let (gateway, _folder) = embedded(config(PRICE, &budgeted), Arc::new(silent)).await;
+        let answer = decide(&gateway, request("s", 0, "x")).await.unwrap();
+        let cost = answer.cost_nanodollars.unwrap();
+        let estimate = answer.usage.unwrap();
+        let estimated = estimate.input_tokens * 1_000 + estimate.output_tokens * 10_000;
+        assert!(estimated < 281_000, "the record keeps the estimate");
+        assert_eq!(cost, expected.max(estimated));
+        assert_eq!(budget_of(&gateway, "default").await.spent_nanodollars, cost);
+    }
+}
+
+#[tokio::test]
+async fn call_that_waits_long_for_quota_keeps_no_money_from_its_team() {
+    let gate = Arc::new(Semaphore::new(0));
+    let models = format!(
+        "{PRICE}\n[providers.q]\nbase_url = 'http://127.0.0.1:9/v1'\n\
+         limits = {{ concurrency = 1 }}\n[models.narrow]\nprovider = 'q'\n\
+         max_output_tokens = 20\n{PRICE}"
+    );
+    let provider = Arc::new(Gated(Arc::clone(&gate)));
+    let config = config(&models, &budget("0.0005"));
+    let (gateway, _folder) = crate::support::embedded(config, provider).await;
+    // An experiment of its own for each, and a budget that is none.
+    let ask = |index: u32, model: &str, team: &str| {
+        let (gateway, mut request) = (gateway.clone(), request("s", index, "x"));
+        (request.model, request.team) = (model.to_owned(), team.to_owned());
+        request.experiment_id = format!("e{index}");
+        request.experiment_budget_nanodollars = Some(1_000_000);
+        tokio::spawn(async move { decide(&gateway, request).await })
+    };
+    let asked_for_money = async |index: u32| {
+        let listed = costs(&gateway, ListCostsRequest::default()).await;
+        let mut ids = listed
+            .budgets
+            .into_iter()
+            .map(|budget| budget.experiment_id);
+        ids.any(|id| id == format!("e{index}"))
+    };
+    let first = ask(0, "m", "default");
+    until("the money is held", async || asked_for_money(0).await).await;
+    let narrow = ask(1, "narrow", "default");
+    until("it has its turn", async || asked_for_money(1).await).await;
+    // Now somebody else has the only place there.
+    let other = ask(2, "narrow", "rich");
+    let in_flight = async |calls| status(&gateway).await.in_flight == calls;
+    until("the place is taken", async || in_flight(2).await).await;
+    let next = ask(3, "m", "default");
+    until("it waits for money", async || asked_for_money(3).await).await;
+    gate.add_permits(1);
+    first.await.unwrap().unwrap();
+    until("the next one is called", async || in_flight(2).await).await;
+    gate.add_permits(10);
+    for call in [narrow, other, next] {
+        call.await.unwrap().unwrap();
+    }
+}
+
+/// Answers once it may, in order of coming.
+struct Gated(Arc<Semaphore>);
+
+#[async_trait]
+impl Provider for Gated {
+    async fn call(&self, _call: Call<'_>) -> Result<Reply, Refusal> {
+        let place = self.0.acquire().await;
+        place
+            .map_err(|_| Refusal::new(Remedy::GiveUp, "closed"))?
+            .forget();
+        Ok(used(10, 5))
+    }
 }
 
 #[tokio::test]

@@ -119,6 +119,8 @@ contract!(
     smaller_of_two_budgets_binds_and_neither_is_touched_alone,
     attempt_is_held_and_charged_once_however_often_it_is_said,
     released_hold_costs_nothing,
+    hold_of_nothing_is_settled_released_and_given_up_for_lost,
+    looking_tells_what_reserving_would_and_holds_nothing,
     raised_and_lowered_budgets_count_at_once,
     spending_without_a_budget_counts_under_a_later_one,
     hold_of_the_dead_is_spent_in_full_and_corrected_if_they_were_not,
@@ -312,6 +314,41 @@ async fn released_hold_costs_nothing(ground: &dyn Ground) {
     assert_eq!(team(&*purse).await, (0, 0));
     assert_eq!(experiment(&*purse).await, (0, 0));
     assert!(rows(&*purse).await.is_empty());
+}
+
+async fn hold_of_nothing_is_settled_released_and_given_up_for_lost(ground: &dyn Ground) {
+    let purse = ground.open().await;
+    for number in 1..5 {
+        let mut nothing = hold(number, 0, Some(100), Some(100));
+        nothing.lasts = if number < 3 { LONG } else { Duration::ZERO };
+        assert_eq!(reserve(&*purse, nothing).await, Verdict::Granted);
+    }
+    purse.settle(&bill(1, Some(7))).await.unwrap();
+    purse.release(&attempt(2)).await.unwrap();
+    ground.pass(SHORT);
+    until("the dead have called", async || {
+        rows(&*purse).await[0].calls == 3
+    })
+    .await;
+    purse.settle(&bill(3, Some(2))).await.unwrap();
+    purse.release(&attempt(4)).await.unwrap();
+    assert_eq!(team(&*purse).await, (9, 0));
+    assert_eq!(rows(&*purse).await[0].calls, 2);
+}
+
+async fn looking_tells_what_reserving_would_and_holds_nothing(ground: &dyn Ground) {
+    let purse = ground.open().await;
+    let look = async |number, most| {
+        let hold = hold(number, most, Some(100), Some(100));
+        purse.look(&hold).await.unwrap()
+    };
+    assert_eq!(look(1, 60).await, Verdict::Granted);
+    assert_eq!(team(&*purse).await, (0, 0));
+    reserve(&*purse, hold(2, 60, Some(100), Some(100))).await;
+    assert_eq!(look(1, 60).await, wait_for_team());
+    purse.settle(&bill(2, Some(60))).await.unwrap();
+    assert!(matches!(look(1, 60).await, Verdict::Spent(_)));
+    assert_eq!(team(&*purse).await, (60, 0));
 }
 
 async fn raised_and_lowered_budgets_count_at_once(ground: &dyn Ground) {

@@ -148,6 +148,14 @@ impl Purse for EmbeddedPurse {
         reserved.await.map_err(failed("reserve money"))
     }
 
+    async fn look(&self, hold: &Hold) -> Result<Verdict, PurseError> {
+        let hold = hold.clone();
+        let looked = self.file.work("look at a budget", move |connection| {
+            verdict(connection, &hold)
+        });
+        looked.await.map_err(failed("look at a budget"))
+    }
+
     async fn settle(&self, bill: &Bill) -> Result<(), PurseError> {
         let ended = self.end(&bill.attempt, Some(bill.clone())).await;
         ended.map_err(failed("settle a call"))
@@ -252,11 +260,38 @@ fn reserve(connection: &Connection, hold: &Hold, now_ms: u64) -> Result<Verdict,
     if held {
         return Ok(Verdict::Granted);
     }
+    let verdict = verdict(connection, hold)?;
+    if verdict != Verdict::Granted {
+        return Ok(verdict);
+    }
     let Account {
         day,
         team,
         experiment,
         model,
+    } = &hold.account;
+    let most = bounded(hold.most.0);
+    let lasts_ms = u64::try_from(hold.lasts.as_millis()).unwrap_or(u64::MAX);
+    let due_ms = signed(now_ms.saturating_add(lasts_ms));
+    connection
+        .prepare_cached("INSERT INTO holds VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0)")?
+        .execute(params![
+            attempt,
+            day.to_string(),
+            team,
+            experiment,
+            model,
+            signed(most),
+            due_ms
+        ])?;
+    add_to_purse(connection, scopes(team, experiment), 0, signed(most))?;
+    Ok(Verdict::Granted)
+}
+
+/// Whether a call fits now.
+fn verdict(connection: &Connection, hold: &Hold) -> Result<Verdict, rusqlite::Error> {
+    let Account {
+        team, experiment, ..
     } = &hold.account;
     let most = bounded(hold.most.0);
     let ceilings = [
@@ -282,24 +317,7 @@ fn reserve(connection: &Connection, hold: &Hold, now_ms: u64) -> Result<Verdict,
             waits = Some(scope(kind, name));
         }
     }
-    if let Some(scope) = waits {
-        return Ok(Verdict::Wait(scope));
-    }
-    let lasts_ms = u64::try_from(hold.lasts.as_millis()).unwrap_or(u64::MAX);
-    let due_ms = signed(now_ms.saturating_add(lasts_ms));
-    connection
-        .prepare_cached("INSERT INTO holds VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0)")?
-        .execute(params![
-            attempt,
-            day.to_string(),
-            team,
-            experiment,
-            model,
-            signed(most),
-            due_ms
-        ])?;
-    add_to_purse(connection, scopes(team, experiment), 0, signed(most))?;
-    Ok(Verdict::Granted)
+    Ok(waits.map_or(Verdict::Granted, Verdict::Wait))
 }
 
 /// Spent and reserved.

@@ -42,6 +42,10 @@ const CORRECTED_WITHIN: Duration = SETTLED_FOR;
 /// Holds charged in one script call, so that no other call waits for long.
 const SWEEP: usize = 500;
 
+/// What the reserve script is to do.
+const HOLD: &str = "hold";
+const LOOK: &str = "look";
+
 /// A purse that several replicas share.
 pub struct RedisPurse {
     connection: ConnectionManager,
@@ -61,7 +65,7 @@ impl RedisPurse {
         }
     }
 
-    async fn reserve_once(&self, hold: &Hold) -> Result<Verdict, PurseError> {
+    async fn reserve_once(&self, hold: &Hold, mode: &str) -> Result<Verdict, PurseError> {
         let account = &hold.account;
         let most = bounded(hold.most.0).to_string();
         let [team, experiment] = scopes(account);
@@ -87,6 +91,7 @@ impl RedisPurse {
             .arg(budget(hold.budgets.team))
             .arg(&experiment)
             .arg(budget(hold.budgets.experiment))
+            .arg(mode)
             .invoke_async(&mut connection)
             .await
             .map_err(failed("reserve money"))?;
@@ -170,12 +175,16 @@ impl RedisPurse {
 #[async_trait]
 impl Purse for RedisPurse {
     async fn reserve(&self, hold: &Hold) -> Result<Verdict, PurseError> {
-        let verdict = self.reserve_once(hold).await?;
+        let verdict = self.reserve_once(hold, HOLD).await?;
         // What is in the way may be reserved for calls that nobody will settle.
         if matches!(verdict, Verdict::Wait(_)) && self.sweep().await? {
-            return self.reserve_once(hold).await;
+            return self.reserve_once(hold, HOLD).await;
         }
         Ok(verdict)
+    }
+
+    async fn look(&self, hold: &Hold) -> Result<Verdict, PurseError> {
+        self.reserve_once(hold, LOOK).await
     }
 
     async fn settle(&self, bill: &Bill) -> Result<(), PurseError> {
