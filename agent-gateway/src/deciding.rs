@@ -123,8 +123,13 @@ pub struct Decider {
 }
 
 impl Decider {
-    /// Answers a question, from the ledger or by asking.
-    pub async fn decide(&self, question: Question, passengers: Passengers<Outcome>) -> Outcome {
+    /// Answers a question, from the ledger or by asking. Boxed, because every
+    /// future that passes it on would make room for it once more.
+    pub async fn decide(
+        &self,
+        question: Box<Question>,
+        passengers: Passengers<Outcome>,
+    ) -> Outcome {
         let outcome = self.claim_and_fill(&question, &passengers).await;
         match &outcome {
             Ok(answer) if answer.from_ledger => {

@@ -67,7 +67,7 @@ impl Gateway {
             .board(address.clone(), digest.clone(), |passengers| {
                 let gateway = self.clone();
                 let tally = self.decider.book.tally(&caller.experiment_id, &caller.team);
-                let question = Question {
+                let question = Box::new(Question {
                     address: address.clone(),
                     caller,
                     request,
@@ -75,7 +75,7 @@ impl Gateway {
                     tally,
                     paid: DecisionCost::default(),
                     hedged: AtomicBool::new(false),
-                };
+                });
                 async move {
                     let session_id = once.then(|| question.address.session_id.clone());
                     let outcome = gateway.decider.decide(question, passengers).await;
