@@ -209,12 +209,6 @@ impl Crowd {
             ended.expect("a caller that does not panic");
         }
     }
-
-    /// Callers that are not done.
-    pub fn at_work(&mut self) -> usize {
-        while self.callers.try_join_next().is_some() {}
-        self.callers.len()
-    }
 }
 
 /// Asks one question until there is an answer; gives up only on refusals that

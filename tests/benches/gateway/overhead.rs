@@ -15,6 +15,9 @@ use crate::stand::{Client, Config, Stand, for_seconds};
 
 const REQUESTS_PER_SECOND: u64 = 1_000;
 
+/// Pools by number of keys: each of them is looked at for every call.
+const POOLS: [(&str, usize); 2] = [("single", 1), ("pool", 4)];
+
 const WARM_UP_SECONDS: u64 = 4;
 const STRAIGHT_SECONDS: u64 = 6;
 const THROUGH_SECONDS: u64 = 15;
@@ -36,15 +39,19 @@ struct Took {
 pub async fn measure() {
     let server = Simulated::start(&[]);
     let mut config = Config::new();
-    config.provider("fast", &server, 4, LIMITS);
-    config.add("[models.fast]\nprovider = 'fast'");
+    for (pool, keys) in POOLS {
+        config.provider(pool, &server, keys, LIMITS);
+        config.add(&format!("[models.{pool}]\nprovider = '{pool}'"));
+    }
     let stand = Stand::start(1, config);
 
-    let _ = through(&stand, "warm", WARM_UP_SECONDS).await;
-    let first = straight(&server, STRAIGHT_SECONDS).await;
-    let through = through(&stand, "open", THROUGH_SECONDS).await;
-    let second = straight(&server, STRAIGHT_SECONDS).await;
-    tell_times(&[first, second], &through);
+    for (pool, keys) in POOLS {
+        let _ = through(&stand, pool, "warm", WARM_UP_SECONDS).await;
+        let first = straight(&server, STRAIGHT_SECONDS).await;
+        let through = through(&stand, pool, "open", THROUGH_SECONDS).await;
+        let second = straight(&server, STRAIGHT_SECONDS).await;
+        tell_times(keys, &[first, second], &through);
+    }
     for callers in [64, 256] {
         let (rate, seconds) = closed(&stand, callers).await;
         report::bar(
@@ -70,7 +77,7 @@ pub async fn measure() {
     stand.tell_oddities();
 }
 
-fn tell_times(straight: &[Took; 2], through: &Took) {
+fn tell_times(keys: usize, straight: &[Took; 2], through: &Took) {
     let p50 = (straight[0].p50 + straight[1].p50) / 2.0;
     let p99 = (straight[0].p99 + straight[1].p99) / 2.0;
     let own = [through.p50 - p50, through.p99 - p99];
@@ -79,7 +86,9 @@ fn tell_times(straight: &[Took; 2], through: &Took) {
         ("p99", own[1], through.p99, p99, 2.0),
     ] {
         report::bar(
-            &format!("time of the gateway at {REQUESTS_PER_SECOND} requests/s, {name}"),
+            &format!(
+                "time of the gateway at {REQUESTS_PER_SECOND} requests/s, pool of {keys}, {name}"
+            ),
             &format!("{own:.2} ms (through it {whole:.2} ms, straight {bare:.2} ms)"),
             &format!("{bar} ms"),
             own <= bar,
@@ -96,8 +105,8 @@ fn tell_times(straight: &[Took; 2], through: &Took) {
 }
 
 /// Calls through the gateway, whoever has been answered meanwhile.
-async fn through(stand: &Stand, crowd: &str, seconds: u64) -> Took {
-    let ask = Ask::small(crowd, "default", "fast");
+async fn through(stand: &Stand, pool: &str, crowd: &str, seconds: u64) -> Took {
+    let ask = Ask::small(&format!("{pool}-{crowd}"), "default", pool);
     let clients: Vec<Client> = (0..8).map(|_| stand.client(0)).collect();
     open_loop(seconds, |number| {
         let mut client = clients[number % clients.len()].clone();
@@ -111,11 +120,11 @@ async fn through(stand: &Stand, crowd: &str, seconds: u64) -> Took {
 async fn straight(server: &Simulated, seconds: u64) -> Took {
     let client = reqwest::Client::builder().build().expect("a client");
     let url = format!("{}/chat/completions", server.base_url());
-    let ask = Ask::small("straight", "default", "fast");
+    let ask = Ask::small("straight", "default", "straight");
     open_loop(seconds, |number| {
         let request = ask.request(number / 100, (number % 100) as u32);
         let body = json!({
-            "model": "fast",
+            "model": request.model,
             "messages": [{"role": "user", "content": request.messages[0].content}],
             "max_tokens": request.max_output_tokens,
         });
@@ -172,7 +181,7 @@ where
 /// seconds of each.
 async fn closed(stand: &Stand, callers: usize) -> (f64, Vec<f64>) {
     let crowd = if callers < 100 { "few" } else { "many" };
-    let ask = Ask::small(crowd, "default", "fast");
+    let ask = Ask::small(crowd, "default", POOLS[1].0);
     let crowd = Crowd::send(&ask, callers, None, |_| vec![stand.client(0)]);
     for_seconds(2).await;
     let _ = crowd.counts.take_seconds();

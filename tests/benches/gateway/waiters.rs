@@ -5,12 +5,17 @@ use std::time::{Duration, Instant};
 
 use prost::Message as _;
 
-use crate::load::{Ask, Crowd};
+use crate::load::{Ask, Counts, Crowd};
 use crate::report;
 use crate::simulated::Simulated;
 use crate::stand::{Config, Stand, for_seconds};
 
 const WAITERS: usize = 10_000;
+
+/// They arrive in groups, a few times a second: what is measured is waiting, not
+/// the room that ten thousand requests need in the instant of their arrival.
+const GROUPS: usize = 20;
+const GROUP_EVERY: Duration = Duration::from_millis(250);
 
 /// Fewer calls than callers by far.
 const NEARLY_CLOSED: &str = "requests_per_minute = 7";
@@ -50,23 +55,34 @@ pub async fn measure() {
     for_seconds(2).await;
     let before = stand.replicas[0].memory();
 
-    let ask = Ask::small("waiters", "default", "narrow");
-    let request = ask.request(WAITERS - 1, 0).encoded_len();
-    let mut waiters = Crowd::send(&ask, WAITERS, Some(1), |_| vec![stand.client(0)]);
+    let mut groups = Vec::new();
+    for number in 0..GROUPS {
+        let ask = Ask::small(&format!("waiters-{number:02}"), "default", "narrow");
+        let callers = WAITERS / GROUPS;
+        groups.push(Crowd::send(&ask, callers, Some(1), |_| {
+            vec![stand.client(0)]
+        }));
+        tokio::time::sleep(GROUP_EVERY).await;
+    }
+    let ask = Ask::small("waiters-00", "default", "narrow");
+    let request = ask.request(WAITERS / GROUPS - 1, 0).encoded_len();
     for_seconds(WAITING_SECONDS).await;
     let waiting = stand.replicas[0].status().await.waiting_for_quota;
     let after = stand.replicas[0].memory();
-    let refused: u64 = waiters.counts.wrong().values().sum();
-    let refused = refused + waiters.counts.told_unavailable() + waiters.counts.told_broke();
-    let answered = waiters.counts.answered();
+    let sum = |of: fn(&Counts) -> u64| groups.iter().map(|group| of(&group.counts)).sum::<u64>();
+    let refused = sum(|counts| {
+        let wrong: u64 = counts.wrong().values().sum();
+        wrong + counts.told_unavailable() + counts.told_broke()
+    });
+    let answered = sum(Counts::answered);
     let each = (after.saturating_sub(before)) as f64 / WAITERS as f64;
 
     stand.config.replace(NEARLY_CLOSED, OPEN);
     let opened = Instant::now();
-    while waiters.at_work() > 0 && opened.elapsed() < SERVED_WITHIN {
+    while sum(Counts::answered) < WAITERS as u64 && opened.elapsed() < SERVED_WITHIN {
         tokio::time::sleep(Duration::from_millis(50)).await;
     }
-    let served = waiters.counts.answered();
+    let served = sum(Counts::answered);
 
     report::bar(
         &format!("{WAITERS} callers wait ({waiting} of them by the gateway's own count), refused"),
@@ -91,6 +107,8 @@ pub async fn measure() {
          {:.1} s of its opening in the configuration",
         opened.elapsed().as_secs_f64()
     ));
-    waiters.counts.tell_wrong();
+    for group in &groups {
+        group.counts.tell_wrong();
+    }
     stand.tell_oddities();
 }
