@@ -246,18 +246,31 @@ impl Decider {
         question: &Question,
         passengers: &Passengers<Outcome>,
     ) -> Result<Answer, DecideError> {
-        let (route, answered) = match self.ask_in_turn(question, passengers).await? {
-            InTurn::Answered(route, answered) => (route, *answered),
-            InTurn::Door { door, model } => {
-                return self.fill_at_door(question, door, model, passengers).await;
+        // What comes after the wait is boxed: thousands wait at once, and a future
+        // is as large as its largest part.
+        match self.ask_in_turn(question, passengers).await? {
+            InTurn::Answered(route, answered) => {
+                Box::pin(self.keep(question, &route, &answered)).await
             }
-        };
+            InTurn::Door { door, model } => {
+                Box::pin(self.fill_at_door(question, door, model, passengers)).await
+            }
+        }
+    }
+
+    /// Records an answer, charges it and settles its attempt.
+    async fn keep(
+        &self,
+        question: &Question,
+        route: &Route,
+        answered: &Answered,
+    ) -> Result<Answer, DecideError> {
         let Answered {
             reply,
             attempt,
             payment,
             ..
-        } = &answered;
+        } = answered;
         let usage = answered.usage;
         metrics::count_tokens(&route.lane.pool, &usage);
         let charged = payment.used(reply.usage, usage);

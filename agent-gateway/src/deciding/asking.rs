@@ -120,10 +120,13 @@ impl Decider {
                 Ok(reply) => return Ok(self.answered(question, lane, reply, attempt, payment)),
                 Err(refusal) => refusal,
             };
-            tokio::join!(
-                self.pay_refused(question, &payment, &refusal),
-                self.settle_refused(lane, &attempt, &charges, &refusal)
-            );
+            Box::pin(async {
+                tokio::join!(
+                    self.pay_refused(question, &payment, &refusal),
+                    self.settle_refused(lane, &attempt, &charges, &refusal)
+                )
+            })
+            .await;
             let delay = troubles.note(began.elapsed(), &refusal);
             let key = &attempt.key.key;
             tracing::debug!(
@@ -145,7 +148,7 @@ impl Decider {
                 }
                 Remedy::HoldKey(_) => {
                     lane.complain(&refusal.reason);
-                    self.hold(lane, &attempt, delay).await;
+                    Box::pin(self.hold(lane, &attempt, delay)).await;
                     troubles.check(&route.model.name)?;
                 }
                 Remedy::Retry(_) | Remedy::RetryUnreadable => {

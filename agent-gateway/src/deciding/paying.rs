@@ -44,8 +44,9 @@ impl Decider {
         troubles: &mut Troubles,
     ) -> Result<(Attempt, Box<Payment>), DecideError> {
         // Who cannot pay need not wait for quota first.
-        let quote = self.quote(question, route)?;
-        self.money.check(&quote).await?;
+        // Boxed like all that comes after: thousands wait in between, and a future
+        // is as large as its largest part.
+        Box::pin(self.check_money(question, route)).await?;
         let mut paying = Paying {
             attempt: self.money.next_attempt(),
             doubtful: false,
@@ -54,9 +55,14 @@ impl Decider {
             .admit_and_hold(question, route, want, passengers, troubles, &mut paying)
             .await;
         if admitted.is_err() && paying.doubtful {
-            self.money.forget(&paying.attempt).await;
+            Box::pin(self.money.forget(&paying.attempt)).await;
         }
         admitted
+    }
+
+    async fn check_money(&self, question: &Question, route: &Route) -> Result<(), DecideError> {
+        let quote = self.quote(question, route)?;
+        Ok(self.money.check(&quote).await?)
     }
 
     async fn admit_and_hold(
@@ -84,19 +90,19 @@ impl Decider {
             let quote = match self.quote(question, route) {
                 Ok(quote) => quote,
                 Err(error) => {
-                    self.give_back(&route.lane, &admitted).await;
+                    Box::pin(self.give_back(&route.lane, &admitted)).await;
                     return Err(error);
                 }
             };
-            let held = self.money.reserve(&paying.attempt, &quote, lasts).await;
+            let held = Box::pin(self.money.reserve(&paying.attempt, &quote, lasts)).await;
             if let Ok(Ok(Held::Granted(payment))) = held {
                 return Ok((admitted, payment));
             }
-            self.give_back(&route.lane, &admitted).await;
+            Box::pin(self.give_back(&route.lane, &admitted)).await;
             match held {
                 Ok(Err(refusal)) => return Err(refusal.into()),
                 Ok(Ok(Held::Wait(scope))) => {
-                    let wait = self.money.wait(&scope, turn.take());
+                    let wait = Box::pin(self.money.wait(&scope, turn.take()));
                     turn = Some(self.unpaid(passengers, wait).await?);
                 }
                 Ok(Ok(Held::Granted(_))) => {}
