@@ -78,7 +78,7 @@ impl Decider {
     pub(super) async fn ask(
         &self,
         question: &Question,
-        route: &Route,
+        route: &Arc<Route>,
         has_alternative: bool,
         passengers: &Passengers<Outcome>,
     ) -> Result<Answered, DecideError> {
@@ -86,35 +86,24 @@ impl Decider {
         let mut troubles = Troubles::new(self.routes.config().patience());
         let mut tried_in_vain: Vec<KeyId> = Vec::new();
         loop {
-            let rule = lane.terms().charge;
-            let charges = lane
-                .experience
-                .charges(rule, &route.model, &question.request);
             let want = Want {
-                attempt: self.unique_name(),
-                charges,
-                lasts: route.model.provider.timeout + SETTLE_MARGIN,
                 except: tried_in_vain.clone(),
                 has_alternative,
                 patience: troubles.patience_left(),
-                only_now: false,
+                ..self.want(question, route)
             };
-            let (attempt, payment) = self
+            let ready = self
                 .admit_paid(question, route, want, passengers, &mut troubles)
                 .await?;
             let began = Instant::now();
-            let ready = Ready {
-                attempt,
-                payment,
-                charges,
-            };
             // Boxed, because a call needs far more room than waiting for one, and
             // thousands wait.
-            let (ready, outcome) = Box::pin(self.call_or_hedge(question, route, ready)).await;
+            let (ready, outcome) = Box::pin(self.call_or_hedge(question, ready)).await;
             let Ready {
                 attempt,
                 payment,
                 charges,
+                ..
             } = ready;
             let refusal = match outcome {
                 Ok(reply) => return Ok(self.answered(question, lane, reply, attempt, payment)),
@@ -158,6 +147,29 @@ impl Decider {
                 }
             }
         }
+    }
+
+    /// What a call is to take under the settings of a route.
+    pub(super) fn want(&self, question: &Question, route: &Route) -> Want {
+        let (lane, model) = (&route.lane, &route.model);
+        let rule = lane.terms().charge;
+        Want {
+            attempt: self.unique_name(),
+            charges: lane.experience.charges(rule, model, &question.request),
+            lasts: model.provider.timeout + SETTLE_MARGIN,
+            except: Vec::new(),
+            has_alternative: false,
+            patience: Duration::ZERO,
+            only_now: false,
+        }
+    }
+
+    /// The route with its model's settings of now: a call may have waited long.
+    /// A model that has moved keeps those of the lane it waited in.
+    pub(super) fn as_set_now(&self, route: &Arc<Route>) -> Arc<Route> {
+        let now = self.routes.find(&route.model.name).ok();
+        now.filter(|now| Arc::ptr_eq(&now.lane, &route.lane))
+            .unwrap_or_else(|| Arc::clone(route))
     }
 
     /// Waits for quota. Time spent here is nobody's failure, except for what a
@@ -234,13 +246,8 @@ impl Decider {
         let _at_provider = question.tally.at_provider();
         let _in_flight = key.counters.begin();
         let began = Instant::now();
-        // It may have waited long; settings count as they are now.
-        let current = self.routes.find(&route.model.name).ok();
-        let current = current.filter(|current| Arc::ptr_eq(&current.lane, &route.lane));
         let call = Call {
-            model: current
-                .as_ref()
-                .map_or(&route.model, |current| &current.model),
+            model: &route.model,
             request: &question.request,
             key: key.secret(),
         };

@@ -7,12 +7,11 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
 
 use agon_service_kit::tasks::TaskKind;
 use tracing::Instrument as _;
 
-use super::asking::{Attempt, SETTLE_MARGIN};
+use super::asking::Attempt;
 use super::{Decider, Question};
 use crate::admission::charging::{self, Charges};
 use crate::admission::line::{Admitted, Want};
@@ -31,6 +30,8 @@ pub(super) struct Ready {
     pub payment: Box<Payment>,
     /// What it is expected to take.
     pub charges: Charges,
+    /// The model with the settings for which all that was taken.
+    pub route: Arc<Route>,
 }
 
 /// A call that was made.
@@ -47,7 +48,7 @@ type First = Pin<Box<dyn Future<Output = Called> + Send>>;
 struct Shared {
     decider: Arc<Decider>,
     question: Question,
-    route: Route,
+    route: Arc<Route>,
     /// There is an answer: what was not sent yet need not be.
     over: AtomicBool,
 }
@@ -55,23 +56,19 @@ struct Shared {
 impl Decider {
     /// Makes a call, and once more when it takes longer than the model is
     /// allowed. What is returned is still to be settled, the other one is not.
-    pub(super) async fn call_or_hedge(
-        &self,
-        question: &Question,
-        route: &Route,
-        mut ready: Ready,
-    ) -> Called {
+    pub(super) async fn call_or_hedge(&self, question: &Question, mut ready: Ready) -> Called {
+        let route = Arc::clone(&ready.route);
         let me = self.me.upgrade();
         let after = route.model.hedge_after;
         let after = after.filter(|_| !question.hedged.load(Ordering::Relaxed));
         let (Some(after), Some(decider)) = (after, me) else {
-            let outcome = self.call(question, route, &mut ready.attempt).await;
+            let outcome = self.call(question, &route, &mut ready.attempt).await;
             return (ready, outcome);
         };
         let shared = Arc::new(Shared {
             decider,
             question: question.copy(),
-            route: route.clone(),
+            route: Arc::clone(&route),
             over: AtomicBool::new(false),
         });
         let slow_key = ready.attempt.key.key.id.clone();
@@ -142,6 +139,7 @@ impl Decider {
             attempt,
             payment,
             charges,
+            ..
         } = ready;
         let lane = &route.lane;
         match outcome {
@@ -176,24 +174,24 @@ impl Decider {
     }
 
     /// Quota and money for a second call, if both can be had at once.
-    async fn admit_now(&self, question: &Question, route: &Route, avoid: KeyId) -> Option<Ready> {
+    async fn admit_now(
+        &self,
+        question: &Question,
+        route: &Arc<Route>,
+        avoid: KeyId,
+    ) -> Option<Ready> {
+        let route = self.as_set_now(route);
         let lane = &route.lane;
         let terms = lane.terms();
         let others = terms.usable_keys().filter(|key| key.key.id != avoid);
-        let charges = lane
-            .experience
-            .charges(terms.charge, &route.model, &question.request);
-        let lasts = route.model.provider.timeout + SETTLE_MARGIN;
         let want = Want {
-            attempt: self.unique_name(),
-            charges,
-            lasts,
             except: others.take(1).map(|_| avoid.clone()).collect(),
             has_alternative: true,
-            patience: Duration::ZERO,
             only_now: true,
+            ..self.want(question, &route)
         };
-        let quote = self.quote(question, route).ok()?;
+        let (charges, lasts) = (want.charges, want.lasts);
+        let quote = self.quote(question, &route).ok()?;
         let place = self.place(question);
         let admitted = tokio::select! {
             biased;
@@ -210,6 +208,7 @@ impl Decider {
                 attempt,
                 payment,
                 charges,
+                route: Arc::clone(&route),
             }),
             held => {
                 self.give_back(lane, &attempt).await;
@@ -226,7 +225,7 @@ impl Shared {
     fn call(self: Arc<Self>, mut ready: Ready) -> First {
         Box::pin(async move {
             let attempt = &mut ready.attempt;
-            let outcome = self.decider.call(&self.question, &self.route, attempt);
+            let outcome = self.decider.call(&self.question, &ready.route, attempt);
             let outcome = outcome.await;
             (ready, outcome)
         })

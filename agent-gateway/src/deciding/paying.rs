@@ -3,15 +3,18 @@
 //! has to wait for money. Called by `deciding/asking.rs`.
 
 use std::pin::{Pin, pin};
+use std::sync::Arc;
 use std::time::Duration;
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 
-use super::asking::{Attempt, SETTLE_MARGIN};
+use super::asking::Attempt;
+use super::hedging::Ready;
 use super::troubles::Troubles;
 use super::{Decider, Outcome, Question};
 use crate::admission::Charge;
 use crate::admission::line::Want;
+use crate::config::ResolvedModel;
 use crate::decide_error::DecideError;
 use crate::flights::Passengers;
 use crate::lanes::Lane;
@@ -38,11 +41,11 @@ impl Decider {
     pub(super) async fn admit_paid(
         &self,
         question: &Question,
-        route: &Route,
+        route: &Arc<Route>,
         want: Want,
         passengers: &Passengers<Outcome>,
         troubles: &mut Troubles,
-    ) -> Result<(Attempt, Box<Payment>), DecideError> {
+    ) -> Result<Ready, DecideError> {
         // Who cannot pay need not wait for quota first.
         // Boxed like all that comes after: thousands wait in between, and a future
         // is as large as its largest part.
@@ -68,26 +71,50 @@ impl Decider {
     async fn admit_and_hold(
         &self,
         question: &Question,
-        route: &Route,
-        want: Want,
+        route: &Arc<Route>,
+        mut want: Want,
         passengers: &Passengers<Outcome>,
         troubles: &mut Troubles,
         paying: &mut Paying,
-    ) -> Result<(Attempt, Box<Payment>), DecideError> {
-        let lasts = route.model.provider.timeout + SETTLE_MARGIN;
+    ) -> Result<Ready, DecideError> {
+        let mut route = Arc::clone(route);
         let mut delays = Delays::new(PURSE_DELAYS);
         let mut turn = None;
+        let mut again = false;
         loop {
-            let want = Want {
-                attempt: self.unique_name(),
-                ..want.clone()
-            };
+            if std::mem::replace(&mut again, true) {
+                let Want {
+                    attempt,
+                    charges,
+                    lasts,
+                    ..
+                } = self.want(question, &route);
+                want = Want {
+                    attempt,
+                    charges,
+                    lasts,
+                    ..want
+                };
+            }
+            let (charges, lasts) = (want.charges, want.lasts);
             let admitted = {
-                let admission = pin!(self.admit(question, route, want, passengers, troubles));
+                let admission =
+                    pin!(self.admit(question, &route, want.clone(), passengers, troubles));
                 give_up_turn_if_long(&mut turn, admission).await?
             };
-            // Budgets and prices may have changed while this waited.
-            let quote = match self.quote(question, route) {
+            // Settings, budgets and prices may have changed while this waited.
+            let now = self.as_set_now(&route);
+            let before = std::mem::replace(&mut route, now);
+            if takes_more(&route.model, &before.model) {
+                self.give_back(&route.lane, &admitted).await;
+                if std::mem::take(&mut paying.doubtful) {
+                    // What may be held would be too little.
+                    self.money.forget(&paying.attempt).await;
+                    paying.attempt = self.money.next_attempt();
+                }
+                continue;
+            }
+            let quote = match self.quote(question, &route) {
                 Ok(quote) => quote,
                 Err(error) => {
                     Box::pin(self.give_back(&route.lane, &admitted)).await;
@@ -96,7 +123,12 @@ impl Decider {
             };
             let held = Box::pin(self.money.reserve(&paying.attempt, &quote, lasts)).await;
             if let Ok(Ok(Held::Granted(payment))) = held {
-                return Ok((admitted, payment));
+                return Ok(Ready {
+                    attempt: admitted,
+                    payment,
+                    charges,
+                    route,
+                });
             }
             Box::pin(self.give_back(&route.lane, &admitted)).await;
             match held {
@@ -158,6 +190,12 @@ impl Decider {
         self.settle(lane, admitted, &Charge::default(), 0, &Signals::default())
             .await;
     }
+}
+
+/// More quota, or longer, than was taken for a call of the model as it was.
+fn takes_more(now: &ResolvedModel, before: &ResolvedModel) -> bool {
+    now.max_output_tokens > before.max_output_tokens
+        || now.provider.timeout > before.provider.timeout
 }
 
 /// Waiting for quota can take an hour, and others of the team may have theirs:

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use agon_agent_gateway::config::ProviderKind;
 use agon_agent_gateway::providers::{Call, Provider, Providers, Refusal, Remedy, Reply};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
-use agon_proto::v1::DecideResponse;
+use agon_proto::v1::{DecideResponse, ListCostsRequest};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use secrecy::ExposeSecret as _;
@@ -329,4 +329,44 @@ async fn asked_for_another_look_the_gateway_says_what_it_found() {
             && log.text().contains("patience")
     })
     .await;
+}
+
+#[tokio::test]
+async fn call_that_waited_holds_money_for_what_it_may_write_now() {
+    let (log, _guard) = capture_log();
+    let provider = Gated::with_places(0);
+    let text = |most: u32, timeout: u32| {
+        format!(
+            "[providers.p]\nbase_url = 'http://a/v1'\nlimits = {{ concurrency = 1 }}\n\
+             timeout = '{timeout}s'\n[models.m]\nprovider = 'p'\nmax_output_tokens = {most}\n\
+             price = {{ input_per_million_dollars = '1', output_per_million_dollars = '10' }}\n\
+             [teams.default]\nbudget_dollars = '1'\n"
+        )
+    };
+    let stand = Stand::start(provider.clone(), &[], &text(20, 10)).await;
+    let reserved = async || {
+        let mut client = client(&stand.gateway);
+        let listed = client.list_costs(ListCostsRequest::default()).await;
+        listed.unwrap().into_inner().budgets[0].reserved_nanodollars
+    };
+    let first = stand.asking(0);
+    until("it is called", async || provider.calls() == 1).await;
+    // Two bytes and 80 tokens around them, and what it may write.
+    assert_eq!(reserved().await, 82_000 + 200_000);
+    let second = stand.asking(1);
+    until("one waits", async || {
+        status(&stand.gateway).await.waiting_for_quota == 1
+    })
+    .await;
+    stand.write(&text(2_000, 20));
+    until("the new settings are in use", async || {
+        log.text().contains("configuration read again and in use")
+    })
+    .await;
+    provider.gate.add_permits(1);
+    until("the second is called", async || provider.calls() == 2).await;
+    assert_eq!(reserved().await, 82_000 + 20_000_000);
+    provider.gate.add_permits(1);
+    first.await.unwrap().unwrap();
+    second.await.unwrap().unwrap();
 }
