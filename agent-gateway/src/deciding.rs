@@ -344,9 +344,7 @@ impl Decider {
                 .ask_wherever_it_is(question, model, next.is_some(), passengers)
                 .await?;
             match (asked, next) {
-                (Ok(answered), _) => {
-                    return Ok(InTurn::Answered(route, Box::new(answered)));
-                }
+                (Ok(answered), _) => return Ok(InTurn::Answered(route, answered)),
                 (Err(error), Some(next)) if error.lets_another_model_try() => {
                     tracing::info!(address = %question.address, %error, next, "asking a fall-back");
                     model = next;
@@ -364,7 +362,7 @@ impl Decider {
         model: &str,
         has_alternative: bool,
         passengers: &Passengers<Outcome>,
-    ) -> Result<(Arc<Route>, Result<Answered, DecideError>), DecideError> {
+    ) -> Result<(Arc<Route>, Result<Box<Answered>, DecideError>), DecideError> {
         let mut route = self.routes.find(model)?;
         loop {
             let asked = self

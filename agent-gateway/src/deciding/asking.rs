@@ -40,7 +40,7 @@ pub(super) struct Answered {
     /// What it used; our estimate when it does not say.
     pub usage: Usage,
     /// The attempt it came from.
-    pub attempt: Attempt,
+    pub attempt: Box<Attempt>,
     /// What pays for it.
     pub payment: Box<Payment>,
 }
@@ -81,8 +81,7 @@ impl Decider {
         route: &Arc<Route>,
         has_alternative: bool,
         passengers: &Passengers<Outcome>,
-    ) -> Result<Answered, DecideError> {
-        let lane = &route.lane;
+    ) -> Result<Box<Answered>, DecideError> {
         let mut troubles = Troubles::new(self.routes.config().patience());
         let mut tried_in_vain: Vec<KeyId> = Vec::new();
         loop {
@@ -95,58 +94,84 @@ impl Decider {
             let ready = self
                 .admit_paid(question, route, want, passengers, &mut troubles)
                 .await?;
-            let began = Instant::now();
             // Boxed, because a call needs far more room than waiting for one, and
             // thousands wait.
-            let (ready, outcome) = Box::pin(self.call_or_hedge(question, ready)).await;
-            let Ready {
-                attempt,
-                payment,
-                charges,
-                ..
-            } = ready;
-            let refusal = match outcome {
-                Ok(reply) => return Ok(self.answered(question, lane, reply, attempt, payment)),
-                Err(refusal) => refusal,
-            };
-            Box::pin(async {
-                tokio::join!(
-                    self.pay_refused(question, &payment, &refusal),
-                    self.settle_refused(lane, &attempt, &charges, &refusal)
-                )
-            })
-            .await;
-            let delay = troubles.note(began.elapsed(), &refusal);
-            let key = &attempt.key.key;
-            tracing::debug!(
-                address = %question.address, key_source = %key.source, reason = %refusal.reason,
-                remedy = ?refusal.remedy, "provider call failed"
-            );
-            match refusal.remedy {
-                Remedy::GiveUp => {
-                    return Err(DecideError::Refused {
-                        model: route.model.name.clone(),
-                        reason: refusal.reason,
-                    });
-                }
-                Remedy::AskWithLess => {}
-                Remedy::RetryOtherKey => tried_in_vain.push(key.id.clone()),
-                Remedy::QuarantineKey => {
-                    key.put_in_quarantine(&refusal.reason);
-                    lane.line.wake();
-                }
-                Remedy::HoldKey(_) => {
-                    lane.complain(&refusal.reason);
-                    Box::pin(self.hold(lane, &attempt, delay)).await;
-                    troubles.check(&route.model.name)?;
-                }
-                Remedy::Retry(_) | Remedy::RetryUnreadable => {
-                    lane.complain(&refusal.reason);
-                    troubles.check(&route.model.name)?;
-                    self.unpaid(passengers, tokio::time::sleep(delay)).await?;
-                }
+            let tried = Box::pin(self.try_once(
+                question,
+                route,
+                ready,
+                passengers,
+                &mut troubles,
+                &mut tried_in_vain,
+            ));
+            if let Some(answered) = tried.await? {
+                return Ok(answered);
             }
         }
+    }
+
+    /// Makes one call and does what a refusal asks for; nothing when it is to be
+    /// tried again.
+    async fn try_once(
+        &self,
+        question: &Question,
+        route: &Route,
+        ready: Ready,
+        passengers: &Passengers<Outcome>,
+        troubles: &mut Troubles,
+        tried_in_vain: &mut Vec<KeyId>,
+    ) -> Result<Option<Box<Answered>>, DecideError> {
+        let lane = &route.lane;
+        let began = Instant::now();
+        let (ready, outcome) = self.call_or_hedge(question, ready).await;
+        let Ready {
+            attempt,
+            payment,
+            charges,
+            ..
+        } = ready;
+        let refusal = match outcome {
+            Ok(reply) => {
+                let answered = self.answered(question, lane, reply, attempt, payment);
+                return Ok(Some(Box::new(answered)));
+            }
+            Err(refusal) => refusal,
+        };
+        tokio::join!(
+            self.pay_refused(question, &payment, &refusal),
+            self.settle_refused(lane, &attempt, &charges, &refusal)
+        );
+        let delay = troubles.note(began.elapsed(), &refusal);
+        let key = &attempt.key.key;
+        tracing::debug!(
+            address = %question.address, key_source = %key.source, reason = %refusal.reason,
+            remedy = ?refusal.remedy, "provider call failed"
+        );
+        match refusal.remedy {
+            Remedy::GiveUp => {
+                return Err(DecideError::Refused {
+                    model: route.model.name.clone(),
+                    reason: refusal.reason,
+                });
+            }
+            Remedy::AskWithLess => {}
+            Remedy::RetryOtherKey => tried_in_vain.push(key.id.clone()),
+            Remedy::QuarantineKey => {
+                key.put_in_quarantine(&refusal.reason);
+                lane.line.wake();
+            }
+            Remedy::HoldKey(_) => {
+                lane.complain(&refusal.reason);
+                self.hold(lane, &attempt, delay).await;
+                troubles.check(&route.model.name)?;
+            }
+            Remedy::Retry(_) | Remedy::RetryUnreadable => {
+                lane.complain(&refusal.reason);
+                troubles.check(&route.model.name)?;
+                self.unpaid(passengers, tokio::time::sleep(delay)).await?;
+            }
+        }
+        Ok(None)
     }
 
     /// What a call is to take under the settings of a route.
@@ -181,7 +206,7 @@ impl Decider {
         want: Want,
         passengers: &Passengers<Outcome>,
         troubles: &mut Troubles,
-    ) -> Result<Attempt, DecideError> {
+    ) -> Result<Box<Attempt>, DecideError> {
         let lane = &route.lane;
         let place = self.place(question);
         let began = Instant::now();
@@ -215,7 +240,7 @@ impl Decider {
         let taken = granted.reservation.share.cost;
         question.tally.count_granted(began.elapsed(), taken);
         metrics::count_reserved_tokens(&lane.pool, taken);
-        Ok(Attempt::of(granted, place, lane.terms().charge))
+        Ok(Box::new(Attempt::of(granted, place, lane.terms().charge)))
     }
 
     /// Where a question waits.
@@ -283,7 +308,7 @@ impl Decider {
         question: &Question,
         lane: &Lane,
         reply: Reply,
-        attempt: Attempt,
+        attempt: Box<Attempt>,
         payment: Box<Payment>,
     ) -> Answered {
         let usage = reply

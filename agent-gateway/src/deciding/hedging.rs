@@ -25,7 +25,7 @@ use crate::routes::Route;
 /// A call that may be made: quota and money are held for it.
 pub(super) struct Ready {
     /// What was admitted.
-    pub attempt: Attempt,
+    pub attempt: Box<Attempt>,
     /// What pays for it.
     pub payment: Box<Payment>,
     /// What it is expected to take.
@@ -205,7 +205,7 @@ impl Decider {
         let paying = self.money.next_attempt();
         match self.money.reserve(&paying, &quote, lasts).await {
             Ok(Ok(Held::Granted(payment))) => Some(Ready {
-                attempt,
+                attempt: Box::new(attempt),
                 payment,
                 charges,
                 route: Arc::clone(&route),
