@@ -53,16 +53,20 @@ impl<T: Clone + Send + Sync + 'static> Flights<T> {
     /// Joins the flight to this address, or starts it with `work`. Dropping
     /// the returned future leaves the flight alone; the work may ask its
     /// [`Passengers`] whether anybody is left.
-    pub async fn board<W>(
+    /// It starts before the future is polled, which therefore holds next to
+    /// nothing: thousands wait at once.
+    pub fn board<W, S>(
         self: &Arc<Self>,
         address: DecisionAddress,
         digest: RequestDigest,
-        work: impl FnOnce(Passengers<T>) -> W,
-    ) -> Result<T, FlightError>
+        work: S,
+    ) -> impl Future<Output = Result<T, FlightError>> + Send + use<T, W, S>
     where
+        S: FnOnce(Passengers<T>) -> W,
         W: Future<Output = T> + Send + 'static,
     {
-        let mut landed = match self.join_or_enter(address, digest)? {
+        let landed = self.join_or_enter(address, digest);
+        let landed = landed.map(|boarding| match boarding {
             Boarding::Joined(landed) => landed,
             Boarding::First(passengers, landed) => {
                 let pilot = Pilot(passengers.clone());
@@ -75,12 +79,15 @@ impl<T: Clone + Send + Sync + 'static> Flights<T> {
                 });
                 landed
             }
-        };
-        let outcome = landed.wait_for(Option::is_some).await;
-        outcome
-            .ok()
-            .and_then(|landed| landed.clone())
-            .ok_or(FlightError::Lost)
+        });
+        async move {
+            let mut landed = landed?;
+            let outcome = landed.wait_for(Option::is_some).await;
+            outcome
+                .ok()
+                .and_then(|landed| landed.clone())
+                .ok_or(FlightError::Lost)
+        }
     }
 
     fn join_or_enter(

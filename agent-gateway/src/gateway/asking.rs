@@ -28,73 +28,80 @@ impl Gateway {
     ///
     /// # Errors
     /// As the README's table has it.
-    pub(crate) async fn decide(
+    pub(crate) fn decide(
         &self,
         address: DecisionAddress,
         caller: Caller,
         request: Request,
         span: Span,
-    ) -> Outcome {
-        self.board(address, caller, request, span, false).await
+    ) -> impl Future<Output = Outcome> + Send + use<> {
+        self.board(address, caller, request, span, false)
     }
 
     /// As [`Gateway::decide`], for an address in a session of its own that nobody
     /// will ask again: it is recorded as any other and forgotten soon after.
-    pub(crate) async fn decide_once(
+    pub(crate) fn decide_once(
         &self,
         address: DecisionAddress,
         caller: Caller,
         request: Request,
         span: Span,
-    ) -> Outcome {
-        self.board(address, caller, request, span, true).await
+    ) -> impl Future<Output = Outcome> + Send + use<> {
+        self.board(address, caller, request, span, true)
     }
 
-    async fn board(
+    /// Boards before the future is polled, so that it is small.
+    fn board(
         &self,
         address: DecisionAddress,
         caller: Caller,
         request: Request,
         span: Span,
         once: bool,
-    ) -> Outcome {
-        if self.decider.stopping.is_cancelled() {
-            return Err(Arc::new(DecideError::Stopping));
-        }
+    ) -> impl Future<Output = Outcome> + Send + use<> {
         let digest = request.digest();
-        let flight = self
-            .flights
-            .board(address.clone(), digest.clone(), |passengers| {
-                let gateway = self.clone();
-                let tally = self.decider.book.tally(&caller.experiment_id, &caller.team);
-                let question = Box::new(Question {
-                    address: address.clone(),
-                    caller,
-                    request,
-                    digest: digest.clone(),
-                    tally,
-                    paid: DecisionCost::default(),
-                    hedged: AtomicBool::new(false),
-                });
-                async move {
-                    let session_id = once.then(|| question.address.session_id.clone());
-                    let outcome = gateway.decider.decide(question, passengers).await;
-                    gateway.forget_later(session_id, &outcome);
-                    outcome
+        let stopping = self.decider.stopping.clone();
+        let flight = (!stopping.is_cancelled()).then(|| {
+            let (question_address, question_digest) = (address.clone(), digest.clone());
+            let gateway = self.clone();
+            self.flights
+                .board(address.clone(), digest.clone(), move |passengers| {
+                    let book = &gateway.decider.book;
+                    let tally = book.tally(&caller.experiment_id, &caller.team);
+                    let question = Box::new(Question {
+                        address: question_address,
+                        caller,
+                        request,
+                        digest: question_digest,
+                        tally,
+                        paid: DecisionCost::default(),
+                        hedged: AtomicBool::new(false),
+                    });
+                    async move {
+                        let session_id = once.then(|| question.address.session_id.clone());
+                        let outcome = gateway.decider.decide(question, passengers).await;
+                        gateway.forget_later(session_id, &outcome);
+                        outcome
+                    }
+                    .instrument(span)
+                })
+        });
+        async move {
+            let Some(flight) = flight else {
+                return Err(Arc::new(DecideError::Stopping));
+            };
+            let error = match flight.await {
+                Ok(outcome) => return outcome,
+                Err(FlightError::Conflict(other)) => {
+                    let error = DecideError::conflict(&address, other, digest);
+                    tracing::error!(%error, "one decision address was asked two questions");
+                    error
                 }
-                .instrument(span)
-            });
-        let error = match flight.await {
-            Ok(outcome) => return outcome,
-            Err(FlightError::Conflict(other)) => {
-                let error = DecideError::conflict(&address, other, digest);
-                tracing::error!(%error, "one decision address was asked two questions");
-                error
-            }
-            Err(FlightError::Lost) if self.decider.stopping.is_cancelled() => DecideError::Stopping,
-            Err(FlightError::Lost) => DecideError::Lost { address },
-        };
-        Err(Arc::new(error))
+                Err(FlightError::Lost) if stopping.is_cancelled() => DecideError::Stopping,
+                Err(FlightError::Lost) => DecideError::Lost { address },
+            };
+            Err(Arc::new(error))
+        }
     }
 
     /// Beside the answer, which does not wait for it.
