@@ -86,12 +86,14 @@ local function day_wait(day)
   return 0
 end
 
-local names = {'l1', 'l2', 'l3', 'l4', 'a', 's1', 's2', 's3', 's4', 'h', 'w', 'wu'}
+local names = {'l1', 'l2', 'l3', 'l4', 'a', 's1', 's2', 's3', 's4', 'h', 'w', 'wu',
+  'm', 'u1', 'u2', 'u3', 'u4'}
 local function scope_of(key, limits, day_limit)
   local raw = redis.call('HMGET', key, unpack(names))
   local scope = {key = key, left = {}, limit = {}, taken = {0, 0, 0, 0}, used = false,
     at = tonumber(raw[5] or now), held = tonumber(raw[10] or 0), day = day_of(key, day_limit),
-    gatherer = raw[11], gathers_until = tonumber(raw[12] or 0)}
+    gatherer = raw[11], gathers_until = tonumber(raw[12] or 0),
+    minute = tonumber(raw[13] or -1), use = {raw[14], raw[15], raw[16], raw[17]}}
   for q = 1, 4 do
     scope.left[q] = raw[q] and tonumber(raw[q])
     local shown = tonumber(raw[5 + q] or 0)
@@ -158,10 +160,9 @@ local function write(scope)
       fields[#fields + 1] = string.format('%.6f', scope.left[q])
     end
   end
-  local use = redis.call('HMGET', scope.key, 'm', 'u1', 'u2', 'u3', 'u4')
-  local passed = minute - tonumber(use[1] or minute)
+  local passed = minute - scope.minute
   for q = 1, 4 do
-    local this = tonumber(use[q + 1] or 0)
+    local this = tonumber(scope.use[q] or 0)
     if passed > 0 then
       fields[#fields + 1] = 'p' .. q
       fields[#fields + 1] = passed == 1 and this or 0
@@ -175,6 +176,10 @@ local function write(scope)
   redis.call('HSET', scope.key, unpack(fields))
   -- Counted without a limit too, which may come later.
   redis.call('HINCRBY', scope.key .. ':day', hour, scope.taken[1])
+  -- The rest once a minute is enough.
+  if passed == 0 then
+    return
+  end
   redis.call('PEXPIRE', scope.key .. ':day', 100000000)
   if redis.call('HLEN', scope.key .. ':day') > 2 * hours_kept then
     for _, past in ipairs(redis.call('HKEYS', scope.key .. ':day')) do
@@ -324,9 +329,11 @@ for n, ask in ipairs(p.asks) do
       end
       local lost_at = string.format('%.3f', now + ask.lost)
       redis.call('ZADD', c.attempts, lost_at, member)
-      redis.call('PEXPIRE', c.attempts, idle_ms)
       redis.call('ZADD', c.in_lane.key .. ':flying', lost_at, member)
-      redis.call('PEXPIRE', c.in_lane.key .. ':flying', idle_ms)
+      if c.in_lane.minute ~= minute then
+        redis.call('PEXPIRE', c.attempts, idle_ms)
+        redis.call('PEXPIRE', c.in_lane.key .. ':flying', idle_ms)
+      end
       for _, scope in ipairs({c.key_wide, c.in_lane}) do
         if scope.gatherer == p.asker then
           redis.call('HDEL', scope.key, 'w', 'wu')
@@ -377,7 +384,7 @@ end
 for from = 1, #fields, 1000 do
   redis.call('HSET', shares, unpack(fields, from, math.min(from + 999, #fields)))
 end
-if #fields > 0 then
+if #fields > 0 and candidates[1].in_lane.minute ~= minute then
   redis.call('PEXPIRE', shares, idle_ms)
 end
 result[1] = math.ceil(wait or 0)
