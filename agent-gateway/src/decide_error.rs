@@ -101,6 +101,12 @@ pub enum DecideError {
         /// The address.
         address: DecisionAddress,
     },
+    /// Another replica has the address now; the question goes back to wait for it.
+    #[error("the claim of {address} was lost while the store was away")]
+    ClaimLost {
+        /// The address.
+        address: DecisionAddress,
+    },
     /// Nobody waits for the answer and the call was not made yet.
     #[error("nobody waits for this decision any more")]
     Abandoned,
@@ -151,7 +157,8 @@ impl DecideError {
             // A person took it out and may put it back.
             Self::ModelGone { .. } => ErrorClass::GaveUp,
             Self::PatienceOver { .. } | Self::NotItsProtocol { .. } => ErrorClass::GaveUp,
-            Self::Unrecorded { .. } | Self::Stopping | Self::Abandoned => ErrorClass::Unavailable,
+            Self::Unrecorded { .. } | Self::Stopping => ErrorClass::Unavailable,
+            Self::ClaimLost { .. } | Self::Abandoned => ErrorClass::Unavailable,
         }
     }
 }

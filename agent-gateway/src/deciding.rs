@@ -6,18 +6,18 @@
 
 mod asking;
 mod at_door;
+mod claiming;
 mod hedging;
 mod paying;
 mod recording;
+mod releases;
 mod remembering;
 mod troubles;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
-use std::time::Duration;
 
-use agon_service_kit::backoff::{DelayPolicy, Delays};
-use agon_service_kit::tasks::{Tasks, with_causes};
+use agon_service_kit::tasks::Tasks;
 use tokio_util::sync::CancellationToken;
 
 use crate::admission::{Charge, Limiter, charging};
@@ -27,7 +27,7 @@ use crate::decision::{Decision, DecisionAddress, Request, RequestDigest};
 use crate::doors::DoorStore;
 use crate::flights::Passengers;
 use crate::lanes::Lane;
-use crate::ledger::{Claim, Ledger};
+use crate::ledger::Ledger;
 use crate::metrics;
 use crate::money::accounts::Money;
 use crate::money::quote::DecisionCost;
@@ -37,19 +37,12 @@ use crate::routes::{Route, Routes};
 use crate::status::{Book, Tally};
 use crate::wire::Caller;
 
+pub use claiming::Holding;
+pub use releases::Releases;
 pub use remembering::Memory;
 
 use asking::{Answered, Attempt};
 use remembering::Remembered;
-
-/// Looks at an address that another replica is asking about.
-const ELSEWHERE_DELAYS: DelayPolicy = DelayPolicy {
-    initial: Duration::from_millis(20),
-    factor: 1.5,
-    cap: Duration::from_millis(500),
-    jitter: 0.2,
-    give_up_after: None,
-};
 
 /// What a flight ends with.
 pub type Outcome = Result<Answer, Arc<DecideError>>;
@@ -79,6 +72,8 @@ pub struct Question {
     pub paid: DecisionCost,
     /// A slow call of it was made once more.
     pub hedged: AtomicBool,
+    /// Its claim of the address.
+    pub holding: Arc<Holding>,
 }
 
 /// How far a chain of models got.
@@ -111,6 +106,8 @@ pub struct Decider {
     pub named: AtomicU64,
     /// What the stores are to be told when they are back.
     pub owed: Owed,
+    /// Claims that are to be given back when the ledger is back.
+    pub releases: Releases,
     /// Answers that the ledger does not take now.
     pub unrecorded: Complaint,
     /// Claims that are not renewed now.
@@ -155,71 +152,22 @@ impl Decider {
         question: &Question,
         passengers: &Passengers<Outcome>,
     ) -> Result<Answer, DecideError> {
-        let Question {
-            address, digest, ..
-        } = question;
-        let holder = self.unique_name();
-        let mut delays = Delays::new(ELSEWHERE_DELAYS);
         loop {
-            let claim = self.ledger.claim(address, digest, &holder).await;
-            if claim.is_err() {
-                // It may have been granted all the same.
-                self.owe_release(address, &holder);
+            // Boxed but for the wait: thousands wait at once.
+            if let Some(answer) = Box::pin(self.claim(question, passengers)).await? {
+                return Ok(answer);
             }
-            match claim? {
-                Claim::Granted => break,
-                Claim::Recorded(decision) => {
-                    return Ok(Answer {
-                        decision: Arc::new(decision),
-                        from_ledger: true,
-                    });
-                }
-                Claim::Conflict(other) => {
-                    return Err(DecideError::conflict(address, other, digest.clone()));
-                }
-                Claim::HeldElsewhere => {
-                    let delay = delays.next_delay().unwrap_or(ELSEWHERE_DELAYS.cap);
-                    self.unpaid(passengers, tokio::time::sleep(delay)).await?;
-                }
+            let filled = tokio::select! {
+                filled = self.fill(question, passengers) => filled,
+                never = self.keep_claim(question) => match never {},
+            };
+            match filled {
+                // Nothing was paid; whoever has it now may answer for both.
+                Err(DecideError::ClaimLost { .. }) => continue,
+                Err(_) => Box::pin(self.release_claim(question)).await,
+                Ok(_) => {}
             }
-        }
-        let filled = tokio::select! {
-            filled = self.fill(question, passengers) => filled,
-            never = self.keep_claim(address, &holder) => match never {},
-        };
-        if filled.is_err() && self.ledger.release(address, &holder).await.is_err() {
-            self.owe_release(address, &holder);
-        }
-        filled
-    }
-
-    fn owe_release(&self, address: &DecisionAddress, holder: &str) {
-        let (ledger, address) = (Arc::clone(&self.ledger), address.clone());
-        let holder = holder.to_owned();
-        self.owed.again("claim not given back", move || {
-            let (ledger, address) = (Arc::clone(&ledger), address.clone());
-            let holder = holder.clone();
-            async move { ledger.release(&address, &holder).await }
-        });
-    }
-
-    /// Renews the claim until dropped.
-    async fn keep_claim(
-        &self,
-        address: &DecisionAddress,
-        holder: &str,
-    ) -> std::convert::Infallible {
-        let Some(every) = self.ledger.renew_every() else {
-            return std::future::pending().await;
-        };
-        loop {
-            tokio::time::sleep(every).await;
-            if let Err(error) = self.ledger.renew(address, holder).await
-                && let Some(failures) = self.unrenewed.note()
-            {
-                let error = with_causes(&error);
-                tracing::warn!(%address, error, failures, "claims not renewed");
-            }
+            return filled;
         }
     }
 
@@ -407,7 +355,7 @@ impl Decider {
     }
 
     /// A name that no flight or attempt of any replica has had.
-    fn unique_name(&self) -> String {
+    pub(crate) fn unique_name(&self) -> String {
         let number = self.named.fetch_add(1, Ordering::Relaxed);
         format!("{}-{number}", self.owner)
     }

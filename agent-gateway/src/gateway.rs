@@ -19,7 +19,7 @@ use crate::admission::{EmbeddedLimiter, Limiter, RedisLimiter};
 use crate::complaint::Complaint;
 use crate::config::GatewayConfig;
 use crate::content_cache::{ContentCache, EmbeddedContentCache, RedisContentCache};
-use crate::deciding::{Decider, Memory, Outcome};
+use crate::deciding::{Decider, Memory, Outcome, Releases};
 use crate::doors::http::TeamTokens;
 use crate::doors::{DoorStore, EmbeddedDoors, RedisDoors};
 use crate::flights::Flights;
@@ -147,6 +147,7 @@ impl Gateway {
             tasks.clone(),
         );
         let owed = Owed::new(tasks.clone());
+        let releases = Releases::new(Arc::clone(&ledger), tasks.clone());
         let decider = Arc::new_cyclic(|me| Decider {
             me: Weak::clone(me),
             tasks: tasks.clone(),
@@ -160,6 +161,7 @@ impl Gateway {
             owner,
             named: AtomicU64::new(0),
             owed,
+            releases,
             unrecorded: Complaint::default(),
             unrenewed: Complaint::default(),
             stopping: tasks.shutdown_token(),

@@ -34,8 +34,9 @@ pub trait Ledger: Send + Sync {
         holder: &str,
     ) -> Result<Claim, LedgerError>;
 
-    /// Keeps a claim alive. Called more often than [`Ledger::renew_every`].
-    async fn renew(&self, address: &DecisionAddress, holder: &str) -> Result<(), LedgerError>;
+    /// Keeps a claim alive and says whether it still was the holder's. Called more
+    /// often than [`Ledger::renew_every`], of which a claim lasts three.
+    async fn renew(&self, address: &DecisionAddress, holder: &str) -> Result<bool, LedgerError>;
 
     /// Records a decision, durably, and ends the claim. The first recording of
     /// an address stands: what is returned is what everybody must answer.
@@ -155,5 +156,17 @@ impl LedgerError {
             self,
             LedgerError::Redis { .. } | LedgerError::Embedded { .. }
         )
+    }
+
+    /// Whether the call may have worked all the same. Not when the server was
+    /// never reached or said that it refuses.
+    pub fn may_be_done(&self) -> bool {
+        match self {
+            LedgerError::Redis { source, .. } => {
+                !source.is_connection_refusal()
+                    && !matches!(source.kind(), ::redis::ErrorKind::Server(_))
+            }
+            _ => false,
+        }
     }
 }

@@ -1,5 +1,6 @@
-//! One call for equal questions that are asked at the same time in this replica:
-//! the first asks, the others wait for what it learns. Knows no stores and makes
+//! One call for equal questions that a team asks at the same time in this replica:
+//! the first asks, the others wait for what it learns. Nobody waits for another
+//! team's call, which may have to wait for long. Knows no stores and makes
 //! no calls. Called by `deciding/remembering.rs`.
 
 use std::collections::HashMap;
@@ -14,10 +15,13 @@ use crate::decision::Decision;
 /// What a leader has learnt: absent as long as it asks.
 type Learnt = Option<Option<Arc<Decision>>>;
 
+/// A team and its question.
+type Shared = (String, ContentKey);
+
 /// Questions that are being asked.
 #[derive(Default)]
 pub struct Sharing {
-    leaders: Mutex<HashMap<ContentKey, watch::Receiver<Learnt>>>,
+    leaders: Mutex<HashMap<Shared, watch::Receiver<Learnt>>>,
 }
 
 /// Where a question stands among its equals.
@@ -30,16 +34,17 @@ pub enum Standing {
 
 impl Sharing {
     /// Takes the lead, or follows who has it.
-    pub fn stand(self: &Arc<Self>, key: &ContentKey) -> Standing {
+    pub fn stand(self: &Arc<Self>, team: &str, key: &ContentKey) -> Standing {
+        let key = (team.to_owned(), key.clone());
         let mut leaders = self.leaders.lock();
-        if let Some(learnt) = leaders.get(key) {
+        if let Some(learnt) = leaders.get(&key) {
             return Standing::Follower(Follower(learnt.clone()));
         }
         let (learnt, receiver) = watch::channel(None);
         leaders.insert(key.clone(), receiver);
         Standing::Leader(Leader {
             sharing: Arc::clone(self),
-            key: key.clone(),
+            key,
             learnt,
         })
     }
@@ -49,7 +54,7 @@ impl Sharing {
 /// leaves the lead to the next.
 pub struct Leader {
     sharing: Arc<Sharing>,
-    key: ContentKey,
+    key: Shared,
     learnt: watch::Sender<Learnt>,
 }
 
@@ -117,14 +122,14 @@ mod tests {
     }
 
     fn lead(sharing: &Arc<Sharing>) -> Leader {
-        match sharing.stand(&key()) {
+        match sharing.stand("red", &key()) {
             Standing::Leader(leader) => leader,
             Standing::Follower(_) => panic!("somebody else leads"),
         }
     }
 
     fn follow(sharing: &Arc<Sharing>) -> Follower {
-        match sharing.stand(&key()) {
+        match sharing.stand("red", &key()) {
             Standing::Follower(follower) => follower,
             Standing::Leader(_) => panic!("nobody leads"),
         }
@@ -153,5 +158,12 @@ mod tests {
         drop(leader);
         assert_eq!(follower.hear().await, Heard::LeaderGone);
         drop(lead(&sharing));
+    }
+
+    #[test]
+    fn nobody_waits_for_another_team() {
+        let sharing = Arc::new(Sharing::default());
+        let _red = lead(&sharing);
+        assert!(matches!(sharing.stand("blue", &key()), Standing::Leader(_)));
     }
 }

@@ -348,9 +348,22 @@ impl Decider {
         let key = &attempt.reservation.key;
         let held = self.limiter.hold(&lane.pool, &lane.name, key, hold).await;
         lane.line.wake();
-        if let Err(error) = held {
-            tracing::warn!(error = %with_causes(&error), "key not held");
-        }
+        let Err(error) = held else { return };
+        tracing::warn!(error = %with_causes(&error), "key not held yet, trying again");
+        let until = Instant::now() + hold;
+        let limiter = Arc::clone(&self.limiter);
+        let (pool, name, key) = (lane.pool.clone(), lane.name.clone(), key.clone());
+        self.owed.again("key not held", move || {
+            let limiter = Arc::clone(&limiter);
+            let (pool, name, key) = (pool.clone(), name.clone(), key.clone());
+            async move {
+                let left = until.saturating_duration_since(Instant::now());
+                if left.is_zero() {
+                    return Ok(());
+                }
+                limiter.hold(&pool, &name, &key, left).await
+            }
+        });
     }
 }
 

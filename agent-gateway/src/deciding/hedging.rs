@@ -262,6 +262,7 @@ impl Question {
             tally: self.tally.clone(),
             paid: DecisionCost::default(),
             hedged: AtomicBool::new(true),
+            holding: Arc::clone(&self.holding),
         }
     }
 }

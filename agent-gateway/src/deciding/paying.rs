@@ -114,7 +114,9 @@ impl Decider {
                 }
                 continue;
             }
-            let quote = match self.quote(question, &route) {
+            // Another replica may have the address if the store was away.
+            let ours = Box::pin(self.check_claim(question)).await;
+            let quote = match ours.and_then(|()| self.quote(question, &route)) {
                 Ok(quote) => quote,
                 Err(error) => {
                     Box::pin(self.give_back(&route.lane, &admitted)).await;

@@ -77,7 +77,7 @@ impl Decider {
         loop {
             // Standing comes before looking: what a leader keeps in between
             // would be missed the other way round.
-            let standing = self.memory.sharing.stand(&key);
+            let standing = self.memory.sharing.stand(&question.caller.team, &key);
             let leader = match standing {
                 Standing::Leader(leader) => leader,
                 Standing::Follower(follower) => {
@@ -147,7 +147,9 @@ impl Decider {
         let decision = match outcome {
             Ok(decision) => decision,
             // Whoever waits for the same takes over.
-            Err(DecideError::Abandoned | DecideError::Stopping) => return,
+            Err(DecideError::Abandoned | DecideError::Stopping | DecideError::ClaimLost { .. }) => {
+                return;
+            }
             Err(_) => {
                 tell(leader, None);
                 return;

@@ -18,6 +18,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use agon_service_kit::server::Listener;
+use agon_service_kit::status::ErrorClass;
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, MatchedPath, Request};
@@ -111,6 +112,7 @@ fn router(door: Arc<Door>) -> Router {
         .route("/v1/doors/{name}/asks", get(asks::list))
         .route("/v1/doors/{name}/answers", post(asks::answer))
         .route("/health", get(health))
+        .route("/live", get(live))
         .fallback(unknown_path)
         .method_not_allowed_fallback(wrong_method)
         .layer(DefaultBodyLimit::max(LARGEST_BODY_BYTES))
@@ -138,10 +140,20 @@ async fn refuse_large(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
+/// Whether calls are taken: not when the gateway stops or its store is away.
 async fn health(axum::extract::State(door): axum::extract::State<Arc<Door>>) -> Response {
     if door.gateway.decider.stopping.is_cancelled() {
         return Fault::stopping().into_response();
     }
+    if !*door.gateway.store_answers().borrow() {
+        let message = "the gateway's store does not answer, come again until it does".to_owned();
+        return Fault::of_class(ErrorClass::Unavailable, message).into_response();
+    }
+    axum::Json(json!({ "status": "ok" })).into_response()
+}
+
+/// Whether the process lives.
+async fn live() -> Response {
     axum::Json(json!({ "status": "ok" })).into_response()
 }
 

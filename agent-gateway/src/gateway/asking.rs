@@ -12,7 +12,7 @@ use tracing::{Instrument as _, Span};
 
 use super::Gateway;
 use crate::decide_error::DecideError;
-use crate::deciding::{Answer, Outcome, Question};
+use crate::deciding::{Answer, Holding, Outcome, Question};
 use crate::decision::{DecisionAddress, Request};
 use crate::flights::FlightError;
 use crate::money::quote::DecisionCost;
@@ -76,6 +76,7 @@ impl Gateway {
                         tally,
                         paid: DecisionCost::default(),
                         hedged: AtomicBool::new(false),
+                        holding: Arc::new(Holding::new(gateway.decider.unique_name())),
                     });
                     async move {
                         let session_id = once.then(|| question.address.session_id.clone());

@@ -172,8 +172,8 @@ impl Ledger for EmbeddedLedger {
         })
     }
 
-    async fn renew(&self, _address: &DecisionAddress, _holder: &str) -> Result<(), LedgerError> {
-        Ok(())
+    async fn renew(&self, _address: &DecisionAddress, _holder: &str) -> Result<bool, LedgerError> {
+        Ok(true)
     }
 
     async fn record(

@@ -93,11 +93,9 @@ impl Ledger for RedisLedger {
         }
     }
 
-    async fn renew(&self, address: &DecisionAddress, holder: &str) -> Result<(), LedgerError> {
+    async fn renew(&self, address: &DecisionAddress, holder: &str) -> Result<bool, LedgerError> {
         let mut connection = self.connection.clone();
-        // A claim that was lost meanwhile is not taken back by force: whoever
-        // records first wins, and the other answers with that.
-        let _renewed: i64 = self
+        let renewed: i64 = self
             .renew
             .key(claims_key(&address.session_id))
             .arg(field(address))
@@ -106,7 +104,7 @@ impl Ledger for RedisLedger {
             .invoke_async(&mut connection)
             .await
             .map_err(failed("renew a claim"))?;
-        Ok(())
+        Ok(renewed == 1)
     }
 
     async fn record(

@@ -548,6 +548,12 @@ async fn redis_away_is_told_as_something_that_passes() {
     assert_eq!(header(&response, "x-should-retry"), "true");
     assert_eq!(header(&response, "retry-after"), "2");
     assert_eq!(fault(response).await.0, 503);
+
+    let shows = async |path: &str| house.get(path).send().await.unwrap().status();
+    until("health says so", async || shows("/health").await == 503).await;
+    assert_eq!(shows("/live").await, 200);
+    server.start_again().await;
+    until("health is back", async || shows("/health").await == 200).await;
 }
 
 #[tokio::test]

@@ -290,7 +290,7 @@ async fn claim_can_be_taken_again_by_its_holder(ground: &dyn Ground) {
             Claim::Granted
         );
     }
-    ledger.renew(&place, HOLDER).await.unwrap();
+    assert!(ledger.renew(&place, HOLDER).await.unwrap());
     ledger.release(&place, HOLDER).await.unwrap();
     assert_eq!(
         ledger.claim(&place, &digest("e"), HOLDER).await.unwrap(),

@@ -7,9 +7,12 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agon_agent_gateway::providers::Scripted;
+use agon_agent_gateway::decision::DecisionAddress;
+use agon_agent_gateway::ledger::{Ledger as _, RedisLedger};
+use agon_agent_gateway::providers::{Refusal, Remedy, Reply, Scripted};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_proto::v1::ListDecisionsRequest;
+use redis::AsyncCommands as _;
 use tokio::task::JoinHandle;
 use tonic::{Code, Status};
 
@@ -161,6 +164,106 @@ async fn paid_call_is_recorded_once_redis_is_back() {
         .into_inner();
     assert_eq!(kept.decisions.len(), 1);
     assert_eq!(provider.calls(), 1);
+}
+
+/// Renewals come every 5 s. Redis is away at the first one, and meanwhile one of
+/// two waiting questions loses its claim and the other one's goes to another.
+#[tokio::test]
+async fn claims_lost_in_an_outage_are_taken_again_or_left_to_who_has_them() {
+    let mut server = RedisServer::start().await;
+    let provider = Arc::new(Scripted::echo().with_latency(Duration::from_millis(6_500)));
+    let limits = "limits = { concurrency = 1 }";
+    let gateway = gateway(config(limits), Store::Redis(server.url()), provider.clone()).await;
+    let decide = |index| {
+        let mut client = client(&gateway);
+        tokio::spawn(async move { client.decide(request("s", index, "hi")).await })
+    };
+    let first = decide(0);
+    until("the call has left", async || provider.calls() == 1).await;
+    let began = Instant::now();
+    let (theirs, ours) = (decide(1), decide(2));
+    until("both wait", async || {
+        status(&gateway).await.waiting_for_quota == 2
+    })
+    .await;
+    let claims = "agon:claims:{s}";
+    let mut redis = server.connection().await;
+    let claim: String = redis.hget(claims, "0/1").await.unwrap();
+    let digest = claim.rsplit(' ').next().unwrap().to_owned();
+    let other = format!("99999999999999 other {digest}");
+    let _: () = redis.hset(claims, "0/1", other).await.unwrap();
+    let _: () = redis.hdel(claims, "0/2").await.unwrap();
+
+    tokio::time::sleep_until((began + Duration::from_millis(4_700)).into()).await;
+    server.kill();
+    tokio::time::sleep_until((began + Duration::from_millis(5_500)).into()).await;
+    server.start_again().await;
+    until("one claim is taken again", async || {
+        let claim: Result<Option<String>, _> = redis.hget(claims, "0/2").await;
+        claim.is_ok_and(|claim| claim.is_some())
+    })
+    .await;
+    // Not at the next regular renewal.
+    assert!(
+        began.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        began.elapsed()
+    );
+
+    first.await.unwrap().unwrap();
+    ours.await.unwrap().unwrap();
+    assert_eq!(provider.calls(), 2, "no call for what another is asking");
+    let ledger = RedisLedger::new(server.connection().await);
+    let address = DecisionAddress {
+        session_id: "s".to_owned(),
+        seat: 0,
+        index: 1,
+    };
+    let mut decision = ledger.list("s").await.unwrap().remove(0).1;
+    decision.request_digest = digest.into();
+    decision.reply = "from the other".to_owned();
+    ledger.record(&address, decision).await.unwrap();
+    let answer = theirs.await.unwrap().unwrap().into_inner();
+    assert_eq!(answer.reply, "from the other");
+    assert_eq!(provider.calls(), 2);
+}
+
+#[tokio::test]
+async fn hold_that_redis_did_not_take_is_made_when_it_is_back() {
+    let mut server = RedisServer::start().await;
+    let provider = Scripted::new(|_, number| match number {
+        0 => Err(Refusal {
+            remedy: Remedy::HoldKey(Some(Duration::from_secs(8))),
+            reason: "slow down".to_owned(),
+            maybe_used: false,
+            overloaded: false,
+            signals: Default::default(),
+        }),
+        _ => Ok(Reply::default()),
+    });
+    let provider = Arc::new(provider.with_latency(Duration::from_millis(300)));
+    let gateway = gateway(config(""), Store::Redis(server.url()), provider.clone()).await;
+    let call = tokio::spawn({
+        let mut client = client(&gateway);
+        async move { client.decide(request("s", 0, "hi")).await }
+    });
+    until("the call has left", async || provider.calls() == 1).await;
+    server.kill();
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    server.start_again().await;
+    let mut redis = server.connection().await;
+    until("the key is held", async || {
+        let keys: Vec<String> = redis.keys("agon:limits:*").await.unwrap_or_default();
+        for key in keys {
+            let held: Result<Option<f64>, _> = redis.hget(key, "h").await;
+            if held.is_ok_and(|until| until.is_some_and(|until| until > 0.0)) {
+                return true;
+            }
+        }
+        false
+    })
+    .await;
+    call.abort();
 }
 
 /// Set for the process whose disk is full; holds the ledger's path.

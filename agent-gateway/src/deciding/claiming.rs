@@ -1,0 +1,157 @@
+//! The claim of a decision address: taking it, keeping it while the question is
+//! being answered, and being sure of it before a provider is called, also after
+//! the store was away. Owns what is known of the claim between two renewals.
+//! Called by `deciding.rs` and, before a call is paid, by `paying.rs`.
+
+use std::convert::Infallible;
+use std::time::{Duration, Instant};
+
+use agon_service_kit::backoff::{DelayPolicy, Delays};
+use agon_service_kit::tasks::with_causes;
+use parking_lot::Mutex;
+
+use super::{Answer, Decider, Outcome, Question};
+use crate::decide_error::DecideError;
+use crate::flights::Passengers;
+use crate::ledger::{Claim, LedgerError};
+
+/// Looks at an address that another replica is asking about.
+const ELSEWHERE_DELAYS: DelayPolicy = DelayPolicy {
+    initial: Duration::from_millis(20),
+    factor: 1.5,
+    cap: Duration::from_millis(500),
+    jitter: 0.2,
+    give_up_after: None,
+};
+
+/// Between tries at a renewal that failed: a claim must be renewed before
+/// another replica looks, once the store is back.
+const RENEW_AGAIN: Duration = Duration::from_millis(200);
+
+/// What is known of a question's claim.
+pub struct Holding {
+    holder: String,
+    /// It is ours until then without asking; absent: ask.
+    sure_until: Mutex<Option<Instant>>,
+}
+
+impl Holding {
+    /// Nothing is claimed yet; the holder's name is unique among all questions.
+    pub fn new(holder: String) -> Self {
+        Self {
+            holder,
+            sure_until: Mutex::default(),
+        }
+    }
+}
+
+impl Decider {
+    /// Waits until the address is ours; returns what is recorded there instead.
+    pub(super) async fn claim(
+        &self,
+        question: &Question,
+        passengers: &Passengers<Outcome>,
+    ) -> Result<Option<Answer>, DecideError> {
+        let Question {
+            address, digest, ..
+        } = question;
+        let mut delays = Delays::new(ELSEWHERE_DELAYS);
+        loop {
+            match self.claim_once(question).await? {
+                Claim::Granted => return Ok(None),
+                Claim::Recorded(decision) => {
+                    return Ok(Some(Answer {
+                        decision: decision.into(),
+                        from_ledger: true,
+                    }));
+                }
+                Claim::Conflict(other) => {
+                    return Err(DecideError::conflict(address, other, digest.clone()));
+                }
+                Claim::HeldElsewhere => {
+                    let delay = delays.next_delay().unwrap_or(ELSEWHERE_DELAYS.cap);
+                    self.unpaid(passengers, tokio::time::sleep(delay)).await?;
+                }
+            }
+        }
+    }
+
+    /// Renews the claim until dropped.
+    pub(super) async fn keep_claim(&self, question: &Question) -> Infallible {
+        let Some(every) = self.ledger.renew_every() else {
+            return std::future::pending().await;
+        };
+        let mut pause = every;
+        loop {
+            tokio::time::sleep(pause).await;
+            pause = every;
+            // Boxed, so that the pause, in which thousands are, needs little room.
+            if let Err(error) = Box::pin(self.renew_claim(question)).await {
+                pause = every.min(RENEW_AGAIN);
+                if let Some(failures) = self.unrenewed.note() {
+                    let (address, error) = (&question.address, with_causes(&error));
+                    tracing::warn!(%address, error, failures, "claims not renewed");
+                }
+            }
+        }
+    }
+
+    /// Looks whether the address is still ours, if there is any doubt: a renewal
+    /// failed or is overdue.
+    pub(super) async fn check_claim(&self, question: &Question) -> Result<(), DecideError> {
+        let sure_until = *question.holding.sure_until.lock();
+        let sure = sure_until.is_some_and(|until| Instant::now() < until);
+        if sure || self.ledger.renew_every().is_none() || self.renew_claim(question).await? {
+            return Ok(());
+        }
+        Err(DecideError::ClaimLost {
+            address: question.address.clone(),
+        })
+    }
+
+    /// Gives the claim back; later, when that fails now.
+    pub(super) async fn release_claim(&self, question: &Question) {
+        let (address, holder) = (&question.address, &question.holding.holder);
+        if self.ledger.release(address, holder).await.is_err() {
+            self.releases.owe(address, holder);
+        }
+    }
+
+    /// Renews the claim, or takes it again if it is gone and nobody else has it.
+    /// Says whether it is ours now.
+    async fn renew_claim(&self, question: &Question) -> Result<bool, LedgerError> {
+        let holding = &question.holding;
+        let began = Instant::now();
+        // Whatever comes of it: until it is known, nobody may be sure.
+        let renewed = self.ledger.renew(&question.address, &holding.holder).await;
+        if let Ok(true) = renewed {
+            self.be_sure(question, began);
+            return Ok(true);
+        }
+        *holding.sure_until.lock() = None;
+        renewed?;
+        Ok(matches!(self.claim_once(question).await?, Claim::Granted))
+    }
+
+    async fn claim_once(&self, question: &Question) -> Result<Claim, LedgerError> {
+        let Question {
+            address, digest, ..
+        } = question;
+        let holder = &question.holding.holder;
+        let began = Instant::now();
+        let claim = self.ledger.claim(address, digest, holder).await;
+        match &claim {
+            Ok(Claim::Granted) => self.be_sure(question, began),
+            // It may have been granted all the same.
+            Err(error) if error.may_be_done() => self.releases.owe(address, holder),
+            _ => {}
+        }
+        claim
+    }
+
+    /// A claim lasts three renewals; one that is late by a whole one is in doubt.
+    fn be_sure(&self, question: &Question, since: Instant) {
+        let every = self.ledger.renew_every().unwrap_or_default();
+        *question.holding.sure_until.lock() = Some(since + every * 2);
+    }
+}
