@@ -142,6 +142,7 @@ impl DecideError {
     pub fn class(&self) -> ErrorClass {
         match self {
             Self::Conflict { .. } => ErrorClass::Conflict,
+            Self::Route(RouteError::TooMany { .. }) => ErrorClass::Unavailable,
             Self::Route(_) | Self::Refused { .. } => ErrorClass::Invalid,
             Self::Money(refusal) => match **refusal {
                 MoneyRefusal::NoPrice { .. } => ErrorClass::Invalid,

@@ -6,8 +6,9 @@
 
 mod adopting;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
 use parking_lot::{Mutex, RwLock};
@@ -26,6 +27,10 @@ pub use adopting::AdoptError;
 /// Without its asker a lane serves nobody; when the gateway stops it gives back
 /// what was granted to those who are sent away.
 const ASKER: TaskKind = TaskKind::SERVICE;
+
+/// Lanes of models that no section names (`provider/model`): more than anybody
+/// compares at once, and few enough that names made up by callers fill nothing.
+const MOST_UNNAMED: usize = 256;
 
 /// All routes of a gateway.
 pub struct Routes {
@@ -46,8 +51,15 @@ struct Table {
     config: Arc<GatewayConfig>,
     by_model: RwLock<HashMap<String, Arc<Route>>>,
     pools: Mutex<BTreeMap<String, Arc<KeyPool>>>,
-    lanes: Mutex<BTreeMap<LaneName, Arc<Lane>>>,
+    lanes: Mutex<Lanes>,
+    /// The lanes of configured models, which are never closed to make room.
+    named: HashSet<LaneName>,
+    /// Another table is in its place: no lane is opened here. Set and read under
+    /// the lock of `lanes`.
+    left: AtomicBool,
 }
+
+type Lanes = BTreeMap<LaneName, Arc<Lane>>;
 
 /// The provider's name in the configuration, and its own name for the model.
 type LaneName = (String, String);
@@ -72,6 +84,15 @@ pub enum RouteError {
     NoProvider {
         /// The protocol.
         kind: ProviderKind,
+    },
+    /// So many models that no section names are waited for at once.
+    #[error(
+        "model {model}: calls wait for {MOST_UNNAMED} models without a section of their own \
+         already; come again later, or name the model under [models]"
+    )]
+    TooMany {
+        /// What was asked for.
+        model: String,
     },
 }
 
@@ -115,7 +136,12 @@ impl Routes {
 
     /// The route to a model.
     pub fn find(&self, model: &str) -> Result<Arc<Route>, RouteError> {
-        self.table().find(model, &self.means)
+        loop {
+            // One that has been left sends us to its successor.
+            if let Some(route) = self.table().find(model, &self.means)? {
+                return Ok(route);
+            }
+        }
     }
 
     /// The door behind which this model sits, if it is no provider's.
@@ -135,30 +161,58 @@ impl Routes {
 
 impl Table {
     fn new(config: GatewayConfig) -> Self {
+        let named = config.model_names();
+        let named = named.filter_map(|model| config.resolve_without_keys(model).ok());
         Self {
+            named: named.map(|model| lane_name(&model)).collect(),
             config: Arc::new(config),
             by_model: RwLock::default(),
             pools: Mutex::default(),
             lanes: Mutex::default(),
+            left: AtomicBool::new(false),
         }
     }
 
-    fn find(&self, model: &str, means: &Means) -> Result<Arc<Route>, RouteError> {
+    /// Absent once another table is in the place of this one.
+    fn find(&self, model: &str, means: &Means) -> Result<Option<Arc<Route>>, RouteError> {
         if let Some(route) = self.by_model.read().get(model) {
-            return Ok(Arc::clone(route));
+            return Ok(Some(Arc::clone(route)));
         }
         let resolved = self.config.resolve_without_keys(model)?;
-        let lane = self.lane_of(&resolved, means)?;
+        // Held until the route is in: no lane is closed in between.
+        let mut lanes = self.lanes.lock();
+        if self.left.load(Ordering::Relaxed) {
+            return Ok(None);
+        }
+        let lane = self.lane_of(&mut lanes, &resolved, means)?;
         let route = Arc::new(Route {
             model: resolved,
             lane,
         });
-        Ok(Arc::clone(
-            self.by_model
-                .write()
-                .entry(model.to_owned())
-                .or_insert(route),
-        ))
+        let mut by_model = self.by_model.write();
+        let route = by_model.entry(model.to_owned()).or_insert(route);
+        Ok(Some(Arc::clone(route)))
+    }
+
+    /// Closes a lane without a section in which nobody waits, if there are too
+    /// many. Who holds it still is sent to look again.
+    fn make_room(&self, lanes: &mut Lanes, model: &ResolvedModel) -> Result<(), RouteError> {
+        let unnamed = lanes.keys().filter(|name| !self.named.contains(*name));
+        let unnamed: Vec<LaneName> = unnamed.cloned().collect();
+        if self.named.contains(&lane_name(model)) || unnamed.len() < MOST_UNNAMED {
+            return Ok(());
+        }
+        let idle = unnamed
+            .into_iter()
+            .find(|name| lanes.get(name).is_some_and(|lane| lane.line.is_idle()));
+        let closed = idle.and_then(|name| lanes.remove(&name));
+        let closed = closed.ok_or_else(|| RouteError::TooMany {
+            model: model.name.clone(),
+        })?;
+        let mut by_model = self.by_model.write();
+        by_model.retain(|_, route| !Arc::ptr_eq(&route.lane, &closed));
+        closed.line.close();
+        Ok(())
     }
 
     fn door(&self, model: &str) -> Result<Option<String>, RouteError> {
@@ -170,13 +224,18 @@ impl Table {
         Ok(is_door.then_some(resolved.model))
     }
 
-    fn lane_of(&self, model: &ResolvedModel, means: &Means) -> Result<Arc<Lane>, RouteError> {
+    fn lane_of(
+        &self,
+        lanes: &mut Lanes,
+        model: &ResolvedModel,
+        means: &Means,
+    ) -> Result<Arc<Lane>, RouteError> {
         let name = lane_name(model);
-        let mut lanes = self.lanes.lock();
         if let Some(lane) = lanes.get(&name) {
             return Ok(Arc::clone(lane));
         }
         let terms = self.terms_of(model, None, means)?;
+        self.make_room(lanes, model)?;
         let lane = Arc::new(Lane::new(&name.0, &name.1, terms));
         lanes.insert(name, Arc::clone(&lane));
         let (served, limiter) = (Arc::clone(&lane), Arc::clone(&means.limiter));
@@ -252,4 +311,51 @@ fn health_of(key: &PooledKey, model: &ResolvedModel, before: Option<&LaneTerms>)
         || Arc::new(KeyHealth::new(BreakerSettings::default(), now)),
         |same| Arc::clone(&same.health),
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::admission::embedded::EmbeddedLimiter;
+    use crate::providers::Scripted;
+
+    fn config(model: &str) -> GatewayConfig {
+        let text = format!(
+            "[providers.p]\nbase_url = 'http://127.0.0.1:9/v1'\n[models.{model}]\nprovider = 'p'\n"
+        );
+        GatewayConfig::parse("test.toml", &text).unwrap()
+    }
+
+    fn routes(tasks: &Tasks) -> Routes {
+        let providers = Providers::single(ProviderKind::OpenAi, Arc::new(Scripted::echo()));
+        let limiter = Arc::new(EmbeddedLimiter::default());
+        Routes::new(config("m"), providers, limiter, "owner", tasks.clone())
+    }
+
+    #[tokio::test]
+    async fn names_made_up_by_callers_open_a_bounded_number_of_lanes() {
+        let tasks = Tasks::new();
+        let routes = routes(&tasks);
+        let named = routes.find("m").unwrap();
+        for number in 0..MOST_UNNAMED * 3 {
+            routes.find(&format!("p/{number}")).unwrap();
+        }
+        assert_eq!(routes.lanes().len(), MOST_UNNAMED + 1);
+        assert_eq!(routes.table().by_model.read().len(), MOST_UNNAMED + 1);
+        assert!(Arc::ptr_eq(&named, &routes.find("m").unwrap()));
+        while tasks.status().len() > MOST_UNNAMED + 1 {
+            tokio::task::yield_now().await;
+        }
+    }
+
+    #[tokio::test]
+    async fn table_that_was_left_opens_no_lane() {
+        let tasks = Tasks::new();
+        let routes = routes(&tasks);
+        let before = routes.table();
+        routes.adopt(config("n")).unwrap();
+        assert!(before.find("p/late", &routes.means).unwrap().is_none());
+        assert!(before.lanes.lock().values().all(|lane| lane.name == "m"));
+        routes.find("p/late").unwrap();
+    }
 }

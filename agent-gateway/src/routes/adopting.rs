@@ -4,6 +4,7 @@
 //! be used before. Called by `reload.rs`.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use super::{Route, RouteError, Routes, Table, lane_name};
 use crate::config::{GatewayConfig, ProviderConfig};
@@ -60,7 +61,9 @@ impl Routes {
         for (lane, terms) in kept {
             lane.set_terms(terms);
         }
-        for lane in before.lanes.lock().values() {
+        let left = before.lanes.lock();
+        before.left.store(true, Ordering::Relaxed);
+        for lane in left.values() {
             if !lanes.iter().any(|kept| Arc::ptr_eq(kept, lane)) {
                 lane.line.close();
             }
