@@ -17,13 +17,13 @@ mod troubles;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
-use agon_service_kit::tasks::Tasks;
+use agon_service_kit::tasks::{TaskKind, Tasks};
 use tokio_util::sync::CancellationToken;
 
 use crate::admission::{Charge, Limiter, charging};
 use crate::complaint::Complaint;
 use crate::decide_error::DecideError;
-use crate::decision::{Decision, DecisionAddress, Request, RequestDigest};
+use crate::decision::{Decision, DecisionAddress, Request, RequestDigest, Usage};
 use crate::doors::DoorStore;
 use crate::flights::Passengers;
 use crate::lanes::Lane;
@@ -198,7 +198,7 @@ impl Decider {
         // is as large as its largest part.
         match self.ask_in_turn(question, passengers).await? {
             InTurn::Answered(route, answered) => {
-                Box::pin(self.keep(question, &route, &answered)).await
+                Box::pin(self.keep(question, &route, *answered)).await
             }
             InTurn::Door { door, model } => {
                 Box::pin(self.fill_at_door(question, door, model, passengers)).await
@@ -211,32 +211,29 @@ impl Decider {
         &self,
         question: &Question,
         route: &Route,
-        answered: &Answered,
+        answered: Answered,
     ) -> Result<Answer, DecideError> {
         let Answered {
             reply,
+            usage,
             attempt,
             payment,
-            ..
         } = answered;
-        let usage = answered.usage;
         metrics::count_tokens(&route.lane.pool, &usage);
         let charged = payment.used(reply.usage, usage);
         question.paid.add(payment.cost(charged));
         let decision = Decision {
             request_digest: question.digest.clone(),
-            reply: reply.text.clone(),
-            answered_by: reply.answered_by.clone(),
-            finish_reason: reply.finish_reason.clone(),
+            reply: reply.text,
+            answered_by: reply.answered_by,
+            finish_reason: reply.finish_reason,
             usage,
             simulated: reply.simulated,
             model: route.model.name.clone(),
             cost: question.paid.sum(),
             from_content_cache: false,
         };
-        let used = charging::used(attempt.charge_rule, &usage, &attempt.reservation.charge);
-        let cost = usage.total_tokens();
-        let settle = self.settle(&route.lane, attempt, &used, cost, &reply.signals);
+        self.settle_behind(&route.lane, attempt, &usage, reply.signals);
         let record = recording::record(
             self.ledger.as_ref(),
             &question.address,
@@ -246,9 +243,29 @@ impl Decider {
         );
         // The cost goes first: a crash in between may leave a cost without its
         // decision, which is paid again then, but no decision without its cost.
-        let pay = self.pay(question, payment, charged);
-        let ((), (), standing) = tokio::join!(biased; pay, settle, record);
+        let pay = self.pay(question, &payment, charged);
+        let ((), standing) = tokio::join!(biased; pay, record);
         self.stands(question, standing?)
+    }
+
+    /// Settles an answered attempt while the answer is on its way: the caller need
+    /// not wait for what only the next calls need. A stopping gateway waits for it.
+    fn settle_behind(
+        &self,
+        lane: &Arc<Lane>,
+        attempt: Box<Attempt>,
+        usage: &Usage,
+        signals: Signals,
+    ) {
+        let Some(decider) = self.me.upgrade() else {
+            return;
+        };
+        let (lane, cost) = (Arc::clone(lane), usage.total_tokens());
+        let used = charging::used(attempt.charge_rule, usage, &attempt.reservation.charge);
+        let settle = async move {
+            decider.settle(&lane, &attempt, &used, cost, &signals).await;
+        };
+        self.tasks.spawn(TaskKind::WORK, "settlement", settle);
     }
 
     /// What is recorded is what everybody gets, unless it answers another request.

@@ -3,6 +3,7 @@
 //! until something is settled, and so nobody polls and nobody is refused for lack
 //! of quota. Called by `deciding.rs`; the asker runs as a task of `routes.rs`.
 
+mod heads;
 mod returns;
 
 use std::sync::Arc;
@@ -15,20 +16,13 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
 use super::charging::Charges;
-use super::{Ask, Batch, Limiter, Reservation, Share};
+use super::{Ask, Batch, Limiter, Reservation};
 use crate::complaint::Complaint;
 use crate::fairness::queue::{Entry, FairQueue, Place};
 use crate::health::Turn;
 use crate::keys::KeyId;
 use crate::lanes::{Lane, LaneKey};
 use returns::Returns;
-
-/// Heads submitted together. Enough for thousands of grants per second; more
-/// would make one script call long.
-const BATCH: usize = 64;
-
-/// Heads looked through for calls that may use every key.
-const MOST_HEADS: usize = 1024;
 
 /// A hold or a change of another replica's making is noticed this soon even when
 /// the limiter promised a longer wait, and teams that wait are heard of often
@@ -261,7 +255,7 @@ impl Line {
             .filter(|key| key.room(now) != Some(0))
             .collect();
         let waiting = self.teams();
-        let entries = self.heads();
+        let entries = heads::next(&mut self.queue.lock());
         let open = self.answer_hopeless(entries, &usable, ready.is_empty(), now);
         if open.is_empty() {
             return Next::Now;
@@ -271,7 +265,7 @@ impl Line {
             let look = usable.iter().filter_map(|key| key.next_look(now)).min();
             return Next::After(look.map_or(LONGEST_SLEEP, |at| at.saturating_duration_since(now)));
         }
-        let (mut open, held_back) = submitted(open);
+        let (mut open, held_back) = heads::submitted(open);
         let candidates: Vec<_> = ready.iter().map(|key| key.candidate(now)).collect();
         let asks: Vec<Ask> = open.iter().map(Ask::of).collect();
         let batch = Batch {
@@ -298,7 +292,7 @@ impl Line {
                 for entry in &mut open {
                     entry.call.doubtful = true;
                 }
-                self.put_back(open, held_back);
+                heads::put_back(&mut self.queue.lock(), open, held_back);
                 Next::StoreAway
             }
         }
@@ -391,38 +385,8 @@ impl Line {
         } else {
             Next::After(verdict.wait)
         };
-        self.put_back(denied, held_back);
+        heads::put_back(&mut self.queue.lock(), denied, held_back);
         next
-    }
-
-    /// The next calls in order, one of every team that waits, and more when most
-    /// of them may not use every key: who may should not wait behind them.
-    fn heads(&self) -> Vec<Entry<Waiter>> {
-        let mut queue = self.queue.lock();
-        let mut heads = queue.take(BATCH);
-        let fresh = |heads: &[Entry<Waiter>]| {
-            heads
-                .iter()
-                .filter(|entry| entry.call.want.except.is_empty())
-                .count()
-        };
-        while fresh(&heads) < BATCH / 2 && heads.len() < MOST_HEADS {
-            let more = queue.take(BATCH);
-            if more.is_empty() {
-                break;
-            }
-            heads.extend(more);
-        }
-        queue.take_of_other_teams(&mut heads, BATCH);
-        heads
-    }
-
-    /// Puts back who was not served; the order of arrival stays.
-    fn put_back(&self, denied: Vec<Entry<Waiter>>, held_back: Vec<Entry<Waiter>>) {
-        let mut entries = denied;
-        entries.extend(held_back);
-        entries.sort_by_key(|entry| entry.ticket);
-        self.queue.lock().put_back(entries);
     }
 
     fn teams(&self) -> Vec<(String, f64)> {
@@ -455,48 +419,6 @@ impl Down {
         }
         self.total
     }
-}
-
-impl Ask {
-    fn of(entry: &Entry<Waiter>) -> Self {
-        let Want {
-            attempt,
-            charges,
-            lasts,
-            except,
-            ..
-        } = &entry.call.want;
-        Self {
-            attempt: attempt.clone(),
-            charge: charges.now,
-            most: charges.most,
-            lasts: *lasts,
-            share: Share {
-                team: entry.place.team.to_string(),
-                weight: entry.place.weight,
-                cost: charges.cost,
-            },
-            except: except.clone(),
-            again: entry.call.doubtful,
-        }
-    }
-}
-
-/// Those of the heads that are asked for in this round, and the others: calls
-/// that may not use every key are many only after a refusal, and one script call
-/// should not grow long by them.
-fn submitted(heads: Vec<Entry<Waiter>>) -> (Vec<Entry<Waiter>>, Vec<Entry<Waiter>>) {
-    let (mut picky, mut others) = (0, Vec::new());
-    let mut asked = Vec::with_capacity(heads.len());
-    for entry in heads {
-        picky += usize::from(!entry.call.want.except.is_empty());
-        if entry.call.want.except.is_empty() || picky <= BATCH {
-            asked.push(entry);
-        } else {
-            others.push(entry);
-        }
-    }
-    (asked, others)
 }
 
 /// Gives up the place of a caller that goes away.

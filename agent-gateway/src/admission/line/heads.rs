@@ -1,0 +1,89 @@
+//! Which of the waiting calls are asked for together, and how they are written
+//! for the limiter. Owns that no team is left out and that calls which may not
+//! use every key do not hold up the others. Called by `admission/line.rs`.
+
+use super::{Waiter, Want};
+use crate::admission::{Ask, Share};
+use crate::fairness::queue::{Entry, FairQueue};
+
+/// Heads submitted together. Enough for thousands of grants per second; more
+/// would make one script call long.
+const BATCH: usize = 64;
+
+/// Heads looked through for calls that may use every key.
+const MOST_HEADS: usize = 1024;
+
+/// The next calls in order, one of every team that waits, and more when most of
+/// them may not use every key: who may should not wait behind them.
+pub(super) fn next(queue: &mut FairQueue<Waiter>) -> Vec<Entry<Waiter>> {
+    let mut heads = queue.take(BATCH);
+    let fresh = |heads: &[Entry<Waiter>]| {
+        let fresh = heads
+            .iter()
+            .filter(|entry| entry.call.want.except.is_empty());
+        fresh.count()
+    };
+    while fresh(&heads) < BATCH / 2 && heads.len() < MOST_HEADS {
+        let more = queue.take(BATCH);
+        if more.is_empty() {
+            break;
+        }
+        heads.extend(more);
+    }
+    queue.take_of_other_teams(&mut heads, BATCH);
+    heads
+}
+
+/// Those of the heads that are asked for in this round, and the others: calls
+/// that may not use every key are many only after a refusal, and one script call
+/// should not grow long by them.
+pub(super) fn submitted(heads: Vec<Entry<Waiter>>) -> (Vec<Entry<Waiter>>, Vec<Entry<Waiter>>) {
+    let (mut picky, mut others) = (0, Vec::new());
+    let mut asked = Vec::with_capacity(heads.len());
+    for entry in heads {
+        picky += usize::from(!entry.call.want.except.is_empty());
+        if entry.call.want.except.is_empty() || picky <= BATCH {
+            asked.push(entry);
+        } else {
+            others.push(entry);
+        }
+    }
+    (asked, others)
+}
+
+/// Puts back who was not served; the order of arrival stays.
+pub(super) fn put_back(
+    queue: &mut FairQueue<Waiter>,
+    denied: Vec<Entry<Waiter>>,
+    held_back: Vec<Entry<Waiter>>,
+) {
+    let mut entries = denied;
+    entries.extend(held_back);
+    entries.sort_by_key(|entry| entry.ticket);
+    queue.put_back(entries);
+}
+
+impl Ask {
+    pub(super) fn of(entry: &Entry<Waiter>) -> Self {
+        let Want {
+            attempt,
+            charges,
+            lasts,
+            except,
+            ..
+        } = &entry.call.want;
+        Self {
+            attempt: attempt.clone(),
+            charge: charges.now,
+            most: charges.most,
+            lasts: *lasts,
+            share: Share {
+                team: entry.place.team.to_string(),
+                weight: entry.place.weight,
+                cost: charges.cost,
+            },
+            except: except.clone(),
+            again: entry.call.doubtful,
+        }
+    }
+}
