@@ -12,10 +12,11 @@ check:
 proto:
     cargo run -q -p agon-proto --example generate
 
-# The bars of the engine, of the whole line and of the gateway; prints their figures.
+# The bars of the engine, of ratings, of the gateway and of the whole line; prints their figures.
 bench:
     cargo build --release
     cargo bench -p agon-engine
+    cargo bench -p agon-report
     cargo bench -p agon-agent-gateway
     cargo bench -p agon-tests --bench line
     cargo bench -p agon-tests --bench gateway

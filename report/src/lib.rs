@@ -5,12 +5,16 @@
 pub mod accumulator;
 pub mod leaderboard;
 pub mod money;
+pub mod ratings;
 pub mod results;
 pub mod session;
+pub mod statistics;
 pub mod summary;
 
 pub use leaderboard::Leaderboard;
 pub use money::{dollars, exact_dollars};
+pub use ratings::Ratings;
 pub use results::ResultColumns;
 pub use session::{Session, SessionError};
+pub use statistics::StatisticsError;
 pub use summary::Summary;

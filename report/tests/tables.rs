@@ -6,7 +6,9 @@ use agon_engine::spec::Settings;
 use agon_engine::{Luck, PlayerKind, PlayerSpec, Record, SessionSpec, registry};
 use agon_report::leaderboard::{GAMES, published};
 use agon_report::session::Telemetry;
-use agon_report::{Leaderboard, ResultColumns, Session, SessionError, Summary};
+use agon_report::{
+    Leaderboard, Ratings, ResultColumns, Session, SessionError, StatisticsError, Summary,
+};
 use serde_json::json;
 
 /// A session of equilibrium players, with parts of its setting as given.
@@ -246,4 +248,37 @@ fn nothing_paid_shows_no_cost_and_unknown_prices_are_said() {
     assert!(!rendered(cost(0, 0)).contains("cost"));
     assert!(!rendered(Telemetry::default()).contains("cost"));
     assert!(rendered(cost(0, 4)).contains("cost: unknown, 4 decisions"));
+}
+
+#[test]
+fn ratings_follow_payoffs_in_the_order_of_sessions() {
+    let paid = |repeat: u32, payoffs: [f64; 3]| {
+        let mut session = session(&line("guess_two_thirds", repeat, json!({})));
+        session.spec.seats.truncate(3);
+        for (seat, name) in session.spec.seats.iter_mut().zip(["a", "b", "c"]) {
+            seat.name = name.to_owned();
+        }
+        session.outcome.payoffs = payoffs.to_vec();
+        session
+    };
+    let sessions = [
+        paid(0, [3.0, 2.0, 1.0]),
+        paid(1, [3.0, 2.0, 1.0]),
+        paid(2, [1.0, 2.0, 3.0]),
+    ];
+    let ratings = Ratings::of(&sessions).unwrap();
+    assert_eq!(ratings.sessions(), 3);
+    let names: Vec<&str> = ratings.players().map(|(name, _)| name).collect();
+    assert_eq!(names, ["a", "b", "c"]);
+    let backwards = Ratings::of(sessions.iter().rev()).unwrap();
+    let mu = |ratings: &Ratings, name: &str| ratings.rating(name).unwrap().mu;
+    assert!(mu(&ratings, "a") != mu(&backwards, "a"));
+    let first_two = Ratings::of(&sessions[..2]).unwrap();
+    assert!(mu(&first_two, "a") > mu(&first_two, "b"));
+    assert!(mu(&first_two, "b") > mu(&first_two, "c"));
+    let mut lonely = sessions[0].clone();
+    lonely.spec.seats.truncate(1);
+    lonely.outcome.payoffs.truncate(1);
+    let too_few = StatisticsError::TooFew { least: 2, given: 1 };
+    assert_eq!(Ratings::of([&lonely]), Err(too_few));
 }

@@ -1,0 +1,141 @@
+//! Exact paired permutation test (Fisher 1935, "The Design of Experiments"):
+//! if two settings were the same, each pair could as well have come the other way
+//! round, so every choice of signs of the differences is equally likely.
+
+use super::{StatisticsError, at_most, differences};
+
+/// The most pairs: each half of them has a million choices of signs.
+pub const MOST_PAIRS: usize = 40;
+
+/// Sums closer than this share of the sum of all absolute differences are the same
+/// number; they only were added in another order.
+const SAME: f64 = 1e-12;
+
+/// What the test says.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SignFlip {
+    /// Mean of `a - b`.
+    pub mean_difference: f64,
+    /// Two-sided: twice the share of choices of signs whose mean lies at least as far
+    /// out on the side of the observed one, at most 1.
+    pub p: f64,
+}
+
+/// Compares the means of pairs over all 2^n choices of signs.
+///
+/// The signs of the two halves of the pairs are listed apart and their sorted sums
+/// counted against each other, so it takes 2^(n/2) steps and not 2^n.
+///
+/// # Errors
+/// No pair, or more than [`MOST_PAIRS`]; lengths differ; a number is not finite.
+pub fn sign_flip_test(a: &[f64], b: &[f64]) -> Result<SignFlip, StatisticsError> {
+    let differences = differences(a, b)?;
+    at_most(MOST_PAIRS, differences.len())?;
+    let sum: f64 = differences.iter().sum();
+    let size: f64 = differences.iter().map(|difference| difference.abs()).sum();
+    // The distribution is symmetric: the upper tail of the absolute sum is the smaller one.
+    let observed = sum.abs() - SAME * size;
+    let (left, right) = differences.split_at(differences.len() / 2);
+    let (left, right) = (sorted_sums(left), sorted_sums(right));
+    let (mut as_far, mut first) = (0, right.len());
+    for left in &left {
+        while first > 0 && left + right[first - 1] >= observed {
+            first -= 1;
+        }
+        as_far += right.len() - first;
+    }
+    let all = left.len() as f64 * right.len() as f64;
+    Ok(SignFlip {
+        mean_difference: sum / differences.len() as f64,
+        p: (2.0 * as_far as f64 / all).min(1.0),
+    })
+}
+
+/// Sums under all choices of signs, rising.
+fn sorted_sums(differences: &[f64]) -> Vec<f64> {
+    let mut sums = vec![0.0];
+    for difference in differences {
+        let flipped: Vec<f64> = sums.iter().map(|sum| sum - difference).collect();
+        for sum in &mut sums {
+            *sum += difference;
+        }
+        sums.extend(flipped);
+    }
+    sums.sort_unstable_by(f64::total_cmp);
+    sums
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn p(differences: &[f64]) -> f64 {
+        let nothing = vec![0.0; differences.len()];
+        sign_flip_test(differences, &nothing).unwrap().p
+    }
+
+    /// Every choice of signs, one by one.
+    fn p_by_listing(differences: &[i32]) -> f64 {
+        let observed: i32 = differences.iter().sum();
+        let choices = 1u32 << differences.len();
+        let (mut above, mut below) = (0, 0);
+        for choice in 0..choices {
+            let signed = |(place, difference): (usize, &i32)| {
+                if choice >> place & 1 == 1 {
+                    -difference
+                } else {
+                    *difference
+                }
+            };
+            let sum: i32 = differences.iter().enumerate().map(signed).sum();
+            above += u32::from(sum >= observed);
+            below += u32::from(sum <= observed);
+        }
+        (2.0 * f64::from(above.min(below)) / f64::from(choices)).min(1.0)
+    }
+
+    #[test]
+    fn halves_count_what_listing_counts() {
+        let cases: [&[i32]; 6] = [
+            &[1],
+            &[0, 0, 3],
+            &[1, 2, 2, -3, 4, 5],
+            &[-5, -5, -5, -5],
+            &[500, -500, 1000, 1000, 0, -250, 250],
+            &[3, 1, -4, 1, -5, -9, -2, -6, 5, -3, -5],
+        ];
+        for case in cases {
+            let differences: Vec<f64> = case.iter().copied().map(f64::from).collect();
+            assert_eq!(p(&differences), p_by_listing(case), "{case:?}");
+            // In tenths the same sums come out of other roundings.
+            let tenths: Vec<f64> = differences.iter().map(|number| number / 10.0).collect();
+            assert_eq!(p(&tenths), p_by_listing(case), "tenths of {case:?}");
+        }
+    }
+
+    #[test]
+    fn forty_pairs_on_one_side_leave_two_choices() {
+        let rising: Vec<f64> = (1..=40).map(f64::from).collect();
+        assert_eq!(p(&rising), 2.0 / 2f64.powi(40));
+    }
+
+    #[test]
+    fn no_difference_is_no_evidence() {
+        assert_eq!(p(&[0.0; 4]), 1.0);
+        assert_eq!(p(&[7.0]), 1.0);
+    }
+
+    #[test]
+    fn unusable_pairs_are_refused() {
+        use StatisticsError::{Lengths, NotFinite, Overflow, TooFew, TooMany};
+        let none = TooFew { least: 1, given: 0 };
+        assert_eq!(sign_flip_test(&[], &[]), Err(none));
+        let lengths = Lengths { left: 1, right: 2 };
+        assert_eq!(sign_flip_test(&[1.0], &[1.0, 2.0]), Err(lengths));
+        assert_eq!(sign_flip_test(&[f64::NAN], &[1.0]), Err(NotFinite));
+        assert_eq!(sign_flip_test(&[f64::MAX], &[-f64::MAX]), Err(Overflow));
+        let (most, given) = (MOST_PAIRS, MOST_PAIRS + 1);
+        let many = vec![1.0; given];
+        assert_eq!(sign_flip_test(&many, &many), Err(TooMany { most, given }));
+    }
+}

@@ -1,0 +1,228 @@
+//! Holds the statistics against vectors from reference libraries.
+//!
+//! The vectors are read from the folder in `AGON_ORACLES` (default
+//! `../shared/oracles` beside the workspace), cases and tolerance alike. Nothing is
+//! skipped: without them these tests fail.
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+
+use agon_report::Ratings;
+use agon_report::statistics::{
+    gaussian_density, persona_divergence, sign_flip_test, spearman, trueskill, wilcoxon_test,
+};
+use serde::Deserialize;
+use serde::de::{DeserializeOwned, MapAccess, Visitor};
+
+/// The folder of check vectors.
+fn folder() -> PathBuf {
+    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/oracles");
+    std::env::var_os("AGON_ORACLES").map_or_else(beside, PathBuf::from)
+}
+
+/// A file of vectors.
+fn read<File: DeserializeOwned>(name: &str) -> File {
+    let path = folder().join(name);
+    let text = std::fs::read_to_string(&path)
+        .unwrap_or_else(|error| panic!("{}: {error}; set AGON_ORACLES", path.display()));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+#[derive(Deserialize)]
+struct Vectors<Case> {
+    tolerance: f64,
+    cases: Vec<Case>,
+}
+
+/// Runs a check on every case; a file without cases checks nothing and fails.
+fn every_case<Case: DeserializeOwned>(
+    name: &str,
+    most_tolerance: f64,
+    check: impl Fn(&Case, &dyn Fn(&str, f64, f64)),
+) {
+    let vectors: Vectors<Case> = read(name);
+    assert!(!vectors.cases.is_empty(), "{name} has no cases");
+    let tolerance = vectors.tolerance;
+    assert!(tolerance <= most_tolerance, "{name} tolerates {tolerance}");
+    for (place, case) in vectors.cases.iter().enumerate() {
+        check(case, &|what, ours, theirs| {
+            let near = (ours - theirs).abs() <= tolerance;
+            assert!(near, "{name}, case {place}: {what} is {ours}, not {theirs}");
+        });
+    }
+}
+
+/// A JSON object in the order in which it was written.
+struct Ordered<Value>(Vec<(String, Value)>);
+
+impl<'de, Value: Deserialize<'de>> Deserialize<'de> for Ordered<Value> {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Entries<Value>(PhantomData<Value>);
+        impl<'de, Value: Deserialize<'de>> Visitor<'de> for Entries<Value> {
+            type Value = Ordered<Value>;
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("an object")
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Ordered(entries))
+            }
+        }
+        deserializer.deserialize_map(Entries(PhantomData))
+    }
+}
+
+#[derive(Deserialize)]
+struct Environment {
+    mu: f64,
+    sigma: f64,
+    beta: f64,
+    tau: f64,
+    draw_probability: f64,
+}
+
+#[derive(Deserialize)]
+struct Rated {
+    mu: f64,
+    sigma: f64,
+}
+
+#[derive(Deserialize)]
+struct RatedSession {
+    profit: Ordered<f64>,
+    after: Ordered<Rated>,
+}
+
+#[derive(Deserialize)]
+struct Championship {
+    sessions: Vec<RatedSession>,
+}
+
+#[test]
+fn ratings_are_those_of_the_reference() {
+    every_case("trueskill.json", 1e-4, |case: &Championship, near| {
+        let mut ratings = Ratings::default();
+        for session in &case.sessions {
+            let entries = session.profit.0.iter();
+            let (players, profits): (Vec<&str>, Vec<f64>) = entries
+                .map(|(player, profit)| (player.as_str(), *profit))
+                .unzip();
+            ratings.rate(&players, &profits).unwrap();
+            assert_eq!(session.after.0.len(), players.len());
+            for (player, theirs) in &session.after.0 {
+                let ours = ratings.rating(player).unwrap();
+                near(&format!("mu of {player}"), ours.mu, theirs.mu);
+                near(&format!("sigma of {player}"), ours.sigma, theirs.sigma);
+            }
+        }
+    });
+}
+
+#[test]
+fn the_reference_has_our_environment() {
+    #[derive(Deserialize)]
+    struct File {
+        environment: Environment,
+    }
+    let File { environment } = read("trueskill.json");
+    for (ours, theirs) in [
+        (trueskill::MU, environment.mu),
+        (trueskill::SIGMA, environment.sigma),
+        (trueskill::BETA, environment.beta),
+        (trueskill::TAU, environment.tau),
+        (trueskill::DRAW_PROBABILITY, environment.draw_probability),
+    ] {
+        assert!((ours - theirs).abs() < 1e-12, "{ours}, not {theirs}");
+    }
+}
+
+#[derive(Deserialize)]
+struct Columns {
+    x: Vec<f64>,
+    y: Vec<f64>,
+    rho: Option<f64>,
+    p: Option<f64>,
+}
+
+#[test]
+fn rank_correlations_are_those_of_the_reference() {
+    every_case("spearman.json", 1e-9, |case: &Columns, near| {
+        let ours = spearman(&case.x, &case.y).unwrap();
+        assert_eq!(ours.is_some(), case.rho.is_some(), "{:?}", case.rho);
+        let Some((ours, theirs)) = ours.zip(case.rho) else {
+            return;
+        };
+        near("rho", ours.rho, theirs);
+        assert_eq!(ours.p.is_some(), case.p.is_some(), "{:?}", case.p);
+        if let Some((ours, theirs)) = ours.p.zip(case.p) {
+            near("p", ours, theirs);
+        }
+    });
+}
+
+#[derive(Deserialize)]
+struct Profile {
+    truth: Vec<f64>,
+    inferred_weights: Vec<f64>,
+    epsilon: f64,
+    kl_nats: f64,
+}
+
+#[test]
+fn persona_divergences_are_those_of_the_reference() {
+    every_case("persona_kl.json", 1e-9, |case: &Profile, near| {
+        let ours = persona_divergence(&case.truth, &case.inferred_weights, case.epsilon);
+        near("divergence", ours.unwrap(), case.kl_nats);
+    });
+}
+
+#[derive(Deserialize)]
+struct Pairs {
+    a: Vec<f64>,
+    b: Vec<f64>,
+    mean_difference: f64,
+    p_exact_sign_flip: f64,
+    #[serde(rename = "wilcoxon_W")]
+    wilcoxon_w: f64,
+    wilcoxon_p_exact: f64,
+}
+
+#[test]
+fn paired_tests_are_those_of_the_reference() {
+    every_case("paired_tests.json", 1e-9, |case: &Pairs, near| {
+        let signs = sign_flip_test(&case.a, &case.b).unwrap();
+        near(
+            "mean difference",
+            signs.mean_difference,
+            case.mean_difference,
+        );
+        near("p of signs", signs.p, case.p_exact_sign_flip);
+        let ranks = wilcoxon_test(&case.a, &case.b).unwrap();
+        near("W", ranks.w, case.wilcoxon_w);
+        near("p of ranks", ranks.p, case.wilcoxon_p_exact);
+    });
+}
+
+#[derive(Deserialize)]
+struct Sample {
+    data: Vec<f64>,
+    at: Vec<f64>,
+    density: Vec<f64>,
+}
+
+#[test]
+fn densities_are_those_of_the_reference() {
+    every_case("kde.json", 1e-9, |case: &Sample, near| {
+        let ours = gaussian_density(&case.data, &case.at).unwrap().unwrap();
+        assert_eq!(ours.len(), case.density.len());
+        for (ours, theirs) in ours.into_iter().zip(&case.density) {
+            near("density", ours, *theirs);
+            // Densities are small numbers: the tolerance holds relative to them too.
+            near("share of the density", ours / theirs, 1.0);
+        }
+    });
+}
