@@ -30,7 +30,8 @@ pub struct Ask {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(tag = "form", rename_all = "snake_case")]
 pub enum Form {
-    /// A whole number, both ends included; `None` is open on that side.
+    /// A whole number, both ends included; `None` is open on that side. With
+    /// `min` above `max` there is no legal number, and passing is all that is left.
     Integer {
         /// Smallest legal number.
         min: Option<i64>,
@@ -244,6 +245,11 @@ impl Form {
     /// The legal answers in words, to complete "the answer must be ...".
     pub fn describe(&self) -> String {
         match self {
+            Self::Integer {
+                min,
+                max,
+                pass: Some(pass),
+            } if is_empty(*min, *max) => format!("\"{pass}\"; there is no legal number"),
             Self::Integer { min, max, pass } => {
                 let range = match (min, max) {
                     (Some(min), Some(max)) => format!("a whole number from {min} to {max}"),
@@ -277,6 +283,11 @@ impl Form {
     /// JSON Schema of the answer's value, without the object around it.
     pub fn schema(&self) -> serde_json::Value {
         match self {
+            Self::Integer {
+                min,
+                max,
+                pass: Some(pass),
+            } if is_empty(*min, *max) => json!({ "enum": [pass] }),
             Self::Integer { min, max, pass } => {
                 let mut number = json!({ "type": "integer" });
                 if let Some(min) = min {
@@ -351,6 +362,11 @@ impl Form {
             }
         }
     }
+}
+
+/// Whether no whole number lies between these ends.
+pub(crate) fn is_empty(min: Option<i64>, max: Option<i64>) -> bool {
+    min.zip(max).is_some_and(|(min, max)| min > max)
 }
 
 fn check_division(parts: usize, total: i64, amounts: &[i64]) -> Result<(), Foul> {

@@ -8,6 +8,7 @@ use crate::ask::{Action, Answer, Ask, Foul, Seat};
 use crate::chance::Chance;
 use crate::event::EventLog;
 use crate::measures::Measures;
+use crate::play::Move;
 use crate::rule::{Rule, StrategyError};
 
 /// What kind of game it is; the same for all parameters.
@@ -84,8 +85,9 @@ pub trait Game: Send + Sync {
     /// What equilibrium play of all seats leads to.
     fn equilibrium(&self) -> Equilibrium;
 
-    /// Scores and series, computed from the events of a finished session.
-    fn measures(&self, log: &EventLog) -> Measures;
+    /// Scores and series of a finished session, computed from its events and, for
+    /// what a refused answer says of a player, its moves.
+    fn measures(&self, log: &EventLog, moves: &[Move]) -> Measures;
 }
 
 /// A game in progress.

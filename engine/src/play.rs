@@ -13,6 +13,7 @@ use crate::ask::{Action, Answer, Ask, Foul, Seat};
 use crate::chance::{Chance, Generator};
 use crate::event::EventLog;
 use crate::game::{Game, State};
+use crate::measures::Measures;
 use crate::rule::Rule;
 use crate::view::View;
 
@@ -207,6 +208,11 @@ impl Play {
     /// Each seat's payoff so far.
     pub fn payoffs(&self) -> Vec<f64> {
         self.state.payoffs()
+    }
+
+    /// What the game computes from its events and moves; final once it has ended.
+    pub fn measures(&self) -> Measures {
+        self.game.measures(&self.log, &self.moves)
     }
 
     /// Which set of simultaneous asks is open, from 1.

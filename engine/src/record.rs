@@ -116,7 +116,7 @@ impl Record {
             session: spec.id(),
             simulated: decisions.iter().any(|decision| decision.simulated),
             outcome: outcome(play),
-            measures: play.game().measures(play.log()),
+            measures: play.measures(),
             moves: play.moves().to_vec(),
             events: play.log().all().to_vec(),
             draws: play.chance().draws().to_vec(),

@@ -8,8 +8,8 @@ use serde::de::DeserializeOwned;
 
 use crate::game::{Game, GameInfo, ParameterError};
 use crate::games::{
-    battle_royale, diners_dilemma, divide_dollar, el_farol, guess_two_thirds, pirate, public_goods,
-    sealed_bid_auction,
+    battle_royale, diners_dilemma, divide_dollar, el_farol, english_auction, guess_two_thirds,
+    pirate, public_goods, sealed_bid_auction,
 };
 use crate::rule::StrategyInfo;
 use crate::spec::Settings;
@@ -44,6 +44,7 @@ pub static GAMES: &[Registration] = &[
     sealed_bid_auction::REGISTRATION,
     battle_royale::REGISTRATION,
     pirate::REGISTRATION,
+    english_auction::REGISTRATION,
 ];
 
 /// The game of this name.

@@ -8,11 +8,15 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::play::Play;
+use check::Check;
+
+mod auction;
 mod check;
 mod gamma;
 
 /// The families of recorded games, each with a reader per game.
-const FAMILIES: &[&[Reader]] = &[gamma::READERS];
+const FAMILIES: &[&[Reader]] = &[gamma::READERS, auction::READERS];
 
 /// Plays a recorded game and compares everything that the record states.
 pub fn replay(recorded: &RecordedGame) -> Verdict {
@@ -154,4 +158,25 @@ fn read<T: DeserializeOwned>(line: &str) -> Result<T, RecordedError> {
     })?;
     parser.end().map_err(RecordedError::NotJson)?;
     Ok(value)
+}
+
+/// Draws that only one side made.
+fn compare_draws(play: &Play, check: &mut Check) {
+    for (stream, at) in play.chance().unscripted() {
+        check.at(format!("round {at}"));
+        check.fault(format!(
+            "a draw of {} that the record lacks or has impossibly",
+            stream.0
+        ));
+    }
+    if !play.is_finished() {
+        return;
+    }
+    for (stream, at, value) in play.chance().unused() {
+        check.at(format!("round {at}"));
+        let value = serde_json::to_string(value).unwrap_or_default();
+        check.fault(format!(
+            "recorded a draw of {stream} ({value}) that is never made"
+        ));
+    }
 }

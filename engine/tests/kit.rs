@@ -13,7 +13,7 @@ use agon_engine::rule::{Rule, StrategyError, StrategyInfo};
 use agon_engine::rules::common;
 use agon_engine::spec::Settings;
 use agon_engine::{
-    Action, Answer, Ask, Chance, Event, EventLog, Foul, Game, Measures, Seat, State, View,
+    Action, Answer, Ask, Chance, Event, EventLog, Foul, Game, Measures, Move, Seat, State, View,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -174,7 +174,7 @@ impl<const FLAW: usize> Game for Probe<FLAW> {
         }
     }
 
-    fn measures(&self, log: &EventLog) -> Measures {
+    fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
         let total: f64 = log
             .of_kind("round_result")
             .filter_map(|event| event.get("total")?.number())

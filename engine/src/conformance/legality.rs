@@ -225,7 +225,7 @@ pub(super) fn forfeits_do_not_stop_play(case: &Case) -> Result<(), String> {
             check_event(event, case)?;
         }
         super::outcomes::check_payoffs(case, &table.play.payoffs())?;
-        let measures = case.game.measures(table.play.log());
+        let measures = table.play.measures();
         let numbers = measures.scores.values().chain(measures.parts.values());
         let series = measures.series.values().flatten();
         if !numbers.chain(series).all(|number| number.is_finite()) {

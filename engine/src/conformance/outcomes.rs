@@ -63,7 +63,7 @@ pub(super) fn check_payoffs(case: &Case, payoffs: &[f64]) -> Result<(), String> 
 pub(super) fn equilibrium_scores_as_predicted(case: &Case) -> Result<(), String> {
     let play = play_strategy(case, "equilibrium")?;
     let equilibrium = case.game.equilibrium();
-    let measures = case.game.measures(play.log());
+    let measures = play.measures();
     if equilibrium.scores.is_empty() {
         return Err("no score is predicted".to_owned());
     }

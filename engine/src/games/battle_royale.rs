@@ -24,6 +24,7 @@ use crate::games::{
     series_of,
 };
 use crate::measures::Measures;
+use crate::play::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{battle_royale as rules, common};
@@ -201,7 +202,7 @@ impl Game for Battle {
         }
     }
 
-    fn measures(&self, log: &EventLog) -> Measures {
+    fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
         measures(log)
     }
 }

@@ -22,6 +22,7 @@ use crate::games::{
     check_between, check_fouls, check_table, column, series_of,
 };
 use crate::measures::{Measures, mean, share_deviation};
+use crate::play::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, diners_dilemma as rules};
@@ -231,7 +232,7 @@ impl Game for Diner {
         }
     }
 
-    fn measures(&self, log: &EventLog) -> Measures {
+    fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
         measures(&self.params, log)
     }
 }

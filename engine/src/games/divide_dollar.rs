@@ -21,6 +21,7 @@ use crate::games::{
     check_between, check_fouls, check_table, column, series_of, spread_of, total,
 };
 use crate::measures::{Measures, mean};
+use crate::play::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, divide_dollar as rules};
@@ -164,7 +165,7 @@ impl Game for Dollar {
         }
     }
 
-    fn measures(&self, log: &EventLog) -> Measures {
+    fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
         measures(&self.params, log)
     }
 }

@@ -23,6 +23,7 @@ use crate::games::{
     check_between, check_fouls, check_table, column, series_of,
 };
 use crate::measures::{Measures, mean, share_deviation};
+use crate::play::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, el_farol as rules};
@@ -229,7 +230,7 @@ impl Game for Bar {
         }
     }
 
-    fn measures(&self, log: &EventLog) -> Measures {
+    fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
         measures(&self.params, log)
     }
 }

@@ -23,6 +23,7 @@ use crate::games::{
     check_fouls, check_ratio, check_table, column, series_of, spread_of,
 };
 use crate::measures::{Measures, mean};
+use crate::play::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, guess_two_thirds as rules};
@@ -219,7 +220,7 @@ impl Game for Guess {
         }
     }
 
-    fn measures(&self, log: &EventLog) -> Measures {
+    fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
         measures(&self.params, log)
     }
 }

@@ -27,6 +27,7 @@ use crate::games::{
     column,
 };
 use crate::measures::Measures;
+use crate::play::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, pirate as rules};
@@ -162,7 +163,7 @@ impl Game for Pirates {
         scores::equilibrium(&self.params, &self.theory)
     }
 
-    fn measures(&self, log: &EventLog) -> Measures {
+    fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
         scores::measures(&self.params, log)
     }
 }

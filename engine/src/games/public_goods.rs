@@ -22,6 +22,7 @@ use crate::games::{
     check_between, check_fouls, check_ratio, check_table, column, spread_of, total,
 };
 use crate::measures::{Measures, mean};
+use crate::play::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, public_goods as rules};
@@ -185,7 +186,7 @@ impl Game for Goods {
         }
     }
 
-    fn measures(&self, log: &EventLog) -> Measures {
+    fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
         measures(&self.params, log)
     }
 }

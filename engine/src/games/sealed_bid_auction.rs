@@ -28,6 +28,7 @@ use crate::games::{
     check_fouls, check_table, column,
 };
 use crate::measures::Measures;
+use crate::play::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, sealed_bid_auction as rules};
@@ -236,7 +237,7 @@ impl Game for Auction {
         theory::equilibrium(&self.params)
     }
 
-    fn measures(&self, log: &EventLog) -> Measures {
+    fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
         theory::measures(&self.params, log)
     }
 }

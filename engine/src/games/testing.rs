@@ -112,7 +112,7 @@ pub fn played(name: &str, params: Json, strategies: &[&str], seed: u64) -> Play 
 pub fn equilibrium_scores_hold(name: &str, params: Json, seed: u64) -> usize {
     let seats = game(name, params.clone()).seats();
     let play = played(name, params, &vec!["equilibrium"; seats], seed);
-    let measures = play.game().measures(play.log());
+    let measures = play.measures();
     let expected = play.game().equilibrium().scores;
     for score in &expected {
         let reached = measures.scores[score.scheme];
@@ -133,11 +133,11 @@ pub fn fact(play: &Play, kind: &str, name: &str) -> Json {
 }
 
 pub fn score(play: &Play, scheme: &str) -> f64 {
-    play.game().measures(play.log()).scores[scheme]
+    play.measures().scores[scheme]
 }
 
 pub fn part(play: &Play, name: &str) -> f64 {
-    play.game().measures(play.log()).parts[name]
+    play.measures().parts[name]
 }
 
 pub fn close(left: f64, right: f64) -> bool {

@@ -38,7 +38,7 @@ impl Rule for Random {
                 let high = max.unwrap_or_else(|| low.saturating_add(OPEN_RANGE));
                 // A seat that may pass does so half of the time: ranges of
                 // amounts are wide and would drown the pass otherwise.
-                if pass.is_some() && luck.below(2) == 0 {
+                if pass.is_some() && (luck.below(2) == 0 || low > high) {
                     return Action::Pass;
                 }
                 Action::Integer(luck.between(low, high))

@@ -116,7 +116,7 @@ fn shots_at_the_strongest_other_are_counted() {
     assert!(close(part(&play, "turns"), 4.0));
     assert!(close(score(&play, "iclr2025"), 50.0));
     assert!(close(score(&play, "arxiv2024"), 50.0));
-    let series = play.game().measures(play.log()).series;
+    let series = play.measures().series;
     assert_eq!(series["at_strongest"], [1.0, 0.5, 1.0 / 3.0, 0.5]);
     assert_eq!(series["remaining"], [4.0; 4]);
 }

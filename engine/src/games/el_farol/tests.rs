@@ -142,7 +142,7 @@ fn mixed_goes_with_its_probability() {
     assert!(game.rule("mixed", wrong.as_object().unwrap(), 0).is_err());
     let play = played(GAME, json!({"rounds": 400}), &["mixed"; 10], 5);
     // Ten players, 400 rounds: three standard errors are 0.023.
-    let shares = &play.game().measures(play.log()).series["mean"];
+    let shares = &play.measures().series["mean"];
     assert!((mean(shares.iter().copied()) - 0.6).abs() < 0.03);
 }
 

@@ -66,7 +66,7 @@ fn who_proposes_nothing_goes_overboard_and_the_last_one_keeps_the_gold() {
     assert!(play.is_finished());
     assert_eq!(play.payoffs(), [0.0, 0.0, 100.0]);
     // No plan and no vote: nothing to score.
-    assert!(play.game().measures(play.log()).scores.is_empty());
+    assert!(play.measures().scores.is_empty());
 }
 
 #[test]
@@ -140,7 +140,7 @@ fn rounds_are_averaged_and_votes_pooled() {
     turn(&mut play, words(&[REJECT, ACCEPT]));
     assert!(close(part(&play, "S_P"), 1.0));
     assert!(close(part(&play, "S_V"), 3.0 / 5.0));
-    let series = play.game().measures(play.log()).series;
+    let series = play.measures().series;
     assert_eq!(series["distance"], [2.0, 0.0]);
     assert_eq!(series["vote_accuracy"], [1.0 / 3.0, 1.0]);
     assert_eq!(series["accepts"], [0.25, 2.0 / 3.0]);

@@ -1,0 +1,280 @@
+//! English auction: several items sold one after another by rising bids.
+//!
+//! All bidders know the order, the starting prices and the descriptions from the
+//! start, each its own budget and its own estimate of each item, which is its true
+//! value off by a percentage; nobody knows true values. An item is sold in bid
+//! rounds: every bidder that has not withdrawn from it and does not lead is asked
+//! at the same time for a bid or to withdraw, for this item. A bid is at most the
+//! remaining budget and at least the starting price, or the highest bid at the end
+//! of the previous round plus the minimum increase; bids of one round are not
+//! compared. The highest leads, chance decides between equal ones. When nobody is
+//! left to ask, the leader pays its bid and the true value becomes known. An item
+//! without a bid is unsold, or offered again at a lowered starting price to
+//! everybody. A forfeited ask is a withdrawal. A payoff is the profit, or the
+//! number of items for seats of that objective.
+//!
+//! Source: Chen et al., arXiv 2310.05746, section 3; house auctions: "Harbor:
+//! Exploring Persona Dynamics in Multi-Agent Competition", section 3.1.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use crate::ask::Seat;
+use crate::chance::Chance;
+use crate::event::EventLog;
+use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
+use crate::games::{DEFAULT_FOUL_ALLOWANCE, check_fouls};
+use crate::measures::Measures;
+use crate::play::Move;
+use crate::registry::{Built, Registration, read_params, write_params};
+use crate::rule::{Rule, StrategyError};
+use crate::rules::{common, english_auction as rules};
+use crate::spec::Settings;
+
+mod checks;
+mod hall;
+mod items;
+mod scores;
+mod theory;
+
+pub(crate) use checks::MOST_ROUNDS;
+pub(crate) use hall::tie_index;
+pub use items::{Item, Order};
+
+/// Entry in the registry.
+pub const REGISTRATION: Registration = Registration {
+    info: &INFO,
+    strategies: rules::STRATEGIES,
+    build,
+    schema: || schemars::schema_for!(EnglishAuctionParams).to_value(),
+};
+
+const INFO: GameInfo = GameInfo {
+    name: "english_auction",
+    title: "English Auction",
+    summary: "bid upwards for several items in a row, from one budget",
+    rules_version: 1,
+    seats: (2, 100),
+    timing: Timing::Simultaneous,
+    chance: true,
+    hidden_information: true,
+    source: "AucArena, arXiv 2310.05746; Harbor for house auctions",
+};
+
+/// The word for leaving an item to the others.
+pub const WITHDRAW: &str = "withdraw";
+
+/// Bidders of the paper's standard competition (section 4.2).
+const BIDDERS: usize = 3;
+
+/// Parameters of the game.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct EnglishAuctionParams {
+    /// Number of players; taken from the seats of the experiment.
+    pub players: usize,
+    /// What is sold: name, starting_price, true_value, and optionally description,
+    /// size, location, suits (personas that the item matches).
+    pub items: Vec<Item>,
+    /// Order of sale: as_listed, random (drawn), ascending or descending by
+    /// starting price.
+    pub order: Order,
+    /// What a bidder can spend; one amount, or one per seat.
+    pub budget: PerSeat<i64>,
+    /// How far estimates lie above true values, in percent; one, or one per seat.
+    pub overestimate_percent: PerSeat<i64>,
+    /// Minimum increase over the highest bid, in percent of the starting price.
+    pub minimum_increase_percent: u32,
+    /// Whether the minimum increase falls with a lowered starting price.
+    pub minimum_increase_follows_discount: bool,
+    /// Offer an item that nobody bid on again at a lower starting price.
+    pub discount_unsold: bool,
+    /// How much lower each time, in percent of the price before.
+    pub discount_percent: u32,
+    /// How often the price of one item is lowered at most.
+    pub discount_rounds: u32,
+    /// Bid rounds of one item after which the hammer falls whatever is offered.
+    pub max_rounds: u32,
+    /// Refused answers forgiven per ask; one more is a withdrawal from the item.
+    pub foul_allowance: u32,
+    /// What a payoff counts: maximize_profit or maximize_items; one, or one per seat.
+    pub objective: PerSeat<Objective>,
+    /// Personas of each seat, a list of names per seat, for counting matched
+    /// items; nobody in play is told. Empty without personas.
+    pub personas: Vec<Vec<String>>,
+}
+
+/// A value for all seats, or one for each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(
+    untagged,
+    expecting = "expected one value for all seats, or a list with one per seat"
+)]
+pub enum PerSeat<T> {
+    /// The same for all.
+    Same(T),
+    /// One per seat.
+    Each(Vec<T>),
+}
+
+impl<T: Copy> PerSeat<T> {
+    /// One value per seat.
+    fn of(&self, players: usize) -> Vec<T> {
+        match self {
+            Self::Same(value) => vec![*value; players],
+            Self::Each(values) => values.clone(),
+        }
+    }
+}
+
+/// What a bidder is out for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Objective {
+    /// The highest profit: true values less prices.
+    MaximizeProfit,
+    /// As many items as possible.
+    MaximizeItems,
+}
+
+impl Objective {
+    fn name(self) -> &'static str {
+        match self {
+            Self::MaximizeProfit => "maximize_profit",
+            Self::MaximizeItems => "maximize_items",
+        }
+    }
+}
+
+impl Default for EnglishAuctionParams {
+    /// The standard competition of the paper (sections 3.3 and 4.2).
+    fn default() -> Self {
+        Self {
+            players: BIDDERS,
+            items: items::default_items(),
+            order: Order::AsListed,
+            budget: PerSeat::Same(20_000),
+            overestimate_percent: PerSeat::Same(10),
+            minimum_increase_percent: 10,
+            minimum_increase_follows_discount: true,
+            discount_unsold: false,
+            discount_percent: 50,
+            discount_rounds: 3,
+            max_rounds: 1000,
+            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+            objective: PerSeat::Same(Objective::MaximizeProfit),
+            personas: Vec::new(),
+        }
+    }
+}
+
+impl EnglishAuctionParams {
+    /// What a bidder of this overestimation thinks that an item is worth:
+    /// floor(true value x (1 + percent / 100)) (arXiv 2310.05746, section 3.3).
+    pub fn estimate(item: &Item, overestimate_percent: i64) -> i64 {
+        (item.true_value * (100 + overestimate_percent)).div_euclid(100)
+    }
+
+    /// The minimum increase that belongs to a starting price.
+    fn increase(&self, starting_price: i64) -> i64 {
+        starting_price * i64::from(self.minimum_increase_percent) / 100
+    }
+
+    /// The starting price after one more discount; a price is at least 1.
+    fn discounted(&self, starting_price: i64) -> i64 {
+        (starting_price * i64::from(100 - self.discount_percent) / 100).max(1)
+    }
+
+    /// Starting prices of an item from the first to the lowest.
+    fn starting_prices(&self, item: &Item) -> impl Iterator<Item = i64> {
+        let lowered = if self.discount_unsold {
+            self.discount_rounds as usize
+        } else {
+            0
+        };
+        std::iter::successors(Some(item.starting_price), |price| {
+            Some(self.discounted(*price))
+        })
+        .take(lowered + 1)
+    }
+}
+
+fn build(settings: &Settings) -> Result<Built, ParameterError> {
+    let params: EnglishAuctionParams = read_params(settings)?;
+    checks::check(&INFO, &params)?;
+    check_fouls(params.foul_allowance)?;
+    let written = write_params(&params);
+    Ok(Built {
+        game: Arc::new(EnglishAuction {
+            params: Arc::new(params),
+        }),
+        params: written,
+    })
+}
+
+/// The game as recorded auctions were held: bidders are asked again without end.
+///
+/// # Errors
+/// As for [`REGISTRATION`]'s `build`.
+pub(crate) fn build_without_cap(settings: &Settings) -> Result<Arc<dyn Game>, ParameterError> {
+    let mut params: EnglishAuctionParams = read_params(settings)?;
+    checks::check(&INFO, &params)?;
+    params.foul_allowance = u32::MAX;
+    Ok(Arc::new(EnglishAuction {
+        params: Arc::new(params),
+    }))
+}
+
+struct EnglishAuction {
+    params: Arc<EnglishAuctionParams>,
+}
+
+impl Game for EnglishAuction {
+    fn info(&self) -> &'static GameInfo {
+        &INFO
+    }
+
+    fn seats(&self) -> usize {
+        self.params.players
+    }
+
+    fn asks_per_seat(&self) -> u32 {
+        theory::most_asks(&self.params)
+    }
+
+    fn usual_asks_per_seat(&self) -> u32 {
+        theory::usual_asks(&self.params)
+    }
+
+    fn payoff_bounds(&self) -> (f64, f64) {
+        theory::payoff_bounds(&self.params)
+    }
+
+    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
+        hall::open(&self.params, chance, log)
+    }
+
+    fn rule(
+        &self,
+        strategy: &str,
+        settings: &Map<String, Json>,
+        _seat: Seat,
+    ) -> Result<Box<dyn Rule>, StrategyError> {
+        rules::make(strategy, settings)
+            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
+    }
+
+    fn equilibrium(&self) -> Equilibrium {
+        theory::equilibrium(&self.params)
+    }
+
+    fn measures(&self, log: &EventLog, moves: &[Move]) -> Measures {
+        scores::measures(&self.params, log, moves)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,110 @@
+//! Which parameters make an auction. Amounts are bounded so that every sum and
+//! product of play stays a whole number of 64 bits. Called when a game is built.
+
+use std::collections::BTreeSet;
+
+use super::{EnglishAuctionParams, PerSeat};
+use crate::game::{GameInfo, ParameterError};
+use crate::games::{LARGEST_AMOUNT, check_between, check_seats};
+
+/// Most items of one auction: far more than any published one, and a record that
+/// stays in memory.
+const MOST_ITEMS: i64 = 1000;
+
+/// Largest `max_rounds`; draws are numbered by it (see `hall.rs`).
+pub(crate) const MOST_ROUNDS: u32 = 9_999;
+
+/// Largest overestimation: eleven times the true value.
+const LARGEST_OVERESTIMATE: i64 = 1000;
+
+/// Largest number of discounts; any price is down to 1 long before.
+const MOST_DISCOUNTS: i64 = 100;
+
+/// Refuses parameters that make no auction.
+pub(super) fn check(info: &GameInfo, params: &EnglishAuctionParams) -> Result<(), ParameterError> {
+    check_seats(info, params.players)?;
+    check_items(params)?;
+    let players = params.players;
+    each("budget", &params.budget, players, |path, budget| {
+        check_between(path, *budget, 0, LARGEST_AMOUNT)
+    })?;
+    let percent =
+        |path: &str, percent: &i64| check_between(path, *percent, -100, LARGEST_OVERESTIMATE);
+    let overestimates = &params.overestimate_percent;
+    each("overestimate_percent", overestimates, players, percent)?;
+    each("objective", &params.objective, players, |_, _| Ok(()))?;
+    let numbers = [
+        (
+            "minimum_increase_percent",
+            params.minimum_increase_percent,
+            0,
+            100,
+        ),
+        ("discount_percent", params.discount_percent, 1, 100),
+        ("max_rounds", params.max_rounds, 1, i64::from(MOST_ROUNDS)),
+        ("discount_rounds", params.discount_rounds, 0, MOST_DISCOUNTS),
+    ];
+    for (name, value, low, high) in numbers {
+        check_between(name, i64::from(value), low, high)?;
+    }
+    check_personas(params)
+}
+
+fn check_items(params: &EnglishAuctionParams) -> Result<(), ParameterError> {
+    let items = &params.items;
+    if items.is_empty() || items.len() as i64 > MOST_ITEMS {
+        let count = items.len();
+        let message = format!("there must be 1 to {MOST_ITEMS} items, not {count}");
+        return Err(ParameterError::new("items", message));
+    }
+    let mut names = BTreeSet::new();
+    for (place, item) in items.iter().enumerate() {
+        let path = format!("items[{place}]");
+        if item.name.trim().is_empty() || !names.insert(&item.name) {
+            let message = format!("items need different names, \"{}\" will not do", item.name);
+            return Err(ParameterError::new(format!("{path}.name"), message));
+        }
+        let start = format!("{path}.starting_price");
+        check_between(&start, item.starting_price, 1, LARGEST_AMOUNT)?;
+        check_between(
+            &format!("{path}.true_value"),
+            item.true_value,
+            0,
+            LARGEST_AMOUNT,
+        )?;
+    }
+    Ok(())
+}
+
+/// Checks the value of every seat, and that there is one for each.
+fn each<T>(
+    name: &str,
+    values: &PerSeat<T>,
+    players: usize,
+    check: impl Fn(&str, &T) -> Result<(), ParameterError>,
+) -> Result<(), ParameterError> {
+    let values = match values {
+        PerSeat::Same(value) => return check(name, value),
+        PerSeat::Each(values) => values,
+    };
+    check_length(name, values.len(), players)?;
+    for (seat, value) in values.iter().enumerate() {
+        check(&format!("{name}[{seat}]"), value)?;
+    }
+    Ok(())
+}
+
+fn check_length(name: &str, length: usize, players: usize) -> Result<(), ParameterError> {
+    if length == players {
+        return Ok(());
+    }
+    let message = format!("{name} has {length} entries for {players} players");
+    Err(ParameterError::new(name, message))
+}
+
+fn check_personas(params: &EnglishAuctionParams) -> Result<(), ParameterError> {
+    if params.personas.is_empty() {
+        return Ok(());
+    }
+    check_length("personas", params.personas.len(), params.players)
+}

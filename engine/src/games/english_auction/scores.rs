@@ -1,0 +1,189 @@
+//! Measures of an auction, computed from what happened in it. Averages over
+//! sessions and charts belong to `agon-report`.
+
+use std::collections::BTreeSet;
+
+use super::{EnglishAuctionParams, theory};
+use crate::ask::{FoulKind, Seat};
+use crate::event::{Event, EventLog};
+use crate::measures::Measures;
+use crate::play::Move;
+
+/// The score of a session: profits of all bidders together as a percentage of the
+/// true values less the starting prices of all items.
+pub(super) const PROFIT_RATIO: &str = "profit_ratio";
+
+/// Per seat: `profit` (true values less prices of what it won), `profit_ratio`
+/// (Harbor, section 3.1: that profit / sum over all items of true value - starting
+/// price, in percent), `items_won`, `budget_left`, `bids` (accepted ones),
+/// `withdrawals`, `failed_bids` (amounts that the rules refused, arXiv 2310.05746,
+/// section 4.2), and, where seats have personas, `matched_offered` and
+/// `matched_won` (items that suit one of its personas). Per item in order of sale:
+/// `sold` (1 or 0), `prices` (0 when unsold), `bid_rounds`. `engagements`: accepted
+/// bids, item by item, one entry per seat. Per accepted bid, in order: `increments`
+/// (percent over the bidder's own highest offer before, for its first bid on an
+/// item over the starting price), `increment_seats`, `increment_items` (from 1).
+/// Parts: `items_sold`, `revenue`, `bid_rounds`.
+pub(super) fn measures(params: &EnglishAuctionParams, log: &EventLog, moves: &[Move]) -> Measures {
+    let mut measures = Measures::default();
+    let book = Book::read(params, log);
+    let Some(end) = log.of_kind("auction_over").next() else {
+        return measures;
+    };
+    let column = |name: &str| {
+        end.get(name)
+            .map(|value| value.numbers())
+            .unwrap_or_default()
+    };
+    let profits = column("profits");
+    let items = params.items.iter();
+    let stake = theory::stake(items.map(|item| (item.starting_price, item.true_value)));
+    if stake > 0 {
+        let percent = |profit: f64| 100.0 * profit / stake as f64;
+        measures.score(PROFIT_RATIO, percent(profits.iter().sum()));
+        let ratios = profits.iter().map(|profit| percent(*profit));
+        measures.series(PROFIT_RATIO, ratios.collect());
+    }
+    measures.series("items_won", column("items_won"));
+    measures.series("budget_left", column("budget_left"));
+    measures.series("profit", profits);
+    let refused = |made: &Move| {
+        let fouls = made.fouls.iter();
+        fouls
+            .filter(|foul| foul.kind == FoulKind::OutOfRange)
+            .count()
+    };
+    let mut failed = vec![0.0; params.players];
+    moves
+        .iter()
+        .for_each(|made| failed[made.seat] += refused(made) as f64);
+    measures.series("failed_bids", failed);
+    book.add_to(&mut measures);
+    add_matches(params, log, &mut measures);
+    measures
+}
+
+/// Everything that was bid.
+#[derive(Default)]
+struct Book {
+    engagements: Vec<Vec<f64>>,
+    withdrawals: Vec<f64>,
+    rounds: Vec<f64>,
+    prices: Vec<f64>,
+    sold: Vec<f64>,
+    increments: Vec<Increment>,
+}
+
+struct Increment {
+    item: u32,
+    seat: Seat,
+    percent: f64,
+}
+
+impl Book {
+    fn read(params: &EnglishAuctionParams, log: &EventLog) -> Self {
+        let mut book = Self {
+            withdrawals: vec![0.0; params.players],
+            ..Self::default()
+        };
+        let mut offers = Vec::new();
+        for event in log.all() {
+            match &*event.kind {
+                "item_opened" => {
+                    if book.engagements.len() < event.round as usize {
+                        book.engagements.push(vec![0.0; params.players]);
+                    }
+                    offers = vec![integer(event, "starting_price"); params.players];
+                }
+                "bid_round" => book.read_round(event, &mut offers),
+                "hammer" | "unsold" => {
+                    let is_sold = event.kind == "hammer";
+                    book.sold.push(f64::from(u8::from(is_sold)));
+                    book.rounds.push(integer(event, "bid_rounds") as f64);
+                    book.prices.push(integer(event, "price") as f64);
+                }
+                _ => {}
+            }
+        }
+        book
+    }
+
+    /// `offers`: what each seat's next bid for the item is compared with.
+    fn read_round(&mut self, event: &Event, offers: &mut [i64]) {
+        for seat in event
+            .get("withdrew")
+            .and_then(|seats| seats.integers())
+            .unwrap_or_default()
+        {
+            self.withdrawals[*seat as usize] += 1.0;
+        }
+        let (Some(bids), Some(engaged)) = (event.get("bids"), self.engagements.last_mut()) else {
+            return;
+        };
+        for (seat, before) in offers.iter_mut().enumerate() {
+            let Some(bid) = bids.entry(seat).integer() else {
+                continue;
+            };
+            engaged[seat] += 1.0;
+            self.increments.push(Increment {
+                item: event.round,
+                seat,
+                percent: 100.0 * (bid - *before) as f64 / *before as f64,
+            });
+            *before = bid;
+        }
+    }
+
+    fn add_to(self, measures: &mut Measures) {
+        let seats = self.withdrawals.len();
+        let bids_of = |seat: Seat| self.engagements.iter().map(|item| item[seat]).sum();
+        measures.series("bids", (0..seats).map(bids_of).collect());
+        measures.series("withdrawals", self.withdrawals);
+        measures.series("engagements", self.engagements.concat());
+        measures.part("items_sold", self.sold.iter().sum());
+        measures.part("revenue", self.prices.iter().sum());
+        measures.part("bid_rounds", self.rounds.iter().sum());
+        measures.series("sold", self.sold);
+        measures.series("prices", self.prices);
+        measures.series("bid_rounds", self.rounds);
+        let of_each = |number: fn(&Increment) -> f64| self.increments.iter().map(number).collect();
+        measures.series("increments", of_each(|one| one.percent));
+        measures.series("increment_seats", of_each(|one| one.seat as f64));
+        measures.series("increment_items", of_each(|one| f64::from(one.item)));
+    }
+}
+
+fn integer(event: &Event, name: &str) -> i64 {
+    event
+        .get(name)
+        .and_then(|value| value.integer())
+        .unwrap_or(0)
+}
+
+/// Items that suit a seat's personas: how many there are and how many it won.
+fn add_matches(params: &EnglishAuctionParams, log: &EventLog, measures: &mut Measures) {
+    if params.personas.is_empty() {
+        return;
+    }
+    let winner_of = |name: &str| {
+        let mut hammers = log.of_kind("hammer");
+        let sold =
+            hammers.find(|event| event.get("item").and_then(|item| item.text()) == Some(name))?;
+        sold.get("winner")?.integer()
+    };
+    let (mut offered, mut won) = (Vec::new(), Vec::new());
+    for (seat, personas) in params.personas.iter().enumerate() {
+        let personas: BTreeSet<&String> = personas.iter().collect();
+        let items = params.items.iter();
+        let matched = items.filter(|item| item.suits.iter().any(|name| personas.contains(name)));
+        let (mut all, mut mine) = (0.0, 0.0);
+        for item in matched {
+            all += 1.0;
+            mine += f64::from(u8::from(winner_of(&item.name) == Some(seat as i64)));
+        }
+        offered.push(all);
+        won.push(mine);
+    }
+    measures.series("matched_offered", offered);
+    measures.series("matched_won", won);
+}

@@ -1,0 +1,186 @@
+//! What can be said of an auction before it is held: bounds, and what bidders
+//! lead to who raise by the least amount up to their estimates. Such bidding is
+//! the equilibrium of ascending auctions of private values (Vickrey 1961; Milgrom
+//! and Weber 1982), and bidders here know nothing but their own estimates.
+
+use super::{EnglishAuctionParams, Item, Objective};
+use crate::game::{Equilibrium, ExpectedScore};
+use crate::games::EXACT;
+
+/// Bids that one bidder makes for an item in a usual session: the rule bidder of
+/// the paper stops after four.
+const USUAL_BIDS: u32 = 4;
+
+/// The most asks of one seat: those of every item at the slowest pace.
+pub(super) fn most_asks(params: &EnglishAuctionParams) -> u32 {
+    let rounds = params.items.iter().map(|item| most_rounds(params, item));
+    rounds.fold(0, u32::saturating_add)
+}
+
+/// Most bid rounds of an item: every round with bids raises the highest by the
+/// minimum increase, and no bid is above the largest budget; then one in which all
+/// withdraw, and one before each discount.
+fn most_rounds(params: &EnglishAuctionParams, item: &Item) -> u32 {
+    let budget = largest(params.budget.of(params.players));
+    let mut longest = 0;
+    let mut increase = params.increase(item.starting_price);
+    for (discounts, price) in params.starting_prices(item).enumerate() {
+        if params.minimum_increase_follows_discount {
+            increase = params.increase(price);
+        }
+        let raises = match increase {
+            _ if price > budget => 0,
+            0 => i64::MAX / 2,
+            _ => (budget - price) / increase + 1,
+        };
+        longest = longest.max(raises + discounts as i64 + 1);
+    }
+    u32::try_from(longest)
+        .unwrap_or(u32::MAX)
+        .min(params.max_rounds)
+}
+
+pub(super) fn usual_asks(params: &EnglishAuctionParams) -> u32 {
+    let usual = (params.items.len() as u32).saturating_mul(USUAL_BIDS);
+    usual.min(most_asks(params))
+}
+
+/// A loss is at most a whole budget, a gain at most everything at its lowest
+/// starting price.
+pub(super) fn payoff_bounds(params: &EnglishAuctionParams) -> (f64, f64) {
+    let gain: i64 = params
+        .items
+        .iter()
+        .map(|item| (item.true_value - lowest_price(params, item)).max(0))
+        .sum();
+    let objectives = params.objective.of(params.players);
+    let of_seat = |(objective, budget): (Objective, i64)| match objective {
+        Objective::MaximizeProfit => (-budget as f64, gain as f64),
+        Objective::MaximizeItems => (0.0, params.items.len() as f64),
+    };
+    let bounds = objectives.into_iter().zip(params.budget.of(params.players));
+    bounds.map(of_seat).fold((0.0, 0.0), |all, one| {
+        (f64::min(all.0, one.0), f64::max(all.1, one.1))
+    })
+}
+
+/// What everybody who raises by the least amount up to its estimate leads to. The
+/// price of an item is then known to one increase while budgets never bind;
+/// otherwise it lies between the lowest starting price and what the keenest can pay.
+pub(super) fn equilibrium(params: &EnglishAuctionParams) -> Equilibrium {
+    let play = "everybody raises by the least legal amount as long as that is at most its \
+                estimate and its budget";
+    let mut scores = Vec::new();
+    let stake = stake(
+        params
+            .items
+            .iter()
+            .map(|item| (item.starting_price, item.true_value)),
+    );
+    if stake > 0 {
+        let gains = params.items.iter().map(|item| gains(params, item));
+        let (low, high) = gains.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
+        let percent = |gain: i64| 100.0 * gain as f64 / stake as f64;
+        scores.push(ExpectedScore {
+            scheme: super::scores::PROFIT_RATIO,
+            value: f64::midpoint(percent(low), percent(high)),
+            tolerance: (percent(high) - percent(low)) / 2.0 + EXACT,
+        });
+    }
+    Equilibrium {
+        play: play.to_owned(),
+        scores,
+    }
+}
+
+/// What profits are set against: true values less starting prices of all items
+/// (Harbor, section 3.1: profit ratio).
+pub(super) fn stake(items: impl Iterator<Item = (i64, i64)>) -> i64 {
+    items.map(|(start, value)| value - start).sum()
+}
+
+/// The least and the most that the bidders together gain from an item.
+fn gains(params: &EnglishAuctionParams, item: &Item) -> (i64, i64) {
+    match prices(params, item) {
+        Some(Prices { low, high, is_sold }) => {
+            let (worst, best) = (item.true_value - high, item.true_value - low);
+            if is_sold {
+                (worst, best)
+            } else {
+                (worst.min(0), best.max(0))
+            }
+        }
+        None => (0, 0),
+    }
+}
+
+/// Between which amounts an item is sold, if it is.
+struct Prices {
+    low: i64,
+    high: i64,
+    is_sold: bool,
+}
+
+fn prices(params: &EnglishAuctionParams, item: &Item) -> Option<Prices> {
+    let overestimates = params.overestimate_percent.of(params.players);
+    let estimates = overestimates
+        .into_iter()
+        .map(|percent| EnglishAuctionParams::estimate(item, percent));
+    let mut estimates: Vec<i64> = estimates.collect();
+    estimates.sort_unstable_by(|left, right| right.cmp(left));
+    let (first, second) = (estimates[0], estimates[1]);
+    if !budgets_never_bind(params) {
+        let high = first.min(largest(params.budget.of(params.players)));
+        let low = lowest_price(params, item);
+        return (high >= low).then_some(Prices {
+            low,
+            high,
+            is_sold: false,
+        });
+    }
+    // The price at which somebody bids first; the increase that goes with it.
+    let start = params.starting_prices(item).find(|price| *price <= first)?;
+    let follows = params.minimum_increase_follows_discount;
+    let increase = params.increase(if follows { start } else { item.starting_price });
+    if second < start {
+        let high = start;
+        return Some(Prices {
+            low: start,
+            high,
+            is_sold: true,
+        });
+    }
+    // Rule players raise by at least 1, see `rules/english_auction.rs`.
+    let increase = increase.max(1);
+    let reached = start + (second - start) / increase * increase;
+    let over = reached + increase;
+    Some(Prices {
+        low: reached,
+        high: if over <= first { over } else { reached },
+        is_sold: true,
+    })
+}
+
+/// Whether everybody could pay its estimate for every item.
+fn budgets_never_bind(params: &EnglishAuctionParams) -> bool {
+    let seats = params.overestimate_percent.of(params.players);
+    let budgets = params.budget.of(params.players);
+    seats.into_iter().zip(budgets).all(|(percent, budget)| {
+        let items = params.items.iter();
+        let all: i64 = items
+            .map(|item| EnglishAuctionParams::estimate(item, percent))
+            .sum();
+        all <= budget
+    })
+}
+
+fn lowest_price(params: &EnglishAuctionParams, item: &Item) -> i64 {
+    params
+        .starting_prices(item)
+        .last()
+        .unwrap_or(item.starting_price)
+}
+
+fn largest(amounts: Vec<i64>) -> i64 {
+    amounts.into_iter().max().unwrap_or(0)
+}

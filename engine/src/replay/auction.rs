@@ -1,0 +1,506 @@
+//! Recorded multi-item English auctions of AucArena's auctioneer: scripted
+//! bidders' answers are fed in, refused ones included; the bids of recorded rule
+//! bidders must come out of our own rule player; ties are settled as recorded.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::{Map, json};
+
+use super::check::Check;
+use super::{Reader, Recorded, RecordedError, compare_draws, read};
+use crate::ask::{Action, Seat};
+use crate::chance::{Stream, TIES};
+use crate::event::{Event, Value};
+use crate::game::{Game, ParameterError};
+use crate::games::english_auction::{MOST_ROUNDS, build_without_cap, tie_index};
+use crate::play::{Play, Reaction};
+use crate::rule::Rule;
+use crate::spec::Settings;
+use crate::{Chance, Foul};
+
+/// The name of these auctions, in the record and in the registry.
+const GAME: &str = "english_auction";
+
+/// Our name of the recorded `rule` bidder.
+const RULE_BIDDER: &str = "patient_raiser";
+
+/// What stands for a withdrawal in the record.
+const WITHDRAWAL: i64 = -1;
+
+/// The reader of these auctions.
+pub(super) const READERS: &[Reader] = &[Reader {
+    game: GAME,
+    read: read_auction,
+}];
+
+/// A line of the file; what it does not name is about where it came from.
+#[derive(Deserialize)]
+struct Line {
+    params: RecordedParams,
+    bidders: Vec<Bidder>,
+    items: Vec<Sale>,
+    #[serde(rename = "final")]
+    reports: Vec<Report>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecordedParams {
+    budget: i64,
+    min_markup: f64,
+    discount_unsold: bool,
+    discount: f64,
+    discount_rounds: u32,
+    rule_max_bids_per_item: u32,
+    items: Vec<OfferedItem>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfferedItem {
+    name: String,
+    starting_price: i64,
+    true_value: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bidder {
+    name: String,
+    kind: Kind,
+    overestimate_percent: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Kind {
+    Scripted,
+    Rule,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Sale {
+    item: String,
+    starting_price: i64,
+    true_value: i64,
+    rounds: Vec<Round>,
+    winner: Option<String>,
+    price: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Round {
+    starting_price: i64,
+    bids: Vec<Bid>,
+    leader: Option<String>,
+    highest: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Bid {
+    bidder: String,
+    /// Every amount said, refused ones first.
+    attempts: Vec<i64>,
+    bid: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Report {
+    name: String,
+    budget_left: i64,
+    profit: i64,
+    items_won: Vec<(String, i64)>,
+    failed_bids: i64,
+    engagements: BTreeMap<String, i64>,
+}
+
+struct Auction {
+    line: Line,
+    game: std::sync::Arc<dyn Game>,
+}
+
+fn read_auction(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
+    let line: Line = read(text)?;
+    let game = build_without_cap(&settings(&line)?).map_err(|error| field("params", error))?;
+    Ok(Box::new(Auction { line, game }))
+}
+
+fn field(path: &str, error: ParameterError) -> RecordedError {
+    let path = match error.path.as_str() {
+        "" => path.to_owned(),
+        inner => format!("{path}.{inner}"),
+    };
+    let message = error.message;
+    RecordedError::Field { path, message }
+}
+
+/// The recorded parameters as ours.
+fn settings(line: &Line) -> Result<Settings, RecordedError> {
+    let params = &line.params;
+    let items = params.items.iter().map(|item| {
+        let OfferedItem {
+            name,
+            starting_price,
+            true_value,
+        } = item;
+        json!({ "name": name, "starting_price": starting_price, "true_value": true_value })
+    });
+    let overestimates = line
+        .bidders
+        .iter()
+        .map(|bidder| bidder.overestimate_percent);
+    let settings = [
+        ("players", json!(line.bidders.len())),
+        ("items", items.collect()),
+        ("budget", json!(params.budget)),
+        ("overestimate_percent", overestimates.collect()),
+        (
+            "minimum_increase_percent",
+            percent("min_markup", params.min_markup)?,
+        ),
+        ("discount_unsold", json!(params.discount_unsold)),
+        ("discount_percent", percent("discount", params.discount)?),
+        ("discount_rounds", json!(params.discount_rounds)),
+        ("max_rounds", json!(MOST_ROUNDS)),
+    ];
+    let named = settings
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value));
+    Ok(named.collect())
+}
+
+/// A share that is a whole number of percent.
+fn percent(name: &str, share: f64) -> Result<serde_json::Value, RecordedError> {
+    let percent = (share * 100.0).round();
+    if (share * 100.0 - percent).abs() < 1e-9 {
+        return Ok(json!(percent as i64));
+    }
+    Err(RecordedError::Field {
+        path: format!("params.{name}"),
+        message: format!("{share} is not a whole number of percent"),
+    })
+}
+
+impl Recorded for Auction {
+    fn replay(&self) -> Vec<String> {
+        let mut check = Check::default();
+        let rules = self.rules(&mut check);
+        let chance = Chance::scripted(self.ties());
+        let mut play = Play::start(std::sync::Arc::clone(&self.game), chance, rules);
+        let finished = self.feed(&mut play, &mut check);
+        self.compare_sales(&play, &mut check);
+        compare_draws(&play, &mut check);
+        if finished {
+            self.compare_reports(&play, &mut check);
+        }
+        check.finish()
+    }
+}
+
+impl Auction {
+    fn seat(&self, name: &str) -> Option<Seat> {
+        self.line
+            .bidders
+            .iter()
+            .position(|bidder| bidder.name == name)
+    }
+
+    /// Our rule player where a rule bidder sat.
+    fn rules(&self, check: &mut Check) -> Vec<Option<Box<dyn Rule>>> {
+        let mut settings = Map::new();
+        let limit = self.line.params.rule_max_bids_per_item;
+        settings.insert("bids_per_item".to_owned(), json!(limit));
+        let mut rules = Vec::new();
+        for (seat, bidder) in self.line.bidders.iter().enumerate() {
+            let rule = match bidder.kind {
+                Kind::Scripted => None,
+                Kind::Rule => match self.game.rule(RULE_BIDDER, &settings, seat) {
+                    Ok(rule) => Some(rule),
+                    Err(error) => {
+                        check.fault(error);
+                        None
+                    }
+                },
+            };
+            rules.push(rule);
+        }
+        rules
+    }
+
+    /// Bid rounds with the item's number and their own, both from 1.
+    fn rounds(&self) -> impl Iterator<Item = (u32, u32, &Sale, &Round)> {
+        (1..).zip(&self.line.items).flat_map(|(item, sale)| {
+            let rounds = (1..).zip(&sale.rounds);
+            rounds.map(move |(bid_round, round)| (item, bid_round, sale, round))
+        })
+    }
+
+    /// Who leads after a tie at the top is a recorded draw.
+    fn ties(&self) -> Vec<(Stream, u32, Value)> {
+        let mut script = Vec::new();
+        let mut standing = None;
+        for (item, bid_round, _, round) in self.rounds() {
+            if bid_round == 1 {
+                standing = None;
+            }
+            let bids = round.bids.iter().filter(|bid| bid.bid != WITHDRAWAL);
+            let equal = bids.filter(|bid| Some(bid.bid) == round.highest).count();
+            // Nobody tied with the leader when no bid was made.
+            let stood = usize::from(equal > 0 && standing == round.highest);
+            if equal + stood > 1
+                && let Some(leader) = round.leader.as_ref().and_then(|name| self.seat(name))
+            {
+                script.push((TIES, tie_index(item, bid_round), leader.into()));
+            }
+            standing = round.highest;
+        }
+        script
+    }
+
+    /// Answers every ask from the record; whether the auction came to its end.
+    fn feed(&self, play: &mut Play, check: &mut Check) -> bool {
+        let rounds: Vec<_> = self.rounds().collect();
+        while !play.is_finished() {
+            let Some((_, bid_round, sale, round)) = rounds.get(play.turn() as usize - 1) else {
+                check.at("");
+                check.fault("the auction goes on, but the record ends");
+                return false;
+            };
+            check.at(place(sale, *bid_round));
+            let asked: Vec<Seat> = play.waiting().map(|ask| ask.seat).collect();
+            for seat in asked {
+                let name = &self.line.bidders[seat].name;
+                let bid = round.bids.iter().find(|bid| bid.bidder == *name);
+                let Some(bid) = bid else {
+                    check.fault(format!("{name} is asked, but the record has no bid of it"));
+                    return false;
+                };
+                if let Err(why) = say(play, seat, bid) {
+                    check.fault(format!("{name}: {why}"));
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    fn compare_sales(&self, play: &Play, check: &mut Check) {
+        let mut events = play.log().of_kind("bid_round");
+        let opened = |item: u32| {
+            let mut all = play.log().of_kind("item_opened");
+            all.find(|event| event.round == item)
+        };
+        for (item, sale) in (1..).zip(&self.line.items) {
+            check.at(&*sale.item);
+            let first = opened(item);
+            check.same("item", sale.item.clone(), value(first, "item"));
+            check.same(
+                "starting_price",
+                sale.starting_price,
+                value(first, "starting_price"),
+            );
+            for (bid_round, round) in (1..).zip(&sale.rounds) {
+                check.at(place(sale, bid_round));
+                match events.next() {
+                    Some(event) => self.compare_round(item, round, event, check),
+                    None if play.is_finished() => check.fault("recorded, but the auction was over"),
+                    None => return,
+                }
+                let price = starting_price(play, item, bid_round);
+                check.same("starting_price", round.starting_price, price);
+            }
+            check.at(&*sale.item);
+            self.compare_sale(item, sale, play, check);
+        }
+        if events.next().is_some() {
+            check.at("");
+            check.fault("the auction had more bid rounds than the record");
+        }
+    }
+
+    fn compare_round(&self, item: u32, round: &Round, event: &Event, check: &mut Check) {
+        check.same(
+            "number of the item",
+            i64::from(item),
+            Some(i64::from(event.round)),
+        );
+        let mut bids = vec![Value::Nothing; self.line.bidders.len()];
+        let mut withdrew = Vec::new();
+        for bid in &round.bids {
+            match self.seat(&bid.bidder) {
+                None => check.fault(format!("there is no bidder {}", bid.bidder)),
+                Some(seat) if bid.bid == WITHDRAWAL => withdrew.push(seat),
+                Some(seat) => bids[seat] = bid.bid.into(),
+            }
+        }
+        withdrew.sort_unstable();
+        check.same("bids", bids, value(Some(event), "bids"));
+        check.same("withdrew", withdrew, value(Some(event), "withdrew"));
+        let leader = round.leader.as_ref().map(|name| self.seat(name));
+        check.same("leader", leader.flatten(), value(Some(event), "leader"));
+        if leader == Some(None) {
+            check.fault("the recorded leader is no bidder");
+        }
+        check.same("highest", round.highest, value(Some(event), "highest"));
+    }
+
+    fn compare_sale(&self, item: u32, sale: &Sale, play: &Play, check: &mut Check) {
+        let of_item = |kind: &'static str| {
+            let mut events = play.log().of_kind(kind);
+            events.find(|event| event.round == item)
+        };
+        let closed = of_item("hammer").or_else(|| of_item("unsold"));
+        if closed.is_none() && !play.is_finished() {
+            return;
+        }
+        check.same("true_value", sale.true_value, value(closed, "true_value"));
+        let winner = sale.winner.as_ref().map(|name| self.seat(name));
+        if winner == Some(None) {
+            check.fault("the recorded winner is no bidder");
+        }
+        let hammer = |name: &str| of_item("hammer").and_then(|event| event.get(name)).cloned();
+        let computed = |name: &str| Some(hammer(name).unwrap_or(Value::Nothing));
+        check.same("winner", winner.flatten(), computed("winner"));
+        check.same("price", sale.price, computed("price"));
+    }
+
+    fn compare_reports(&self, play: &Play, check: &mut Check) {
+        check.at("");
+        let measures = play.measures();
+        let items = self.line.items.len();
+        if play.log().of_kind("auction_over").count() != 1 {
+            check.fault("the auction was not reported");
+        }
+        check.same(
+            "reports",
+            self.line.reports.len(),
+            Some(self.line.bidders.len()),
+        );
+        for report in &self.line.reports {
+            check.at(&*report.name);
+            let Some(seat) = self.seat(&report.name) else {
+                check.fault("there is no such bidder");
+                continue;
+            };
+            let of_seat = |name: &str| measures.series.get(name)?.get(seat).copied();
+            check.same(
+                "budget_left",
+                report.budget_left as f64,
+                of_seat("budget_left"),
+            );
+            check.same("profit", report.profit as f64, of_seat("profit"));
+            check.same(
+                "failed_bids",
+                report.failed_bids as f64,
+                of_seat("failed_bids"),
+            );
+            check.same(
+                "items_won",
+                report.items_won.len() as f64,
+                of_seat("items_won"),
+            );
+            check.same(
+                "items_won",
+                won(&report.items_won),
+                Some(won(&bought(play, seat))),
+            );
+            let engagements = measures.series.get("engagements");
+            let recorded = self.line.items.iter().map(|sale| {
+                let count = report.engagements.get(&sale.item);
+                count.copied().unwrap_or(0) as f64
+            });
+            let recorded: Vec<f64> = recorded.collect();
+            let computed = engagements.map(|all| {
+                let seats = self.line.bidders.len();
+                (0..items)
+                    .filter_map(|item| all.get(item * seats + seat).copied())
+                    .collect()
+            });
+            check.same("engagements", recorded, computed.map(|all: Vec<f64>| all));
+            for name in report.engagements.keys() {
+                if !self.line.items.iter().any(|sale| sale.item == *name) {
+                    check.fault(format!("engagements: there is no item {name}"));
+                }
+            }
+        }
+    }
+}
+
+/// What a seat bought, with prices, in order of sale.
+fn bought(play: &Play, seat: Seat) -> Vec<(String, i64)> {
+    let hammers = play.log().of_kind("hammer");
+    let own =
+        hammers.filter(|event| event.get("winner").and_then(Value::integer) == Some(seat as i64));
+    own.filter_map(|event| {
+        let item = event.get("item")?.text()?.to_owned();
+        Some((item, event.get("price")?.integer()?))
+    })
+    .collect()
+}
+
+fn won(items: &[(String, i64)]) -> Value {
+    let pairs = items
+        .iter()
+        .map(|(name, price)| format!("{name} at {price}").into());
+    pairs.collect::<Vec<Value>>().into()
+}
+
+fn value(event: Option<&Event>, name: &str) -> Option<Value> {
+    event?.get(name).cloned()
+}
+
+/// The starting price that held in a bid round of an item.
+fn starting_price(play: &Play, item: u32, bid_round: u32) -> Option<Value> {
+    let mut price = None;
+    for event in play.log().all().iter().filter(|event| event.round == item) {
+        match &*event.kind {
+            "item_opened" => price = event.get("starting_price"),
+            "bid_round" if value(Some(event), "bid_round") == Some(bid_round.into()) => break,
+            _ => {}
+        }
+    }
+    price.cloned()
+}
+
+fn place(sale: &Sale, bid_round: u32) -> String {
+    format!("{}, bid round {bid_round}", sale.item)
+}
+
+/// Says everything that the recorded bidder said to one ask.
+fn say(play: &mut Play, seat: Seat, bid: &Bid) -> Result<(), String> {
+    let Some((last, refused)) = bid.attempts.split_last() else {
+        return Err("the record has no attempt".to_owned());
+    };
+    if *last != bid.bid {
+        return Err(format!(
+            "the last attempt {last} is not the bid {}",
+            bid.bid
+        ));
+    }
+    for attempt in refused {
+        match play.answer(seat, Ok(action(*attempt))) {
+            Reaction::Refused { .. } => {}
+            other => return Err(format!("{attempt} was refused, but ours led to {other:?}")),
+        }
+    }
+    match play.answer(seat, Ok(action(*last))) {
+        Reaction::Taken => Ok(()),
+        Reaction::Refused { foul, .. } | Reaction::Forfeited { foul } => {
+            let Foul { reason, .. } = foul;
+            Err(format!("the recorded {last} is a foul: {reason}"))
+        }
+        Reaction::NotAsked => Err("it is not asked".to_owned()),
+    }
+}
+
+fn action(attempt: i64) -> Action {
+    match attempt {
+        WITHDRAWAL => Action::Pass,
+        amount => Action::Integer(amount),
+    }
+}
