@@ -31,6 +31,14 @@ fn games(seed: u64, forfeit: usize) -> Vec<Game> {
         let modes = match name {
             "el_farol" => vec![json!({ "mode": "explicit" }), json!({ "mode": "implicit" })],
             "sealed_bid_auction" => vec![json!({ "price": "first" }), json!({ "price": "second" })],
+            "english_auction" => vec![
+                json!({}),
+                json!({ "discount_unsold": true, "objective": "maximize_items" }),
+                json!({
+                    "discount_unsold": true, "minimum_increase_follows_discount": false,
+                    "budget": 9000, "max_rounds": 6, "items": houses(),
+                }),
+            ],
             _ => vec![json!({})],
         };
         for mut mode in modes {
@@ -42,6 +50,18 @@ fn games(seed: u64, forfeit: usize) -> Vec<Game> {
         }
     }
     games
+}
+
+/// Items with everything that an item can have; the second has only some of it.
+fn houses() -> serde_json::Value {
+    json!([
+        {
+            "name": "Mill Cottage", "starting_price": 4000, "true_value": 7000,
+            "description": "an old cottage with a garden", "size": "80 square metres",
+            "location": "by the river", "suits": ["sentinel"],
+        },
+        { "name": "Loft", "starting_price": 6000, "true_value": 9000, "location": "city centre" },
+    ])
 }
 
 fn text(thoughts: &[Thought]) -> Vec<Vec<Message>> {

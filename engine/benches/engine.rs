@@ -29,6 +29,10 @@ const AUCTIONS_BAR: f64 = 250_000.0;
 /// Moves with full records per second that it must reach over all games.
 const MOVES_BAR: f64 = 500_000.0;
 
+/// English auctions of the standard competition per second that it must reach: a
+/// thousand of them take far less than the five seconds that a cluster has.
+const ENGLISH_AUCTIONS_BAR: f64 = 1_000.0;
+
 /// How long each figure is measured.
 const MEASURED: Duration = Duration::from_secs(1);
 
@@ -47,6 +51,15 @@ fn print_bars() {
         1
     });
     println!("sealed-bid games per second: {per_second:.0} (bar {AUCTIONS_BAR})");
+    let auctions = EnglishAuctions::new();
+    let per_second = rate(|luck| {
+        black_box(auctions.play(luck));
+        1
+    });
+    println!(
+        "english auctions of three rule bidders and ten items per second, with records: \
+         {per_second:.0} (bar {ENGLISH_AUCTIONS_BAR})"
+    );
     let mut seconds_per_round_of_games = 0.0;
     let mut moves_per_round_of_games = 0.0;
     for game in GAMES {
@@ -115,19 +128,38 @@ impl Auctions {
     }
 }
 
-/// Sessions of random players with default parameters, written as records.
+/// The paper's standard competition with its rule bidders: three bidders, ten items.
+struct EnglishAuctions(Sessions);
+
+impl EnglishAuctions {
+    fn new() -> Self {
+        let game = registry::find("english_auction").expect("a registered game");
+        Self(Sessions::of(game, "patient_raiser"))
+    }
+
+    fn play(&self, seed: u64) -> u64 {
+        self.0.play(seed)
+    }
+}
+
+/// Sessions of one strategy at all seats with default parameters, written as records.
 struct Sessions {
     game: Arc<dyn Game>,
+    strategy: &'static str,
     spec: SessionSpec,
 }
 
 impl Sessions {
     fn new(registration: &Registration) -> Self {
+        Self::of(registration, "random")
+    }
+
+    fn of(registration: &Registration, strategy: &'static str) -> Self {
         let Built { game, params } = build(registration.info.name, &Settings::new());
         let player = PlayerSpec {
-            name: "random".to_owned(),
+            name: strategy.to_owned(),
             kind: PlayerKind::Rule,
-            settings: Settings::from([(STRATEGY.to_owned(), json!("random"))]),
+            settings: Settings::from([(STRATEGY.to_owned(), json!(strategy))]),
         };
         let spec = SessionSpec {
             experiment: "bench".to_owned(),
@@ -140,13 +172,17 @@ impl Sessions {
             prompts_version: None,
             prompt_bundle: None,
         };
-        Self { game, spec }
+        Self {
+            game,
+            strategy,
+            spec,
+        }
     }
 
     /// Plays a session and writes its record; the number of moves.
     fn play(&self, seed: u64) -> u64 {
         let luck = Luck { seed, repeat: 0 };
-        let player = |seat| self.game.rule("random", &Map::new(), seat).ok();
+        let player = |seat| self.game.rule(self.strategy, &Map::new(), seat).ok();
         let players: Vec<Option<Box<dyn Rule>>> = (0..self.game.seats()).map(player).collect();
         let play = Play::start(Arc::clone(&self.game), Chance::seeded(luck), players);
         let spec = SessionSpec {
@@ -167,6 +203,18 @@ fn build(name: &str, params: &Settings) -> Built {
 #[divan::bench]
 fn sealed_bid_game(bencher: divan::Bencher<'_, '_>) {
     let auctions = Auctions::new();
+    let mut seed = 0;
+    bencher
+        .counter(divan::counter::ItemsCount::new(1u32))
+        .bench_local(|| {
+            seed += 1;
+            auctions.play(seed)
+        });
+}
+
+#[divan::bench]
+fn english_auction_of_rule_bidders(bencher: divan::Bencher<'_, '_>) {
+    let auctions = EnglishAuctions::new();
     let mut seed = 0;
     bencher
         .counter(divan::counter::ItemsCount::new(1u32))

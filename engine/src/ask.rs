@@ -249,7 +249,7 @@ impl Form {
                 min,
                 max,
                 pass: Some(pass),
-            } if is_empty(*min, *max) => format!("\"{pass}\"; there is no legal number"),
+            } if is_empty(*min, *max) => format!("\"{pass}\" and nothing else"),
             Self::Integer { min, max, pass } => {
                 let range = match (min, max) {
                     (Some(min), Some(max)) => format!("a whole number from {min} to {max}"),

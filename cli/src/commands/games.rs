@@ -7,6 +7,9 @@ use serde_json::Value;
 use crate::failure::Failure;
 use crate::output::{self, Columns};
 
+/// Longest list that is shown in full as a default.
+const LONGEST_DEFAULT: usize = 40;
+
 /// Arguments of `agon games`.
 #[derive(Debug, clap::Args)]
 pub struct Games {
@@ -53,7 +56,7 @@ fn describe(game: &Registration) -> Result<(), Failure> {
     let schema = (game.schema)();
     for (name, default) in &built.params {
         let meaning = meaning(&schema, name);
-        params.row([name.clone(), default.to_string(), meaning]);
+        params.row([name.clone(), shown(default), meaning]);
     }
     output::print(&params.to_string());
     let mut strategies = Columns::new(["strategy", "what it does"]);
@@ -63,6 +66,16 @@ fn describe(game: &Registration) -> Result<(), Failure> {
     output::print(&format!("\n{strategies}"));
     output::print(&format!("\nEquilibrium: {}", built.game.equilibrium().play));
     Ok(())
+}
+
+/// A default in the table; a long list only by its length, because it would leave no
+/// room for meanings.
+fn shown(default: &Value) -> String {
+    let text = default.to_string();
+    match default.as_array() {
+        Some(entries) if text.len() > LONGEST_DEFAULT => format!("[{} entries]", entries.len()),
+        _ => text,
+    }
 }
 
 /// The description of a parameter in the schema, in one line.

@@ -2,9 +2,6 @@
 //! bidders' answers are fed in, refused ones included; the bids of recorded rule
 //! bidders must come out of our own rule player; ties are settled as recorded.
 
-use std::collections::BTreeMap;
-
-use serde::Deserialize;
 use serde_json::{Map, json};
 
 use super::check::Check;
@@ -13,11 +10,14 @@ use crate::ask::{Action, Seat};
 use crate::chance::{Stream, TIES};
 use crate::event::{Event, Value};
 use crate::game::{Game, ParameterError};
-use crate::games::english_auction::{MOST_ROUNDS, build_without_cap, tie_index};
+use crate::games::english_auction::{build_without_cap, tie_index};
 use crate::play::{Play, Reaction};
 use crate::rule::Rule;
-use crate::spec::Settings;
 use crate::{Chance, Foul};
+
+mod line;
+
+use line::{Bid, Kind, Line, Round, Sale, settings};
 
 /// The name of these auctions, in the record and in the registry.
 const GAME: &str = "english_auction";
@@ -33,91 +33,6 @@ pub(super) const READERS: &[Reader] = &[Reader {
     game: GAME,
     read: read_auction,
 }];
-
-/// A line of the file; what it does not name is about where it came from.
-#[derive(Deserialize)]
-struct Line {
-    params: RecordedParams,
-    bidders: Vec<Bidder>,
-    items: Vec<Sale>,
-    #[serde(rename = "final")]
-    reports: Vec<Report>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct RecordedParams {
-    budget: i64,
-    min_markup: f64,
-    discount_unsold: bool,
-    discount: f64,
-    discount_rounds: u32,
-    rule_max_bids_per_item: u32,
-    items: Vec<OfferedItem>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct OfferedItem {
-    name: String,
-    starting_price: i64,
-    true_value: i64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Bidder {
-    name: String,
-    kind: Kind,
-    overestimate_percent: i64,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "snake_case")]
-enum Kind {
-    Scripted,
-    Rule,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Sale {
-    item: String,
-    starting_price: i64,
-    true_value: i64,
-    rounds: Vec<Round>,
-    winner: Option<String>,
-    price: Option<i64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Round {
-    starting_price: i64,
-    bids: Vec<Bid>,
-    leader: Option<String>,
-    highest: Option<i64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Bid {
-    bidder: String,
-    /// Every amount said, refused ones first.
-    attempts: Vec<i64>,
-    bid: i64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Report {
-    name: String,
-    budget_left: i64,
-    profit: i64,
-    items_won: Vec<(String, i64)>,
-    failed_bids: i64,
-    engagements: BTreeMap<String, i64>,
-}
 
 struct Auction {
     line: Line,
@@ -137,53 +52,6 @@ fn field(path: &str, error: ParameterError) -> RecordedError {
     };
     let message = error.message;
     RecordedError::Field { path, message }
-}
-
-/// The recorded parameters as ours.
-fn settings(line: &Line) -> Result<Settings, RecordedError> {
-    let params = &line.params;
-    let items = params.items.iter().map(|item| {
-        let OfferedItem {
-            name,
-            starting_price,
-            true_value,
-        } = item;
-        json!({ "name": name, "starting_price": starting_price, "true_value": true_value })
-    });
-    let overestimates = line
-        .bidders
-        .iter()
-        .map(|bidder| bidder.overestimate_percent);
-    let settings = [
-        ("players", json!(line.bidders.len())),
-        ("items", items.collect()),
-        ("budget", json!(params.budget)),
-        ("overestimate_percent", overestimates.collect()),
-        (
-            "minimum_increase_percent",
-            percent("min_markup", params.min_markup)?,
-        ),
-        ("discount_unsold", json!(params.discount_unsold)),
-        ("discount_percent", percent("discount", params.discount)?),
-        ("discount_rounds", json!(params.discount_rounds)),
-        ("max_rounds", json!(MOST_ROUNDS)),
-    ];
-    let named = settings
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value));
-    Ok(named.collect())
-}
-
-/// A share that is a whole number of percent.
-fn percent(name: &str, share: f64) -> Result<serde_json::Value, RecordedError> {
-    let percent = (share * 100.0).round();
-    if (share * 100.0 - percent).abs() < 1e-9 {
-        return Ok(json!(percent as i64));
-    }
-    Err(RecordedError::Field {
-        path: format!("params.{name}"),
-        message: format!("{share} is not a whole number of percent"),
-    })
 }
 
 impl Recorded for Auction {

@@ -101,64 +101,53 @@ pub(super) fn stake(items: impl Iterator<Item = (i64, i64)>) -> i64 {
 
 /// The least and the most that the bidders together gain from an item.
 fn gains(params: &EnglishAuctionParams, item: &Item) -> (i64, i64) {
-    match prices(params, item) {
-        Some(Prices { low, high, is_sold }) => {
-            let (worst, best) = (item.true_value - high, item.true_value - low);
-            if is_sold {
-                (worst, best)
-            } else {
-                (worst.min(0), best.max(0))
-            }
-        }
-        None => (0, 0),
-    }
-}
-
-/// Between which amounts an item is sold, if it is.
-struct Prices {
-    low: i64,
-    high: i64,
-    is_sold: bool,
-}
-
-fn prices(params: &EnglishAuctionParams, item: &Item) -> Option<Prices> {
-    let overestimates = params.overestimate_percent.of(params.players);
-    let estimates = overestimates
-        .into_iter()
-        .map(|percent| EnglishAuctionParams::estimate(item, percent));
-    let mut estimates: Vec<i64> = estimates.collect();
-    estimates.sort_unstable_by(|left, right| right.cmp(left));
+    let overestimates = params.overestimate_percent.of(params.players).into_iter();
+    let mut estimates: Vec<i64> = overestimates
+        .map(|percent| EnglishAuctionParams::estimate(item, percent))
+        .collect();
+    estimates.sort_unstable_by_key(|estimate| std::cmp::Reverse(*estimate));
     let (first, second) = (estimates[0], estimates[1]);
-    if !budgets_never_bind(params) {
-        let high = first.min(largest(params.budget.of(params.players)));
-        let low = lowest_price(params, item);
-        return (high >= low).then_some(Prices {
-            low,
-            high,
-            is_sold: false,
-        });
+    if budgets_never_bind(params)
+        && let Some((low, high)) = undisturbed_price(params, item, first, second)
+    {
+        return (item.true_value - high, item.true_value - low);
     }
-    // The price at which somebody bids first; the increase that goes with it.
-    let start = params.starting_prices(item).find(|price| *price <= first)?;
+    // It may also stay unsold.
+    let worst = item.true_value - first.min(largest(params.budget.of(params.players)));
+    let best = item.true_value - lowest_price(params, item);
+    (worst.min(0), best.max(0))
+}
+
+/// The least and the highest price when only estimates limit bids: bidding passes
+/// the second highest estimate by at most one increase. `None` when nobody bids, or
+/// the hammer falls before.
+fn undisturbed_price(
+    params: &EnglishAuctionParams,
+    item: &Item,
+    first: i64,
+    second: i64,
+) -> Option<(i64, i64)> {
+    let mut prices = params.starting_prices(item).zip(0..);
+    let (start, discounts) = prices.find(|(price, _)| *price <= first)?;
     let follows = params.minimum_increase_follows_discount;
     let increase = params.increase(if follows { start } else { item.starting_price });
-    if second < start {
-        let high = start;
-        return Some(Prices {
-            low: start,
-            high,
-            is_sold: true,
-        });
-    }
     // Rule players raise by at least 1, see `rules/english_auction.rs`.
     let increase = increase.max(1);
-    let reached = start + (second - start) / increase * increase;
-    let over = reached + increase;
-    Some(Prices {
-        low: reached,
-        high: if over <= first { over } else { reached },
-        is_sold: true,
-    })
+    let raises = (second - start).max(0) / increase;
+    let rounds = discounts + raises + 3;
+    if rounds > i64::from(params.max_rounds) {
+        return None;
+    }
+    let reached = start + raises * increase;
+    let is_contested = second >= start && reached + increase <= first;
+    Some((
+        reached,
+        if is_contested {
+            reached + increase
+        } else {
+            reached
+        },
+    ))
 }
 
 /// Whether everybody could pay its estimate for every item.

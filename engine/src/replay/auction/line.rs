@@ -1,0 +1,143 @@
+//! The form of a recorded auction, and its parameters as ours. What is played and
+//! compared is in `auction.rs`.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::RecordedError;
+use crate::games::english_auction::MOST_ROUNDS;
+use crate::spec::Settings;
+
+/// A line of the file; what it does not name is about where it came from.
+#[derive(Deserialize)]
+pub(super) struct Line {
+    pub(super) params: RecordedParams,
+    pub(super) bidders: Vec<Bidder>,
+    pub(super) items: Vec<Sale>,
+    #[serde(rename = "final")]
+    pub(super) reports: Vec<Report>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct RecordedParams {
+    pub(super) budget: i64,
+    pub(super) min_markup: f64,
+    pub(super) discount_unsold: bool,
+    pub(super) discount: f64,
+    pub(super) discount_rounds: u32,
+    pub(super) rule_max_bids_per_item: u32,
+    pub(super) items: Vec<OfferedItem>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct OfferedItem {
+    pub(super) name: String,
+    pub(super) starting_price: i64,
+    pub(super) true_value: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Bidder {
+    pub(super) name: String,
+    pub(super) kind: Kind,
+    pub(super) overestimate_percent: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Kind {
+    Scripted,
+    Rule,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Sale {
+    pub(super) item: String,
+    pub(super) starting_price: i64,
+    pub(super) true_value: i64,
+    pub(super) rounds: Vec<Round>,
+    pub(super) winner: Option<String>,
+    pub(super) price: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Round {
+    pub(super) starting_price: i64,
+    pub(super) bids: Vec<Bid>,
+    pub(super) leader: Option<String>,
+    pub(super) highest: Option<i64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Bid {
+    pub(super) bidder: String,
+    /// Every amount said, refused ones first.
+    pub(super) attempts: Vec<i64>,
+    pub(super) bid: i64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Report {
+    pub(super) name: String,
+    pub(super) budget_left: i64,
+    pub(super) profit: i64,
+    pub(super) items_won: Vec<(String, i64)>,
+    pub(super) failed_bids: i64,
+    pub(super) engagements: BTreeMap<String, i64>,
+}
+
+/// The recorded parameters as ours.
+pub(super) fn settings(line: &Line) -> Result<Settings, RecordedError> {
+    let params = &line.params;
+    let items = params.items.iter().map(|item| {
+        let OfferedItem {
+            name,
+            starting_price,
+            true_value,
+        } = item;
+        json!({ "name": name, "starting_price": starting_price, "true_value": true_value })
+    });
+    let overestimates = line
+        .bidders
+        .iter()
+        .map(|bidder| bidder.overestimate_percent);
+    let settings = [
+        ("players", json!(line.bidders.len())),
+        ("items", items.collect()),
+        ("budget", json!(params.budget)),
+        ("overestimate_percent", overestimates.collect()),
+        (
+            "minimum_increase_percent",
+            percent("min_markup", params.min_markup)?,
+        ),
+        ("discount_unsold", json!(params.discount_unsold)),
+        ("discount_percent", percent("discount", params.discount)?),
+        ("discount_rounds", json!(params.discount_rounds)),
+        ("max_rounds", json!(MOST_ROUNDS)),
+    ];
+    let named = settings
+        .into_iter()
+        .map(|(name, value)| (name.to_owned(), value));
+    Ok(named.collect())
+}
+
+/// A share that is a whole number of percent.
+fn percent(name: &str, share: f64) -> Result<serde_json::Value, RecordedError> {
+    let percent = (share * 100.0).round();
+    if (share * 100.0 - percent).abs() < 1e-9 {
+        return Ok(json!(percent as i64));
+    }
+    Err(RecordedError::Field {
+        path: format!("params.{name}"),
+        message: format!("{share} is not a whole number of percent"),
+    })
+}
