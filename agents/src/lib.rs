@@ -5,9 +5,12 @@
 //! The worker builds agents with [`build`] and shows them events and asks.
 //!
 //! Reading order: [`agent`], [`mind`], [`direct`], [`dialogue`], [`narrator`],
-//! [`library`], [`memory`], [`reading`].
+//! [`library`], [`memory`], [`reading`]; for agents that make calls of their own,
+//! [`asking`], [`templates`] and, in auctions, [`auction`].
 
 pub mod agent;
+pub mod asking;
+pub mod auction;
 pub mod chain_of_thought;
 pub mod dialogue;
 pub mod direct;
@@ -19,6 +22,7 @@ pub mod reading;
 mod rehearsal;
 pub mod roster;
 pub mod settings;
+pub mod templates;
 
 pub use agent::{Agent, AgentError, Note};
 pub use library::{AGENTS_VERSION, PROMPTS_VERSION, PromptLibrary};

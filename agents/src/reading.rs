@@ -106,7 +106,12 @@ fn read_value(ask: &Ask, value: &Value) -> Result<Action, Foul> {
     }
 }
 
-fn no_reply(ask: &Ask, finish_reason: &str) -> Foul {
+/// What a reply says behind the thoughts that some models write first.
+pub fn said(reply: &Reply) -> &str {
+    thoughts::without(&reply.text).trim()
+}
+
+pub(crate) fn no_reply(ask: &Ask, finish_reason: &str) -> Foul {
     let kind = ask.kind;
     let cause = match finish_reason {
         "length" => format!("the reply was cut off before it stated a {kind}"),

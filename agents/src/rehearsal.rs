@@ -1,6 +1,7 @@
 //! Tries templates out before they are used: plays a game with default
 //! parameters, answering at random, and renders everything every seat would be
-//! told and asked. Called when a user's templates replace built-in ones.
+//! told and asked. Templates of an agent's own are tried by letting it play.
+//! Called when a user's templates replace built-in ones.
 
 use std::sync::Arc;
 
@@ -16,6 +17,8 @@ use crate::mind::ModelSettings;
 use crate::narrator::Narrator;
 use crate::settings::{PERSONAS, Persona, PlayerSettings, ReplyStyle};
 
+mod agents;
+
 /// Where every rehearsal's chance comes from.
 const LUCK: Luck = Luck { seed: 1, repeat: 0 };
 
@@ -24,9 +27,8 @@ const LUCK: Luck = Luck { seed: 1, repeat: 0 };
 /// # Errors
 /// A template does not render.
 pub fn rehearse(library: &PromptLibrary, game: &str, version: &str) -> Result<(), AgentError> {
-    // The prompts of a game that this build does not have are not used by it.
     let Ok(registration) = registry::find(game) else {
-        return Ok(());
+        return agents::rehearse(library, game, version);
     };
     let built = short_game(registration).map_err(|error| AgentError::Template {
         template: format!("{game}/{version}"),
@@ -97,5 +99,6 @@ fn settings(version: &str, seat: usize) -> PlayerSettings {
         } else {
             ReplyStyle::Text
         },
+        own: serde_json::Map::new(),
     }
 }

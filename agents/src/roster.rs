@@ -2,6 +2,7 @@
 //! The worker builds; the coordinator and `agon check` check early.
 
 use agon_engine::{PlayerSpec, Seat, SessionSpec};
+use serde_json::{Map, Value};
 
 use crate::agent::{Agent, AgentError};
 use crate::chain_of_thought::ChainOfThought;
@@ -9,6 +10,7 @@ use crate::dialogue::Dialogue;
 use crate::direct::Direct;
 use crate::library::PromptLibrary;
 use crate::settings::{PlayerSettings, unknown};
+use crate::templates;
 
 /// How one kind of agent is known and built.
 #[derive(Debug, Clone, Copy)]
@@ -17,7 +19,39 @@ pub struct AgentInfo {
     pub name: &'static str,
     /// What it does, in one sentence.
     pub summary: &'static str,
-    build: fn(Dialogue) -> Box<dyn Agent>,
+    /// Names of the settings that it takes besides those of every model player.
+    pub settings: &'static [&'static str],
+    /// Whether it words its own calls, in templates of its own
+    /// ([`templates::folder`]), and so plays only games that have these.
+    pub own_prompts: bool,
+    /// Settings that between them reach all of its templates, as JSON objects.
+    pub rehearsals: &'static [&'static str],
+    check: fn(&Map<String, Value>) -> Result<(), String>,
+    build: fn(Seating) -> Box<dyn Agent>,
+}
+
+/// Where an agent is to sit.
+#[derive(Debug)]
+pub struct Seating<'a> {
+    /// Its settings, checked.
+    pub settings: &'a PlayerSettings,
+    /// The game.
+    pub game: &'a str,
+    /// Its seat.
+    pub seat: Seat,
+    /// The templates.
+    pub library: &'a PromptLibrary,
+}
+
+impl Seating<'_> {
+    fn dialogue(&self) -> Dialogue {
+        Dialogue::new(self.settings, self.game, self.seat, self.library.clone())
+    }
+}
+
+/// For agents without settings of their own.
+fn nothing_to_check(_: &Map<String, Value>) -> Result<(), String> {
+    Ok(())
 }
 
 /// Every agent there is.
@@ -25,12 +59,20 @@ pub const AGENTS: &[AgentInfo] = &[
     AgentInfo {
         name: "direct",
         summary: "asks the model once and takes its answer",
-        build: |dialogue| Box::new(Direct::new(dialogue)),
+        settings: &[],
+        own_prompts: false,
+        rehearsals: &["{}"],
+        check: nothing_to_check,
+        build: |place| Box::new(Direct::new(place.dialogue())),
     },
     AgentInfo {
         name: "chain_of_thought",
         summary: "has the model think step by step before it answers, in one call",
-        build: |dialogue| Box::new(ChainOfThought::new(dialogue)),
+        settings: &[],
+        own_prompts: false,
+        rehearsals: &["{}"],
+        check: nothing_to_check,
+        build: |place| Box::new(ChainOfThought::new(place.dialogue())),
     },
 ];
 
@@ -44,9 +86,23 @@ pub fn build(
     seat: Seat,
     library: &PromptLibrary,
 ) -> Result<Box<dyn Agent>, AgentError> {
-    let (settings, agent) = read(player, &session.game, library)?;
-    let dialogue = Dialogue::new(&settings, &session.game, seat, library.clone());
-    Ok((agent.build)(dialogue))
+    build_for(player, &session.game, seat, library)
+}
+
+/// Builds the agent of a model player for one seat of a game.
+pub(crate) fn build_for(
+    player: &PlayerSpec,
+    game: &str,
+    seat: Seat,
+    library: &PromptLibrary,
+) -> Result<Box<dyn Agent>, AgentError> {
+    let (settings, agent) = read(player, game, library)?;
+    Ok((agent.build)(Seating {
+        settings: &settings,
+        game,
+        seat,
+        library,
+    }))
 }
 
 /// Checks a model player of a game before anything is played.
@@ -71,22 +127,41 @@ fn read(
         message,
     };
     let settings = PlayerSettings::read(player)?;
-    let agent = AGENTS.iter().find(|agent| agent.name == settings.agent);
-    let agent = agent.ok_or_else(|| {
-        let names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
-        wrong(unknown("agent", &settings.agent, &names))
-    })?;
-    let versions = library.versions(game);
+    let agent = find(&settings.agent).map_err(wrong)?;
+    (agent.check)(&settings.own).map_err(wrong)?;
+    let folder = if agent.own_prompts {
+        templates::folder(game, agent.name)
+    } else {
+        game.to_owned()
+    };
+    let versions = library.versions(&folder);
     if versions.is_empty() {
+        let whose = if agent.own_prompts {
+            format!(" with the agent \"{}\"", agent.name)
+        } else {
+            String::new()
+        };
         return Err(wrong(format!(
-            "there are no prompts for the game \"{game}\""
+            "there are no prompts for the game \"{game}\"{whose}"
         )));
     }
     if !versions.contains(&&*settings.prompt) {
-        let what = format!("prompt version for {game}");
+        let what = format!("prompt version for {folder}");
         return Err(wrong(unknown(&what, &settings.prompt, &versions)));
     }
     Ok((settings, agent))
+}
+
+/// The agent of a name.
+///
+/// # Errors
+/// There is none; says which there are.
+pub fn find(name: &str) -> Result<&'static AgentInfo, String> {
+    let agent = AGENTS.iter().find(|agent| agent.name == name);
+    agent.ok_or_else(|| {
+        let names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
+        unknown("agent", name, &names)
+    })
 }
 
 #[cfg(test)]

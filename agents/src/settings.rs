@@ -1,17 +1,19 @@
 //! The settings of a model player, read from its [`PlayerSpec`] and checked.
 //!
-//! Unknown settings are refused with the names that exist. Whether the model's
-//! name means anything is the gateway's business.
+//! Unknown settings are refused with the names that exist; those that belong to
+//! the player's agent alone are handed to it unread. Whether the model's name
+//! means anything is the gateway's business.
 
 use std::sync::Arc;
 
 use agon_engine::PlayerSpec;
 use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::agent::AgentError;
 use crate::library::nearest;
 use crate::mind::ModelSettings;
+use crate::roster;
 
 /// Bound of the conversation when none is set: far more than twenty rounds of
 /// any game take, and little enough for every model of today.
@@ -69,6 +71,8 @@ pub struct PlayerSettings {
     pub memory_tokens: u32,
     /// The form in which answers are asked for.
     pub reply: ReplyStyle,
+    /// Settings of the player's agent alone, by name; checked by the roster.
+    pub own: Map<String, Value>,
 }
 
 /// Who a model is told to be.
@@ -132,16 +136,18 @@ impl PlayerSettings {
 }
 
 fn read(player: &PlayerSpec) -> Result<PlayerSettings, String> {
+    let agent = player.settings.get("agent").and_then(Value::as_str);
+    let agent = roster::find(agent.unwrap_or(DEFAULT_AGENT))?;
+    let known: Vec<&str> = NAMES.iter().chain(agent.settings).copied().collect();
     for name in player.settings.keys() {
-        if !NAMES.contains(&name.as_str()) {
-            return Err(unknown("setting", name, NAMES));
+        if !known.contains(&name.as_str()) {
+            return Err(unknown("setting", name, &known) + &whose(name));
         }
     }
-    let map: serde_json::Map<String, Value> = player
-        .settings
-        .iter()
-        .map(|(name, value)| (name.clone(), value.clone()))
-        .collect();
+    let settings = player.settings.iter();
+    let settings = settings.map(|(name, value)| (name.clone(), value.clone()));
+    let (own, map): (Map<String, Value>, Map<String, Value>) =
+        settings.partition(|(name, _)| agent.settings.contains(&name.as_str()));
     let raw: Raw = serde_path_to_error::deserialize(Value::Object(map)).map_err(|error| {
         let path = error.path().to_string();
         format!("{path}: {}", error.into_inner())
@@ -185,7 +191,23 @@ fn read(player: &PlayerSpec) -> Result<PlayerSettings, String> {
         persona: raw.persona.as_ref().map(read_persona).transpose()?,
         memory_tokens,
         reply: raw.reply.unwrap_or_default(),
+        own,
     })
+}
+
+/// Which agents take a setting that this player's does not.
+fn whose(name: &str) -> String {
+    let takers = roster::AGENTS
+        .iter()
+        .filter(|agent| agent.settings.contains(&name));
+    let takers: Vec<&str> = takers.map(|agent| agent.name).collect();
+    if takers.is_empty() {
+        return String::new();
+    }
+    format!(
+        " (\"{name}\" is a setting of the agent {})",
+        takers.join(", ")
+    )
 }
 
 fn check_temperature(temperature: Option<f64>) -> Result<(), String> {

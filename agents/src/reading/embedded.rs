@@ -80,6 +80,13 @@ fn reading(action: Action, candidate: &Candidate) -> Reading {
     }
 }
 
+/// The values of the objects and arrays in a text that lie in no other, in order,
+/// for agents that read more than an answer from a reply.
+pub fn values(text: &str) -> Vec<Value> {
+    let candidates = scan(text).into_iter();
+    candidates.map(|candidate| candidate.value).collect()
+}
+
 /// Every complete object or array of a text that lies in no other, in order.
 fn scan(text: &str) -> Vec<Candidate> {
     let steps = text

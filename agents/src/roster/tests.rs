@@ -6,7 +6,7 @@ use serde_json::json;
 
 use super::*;
 
-fn check(settings: serde_json::Value, game: &str) -> Result<(), String> {
+fn check(settings: Value, game: &str) -> Result<(), String> {
     let settings = settings.as_object().unwrap().clone().into_iter().collect();
     let player = PlayerSpec {
         name: "ann".to_owned(),
@@ -19,7 +19,7 @@ fn check(settings: serde_json::Value, game: &str) -> Result<(), String> {
 
 #[test]
 fn every_agent_plays_every_prompt_version() {
-    for agent in AGENTS {
+    for agent in AGENTS.iter().filter(|agent| !agent.own_prompts) {
         for prompt in ["v1", "v2", "v3", "v4", "v5"] {
             let settings = json!({ "model": "m", "agent": agent.name, "prompt": prompt });
             assert_eq!(check(settings, "guess_two_thirds"), Ok(()));

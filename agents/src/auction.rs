@@ -1,0 +1,14 @@
+//! What auction agents are written with: the seat's own picture of the auction,
+//! and the reading of amounts, bids and priority lists from replies. Everything
+//! here knows what its seat was shown and nothing else; it makes no calls.
+//!
+//! Used by [`crate::bdi`] and other agents of the game `english_auction`.
+
+pub mod amounts;
+pub mod bids;
+pub mod picture;
+pub mod priorities;
+
+pub use bids::{BidReading, read_bid};
+pub use picture::{Happened, Item, Outcome, Picture, Round, Standing};
+pub use priorities::{Priorities, priorities_schema, read_priorities};

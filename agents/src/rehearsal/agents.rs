@@ -1,0 +1,151 @@
+//! Tries the templates of an agent that words its own calls: seats it at a game,
+//! answers its calls with nothing and with the least that their schema allows in
+//! turns, and lets the table itself play at random. No model is called.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use agon_engine::rules::common::Random;
+use agon_engine::{Ask, Chance, Foul, FoulKind, Play, PlayerKind, PlayerSpec, Rule, registry};
+use futures_util::FutureExt;
+use futures_util::future::BoxFuture;
+use serde_json::{Map, Value, json};
+
+use super::{LUCK, short_game};
+use crate::agent::{Agent, AgentError};
+use crate::library::PromptLibrary;
+use crate::mind::{Mind, MindError, Reply, Thought};
+use crate::roster::{self, AgentInfo};
+use crate::templates;
+
+/// Renders the templates of an agent's folder, `GAME_AGENT`. A folder of a game
+/// or an agent that this build does not have is not used by it.
+///
+/// # Errors
+/// A template does not render.
+pub fn rehearse(library: &PromptLibrary, folder: &str, version: &str) -> Result<(), AgentError> {
+    let games = registry::GAMES.iter().map(|game| game.info.name);
+    let own = roster::AGENTS.iter().filter(|agent| agent.own_prompts);
+    let mut pairs = games.flat_map(|game| own.clone().map(move |agent| (game, agent)));
+    let found = pairs.find(|(game, agent)| templates::folder(game, agent.name) == folder);
+    let Some((game, agent)) = found else {
+        return Ok(());
+    };
+    for (at, settings) in agent.rehearsals.iter().enumerate() {
+        play(library, game, &player(agent, settings, version, at))?;
+    }
+    Ok(())
+}
+
+/// Plays a game with the player at every seat.
+fn play(library: &PromptLibrary, game: &str, player: &PlayerSpec) -> Result<(), AgentError> {
+    let wrong = |message: String| AgentError::Template {
+        template: format!("{game}, agent {}", player.name),
+        message,
+    };
+    let registration = registry::find(game).map_err(|error| wrong(error.to_string()))?;
+    let built = short_game(registration).map_err(|error| wrong(error.to_string()))?;
+    let seats = built.seats();
+    let mut agents = Vec::with_capacity(seats);
+    for seat in 0..seats {
+        agents.push(roster::build_for(player, game, seat, library)?);
+    }
+    let mind = Rehearser::default();
+    let chance = Chance::seeded(LUCK);
+    let mut luck = chance.for_rule(0);
+    let mut play = Play::start(built, chance, (0..seats).map(|_| None).collect());
+    let mut told = vec![0; seats];
+    loop {
+        for (seat, agent) in agents.iter_mut().enumerate() {
+            let sights = play.view(seat).sights().skip(told[seat]);
+            let events: Vec<_> = sights.map(|sight| sight.to_event()).collect();
+            told[seat] += events.len();
+            if !events.is_empty() {
+                done(agent.observe(&events, &mind)).map_err(wrong)?;
+            }
+        }
+        let next = play.waiting().next().cloned();
+        let Some(ask) = next else {
+            return Ok(());
+        };
+        asked_twice(&mut *agents[ask.seat], &ask, &mind).map_err(wrong)?;
+        let action = Random.act(&ask, &play.view(ask.seat), &mut luck);
+        play.answer(ask.seat, Ok(action));
+    }
+}
+
+/// Puts an ask, and puts it again as if the answer had been refused.
+fn asked_twice(agent: &mut dyn Agent, ask: &Ask, mind: &dyn Mind) -> Result<(), String> {
+    let foul = Foul::new(FoulKind::Unreadable, "no answer could be read");
+    let _ = done(agent.act(ask, None, mind))?;
+    let _ = done(agent.act(ask, Some(&foul), mind))?;
+    Ok(())
+}
+
+/// The outcome of something that waits for the rehearsing mind alone.
+fn done<T>(work: BoxFuture<'_, Result<T, MindError>>) -> Result<T, String> {
+    let outcome = work.now_or_never();
+    let outcome = outcome.ok_or("the agent waits for something that is no mind")?;
+    outcome.map_err(|error| error.to_string())
+}
+
+fn player(agent: &AgentInfo, settings: &str, version: &str, at: usize) -> PlayerSpec {
+    let own: Map<String, Value> = serde_json::from_str(settings).unwrap_or_default();
+    let mut all = Map::new();
+    all.insert("model".to_owned(), "rehearsal".into());
+    all.insert("agent".to_owned(), agent.name.into());
+    all.insert("prompt".to_owned(), version.into());
+    let persona = match at % 3 {
+        0 => Value::from("cooperative"),
+        1 => json!({ "text": "You are a poet." }),
+        _ => Value::from("mathematician"),
+    };
+    all.insert("persona".to_owned(), persona);
+    all.extend(own);
+    PlayerSpec {
+        name: agent.name.to_owned(),
+        kind: PlayerKind::Model,
+        settings: all.into_iter().collect(),
+    }
+}
+
+/// Answers every other call with nothing, so that both what is said to useless
+/// replies and what is done with useful ones is tried.
+#[derive(Default)]
+struct Rehearser {
+    calls: AtomicUsize,
+}
+
+impl Mind for Rehearser {
+    fn think(&self, thought: Thought) -> BoxFuture<'static, Result<Reply, MindError>> {
+        let call = self.calls.fetch_add(1, Ordering::Relaxed);
+        let format = thought.format.filter(|_| !call.is_multiple_of(2));
+        let schema = format.and_then(|format| serde_json::from_str(&format.schema).ok());
+        let reply = Reply {
+            text: schema.map_or(String::new(), |schema| least(&schema).to_string()),
+            finish_reason: "stop".to_owned(),
+        };
+        Box::pin(std::future::ready(Ok(reply)))
+    }
+}
+
+/// The least value that a schema allows.
+fn least(schema: &Value) -> Value {
+    if let Some(first) = schema.pointer("/enum/0") {
+        return first.clone();
+    }
+    if let Some(first) = schema.pointer("/anyOf/0") {
+        return least(first);
+    }
+    match schema.get("type").and_then(Value::as_str) {
+        Some("object") => {
+            let fields = schema.get("properties").and_then(Value::as_object);
+            let fields = fields.into_iter().flatten();
+            Value::Object(fields.map(|(name, of)| (name.clone(), least(of))).collect())
+        }
+        Some("array") => schema.get("items").map(least).into_iter().collect(),
+        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(0.into()),
+        Some("boolean") => false.into(),
+        Some("string") => "as before".into(),
+        _ => Value::Null,
+    }
+}
