@@ -5,7 +5,7 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    check, completions, coordinator, experiments, games, gateway, plan, presets, replay, run,
+    check, completions, coordinator, experiments, games, gateway, plan, presets, replay, run, show,
     sim_llm, verify, worker,
 };
 use crate::failure::EXIT_CODES;
@@ -46,6 +46,8 @@ pub(crate) enum Command {
     Replay(replay::Replay),
     /// Play a run's session records again and compare bytes
     Verify(verify::Verify),
+    /// Tell a finished session as a readable log, or list the sessions that there are
+    Show(show::Show),
     /// List, follow, cancel or retry experiments of a coordinator
     #[command(subcommand)]
     Experiments(experiments::Experiments),

@@ -11,6 +11,7 @@ pub mod plan;
 pub mod presets;
 pub mod replay;
 pub mod run;
+pub mod show;
 pub mod sim_llm;
 pub mod verify;
 pub mod worker;
@@ -31,6 +32,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Games(arguments) => games::run(&arguments),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments, &log),
+        Command::Show(arguments) => show::run(&arguments, &log),
         Command::Experiments(arguments) => experiments::run(&arguments, &log),
         Command::Coordinator(arguments) => coordinator::run(&arguments, &log),
         Command::Gateway(arguments) => gateway::run(&arguments, &log),

@@ -18,6 +18,7 @@ mod progress;
 mod results;
 mod role;
 mod run_folder;
+mod sessions;
 mod templates;
 
 pub use args::Cli;

@@ -1,5 +1,5 @@
-//! Tables and exports: pure functions of session records, folded one line at a
-//! time, so that a run of any size fits into memory. No files: the command line
+//! Tables, exports and readable logs: pure functions of session records, folded one line
+//! at a time, so that a run of any size fits into memory. No files: the command line
 //! reads and writes those.
 
 pub mod accumulator;
@@ -9,6 +9,7 @@ pub mod ratings;
 pub mod results;
 pub mod session;
 pub mod statistics;
+pub mod story;
 pub mod summary;
 
 pub use leaderboard::Leaderboard;
@@ -17,4 +18,5 @@ pub use ratings::Ratings;
 pub use results::ResultColumns;
 pub use session::{Session, SessionError};
 pub use statistics::StatisticsError;
+pub use story::Telling;
 pub use summary::Summary;

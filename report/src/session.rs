@@ -177,7 +177,7 @@ pub(crate) const GAME: &str = "game";
 /// The setting's entry that the experiment file calls a label.
 pub(crate) const LABEL: &str = "label";
 
-fn name_value(axis: &str, value: &serde_json::Value) -> String {
+pub(crate) fn name_value(axis: &str, value: &serde_json::Value) -> String {
     let value = in_words(value);
     if axis == LABEL {
         return value;

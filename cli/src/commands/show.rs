@@ -1,0 +1,189 @@
+//! `agon show`: one finished session as a readable log, or the sessions that there are.
+//! Finds records (`sessions.rs`) and prints what the report crate tells of them; plays
+//! nothing and changes nothing. Started by `commands.rs`.
+
+use std::path::PathBuf;
+
+use agon_engine::Seat;
+use agon_engine::record::StoredRecord;
+use agon_report::{Session, Telling, story};
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::output::{self, Columns, counted};
+use crate::role::{LogArguments, runtime};
+use crate::sessions::{Sessions, Source};
+
+const EXAMPLES: &str = "Examples:
+  agon show                               the experiments whose results are here
+  agon show gamma-bench-quick-start       the sessions of one of them
+  agon show 3f9a                          one session, by any unique beginning of its id
+  agon show 3f9a --seat 2                 the same as seat 2 saw it
+  agon show 3f9a --plans --beliefs        with what the players planned and believed
+  agon show 3f9a --fouls                  with what was said in refused answers
+  agon show 3f9a --json | jq .outcome     the record itself
+  agon show 3f9a --coordinator http://coordinator:7700
+
+Results are looked for in DATA/runs, where `agon run` writes them; --results names
+another folder (a run's, or one with several runs below it) or a records.jsonl.";
+
+/// Arguments of `agon show`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Show {
+    /// A session's id, or its beginning; or the name of an experiment, to list its
+    /// sessions; nothing, to list experiments
+    #[arg(value_name = "SESSION")]
+    session: Option<String>,
+    /// Folder or file with records [default: DATA/runs]
+    #[arg(long, value_name = "DIR", conflicts_with = "coordinator")]
+    results: Option<PathBuf>,
+    /// The data folder of `agon run`
+    #[arg(
+        long,
+        env = "AGON_DATA",
+        default_value = "agon-data",
+        value_name = "DIR"
+    )]
+    data: PathBuf,
+    /// Ask the coordinator at this address
+    #[arg(long, value_name = "URL")]
+    coordinator: Option<String>,
+    /// Only what this seat could see, and what its own player concluded
+    #[arg(long, value_name = "N")]
+    seat: Option<Seat>,
+    /// With plans, strategies and tips of the players
+    #[arg(long)]
+    plans: bool,
+    /// With beliefs and their corrections, profiles and predictions
+    #[arg(long)]
+    beliefs: bool,
+    /// With what was said in each refused answer
+    #[arg(long)]
+    fouls: bool,
+    /// As JSON: the record as it is, or with --seat what that seat could see
+    #[arg(long)]
+    json: bool,
+}
+
+/// Shows it.
+///
+/// # Errors
+/// Exit 2 when there is no such session, or more than one; 3 when the coordinator
+/// does not answer.
+pub fn run(arguments: &Show, log: &LogArguments) -> Result<(), Failure> {
+    runtime()?.block_on(async {
+        let guard = log.start("show", true)?;
+        let shown = show(arguments).await;
+        guard.shutdown().await;
+        shown
+    })
+}
+
+async fn show(arguments: &Show) -> Result<(), Failure> {
+    let source = match (&arguments.coordinator, &arguments.results) {
+        (Some(url), _) => Source::Coordinator(url.clone()),
+        (None, Some(path)) => Source::Folder(path.clone()),
+        (None, None) => Source::Folder(arguments.data.join("runs")),
+    };
+    let Some(wanted) = &arguments.session else {
+        let sessions = Sessions::look(&source, None).await?;
+        return list_experiments(arguments, &sessions);
+    };
+    let sessions = Sessions::look(&source, Some(wanted)).await?;
+    if !sessions.of_experiment.is_empty() {
+        return list_sessions(arguments, &sessions);
+    }
+    tell(arguments, sessions.the_one(wanted)?)
+}
+
+fn tell(arguments: &Show, line: &str) -> Result<(), Failure> {
+    let record = StoredRecord::from_line(line).map_err(Failure::input)?;
+    let seats = record.spec.seats.len();
+    if let Some(seat) = arguments.seat
+        && seat >= seats
+    {
+        return Err(Failure::BadInput(format!(
+            "the session has seats 0 to {}, none is {seat}",
+            seats.saturating_sub(1)
+        )));
+    }
+    match (arguments.json, arguments.seat) {
+        (true, Some(seat)) => output::print(&story::seat_as_json(&record, seat).to_string()),
+        (true, None) => output::print(line),
+        (false, seat) => {
+            let telling = Telling {
+                seat,
+                plans: arguments.plans,
+                beliefs: arguments.beliefs,
+                said: arguments.fouls,
+            };
+            output::print(&story::tell(&record, telling));
+        }
+    }
+    Ok(())
+}
+
+fn list_experiments(arguments: &Show, sessions: &Sessions) -> Result<(), Failure> {
+    if arguments.json {
+        let listed: Vec<_> = sessions
+            .experiments
+            .iter()
+            .map(|(name, count)| json!({ "experiment": name, "sessions": count }))
+            .collect();
+        output::print(&json!(listed).to_string());
+        return Ok(());
+    }
+    if sessions.experiments.is_empty() {
+        return Err(Failure::BadInput(sessions.nothing()));
+    }
+    let mut columns = Columns::new(["experiment", "sessions"]);
+    for (name, count) in &sessions.experiments {
+        columns.row([name.clone(), count.to_string()]);
+    }
+    output::print(&columns.to_string());
+    output::print("\n`agon show EXPERIMENT` lists its sessions, `agon show SESSION` tells one.");
+    Ok(())
+}
+
+fn list_sessions(arguments: &Show, sessions: &Sessions) -> Result<(), Failure> {
+    if arguments.json {
+        let listed: Vec<_> = sessions.of_experiment.iter().map(as_json).collect();
+        output::print(&json!(listed).to_string());
+        return Ok(());
+    }
+    let digits = sessions.digits();
+    let mut columns = Columns::new(["session", "game", "setting", "repeat", "players", "payoffs"]);
+    for session in &sessions.of_experiment {
+        let payoffs = session.payoffs_by_player().into_iter();
+        let payoffs: Vec<String> = payoffs
+            .map(|(player, payoff)| format!("{player} {payoff:.2}"))
+            .collect();
+        columns.row([
+            session.session[..digits.min(session.session.len())].to_owned(),
+            session.spec.game.clone(),
+            session.setting(),
+            session.spec.luck.repeat.to_string(),
+            session.players(),
+            payoffs.join(", "),
+        ]);
+    }
+    output::print(&columns.to_string());
+    let count = counted(sessions.of_experiment.len() as u64, "session");
+    output::print(&format!("\n{count}; `agon show SESSION` tells one."));
+    Ok(())
+}
+
+fn as_json(session: &Session) -> serde_json::Value {
+    json!({
+        "session": session.session,
+        "experiment": session.spec.experiment,
+        "game": session.spec.game,
+        "setting": session.spec.setting,
+        "repeat": session.spec.luck.repeat,
+        "players": session.players(),
+        "payoffs": session.outcome.payoffs,
+        "scores": session.measures.scores,
+        "simulated": session.simulated,
+    })
+}

@@ -1,0 +1,256 @@
+//! Finds finished sessions by the beginning of their id or by their experiment, in
+//! folders of results or at a coordinator, one record at a time. When it finds none or
+//! too many it says what is near. Reads only. Called by `agon show` and `agon play`.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use agon_agents::library::nearest;
+use agon_proto::v1::{FetchRecordsRequest, ListExperimentsRequest};
+use agon_report::Session;
+use agon_service_kit::server::channel;
+use agon_worker::transport;
+use serde::Deserialize;
+use tonic::Status;
+
+use crate::failure::Failure;
+use crate::lines::{self, LineError};
+use crate::results::{experiment_client, refused};
+use crate::run_folder::TELEMETRY;
+
+/// Digits of a whole id.
+const WHOLE: usize = 32;
+
+/// Digits that are shown where a beginning is enough.
+const SHOWN: usize = 8;
+
+/// How many sessions are named when none or too many fit.
+const NAMED: usize = 5;
+
+/// Where records are.
+pub enum Source {
+    /// A folder with records in it or below it, or one file of records.
+    Folder(PathBuf),
+    /// A running coordinator.
+    Coordinator(String),
+}
+
+/// What was found.
+pub struct Sessions {
+    /// Experiments and how many sessions each has.
+    pub experiments: BTreeMap<String, u64>,
+    /// The sessions of the wanted experiment, in order.
+    pub of_experiment: Vec<Session>,
+    /// Records whose id begins as wanted, by id.
+    matching: BTreeMap<String, String>,
+    /// All ids, with their experiment and game.
+    ids: BTreeMap<String, (String, String)>,
+    /// Where they were looked for, in words.
+    place: String,
+}
+
+/// As much of a record as finding it takes.
+#[derive(Deserialize)]
+struct Head {
+    session: String,
+    spec: HeadSpec,
+}
+
+#[derive(Deserialize)]
+struct HeadSpec {
+    experiment: String,
+    game: String,
+}
+
+impl Sessions {
+    /// Looks through everything that is there for an id's beginning or an
+    /// experiment's name.
+    ///
+    /// # Errors
+    /// The folder is not there, or the coordinator does not answer.
+    pub async fn look(source: &Source, wanted: Option<&str>) -> Result<Self, Failure> {
+        let place = match source {
+            Source::Folder(path) => path.display().to_string(),
+            Source::Coordinator(url) => format!("the coordinator at {url}"),
+        };
+        let mut found = Self {
+            experiments: BTreeMap::new(),
+            of_experiment: Vec::new(),
+            matching: BTreeMap::new(),
+            ids: BTreeMap::new(),
+            place,
+        };
+        match source {
+            Source::Folder(path) => found.look_in(path, wanted)?,
+            Source::Coordinator(url) => found.ask(url, wanted).await?,
+        }
+        Ok(found)
+    }
+
+    /// The record whose id begins so, if there is exactly one.
+    ///
+    /// # Errors
+    /// There is none, or more than one; says which are near.
+    pub fn the_one(&self, wanted: &str) -> Result<&str, Failure> {
+        let mut matching = self.matching.iter();
+        match (matching.next(), matching.next()) {
+            (Some((_, line)), None) => Ok(line),
+            (Some(_), Some(_)) => Err(Failure::BadInput(format!(
+                "{} sessions begin with {wanted}: {}; write more of it",
+                self.matching.len(),
+                self.in_words(self.matching.keys())
+            ))),
+            (None, _) => Err(Failure::BadInput(self.none(wanted))),
+        }
+    }
+
+    /// As many digits of an id as tell the listed sessions apart.
+    pub fn digits(&self) -> usize {
+        let ids: Vec<&String> = self.ids.keys().collect();
+        let shared = ids.windows(2).map(|pair| shared(pair[0], pair[1]));
+        shared.max().map_or(SHOWN, |shared| SHOWN.max(shared + 1))
+    }
+
+    /// What is said where there is no session at all.
+    pub fn nothing(&self) -> String {
+        let place = &self.place;
+        format!(
+            "no finished session in {place}; `agon run` puts its results there, --results names \
+             another folder"
+        )
+    }
+
+    fn look_in(&mut self, path: &Path, wanted: Option<&str>) -> Result<(), Failure> {
+        if !path.exists() {
+            return Err(Failure::BadInput(format!(
+                "{} does not exist; `agon run` writes results into DATA/runs, --results names \
+                 another folder",
+                path.display()
+            )));
+        }
+        let unreadable = |error: LineError| eprintln!("unreadable: {error}");
+        for file in lines::files(path) {
+            // An empty folder is told about with what was wanted.
+            let Ok(file) = file else { continue };
+            if file.ends_with(TELEMETRY) {
+                continue;
+            }
+            for line in lines::read(&file) {
+                match line {
+                    Ok(line) => {
+                        if let Err(reason) = self.take(&line.text, wanted) {
+                            unreadable(LineError::at(&line, reason));
+                        }
+                    }
+                    Err(error) => unreadable(error),
+                }
+            }
+        }
+        Ok(())
+    }
+
+    async fn ask(&mut self, url: &str, wanted: Option<&str>) -> Result<(), Failure> {
+        let lost = |refusal: Status| refused(&format!("the coordinator at {url}"), &refusal);
+        let channel = channel(url).map_err(Failure::input)?;
+        let mut client = experiment_client(transport::over(channel));
+        let listed = client
+            .list_experiments(ListExperimentsRequest {})
+            .await
+            .map_err(lost)?
+            .into_inner();
+        let names = listed.experiments.iter();
+        let is_name = names.clone().any(|e| wanted == Some(&e.experiment_id));
+        for experiment in names {
+            let name = &experiment.experiment_id;
+            self.experiments.insert(name.clone(), experiment.done);
+            // A list of experiments takes none of their records, a name only its own.
+            if wanted.is_none() || (is_name && wanted != Some(name)) {
+                continue;
+            }
+            let request = FetchRecordsRequest {
+                experiment_id: name.clone(),
+            };
+            let records = client.fetch_records(request).await.map_err(lost)?;
+            let mut records = records.into_inner();
+            self.experiments.insert(name.clone(), 0);
+            while let Some(result) = records.message().await.map_err(lost)? {
+                let line = String::from_utf8_lossy(&result.record);
+                if let Err(reason) = self.take(&line, wanted) {
+                    eprintln!("unreadable: session {}: {reason}", result.session_id);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, line: &str, wanted: Option<&str>) -> Result<(), String> {
+        let head: Head =
+            serde_json::from_str(line).map_err(|error| format!("not a session record: {error}"))?;
+        let Head { session, spec } = head;
+        // The same results may lie in several folders.
+        if self.ids.contains_key(&session) {
+            return Ok(());
+        }
+        *self.experiments.entry(spec.experiment.clone()).or_insert(0) += 1;
+        if let Some(wanted) = wanted {
+            if spec.experiment == wanted {
+                let read = Session::from_line(line.as_bytes()).map_err(|e| e.to_string())?;
+                self.of_experiment.push(read);
+            }
+            if session.starts_with(&wanted.to_lowercase()) {
+                self.matching.insert(session.clone(), line.to_owned());
+            }
+        }
+        self.ids.insert(session, (spec.experiment, spec.game));
+        Ok(())
+    }
+
+    /// Why nothing was found, and what there is.
+    fn none(&self, wanted: &str) -> String {
+        if self.ids.is_empty() {
+            return self.nothing();
+        }
+        let place = &self.place;
+        let hexadecimal = wanted.chars().all(|letter| letter.is_ascii_hexdigit());
+        let mut parts = Vec::new();
+        if hexadecimal && wanted.len() <= WHOLE {
+            let wanted = wanted.to_lowercase();
+            let mut near: Vec<&String> = self.ids.keys().collect();
+            // Stable: ids that share as much stay in their order.
+            near.sort_by_key(|id| std::cmp::Reverse(shared(id, &wanted)));
+            parts.push(format!(
+                "the nearest are {}",
+                self.in_words(near.into_iter())
+            ));
+        }
+        let names = self.experiments.keys().map(String::as_str);
+        let near = nearest(wanted, names);
+        parts.push(format!("experiments there: {}", near.join(", ")));
+        format!(
+            "no session and no experiment \"{wanted}\" in {place}; {}",
+            parts.join("; ")
+        )
+    }
+
+    /// The first few ids, each with where it belongs.
+    fn in_words<'a>(&self, ids: impl Iterator<Item = &'a String>) -> String {
+        let digits = self.digits();
+        let named: Vec<String> = ids
+            .take(NAMED)
+            .map(|id| {
+                let start = &id[..digits.min(id.len())];
+                match self.ids.get(id) {
+                    Some((experiment, game)) => format!("{start} ({game} of {experiment})"),
+                    None => start.to_owned(),
+                }
+            })
+            .collect();
+        named.join(", ")
+    }
+}
+
+/// How many characters two ids have in common at their beginning.
+fn shared(one: &str, other: &str) -> usize {
+    let pairs = one.chars().zip(other.chars());
+    pairs.take_while(|(one, other)| one == other).count()
+}

@@ -1,0 +1,92 @@
+//! A finished session told for readers: who sat where, what was asked, answered and
+//! refused, what happened and how it ended. A pure function of the record; auctions
+//! have a log of their own, every other game is told by its events. Called by
+//! `agon show` and at the end of `agon play`.
+
+mod any_game;
+mod ending;
+mod english_auction;
+mod heading;
+mod notes;
+mod teller;
+mod turns;
+mod words;
+
+use agon_engine::record::StoredRecord;
+use agon_engine::{Seat, View};
+use serde_json::{Value, json};
+
+use teller::Teller;
+
+/// The game whose sessions are told as an auctioneer does.
+const ENGLISH_AUCTION: &str = "english_auction";
+
+/// What of a session is told.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Telling {
+    /// Only what this seat could see, and what its own player concluded.
+    pub seat: Option<Seat>,
+    /// Plans, strategies and tips as well.
+    pub plans: bool,
+    /// Beliefs, profiles and predictions as well.
+    pub beliefs: bool,
+    /// What was said in each refused answer as well.
+    pub said: bool,
+}
+
+/// The whole session as text, without a line break at the end. A seat that the
+/// session does not have is told nothing.
+pub fn tell(record: &StoredRecord, telling: Telling) -> String {
+    let mut teller = Teller::new(record, telling);
+    heading::tell(&mut teller);
+    if record.spec.game == ENGLISH_AUCTION {
+        english_auction::tell(&mut teller);
+    } else {
+        any_game::tell(&mut teller);
+        ending::tell(&mut teller);
+    }
+    teller.into_text()
+}
+
+/// How the session ended, alone: for an auction the personal reports.
+pub fn tell_end(record: &StoredRecord, telling: Telling) -> String {
+    let mut teller = Teller::new(record, telling);
+    if record.spec.game == ENGLISH_AUCTION {
+        english_auction::reports(&mut teller);
+    } else {
+        ending::tell(&mut teller);
+    }
+    teller.into_text()
+}
+
+/// What one seat could see, with its own moves and notes, for other programs.
+pub fn seat_as_json(record: &StoredRecord, seat: Seat) -> Value {
+    let view = View::new(seat, &record.events);
+    let events: Vec<_> = view.sights().map(|sight| sight.to_event()).collect();
+    let moves = record.moves.iter().filter(|made| made.seat == seat);
+    let moves: Vec<Value> = moves
+        .map(|made| {
+            json!({
+                "turn": made.turn,
+                "ask": made.ask,
+                "action": made.action,
+                "forfeited": made.forfeited,
+                "fouls": made.fouls,
+            })
+        })
+        .collect();
+    let notes: Vec<_> = record.notes.iter().filter(|n| n.seat == seat).collect();
+    json!({
+        "session": record.session,
+        "game": record.spec.game,
+        "seat": seat,
+        "player": record.spec.seats.get(seat),
+        "payoff": record.outcome.payoffs.get(seat),
+        "events": events,
+        "moves": moves,
+        "notes": notes,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,70 @@
+//! How a session of any game ended: payoffs, fouls and forfeits of each seat, scores
+//! and what is behind them. Computes nothing. Called by `story.rs`.
+
+use std::collections::BTreeMap;
+
+use agon_engine::FoulKind;
+use agon_engine::game::player_name;
+use comfy_table::{Table, presets};
+
+use super::teller::Teller;
+use super::words::number;
+
+/// Tells it.
+pub fn tell(teller: &mut Teller<'_>) {
+    let record = teller.record;
+    let outcome = &record.outcome;
+    teller.gap();
+    teller.line(0, "Outcome");
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    table.set_header(["seat", "player", "payoff", "fouls", "forfeits"]);
+    for seat in teller.seats() {
+        let payoff = outcome.payoffs.get(seat).copied().unwrap_or_default();
+        let forfeits = outcome.forfeits.get(seat).copied().unwrap_or_default();
+        table.add_row([
+            player_name(seat),
+            record.spec.seats[seat].name.clone(),
+            number(payoff),
+            fouls(outcome.fouls.get(seat)),
+            forfeits.to_string(),
+        ]);
+    }
+    for line in table.trim_fmt().lines() {
+        teller.line(1, line.trim_start());
+    }
+    // Measures are of the whole table, not of what one seat could see.
+    if teller.telling.seat.is_none() {
+        tell_measures(teller);
+    }
+}
+
+/// Scores and parts; series are for programs.
+pub fn tell_measures(teller: &mut Teller<'_>) {
+    let measures = &teller.record.measures;
+    for (what, numbers) in [("Scores", &measures.scores), ("Parts", &measures.parts)] {
+        if numbers.is_empty() {
+            continue;
+        }
+        let listed: Vec<String> = numbers
+            .iter()
+            .map(|(name, value)| format!("{name} {}", number(*value)))
+            .collect();
+        teller.line(1, format!("{what}: {}", listed.join(", ")));
+    }
+}
+
+/// Classes of fouls with their counts.
+fn fouls(fouls: Option<&BTreeMap<FoulKind, u32>>) -> String {
+    let counted = fouls.into_iter().flatten().map(|(kind, count)| {
+        let kind = serde_json::to_value(kind).unwrap_or_default();
+        let kind = kind.as_str().unwrap_or_default().replace('_', " ");
+        format!("{count} {kind}")
+    });
+    let counted: Vec<String> = counted.collect();
+    if counted.is_empty() {
+        "none".to_owned()
+    } else {
+        counted.join(", ")
+    }
+}

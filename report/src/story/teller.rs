@@ -1,0 +1,188 @@
+//! What telling any session needs: its record, what is wanted of it, names of seats,
+//! the replies behind refused answers, and the text so far. Called by the files that
+//! tell one part each.
+
+use std::collections::BTreeMap;
+use std::fmt::Display;
+
+use agon_engine::game::player_name;
+use agon_engine::record::{StoredMove, StoredRecord};
+use agon_engine::{Event, Foul, Seat};
+
+use super::Telling;
+use super::notes;
+use super::turns::{self, Turns};
+use super::words::one_line;
+
+/// Calls that are made for an answer to an ask, by their purpose.
+const ANSWERING: [&str; 2] = ["act", "bid"];
+
+/// Longest part of a refused reply that is shown.
+const LONGEST_REPLY: usize = 300;
+
+/// A session being told.
+pub struct Teller<'a> {
+    /// What is told.
+    pub record: &'a StoredRecord,
+    /// What of it.
+    pub telling: Telling,
+    /// Its turns, where they can be found.
+    pub turns: Option<Turns>,
+    /// Replies to the asks of each seat, in order, where every one can be told.
+    replies: BTreeMap<Seat, Vec<&'a str>>,
+    text: String,
+}
+
+impl<'a> Teller<'a> {
+    /// Nothing told yet.
+    pub fn new(record: &'a StoredRecord, telling: Telling) -> Self {
+        Self {
+            record,
+            telling,
+            turns: Turns::of(record),
+            replies: replies(record),
+            text: String::new(),
+        }
+    }
+
+    /// Adds a line, so many steps to the right.
+    pub fn line(&mut self, steps: usize, text: impl Display) {
+        let text = format!("{}{text}", "  ".repeat(steps));
+        self.text.push_str(text.trim_end());
+        self.text.push('\n');
+    }
+
+    /// Adds a blank line.
+    pub fn gap(&mut self) {
+        if !self.text.is_empty() && !self.text.ends_with("\n\n") {
+            self.text.push('\n');
+        }
+    }
+
+    /// The text.
+    pub fn into_text(self) -> String {
+        self.text.trim_end().to_owned()
+    }
+
+    /// Whether what concerns this seat alone is told.
+    pub fn shows(&self, seat: Seat) -> bool {
+        self.telling.seat.is_none_or(|only| only == seat)
+    }
+
+    /// A seat by its name in the game and its player's in the experiment; what sits
+    /// at other seats is nothing that a seat may know.
+    pub fn name(&self, seat: Seat) -> String {
+        if !self.shows(seat) {
+            return player_name(seat);
+        }
+        let player = self.record.spec.seats.get(seat);
+        let player = player.map_or("nobody", |player| &player.name);
+        format!("{} {player}", player_name(seat))
+    }
+
+    /// The seats that are told of.
+    pub fn seats(&self) -> Vec<Seat> {
+        let all = 0..self.record.spec.seats.len();
+        all.filter(|seat| self.shows(*seat)).collect()
+    }
+
+    /// The number of the last turn; 0 without one.
+    pub fn last_turn(&self) -> u32 {
+        self.record.moves.last().map_or(0, |made| made.turn)
+    }
+
+    /// The moves of a turn with their places among all moves.
+    pub fn moves_of(&self, turn: u32) -> Vec<(usize, &'a StoredMove)> {
+        let record = self.record;
+        let first = record.moves.partition_point(|made| made.turn < turn);
+        let moves = record.moves[first..].iter().enumerate();
+        moves
+            .take_while(|(_, made)| made.turn == turn)
+            .map(|(place, made)| (first + place, made))
+            .collect()
+    }
+
+    /// An answer as its player would say it.
+    pub fn answer(&self, place: usize, made: &StoredMove) -> String {
+        let forms = self.turns.as_ref().map(|turns| &turns.forms);
+        turns::said(forms.and_then(|forms| forms.get(place)), made)
+    }
+
+    /// The refused answers of a move.
+    pub fn tell_fouls(&mut self, steps: usize, place: usize, made: &StoredMove) {
+        let before = self.attempts_before(place, made.seat);
+        for (nth, foul) in made.fouls.iter().enumerate() {
+            let Foul { kind, reason } = foul;
+            let kind = serde_json::to_value(kind).unwrap_or_default();
+            let kind = kind.as_str().unwrap_or_default().replace('_', " ");
+            let name = self.name(made.seat);
+            self.line(
+                steps,
+                format!("{name}: refused, {kind}: {}", one_line(reason)),
+            );
+            let replies = self.replies.get(&made.seat);
+            let reply = replies.and_then(|replies| replies.get(before + nth));
+            if self.telling.said
+                && let Some(reply) = reply
+            {
+                let reply = quoted(reply);
+                self.line(steps + 1, format!("said: {reply}"));
+            }
+        }
+    }
+
+    /// Notes of a turn, as far as they are wanted.
+    pub fn tell_notes(&mut self, steps: usize, turns: impl Fn(u32) -> bool) {
+        for note in &self.record.notes {
+            if turns(note.turn) && self.shows(note.seat) {
+                notes::tell(self, steps, note);
+            }
+        }
+    }
+
+    /// The events of a kind.
+    pub fn events_of(&self, kind: &str) -> Option<&'a Event> {
+        self.record.events.iter().find(|event| event.kind == kind)
+    }
+
+    fn attempts_before(&self, place: usize, seat: Seat) -> usize {
+        let before = self.record.moves[..place].iter();
+        before.filter(|made| made.seat == seat).map(attempts).sum()
+    }
+}
+
+/// How many answers a move took.
+fn attempts(made: &StoredMove) -> usize {
+    made.fouls.len() + usize::from(!made.forfeited)
+}
+
+/// The replies to asks by seat. An agent that answers in several calls of one
+/// purpose is left out: nobody can tell which of them was refused.
+fn replies(record: &StoredRecord) -> BTreeMap<Seat, Vec<&str>> {
+    let mut found: BTreeMap<Seat, Vec<&str>> = BTreeMap::new();
+    for decision in &record.decisions {
+        if ANSWERING.contains(&decision.purpose.as_str()) {
+            found
+                .entry(decision.seat)
+                .or_default()
+                .push(&decision.reply);
+        }
+    }
+    let wanted = |seat: Seat| -> usize {
+        let moves = record.moves.iter();
+        moves.filter(|made| made.seat == seat).map(attempts).sum()
+    };
+    found.retain(|seat, replies| replies.len() == wanted(*seat));
+    found
+}
+
+fn quoted(reply: &str) -> String {
+    let reply = one_line(reply);
+    if reply.is_empty() {
+        return "(nothing)".to_owned();
+    }
+    let mut letters = reply.chars();
+    let shown: String = letters.by_ref().take(LONGEST_REPLY).collect();
+    let more = if letters.next().is_some() { " ..." } else { "" };
+    format!("{shown}{more}")
+}
