@@ -210,7 +210,7 @@ impl Dialogue {
 /// The schema of a reply: an object with the answer, and before it the reasons
 /// when they are wanted. Written out because the order of its fields is the order
 /// in which a model is made to write them.
-fn reply_schema(ask: &Ask, thinking: Thinking) -> String {
+pub fn reply_schema(ask: &Ask, thinking: Thinking) -> String {
     let kind = ask.kind;
     let answer = ask.form.schema();
     let (reason, also) = match thinking {

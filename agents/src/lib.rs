@@ -11,6 +11,7 @@
 pub mod agent;
 pub mod asking;
 pub mod auction;
+pub mod bdi;
 pub mod chain_of_thought;
 pub mod dialogue;
 pub mod direct;

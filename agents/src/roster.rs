@@ -5,6 +5,7 @@ use agon_engine::{PlayerSpec, Seat, SessionSpec};
 use serde_json::{Map, Value};
 
 use crate::agent::{Agent, AgentError};
+use crate::bdi::{self, Bdi};
 use crate::chain_of_thought::ChainOfThought;
 use crate::dialogue::Dialogue;
 use crate::direct::Direct;
@@ -63,7 +64,7 @@ pub const AGENTS: &[AgentInfo] = &[
         own_prompts: false,
         rehearsals: &["{}"],
         check: nothing_to_check,
-        build: |place| Box::new(Direct::new(place.dialogue())),
+        build: |seating| Box::new(Direct::new(seating.dialogue())),
     },
     AgentInfo {
         name: "chain_of_thought",
@@ -72,7 +73,20 @@ pub const AGENTS: &[AgentInfo] = &[
         own_prompts: false,
         rehearsals: &["{}"],
         check: nothing_to_check,
-        build: |place| Box::new(ChainOfThought::new(place.dialogue())),
+        build: |seating| Box::new(ChainOfThought::new(seating.dialogue())),
+    },
+    AgentInfo {
+        name: "bdi",
+        summary: "plans, bids, keeps its beliefs up to date and plans again, in auctions",
+        settings: bdi::SETTINGS,
+        own_prompts: true,
+        rehearsals: &[
+            "{}",
+            r#"{ "strategy": "static", "desire": "maximize_items", "tips": ["Wait."], "learn": true }"#,
+            r#"{ "strategy": "none", "reply": "text", "correct_beliefs": false, "learn": true }"#,
+        ],
+        check: bdi::check,
+        build: |seating| Box::new(Bdi::new(seating)),
     },
 ];
 

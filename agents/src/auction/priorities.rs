@@ -229,7 +229,7 @@ fn cut_off(reply: &Reply) -> bool {
 
 /// Whether a key means an item: its name but for case, blanks and marks around
 /// and between its words.
-fn same(item: &str, key: &str) -> bool {
+pub fn same(item: &str, key: &str) -> bool {
     let plain = |text: &str| -> String {
         let letters = text.chars().filter(|letter| letter.is_alphanumeric());
         letters.flat_map(char::to_lowercase).collect()

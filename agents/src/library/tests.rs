@@ -77,6 +77,11 @@ fn an_unknown_variable_is_found_before_play() {
     let (template, message) = failure(SYSTEM, "one\n{{ game.ruonds }}\n");
     assert_eq!(template, SYSTEM);
     assert!(message.starts_with("line 2: "), "{message}");
+    // Only asked for by a bidder without a plan, after a useless reply.
+    let own = "english_auction_bdi/v1/learn_again.j2";
+    let (template, message) = failure(own, "{{ reasons }}");
+    assert_eq!(template, "english_auction_bdi/v1");
+    assert!(message.contains(&format!("{own}: line 1")), "{message}");
     let (template, _) = failure("shared/refused.j2", "{{ reasons }}");
     assert_eq!(template, "shared/refused.j2");
 }

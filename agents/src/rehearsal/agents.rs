@@ -31,23 +31,24 @@ pub fn rehearse(library: &PromptLibrary, folder: &str, version: &str) -> Result<
         return Ok(());
     };
     for (at, settings) in agent.rehearsals.iter().enumerate() {
-        play(library, game, &player(agent, settings, version, at))?;
+        let played = play(library, game, &player(agent, settings, version, at));
+        played.map_err(|message| AgentError::Template {
+            template: format!("{folder}/{version}"),
+            message,
+        })?;
     }
     Ok(())
 }
 
 /// Plays a game with the player at every seat.
-fn play(library: &PromptLibrary, game: &str, player: &PlayerSpec) -> Result<(), AgentError> {
-    let wrong = |message: String| AgentError::Template {
-        template: format!("{game}, agent {}", player.name),
-        message,
-    };
-    let registration = registry::find(game).map_err(|error| wrong(error.to_string()))?;
-    let built = short_game(registration).map_err(|error| wrong(error.to_string()))?;
+fn play(library: &PromptLibrary, game: &str, player: &PlayerSpec) -> Result<(), String> {
+    let registration = registry::find(game).map_err(|error| error.to_string())?;
+    let built = short_game(registration).map_err(|error| error.to_string())?;
     let seats = built.seats();
     let mut agents = Vec::with_capacity(seats);
     for seat in 0..seats {
-        agents.push(roster::build_for(player, game, seat, library)?);
+        let agent = roster::build_for(player, game, seat, library);
+        agents.push(agent.map_err(|error| error.to_string())?);
     }
     let mind = Rehearser::default();
     let chance = Chance::seeded(LUCK);
@@ -60,14 +61,14 @@ fn play(library: &PromptLibrary, game: &str, player: &PlayerSpec) -> Result<(), 
             let events: Vec<_> = sights.map(|sight| sight.to_event()).collect();
             told[seat] += events.len();
             if !events.is_empty() {
-                done(agent.observe(&events, &mind)).map_err(wrong)?;
+                done(agent.observe(&events, &mind))?;
             }
         }
         let next = play.waiting().next().cloned();
         let Some(ask) = next else {
             return Ok(());
         };
-        asked_twice(&mut *agents[ask.seat], &ask, &mind).map_err(wrong)?;
+        asked_twice(&mut *agents[ask.seat], &ask, &mind)?;
         let action = Random.act(&ask, &play.view(ask.seat), &mut luck);
         play.answer(ask.seat, Ok(action));
     }

@@ -31,7 +31,7 @@ fn every_agent_plays_every_prompt_version() {
 fn what_does_not_exist_is_answered_with_what_does() {
     let game = "guess_two_thirds";
     let message = check(json!({ "model": "m", "agent": "clever" }), game).unwrap_err();
-    let expected = "player \"ann\": no agent \"clever\"; there are direct, chain_of_thought";
+    let expected = "player \"ann\": no agent \"clever\"; there are direct, chain_of_thought, bdi";
     assert_eq!(message, expected);
     let message = check(json!({ "model": "m", "prompt": "v6" }), game).unwrap_err();
     assert!(
@@ -46,6 +46,36 @@ fn what_does_not_exist_is_answered_with_what_does() {
     let message = check(json!({ "model": "m" }), "chess").unwrap_err();
     assert!(
         message.contains("no prompts for the game \"chess\""),
+        "{message}"
+    );
+}
+
+#[test]
+fn settings_of_one_agent_are_refused_for_others() {
+    let message = check(json!({ "model": "m", "strategy": "none" }), "el_farol").unwrap_err();
+    assert!(message.contains("no setting \"strategy\""), "{message}");
+    assert!(message.contains("setting of the agent bdi"), "{message}");
+}
+
+#[test]
+fn an_agent_with_words_of_its_own_plays_the_games_it_has_words_for() {
+    let bdi = |more: Value| {
+        let mut settings = json!({ "model": "m", "agent": "bdi" });
+        settings
+            .as_object_mut()
+            .unwrap()
+            .extend(more.as_object().unwrap().clone());
+        settings
+    };
+    assert_eq!(check(bdi(json!({})), "english_auction"), Ok(()));
+    let message = check(bdi(json!({})), "pirate").unwrap_err();
+    assert!(
+        message.ends_with("game \"pirate\" with the agent \"bdi\""),
+        "{message}"
+    );
+    let message = check(bdi(json!({ "prompt": "v9" })), "english_auction").unwrap_err();
+    assert!(
+        message.contains("prompt version for english_auction_bdi"),
         "{message}"
     );
 }

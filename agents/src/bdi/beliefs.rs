@@ -1,0 +1,302 @@
+//! What a bidder believes about the auction, and how far it is right: budget,
+//! profits and winning bids (arXiv 2310.05746, sections 3.2 and 4.2), checked
+//! against the seat's own picture. A bidder that a belief leaves out counts as one
+//! that has won nothing.
+
+use std::collections::BTreeMap;
+
+use agon_engine::game::player_name;
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::auction::Picture;
+use crate::auction::amounts::amount_of;
+use crate::auction::priorities::same;
+use crate::mind::Reply;
+use crate::reading::{embedded, said};
+
+/// How an auction stands for one bidder.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct Status {
+    /// What the bidder itself has left.
+    pub remaining_budget: Option<i64>,
+    /// Everybody's profit so far, by name.
+    pub total_profits: BTreeMap<String, i64>,
+    /// What everybody has won, by name: item to price.
+    pub winning_bids: BTreeMap<String, BTreeMap<String, i64>>,
+}
+
+/// Something wrong with a belief.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Mistake {
+    /// In which try, from 1.
+    #[serde(rename = "try")]
+    pub try_number: u32,
+    /// What it is about.
+    pub kind: Kind,
+    /// Whether it is about the bidder itself.
+    pub about: About,
+    /// One sentence to the bidder: what it said and what is true.
+    pub detail: String,
+}
+
+/// Kinds of mistakes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// The belief could not be read.
+    Shape,
+    /// The own budget.
+    Budget,
+    /// A profit.
+    Profit,
+    /// What was won, and at which price.
+    Wins,
+}
+
+/// Whom a mistake is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum About {
+    /// The bidder itself.
+    #[serde(rename = "self")]
+    Myself,
+    /// Another bidder.
+    Others,
+}
+
+/// Fields of a belief, in the order in which they are asked for.
+const FIELDS: [&str; 3] = ["remaining_budget", "total_profits", "winning_bids"];
+
+impl Status {
+    /// How the auction really stands, as far as the seat may know.
+    pub fn truth(picture: &Picture) -> Self {
+        let standings = picture.standings.iter();
+        let profit = |one: &crate::auction::Standing| (one.name.clone(), one.profit);
+        let won =
+            |one: &crate::auction::Standing| (one.name.clone(), one.won.iter().cloned().collect());
+        Self {
+            remaining_budget: Some(picture.budget),
+            total_profits: standings.clone().map(profit).collect(),
+            winning_bids: standings.map(won).collect(),
+        }
+    }
+
+    /// How many facts a belief states: the budget, and a profit and a list of wins
+    /// of each bidder.
+    pub fn facts(picture: &Picture) -> usize {
+        1 + 2 * picture.players
+    }
+
+    /// Reads a belief from a reply.
+    ///
+    /// # Errors
+    /// What is wrong with its shape, and what would be right.
+    pub fn read(reply: &Reply, picture: &Picture) -> Result<Self, String> {
+        let text = said(reply);
+        let values = embedded::values(text);
+        let found = values.iter().rev().find_map(object_with_fields);
+        let Some(map) = found else {
+            let fields = FIELDS.join("\", \"");
+            return Err(match &*reply.finish_reason {
+                _ if text.is_empty() => format!("the reply was empty, without \"{fields}\""),
+                "length" => format!("the reply was cut off before its JSON with \"{fields}\""),
+                _ => format!("no JSON object with the fields \"{fields}\" was found"),
+            });
+        };
+        let field = |name: &str| {
+            map.iter()
+                .find(|(key, _)| same(key, name))
+                .map(|(_, value)| value)
+                .ok_or_else(|| format!("the field \"{name}\" is missing"))
+        };
+        let budget = field(FIELDS[0])?;
+        let remaining_budget = amount_of(budget);
+        if remaining_budget.is_none() {
+            return Err(format!(
+                "remaining_budget is {budget}, but must be a whole number"
+            ));
+        }
+        Ok(Self {
+            remaining_budget,
+            total_profits: profits(field(FIELDS[1])?, picture)?,
+            winning_bids: wins(field(FIELDS[2])?, picture)?,
+        })
+    }
+
+    /// What is wrong with a belief.
+    pub fn mistakes(&self, truth: &Self, me: &str, try_number: u32) -> Vec<Mistake> {
+        let mut mistakes = Vec::new();
+        let mut wrong = |kind, name: &str, detail| {
+            let about = if name == me {
+                About::Myself
+            } else {
+                About::Others
+            };
+            mistakes.push(Mistake {
+                try_number,
+                kind,
+                about,
+                detail,
+            });
+        };
+        if let (Some(believed), Some(true_budget)) = (self.remaining_budget, truth.remaining_budget)
+            && believed != true_budget
+        {
+            let detail = format!("remaining_budget is {true_budget}, not {believed}");
+            wrong(Kind::Budget, me, detail);
+        }
+        for (name, profit) in &truth.total_profits {
+            let believed = self.total_profits.get(name).copied().unwrap_or(0);
+            if believed != *profit {
+                let detail = format!("the total profit of {name} is {profit}, not {believed}");
+                wrong(Kind::Profit, name, detail);
+            }
+        }
+        let nothing = BTreeMap::new();
+        for (name, won) in &truth.winning_bids {
+            let believed = self.winning_bids.get(name).unwrap_or(&nothing);
+            if believed != won {
+                let (won, believed) = (listed(won), listed(believed));
+                let detail = format!("the winning bids of {name} are {won}, not {believed}");
+                wrong(Kind::Wins, name, detail);
+            }
+        }
+        mistakes
+    }
+}
+
+/// The schema of a belief, its summary first.
+pub fn schema(picture: &Picture) -> String {
+    let names: Vec<String> = (0..picture.players)
+        .map(|seat| Value::from(player_name(seat)).to_string())
+        .collect();
+    let each = |of: &str| -> String {
+        let fields: Vec<String> = names.iter().map(|name| format!("{name}:{of}")).collect();
+        let (fields, names) = (fields.join(","), names.join(","));
+        format!(
+            r#"{{"type":"object","properties":{{{fields}}},"required":[{names}],"additionalProperties":false}}"#
+        )
+    };
+    let sold = picture.past().iter();
+    let sold: Vec<String> = sold
+        .map(|item| Value::from(&*item.name).to_string())
+        .collect();
+    let sold = sold.join(",");
+    let profits = each(r#"{"type":"integer"}"#);
+    let row = format!(
+        r#"{{"type":"object","properties":{{"item":{{"type":"string","enum":[{sold}]}},"bid":{{"type":"integer"}}}},"required":["item","bid"],"additionalProperties":false}}"#
+    );
+    let wins = each(&format!(r#"{{"type":"array","items":{row}}}"#));
+    format!(
+        r#"{{"type":"object","properties":{{"summary":{{"type":"string"}},"remaining_budget":{{"type":"integer"}},"total_profits":{profits},"winning_bids":{wins}}},"required":["summary","remaining_budget","total_profits","winning_bids"],"additionalProperties":false}}"#
+    )
+}
+
+/// The object with at least one field of a belief: the value, or inside it.
+fn object_with_fields(value: &Value) -> Option<&Map<String, Value>> {
+    match value {
+        Value::Object(map) => {
+            let named = |key: &String| FIELDS.iter().any(|field| same(key, field));
+            if map.keys().any(named) {
+                return Some(map);
+            }
+            map.values().rev().find_map(object_with_fields)
+        }
+        Value::Array(items) => items.iter().rev().find_map(object_with_fields),
+        _ => None,
+    }
+}
+
+fn profits(value: &Value, picture: &Picture) -> Result<BTreeMap<String, i64>, String> {
+    let map = value
+        .as_object()
+        .ok_or("total_profits must be an object with a whole number per bidder")?;
+    let mut profits = BTreeMap::new();
+    for (key, value) in map {
+        let name = bidder(key, picture)?;
+        let profit = amount_of(value).ok_or_else(|| {
+            format!("the total profit of {name} is {value}, but must be a whole number")
+        })?;
+        profits.insert(name, profit);
+    }
+    Ok(profits)
+}
+
+fn wins(
+    value: &Value,
+    picture: &Picture,
+) -> Result<BTreeMap<String, BTreeMap<String, i64>>, String> {
+    let map = value
+        .as_object()
+        .ok_or("winning_bids must be an object with the items won per bidder")?;
+    let mut wins = BTreeMap::new();
+    for (key, value) in map {
+        let name = bidder(key, picture)?;
+        let won = won(value, picture).ok_or_else(|| {
+            format!("the winning bids of {name} must be its items with a whole number each")
+        })?;
+        wins.insert(name, won);
+    }
+    Ok(wins)
+}
+
+/// Items with their bids: an object, a list of objects with an item each, or
+/// nothing at all.
+fn won(value: &Value, picture: &Picture) -> Option<BTreeMap<String, i64>> {
+    let mut won = BTreeMap::new();
+    match value {
+        Value::Null => {}
+        Value::Object(map) => {
+            for (item, bid) in map {
+                won.insert(item_name(item, picture), amount_of(bid)?);
+            }
+        }
+        Value::Array(rows) => {
+            for row in rows {
+                let row = row.as_object()?;
+                let field = |names: &[&str]| names.iter().find_map(|name| row.get(*name));
+                let item = field(&["item", "name", "item_name"]).and_then(Value::as_str);
+                match (item, field(&["bid", "price", "winning_bid", "amount"])) {
+                    (Some(item), Some(bid)) => {
+                        won.insert(item_name(item, picture), amount_of(bid)?);
+                    }
+                    _ => {
+                        for (item, bid) in row {
+                            won.insert(item_name(item, picture), amount_of(bid)?);
+                        }
+                    }
+                }
+            }
+        }
+        _ => return None,
+    }
+    Some(won)
+}
+
+/// The bidder that a key names.
+fn bidder(key: &str, picture: &Picture) -> Result<String, String> {
+    let names = picture.names();
+    let found = names.iter().find(|name| same(name, key));
+    found.cloned().ok_or_else(|| {
+        let names = names.join(", ");
+        format!("there is no bidder \"{key}\"; the bidders are {names}")
+    })
+}
+
+/// The item that a key names; a name of no item stays as it is, and is wrong.
+fn item_name(key: &str, picture: &Picture) -> String {
+    let found = picture.items.iter().find(|item| same(&item.name, key));
+    found.map_or_else(|| key.to_owned(), |item| item.name.clone())
+}
+
+fn listed(won: &BTreeMap<String, i64>) -> String {
+    if won.is_empty() {
+        return "none".to_owned();
+    }
+    let rows: Vec<String> = won
+        .iter()
+        .map(|(item, bid)| format!("{item} at {bid}"))
+        .collect();
+    rows.join(" and ")
+}
