@@ -12,3 +12,6 @@ pub mod priorities;
 pub use bids::{BidReading, read_bid};
 pub use picture::{Happened, Item, Outcome, Picture, Round, Standing};
 pub use priorities::{Priorities, priorities_schema, read_priorities};
+
+#[cfg(test)]
+mod tests;

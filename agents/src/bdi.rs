@@ -23,7 +23,7 @@ use crate::roster::Seating;
 use crate::settings::ReplyStyle;
 use crate::templates::Templates;
 
-mod beliefs;
+pub(crate) mod beliefs;
 mod options;
 mod tips;
 mod words;

@@ -98,9 +98,9 @@ fn line_in_digits(line: &str, out: &mut String) {
 /// How many words may belong to one amount: up to the first that ends in a mark.
 fn run_length(words: &[&str], bare: &[&str]) -> usize {
     let ends = |(word, bare): (&&str, &&str)| trailing(word) > 0 || bare.is_empty();
-    let pairs = words.iter().zip(bare.iter());
+    let pairs = words.iter().zip(bare.iter()).take(MOST_WORDS);
     let end = pairs.map(ends).position(|ends| ends);
-    end.map_or(words.len(), |end| end + 1)
+    end.map_or(words.len().min(MOST_WORDS), |end| end + 1)
 }
 
 fn leading(word: &str) -> usize {
@@ -110,6 +110,9 @@ fn leading(word: &str) -> usize {
 fn trailing(word: &str) -> usize {
     word.trim_start_matches(MARKS).len() - trimmed(word).len()
 }
+
+/// Words of the longest amount that is read; keeps reading linear.
+const MOST_WORDS: usize = 12;
 
 /// Marks that stand around words.
 const MARKS: &[char] = &[

@@ -2,6 +2,8 @@
 //! text, or words ("I bid $1,200!", "I'm out!"). What names two different bids is
 //! a foul. Ranges are checked by the game; what it would say is noted here.
 
+use std::borrow::Cow;
+
 use agon_engine::{Action, Ask, Foul, FoulKind};
 use serde_json::{Map, Value, json};
 
@@ -137,7 +139,7 @@ pub fn read_bid(ask: &Ask, reply: &Reply) -> BidReading {
     let read = if cut {
         Err(reading::no_reply(ask, &reply.finish_reason))
     } else {
-        prose::read(ask, &with_plain_sayings(&in_digits(text)))
+        prose::read(ask, &with_plain_sayings(&in_digits(&outside(text))))
     };
     let said = match &read {
         Ok(Action::Integer(amount)) => Value::from(*amount),
@@ -145,6 +147,18 @@ pub fn read_bid(ask: &Ask, reply: &Reply) -> BidReading {
         _ => Value::Null,
     };
     BidReading { said, read }
+}
+
+/// A text without the objects in it: a number in an object that names no bid is
+/// none (an estimate, a priority).
+fn outside(text: &str) -> Cow<'_, str> {
+    let whole = embedded::values(text).iter().any(Value::is_object);
+    match (text.find('{'), text.rfind('}')) {
+        (Some(start), Some(end)) if whole && start < end => {
+            Cow::Owned(format!("{}\n{}", &text[..start], &text[end + 1..]))
+        }
+        _ => Cow::Borrowed(text),
+    }
 }
 
 /// What a value says, when it holds a field for a bid.

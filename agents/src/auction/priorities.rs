@@ -45,9 +45,12 @@ pub fn read_priorities(
     let values = embedded::values(text);
     let mut best: Option<Map<String, Value>> = None;
     for value in &values {
-        let list = list_in(value, wanted);
+        let mut lists = lists_in(value, wanted);
+        if lists.windows(2).any(|pair| pair[0] != pair[1]) {
+            return Err("the reply holds more than one list of priorities; give one".to_owned());
+        }
         // Models restate an example first and answer last.
-        best = list.filter(|list| !list.is_empty()).or(best);
+        best = lists.pop().or(best);
     }
     let strategy = strategy(text, &values);
     let past_of = |list: &Map<String, Value>| {
@@ -93,18 +96,17 @@ pub fn priorities_schema(wanted: &[&str]) -> String {
     )
 }
 
-/// The list of priorities in a value: an object with names of items as keys,
-/// itself or inside, or a list of objects that name an item each.
-fn list_in(value: &Value, wanted: &[&str]) -> Option<Map<String, Value>> {
+/// The lists of priorities in a value: objects with names of items as keys, itself
+/// or inside, and lists of objects that name an item each.
+fn lists_in(value: &Value, wanted: &[&str]) -> Vec<Map<String, Value>> {
     match value {
         Value::Object(map) => {
             let named = |key: &String| wanted.iter().any(|item| same(item, key));
             if map.keys().any(named) {
-                return Some(map.clone());
+                return vec![map.clone()];
             }
-            // The last one: a plan may show the old list before the new.
-            let mut inside = map.values().rev();
-            inside.find_map(|inner| list_in(inner, wanted))
+            let inside = map.values().flat_map(|inner| lists_in(inner, wanted));
+            inside.collect()
         }
         Value::Array(rows) => {
             let mut list = Map::new();
@@ -113,12 +115,15 @@ fn list_in(value: &Value, wanted: &[&str]) -> Option<Map<String, Value>> {
                     Some((name, priority)) => {
                         list.insert(name.to_owned(), priority.clone());
                     }
-                    None => list.extend(list_in(row, wanted).unwrap_or_default()),
+                    None => list.extend(lists_in(row, wanted).into_iter().flatten()),
                 }
             }
-            Some(list)
+            let found = list
+                .keys()
+                .any(|key| wanted.iter().any(|item| same(item, key)));
+            if found { vec![list] } else { Vec::new() }
         }
-        _ => None,
+        _ => Vec::new(),
     }
 }
 
@@ -173,7 +178,8 @@ fn priority(value: &Value) -> Option<i64> {
         Value::String(text) => only_amount(text).or_else(|| {
             let (first, rest) = text.trim().split_at_checked(1)?;
             let ends = rest.starts_with([' ', '-', ':', '(', ',']);
-            first.parse().ok().filter(|_| ends)
+            let only = !rest.contains(|letter: char| letter.is_numeric());
+            first.parse().ok().filter(|_| ends && only)
         })?,
         _ => return None,
     };
