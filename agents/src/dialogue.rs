@@ -177,7 +177,7 @@ impl Dialogue {
     /// A reply that did not keep to the form it was asked for is worth a note:
     /// how often that happens is a property of the model.
     fn note_reading(&mut self, reading: &Reading) {
-        if self.reply == ReplyStyle::Text || reading.is_clean() {
+        if self.reply != ReplyStyle::Structured || reading.is_clean() {
             return;
         }
         let repairs: Vec<&str> = reading.repairs.iter().map(|repair| repair.name()).collect();
@@ -200,7 +200,7 @@ impl Dialogue {
         let reminder = self.narrator.recall(&open.ask, counted.is_some())?;
         let answer = counted.map(|action| match self.reply {
             ReplyStyle::Structured => structured(open.ask.kind, &open.ask.form, &action),
-            ReplyStyle::Text => in_words(&open.ask.form, &action),
+            ReplyStyle::Text | ReplyStyle::Typed => in_words(&open.ask.form, &action),
         });
         self.memory.close(reminder, answer);
         Ok(())

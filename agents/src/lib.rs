@@ -19,6 +19,7 @@ pub mod library;
 pub mod memory;
 pub mod mind;
 pub mod narrator;
+pub mod person;
 pub mod reading;
 mod rehearsal;
 pub mod roster;

@@ -94,10 +94,10 @@ fn settings(version: &str, seat: usize) -> PlayerSettings {
         prompt: version.to_owned(),
         persona,
         memory_tokens: crate::settings::DEFAULT_MEMORY_TOKENS,
-        reply: if seat.is_multiple_of(2) {
-            ReplyStyle::Structured
-        } else {
-            ReplyStyle::Text
+        reply: match seat % 3 {
+            0 => ReplyStyle::Structured,
+            1 => ReplyStyle::Text,
+            _ => ReplyStyle::Typed,
         },
         own: serde_json::Map::new(),
     }

@@ -10,7 +10,8 @@ use crate::chain_of_thought::ChainOfThought;
 use crate::dialogue::Dialogue;
 use crate::direct::Direct;
 use crate::library::PromptLibrary;
-use crate::settings::{PlayerSettings, unknown};
+use crate::person::{self, Person, StandIn};
+use crate::settings::{PlayerSettings, ReplyStyle, unknown};
 use crate::templates;
 
 /// How one kind of agent is known and built.
@@ -32,7 +33,6 @@ pub struct AgentInfo {
 }
 
 /// Where an agent is to sit.
-#[derive(Debug)]
 pub struct Seating<'a> {
     /// Its settings, checked.
     pub settings: &'a PlayerSettings,
@@ -42,6 +42,8 @@ pub struct Seating<'a> {
     pub seat: Seat,
     /// The templates.
     pub library: &'a PromptLibrary,
+    /// Who answers for a person that takes too long, if anybody.
+    pub stand_in: Option<StandIn>,
 }
 
 impl Seating<'_> {
@@ -88,6 +90,26 @@ pub const AGENTS: &[AgentInfo] = &[
         check: bdi::check,
         build: |seating| Box::new(Bdi::new(seating)),
     },
+    AgentInfo {
+        name: "person",
+        summary: "tells a person at a door what there is to know, and takes the answer",
+        settings: &[person::STAND_IN],
+        own_prompts: false,
+        rehearsals: &["{}"],
+        check: person::check,
+        build: |place| {
+            let settings = PlayerSettings {
+                reply: ReplyStyle::Typed,
+                ..place.settings.clone()
+            };
+            let typed = Seating {
+                settings: &settings,
+                stand_in: None,
+                ..place
+            };
+            Box::new(Person::new(typed.dialogue(), place.stand_in))
+        },
+    },
 ];
 
 /// Builds the agent of a model player for one seat of a session.
@@ -100,10 +122,23 @@ pub fn build(
     seat: Seat,
     library: &PromptLibrary,
 ) -> Result<Box<dyn Agent>, AgentError> {
-    build_for(player, &session.game, seat, library)
+    let (settings, agent) = read(player, &session.game, library)?;
+    let stand_in = StandIn::of(&settings.own, session, seat);
+    let stand_in = stand_in.map_err(|message| AgentError::Settings {
+        player: player.name.clone(),
+        message,
+    })?;
+    Ok((agent.build)(Seating {
+        settings: &settings,
+        game: &session.game,
+        seat,
+        library,
+        stand_in,
+    }))
 }
 
-/// Builds the agent of a model player for one seat of a game.
+/// Builds the agent of a model player for one seat of a game, to try templates out:
+/// nobody stands in for it.
 pub(crate) fn build_for(
     player: &PlayerSpec,
     game: &str,
@@ -116,6 +151,7 @@ pub(crate) fn build_for(
         game,
         seat,
         library,
+        stand_in: None,
     }))
 }
 

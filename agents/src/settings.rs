@@ -93,6 +93,9 @@ pub enum ReplyStyle {
     Structured,
     /// In words.
     Text,
+    /// As a person types it: nothing is demanded, and the form goes along for whoever
+    /// helps with the typing.
+    Typed,
 }
 
 impl ReplyStyle {
@@ -101,6 +104,7 @@ impl ReplyStyle {
         match self {
             Self::Structured => "structured",
             Self::Text => "text",
+            Self::Typed => "typed",
         }
     }
 }

@@ -18,7 +18,7 @@ use table::{Game, as_json, player};
 
 const VERSIONS: [&str; 5] = ["v1", "v2", "v3", "v4", "v5"];
 
-const AGENTS: [&str; 2] = ["direct", "chain_of_thought"];
+const AGENTS: [&str; 3] = ["direct", "chain_of_thought", "person"];
 
 /// A small game of every kind, and one of every mode that changes what is told.
 fn games(seed: u64, forfeit: usize) -> Vec<Game> {

@@ -5,8 +5,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    check, completions, coordinator, experiments, games, gateway, plan, presets, replay, run, show,
-    sim_llm, verify, worker,
+    check, completions, coordinator, experiments, games, gateway, plan, play, presets, replay, run,
+    show, sim_llm, verify, worker,
 };
 use crate::failure::EXIT_CODES;
 use crate::role::LogArguments;
@@ -34,6 +34,8 @@ pub struct Cli {
 pub(crate) enum Command {
     /// Run an experiment and print its results; go on where it stopped before
     Run(run::Run),
+    /// Sit down at a game yourself, in this terminal; leave and come back as you like
+    Play(play::Play),
     /// Check an experiment file and say everything that is wrong with it
     Check(check::Check),
     /// Say what an experiment would take: sessions, decisions, tokens, dollars

@@ -8,6 +8,7 @@ pub mod experiments;
 pub mod games;
 pub mod gateway;
 pub mod plan;
+pub mod play;
 pub mod presets;
 pub mod replay;
 pub mod run;
@@ -18,6 +19,8 @@ pub mod worker;
 
 mod experiment_arguments;
 
+pub(crate) use experiment_arguments::CheckedExperiment;
+
 use crate::args::{Cli, Command};
 use crate::failure::Failure;
 
@@ -26,6 +29,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
     let log = cli.log;
     match cli.command {
         Command::Run(arguments) => run::run(&arguments, &log),
+        Command::Play(arguments) => play::run(&arguments, &log),
         Command::Check(arguments) => check::run(&arguments),
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Presets(arguments) => presets::run(&arguments),

@@ -48,15 +48,18 @@ pub fn tell(record: &StoredRecord, telling: Telling) -> String {
     teller.into_text()
 }
 
-/// How the session ended, alone: for an auction the personal reports.
-pub fn tell_end(record: &StoredRecord, telling: Telling) -> String {
-    let mut teller = Teller::new(record, telling);
-    if record.spec.game == ENGLISH_AUCTION {
-        english_auction::reports(&mut teller);
+/// The last item or turn, and how the session ended: for an auction the personal
+/// reports.
+pub fn tell_last(record: &StoredRecord, telling: Telling) -> String {
+    let whole = tell(record, telling);
+    let parts: Vec<&str> = whole.split("\n\n").collect();
+    // Without a seat an auction's measures are a part of their own.
+    let ending = if record.spec.game == ENGLISH_AUCTION && telling.seat.is_none() {
+        3
     } else {
-        ending::tell(&mut teller);
-    }
-    teller.into_text()
+        2
+    };
+    parts[parts.len().saturating_sub(ending)..].join("\n\n")
 }
 
 /// What one seat could see, with its own moves and notes, for other programs.

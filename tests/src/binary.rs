@@ -1,7 +1,7 @@
 //! Real processes of the `agon` binary: commands that end, and roles that run
 //! until they are stopped or killed.
 
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 
@@ -192,6 +192,32 @@ impl Role {
         let mut line = String::new();
         self.out.read_line(&mut line).expect("a readable pipe");
         line
+    }
+
+    /// Types a line on its standard input, which must be a pipe.
+    ///
+    /// # Panics
+    /// It is none, or the process has ended.
+    pub fn say(&mut self, line: &str) {
+        let pipe = self.child.stdin.as_mut().expect("a pipe");
+        writeln!(pipe, "{line}").expect("a process that reads");
+    }
+
+    /// Its next line with these words; everything before it is passed over.
+    ///
+    /// # Panics
+    /// It ends without one.
+    pub fn line_with(&mut self, words: &str) -> String {
+        loop {
+            let line = self.line();
+            if line.contains(words) {
+                return line;
+            }
+            if line.is_empty() {
+                let (code, err) = self.end();
+                panic!("`agon {}` never said {words}; {code:?}: {err}", self.name);
+            }
+        }
     }
 
     /// Its process id.

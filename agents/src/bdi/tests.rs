@@ -539,6 +539,7 @@ fn long_sales_are_told_from_their_end_within_the_bound() {
         game: "english_auction",
         seat: 0,
         library: &PromptLibrary::builtin(),
+        stand_in: None,
     });
     agent.picture.players = 2;
     agent.picture.items = vec![Item {

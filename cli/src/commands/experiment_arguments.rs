@@ -25,30 +25,30 @@ pub struct ExperimentArguments {
     /// An experiment file (TOML), or the name of a preset such as
     /// gamma-bench/leaderboard
     #[arg(value_name = "EXPERIMENT")]
-    experiment: String,
+    pub(super) experiment: String,
     /// Put this model in the place of the player `subject`: a model of the
     /// configuration, PROVIDER/MODEL such as openai/gpt-4o, or sim
     #[arg(long, value_name = "MODEL")]
-    model: Option<String>,
+    pub(super) model: Option<String>,
     /// Put a model in the place of any player
     #[arg(long = "player", value_name = "NAME=MODEL", value_parser = pair)]
-    players: Vec<(String, String)>,
+    pub(super) players: Vec<(String, String)>,
     /// Name of the experiment and of its results; by default that of the file,
     /// followed by the models that were put in
     #[arg(long, value_name = "NAME")]
-    name: Option<String>,
+    pub(super) name: Option<String>,
     /// Set any value, such as params.rounds=5 or players.subject.temperature=0
     #[arg(long, value_name = "PATH=VALUE")]
-    set: Vec<String>,
+    pub(super) set: Vec<String>,
     /// Play every setting this often
     #[arg(long, value_name = "N")]
-    repeats: Option<u32>,
+    pub(super) repeats: Option<u32>,
     /// Seed of all chance
     #[arg(long, value_name = "N")]
-    seed: Option<u64>,
+    pub(super) seed: Option<u64>,
     /// Use the prompt templates in this folder in place of built-in ones
     #[arg(long, value_name = "DIR")]
-    templates: Option<PathBuf>,
+    pub(super) templates: Option<PathBuf>,
 }
 
 /// An experiment that was found good.
@@ -256,7 +256,7 @@ fn place_of(document: &ExperimentDocument, player: &PlayerSpec, message: &str) -
     at.key(setting.as_str())
 }
 
-fn pair(text: &str) -> Result<(String, String), String> {
+pub(super) fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, model)) if !name.is_empty() && !model.is_empty() => {
             Ok((name.to_owned(), model.to_owned()))

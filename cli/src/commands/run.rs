@@ -10,14 +10,13 @@ use agon_coordinator::experiment::plan;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{
-    GetGatewayStatusRequest, GetGatewayStatusResponse, ResumeExperimentRequest,
-    RetrySessionsRequest, SubmitExperimentRequest, SubmitExperimentResponse,
+    GetGatewayStatusRequest, GetGatewayStatusResponse, SubmitExperimentResponse,
     WatchExperimentRequest, WatchExperimentResponse,
 };
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::server::channel;
+use agon_service_kit::status;
 use agon_service_kit::tasks::shutdown_signal;
-use agon_service_kit::{status, telemetry};
 use agon_worker::{Transport, transport};
 use tonic::Status;
 use tracing::Instrument as _;
@@ -25,6 +24,7 @@ use tracing::Instrument as _;
 use super::experiment_arguments::{CheckedExperiment, ExperimentArguments};
 use crate::embedded::{self, Cluster};
 use crate::failure::{Failure, INTERRUPTED};
+use crate::handing_in::hand_in;
 use crate::model_config::ModelArguments;
 use crate::output;
 use crate::pausing;
@@ -187,7 +187,8 @@ async fn follow(
     gateway: Option<Transport>,
 ) -> Result<End, Failure> {
     let mut client = results::experiment_client(experiments);
-    let submitted = submit(arguments, &mut client, checked).await?;
+    let submitted = hand_in(&mut client, checked).await;
+    let submitted = submitted.map_err(|refusal| lost(arguments, &refusal))?;
     let SubmitExperimentResponse {
         experiment_id,
         sessions,
@@ -315,42 +316,6 @@ impl Watch {
 /// still finish with what they have.
 fn is_paused(state: &WatchExperimentResponse) -> bool {
     !state.paused.is_empty() && state.running == 0
-}
-
-/// Submits, and gives another chance to what an earlier run set aside or paused
-/// at: a budget that is still spent pauses again without a call.
-async fn submit(
-    arguments: &Run,
-    client: &mut ExperimentServiceClient<Transport>,
-    checked: &CheckedExperiment,
-) -> Result<SubmitExperimentResponse, Failure> {
-    let request = SubmitExperimentRequest {
-        document: checked.document.to_json().into(),
-        templates: checked.templates.clone().into_iter().collect(),
-        traceparent: telemetry::current_traceparent().unwrap_or_default(),
-    };
-    let submitted = client
-        .submit_experiment(request)
-        .await
-        .map_err(|refusal| lost(arguments, &refusal))?;
-    let submitted = submitted.into_inner();
-    let again = RetrySessionsRequest {
-        experiment_id: submitted.experiment_id.clone(),
-        session_ids: Vec::new(),
-    };
-    client
-        .retry_sessions(again)
-        .await
-        .map_err(|refusal| lost(arguments, &refusal))?;
-    let resume = ResumeExperimentRequest {
-        experiment_id: submitted.experiment_id.clone(),
-        budget_nanodollars: None,
-    };
-    client
-        .resume_experiment(resume)
-        .await
-        .map_err(|refusal| lost(arguments, &refusal))?;
-    Ok(submitted)
 }
 
 /// Writes what is done, and says what was spent and how to go on.

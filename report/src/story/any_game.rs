@@ -59,7 +59,8 @@ fn moves(teller: &mut Teller<'_>, turn: u32) {
         if made.forfeited {
             teller.line(1, format!("{name}: {ask} forfeited"));
         } else {
-            teller.line(1, format!("{name}: {ask} {answer}"));
+            let who = teller.stood_in(place, made);
+            teller.line(1, format!("{name}: {ask} {answer}{who}"));
         }
     }
 }

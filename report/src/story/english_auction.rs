@@ -38,7 +38,7 @@ pub fn tell(teller: &mut Teller<'_>) {
 }
 
 /// The personal reports; for the reader of everything the measures as well.
-pub fn reports(teller: &mut Teller<'_>) {
+fn reports(teller: &mut Teller<'_>) {
     teller.gap();
     teller.line(0, "Personal reports");
     for seat in teller.seats() {
@@ -165,7 +165,12 @@ fn bid_round(teller: &mut Teller<'_>, event: &Event, turn: u32) {
                 None => "withdraws".to_owned(),
             }
         };
-        teller.line(2, format!("{name}: {what}"));
+        let who = if teller.shows(made.seat) {
+            teller.stood_in(place, made)
+        } else {
+            String::new()
+        };
+        teller.line(2, format!("{name}: {what}{who}"));
     }
     let tied = event
         .get("tied")

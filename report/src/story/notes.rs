@@ -105,10 +105,14 @@ fn tips(body: &Value) -> Vec<String> {
 fn belief(body: &Value) -> Vec<String> {
     let checked = body["checked"].as_u64().unwrap_or(0);
     let wrong = body["wrong"].as_u64().unwrap_or(0);
-    let corrected = match (wrong, body["corrected"].as_bool()) {
-        (0, _) | (_, None) => "",
+    let erred = body["errors"].as_array().is_some_and(|all| !all.is_empty());
+    let corrected = match (body["source"].as_str(), body["corrected"].as_bool()) {
+        _ if !erred => "",
+        (Some("auctioneer"), _) => ", put right by the auctioneer in the end",
+        (Some("kept"), _) => ", the earlier belief is kept",
         (_, Some(true)) => ", corrected",
         (_, Some(false)) => ", not corrected",
+        (_, None) => "",
     };
     let mut lines = vec![format!(
         "belief{}: {wrong} of {checked} facts wrong at first{corrected}",
@@ -135,9 +139,7 @@ fn belief(body: &Value) -> Vec<String> {
     for error in body["errors"].as_array().into_iter().flatten() {
         let (about, kind) = (json(&error["about"]), json(&error["kind"]));
         let (nth, detail) = (json(&error["try"]), json(&error["detail"]));
-        lines.push(format!(
-            "corrected at try {nth}, {kind} of {about}: {detail}"
-        ));
+        lines.push(format!("wrong at try {nth}, {kind} of {about}: {detail}"));
     }
     lines
 }

@@ -7,7 +7,7 @@ use std::fmt::Display;
 
 use agon_engine::game::player_name;
 use agon_engine::record::{StoredMove, StoredRecord};
-use agon_engine::{Event, Foul, Seat};
+use agon_engine::{Event, Foul, RecordedDecision, Seat};
 
 use super::Telling;
 use super::notes;
@@ -16,6 +16,9 @@ use super::words::one_line;
 
 /// Calls that are made for an answer to an ask, by their purpose.
 const ANSWERING: [&str; 2] = ["act", "bid"];
+
+/// The agent of people.
+const PERSON: &str = "person";
 
 /// Longest part of a refused reply that is shown.
 const LONGEST_REPLY: usize = 300;
@@ -29,7 +32,7 @@ pub struct Teller<'a> {
     /// Its turns, where they can be found.
     pub turns: Option<Turns>,
     /// Replies to the asks of each seat, in order, where every one can be told.
-    replies: BTreeMap<Seat, Vec<&'a str>>,
+    replies: BTreeMap<Seat, Vec<&'a RecordedDecision>>,
     text: String,
 }
 
@@ -108,6 +111,26 @@ impl<'a> Teller<'a> {
         turns::said(forms.and_then(|forms| forms.get(place)), made)
     }
 
+    /// Who answered in a person's place, to stand behind the answer; nothing else.
+    pub fn stood_in(&self, place: usize, made: &StoredMove) -> String {
+        let player = &self.record.spec.seats[made.seat];
+        if player
+            .settings
+            .get("agent")
+            .and_then(|agent| agent.as_str())
+            != Some(PERSON)
+        {
+            return String::new();
+        }
+        let attempt = self.attempts_before(place, made.seat) + made.fouls.len();
+        let replies = self.replies.get(&made.seat);
+        let reply = replies.and_then(|replies| replies.get(attempt));
+        match reply.map(|reply| one_line(&reply.answered_by)) {
+            Some(who) if who != player.name && !made.forfeited => format!(" (answered by {who})"),
+            _ => String::new(),
+        }
+    }
+
     /// The refused answers of a move.
     pub fn tell_fouls(&mut self, steps: usize, place: usize, made: &StoredMove) {
         let before = self.attempts_before(place, made.seat);
@@ -125,7 +148,7 @@ impl<'a> Teller<'a> {
             if self.telling.said
                 && let Some(reply) = reply
             {
-                let reply = quoted(reply);
+                let reply = quoted(&reply.reply);
                 self.line(steps + 1, format!("said: {reply}"));
             }
         }
@@ -158,14 +181,11 @@ fn attempts(made: &StoredMove) -> usize {
 
 /// The replies to asks by seat. An agent that answers in several calls of one
 /// purpose is left out: nobody can tell which of them was refused.
-fn replies(record: &StoredRecord) -> BTreeMap<Seat, Vec<&str>> {
-    let mut found: BTreeMap<Seat, Vec<&str>> = BTreeMap::new();
+fn replies(record: &StoredRecord) -> BTreeMap<Seat, Vec<&RecordedDecision>> {
+    let mut found: BTreeMap<Seat, Vec<&RecordedDecision>> = BTreeMap::new();
     for decision in &record.decisions {
         if ANSWERING.contains(&decision.purpose.as_str()) {
-            found
-                .entry(decision.seat)
-                .or_default()
-                .push(&decision.reply);
+            found.entry(decision.seat).or_default().push(decision);
         }
     }
     let wanted = |seat: Seat| -> usize {

@@ -11,7 +11,7 @@ use agon_engine::{
 };
 use serde_json::{Value, json};
 
-use super::{Telling, seat_as_json, tell, tell_end};
+use super::{Telling, seat_as_json, tell, tell_last};
 
 /// Everything that there is to tell.
 const EVERYTHING: Telling = Telling {
@@ -245,10 +245,16 @@ fn what_was_planned_believed_and_said_is_told_on_request_only() {
 }
 
 #[test]
-fn the_end_alone_is_the_personal_reports() {
-    let end = tell_end(&auction(), Telling::default());
-    assert!(end.starts_with("Personal reports"), "{end}");
-    assert!(!end.contains("Bid round"), "{end}");
+fn the_end_is_the_last_item_and_the_personal_reports() {
+    let own = Telling {
+        seat: Some(1),
+        ..Telling::default()
+    };
+    for telling in [Telling::default(), own] {
+        let end = tell_last(&auction(), telling);
+        assert!(end.starts_with("Item 3 of 3: Stone"), "{end}");
+        assert!(end.contains("Personal reports"), "{end}");
+    }
 }
 
 #[test]

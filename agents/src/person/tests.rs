@@ -1,0 +1,178 @@
+//! Claims about the agent of a person: what it is told, and that its stand-in does what
+//! the same rule player would do at the seat. The mind answers at once.
+
+use std::sync::Mutex;
+
+use agon_engine::session::open;
+use agon_engine::{Luck, Play, PlayerKind, PlayerSpec};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use serde_json::json;
+
+use super::*;
+use crate::agent::AgentError;
+use crate::library::PromptLibrary;
+use crate::mind::{Message, Reply};
+use crate::roster;
+
+/// Answers what the stand-in would, and keeps what it was asked.
+#[derive(Default)]
+struct Obedient(Mutex<Vec<(Vec<Message>, Value)>>);
+
+impl Mind for Obedient {
+    fn think(&self, thought: Thought) -> BoxFuture<'static, Result<Reply, MindError>> {
+        let format = thought.format.unwrap();
+        let schema: Value = serde_json::from_str(&format.schema).unwrap();
+        let answer = schema["properties"][&format.name][DEFAULT].clone();
+        let text = json!({ format.name.as_str(): answer }).to_string();
+        self.0.lock().unwrap().push((thought.messages, answer));
+        let finish_reason = "stop".to_owned();
+        Box::pin(std::future::ready(Ok(Reply {
+            text,
+            finish_reason,
+        })))
+    }
+}
+
+fn player(kind: PlayerKind, settings: Value) -> PlayerSpec {
+    let settings = settings.as_object().unwrap().clone().into_iter().collect();
+    let name = "somebody".to_owned();
+    PlayerSpec {
+        name,
+        kind,
+        settings,
+    }
+}
+
+fn spec(game: &str, strategies: &[&str]) -> SessionSpec {
+    let registration = registry::find(game).unwrap();
+    let players = json!({ "players": strategies.len() });
+    let params = players.as_object().unwrap().clone().into_iter().collect();
+    let seats = strategies.iter();
+    SessionSpec {
+        experiment: "test".to_owned(),
+        setting: Default::default(),
+        luck: Luck { seed: 9, repeat: 2 },
+        game: game.to_owned(),
+        rules_version: registration.info.rules_version,
+        params: (registration.build)(&params).unwrap().params,
+        seats: seats
+            .map(|name| player(PlayerKind::Rule, json!({ "strategy": name })))
+            .collect(),
+        prompts_version: None,
+        prompt_bundle: None,
+    }
+}
+
+/// Plays to the end with a person at a seat.
+fn play_out(spec: &SessionSpec, seat: Seat, mind: &Obedient) -> Play {
+    let library = PromptLibrary::builtin();
+    let mut person = roster::build(&spec.seats[seat], spec, seat, &library).unwrap();
+    let mut play = open(spec).unwrap();
+    let mut seen = 0;
+    while !play.is_finished() {
+        let ask = play.waiting().next().unwrap().clone();
+        let events: Vec<SeenEvent> = play
+            .view(seat)
+            .sights()
+            .skip(seen)
+            .map(|sight| sight.to_event())
+            .collect();
+        seen += events.len();
+        person
+            .observe(&events, mind)
+            .now_or_never()
+            .unwrap()
+            .unwrap();
+        let answer = person.act(&ask, None, mind).now_or_never().unwrap();
+        play.answer(seat, answer.unwrap());
+    }
+    play
+}
+
+#[test]
+fn a_stand_in_plays_as_the_same_rule_player_would_in_every_game() {
+    for registration in registry::GAMES {
+        let game = registration.info.name;
+        for strategy in ["equilibrium", "random"] {
+            let mut spec = spec(game, &["equilibrium", strategy, "random", "random"]);
+            let ruled = open(&spec).unwrap();
+            let person = json!({ "model": "human/ann", "agent": "person", "stand_in": strategy });
+            spec.seats[1] = player(PlayerKind::Model, person);
+            let stood_in = play_out(&spec, 1, &Obedient::default());
+            assert_eq!(stood_in.log(), ruled.log(), "{game}, {strategy}");
+            assert_eq!(stood_in.moves(), ruled.moves(), "{game}, {strategy}");
+        }
+    }
+}
+
+#[test]
+fn a_person_is_told_the_same_without_demands_on_the_form() {
+    let mut spec = spec("english_auction", &["equilibrium", "equilibrium", "random"]);
+    let person = json!({ "model": "human/ann", "agent": "person", "stand_in": "truthful" });
+    spec.seats[1] = player(PlayerKind::Model, person);
+    let mind = Obedient::default();
+    play_out(&spec, 1, &mind);
+    let asked = mind.0.into_inner().unwrap();
+    let (messages, _) = &asked[0];
+    assert!(messages[0].content.contains("You are player_1"));
+    let question = &messages[1].content;
+    assert!(
+        question.contains("Type a whole number from 1000 to 20000, or \"withdraw\"."),
+        "{question}"
+    );
+    for (messages, _) in &asked {
+        assert!(
+            messages
+                .iter()
+                .all(|message| !message.content.contains("JSON"))
+        );
+    }
+}
+
+#[test]
+fn a_refused_answer_does_not_put_the_ask_to_the_stand_in_again() {
+    let mut spec = spec("guess_two_thirds", &["random", "random", "random"]);
+    let person = json!({ "model": "human/ann", "agent": "person", "stand_in": "random" });
+    spec.seats[1] = player(PlayerKind::Model, person);
+    let play = open(&spec).unwrap();
+    let ask = play.waiting().next().unwrap().clone();
+    let sights = play.view(1).sights().map(|sight| sight.to_event());
+    let events: Vec<SeenEvent> = sights.collect();
+    let mind = Obedient::default();
+    let library = PromptLibrary::builtin();
+    let mut person = roster::build(&spec.seats[1], &spec, 1, &library).unwrap();
+    person
+        .observe(&events, &mind)
+        .now_or_never()
+        .unwrap()
+        .unwrap();
+    let foul = Foul::new(agon_engine::FoulKind::OutOfRange, "too much");
+    for refused in [None, Some(&foul), Some(&foul), None] {
+        let _ = person.act(&ask, refused, &mind).now_or_never().unwrap();
+    }
+    let asked = mind.0.into_inner().unwrap();
+    let answers: Vec<&Value> = asked.iter().map(|(_, answer)| answer).collect();
+    assert_eq!(answers[0], answers[1]);
+    assert_eq!(answers[0], answers[2]);
+    // The next ask is another one; equal luck twice would be none.
+    assert_ne!(answers[0], answers[3]);
+    assert!(asked[1].0.last().unwrap().content.contains("too much"));
+}
+
+#[test]
+fn a_wrong_stand_in_is_refused_with_what_there_is() {
+    let library = PromptLibrary::builtin();
+    let refused = |stand_in: Value| -> String {
+        let mut spec = spec("pirate", &["random", "random", "random"]);
+        let person = json!({ "model": "human/ann", "agent": "person", "stand_in": stand_in });
+        spec.seats[0] = player(PlayerKind::Model, person);
+        let built = roster::build(&spec.seats[0], &spec, 0, &library);
+        let error: AgentError = built.map(|_| ()).unwrap_err();
+        error.to_string()
+    };
+    assert!(refused(json!("brave")).contains("there are equilibrium"));
+    assert!(refused(json!(7)).contains("stand_in must be a strategy"));
+    assert!(refused(json!({ "k": 1 })).contains("stand_in must be a strategy"));
+    assert!(refused(json!({ "strategy": "equilibrium", "k": 1 })).contains("equilibrium"));
+}

@@ -1,0 +1,41 @@
+//! Hands an experiment to a coordinator, embedded or not. Follows nothing. Called by
+//! `agon run` and `agon play`.
+
+use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
+use agon_proto::v1::{
+    ResumeExperimentRequest, RetrySessionsRequest, SubmitExperimentRequest,
+    SubmitExperimentResponse,
+};
+use agon_service_kit::telemetry;
+use agon_worker::Transport;
+use tonic::Status;
+
+use crate::commands::CheckedExperiment;
+
+/// Submits, and gives another chance to what an earlier run set aside or paused
+/// at: a budget that is still spent pauses again without a call.
+///
+/// # Errors
+/// The coordinator refuses, or does not answer.
+pub async fn hand_in(
+    client: &mut ExperimentServiceClient<Transport>,
+    checked: &CheckedExperiment,
+) -> Result<SubmitExperimentResponse, Status> {
+    let request = SubmitExperimentRequest {
+        document: checked.document.to_json().into(),
+        templates: checked.templates.clone().into_iter().collect(),
+        traceparent: telemetry::current_traceparent().unwrap_or_default(),
+    };
+    let submitted = client.submit_experiment(request).await?.into_inner();
+    let again = RetrySessionsRequest {
+        experiment_id: submitted.experiment_id.clone(),
+        session_ids: Vec::new(),
+    };
+    client.retry_sessions(again).await?;
+    let resume = ResumeExperimentRequest {
+        experiment_id: submitted.experiment_id.clone(),
+        budget_nanodollars: None,
+    };
+    client.resume_experiment(resume).await?;
+    Ok(submitted)
+}

@@ -1,0 +1,216 @@
+//! One session of an experiment, with a person at one of its seats, as an experiment of
+//! its own. Its name follows from its content, so the same words on the command line
+//! come back to the same session, and other words never touch it. Called by `agon play`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use agon_coordinator::experiment::{
+    ExperimentDocument, GameDefinition, PlannedSession, ReportDefinition, expand,
+};
+use agon_engine::spec::Settings;
+use agon_engine::{PlayerKind, PlayerSpec, Seat, SessionSpec, registry};
+use serde_json::{Map, Value, json};
+
+use crate::commands::CheckedExperiment;
+use crate::failure::Failure;
+
+/// Provider of models that are people behind a door.
+const PEOPLE: &str = "human/";
+
+/// Digits of the content that stand in the name.
+const DIGITS: usize = 8;
+
+/// Longest part of the experiment's own name that stands in it; names end at 100.
+const LONGEST: usize = 70;
+
+/// How a person sits down.
+pub struct Chair<'a> {
+    /// The seat.
+    pub seat: Seat,
+    /// The person's name.
+    pub person: &'a str,
+    /// The rule player that answers when time is up.
+    pub stand_in: &'a str,
+    /// Only settings of this game.
+    pub game: Option<&'a str>,
+    /// Which setting, from 1.
+    pub setting: usize,
+}
+
+/// A session with a person in it.
+pub struct Seated {
+    /// The experiment, complete.
+    pub checked: CheckedExperiment,
+    /// Its only session.
+    pub spec: SessionSpec,
+    /// How many settings there were to choose from.
+    pub settings: usize,
+}
+
+/// The model that the person is to the gateway.
+pub fn model_of(person: &str) -> String {
+    format!("{PEOPLE}{person}")
+}
+
+/// Seats the person.
+///
+/// # Errors
+/// There is no such setting, seat or stand-in, or the name is taken.
+pub fn seat(checked: &CheckedExperiment, chair: &Chair<'_>) -> Result<Seated, Failure> {
+    check_name(chair.person)?;
+    let (planned, settings) = choose(&checked.document, chair)?;
+    let mut spec = planned.spec;
+    if chair.seat >= spec.seats.len() {
+        return Err(Failure::BadInput(format!(
+            "{} has seats 0 to {}, none is {}",
+            spec.game,
+            spec.seats.len().saturating_sub(1),
+            chair.seat
+        )));
+    }
+    check_stand_in(&spec, chair)?;
+    let others = spec.seats.iter().enumerate();
+    let taken = others.filter(|(seat, _)| *seat != chair.seat);
+    if taken
+        .into_iter()
+        .any(|(_, player)| player.name == chair.person)
+    {
+        let person = chair.person;
+        let text = format!("the experiment has a player \"{person}\"; choose another --name");
+        return Err(Failure::BadInput(text));
+    }
+    spec.seats[chair.seat] = person(chair);
+    let document = document(&checked.document, &spec)?;
+    let mut models = checked.models.clone();
+    models.retain(|model| asks(&spec, model));
+    models.insert(model_of(chair.person));
+    let checked = CheckedExperiment {
+        document,
+        text: checked.text.clone(),
+        templates: checked.templates.clone(),
+        models,
+    };
+    let sessions = expand(&checked.document).map_err(Failure::input)?;
+    let session = sessions.into_iter().next();
+    let session = session.ok_or_else(|| Failure::BadInput("there is no session".to_owned()))?;
+    Ok(Seated {
+        checked,
+        spec: session.spec,
+        settings,
+    })
+}
+
+fn check_name(name: &str) -> Result<(), Failure> {
+    let mut letters = name.chars();
+    let starts = letters
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic());
+    if starts && letters.all(|c| c.is_ascii_alphanumeric() || c == '-' || c == '_') {
+        return Ok(());
+    }
+    Err(Failure::BadInput(format!(
+        "--name {name}: a name starts with a letter and has letters, digits, - and _"
+    )))
+}
+
+/// The chosen setting, and how many there were.
+fn choose(
+    document: &ExperimentDocument,
+    chair: &Chair<'_>,
+) -> Result<(PlannedSession, usize), Failure> {
+    let sessions = expand(document).map_err(Failure::input)?;
+    let games: BTreeSet<String> = sessions.iter().map(|s| s.spec.game.clone()).collect();
+    let first = |session: &PlannedSession| session.spec.luck.repeat == 0;
+    let wanted = |session: &PlannedSession| chair.game.is_none_or(|game| session.spec.game == game);
+    let mut fitting: Vec<PlannedSession> = sessions
+        .into_iter()
+        .filter(|session| first(session) && wanted(session))
+        .collect();
+    let settings = fitting.len();
+    if fitting.is_empty() {
+        let games: Vec<&str> = games.iter().map(String::as_str).collect();
+        return Err(Failure::BadInput(format!(
+            "the experiment does not play {}; it plays {}",
+            chair.game.unwrap_or_default(),
+            games.join(", ")
+        )));
+    }
+    if chair.setting == 0 || chair.setting > settings {
+        return Err(Failure::BadInput(format!(
+            "--setting {}: there are settings 1 to {settings}",
+            chair.setting
+        )));
+    }
+    Ok((fitting.swap_remove(chair.setting - 1), settings))
+}
+
+/// A wrong stand-in would only show when the session is set up.
+fn check_stand_in(spec: &SessionSpec, chair: &Chair<'_>) -> Result<(), Failure> {
+    let registration = registry::find(&spec.game).map_err(Failure::input)?;
+    let built = (registration.build)(&spec.params).map_err(Failure::input)?;
+    let made = built.game.rule(chair.stand_in, &Map::new(), chair.seat);
+    made.map(|_| ())
+        .map_err(|error| Failure::BadInput(format!("--stand-in: {error}")))
+}
+
+fn person(chair: &Chair<'_>) -> PlayerSpec {
+    let settings = [
+        ("model", json!(model_of(chair.person))),
+        ("agent", json!("person")),
+        ("stand_in", json!(chair.stand_in)),
+    ];
+    PlayerSpec {
+        name: chair.person.to_owned(),
+        kind: PlayerKind::Model,
+        settings: settings
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value))
+            .collect(),
+    }
+}
+
+/// Whether any seat may ask this model.
+fn asks(spec: &SessionSpec, model: &str) -> bool {
+    spec.seats.iter().any(|player| {
+        let own = player.settings.get("model").and_then(Value::as_str);
+        let fallbacks = player.settings.get("fallback_models");
+        let mut fallbacks = fallbacks.and_then(Value::as_array).into_iter().flatten();
+        own == Some(model) || fallbacks.any(|fallback| fallback.as_str() == Some(model))
+    })
+}
+
+/// The experiment of this one session.
+fn document(of: &ExperimentDocument, spec: &SessionSpec) -> Result<ExperimentDocument, Failure> {
+    let mut players = BTreeMap::new();
+    for player in &spec.seats {
+        let mut settings = player.settings.clone();
+        let kind = serde_json::to_value(player.kind).map_err(Failure::surroundings)?;
+        settings.insert("kind".to_owned(), kind);
+        players.insert(player.name.clone(), settings);
+    }
+    let names: Vec<&str> = spec.seats.iter().map(|player| &*player.name).collect();
+    let mut params: Settings = spec.params.clone();
+    // It follows from the seats.
+    params.remove("players");
+    let game = GameDefinition {
+        game: Some(spec.game.clone()),
+        params,
+        seats: Some(json!(names)),
+        ..GameDefinition::default()
+    };
+    let id = spec.id();
+    let digits = &id.as_str()[..DIGITS];
+    let name: String = of.name.chars().take(LONGEST).collect();
+    Ok(ExperimentDocument {
+        name: format!("play-{name}-{digits}"),
+        seed: spec.luck.seed,
+        repeats: 1,
+        players,
+        model: Settings::new(),
+        games: vec![game],
+        grid: BTreeMap::new(),
+        rows: Vec::new(),
+        report: ReportDefinition::default(),
+        ..of.clone()
+    })
+}

@@ -1,0 +1,303 @@
+//! `agon play` as a person types it: an auction with a typing error and a foul, leaving
+//! and coming back, a stand-in when time is up, every game. Each test runs the built
+//! `agon` as a process of its own, its standard input a pipe.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use agon_tests::binary::{self, Ended, Role, run};
+use agon_tests::runs;
+use serde_json::{Value, json};
+
+/// Two items, the person between two rule bidders.
+const AUCTION: &str = r#"
+name = "evening"
+seed = 5
+
+[players.raiser]
+kind = "rule"
+strategy = "patient_raiser"
+bids_per_item = 2
+
+[players.careful]
+kind = "rule"
+strategy = "truthful"
+
+[players.guest]
+kind = "rule"
+strategy = "truthful"
+percent = 90
+
+[[games]]
+game = "english_auction"
+seats = ["raiser", "guest", "careful"]
+
+[games.params]
+foul_allowance = 3
+items = [
+  { name = "Clock", starting_price = 1000, true_value = 1200 },
+  { name = "Vase", starting_price = 500, true_value = 800 },
+]
+"#;
+
+/// What is typed: a foul, a word that means nothing, a bid, leaving the rest.
+const TYPED: [&str; 7] = ["10", "help", "lots", "1,100", "w", "w", "w"];
+
+fn arguments<'a>(experiment: &'a str, data: &'a str, more: &[&'a str]) -> Vec<&'a str> {
+    let fixed = [
+        "play", experiment, "--seat", "1", "--data", data, "--name", "ann",
+    ];
+    [&fixed[..], more].concat()
+}
+
+/// Plays with everything typed at once.
+fn play(arguments: &[&str], typed: &str) -> Ended {
+    let mut child = binary::command(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut pipe = child.stdin.take().unwrap();
+    pipe.write_all(typed.as_bytes()).unwrap();
+    drop(pipe);
+    Ended::from(child.wait_with_output().unwrap())
+}
+
+fn piped(command: &mut Command) -> &mut Command {
+    command.stdin(Stdio::piped()).stderr(Stdio::piped())
+}
+
+/// The records of the only run in a data folder, and the folder of the run.
+fn only_run(data: &Path) -> (Vec<u8>, String) {
+    let runs: Vec<_> = fs::read_dir(data.join("runs")).unwrap().collect();
+    assert_eq!(runs.len(), 1, "{runs:?}");
+    let run = runs.into_iter().next().unwrap().unwrap().path();
+    (runs::records(&run), run.display().to_string())
+}
+
+#[test]
+fn a_person_plays_an_auction_and_only_what_was_an_answer_is_recorded() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = runs::write(folder.path(), AUCTION).display().to_string();
+    let data = folder.path().join("data").display().to_string();
+    let ended = play(&arguments(&experiment, &data, &[]), &TYPED.join("\n")).expect_code(0);
+    for words in [
+        "You are player_1",
+        "That answer does not count: a bid of 10 is below the starting price of 1000",
+        "not understood; type a whole number from 1000 to 20000, or withdraw",
+        "history",
+        "player_1 bid 1100",
+        "Personal reports",
+        "player_1 ann: budget left 20000 of 20000, profit 0, 0 items won",
+        "The game is over.",
+    ] {
+        assert!(ended.out.contains(words), "{words} is not in {}", ended.out);
+    }
+    // Who sits elsewhere is nothing that the seat may know.
+    for secret in ["patient_raiser", "careful", "equilibrium", "JSON", "\u{1b}"] {
+        assert!(!ended.out.contains(secret), "{secret} is in {}", ended.out);
+    }
+    let (records, out) = only_run(&folder.path().join("data"));
+    let record = &runs::parsed(&records)[0];
+    let fouls = &record["outcome"]["fouls"][1];
+    assert_eq!(fouls, &json!({ "out_of_range": 1 }));
+    let said: Vec<&str> = list(&record["decisions"])
+        .iter()
+        .map(|decision| {
+            assert_eq!(decision["answered_by"], "ann");
+            decision["reply"].as_str().unwrap()
+        })
+        .collect();
+    assert_eq!(said[..2], ["{\"bid\":10}", "{\"bid\":1100}"]);
+    assert!(run(&["verify", &out]).expect_code(0).out.contains("1 of 1"));
+    let id = record["session"].as_str().unwrap();
+    let shown = run(&["show", &id[..8], "--data", &data, "--fouls"])
+        .expect_code(0)
+        .out;
+    assert!(shown.contains("said: {\"bid\":10}"), "{shown}");
+    assert!(!shown.contains("answered by"), "{shown}");
+
+    // The same words again: the game is over, and is told again.
+    let again = play(&arguments(&experiment, &data, &[]), "").expect_code(0);
+    assert!(again.out.contains("This game is over"), "{}", again.out);
+    assert!(again.out.contains("Personal reports"), "{}", again.out);
+}
+
+#[test]
+fn who_leaves_comes_back_to_the_same_point_and_the_record_does_not_know() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = runs::write(folder.path(), AUCTION).display().to_string();
+    let whole = folder.path().join("whole").display().to_string();
+    let _ = play(&arguments(&experiment, &whole, &[]), &TYPED.join("\n")).expect_code(0);
+
+    let parts = folder.path().join("parts").display().to_string();
+    let arguments = arguments(&experiment, &parts, &[]);
+    // By Ctrl-C, between a foul and the answer that counts.
+    let mut first = Role::launch_with(&arguments, piped);
+    first.line_with("Type a whole number from 1000");
+    first.say("10");
+    first.line_with("That answer does not count");
+    first.signal("-INT");
+    let (code, err) = first.end();
+    assert_eq!(code, Some(130), "{err}");
+    assert!(
+        err.contains("the same command goes on where you stopped"),
+        "{err}"
+    );
+    // Killed outright, at the next question.
+    let mut second = Role::launch_with(&arguments, piped);
+    second.line_with("Welcome back");
+    second.line_with("That answer does not count");
+    second.say("1100");
+    second.line_with("Bid round 1 for Clock");
+    second.kill();
+    // By `quit`, without an answer.
+    let third = play(&arguments, "history\nquit\n").expect_code(0);
+    assert!(third.out.contains("Welcome back"), "{}", third.out);
+    assert!(third.out.contains("you: 1100"), "{}", third.out);
+    assert!(
+        third.out.contains("the same command goes on"),
+        "{}",
+        third.out
+    );
+    // By the end of the input.
+    let fourth = play(&arguments, "withdraw\n").expect_code(0);
+    assert!(fourth.out.contains("Vase"), "{}", fourth.out);
+    let last = play(&arguments, "w\nw\nw\n").expect_code(0);
+    assert!(last.out.contains("The game is over."), "{}", last.out);
+
+    let (expected, _) = only_run(Path::new(&whole));
+    let (records, out) = only_run(Path::new(&parts));
+    assert_eq!(records, expected);
+    let _ = run(&["verify", &out]).expect_code(0);
+}
+
+#[test]
+fn a_stand_in_answers_when_time_is_up_and_plays_as_the_rule_player_would() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = runs::write(folder.path(), AUCTION);
+    let data = folder.path().join("data").display().to_string();
+    let ruled = folder.path().join("ruled");
+    let replaced = ["--set", "players.guest.percent=100", "--data", &data];
+    let _ = runs::run_into(&experiment, &ruled, &replaced).expect_code(0);
+    let ruled = &runs::parsed(&runs::records(&ruled))[0];
+
+    let experiment = experiment.display().to_string();
+    let data = folder.path().join("played").display().to_string();
+    let deadline = ["--deadline", "50ms", "--stand-in", "truthful"];
+    let mut silent = Role::launch_with(&arguments(&experiment, &data, &deadline), piped);
+    silent.line_with("You have 50ms, then truthful answers for you.");
+    silent.line_with("Time is up: truthful answers 1000 for you.");
+    silent.line_with("The game is over.");
+    let (code, err) = silent.end();
+    assert_eq!(code, Some(0), "{err}");
+
+    let (records, out) = only_run(Path::new(&data));
+    let played = &runs::parsed(&records)[0];
+    for part in ["moves", "events", "outcome", "draws"] {
+        assert_eq!(played[part], ruled[part], "{part}");
+    }
+    for decision in list(&played["decisions"]) {
+        assert_eq!(decision["answered_by"], "truthful for ann");
+    }
+    let _ = run(&["verify", &out]).expect_code(0);
+    let id = played["session"].as_str().unwrap();
+    let shown = run(&["show", id, "--data", &data]).expect_code(0).out;
+    assert!(shown.contains("(answered by truthful for ann)"), "{shown}");
+}
+
+#[test]
+fn every_game_is_played_to_its_end_at_a_persons_seat() {
+    let games = [
+        "guess_two_thirds",
+        "divide_dollar",
+        "public_goods",
+        "diners_dilemma",
+        "el_farol",
+        "sealed_bid_auction",
+        "battle_royale",
+        "pirate",
+    ];
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().display().to_string();
+    for game in games {
+        let more = ["--game", game, "--deadline", "1ms"];
+        let arguments = arguments("gamma-bench/quick-start", &data, &more);
+        let mut silent = Role::launch_with(&arguments, piped);
+        silent.line_with("The game is over.");
+        let (code, err) = silent.end();
+        assert_eq!(code, Some(0), "{game}: {err}");
+    }
+    let listed = run(&["show", "--data", &data, "--json"]).expect_code(0).out;
+    let listed: Value = serde_json::from_str(&listed).unwrap();
+    assert_eq!(list(&listed).len(), games.len());
+}
+
+#[test]
+fn answers_of_every_form_are_understood() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().display().to_string();
+    // A pirate's plan and votes, a shot, a choice: what is typed first, and what it is
+    // in the record.
+    let typed = [
+        ("pirate", "a\n100 0 0 0 0 0 0 0 0\n", json!("accept")),
+        ("el_farol", "perhaps\nSTAY\n", json!("stay")),
+        ("battle_royale", "3\n", json!(3)),
+        ("guess_two_thirds", "33\n", json!(33)),
+    ];
+    for (game, lines, first) in typed {
+        let more = ["--game", game, "--deadline", "200ms"];
+        let arguments = arguments("gamma-bench/quick-start", &data, &more);
+        let mut role = Role::launch_with(&arguments, piped);
+        lines.lines().for_each(|line| role.say(line));
+        let over = role.line_with("The game is over.");
+        let (code, err) = role.end();
+        assert_eq!(code, Some(0), "{game}: {err}");
+        let id = over.split('`').nth(1).unwrap().split(' ').nth(2).unwrap();
+        let record = run(&["show", id, "--data", &data, "--json"])
+            .expect_code(0)
+            .out;
+        let record: Value = serde_json::from_str(&record).unwrap();
+        let mine = list(&record["moves"]).iter().find(|made| made["seat"] == 1);
+        assert_eq!(mine.unwrap()["action"], first, "{game}");
+    }
+}
+
+#[test]
+fn what_cannot_be_played_is_refused_with_what_can() {
+    let refused = |arguments: &[&str], words: &str| {
+        let ended = run(&[&["play"], arguments].concat()).expect_code(2);
+        assert!(ended.err.contains(words), "{words} is not in {}", ended.err);
+    };
+    let preset = "gamma-bench/quick-start";
+    refused(&[preset, "--seat", "10"], "seats 0 to 9");
+    refused(
+        &[preset, "--seat", "1", "--game", "chess"],
+        "it plays battle_royale",
+    );
+    refused(
+        &[preset, "--seat", "1", "--setting", "99"],
+        "settings 1 to 8",
+    );
+    refused(
+        &[preset, "--seat", "1", "--stand-in", "brave"],
+        "there are equilibrium",
+    );
+    refused(
+        &[preset, "--seat", "1", "--name", "two words"],
+        "starts with a letter",
+    );
+    refused(
+        &[preset, "--seat", "1", "--name", "subject"],
+        "choose another --name",
+    );
+    refused(&[preset, "--seat", "1", "--deadline", "soon"], "--deadline");
+    refused(&["no-such-file", "--seat", "1"], "no experiment file");
+}
+
+fn list(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
