@@ -2,6 +2,7 @@
 //! roles, seats the person, and tells at the end how it went; the game itself is played
 //! by a worker like any other. Started by `commands.rs`.
 
+use std::io::IsTerminal as _;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -164,6 +165,10 @@ async fn play(arguments: &Play, seated: &Seated, folder: &RunFolder) -> Result<(
             Ok(())
         }
         Ok(End::Interrupted) => {
+            // The terminal has written ^C behind the prompt.
+            if std::io::stdin().is_terminal() {
+                eprintln!();
+            }
             // Whoever presses Ctrl-C twice does not want to wait.
             tokio::spawn(async {
                 shutdown_signal().await;
