@@ -36,7 +36,8 @@ const ROOTS: [&str; 13] = [
 /// Changes from the command line, applied in the order of the fields.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Overrides {
-    /// `--model M`: the player `subject` becomes this model.
+    /// `--model M`: the player `subject` becomes this model, and so do all that take theirs from
+    /// the table `[model]`.
     pub model: Option<String>,
     /// `--player NAME=M`: a player becomes a model.
     pub players: BTreeMap<String, String>,
@@ -67,7 +68,7 @@ impl Overrides {
             };
         if let Some(model) = &self.model {
             change(format!("--model {model}"), &|source, flag| {
-                seat_model(source, SUBJECT, model, flag)
+                any_model(source, model, flag)
             });
         }
         for (player, model) in &self.players {
@@ -99,6 +100,23 @@ impl Overrides {
         }
         errors
     }
+}
+
+/// `--model M`: the model that `[model]` names, if it names one, and the player `subject`, unless
+/// there is none or it takes its model from there.
+fn any_model(source: &mut Source, model: &str, flag: &str) -> Result<(), String> {
+    let shared = TreePath::root().key("model").key("model");
+    let subject = TreePath::root().key("players").key(SUBJECT);
+    if shared.get(&source.tree).is_some() {
+        put(source, &shared, json!(model), flag)?;
+        let own = |subject: &Value| {
+            subject.get("kind") != Some(&json!("model")) || subject.get("model").is_some()
+        };
+        if !subject.get(&source.tree).is_some_and(own) {
+            return Ok(());
+        }
+    }
+    seat_model(source, SUBJECT, model, flag)
 }
 
 /// Makes a player a model. One that is a model already keeps its other settings.

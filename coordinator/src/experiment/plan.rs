@@ -28,6 +28,12 @@ const FOUL_TOKENS: u64 = 80;
 const MEMORY_TOKENS: u64 = 16_000;
 /// Tokens of a plain answer.
 const ANSWER_TOKENS: u64 = 20;
+/// Tokens of a call in which a `bdi` bidder speaks of the auction, besides its list of items.
+const AUCTION_TOKENS: u64 = 500;
+/// Tokens of one item in such a call.
+const ITEM_TOKENS: u64 = 30;
+/// How often a `bdi` bidder asks for a plan or a belief at most, unless `tries` says otherwise.
+const TRIES: u64 = 4;
 /// Tokens of an answer that is thought through first.
 const REASONED_ANSWER_TOKENS: u64 = 300;
 /// What an experiment comes to.
@@ -102,6 +108,12 @@ pub fn plan(
                 usual_asks: u64::from(cell.game.usual_asks_per_seat()),
                 fouls,
                 seats,
+                items: cell
+                    .spec
+                    .params
+                    .get("items")
+                    .and_then(Value::as_array)
+                    .map_or(0, Vec::len) as u64,
             };
             entry.add(&seat_plan(player, &table, longest_reply(model)), repeats);
         }
@@ -140,6 +152,31 @@ struct Table {
     fouls: u64,
     /// Seats.
     seats: u64,
+    /// Items, in games that sell some.
+    items: u64,
+}
+
+/// Calls that an agent makes for itself, whatever it is asked: a `bdi` bidder plans, brings its
+/// beliefs up to date after every item, plans again after every item but the last, and learns.
+fn own_calls(player: &PlayerSpec, items: u64) -> Range {
+    let word = |key: &str| player.settings.get(key).and_then(Value::as_str);
+    if word("agent") != Some("bdi") {
+        return Range::default();
+    }
+    let plans = match word("strategy").unwrap_or("adaptive") {
+        "none" => 0,
+        "static" => 1,
+        _ => items.max(1),
+    };
+    let learns = player.settings.get("learn") == Some(&Value::Bool(true));
+    let calls = items
+        .saturating_add(plans)
+        .saturating_add(u64::from(learns));
+    let tries = player.settings.get("tries").and_then(Value::as_u64);
+    Range {
+        expected: calls,
+        most: calls.saturating_mul(tries.unwrap_or(TRIES)),
+    }
 }
 
 fn seat_plan(player: &PlayerSpec, table: &Table, longest_reply: u64) -> ModelPlan {
@@ -150,6 +187,7 @@ fn seat_plan(player: &PlayerSpec, table: &Table, longest_reply: u64) -> ModelPla
         usual_asks,
         fouls,
         seats,
+        items,
     } = *table;
     let memory = number("memory_tokens").unwrap_or(MEMORY_TOKENS);
     let agent = player
@@ -169,30 +207,42 @@ fn seat_plan(player: &PlayerSpec, table: &Table, longest_reply: u64) -> ModelPla
         .saturating_add(ROUND_TOKENS)
         .saturating_add(most_output)
         .saturating_add(fouls.saturating_mul(FOUL_TOKENS));
+    // A bidder with words of its own is told everything anew in every call.
+    let own_words = agent == "bdi";
+    let told_anew = AUCTION_TOKENS.saturating_add(ITEM_TOKENS.saturating_mul(items));
+    let own = own_calls(player, items);
     let tries = fouls.saturating_add(1);
     let again = FOUL_TOKENS.saturating_mul(fouls.saturating_mul(tries) / 2);
     let mut read = Range::default();
     for round in 0..asks {
         if round < usual_asks {
-            let past = round.saturating_mul(ROUND_TOKENS + answer).min(memory);
-            let call = fixed.saturating_add(past);
+            let past = if own_words {
+                told_anew
+            } else {
+                round.saturating_mul(ROUND_TOKENS + answer)
+            };
+            let call = fixed.saturating_add(past.min(memory));
             read.expected = read.expected.saturating_add(call);
         }
         let longest_past = round.saturating_mul(longest_round).min(memory);
         let calls = tries.saturating_mul(fixed.saturating_add(longest_past));
         read.most = read.most.saturating_add(calls).saturating_add(again);
     }
-    let most_asks = asks.saturating_mul(tries);
+    let expected = own.expected.saturating_mul(fixed.saturating_add(told_anew));
+    read.expected = read.expected.saturating_add(expected);
+    let longest = fixed.saturating_add(memory).saturating_add(FOUL_TOKENS);
+    read.most = read.most.saturating_add(own.most.saturating_mul(longest));
+    let decisions = Range {
+        expected: usual_asks.saturating_add(own.expected),
+        most: asks.saturating_mul(tries).saturating_add(own.most),
+    };
     ModelPlan {
         sessions: 1,
-        decisions: Range {
-            expected: usual_asks,
-            most: most_asks,
-        },
+        decisions,
         input_tokens: read,
         output_tokens: Range {
-            expected: usual_asks.saturating_mul(answer.min(most_output)),
-            most: most_asks.saturating_mul(most_output),
+            expected: decisions.expected.saturating_mul(answer.min(most_output)),
+            most: decisions.most.saturating_mul(most_output),
         },
     }
 }
@@ -215,6 +265,7 @@ mod tests {
             usual_asks: 3,
             fouls: u64::MAX,
             seats: u64::MAX,
+            items: u64::MAX,
         };
         let mut sum = seat_plan(&player, &table, 1024);
         assert_eq!(sum.decisions.most, u64::MAX);
@@ -222,5 +273,26 @@ mod tests {
         assert_eq!(sum.output_tokens.most, u64::MAX);
         sum.add(&sum.clone(), u64::MAX);
         assert_eq!(sum.input_tokens.expected, u64::MAX);
+    }
+    #[test]
+    fn a_bdi_bidder_is_counted_with_the_calls_it_makes_for_itself() {
+        let calls = |settings: Value| {
+            let player: PlayerSpec = serde_json::from_value(
+                json!({ "name": "ann", "kind": "model", "settings": settings }),
+            )
+            .unwrap();
+            let own = own_calls(&player, 10);
+            (own.expected, own.most)
+        };
+        assert_eq!(calls(json!({ "agent": "direct" })), (0, 0));
+        assert_eq!(calls(json!({ "agent": "bdi" })), (20, 80));
+        assert_eq!(
+            calls(json!({ "agent": "bdi", "strategy": "static", "learn": true })),
+            (12, 48)
+        );
+        assert_eq!(
+            calls(json!({ "agent": "bdi", "strategy": "none", "tries": 1 })),
+            (10, 10)
+        );
     }
 }

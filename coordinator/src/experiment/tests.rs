@@ -660,6 +660,37 @@ fn flags_replace_models_values_and_axes() {
 }
 
 #[test]
+fn a_model_that_many_share_is_named_once_and_replaced_at_once() {
+    let text = with(
+        "[players.subject]",
+        "[model]\nmodel = \"sim\"\n\n[players.second]\nkind = \"model\"\n\n[players.subject]",
+    )
+    .replace("\"free_rider\" }", "\"second\" }");
+    let mut file = ExperimentFile::parse("x.toml", &text).unwrap();
+    let seated = |file: &ExperimentFile| {
+        let sessions = expand(&file.check().unwrap_or_else(|errors| panic!("{errors}"))).unwrap();
+        let seats = sessions
+            .iter()
+            .flat_map(|session| session.spec.seats.clone());
+        let models = seats.filter_map(|player| {
+            let model = player.settings.get("model")?.as_str()?.to_owned();
+            Some((player.name, model))
+        });
+        models.collect::<std::collections::BTreeSet<_>>()
+    };
+    let of = |name: &str, model: &str| (name.to_owned(), model.to_owned());
+    assert!(seated(&file).contains(&of("second", "sim")));
+    let overrides = Overrides {
+        model: Some("llama".to_owned()),
+        ..Overrides::default()
+    };
+    file.apply(&overrides).unwrap();
+    let seated = seated(&file);
+    assert!(seated.contains(&of("second", "llama")), "{seated:?}");
+    assert!(seated.contains(&of("subject", "llama")), "{seated:?}");
+}
+
+#[test]
 fn flags_that_fit_nothing_are_named_in_the_error() {
     let apply = |set: &str| {
         let mut file = ExperimentFile::parse("x.toml", GOOD).unwrap();
