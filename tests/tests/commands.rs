@@ -105,6 +105,39 @@ fn results_of_a_simulated_model_are_marked_everywhere() {
     let _ = run(&["verify", &out.display().to_string()]).expect_code(0);
 }
 
+/// Every bidder of the ablation makes the calls of its strategy and no others, all
+/// of them are recorded, and the record is made again from them alone.
+#[test]
+fn bidders_with_plans_and_beliefs_play_offline_and_verify() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().display().to_string();
+    let preset = "aucarena/module-ablation";
+    let _ = run(&["run", preset, "--repeats", "1", "--data", &data]).expect_code(0);
+    let out = folder.path().join("runs/aucarena-module-ablation");
+    let text = String::from_utf8(runs::records(&out)).unwrap();
+    assert_eq!(text.lines().count(), 2);
+    for line in text.lines() {
+        let record: Value = serde_json::from_str(line).unwrap();
+        let count = |list: &str, key: &str, seat: u64, what: &str| {
+            let entries = record[list].as_array().unwrap().iter();
+            entries
+                .filter(|entry| entry["seat"] == seat && entry[key] == what)
+                .count()
+        };
+        let decisions = |seat, purpose| count("decisions", "purpose", seat, purpose);
+        let notes = |seat, note| count("notes", "note", seat, note);
+        let plans: Vec<usize> = (0..3).map(|seat| notes(seat, "plan")).collect();
+        assert_eq!(plans, [10, 1, 0]);
+        for seat in 0..3 {
+            assert_eq!(notes(seat, "belief"), 10);
+            assert_eq!(notes(seat, "bid"), decisions(seat, "bid"));
+            assert!(decisions(seat, "belief") >= 10);
+        }
+        assert_eq!((decisions(1, "replan"), decisions(2, "plan")), (0, 0));
+    }
+    let _ = run(&["verify", &out.display().to_string()]).expect_code(0);
+}
+
 #[test]
 fn a_changed_record_does_not_verify() {
     let folder = tempfile::tempdir().unwrap();
@@ -149,7 +182,7 @@ fn every_preset_checks_and_plans() {
         .map(|path| tree::short(&path))
         .filter(|name| name.starts_with("experiments/"))
         .collect();
-    assert!(presets.len() >= 9, "{presets:?}");
+    assert!(presets.len() >= 14, "{presets:?}");
     for preset in presets {
         let _ = run(&["check", &preset]).expect_code(0);
         let planned = run(&["plan", &preset, "--model", "sim"]).expect_code(0);

@@ -439,6 +439,10 @@ fn rounds_of_the_item_stand_in_the_prompt() {
         },
     );
     let said = played.said("bid");
+    for (said, least) in said.iter().zip([1000, 1600]) {
+        let end = format!("which must be at least {least}.");
+        assert!(said.ends_with(&end), "{said}");
+    }
     assert!(
         said[1].contains("player_1 offers $1500 for Lamp. This is bid round 2."),
         "{}",
