@@ -15,6 +15,7 @@ pub mod bdi;
 pub mod chain_of_thought;
 pub mod dialogue;
 pub mod direct;
+pub mod harbor;
 pub mod library;
 pub mod memory;
 pub mod mind;

@@ -9,6 +9,7 @@ use crate::bdi::{self, Bdi};
 use crate::chain_of_thought::ChainOfThought;
 use crate::dialogue::Dialogue;
 use crate::direct::Direct;
+use crate::harbor::{self, Harbor};
 use crate::library::PromptLibrary;
 use crate::person::{self, Person, StandIn};
 use crate::settings::{PlayerSettings, ReplyStyle, unknown};
@@ -89,6 +90,24 @@ pub const AGENTS: &[AgentInfo] = &[
         ],
         check: bdi::check,
         build: |seating| Box::new(Bdi::new(seating)),
+    },
+    AgentInfo {
+        name: "harbor",
+        summary: "bids for houses with a persona, profiles its rivals and reads their minds",
+        settings: harbor::SETTINGS,
+        own_prompts: true,
+        rehearsals: &[
+            "{}",
+            r#"{ "profile": true, "theory_of_mind": "inferred", "strategic": true, "second_order": true,
+                "world": { "own": ["a"], "personas": [{ "name": "a", "text": "You like a." }, { "name": "b", "text": "You like b." }] } }"#,
+            r#"{ "plan": false, "theory_of_mind": "true", "strategic": true, "reply": "text",
+                "world": { "own": ["a", "b"], "seats": [["a", "b"], ["a"], []],
+                "personas": [{ "name": "a", "text": "You like a." }, { "name": "b", "text": "You like b." }] } }"#,
+            r#"{ "profile": true, "strategic": true, "second_order": true, "reply": "text",
+                "world": { "personas": [{ "name": "a", "text": "You like a." }, { "name": "b", "text": "You like b." }] } }"#,
+        ],
+        check: harbor::check,
+        build: |seating| Box::new(Harbor::new(seating)),
     },
     AgentInfo {
         name: "person",

@@ -1,0 +1,418 @@
+//! The bidder of house auctions: a persona or a mix of two, a list of priorities,
+//! profiles of all rivals, a theory of mind, and six actions to choose from before
+//! each bid. Every module but bidding can be switched off by itself.
+//!
+//! Source: "Harbor: Exploring Persona Dynamics in Multi-Agent Competition",
+//! sections 3.2 to 3.5 and 4.5.
+
+use std::sync::Arc;
+
+use agon_engine::game::player_name;
+use agon_engine::view::SeenEvent;
+use agon_engine::{Action, Ask, Foul, Seat};
+use async_trait::async_trait;
+use serde_json::{Map, Value, json};
+
+use crate::agent::{Agent, Note};
+use crate::asking::{Answered, Question, ask_all_until, ask_until, shown};
+use crate::auction::{Happened, Picture, priorities_schema, read_bid, read_priorities};
+use crate::dialogue::{Thinking, reply_schema};
+use crate::memory::message;
+use crate::mind::{Mind, MindError, ModelSettings, Reply, ReplyFormat, Role, Thought};
+use crate::roster::Seating;
+use crate::settings::ReplyStyle;
+use crate::templates::Templates;
+
+mod choices;
+mod options;
+mod predictions;
+mod profiles;
+mod words;
+
+use choices::Choice;
+pub use options::{Options, Persona, TheoryOfMind, World};
+use predictions::Prediction;
+use profiles::Weights;
+
+/// Names of the bidder's own settings.
+pub const SETTINGS: &[&str] = options::NAMES;
+
+/// Checks the bidder's own settings.
+///
+/// # Errors
+/// One is impossible; says what would be right.
+pub fn check(own: &Map<String, Value>) -> Result<(), String> {
+    Options::read(own).map(|_| ())
+}
+
+/// The priority of an item that no plan has spoken of: the middle one.
+const NO_PRIORITY: i64 = 2;
+
+/// A bidder of house auctions.
+#[derive(Debug)]
+pub struct Harbor {
+    model: Arc<ModelSettings>,
+    reply: ReplyStyle,
+    /// The most that a conversation may hold, in estimated tokens.
+    bound: u32,
+    options: Options,
+    templates: Templates,
+    picture: Picture,
+    plan: Option<Plan>,
+    /// The other seats, in seat order, and what is thought of each.
+    rivals: Vec<Rival>,
+    /// The item that predictions were made for last; a discount opens it again.
+    predicted: Option<usize>,
+    /// What was chosen for the ask that is open.
+    choice: Option<Choice>,
+    /// What was said to the ask that is open, should it be put again.
+    latest_reply: Option<String>,
+    notes: Vec<Note>,
+}
+
+/// What a bidder intends.
+#[derive(Debug, Clone)]
+struct Plan {
+    strategy: Option<String>,
+    /// One per item, in order of sale.
+    priorities: Vec<i64>,
+}
+
+/// What a bidder thinks of one rival.
+#[derive(Debug, Clone)]
+struct Rival {
+    seat: Seat,
+    name: String,
+    /// Its profile so far; empty without profiling.
+    weights: Weights,
+    /// What it is expected to do about the item that is up.
+    prediction: Prediction,
+    /// How it is thought to profile this bidder; empty without second order.
+    believes: Weights,
+    /// What the bidder means to make of that.
+    misleading: Option<String>,
+}
+
+#[async_trait]
+impl Agent for Harbor {
+    async fn observe(&mut self, events: &[SeenEvent], mind: &dyn Mind) -> Result<(), MindError> {
+        for event in events {
+            let happened = self.picture.hear(event)?;
+            self.latest_reply = None;
+            self.choice = None;
+            match happened {
+                Happened::Briefed => {
+                    self.meet_rivals();
+                    self.make_plan("plan", mind).await?;
+                }
+                Happened::Opened(item) if self.predicted != Some(item) => {
+                    self.predicted = Some(item);
+                    self.predict(item, mind).await?;
+                    self.predict_profiles(item, mind).await?;
+                }
+                Happened::ItemOver(_) => {
+                    self.update_profiles(mind).await?;
+                    if !self.picture.remaining().is_empty() {
+                        self.make_plan("replan", mind).await?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    async fn act(
+        &mut self,
+        ask: &Ask,
+        refused: Option<&Foul>,
+        mind: &dyn Mind,
+    ) -> Result<Result<Action, Foul>, MindError> {
+        // What is asked again was thought over before: only the bid was wrong.
+        if self.options.strategic && refused.is_none() {
+            self.choose(mind).await?;
+        }
+        if self.choice.as_ref().is_some_and(|choice| !choice.raises()) {
+            return Ok(Ok(Action::Pass));
+        }
+        let mut messages = words::conversation("bid", self, None)?;
+        if let (Some(foul), Some(said)) = (refused, &self.latest_reply) {
+            messages.push(message(Role::Assistant, shown(said)));
+            let again = words::again("bid_again", self, None, &foul.reason);
+            messages.push(message(Role::User, again.map_err(words::impossible)?));
+        }
+        let call = mind.think(Thought {
+            purpose: "bid",
+            settings: Arc::clone(&self.model),
+            messages,
+            format: self.format("bid", || reply_schema(ask, Thinking::StepByStep)),
+        });
+        let reply = call.await?;
+        let bid = read_bid(ask, &reply);
+        let (item, round) = (self.picture.place, self.picture.bid_round());
+        self.note("bid", bid.note(ask, item, round));
+        self.latest_reply = Some(reply.text);
+        Ok(bid.read)
+    }
+
+    fn take_notes(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.notes)
+    }
+}
+
+impl Harbor {
+    /// A bidder at its seat.
+    ///
+    /// Settings were checked by [`check`]; wrong ones become the defaults.
+    pub fn new(seating: Seating<'_>) -> Self {
+        let settings = seating.settings;
+        let library = seating.library.clone();
+        Self {
+            model: Arc::clone(&settings.model),
+            reply: settings.reply,
+            bound: settings.memory_tokens,
+            options: Options::read(&settings.own).unwrap_or_default(),
+            templates: Templates::new(settings, seating.game, seating.seat, library),
+            picture: Picture::new(seating.seat),
+            plan: None,
+            rivals: Vec::new(),
+            predicted: None,
+            choice: None,
+            latest_reply: None,
+            notes: Vec::new(),
+        }
+    }
+
+    /// Before the first item every profile is a vector of zeros (section 3.4).
+    fn meet_rivals(&mut self) {
+        let (me, personas) = (self.picture.seat, self.options.world.personas.len());
+        let zeros = |on: bool| vec![0.0; if on { personas } else { 0 }];
+        let seats = (0..self.picture.players).filter(|seat| *seat != me);
+        let rivals = seats.map(|seat| Rival {
+            seat,
+            name: player_name(seat),
+            weights: zeros(self.options.profile),
+            prediction: Prediction::default(),
+            believes: zeros(self.options.second_order),
+            misleading: None,
+        });
+        self.rivals = rivals.collect();
+        if self.options.profile {
+            for at in 0..self.rivals.len() {
+                self.note_profile(at, "start", 0);
+            }
+        }
+    }
+
+    /// Priority planning (section 3.2), before the auction and after each item.
+    async fn make_plan(&mut self, purpose: &'static str, mind: &dyn Mind) -> Result<(), MindError> {
+        if !self.options.plan {
+            return Ok(());
+        }
+        let place = self.picture.place;
+        let wanted: Vec<&str> = names(self.picture.remaining());
+        let past: Vec<&str> = names(self.picture.past());
+        let question = self.question(purpose, "plan", None, || priorities_schema(&wanted))?;
+        let again = |problem: &str| words::again("plan_again", self, None, problem);
+        let mut read = |reply: &Reply| read_priorities(reply, &wanted, &past);
+        let answered = ask_until(mind, question, self.options.tries, &mut read, &again).await?;
+        let mut plan = self.plan.clone().unwrap_or_else(|| Plan {
+            strategy: None,
+            priorities: vec![NO_PRIORITY; self.picture.items.len()],
+        });
+        let source = source(&answered);
+        let mut over = Vec::new();
+        if let Some(found) = answered.found {
+            plan.strategy = found.strategy;
+            plan.priorities.truncate(place);
+            plan.priorities.extend(found.of);
+            over = found.past;
+        }
+        let rows = plan.priorities.iter().enumerate();
+        let priorities: Vec<Option<i64>> = rows
+            .map(|(at, priority)| (at >= place).then_some(*priority))
+            .collect();
+        let body = json!({
+            "at_item": place, "priorities": priorities, "strategy": plan.strategy,
+            "tries": answered.tries, "source": source, "problems": answered.problems,
+            "past_items": over,
+        });
+        self.plan = Some(plan);
+        self.note("plan", body);
+        Ok(())
+    }
+
+    /// Persona profiling (section 3.4): one call per rival, side by side.
+    async fn update_profiles(&mut self, mind: &dyn Mind) -> Result<(), MindError> {
+        if !self.options.profile {
+            return Ok(());
+        }
+        let personas = self.options.world.names();
+        let schema = || profiles::schema(&personas, &[]);
+        let questions = self.question_per_rival("profile", schema)?;
+        let mut read =
+            |at: usize, reply: &Reply| profiles::read(reply, &self.rivals[at].name, &personas);
+        let again = |at: usize, problem: &str| {
+            words::again("profile_again", self, Some(&self.rivals[at]), problem)
+        };
+        let tries = self.options.tries;
+        let answered = ask_all_until(mind, questions, tries, &mut read, &again).await?;
+        for (at, answered) in answered.into_iter().enumerate() {
+            let source = source(&answered);
+            if let Some(weights) = answered.found {
+                self.rivals[at].weights = weights;
+            }
+            self.note_profile(at, source, answered.tries);
+        }
+        Ok(())
+    }
+
+    /// First-order theory of mind (section 4.5): whether each rival wants the item.
+    async fn predict(&mut self, item: usize, mind: &dyn Mind) -> Result<(), MindError> {
+        if self.options.theory_of_mind == TheoryOfMind::None {
+            return Ok(());
+        }
+        let rivals: Vec<&str> = self.rivals.iter().map(|rival| &*rival.name).collect();
+        let schema = || predictions::schema(&rivals);
+        let question = self.question("predict", "predictions", None, schema)?;
+        let again = |problem: &str| words::again("predict_again", self, None, problem);
+        let mut read = |reply: &Reply| predictions::read(reply, &rivals);
+        let answered = ask_until(mind, question, self.options.tries, &mut read, &again).await?;
+        let source = source(&answered);
+        // What was expected about another item says nothing of this one.
+        let unknown = || vec![Prediction::default(); self.rivals.len()];
+        let found = answered.found.unwrap_or_else(unknown);
+        for (at, prediction) in found.into_iter().enumerate() {
+            let body = json!({
+                "item": item, "about": self.rivals[at].seat, "wants": prediction.wants,
+                "detail": prediction.detail, "source": source,
+            });
+            self.rivals[at].prediction = prediction;
+            self.note("prediction", body);
+        }
+        Ok(())
+    }
+
+    /// Second-order theory of mind (section 4.5): how each rival profiles this
+    /// bidder, and how it may be misled; one call per rival, side by side.
+    async fn predict_profiles(&mut self, item: usize, mind: &dyn Mind) -> Result<(), MindError> {
+        if !self.options.second_order {
+            return Ok(());
+        }
+        let personas = self.options.world.names();
+        let schema = || profiles::schema(&personas, &["mislead"]);
+        let questions = self.question_per_rival("second_order", schema)?;
+        let me = player_name(self.picture.seat);
+        let mut read = |_: usize, reply: &Reply| {
+            let weights = profiles::read(reply, &me, &personas)?;
+            Ok((weights, profiles::text_field(reply, "mislead")))
+        };
+        let again = |at: usize, problem: &str| {
+            words::again("second_order_again", self, Some(&self.rivals[at]), problem)
+        };
+        let tries = self.options.tries;
+        let answered = ask_all_until(mind, questions, tries, &mut read, &again).await?;
+        for (at, answered) in answered.into_iter().enumerate() {
+            let source = source(&answered);
+            let rival = &mut self.rivals[at];
+            rival.misleading = None;
+            if let Some((weights, misleading)) = answered.found {
+                rival.believes = weights;
+                rival.misleading = misleading;
+            }
+            let believes = profiles::by_name(&rival.believes, &self.options.world.names());
+            let body = json!({
+                "item": item, "about": rival.seat, "believes": believes,
+                "detail": rival.misleading, "source": source,
+            });
+            self.note("prediction", body);
+        }
+        Ok(())
+    }
+
+    /// The strategic module (section 3.5). Without a choice that can be read the
+    /// bid is asked for as if there were no such module.
+    async fn choose(&mut self, mind: &dyn Mind) -> Result<(), MindError> {
+        let question = self.question("strategy", "choice", None, || choices::SCHEMA.to_owned())?;
+        let again = |problem: &str| words::again("strategy_again", self, None, problem);
+        let mut read = choices::read;
+        let answered = ask_until(mind, question, self.options.tries, &mut read, &again).await?;
+        let source = source(&answered);
+        let informed = self.options.profile || !self.options.world.seats.is_empty();
+        let choice = answered.found;
+        let said = choice.as_ref();
+        let body = json!({
+            "item": self.picture.place, "round": self.picture.bid_round(),
+            "choice": said.map(|choice| choice.letter),
+            "uses_profile": informed && said.is_some_and(|choice| choice.uses_profile),
+            "reason": said.map_or("", |choice| &choice.reason),
+            "tries": answered.tries, "source": source,
+        });
+        self.choice = choice;
+        self.note("strategy", body);
+        Ok(())
+    }
+
+    /// A question of the bidder's own, worded by the template of its purpose.
+    fn question(
+        &self,
+        purpose: &'static str,
+        form: &str,
+        rival: Option<&Rival>,
+        schema: impl FnOnce() -> String,
+    ) -> Result<Question, MindError> {
+        Ok(Question {
+            purpose,
+            settings: Arc::clone(&self.model),
+            messages: words::conversation(purpose, self, rival)?,
+            format: self.format(form, schema),
+        })
+    }
+
+    /// The same question about every rival, in seat order.
+    fn question_per_rival(
+        &self,
+        purpose: &'static str,
+        schema: impl Fn() -> String,
+    ) -> Result<Vec<Question>, MindError> {
+        let ask = |rival| self.question(purpose, "profile", Some(rival), &schema);
+        self.rivals.iter().map(ask).collect()
+    }
+
+    fn format(&self, name: &str, schema: impl FnOnce() -> String) -> Option<ReplyFormat> {
+        (self.reply == ReplyStyle::Structured).then(|| ReplyFormat {
+            name: name.to_owned(),
+            schema: schema().into(),
+        })
+    }
+
+    fn note_profile(&mut self, at: usize, source: &str, tries: u32) {
+        let rival = &self.rivals[at];
+        let weights = profiles::by_name(&rival.weights, &self.options.world.names());
+        let body = json!({
+            "after_item": self.picture.place, "about": rival.seat, "weights": weights,
+            "source": source, "tries": tries,
+        });
+        self.note("profile", body);
+    }
+
+    fn note(&mut self, kind: &'static str, body: Value) {
+        self.notes.push(Note { kind, body });
+    }
+}
+
+fn names(items: &[crate::auction::Item]) -> Vec<&str> {
+    items.iter().map(|item| &*item.name).collect()
+}
+
+/// Where what a bidder goes on with comes from.
+fn source<T>(answered: &Answered<T>) -> &'static str {
+    if answered.found.is_some() {
+        "model"
+    } else {
+        "kept"
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,216 @@
+//! Reads the choice of the strategic module: one of six actions, whether a profile
+//! mattered, and why (Harbor, section 3.5 and table 1). Two different choices in
+//! one reply are none.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Map, Value};
+
+use crate::mind::Reply;
+use crate::reading::{embedded, said};
+
+/// What a bidder decided before it bids.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Choice {
+    /// `A` to `F`.
+    pub letter: char,
+    /// Whether it says that what it knows of a rival mattered.
+    pub uses_profile: bool,
+    /// Its reason, in its own words.
+    pub reason: String,
+}
+
+/// Choices that raise; the others leave the item.
+const RAISES: [char; 3] = ['A', 'B', 'C'];
+
+/// The letters of table 1.
+const LETTERS: std::ops::RangeInclusive<char> = 'A'..='F';
+
+/// Keys under which a reply may put its choice.
+const KEYS: &[&str] = &[
+    "choice",
+    "option",
+    "action",
+    "strategy",
+    "decision",
+    "answer",
+    "strategic_action",
+    "selected_option",
+    "selected_action",
+    "selection",
+];
+
+/// Words behind which a letter is a choice in prose.
+const MARKERS: &[&str] = &[
+    "choice", "choose", "chose", "option", "action", "strategy", "decision", "answer", "pick",
+    "select", "selected", "is", "with", "go",
+];
+
+/// Words that say yes in place of `true`.
+const YES: &[&str] = &["true", "yes", "y"];
+
+/// Longest reason that is kept, in letters; it stands in the note alone.
+const LONGEST_REASON: usize = 1_000;
+
+/// The form that is asked for.
+pub const SCHEMA: &str = r#"{"type":"object","properties":{"reason":{"type":"string"},"uses_profile":{"type":"boolean"},"choice":{"type":"string","enum":["A","B","C","D","E","F"]}},"required":["reason","uses_profile","choice"],"additionalProperties":false}"#;
+
+impl Choice {
+    /// Whether it goes on bidding.
+    pub fn raises(&self) -> bool {
+        RAISES.contains(&self.letter)
+    }
+}
+
+/// Reads a choice from a reply.
+///
+/// # Errors
+/// What is wrong with it, and what would be right.
+pub fn read(reply: &Reply) -> Result<Choice, String> {
+    let text = said(reply);
+    if text.is_empty() {
+        return Err("the reply was empty; choose one letter from A to F".to_owned());
+    }
+    for value in embedded::values(text).iter().rev() {
+        let Some(map) = with_choice(value) else {
+            continue;
+        };
+        let letter = one_of(letters_in(map))?;
+        return Ok(Choice {
+            letter,
+            uses_profile: uses_profile(map),
+            reason: shortened(reason(map).unwrap_or_default()),
+        });
+    }
+    if matches!(&*reply.finish_reason, "length" | "content_filter") {
+        return Err("the reply was cut off before it chose; be brief".to_owned());
+    }
+    let letter = one_of(in_words(text))?;
+    Ok(Choice {
+        letter,
+        uses_profile: false,
+        reason: shortened(text),
+    })
+}
+
+/// The object that holds a choice: the value, or inside it.
+fn with_choice(value: &Value) -> Option<&Map<String, Value>> {
+    match value {
+        Value::Object(map) => {
+            if map.keys().any(|key| is_choice_key(key)) {
+                return Some(map);
+            }
+            map.values().rev().find_map(with_choice)
+        }
+        Value::Array(rows) => rows.iter().rev().find_map(with_choice),
+        _ => None,
+    }
+}
+
+fn is_choice_key(key: &str) -> bool {
+    KEYS.contains(&&*plain(key))
+}
+
+/// Every letter that the object's fields choose; an empty set when what they hold
+/// is none.
+fn letters_in(map: &Map<String, Value>) -> BTreeSet<char> {
+    let fields = map.iter().filter(|(key, _)| is_choice_key(key));
+    let mut letters = BTreeSet::new();
+    for (_, value) in fields {
+        match value {
+            Value::String(text) => letters.extend(letter_of(text)),
+            Value::Array(rows) => {
+                let rows = rows.iter().filter_map(Value::as_str);
+                letters.extend(rows.filter_map(letter_of));
+            }
+            Value::Object(inner) => letters.extend(letters_in(inner)),
+            _ => {}
+        }
+    }
+    letters
+}
+
+/// The letter of a field: `B`, `b`, `(B)`, `B. Increase the bid`, `Option B`.
+fn letter_of(text: &str) -> Option<char> {
+    let text = text.trim().trim_matches(['(', '"', '\'', '*', '[']);
+    let upper = text.to_uppercase();
+    let mut letters = upper.chars();
+    let first = letters.next()?;
+    let ends = letters.next().is_none_or(|next| ".):-]*, ".contains(next));
+    // "A raise" may be the article; only one letter or a mark behind it is meant.
+    let article = first == 'A' && upper.starts_with("A ") && upper.len() > 2;
+    if LETTERS.contains(&first) && ends && !article {
+        return Some(first);
+    }
+    one_of(in_words(text)).ok()
+}
+
+/// Letters that words choose: behind a marker, or at the start of a line with a
+/// mark behind, or as the whole text.
+fn in_words(text: &str) -> BTreeSet<char> {
+    let mut found = BTreeSet::new();
+    let mut before = String::new();
+    for word in text.split_whitespace() {
+        let bare = word.trim_matches(|letter: char| !letter.is_alphanumeric());
+        let letter = single(bare).filter(|_| MARKERS.contains(&before.as_str()));
+        // "I go with a small raise" has an article, not a letter.
+        found.extend(letter.filter(|_| bare.chars().all(char::is_uppercase)));
+        if !matches!(&*bare.to_lowercase(), "" | "the" | "to" | "for") {
+            before = bare.to_lowercase();
+        }
+    }
+    if found.is_empty() {
+        let starts = text.lines().filter_map(|line| {
+            let line = line.trim().trim_matches(['*', '(', '"']);
+            let (first, rest) = line.split_at_checked(1)?;
+            let marked = rest.is_empty() || rest.starts_with(['.', ')', ':', '*']);
+            single(first).filter(|_| marked)
+        });
+        found.extend(starts);
+    }
+    found
+}
+
+fn single(word: &str) -> Option<char> {
+    let mut letters = word.chars();
+    let letter = letters.next()?.to_ascii_uppercase();
+    (letters.next().is_none() && LETTERS.contains(&letter)).then_some(letter)
+}
+
+fn one_of(letters: BTreeSet<char>) -> Result<char, String> {
+    let mut found = letters.iter();
+    match (found.next(), found.next()) {
+        (Some(letter), None) => Ok(*letter),
+        (None, _) => Err("no choice was found; give a single letter from A to F".to_owned()),
+        (Some(_), Some(_)) => {
+            let all: Vec<String> = letters.iter().map(char::to_string).collect();
+            let all = all.join(" and ");
+            Err(format!("the reply chooses {all}; give a single letter"))
+        }
+    }
+}
+
+fn uses_profile(map: &Map<String, Value>) -> bool {
+    let field = map.iter().find(|(key, _)| {
+        let key = plain(key);
+        key.contains("profile") && !is_choice_key(&key)
+    });
+    match field {
+        Some((_, Value::Bool(used))) => *used,
+        Some((_, Value::String(word))) => YES.contains(&&*word.trim().to_lowercase()),
+        _ => false,
+    }
+}
+
+fn reason(map: &Map<String, Value>) -> Option<&str> {
+    let keys = ["reason", "reasoning", "explanation", "justification", "why"];
+    keys.iter().find_map(|key| map.get(*key)?.as_str())
+}
+
+fn shortened(text: &str) -> String {
+    text.trim().chars().take(LONGEST_REASON).collect()
+}
+
+fn plain(key: &str) -> String {
+    key.trim().to_lowercase().replace([' ', '-'], "_")
+}
