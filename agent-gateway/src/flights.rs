@@ -53,8 +53,9 @@ impl<T: Clone + Send + Sync + 'static> Flights<T> {
     /// Joins the flight to this address, or starts it with `work`. Dropping
     /// the returned future leaves the flight alone; the work may ask its
     /// [`Passengers`] whether anybody is left.
-    /// It starts before the future is polled, which therefore holds next to
-    /// nothing: thousands wait at once.
+    /// Who starts it carries it, so that it needs no task of its own unless he
+    /// leaves before its end. It is made before the future is polled, which
+    /// therefore holds next to nothing: thousands wait at once.
     pub fn board<W, S>(
         self: &Arc<Self>,
         address: DecisionAddress,
@@ -65,23 +66,27 @@ impl<T: Clone + Send + Sync + 'static> Flights<T> {
         S: FnOnce(Passengers<T>) -> W,
         W: Future<Output = T> + Send + 'static,
     {
-        let landed = self.join_or_enter(address, digest);
-        let landed = landed.map(|boarding| match boarding {
-            Boarding::Joined(landed) => landed,
+        let boarding = self.join_or_enter(address, digest);
+        let boarded = boarding.map(|boarding| match boarding {
+            Boarding::Joined(landed) => (landed, None),
             Boarding::First(passengers, landed) => {
                 let pilot = Pilot(passengers.clone());
                 // Boxed here: whoever wraps a future by value makes room for it
                 // once more, and thousands of these wait at once.
                 let work = Box::pin(work(passengers));
-                self.tasks.spawn(TaskKind::WORK, "decision", async move {
+                let work = self.tasks.carry(TaskKind::WORK, "decision", async move {
                     let outcome = work.await;
                     pilot.land(outcome);
                 });
-                landed
+                (landed, Some(work))
             }
         });
         async move {
-            let mut landed = landed?;
+            let (mut landed, work) = boarded?;
+            if let Some(work) = work {
+                // However it ends: what came of it is in the landing.
+                work.await;
+            }
             let outcome = landed.wait_for(Option::is_some).await;
             outcome
                 .ok()

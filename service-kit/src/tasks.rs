@@ -15,8 +15,12 @@ use std::time::Duration;
 use futures_util::FutureExt as _;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
-use tokio_util::task::TaskTracker;
+use tokio_util::task::task_tracker::{TaskTracker, TaskTrackerToken};
 use tracing::{error, info, warn};
+
+mod carried;
+
+pub use carried::Carried;
 
 /// How long after the deadline aborted tasks get to unwind; dropping a future is quick.
 const ABORT_GRACE: Duration = Duration::from_millis(500);
@@ -157,29 +161,60 @@ impl Tasks {
         F: Future + Send + 'static,
         F::Output: TaskOutcome + Send,
     {
-        let status = TaskStatus {
-            name: name.into(),
+        tokio::spawn(self.supervise(kind, name.into(), future))
+    }
+
+    /// As [`Tasks::spawn`], but without a task of its own as long as the caller polls it:
+    /// that saves two changes of tasks and the room for one. Dropped before its end it goes on
+    /// as a task, unless there is no runtime any more.
+    pub fn carry<F>(
+        &self,
+        kind: TaskKind,
+        name: impl Into<Cow<'static, str>>,
+        future: F,
+    ) -> Carried
+    where
+        F: Future + Send + 'static,
+        F::Output: TaskOutcome + Send,
+    {
+        Carried::new(self.supervise(kind, name.into(), future))
+    }
+
+    /// A future under supervision, from now on until it ends or is dropped.
+    fn supervise<F>(
+        &self,
+        kind: TaskKind,
+        name: Cow<'static, str>,
+        future: F,
+    ) -> impl Future<Output = TaskEnd> + Send + use<F>
+    where
+        F: Future + Send + 'static,
+        F::Output: TaskOutcome + Send,
+    {
+        let number = self.book().enter(TaskStatus {
+            name: name.clone(),
             kind,
-        };
-        let number = self.book().enter(status.clone());
+        });
         let running = RunningTask {
             tasks: self.clone(),
             number,
+            _tracked: self.inner.tracker.token(),
         };
         let stop = match kind.on_shutdown {
             OnShutdown::Abort => self.inner.stopping.clone(),
             OnShutdown::Finish => self.inner.overdue.clone(),
         };
-        self.inner.tracker.spawn(async move {
-            let caught = AssertUnwindSafe(future).catch_unwind();
+        let caught = AssertUnwindSafe(future).catch_unwind();
+        async move {
+            let running = running;
             let end = match stop.run_until_cancelled_owned(caught).await {
                 None => TaskEnd::Aborted,
                 Some(Err(panic)) => TaskEnd::Panicked(panic_message(panic.as_ref())),
                 Some(Ok(outcome)) => outcome.failure().map_or(TaskEnd::Done, TaskEnd::Failed),
             };
-            running.tasks.report(&status, &end);
+            running.tasks.report(&TaskStatus { name, kind }, &end);
             end
-        })
+        }
     }
 
     /// Cancelled when shutdown begins; tasks of kind [`OnShutdown::Finish`] watch it.
@@ -270,6 +305,8 @@ impl Book {
 struct RunningTask {
     tasks: Tasks,
     number: u64,
+    /// Shutdown waits for it; released after it is out of the book.
+    _tracked: TaskTrackerToken,
 }
 
 impl Drop for RunningTask {

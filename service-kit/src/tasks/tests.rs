@@ -82,3 +82,48 @@ fn causes_are_printed_in_one_line() {
     let error = Outer(io::Error::other("disk full"));
     assert_eq!(with_causes(&error), "cannot store the result: disk full");
 }
+
+#[tokio::test]
+async fn carried_work_goes_on_as_a_task_when_it_is_dropped() {
+    let tasks = Tasks::new();
+    let (open, gate) = tokio::sync::oneshot::channel::<()>();
+    let (done, finished) = tokio::sync::oneshot::channel();
+    let mut carried = tasks.carry(TaskKind::WORK, "decision", async move {
+        let _ = gate.await;
+        let _ = done.send(());
+    });
+    assert!(futures_util::poll!(&mut carried).is_pending());
+    drop(carried);
+    assert_eq!(tasks.status().len(), 1);
+    open.send(()).unwrap();
+    finished.await.unwrap();
+    assert_eq!(tasks.shutdown(LONG).await, Ok(()));
+    assert_eq!(tasks.status(), []);
+}
+
+#[tokio::test]
+async fn shutdown_waits_for_carried_work() {
+    let tasks = Tasks::new();
+    let (open, gate) = tokio::sync::oneshot::channel::<()>();
+    let mut carried = tasks.carry(TaskKind::WORK, "decision", async move {
+        let _ = gate.await;
+    });
+    let shutdown = tasks.shutdown(LONG);
+    tokio::pin!(shutdown);
+    assert!(futures_util::poll!(&mut carried).is_pending());
+    assert!(futures_util::poll!(shutdown.as_mut()).is_pending());
+    open.send(()).unwrap();
+    assert_eq!(carried.await, TaskEnd::Done);
+    assert_eq!(shutdown.await, Ok(()));
+}
+
+#[tokio::test]
+async fn panic_of_carried_work_is_its_end() {
+    let tasks = Tasks::new();
+    let carried = tasks.carry(TaskKind::WORK, "decision", async {
+        if true {
+            panic!("boom");
+        }
+    });
+    assert_eq!(carried.await, TaskEnd::Panicked("boom".into()));
+}
