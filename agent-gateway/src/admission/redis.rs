@@ -22,6 +22,16 @@ use crate::providers::Signals;
 /// one asker of each line looks this often while every place is taken.
 const PLACE_RECHECK: Duration = Duration::from_millis(25);
 
+/// A script behind what all of them know of scopes.
+macro_rules! script {
+    ($file:literal) => {
+        Script::new(concat!(
+            include_str!("../scripts/admission_scope_v3.lua"),
+            include_str!($file)
+        ))
+    };
+}
+
 /// Limits in Redis.
 pub struct RedisLimiter {
     connection: ConnectionManager,
@@ -36,10 +46,10 @@ impl RedisLimiter {
     pub fn new(connection: ConnectionManager) -> Self {
         Self {
             connection,
-            reserve: Script::new(include_str!("../scripts/admission_reserve_v2.lua")),
-            settle: Script::new(include_str!("../scripts/admission_settle_v2.lua")),
-            hold: Script::new(include_str!("../scripts/admission_hold_v2.lua")),
-            outlook: Script::new(include_str!("../scripts/admission_outlook_v2.lua")),
+            reserve: script!("../scripts/admission_reserve_v3.lua"),
+            settle: script!("../scripts/admission_settle_v3.lua"),
+            hold: script!("../scripts/admission_hold_v3.lua"),
+            outlook: script!("../scripts/admission_outlook_v3.lua"),
         }
     }
 }
@@ -49,12 +59,17 @@ impl Limiter for RedisLimiter {
     async fn reserve(&self, batch: &Batch<'_>) -> Result<Verdict, AdmissionError> {
         let mut call = self.reserve.prepare_invoke();
         for candidate in batch.candidates {
-            call.key(key_wide(batch.pool, &candidate.key))
-                .key(in_lane(batch.pool, batch.lane, &candidate.key))
-                .key(attempts(batch.pool, &candidate.key));
+            call.key(key_wide(batch.pool, &candidate.key)).key(in_lane(
+                batch.pool,
+                batch.lane,
+                &candidate.key,
+            ));
         }
-        call.key(shares(batch.pool, batch.lane, batch.lanes_share_limits()))
-            .arg(json(&ReserveArgument::of(batch)));
+        call.key(shares(batch.pool, batch.lane, batch.lanes_share_limits()));
+        for candidate in batch.candidates {
+            call.key(attempts(batch.pool, &candidate.key));
+        }
+        call.arg(json(&ReserveArgument::of(batch)));
         let mut connection = self.connection.clone();
         let told: Vec<u64> = call
             .invoke_async(&mut connection)
@@ -87,8 +102,8 @@ impl Limiter for RedisLimiter {
             .settle
             .key(key_wide(pool, key))
             .key(in_lane(pool, lane, key))
-            .key(attempts(pool, key))
             .key(shares(pool, lane, reservation.shared))
+            .key(attempts(pool, key))
             .arg(member(reservation))
             .arg(json(&SettleArgument::of(reservation, used, cost, signals)))
             .invoke_async(&mut connection)
@@ -303,11 +318,11 @@ fn outlook(candidate: &Candidate, told: &[u64]) -> KeyOutlook {
 
 /// The braces keep all keys of a pool on one node of a cluster.
 fn key_wide(pool: &str, key: &KeyId) -> String {
-    format!("agon:limits:{{{pool}}}:{}", key.as_str())
+    format!("agon:admission:{{{pool}}}:{}", key.as_str())
 }
 
 fn in_lane(pool: &str, lane: &str, key: &KeyId) -> String {
-    format!("agon:limits:{{{pool}}}:{}:{lane}", key.as_str())
+    format!("agon:admission:{{{pool}}}:{}:{lane}", key.as_str())
 }
 
 fn attempts(pool: &str, key: &KeyId) -> String {
@@ -316,9 +331,9 @@ fn attempts(pool: &str, key: &KeyId) -> String {
 
 fn shares(pool: &str, lane: &str, shared: bool) -> String {
     if shared {
-        format!("agon:shares:{{{pool}}}")
+        format!("agon:served:{{{pool}}}")
     } else {
-        format!("agon:shares:{{{pool}}}:{lane}")
+        format!("agon:served:{{{pool}}}:{lane}")
     }
 }
 

@@ -180,6 +180,15 @@ impl Ledger for RedisLedger {
             return Ok(());
         }
         let mut connection = self.connection.clone();
+        if let [session_id] = session_ids {
+            // One a second or a thousand: no need to send the script each time.
+            let mut forget = self.forget.key(ledger_key(session_id));
+            let forgotten: Result<(), RedisError> = forget
+                .arg(millis(grace))
+                .invoke_async(&mut connection)
+                .await;
+            return forgotten.map_err(failed("forget a session"));
+        }
         let mut pipeline = redis::pipe();
         // Redis may have been restarted since, and a pipeline cannot load late.
         pipeline.load_script(&self.forget).ignore();

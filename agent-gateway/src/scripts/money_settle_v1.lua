@@ -55,9 +55,11 @@ end
 if ARGV[5] == '' then
   return 1
 end
-add(KEYS[5], {ARGV[7], ARGV[8]}, ARGV[9])
+if ARGV[9] ~= '0' then
+  add(KEYS[5], {ARGV[7], ARGV[8]}, ARGV[9])
+  redis.call('HINCRBY', KEYS[8], ARGV[6] .. 'cost', ARGV[9])
+end
 redis.call('SADD', KEYS[7], ARGV[5])
-redis.call('HINCRBY', KEYS[8], ARGV[6] .. 'cost', ARGV[9])
 for i = 10, #ARGV, 2 do
   redis.call('HINCRBY', KEYS[8], ARGV[6] .. ARGV[i], ARGV[i + 1])
 end

@@ -11,7 +11,7 @@ use agon_agent_gateway::decision::DecisionAddress;
 use agon_agent_gateway::ledger::{Ledger as _, RedisLedger};
 use agon_agent_gateway::providers::{Refusal, Remedy, Reply, Scripted};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
-use agon_proto::v1::ListDecisionsRequest;
+use agon_proto::v1::{GetGatewayStatusRequest, ListDecisionsRequest};
 use redis::AsyncCommands as _;
 use tokio::task::JoinHandle;
 use tonic::{Code, Status};
@@ -251,16 +251,10 @@ async fn hold_that_redis_did_not_take_is_made_when_it_is_back() {
     server.kill();
     tokio::time::sleep(Duration::from_secs(2)).await;
     server.start_again().await;
-    let mut redis = server.connection().await;
     until("the key is held", async || {
-        let keys: Vec<String> = redis.keys("agon:limits:*").await.unwrap_or_default();
-        for key in keys {
-            let held: Result<Option<f64>, _> = redis.hget(key, "h").await;
-            if held.is_ok_and(|until| until.is_some_and(|until| until > 0.0)) {
-                return true;
-            }
-        }
-        false
+        let asked = GetGatewayStatusRequest::default();
+        let status = client(&gateway).get_gateway_status(asked).await;
+        status.is_ok_and(|status| status.get_ref().keys.iter().any(|key| key.held_for_ms > 0))
     })
     .await;
     call.abort();
