@@ -1,6 +1,8 @@
 //! What the gateway adds to a call, with every limit on but none in the way: time
 //! at a thousand requests a second, the most requests a second, memory. The same
-//! calls are made straight to the provider before and after, in the same run.
+//! calls are made straight to the provider before and after, in the same run: by
+//! the same client over the gateway's OpenAI door, where nothing but the gateway
+//! lies between, and over gRPC as workers make them.
 
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -48,9 +50,13 @@ pub async fn measure() {
     for (pool, keys) in POOLS {
         let _ = through(&stand, pool, "warm", WARM_UP_SECONDS).await;
         let first = straight(&server, STRAIGHT_SECONDS).await;
-        let through = through(&stand, pool, "open", THROUGH_SECONDS).await;
+        let url = &stand.replicas[0].http_url;
+        let _ = over_http(url, pool, WARM_UP_SECONDS).await;
+        let by_openai = over_http(url, pool, THROUGH_SECONDS).await;
+        let by_grpc = through(&stand, pool, "open", THROUGH_SECONDS).await;
         let second = straight(&server, STRAIGHT_SECONDS).await;
-        tell_times(keys, &[first, second], &through);
+        tell_times("OpenAI door", keys, &[&first, &second], &by_openai);
+        tell_times("gRPC", keys, &[&first, &second], &by_grpc);
     }
     for callers in [64, 256] {
         let (rate, seconds) = closed(&stand, callers).await;
@@ -77,7 +83,7 @@ pub async fn measure() {
     stand.tell_oddities();
 }
 
-fn tell_times(keys: usize, straight: &[Took; 2], through: &Took) {
+fn tell_times(door: &str, keys: usize, straight: &[&Took; 2], through: &Took) {
     let p50 = (straight[0].p50 + straight[1].p50) / 2.0;
     let p99 = (straight[0].p99 + straight[1].p99) / 2.0;
     let own = [through.p50 - p50, through.p99 - p99];
@@ -87,7 +93,8 @@ fn tell_times(keys: usize, straight: &[Took; 2], through: &Took) {
     ] {
         report::bar(
             &format!(
-                "time of the gateway at {REQUESTS_PER_SECOND} requests/s, pool of {keys}, {name}"
+                "time of the gateway at {REQUESTS_PER_SECOND} requests/s, {door}, pool of {keys}, \
+                 {name}"
             ),
             &format!("{own:.2} ms (through it {whole:.2} ms, straight {bare:.2} ms)"),
             &format!("{bar} ms"),
@@ -116,11 +123,16 @@ async fn through(stand: &Stand, pool: &str, crowd: &str, seconds: u64) -> Took {
     .await
 }
 
-/// The same calls as the gateway makes them, without it.
+/// The same calls without the gateway.
 async fn straight(server: &Simulated, seconds: u64) -> Took {
+    over_http(&server.base_url(), "straight", seconds).await
+}
+
+/// Calls in OpenAI's protocol, to the gateway or to the provider itself.
+async fn over_http(base_url: &str, model: &str, seconds: u64) -> Took {
     let client = reqwest::Client::builder().build().expect("a client");
-    let url = format!("{}/chat/completions", server.base_url());
-    let ask = Ask::small("straight", "default", "straight");
+    let url = format!("{base_url}/chat/completions");
+    let ask = Ask::small("http", "default", model);
     open_loop(seconds, |number| {
         let request = ask.request(number / 100, (number % 100) as u32);
         let body = json!({

@@ -134,6 +134,8 @@ impl Stand {
 pub struct Replica {
     /// The process.
     pub role: Role,
+    /// Where it answers OpenAI's protocol; empty when it was started silently.
+    pub http_url: String,
     clients: Vec<Client>,
     next: AtomicUsize,
     log: PathBuf,
@@ -146,14 +148,20 @@ impl Replica {
         let file = File::options().create(true).append(true).open(&log);
         let file = file.expect("a writable folder");
         let config = config.write().display().to_string();
-        let arguments = arguments(&config, redis, "127.0.0.1:0");
+        let mut arguments = arguments(&config, redis, "127.0.0.1:0").to_vec();
+        arguments.extend(["--http-listen", "127.0.0.1:0"]);
         let mut role = Role::launch_with(&arguments, |command| command.stderr(file));
         let first = role.line();
         let address = first.trim().rsplit("listening on ").next();
         let address = address.filter(|address| address.contains(':'));
         let told = || fs::read_to_string(&log).unwrap_or_default();
         let address = address.unwrap_or_else(|| panic!("no gateway listens: {first}{}", told()));
-        Self::reached_at(role, address, log)
+        let second = role.line();
+        let http = second.trim().rsplit("listening on ").next();
+        Self {
+            http_url: format!("http://{}/v1", http.unwrap_or_default()),
+            ..Self::reached_at(role, address, log)
+        }
     }
 
     /// Starts one on an address and does not wait for anything.
@@ -173,6 +181,7 @@ impl Replica {
             .collect();
         Self {
             role,
+            http_url: String::new(),
             clients,
             next: AtomicUsize::new(0),
             log,
