@@ -9,7 +9,8 @@ use crate::ledger::LedgerError;
 use crate::money::accounts::MoneyRefusal;
 use crate::routes::RouteError;
 
-/// Why there is no answer.
+/// Why there is no answer. Small, because everything that waits makes room for it;
+/// what is large is boxed.
 #[derive(Debug, thiserror::Error)]
 pub enum DecideError {
     /// The determinism guard: one address, two questions.
@@ -19,7 +20,7 @@ pub enum DecideError {
     )]
     Conflict {
         /// The address.
-        address: DecisionAddress,
+        address: Box<DecisionAddress>,
         /// What was there first.
         recorded: RequestDigest,
         /// What came now.
@@ -27,10 +28,10 @@ pub enum DecideError {
     },
     /// The model cannot be reached as configured.
     #[error(transparent)]
-    Route(#[from] RouteError),
+    Route(Box<RouteError>),
     /// The ledger did not work.
     #[error(transparent)]
-    Ledger(#[from] LedgerError),
+    Ledger(Box<LedgerError>),
     /// The gateway went down before the ledger took a paid answer.
     #[error("the paid answer to {address} could not be recorded before the gateway stopped")]
     Unrecorded {
@@ -38,7 +39,7 @@ pub enum DecideError {
         address: DecisionAddress,
         /// Why it was not recorded.
         #[source]
-        source: LedgerError,
+        source: Box<LedgerError>,
     },
     /// The provider will always refuse this request.
     #[error("model {model} refused the request for good: {reason}")]
@@ -94,7 +95,7 @@ pub enum DecideError {
     Stopping,
     /// The question could not be put to anybody.
     #[error(transparent)]
-    Door(#[from] DoorError),
+    Door(Box<DoorError>),
     /// A fault of ours ended the work.
     #[error("decision {address} was lost to a fault of the gateway")]
     Lost {
@@ -120,7 +121,7 @@ impl DecideError {
         asked: RequestDigest,
     ) -> Self {
         Self::Conflict {
-            address: address.clone(),
+            address: Box::new(address.clone()),
             recorded,
             asked,
         }
@@ -142,18 +143,26 @@ impl DecideError {
     pub fn class(&self) -> ErrorClass {
         match self {
             Self::Conflict { .. } => ErrorClass::Conflict,
-            Self::Route(RouteError::TooMany { .. }) => ErrorClass::Unavailable,
-            Self::Route(_) | Self::Refused { .. } => ErrorClass::Invalid,
+            Self::Route(error) => match **error {
+                RouteError::TooMany { .. } => ErrorClass::Unavailable,
+                _ => ErrorClass::Invalid,
+            },
+            Self::Refused { .. } => ErrorClass::Invalid,
             Self::Money(refusal) => match **refusal {
                 MoneyRefusal::NoPrice { .. } => ErrorClass::Invalid,
                 MoneyRefusal::Spent { .. } => ErrorClass::Exhausted,
             },
-            Self::Ledger(LedgerError::Damaged { .. }) | Self::Lost { .. } => ErrorClass::Internal,
-            Self::Door(DoorError::Damaged { .. }) => ErrorClass::Internal,
-            Self::Door(DoorError::Redis { .. }) => ErrorClass::Unavailable,
-            // A file that cannot be read does not mend itself.
-            Self::Ledger(LedgerError::Embedded { .. }) => ErrorClass::GaveUp,
-            Self::Ledger(_) => ErrorClass::Unavailable,
+            Self::Lost { .. } => ErrorClass::Internal,
+            Self::Door(error) => match **error {
+                DoorError::Damaged { .. } => ErrorClass::Internal,
+                DoorError::Redis { .. } => ErrorClass::Unavailable,
+            },
+            Self::Ledger(error) => match **error {
+                LedgerError::Damaged { .. } => ErrorClass::Internal,
+                // A file that cannot be read does not mend itself.
+                LedgerError::Embedded { .. } => ErrorClass::GaveUp,
+                _ => ErrorClass::Unavailable,
+            },
             Self::NoKeyLeft { .. } | Self::CircuitOpen { .. } => ErrorClass::GaveUp,
             // A person took it out and may put it back.
             Self::ModelGone { .. } => ErrorClass::GaveUp,
@@ -161,5 +170,23 @@ impl DecideError {
             Self::Unrecorded { .. } | Self::Stopping => ErrorClass::Unavailable,
             Self::ClaimLost { .. } | Self::Abandoned => ErrorClass::Unavailable,
         }
+    }
+}
+
+impl From<RouteError> for DecideError {
+    fn from(error: RouteError) -> Self {
+        Self::Route(Box::new(error))
+    }
+}
+
+impl From<LedgerError> for DecideError {
+    fn from(error: LedgerError) -> Self {
+        Self::Ledger(Box::new(error))
+    }
+}
+
+impl From<DoorError> for DecideError {
+    fn from(error: DoorError) -> Self {
+        Self::Door(Box::new(error))
     }
 }

@@ -7,6 +7,7 @@
 mod asking;
 mod at_door;
 mod claiming;
+mod ground;
 mod hedging;
 mod paying;
 mod recording;
@@ -38,6 +39,7 @@ use crate::status::{Book, Tally};
 use crate::wire::Caller;
 
 pub use claiming::Holding;
+pub use ground::Ground;
 pub use releases::Releases;
 pub use remembering::Memory;
 
@@ -72,6 +74,8 @@ pub struct Question {
     pub paid: DecisionCost,
     /// A slow call of it was made once more.
     pub hedged: AtomicBool,
+    /// Its address was made up for it alone.
+    pub is_made_up: bool,
     /// Its claim of the address.
     pub holding: Arc<Holding>,
 }
@@ -106,6 +110,8 @@ pub struct Decider {
     pub named: AtomicU64,
     /// What the stores are to be told when they are back.
     pub owed: Owed,
+    /// Which sessions ask for what nobody has answered yet.
+    pub ground: Ground,
     /// Claims that are to be given back when the ledger is back.
     pub releases: Releases,
     /// Answers that the ledger does not take now.
@@ -152,9 +158,11 @@ impl Decider {
         question: &Question,
         passengers: &Passengers<Outcome>,
     ) -> Result<Answer, DecideError> {
+        let mut beside = self.may_claim_beside(question);
         loop {
             // Boxed but for the wait: thousands wait at once.
-            if let Some(answer) = Box::pin(self.claim(question, passengers)).await? {
+            let first = !std::mem::take(&mut beside);
+            if first && let Some(answer) = Box::pin(self.claim(question, passengers)).await? {
                 return Ok(answer);
             }
             let filled = tokio::select! {
@@ -164,6 +172,8 @@ impl Decider {
             match filled {
                 // Nothing was paid; whoever has it now may answer for both.
                 Err(DecideError::ClaimLost { .. }) => continue,
+                // There may be an answer all the same.
+                Err(_) if !question.holding.is_claimed() => continue,
                 Err(_) => Box::pin(self.release_claim(question)).await,
                 Ok(_) => {}
             }
@@ -233,7 +243,6 @@ impl Decider {
             cost: question.paid.sum(),
             from_content_cache: false,
         };
-        self.settle_behind(&route.lane, attempt, &usage, reply.signals);
         let record = recording::record(
             self.ledger.as_ref(),
             &question.address,
@@ -245,6 +254,7 @@ impl Decider {
         // decision, which is paid again then, but no decision without its cost.
         let pay = self.pay(question, &payment, charged);
         let ((), standing) = tokio::join!(biased; pay, record);
+        self.settle_behind(&route.lane, attempt, &usage, reply.signals);
         self.stands(question, standing?)
     }
 

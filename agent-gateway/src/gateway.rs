@@ -9,9 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
-use agon_proto::v1::agent_gateway_service_server::AgentGatewayServiceServer;
 use agon_service_kit::config::without_secrets;
-use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use tokio::sync::watch;
 
@@ -19,7 +17,7 @@ use crate::admission::{EmbeddedLimiter, Limiter, RedisLimiter};
 use crate::complaint::Complaint;
 use crate::config::GatewayConfig;
 use crate::content_cache::{ContentCache, EmbeddedContentCache, RedisContentCache};
-use crate::deciding::{Decider, Memory, Outcome, Releases};
+use crate::deciding::{Decider, Ground, Memory, Outcome, Releases};
 use crate::doors::http::TeamTokens;
 use crate::doors::{DoorStore, EmbeddedDoors, RedisDoors};
 use crate::flights::Flights;
@@ -31,7 +29,7 @@ use crate::providers::Providers;
 use crate::redis_store::{self, RedisStoreError};
 use crate::reload::Reloads;
 use crate::routes::Routes;
-use crate::service::GatewayService;
+use crate::service::{GatewayService, SlimService};
 use crate::status::Book;
 use crate::status::gauges::Gauges;
 use crate::store_watch::StoreWatch;
@@ -161,6 +159,7 @@ impl Gateway {
             owner,
             named: AtomicU64::new(0),
             owed,
+            ground: Ground::default(),
             releases,
             unrecorded: Complaint::default(),
             unrenewed: Complaint::default(),
@@ -181,10 +180,8 @@ impl Gateway {
 
     /// The gRPC service: to be served on a socket, or to be called directly as
     /// a tower service by a client in the same process. Cheap to clone.
-    pub fn service(&self) -> AgentGatewayServiceServer<GatewayService> {
-        AgentGatewayServiceServer::new(GatewayService::new(self.clone()))
-            .max_decoding_message_size(LARGEST_MESSAGE_BYTES)
-            .max_encoding_message_size(LARGEST_MESSAGE_BYTES)
+    pub fn service(&self) -> SlimService {
+        SlimService::new(GatewayService::new(self.clone()))
     }
 
     /// Whether the store answers now, and every change of that; always true for

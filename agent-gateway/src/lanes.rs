@@ -9,10 +9,11 @@ use std::time::{Duration, Instant};
 use parking_lot::RwLock;
 
 use crate::admission::charging::Experience;
-use crate::admission::line::Line;
-use crate::admission::{Candidate, KeyLimits};
+use crate::admission::line::{Admitted, Line, Want};
+use crate::admission::{Candidate, KeyLimits, Limiter};
 use crate::complaint::Complaint;
 use crate::config::ChargeRule;
+use crate::fairness::queue::Place;
 use crate::health::KeyHealth;
 use crate::health::breaker::Circuit;
 use crate::keys::PooledKey;
@@ -26,6 +27,10 @@ pub struct Lane {
     pub name: String,
     /// Who waits.
     pub line: Line,
+    /// What keeps its limits.
+    pub limiter: Arc<dyn Limiter>,
+    /// Who asks for it: unique among all replicas.
+    pub asker: String,
     /// What its answers have used.
     pub experience: Experience,
     terms: RwLock<Arc<LaneTerms>>,
@@ -59,15 +64,32 @@ pub struct LaneKey {
 
 impl Lane {
     /// A lane in which nobody waits yet.
-    pub fn new(pool: &str, name: &str, terms: LaneTerms) -> Self {
+    pub fn new(
+        pool: &str,
+        name: &str,
+        owner: &str,
+        limiter: Arc<dyn Limiter>,
+        terms: LaneTerms,
+    ) -> Self {
         Self {
             pool: pool.to_owned(),
             name: name.to_owned(),
             line: Line::default(),
+            limiter,
+            asker: format!("{owner}:{name}"),
             experience: Experience::default(),
             terms: RwLock::new(Arc::new(terms)),
             complaint: Complaint::default(),
         }
+    }
+
+    /// Waits until a call may be made, or never can; see [`Line::admit`].
+    pub fn admit<'a>(
+        &'a self,
+        place: &'a Place,
+        want: Box<Want>,
+    ) -> impl Future<Output = Admitted> + use<'a> {
+        self.line.admit(self, place, want)
     }
 
     /// The terms in force now.

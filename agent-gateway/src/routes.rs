@@ -236,13 +236,14 @@ impl Table {
         }
         let terms = self.terms_of(model, None, means)?;
         self.make_room(lanes, model)?;
-        let lane = Arc::new(Lane::new(&name.0, &name.1, terms));
+        let limiter = Arc::clone(&means.limiter);
+        let lane = Lane::new(&name.0, &name.1, &means.owner, limiter, terms);
+        let lane = Arc::new(lane);
         lanes.insert(name, Arc::clone(&lane));
-        let (served, limiter) = (Arc::clone(&lane), Arc::clone(&means.limiter));
-        let asker = format!("{}:{}", means.owner, lane.name);
+        let served = Arc::clone(&lane);
         let stopping = means.tasks.shutdown_token();
         means.tasks.spawn(ASKER, "asker of a lane", async move {
-            let serving = served.line.serve(&served, limiter.as_ref(), &asker);
+            let serving = served.line.serve(&served);
             tokio::pin!(serving);
             tokio::select! {
                 () = &mut serving => return,

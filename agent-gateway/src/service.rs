@@ -2,6 +2,10 @@
 //! errors into statuses by the shared table. Decides nothing. Called by workers,
 //! the coordinator and the command line.
 
+mod slim;
+
+use std::pin::Pin;
+
 use agon_proto::v1::agent_gateway_service_server::AgentGatewayService;
 use agon_proto::v1::{
     AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse, ForgetSessionRequest,
@@ -12,6 +16,7 @@ use agon_proto::v1::{
 use agon_service_kit::status::{ErrorClass, to_status};
 use agon_service_kit::tasks::with_causes;
 use agon_service_kit::telemetry;
+use futures_util::FutureExt as _;
 use tonic::{Request, Response, Status};
 
 use crate::decide_error::DecideError;
@@ -20,6 +25,12 @@ use crate::gateway::Gateway;
 use crate::ledger::FORGET_GRACE;
 use crate::status::{keys, teams};
 use crate::wire;
+
+pub use slim::SlimService;
+
+/// A decision under way.
+type Deciding<'a> =
+    Pin<Box<dyn Future<Output = Result<Response<DecideResponse>, Status>> + Send + 'a>>;
 
 /// Serves a gateway.
 pub struct GatewayService {
@@ -30,14 +41,13 @@ impl GatewayService {
     pub(crate) fn new(gateway: Gateway) -> Self {
         Self { gateway }
     }
-}
 
-#[tonic::async_trait]
-impl AgentGatewayService for GatewayService {
-    async fn decide(
+    /// Boards; what is left to do is to wait.
+    fn begin(
         &self,
         wire: Request<DecideRequest>,
-    ) -> Result<Response<DecideResponse>, Status> {
+    ) -> Result<impl Future<Output = Result<Response<DecideResponse>, Status>> + Send + use<>, Status>
+    {
         let (metadata, _, wire) = wire.into_parts();
         let (address, caller, request) =
             wire::read_request(wire).map_err(|error| status(ErrorClass::Invalid, &error))?;
@@ -51,17 +61,31 @@ impl AgentGatewayService for GatewayService {
             purpose = caller.purpose,
         );
         telemetry::set_parent_from_metadata(&span, &metadata);
-        // Thousands wait here, and nobody needs their headers any more.
-        drop(metadata);
-        match self.gateway.decide(address, caller, request, span).await {
+        let flight = self.gateway.decide(address, caller, request, span);
+        Ok(flight.map(|outcome| match outcome {
             Ok(answer) => Ok(Response::new(wire::write_decision(
                 &answer.decision,
                 answer.from_ledger,
             ))),
             Err(error) => Err(status(error.class(), error.as_ref())),
+        }))
+    }
+}
+
+#[tonic::async_trait]
+impl AgentGatewayService for GatewayService {
+    /// Written out, because an `async fn` keeps its arguments until its end, and
+    /// thousands wait here.
+    fn decide<'a, 'b>(&'a self, wire: Request<DecideRequest>) -> Deciding<'b>
+    where
+        'a: 'b,
+        Self: 'b,
+    {
+        match self.begin(wire) {
+            Ok(flight) => Box::pin(flight),
+            Err(refusal) => Box::pin(std::future::ready(Err(refusal))),
         }
     }
-
     async fn list_decisions(
         &self,
         wire: Request<ListDecisionsRequest>,

@@ -167,12 +167,7 @@ impl Tasks {
     /// As [`Tasks::spawn`], but without a task of its own as long as the caller polls it:
     /// that saves two changes of tasks and the room for one. Dropped before its end it goes on
     /// as a task, unless there is no runtime any more.
-    pub fn carry<F>(
-        &self,
-        kind: TaskKind,
-        name: impl Into<Cow<'static, str>>,
-        future: F,
-    ) -> Carried
+    pub fn carry<F>(&self, kind: TaskKind, name: impl Into<Cow<'static, str>>, future: F) -> Carried
     where
         F: Future + Send + 'static,
         F::Output: TaskOutcome + Send,
@@ -204,7 +199,8 @@ impl Tasks {
             OnShutdown::Abort => self.inner.stopping.clone(),
             OnShutdown::Finish => self.inner.overdue.clone(),
         };
-        let caught = AssertUnwindSafe(future).catch_unwind();
+        // Boxed, because each of what wraps it would make room for it twice.
+        let caught = AssertUnwindSafe(Box::pin(future)).catch_unwind();
         async move {
             let running = running;
             let end = match stop.run_until_cancelled_owned(caught).await {

@@ -1,7 +1,9 @@
 //! The waiting line of one lane in one replica. Callers wait in a fair queue;
 //! one asker submits its heads to the limiter, sleeps as long as it is told or
 //! until something is settled, and so nobody polls and nobody is refused for lack
-//! of quota. Called by `deciding.rs`; the asker runs as a task of `routes.rs`.
+//! of quota. Who comes when nobody waits or asks submits himself, which saves him
+//! the way over the asker. Called by `lanes.rs`; the asker runs as a task of
+//! `routes.rs`.
 
 mod heads;
 mod returns;
@@ -13,15 +15,16 @@ use std::time::{Duration, Instant};
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::tasks::with_causes;
 use parking_lot::Mutex;
-use tokio::sync::{Notify, oneshot};
+use tokio::sync::{MutexGuard, Notify, oneshot};
 
 use super::charging::Charges;
-use super::{Ask, Batch, Limiter, Reservation};
+use super::{Ask, Batch, Reservation, Verdict};
 use crate::complaint::Complaint;
 use crate::fairness::queue::{Entry, FairQueue, Place};
 use crate::health::Turn;
 use crate::keys::KeyId;
 use crate::lanes::{Lane, LaneKey};
+use heads::Asked;
 use returns::Returns;
 
 /// A hold or a change of another replica's making is noticed this soon even when
@@ -96,6 +99,8 @@ pub struct Line {
     freed: Notify,
     /// Nobody may wait here any more.
     closed: AtomicBool,
+    /// Held by who submits heads: one at a time, so that they keep their order.
+    desk: tokio::sync::Mutex<()>,
     /// Granted, or perhaps granted, to callers that had gone.
     returns: Returns,
     store_away: Complaint,
@@ -111,7 +116,7 @@ struct Down {
 }
 
 struct Waiter {
-    want: Want,
+    want: Box<Want>,
     /// It was asked for and the answer was lost.
     doubtful: bool,
     since: Instant,
@@ -120,11 +125,17 @@ struct Waiter {
 }
 
 impl Line {
-    /// Waits until the call may be made, or never can. May be dropped at any
-    /// time: the place in the line is given up, and what was granted meanwhile
+    /// Waits until the call may be made, or never can. The place in the line is
+    /// taken at once, so that the future is small: thousands wait. It may be
+    /// dropped at any time: the place is given up, and what was granted meanwhile
     /// is given back.
-    pub async fn admit(&self, place: &Place, want: Want) -> Admitted {
-        let (answer, mut answered) = oneshot::channel();
+    pub fn admit<'a>(
+        &'a self,
+        lane: &'a Lane,
+        place: &'a Place,
+        want: Box<Want>,
+    ) -> impl Future<Output = Admitted> + use<'a> {
+        let (answer, answered) = oneshot::channel();
         let cost = want.charges.cost;
         let waiter = Waiter {
             want,
@@ -133,25 +144,37 @@ impl Line {
             down_before: self.down(),
             answer,
         };
-        let ticket = {
+        let taken = {
             let mut queue = self.queue.lock();
-            if self.closed.load(Ordering::Relaxed) {
+            (!self.closed.load(Ordering::Relaxed)).then(|| {
+                let desk = self.desk.try_lock().ok().filter(|_| queue.is_empty());
+                (queue.push(place.clone(), cost, waiter), desk)
+            })
+        };
+        let taken = taken.map(|(ticket, desk)| {
+            let waiting = Waiting {
+                line: self,
+                place,
+                ticket,
+                answered,
+                over: false,
+            };
+            (waiting, desk)
+        });
+        async move {
+            let Some((mut waiting, desk)) = taken else {
                 return Admitted::Closed;
+            };
+            match desk {
+                // Boxed, because thousands wait and few ask.
+                Some(desk) => Box::pin(self.ask_first(lane, desk)).await,
+                None => self.arrived.notify_one(),
             }
-            queue.push(place.clone(), cost, waiter)
-        };
-        self.arrived.notify_one();
-        let mut waiting = Waiting {
-            line: self,
-            place,
-            ticket,
-            answered: &mut answered,
-            over: false,
-        };
-        let admitted = (&mut *waiting.answered).await;
-        waiting.over = true;
-        // The asker answers every waiter it takes, also when it ends.
-        admitted.unwrap_or(Admitted::Closed)
+            let admitted = (&mut waiting.answered).await;
+            waiting.over = true;
+            // The asker answers every waiter it takes, also when it ends.
+            admitted.unwrap_or(Admitted::Closed)
+        }
     }
 
     /// Lets the asker look again: something was settled, held or changed.
@@ -196,7 +219,8 @@ impl Line {
     }
 
     /// Serves the line until it is closed.
-    pub async fn serve(&self, lane: &Lane, limiter: &dyn Limiter, asker: &str) {
+    pub async fn serve(&self, lane: &Lane) {
+        let limiter = lane.limiter.as_ref();
         let mut store_delays = Delays::new(STORE_DELAYS);
         loop {
             self.returns.settle(lane, limiter).await;
@@ -212,7 +236,10 @@ impl Line {
                 }
                 continue;
             }
-            match self.ask(lane, limiter, asker).await {
+            let desk = self.desk.lock().await;
+            let next = self.ask(lane).await;
+            drop(desk);
+            match next {
                 Next::Now => store_delays = Delays::new(STORE_DELAYS),
                 Next::After(wait) => {
                     store_delays = Delays::new(STORE_DELAYS);
@@ -244,8 +271,24 @@ impl Line {
         self.wake();
     }
 
-    /// Submits the heads once.
-    async fn ask(&self, lane: &Lane, limiter: &dyn Limiter, asker: &str) -> Next {
+    /// Submits the heads for a caller who found nobody before him. Whoever is
+    /// left over is the asker's.
+    async fn ask_first(&self, lane: &Lane, desk: MutexGuard<'_, ()>) {
+        let next = self.ask(lane).await;
+        drop(desk);
+        if self.closed.load(Ordering::Relaxed) {
+            // Those who were being asked for when it was closed.
+            self.close();
+        }
+        match next {
+            Next::Now => {}
+            Next::After(_) | Next::StoreAway => self.arrived.notify_one(),
+        }
+    }
+
+    /// Submits the heads once. May be dropped at any time: who was asked for is
+    /// then asked for again, since nobody knows with what result.
+    async fn ask(&self, lane: &Lane) -> Next {
         let now = Instant::now();
         let terms = lane.terms();
         let usable: Vec<&LaneKey> = terms.usable_keys().collect();
@@ -265,34 +308,26 @@ impl Line {
             let look = usable.iter().filter_map(|key| key.next_look(now)).min();
             return Next::After(look.map_or(LONGEST_SLEEP, |at| at.saturating_duration_since(now)));
         }
-        let (mut open, held_back) = heads::submitted(open);
+        let asked = Asked::of(self, heads::submitted(open));
         let candidates: Vec<_> = ready.iter().map(|key| key.candidate(now)).collect();
-        let asks: Vec<Ask> = open.iter().map(Ask::of).collect();
+        let asks: Vec<Ask> = asked.open.iter().map(Ask::of).collect();
         let batch = Batch {
             pool: &lane.pool,
             lane: &lane.name,
-            asker,
+            asker: &lane.asker,
             burst: terms.burst,
             candidates: &candidates,
             asks: &asks,
             waiting: &waiting,
         };
-        match limiter.reserve(&batch).await {
-            Ok(verdict) => {
-                for entry in &mut open {
-                    entry.call.doubtful = false;
-                }
-                self.hand_out(open, held_back, verdict, &ready)
-            }
+        match lane.limiter.reserve(&batch).await {
+            Ok(verdict) => self.hand_out(asked, verdict, &ready),
             Err(error) => {
                 if let Some(failures) = self.store_away.note() {
                     let error = with_causes(&error);
                     tracing::warn!(error, failures, "limits cannot be taken, callers wait");
                 }
-                for entry in &mut open {
-                    entry.call.doubtful = true;
-                }
-                heads::put_back(&mut self.queue.lock(), open, held_back);
+                drop(asked);
                 Next::StoreAway
             }
         }
@@ -345,15 +380,11 @@ impl Line {
         open
     }
 
-    fn hand_out(
-        &self,
-        entries: Vec<Entry<Waiter>>,
-        held_back: Vec<Entry<Waiter>>,
-        verdict: super::Verdict,
-        ready: &[&LaneKey],
-    ) -> Next {
+    fn hand_out(&self, asked: Asked<'_>, verdict: Verdict, ready: &[&LaneKey]) -> Next {
+        let (open, held_back) = asked.answered();
         let mut denied = Vec::new();
-        for (entry, granted) in entries.into_iter().zip(verdict.granted) {
+        for (mut entry, granted) in open.into_iter().zip(verdict.granted) {
+            entry.call.doubtful = false;
             let Some(reservation) = granted else {
                 if entry.call.want.only_now {
                     self.queue.lock().correct(&entry.place, entry.cost, 0);
@@ -426,7 +457,7 @@ struct Waiting<'a> {
     line: &'a Line,
     place: &'a Place,
     ticket: u64,
-    answered: &'a mut oneshot::Receiver<Admitted>,
+    answered: oneshot::Receiver<Admitted>,
     over: bool,
 }
 

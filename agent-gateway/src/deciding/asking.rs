@@ -85,12 +85,12 @@ impl Decider {
         let mut troubles = Troubles::new(self.routes.config().patience());
         let mut tried_in_vain: Vec<KeyId> = Vec::new();
         loop {
-            let want = Want {
+            let want = Box::new(Want {
                 except: tried_in_vain.clone(),
                 has_alternative,
                 patience: troubles.patience_left(),
                 ..self.want(question, route)
-            };
+            });
             let ready = self
                 .admit_paid(question, route, want, passengers, &mut troubles)
                 .await?;
@@ -203,7 +203,7 @@ impl Decider {
         &self,
         question: &Question,
         route: &Route,
-        want: Want,
+        want: Box<Want>,
         passengers: &Passengers<Outcome>,
         troubles: &mut Troubles,
     ) -> Result<Box<Attempt>, DecideError> {
@@ -211,9 +211,7 @@ impl Decider {
         let place = self.place(question);
         let began = Instant::now();
         let (waiting, down) = (question.tally.waiting(), lane.line.down());
-        let admitted = self
-            .unpaid(passengers, lane.line.admit(&place, want))
-            .await?;
+        let admitted = self.unpaid(passengers, lane.admit(&place, want)).await?;
         drop(waiting);
         troubles.note_wait(began.elapsed(), lane.line.down().saturating_sub(down));
         let model = || route.model.name.clone();

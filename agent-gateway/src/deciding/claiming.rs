@@ -1,18 +1,23 @@
-//! The claim of a decision address: taking it, keeping it while the question is
-//! being answered, and being sure of it before a provider is called, also after
-//! the store was away. Owns what is known of the claim between two renewals.
-//! Called by `deciding.rs` and, before a call is paid, by `paying.rs`.
+//! The claim of a decision address: taking it, before quota is waited for or at
+//! the same time, keeping it while the question is being answered, and being sure
+//! of it before a provider is called, also after the store was away. Owns what is
+//! known of the claim between two renewals. Called by `deciding.rs` and, before a
+//! call is paid, by `paying.rs`.
 
 use std::convert::Infallible;
+use std::pin::{Pin, pin};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::tasks::with_causes;
 use parking_lot::Mutex;
 
+use super::asking::Attempt;
 use super::{Answer, Decider, Outcome, Question};
 use crate::decide_error::DecideError;
 use crate::flights::Passengers;
+use crate::lanes::Lane;
 use crate::ledger::{Claim, LedgerError};
 
 /// Looks at an address that another replica is asking about.
@@ -33,6 +38,8 @@ pub struct Holding {
     holder: String,
     /// It is ours until then without asking; absent: ask.
     sure_until: Mutex<Option<Instant>>,
+    /// It has been ours.
+    claimed: AtomicBool,
 }
 
 impl Holding {
@@ -41,7 +48,13 @@ impl Holding {
         Self {
             holder,
             sure_until: Mutex::default(),
+            claimed: AtomicBool::new(false),
         }
+    }
+
+    /// The address was claimed for the question at some time.
+    pub fn is_claimed(&self) -> bool {
+        self.claimed.load(Ordering::Relaxed)
     }
 }
 
@@ -73,6 +86,63 @@ impl Decider {
                     self.unpaid(passengers, tokio::time::sleep(delay)).await?;
                 }
             }
+        }
+    }
+
+    /// Whether to wait for quota before the claim is known: the address is free, or
+    /// likely to be, and a provider will be asked.
+    pub(super) fn may_claim_beside(&self, question: &Question) -> bool {
+        let (caller, request) = (&question.caller, &question.request);
+        let asks = || {
+            self.routes
+                .door(&request.model)
+                .is_ok_and(|door| door.is_none())
+        };
+        let is_new = question.is_made_up || self.ground.is_new(&question.address.session_id);
+        is_new && caller.replicate.is_none() && asks()
+    }
+
+    /// Waits for quota and, unless the address is ours already, takes the claim
+    /// meanwhile. Quota is not kept for an address that is not ours.
+    ///
+    /// # Errors
+    /// As the admission; the address is not ours, or nobody knows.
+    pub(super) async fn claim_beside(
+        &self,
+        question: &Question,
+        lane: &Lane,
+        mut admission: Pin<&mut impl Future<Output = Result<Box<Attempt>, DecideError>>>,
+    ) -> Result<Box<Attempt>, DecideError> {
+        if !question.holding.is_claimed() {
+            // Boxed, because the wait that is left needs no room for it.
+            let claimed = Box::pin(self.claim_during(question, lane, admission.as_mut()));
+            if let Some(admitted) = claimed.await? {
+                return Ok(admitted);
+            }
+        }
+        admission.await
+    }
+
+    /// Takes the claim; what was admitted meanwhile.
+    async fn claim_during(
+        &self,
+        question: &Question,
+        lane: &Lane,
+        mut admission: Pin<&mut impl Future<Output = Result<Box<Attempt>, DecideError>>>,
+    ) -> Result<Option<Box<Attempt>>, DecideError> {
+        let mut claim = pin!(self.claim_once(question));
+        let admitted = tokio::select! {
+            biased;
+            claimed = &mut claim => return granted(question, claimed).map(|()| None),
+            admitted = &mut admission => admitted,
+        };
+        match (granted(question, claim.await), admitted) {
+            (Ok(()), admitted) => admitted.map(Some),
+            (Err(error), Ok(admitted)) => {
+                self.give_back(lane, &admitted).await;
+                Err(error)
+            }
+            (Err(error), Err(_)) => Err(error),
         }
     }
 
@@ -140,6 +210,10 @@ impl Decider {
         let holder = &question.holding.holder;
         let began = Instant::now();
         let claim = self.ledger.claim(address, digest, holder).await;
+        if let Ok(claim) = &claim {
+            let granted = matches!(claim, Claim::Granted);
+            self.ground.note(&address.session_id, granted);
+        }
         match &claim {
             Ok(Claim::Granted) => self.be_sure(question, began),
             // It may have been granted all the same.
@@ -153,5 +227,17 @@ impl Decider {
     fn be_sure(&self, question: &Question, since: Instant) {
         let every = self.ledger.renew_every().unwrap_or_default();
         *question.holding.sure_until.lock() = Some(since + every * 2);
+        question.holding.claimed.store(true, Ordering::Relaxed);
+    }
+}
+
+fn granted(question: &Question, claim: Result<Claim, LedgerError>) -> Result<(), DecideError> {
+    match claim? {
+        Claim::Granted => Ok(()),
+        Claim::Recorded(_) | Claim::Conflict(_) | Claim::HeldElsewhere => {
+            Err(DecideError::ClaimLost {
+                address: question.address.clone(),
+            })
+        }
     }
 }

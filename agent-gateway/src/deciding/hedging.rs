@@ -196,7 +196,7 @@ impl Decider {
         let admitted = tokio::select! {
             biased;
             () = self.stopping.cancelled() => return None,
-            admitted = lane.line.admit(&place, want) => admitted,
+            admitted = lane.admit(&place, Box::new(want)) => admitted,
         };
         let Admitted::Granted(grant) = admitted else {
             return None;
@@ -262,6 +262,7 @@ impl Question {
             tally: self.tally.clone(),
             paid: DecisionCost::default(),
             hedged: AtomicBool::new(true),
+            is_made_up: self.is_made_up,
             holding: Arc::clone(&self.holding),
         }
     }

@@ -42,7 +42,7 @@ impl Decider {
         &self,
         question: &Question,
         route: &Arc<Route>,
-        want: Want,
+        want: Box<Want>,
         passengers: &Passengers<Outcome>,
         troubles: &mut Troubles,
     ) -> Result<Ready, DecideError> {
@@ -72,13 +72,14 @@ impl Decider {
         &self,
         question: &Question,
         route: &Arc<Route>,
-        mut want: Want,
+        mut want: Box<Want>,
         passengers: &Passengers<Outcome>,
         troubles: &mut Troubles,
         paying: &mut Paying,
     ) -> Result<Ready, DecideError> {
         let mut route = Arc::clone(route);
-        let mut delays = Delays::new(PURSE_DELAYS);
+        // Made when it is needed: thousands wait for quota and few for the purse.
+        let mut delays = None;
         let mut turn = None;
         let mut again = false;
         loop {
@@ -89,17 +90,15 @@ impl Decider {
                     lasts,
                     ..
                 } = self.want(question, &route);
-                want = Want {
-                    attempt,
-                    charges,
-                    lasts,
-                    ..want
-                };
+                want.attempt = attempt;
+                want.charges = charges;
+                want.lasts = lasts;
             }
             let (charges, lasts) = (want.charges, want.lasts);
             let admitted = {
                 let admission =
                     pin!(self.admit(question, &route, want.clone(), passengers, troubles));
+                let admission = pin!(self.claim_beside(question, &route.lane, admission));
                 give_up_turn_if_long(&mut turn, admission).await?
             };
             // Settings, budgets and prices may have changed while this waited.
@@ -143,6 +142,7 @@ impl Decider {
                 Err(error) => {
                     paying.doubtful = true;
                     self.money.complain(&error);
+                    let delays = delays.get_or_insert_with(|| Box::new(Delays::new(PURSE_DELAYS)));
                     let delay = delays.next_delay().unwrap_or(PURSE_DELAYS.cap);
                     self.unpaid(passengers, tokio::time::sleep(delay)).await?;
                 }

@@ -68,7 +68,10 @@ pub(super) async fn record(
             biased;
             () = &mut over => {
                 let address = address.clone();
-                return Err(DecideError::Unrecorded { address, source: error });
+                return Err(DecideError::Unrecorded {
+                    address,
+                    source: Box::new(error),
+                });
             }
             () = stopping.cancelled(), if !stops => {}
             () = tokio::time::sleep(delay) => {}

@@ -55,7 +55,10 @@ struct TeamQueue<T> {
 }
 
 type Experiments<T> = Level<Sessions<T>>;
-type Sessions<T> = Level<VecDeque<Entry<T>>>;
+/// Boxed: a queue makes room for four when the first comes, and most sessions have
+/// one call that waits.
+type Calls<T> = VecDeque<Box<Entry<T>>>;
+type Sessions<T> = Level<Calls<T>>;
 
 impl<T> Default for TeamQueue<T> {
     fn default() -> Self {
@@ -82,12 +85,13 @@ impl<T> FairQueue<T> {
     pub fn push(&mut self, place: Place, cost: u64, call: T) -> u64 {
         let ticket = self.next_ticket;
         self.next_ticket += 1;
-        self.enter(&place).push_back(Entry {
+        let calls = self.enter(&place);
+        calls.push_back(Box::new(Entry {
             ticket,
             place,
             cost,
             call,
-        });
+        }));
         ticket
     }
 
@@ -103,7 +107,7 @@ impl<T> FairQueue<T> {
                 break;
             };
             self.leave(&place, entry.cost);
-            taken.push(entry);
+            taken.push(*entry);
         }
         taken
     }
@@ -125,7 +129,7 @@ impl<T> FairQueue<T> {
                 continue;
             };
             self.leave(&place, entry.cost);
-            taken.push(entry);
+            taken.push(*entry);
         }
     }
 
@@ -134,7 +138,7 @@ impl<T> FairQueue<T> {
     pub fn put_back(&mut self, entries: Vec<Entry<T>>) {
         for entry in entries.into_iter().rev() {
             let (place, cost) = (entry.place.clone(), entry.cost);
-            self.enter(&place).push_front(entry);
+            self.enter(&place).push_front(Box::new(entry));
             self.served(&place, -signed(cost));
         }
     }
@@ -178,7 +182,7 @@ impl<T> FairQueue<T> {
             for experiments in team.content.priorities.values() {
                 for sessions in experiments.children.values() {
                     for calls in sessions.content.children.values() {
-                        calls.content.iter().for_each(&mut show);
+                        calls.content.iter().for_each(|call| show(call));
                     }
                 }
             }
@@ -186,7 +190,7 @@ impl<T> FairQueue<T> {
     }
 
     /// Makes a place exist at every level and counts one more call there.
-    fn enter(&mut self, place: &Place) -> &mut VecDeque<Entry<T>> {
+    fn enter(&mut self, place: &Place) -> &mut Calls<T> {
         self.waiting += 1;
         let team = self.teams.enter(&place.team, place.weight);
         team.weight = place.weight;
@@ -196,7 +200,7 @@ impl<T> FairQueue<T> {
         sessions.enter(&place.session, 1.0)
     }
 
-    fn session(&mut self, place: &Place) -> Option<&mut VecDeque<Entry<T>>> {
+    fn session(&mut self, place: &Place) -> Option<&mut Calls<T>> {
         let team = self.teams.content(&place.team)?;
         let experiments = team.priorities.get_mut(&Reverse(place.priority))?;
         experiments

@@ -8,6 +8,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use agon_service_kit::tasks::{TaskKind, with_causes};
+use futures_util::FutureExt as _;
+use futures_util::future::Either;
 use tracing::{Instrument as _, Span};
 
 use super::Gateway;
@@ -61,37 +63,37 @@ impl Gateway {
     ) -> impl Future<Output = Outcome> + Send + use<> {
         let digest = request.digest();
         let stopping = self.decider.stopping.clone();
-        let flight = (!stopping.is_cancelled()).then(|| {
-            let (question_address, question_digest) = (address.clone(), digest.clone());
-            let gateway = self.clone();
-            self.flights
-                .board(address.clone(), digest.clone(), move |passengers| {
-                    let book = &gateway.decider.book;
-                    let tally = book.tally(&caller.experiment_id, &caller.team);
-                    let question = Box::new(Question {
-                        address: question_address,
-                        caller,
-                        request,
-                        digest: question_digest,
-                        tally,
-                        paid: DecisionCost::default(),
-                        hedged: AtomicBool::new(false),
-                        holding: Arc::new(Holding::new(gateway.decider.unique_name())),
-                    });
-                    async move {
-                        let session_id = once.then(|| question.address.session_id.clone());
-                        let outcome = gateway.decider.decide(question, passengers).await;
-                        gateway.forget_later(session_id, &outcome);
-                        outcome
-                    }
-                    .instrument(span)
-                })
-        });
-        async move {
-            let Some(flight) = flight else {
-                return Err(Arc::new(DecideError::Stopping));
-            };
-            let error = match flight.await {
+        if stopping.is_cancelled() {
+            let stopping = Err(Arc::new(DecideError::Stopping));
+            return Either::Left(std::future::ready(stopping));
+        }
+        let (question_address, question_digest) = (address.clone(), digest.clone());
+        let gateway = self.clone();
+        let work = move |passengers| {
+            let book = &gateway.decider.book;
+            let tally = book.tally(&caller.experiment_id, &caller.team);
+            let question = Box::new(Question {
+                address: question_address,
+                caller,
+                request,
+                digest: question_digest,
+                tally,
+                paid: DecisionCost::default(),
+                hedged: AtomicBool::new(false),
+                is_made_up: once,
+                holding: Arc::new(Holding::new(gateway.decider.unique_name())),
+            });
+            async move {
+                let session_id = once.then(|| question.address.session_id.clone());
+                let outcome = gateway.decider.decide(question, passengers).await;
+                gateway.forget_later(session_id, &outcome);
+                outcome
+            }
+            .instrument(span)
+        };
+        let flight = self.flights.board(address.clone(), digest.clone(), work);
+        Either::Right(flight.map(move |landed| {
+            let error = match landed {
                 Ok(outcome) => return outcome,
                 Err(FlightError::Conflict(other)) => {
                     let error = DecideError::conflict(&address, other, digest);
@@ -102,7 +104,7 @@ impl Gateway {
                 Err(FlightError::Lost) => DecideError::Lost { address },
             };
             Err(Arc::new(error))
-        }
+        }))
     }
 
     /// Beside the answer, which does not wait for it.

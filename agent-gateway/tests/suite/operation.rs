@@ -50,6 +50,15 @@ async fn status_shows_teams_limits_with_their_use_and_errors() {
         let asked = of_team("red", "s", index);
         client(&gateway).decide(asked).await.unwrap();
     }
+    // What an answer gives back is given back behind it.
+    until("every place is free", async || {
+        let status = status(&gateway).await;
+        row(&status, "")
+            .limits
+            .iter()
+            .any(|limit| limit.name == "concurrency" && limit.used == 0)
+    })
+    .await;
     let status = status(&gateway).await;
     let names: Vec<&str> = status.teams.iter().map(|team| team.team.as_str()).collect();
     assert_eq!(names, ["blue", "red"]);

@@ -118,3 +118,54 @@ async fn hold_of_one_replica_keeps_the_other_away() {
     .await;
     assert_eq!(provider.calls(), 3);
 }
+
+#[tokio::test]
+async fn answer_found_while_quota_was_taken_is_used_and_the_quota_given_back() {
+    let server = RedisServer::start().await;
+    let provider = Arc::new(Scripted::echo());
+    let [one, two] = two_replicas(&server, "limits = { concurrency = 1 }", &provider).await;
+    // The first replica has seen that the session breaks new ground ...
+    client(&one).decide(request("s", 0, "hi")).await.unwrap();
+    // ... and the second one answers the next address in the meantime.
+    client(&two).decide(request("s", 1, "hi")).await.unwrap();
+    let found = client(&one).decide(request("s", 1, "hi")).await.unwrap();
+    assert!(found.get_ref().from_ledger);
+    assert_eq!(provider.calls(), 2);
+    // The one place is free again, for this replica and for the other.
+    client(&two).decide(request("s", 2, "hi")).await.unwrap();
+    client(&one).decide(request("s", 3, "hi")).await.unwrap();
+    assert_eq!(provider.calls(), 4);
+}
+
+#[tokio::test]
+async fn caller_who_leaves_while_he_asks_for_himself_leaves_no_place_taken() {
+    let server = RedisServer::start().await;
+    let provider = Arc::new(Scripted::echo());
+    let limits = "limits = { concurrency = 1 }";
+    let gateway = gateway(config(limits), Store::Redis(server.url()), provider.clone()).await;
+    client(&gateway)
+        .decide(request("s", 0, "hi"))
+        .await
+        .unwrap();
+    let mut redis = server.connection().await;
+    for index in 1..6 {
+        let mut pause = redis::cmd("CLIENT");
+        pause.arg(&["PAUSE", "200", "ALL"]);
+        pause.exec_async(&mut redis).await.unwrap();
+        let mut caller = client(&gateway);
+        let asked = caller.decide(request("s", index, "hi"));
+        let left = tokio::time::timeout(Duration::from_millis(50), asked).await;
+        assert!(left.is_err(), "nobody is served while Redis stands still");
+    }
+    // Whatever was granted to those who had gone is given back, or they are done.
+    client(&gateway)
+        .decide(request("s", 9, "hi"))
+        .await
+        .unwrap();
+    until("every place is free", async || {
+        let status = status(&gateway).await;
+        let mut limits = status.keys.iter().flat_map(|key| &key.limits);
+        limits.all(|limit| limit.name != "concurrency" || limit.used == 0)
+    })
+    .await;
+}

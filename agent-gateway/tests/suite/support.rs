@@ -7,10 +7,9 @@ use std::time::{Duration, Instant};
 
 use agon_agent_gateway::config::ProviderKind;
 use agon_agent_gateway::providers::{Provider, Providers};
-use agon_agent_gateway::service::GatewayService;
+use agon_agent_gateway::service::SlimService;
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
-use agon_proto::v1::agent_gateway_service_server::AgentGatewayServiceServer;
 use agon_proto::v1::{
     ChatMessage, DecideRequest, DecisionAddress, GetGatewayStatusRequest, GetGatewayStatusResponse,
     MessageRole,
@@ -23,7 +22,7 @@ use tracing_subscriber::fmt::format::FmtSpan;
 /// A condition that is not met by then never will be.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-pub type Client = AgentGatewayServiceClient<AgentGatewayServiceServer<GatewayService>>;
+pub type Client = AgentGatewayServiceClient<SlimService>;
 
 /// A client that calls the server object itself, without a socket.
 pub fn client(gateway: &Gateway) -> Client {

@@ -2,7 +2,7 @@
 //! for the limiter. Owns that no team is left out and that calls which may not
 //! use every key do not hold up the others. Called by `admission/line.rs`.
 
-use super::{Waiter, Want};
+use super::{Line, Waiter, Want};
 use crate::admission::{Ask, Share};
 use crate::fairness::queue::{Entry, FairQueue};
 
@@ -32,6 +32,49 @@ pub(super) fn next(queue: &mut FairQueue<Waiter>) -> Vec<Entry<Waiter>> {
     }
     queue.take_of_other_teams(&mut heads, BATCH);
     heads
+}
+
+/// Heads that are out of the queue and asked for. Dropped before they are
+/// answered they go back into it, in doubt: what was granted may be lost.
+pub(super) struct Asked<'a> {
+    line: &'a Line,
+    /// Those that are asked for.
+    pub open: Vec<Entry<Waiter>>,
+    held_back: Vec<Entry<Waiter>>,
+}
+
+impl<'a> Asked<'a> {
+    /// Those that are asked for, and the others.
+    pub fn of(line: &'a Line, heads: (Vec<Entry<Waiter>>, Vec<Entry<Waiter>>)) -> Self {
+        let (open, held_back) = heads;
+        Self {
+            line,
+            open,
+            held_back,
+        }
+    }
+
+    /// The answer is here: both parts as they were.
+    pub fn answered(mut self) -> (Vec<Entry<Waiter>>, Vec<Entry<Waiter>>) {
+        let held_back = std::mem::take(&mut self.held_back);
+        (std::mem::take(&mut self.open), held_back)
+    }
+}
+
+impl Drop for Asked<'_> {
+    fn drop(&mut self) {
+        let mut open = std::mem::take(&mut self.open);
+        let held_back = std::mem::take(&mut self.held_back);
+        if open.is_empty() && held_back.is_empty() {
+            return;
+        }
+        for entry in &mut open {
+            entry.call.doubtful = true;
+        }
+        put_back(&mut self.line.queue.lock(), open, held_back);
+        // The asker's turn: who asked may have gone.
+        self.line.arrived.notify_one();
+    }
 }
 
 /// Those of the heads that are asked for in this round, and the others: calls
@@ -71,7 +114,7 @@ impl Ask {
             lasts,
             except,
             ..
-        } = &entry.call.want;
+        } = entry.call.want.as_ref();
         Self {
             attempt: attempt.clone(),
             charge: charges.now,

@@ -14,11 +14,14 @@ use crate::fairness::queue::Place;
 use crate::lanes::Lane;
 use crate::providers::Signals;
 
+/// What may have been granted, its team and the team's weight.
+type Doubtful = (Box<Want>, Arc<str>, f64);
+
 /// Everything that has to be settled as unused.
 #[derive(Default)]
 pub(super) struct Returns {
     granted: Mutex<Vec<Reservation>>,
-    doubtful: Mutex<Vec<(Want, Arc<str>, f64)>>,
+    doubtful: Mutex<Vec<Doubtful>>,
     store_away: Complaint,
 }
 

@@ -102,7 +102,9 @@ impl Fault {
 impl From<&DecideError> for Fault {
     fn from(error: &DecideError) -> Self {
         let message = with_causes(error);
-        if let DecideError::Route(RouteError::Config(ConfigError::UnknownModel { .. })) = error {
+        if let DecideError::Route(error) = error
+            && let RouteError::Config(ConfigError::UnknownModel { .. }) = **error
+        {
             return Self {
                 param: Some("model".to_owned()),
                 ..Self::new(StatusCode::NOT_FOUND, "model_not_found", message)
