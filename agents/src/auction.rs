@@ -8,6 +8,7 @@ pub mod amounts;
 pub mod bids;
 pub mod picture;
 pub mod priorities;
+mod spoken;
 
 pub use bids::{BidReading, read_bid};
 pub use picture::{Happened, Item, Outcome, Picture, Round, Standing};

@@ -97,9 +97,12 @@ fn line_in_digits(line: &str, out: &mut String) {
 
 /// How many words may belong to one amount: up to the first that ends in a mark.
 fn run_length(words: &[&str], bare: &[&str]) -> usize {
-    let ends = |(word, bare): (&&str, &&str)| trailing(word) > 0 || bare.is_empty();
-    let pairs = words.iter().zip(bare.iter()).take(MOST_WORDS);
-    let end = pairs.map(ends).position(|ends| ends);
+    // "two thousand, five hundred" is one amount.
+    let goes_on = |at: usize| {
+        words[at].ends_with("thousand,") && bare.get(at + 2).is_some_and(|word| *word == "hundred")
+    };
+    let ends = |at: usize| (trailing(words[at]) > 0 && !goes_on(at)) || bare[at].is_empty();
+    let end = (0..words.len().min(MOST_WORDS)).find(|at| ends(*at));
     end.map_or(words.len().min(MOST_WORDS), |end| end + 1)
 }
 

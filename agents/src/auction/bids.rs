@@ -11,6 +11,7 @@ use crate::mind::Reply;
 use crate::reading::{self, embedded, prose, said};
 
 use super::amounts::{amount_of, in_digits, only_amount};
+use super::spoken::{Spoken, spoken};
 
 /// A reply to a bid's ask.
 #[derive(Debug, Clone, PartialEq)]
@@ -92,6 +93,13 @@ const SAYINGS: &[&str] = &[
     "i won't bid",
     "i will not bid",
     "i do not bid",
+    "i'm not going to bid",
+    "i am not going to bid",
+    "i have decided to pass",
+    "i've decided to pass",
+    "i choose to pass",
+    "i'm going to pass",
+    "i'm passing",
     "i don't bid",
 ];
 
@@ -139,7 +147,7 @@ pub fn read_bid(ask: &Ask, reply: &Reply) -> BidReading {
     let read = if cut {
         Err(reading::no_reply(ask, &reply.finish_reason))
     } else {
-        prose::read(ask, &with_plain_sayings(&in_digits(&outside(text))))
+        in_words(ask, &outside(text))
     };
     let said = match &read {
         Ok(Action::Integer(amount)) => Value::from(*amount),
@@ -147,6 +155,29 @@ pub fn read_bid(ask: &Ask, reply: &Reply) -> BidReading {
         _ => Value::Null,
     };
     BidReading { said, read }
+}
+
+/// The decision in words: said outright, or else as prose is read.
+fn in_words(ask: &Ask, text: &str) -> Result<Action, Foul> {
+    let bare = text
+        .trim()
+        .trim_matches(['.', '!', '*', '"'])
+        .to_lowercase();
+    if WITHDRAWALS.contains(&&*bare) {
+        return Ok(Action::Pass);
+    }
+    let plain = with_plain_sayings(&in_digits(text));
+    match spoken(&plain, &["i", "withdraw"]) {
+        Spoken::One(action) => Ok(action),
+        Spoken::Several => Err(more_than_one(ask)),
+        Spoken::Nothing => prose::read(ask, &plain),
+    }
+}
+
+fn more_than_one(ask: &Ask) -> Foul {
+    let range = ask.form.describe();
+    let reason = format!("the reply names more than one bid: say a single one, {range}");
+    Foul::new(FoulKind::Unreadable, reason)
 }
 
 /// A text without the objects in it: a number in an object that names no bid is
@@ -182,13 +213,7 @@ fn in_json(ask: &Ask, value: &Value) -> Option<BidReading> {
             Said::Bid(amount) => Action::Integer(*amount),
             _ => Action::Pass,
         }),
-        _ => Err(Foul::new(
-            FoulKind::Unreadable,
-            format!(
-                "the reply names more than one bid: say a single one, {}",
-                ask.form.describe()
-            ),
-        )),
+        _ => Err(more_than_one(ask)),
     };
     let said = match (&first, clear.first()) {
         (Said::Withdrawal, _) | (Said::Unclear, Some(Said::Withdrawal)) => Value::from("withdraw"),
@@ -265,7 +290,7 @@ fn word(ask: &Ask, value: &Value) -> Said {
     if let Some(amount) = only_amount(text) {
         return Said::Bid(amount);
     }
-    match prose::read(ask, &with_plain_sayings(&in_digits(text))) {
+    match in_words(ask, text) {
         Ok(Action::Integer(amount)) => Said::Bid(amount),
         Ok(Action::Pass) => Said::Withdrawal,
         _ => Said::Unclear,
