@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use agon_agents::dialogue::{in_words, structured};
 use agon_agents::{Message, PromptLibrary, Role, Thought};
-use agon_engine::{Action, Ask, Event, Form, Value, registry};
+use agon_engine::{Action, Ask, Event, Form, PlayerSpec, Value, registry};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -19,6 +19,26 @@ use table::{Game, as_json, player};
 const VERSIONS: [&str; 5] = ["v1", "v2", "v3", "v4", "v5"];
 
 const AGENTS: [&str; 3] = ["direct", "chain_of_thought", "person"];
+
+/// Agents that word their own calls, with the games that they play.
+const OWN_WORDS: [(&str, &str); 1] = [("bdi", "english_auction")];
+
+/// Players with these agents for a game, in all settings that their templates need.
+fn own_players(game: &str) -> Vec<PlayerSpec> {
+    let agents = agon_agents::AGENTS.iter();
+    let agents = agents.filter(|agent| OWN_WORDS.contains(&(agent.name, game)));
+    let with = |name: &str, settings: &str| {
+        let mut settings: serde_json::Value = serde_json::from_str(settings).unwrap();
+        settings["agent"] = name.into();
+        player(settings)
+    };
+    agents
+        .flat_map(|agent| {
+            let settings = agent.rehearsals.iter();
+            settings.map(move |settings| with(agent.name, settings))
+        })
+        .collect()
+}
 
 /// A small game of every kind, and one of every mode that changes what is told.
 fn games(seed: u64, forfeit: usize) -> Vec<Game> {
@@ -190,6 +210,33 @@ fn conversations_alternate_and_hold_no_empty_message() {
 }
 
 #[test]
+fn own_words_alternate_and_stay_within_their_bound() {
+    /// More than the rules, the items and a refused answer take.
+    const LEAST_BOUND: u32 = 2_500;
+    let mut calls = 0;
+    for game in games(5, 4) {
+        for mut player in own_players(game.name) {
+            let bound = json!(LEAST_BOUND);
+            player.settings.insert("memory_tokens".to_owned(), bound);
+            for messages in text(&game.thoughts(&player, 1, &game.events, as_json)) {
+                let roles: Vec<Role> = messages.iter().map(|message| message.role).collect();
+                let again = [Role::System, Role::User, Role::Assistant, Role::User];
+                assert!(roles == again[..2] || roles == again, "{roles:?}");
+                assert!(
+                    messages
+                        .iter()
+                        .all(|message| !message.content.trim().is_empty())
+                );
+                let tokens: usize = messages.iter().map(agon_agents::memory::tokens).sum();
+                assert!(tokens <= LEAST_BOUND as usize, "{tokens}");
+                calls += 1;
+            }
+        }
+    }
+    assert!(calls > 100, "{calls}");
+}
+
+#[test]
 fn a_whole_guessing_game_is_a_short_request() {
     let game = table::play("guess_two_thirds", &table::settings(json!({})), 3, 0);
     for version in VERSIONS {
@@ -322,6 +369,15 @@ proptest! {
                     prop_assert!(!all.contains("sentinel") && !all.contains("987654321"));
                 }
             }
+            for player in own_players(game.name) {
+                let seat = forfeit % game.seats;
+                let honest = game.thoughts(&player, seat, &game.events, as_json);
+                let other = disguised(&game.events, seat);
+                let blind = game.thoughts(&player, seat, &other, as_json);
+                prop_assert_eq!(&honest, &blind);
+                let all = format!("{honest:?}");
+                prop_assert!(!all.contains("sentinel") && !all.contains("987654321"));
+            }
         }
     }
 
@@ -350,6 +406,11 @@ proptest! {
                 game.thoughts(&text_player, seat, &game.events, |ask, action| {
                     in_words(&ask.form, action)
                 });
+                for player in own_players(game.name) {
+                    for write in [fenced, with_reason, in_a_sentence] {
+                        game.thoughts(&player, seat, &game.events, write);
+                    }
+                }
             }
         }
     }
