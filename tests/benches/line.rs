@@ -3,6 +3,7 @@
 //! its bar; decides nothing. Run it with `cargo bench -p agon-tests --bench line`
 //! after `cargo build --release`.
 
+use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -19,6 +20,8 @@ const PLAYERS: u64 = 10;
 fn main() {
     one_session();
     many_sessions();
+    rule_auctions();
+    model_auctions();
     presets();
 }
 
@@ -47,6 +50,98 @@ fn many_sessions() {
             calls as f64 / wall
         );
     }
+}
+
+/// Standard-competition auctions of rule bidders through the whole cluster.
+fn rule_auctions() {
+    let repeats = 167;
+    let bidder = "kind = \"rule\"\nstrategy = \"patient_raiser\"";
+    for _ in 0..3 {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let experiment = runs::write(folder.path(), &competition(bidder, repeats));
+        let (out, data) = (folder.path().join("out"), folder.path().join("data"));
+        let data = data.display().to_string();
+        let started = Instant::now();
+        let _ = runs::run_into(&experiment, &out, &["--data", &data]).expect_code(0);
+        let wall = started.elapsed().as_secs_f64();
+        let auctions = seconds(&out).len();
+        assert_eq!(auctions, 6 * repeats as usize);
+        println!("{auctions} auctions of rule bidders: {wall:.2} s (bar 5 s for 1,000)");
+    }
+}
+
+/// The same with bidders that have plans and beliefs: no auction waits for another,
+/// and no seat for another but by the rules of the game.
+fn model_auctions() {
+    let models = ModelServer::start(&["--latency", "50ms"]);
+    let base_url = models.base_url();
+    let bidder = "kind = \"model\"\nmodel = \"any\"\nagent = \"bdi\"";
+    for _ in 0..3 {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let experiment = runs::write(folder.path(), &competition(bidder, 3));
+        let (out, data) = (folder.path().join("out"), folder.path().join("data"));
+        let data = data.display().to_string();
+        let started = Instant::now();
+        let flags = ["--base-url", &base_url, "--data", &data];
+        let _ = runs::run_into(&experiment, &out, &flags).expect_code(0);
+        let wall = started.elapsed().as_secs_f64();
+        let records = std::fs::read_to_string(out.join("records.jsonl")).expect("records");
+        let chains = records.lines().map(chain_of_calls);
+        let longest = chains.max().expect("an auction");
+        let chain = Duration::from_millis(LATENCY_MS * longest).as_secs_f64();
+        println!(
+            "{} auctions of model bidders, 50 ms model: {wall:.2} s, {:.2} of the longest chain of \
+             {longest} calls (bar 1.3)",
+            records.lines().count(),
+            wall / chain
+        );
+    }
+}
+
+/// Three such bidders, two budgets, three orders of sale.
+fn competition(bidder: &str, repeats: u32) -> String {
+    format!(
+        "name = \"bench\"\nrepeats = {repeats}\n[players.bidder]\n{bidder}\n\
+         [[games]]\ngame = \"english_auction\"\nseats = [{{ player = \"bidder\", count = 3 }}]\n\
+         [games.grid]\n\"params.budget\" = [20000, 40000]\n\
+         \"params.order\" = [\"random\", \"ascending\", \"descending\"]\n"
+    )
+}
+
+/// Calls that can only be made one after another in a recorded auction: in each
+/// turn the most that one of its seats makes (what it thinks about before it answers
+/// included), and what is thought about after the last.
+fn chain_of_calls(record: &str) -> u64 {
+    let record: serde_json::Value = serde_json::from_str(record).expect("a record");
+    let list = |name: &str| record[name].as_array().cloned().unwrap_or_default();
+    let mut calls: BTreeMap<u64, VecDeque<bool>> = BTreeMap::new();
+    for decision in list("decisions") {
+        let seat = decision["seat"].as_u64().expect("a seat");
+        calls
+            .entry(seat)
+            .or_default()
+            .push_back(decision["purpose"] == "bid");
+    }
+    let (mut chain, mut turn, mut most) = (0, 0, 0);
+    for answer in list("moves") {
+        if answer["turn"].as_u64() != Some(turn) {
+            turn = answer["turn"].as_u64().expect("a turn");
+            chain += std::mem::take(&mut most);
+        }
+        let tries = 1 + answer["fouls"].as_array().map_or(0, Vec::len);
+        let own = calls
+            .entry(answer["seat"].as_u64().expect("a seat"))
+            .or_default();
+        let (mut made, mut bids) = (0, 0);
+        while bids < tries {
+            let Some(is_bid) = own.pop_front() else { break };
+            made += 1;
+            bids += usize::from(is_bid);
+        }
+        most = most.max(made);
+    }
+    let left = calls.values().map(|own| own.len() as u64).max();
+    chain + most + left.unwrap_or_default()
 }
 
 /// The presets that a newcomer runs first.
