@@ -3,6 +3,7 @@
 //! reads and writes those.
 
 pub mod accumulator;
+pub mod auction;
 pub mod leaderboard;
 pub mod money;
 pub mod ratings;
@@ -12,6 +13,7 @@ pub mod statistics;
 pub mod story;
 pub mod summary;
 
+pub use auction::AuctionReport;
 pub use leaderboard::Leaderboard;
 pub use money::{dollars, exact_dollars};
 pub use ratings::Ratings;

@@ -165,10 +165,15 @@ impl Session {
 
     /// The setting in words, apart from what names the game.
     pub fn setting(&self) -> String {
-        let axes = self.spec.setting.iter().filter(|(axis, _)| *axis != GAME);
-        let parts: Vec<String> = axes.map(|(axis, value)| name_value(axis, value)).collect();
-        parts.join(", ")
+        setting_in_words(&self.spec)
     }
+}
+
+/// The setting of a session in words, apart from what names the game.
+pub(crate) fn setting_in_words(spec: &SessionSpec) -> String {
+    let axes = spec.setting.iter().filter(|(axis, _)| *axis != GAME);
+    let parts: Vec<String> = axes.map(|(axis, value)| name_value(axis, value)).collect();
+    parts.join(", ")
 }
 
 /// The setting's entry that repeats the game's name.

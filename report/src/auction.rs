@@ -1,0 +1,141 @@
+//! Measures of finished English auctions, gathered session by session and grouped by
+//! setting in the order of the experiment: what AucArena (arXiv 2310.05746, section 4)
+//! and Harbor ("Exploring Persona Dynamics in Multi-Agent Competition") report.
+//! Definitions with their formulas stand in `docs/measures.md`.
+
+mod by_player;
+mod increments;
+mod items;
+mod players;
+mod reading;
+mod winning_bids;
+
+use agon_engine::record::StoredRecord;
+use serde::Serialize;
+
+use crate::session::setting_in_words;
+use increments::Increments;
+use items::Items;
+use players::Players;
+use reading::Auction;
+use winning_bids::WinningBids;
+
+pub use increments::{IncrementBins, IncrementRow};
+pub use items::{ItemPlayer, ItemRow};
+pub use players::{PlayerRow, Rated};
+pub use winning_bids::{WinningBidRow, WinningBidTable};
+
+/// The game whose records are measured.
+const ENGLISH_AUCTION: &str = "english_auction";
+
+/// Measures of any number of auctions; other games are passed over.
+#[derive(Debug, Clone, Default)]
+pub struct AuctionReport {
+    bins: IncrementBins,
+    /// In the order in which settings came first.
+    settings: Vec<Gathered>,
+}
+
+/// What is kept of the sessions of one setting.
+#[derive(Debug, Clone, Default)]
+struct Gathered {
+    setting: String,
+    sessions: u64,
+    simulated: u64,
+    players: Players,
+    increments: Increments,
+    items: Items,
+    winning_bids: WinningBids,
+}
+
+/// The measures of one setting, for tables, charts and other programs. Lists of
+/// players are in order of first seats; what is not defined is `null`.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct SettingMeasures {
+    /// The setting in words; empty without a grid.
+    pub setting: String,
+    /// How many sessions there were.
+    pub sessions: u64,
+    /// How many of them were answered by a simulated model.
+    pub simulated: u64,
+    /// Profit, items, ratings and failed bids of each player.
+    pub players: Vec<PlayerRow>,
+    /// Where the bins of increments begin, in percent.
+    pub increment_bins: Vec<f64>,
+    /// Bid increments of each player.
+    pub increments: Vec<IncrementRow>,
+    /// Each item by name and starting price.
+    pub items: Vec<ItemRow>,
+    /// The same, items of one starting price taken together.
+    pub starting_prices: Vec<ItemRow>,
+    /// Winning bids of each player.
+    pub winning_bids: WinningBidTable,
+}
+
+impl AuctionReport {
+    /// The measures of these sessions.
+    pub fn of<'a>(sessions: impl IntoIterator<Item = &'a StoredRecord>) -> Self {
+        let mut report = Self::default();
+        for session in sessions {
+            report.add(session);
+        }
+        report
+    }
+
+    /// No session yet; increments will be sorted into these bins.
+    pub fn with_bins(bins: IncrementBins) -> Self {
+        Self {
+            bins,
+            settings: Vec::new(),
+        }
+    }
+
+    /// Takes in a finished session, in the order of the experiment: ratings depend on it.
+    /// Returns whether it was an auction that could be measured.
+    pub fn add(&mut self, record: &StoredRecord) -> bool {
+        let Some(auction) = Auction::read(record) else {
+            return false;
+        };
+        let setting = setting_in_words(&record.spec);
+        let place = self.settings.iter().position(|one| one.setting == setting);
+        let place = place.unwrap_or_else(|| {
+            self.settings.push(Gathered {
+                setting,
+                ..Gathered::default()
+            });
+            self.settings.len() - 1
+        });
+        let gathered = &mut self.settings[place];
+        gathered.sessions += 1;
+        gathered.simulated += u64::from(record.simulated);
+        gathered.players.add(&auction);
+        gathered.increments.add(&auction, &self.bins);
+        gathered.items.add(&auction);
+        gathered.winning_bids.add(&auction);
+        true
+    }
+
+    /// Whether no auction was taken in.
+    pub fn is_empty(&self) -> bool {
+        self.settings.is_empty()
+    }
+
+    /// The measures of every setting, in the order in which settings came first.
+    pub fn settings(&self) -> Vec<SettingMeasures> {
+        let measures = self.settings.iter().map(|gathered| SettingMeasures {
+            setting: gathered.setting.clone(),
+            sessions: gathered.sessions,
+            simulated: gathered.simulated,
+            players: gathered.players.rows(),
+            increment_bins: self.bins.edges().to_vec(),
+            increments: gathered.increments.rows(&self.bins),
+            items: gathered.items.by_name(),
+            starting_prices: gathered.items.by_starting_price(),
+            winning_bids: gathered.winning_bids.table(),
+        });
+        measures.collect()
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,79 @@
+//! What the measures need of one auction's record, in one shape: items in order of sale
+//! with what was bid for them. Reads what the game wrote down and computes nothing that
+//! it already did.
+
+use agon_engine::record::StoredRecord;
+use agon_engine::{Event, Seat, Value};
+
+use super::ENGLISH_AUCTION;
+
+/// One finished auction.
+pub(super) struct Auction<'a> {
+    pub record: &'a StoredRecord,
+    /// Names by seat.
+    pub players: Vec<&'a str>,
+    /// In order of sale.
+    pub items: Vec<Item<'a>>,
+}
+
+/// One item of it.
+pub(super) struct Item<'a> {
+    pub name: &'a str,
+    /// As announced, before any discount.
+    pub starting_price: i64,
+    pub true_value: i64,
+    /// Accepted bids for it by seat.
+    pub engagements: &'a [f64],
+    /// Who won it, and at which price.
+    pub sold: Option<(Seat, i64)>,
+}
+
+impl<'a> Auction<'a> {
+    /// `None` for a record of another game, and for one that lacks what every finished
+    /// auction has.
+    pub fn read(record: &'a StoredRecord) -> Option<Self> {
+        if record.spec.game != ENGLISH_AUCTION {
+            return None;
+        }
+        let event = |kind: &str| record.events.iter().find(|event| event.kind == kind);
+        event("auction_over")?;
+        let briefing = event("briefing")?;
+        let seats = record.spec.seats.len();
+        let Value::List(names) = briefing.get("items")? else {
+            return None;
+        };
+        let prices = briefing.get("starting_prices")?.integers()?;
+        let values = briefing.get("true_values")?.integers()?;
+        let engagements = record.measures.series.get("engagements")?;
+        let items = names.iter().enumerate().map(|(place, name)| {
+            Some(Item {
+                name: name.text()?,
+                starting_price: *prices.get(place)?,
+                true_value: *values.get(place)?,
+                engagements: engagements.get(place * seats..(place + 1) * seats)?,
+                sold: sold(record, place, seats),
+            })
+        });
+        Some(Self {
+            record,
+            players: record.spec.seats.iter().map(|seat| &*seat.name).collect(),
+            items: items.collect::<Option<_>>()?,
+        })
+    }
+
+    /// A number of a seat that the game wrote down at the end.
+    pub fn number(&self, series: &str, seat: Seat) -> Option<f64> {
+        let series = self.record.measures.series.get(series)?;
+        series.get(seat).copied()
+    }
+}
+
+/// Winner and price of the item at this place; rounds of events count items from 1.
+fn sold(record: &StoredRecord, place: usize, seats: usize) -> Option<(Seat, i64)> {
+    let mut events = record.events.iter();
+    let hammer =
+        events.find(|event| event.kind == "hammer" && event.round as usize == place + 1)?;
+    let integer = |event: &Event, name: &str| event.get(name)?.integer();
+    let winner = Seat::try_from(integer(hammer, "winner")?).ok()?;
+    (winner < seats).then_some((winner, integer(hammer, "price")?))
+}
