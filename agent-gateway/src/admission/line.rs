@@ -24,7 +24,7 @@ use crate::fairness::queue::{Entry, FairQueue, Place};
 use crate::health::Turn;
 use crate::keys::KeyId;
 use crate::lanes::{Lane, LaneKey};
-use heads::Asked;
+use heads::{Asked, Heads};
 use returns::Returns;
 
 /// A hold or a change of another replica's making is noticed this soon even when
@@ -148,7 +148,11 @@ impl Line {
             let mut queue = self.queue.lock();
             (!self.closed.load(Ordering::Relaxed)).then(|| {
                 let desk = self.desk.try_lock().ok().filter(|_| queue.is_empty());
-                (queue.push(place.clone(), cost, waiter), desk)
+                let ticket = queue.push(place.clone(), cost, waiter);
+                (
+                    ticket,
+                    desk.map(|desk| (desk, Heads::alone(self, &mut queue))),
+                )
             })
         };
         let taken = taken.map(|(ticket, desk)| {
@@ -167,7 +171,7 @@ impl Line {
             };
             match desk {
                 // Boxed, because thousands wait and few ask.
-                Some(desk) => Box::pin(self.ask_first(lane, desk)).await,
+                Some((desk, own)) => Box::pin(self.ask_first(lane, desk, own)).await,
                 None => self.arrived.notify_one(),
             }
             let admitted = (&mut waiting.answered).await;
@@ -236,8 +240,11 @@ impl Line {
                 }
                 continue;
             }
-            let desk = self.desk.lock().await;
-            let next = self.ask(lane).await;
+            // Only for the order: whoever sits at the desk and does not go on must
+            // not hold up the others.
+            let desk = tokio::time::timeout(LONGEST_SLEEP, self.desk.lock()).await;
+            let heads = Heads::next(self, &mut self.queue.lock());
+            let next = self.ask(lane, heads).await;
             drop(desk);
             match next {
                 Next::Now => store_delays = Delays::new(STORE_DELAYS),
@@ -273,8 +280,8 @@ impl Line {
 
     /// Submits the heads for a caller who found nobody before him. Whoever is
     /// left over is the asker's.
-    async fn ask_first(&self, lane: &Lane, desk: MutexGuard<'_, ()>) {
-        let next = self.ask(lane).await;
+    async fn ask_first(&self, lane: &Lane, desk: MutexGuard<'_, ()>, own: Heads<'_>) {
+        let next = self.ask(lane, own).await;
         drop(desk);
         if self.closed.load(Ordering::Relaxed) {
             // Those who were being asked for when it was closed.
@@ -286,9 +293,9 @@ impl Line {
         }
     }
 
-    /// Submits the heads once. May be dropped at any time: who was asked for is
-    /// then asked for again, since nobody knows with what result.
-    async fn ask(&self, lane: &Lane) -> Next {
+    /// Submits heads once. May be dropped at any time: who was asked for is then
+    /// asked for again, since nobody knows with what result.
+    async fn ask(&self, lane: &Lane, heads: Heads<'_>) -> Next {
         let now = Instant::now();
         let terms = lane.terms();
         let usable: Vec<&LaneKey> = terms.usable_keys().collect();
@@ -297,8 +304,8 @@ impl Line {
             .copied()
             .filter(|key| key.room(now) != Some(0))
             .collect();
-        let waiting = self.teams();
-        let entries = heads::next(&mut self.queue.lock());
+        let Heads { waiting, asked } = heads;
+        let (entries, _) = asked.answered();
         let open = self.answer_hopeless(entries, &usable, ready.is_empty(), now);
         if open.is_empty() {
             return Next::Now;
@@ -418,14 +425,6 @@ impl Line {
         };
         heads::put_back(&mut self.queue.lock(), denied, held_back);
         next
-    }
-
-    fn teams(&self) -> Vec<(String, f64)> {
-        let queue = self.queue.lock();
-        queue
-            .teams()
-            .map(|(team, weight, _)| (team.to_string(), weight))
-            .collect()
     }
 }
 

@@ -169,3 +169,32 @@ async fn caller_who_leaves_while_he_asks_for_himself_leaves_no_place_taken() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn caller_who_stops_while_he_asks_for_himself_holds_up_nobody_else() {
+    let server = RedisServer::start().await;
+    let provider = Arc::new(Scripted::echo());
+    let gateway = gateway(config(""), Store::Redis(server.url()), provider.clone()).await;
+    client(&gateway)
+        .decide(request("s", 0, "hi"))
+        .await
+        .unwrap();
+    let mut pause = redis::cmd("CLIENT");
+    pause.arg(&["PAUSE", "200", "ALL"]);
+    let mut connection = server.connection().await;
+    pause.exec_async(&mut connection).await.unwrap();
+    // It asks for claim and quota, and is looked at no more.
+    let mut stopped = client(&gateway);
+    let mut stopped = std::pin::pin!(stopped.decide(request("s", 1, "hi")));
+    let begun = tokio::time::timeout(Duration::from_millis(50), stopped.as_mut()).await;
+    assert!(begun.is_err(), "nobody is served while Redis stands still");
+    for index in 2..5 {
+        client(&gateway)
+            .decide(request("s", index, "hi"))
+            .await
+            .unwrap();
+    }
+    assert_eq!(provider.calls(), 4);
+    stopped.await.unwrap();
+    assert_eq!(provider.calls(), 5);
+}

@@ -13,9 +13,41 @@ const BATCH: usize = 64;
 /// Heads looked through for calls that may use every key.
 const MOST_HEADS: usize = 1024;
 
+/// Calls that are to be asked for together, and the teams that wait with them.
+pub(super) struct Heads<'a> {
+    /// Teams that wait, with their weights.
+    pub waiting: Vec<(String, f64)>,
+    /// Calls that are out of the queue.
+    pub asked: Asked<'a>,
+}
+
+impl<'a> Heads<'a> {
+    /// Everybody whose turn it is.
+    pub fn next(line: &'a Line, queue: &mut FairQueue<Waiter>) -> Self {
+        let waiting = teams(queue);
+        let asked = Asked::of(line, (next(queue), Vec::new()));
+        Self { waiting, asked }
+    }
+
+    /// The one call that waits. Whoever asks for himself takes nobody along: he may
+    /// stop before the answer is here.
+    pub fn alone(line: &'a Line, queue: &mut FairQueue<Waiter>) -> Self {
+        let waiting = teams(queue);
+        let asked = Asked::of(line, (queue.take(1), Vec::new()));
+        Self { waiting, asked }
+    }
+}
+
+fn teams(queue: &FairQueue<Waiter>) -> Vec<(String, f64)> {
+    let teams = queue.teams();
+    teams
+        .map(|(team, weight, _)| (team.to_string(), weight))
+        .collect()
+}
+
 /// The next calls in order, one of every team that waits, and more when most of
 /// them may not use every key: who may should not wait behind them.
-pub(super) fn next(queue: &mut FairQueue<Waiter>) -> Vec<Entry<Waiter>> {
+fn next(queue: &mut FairQueue<Waiter>) -> Vec<Entry<Waiter>> {
     let mut heads = queue.take(BATCH);
     let fresh = |heads: &[Entry<Waiter>]| {
         let fresh = heads

@@ -21,6 +21,7 @@ use axum::response::sse::{Event, KeepAlive, Sse};
 use axum::response::{IntoResponse as _, Response};
 use serde_json::Value;
 use tokio_stream::Stream;
+use tokio_util::task::AbortOnDropHandle;
 
 use super::Door;
 use super::faults::Fault;
@@ -28,6 +29,7 @@ use super::guests::Guest;
 use super::reading::{self, Asked};
 use super::terms::Terms;
 use super::writing::Completion;
+use crate::decide_error::DecideError;
 use crate::decision::Request;
 
 /// What takes longer gets its headers before its answer, so that no client or
@@ -58,11 +60,13 @@ pub(super) async fn complete(
         include_usage,
     } = asked;
     let id = format!("chatcmpl-{name}");
-    let mut deciding: Deciding = Box::pin(decide(door, terms, request, headers, id));
+    let deciding: Deciding = Box::pin(decide(door, terms, request, headers, id));
     if !stream {
         let completion = deciding.await?;
         return Ok((completion.headers(), Json(completion.whole())).into_response());
     }
+    // As a task: a client that does not read its stream must not hold up a call.
+    let mut deciding = as_task(deciding);
     match tokio::time::timeout(HEADERS_WITHIN, &mut deciding).await {
         Ok(completion) => {
             let completion = completion?;
@@ -113,6 +117,16 @@ async fn decide(
         Ok(answer) => Ok(Completion::new(id, answer)),
         Err(error) => Err(Fault::from(error.as_ref())),
     }
+}
+
+/// The same as a task, which ends when what is returned is dropped.
+fn as_task(deciding: Deciding) -> Deciding {
+    let task = AbortOnDropHandle::new(tokio::spawn(deciding));
+    Box::pin(async move {
+        let ended = task.await;
+        // It neither panics nor is it aborted but at the end of the process.
+        ended.unwrap_or_else(|_| Err(Fault::from(&DecideError::Stopping)))
+    })
 }
 
 /// The events of one stream. Dropping it leaves the decision.
