@@ -3,9 +3,11 @@
 //! and Harbor ("Exploring Persona Dynamics in Multi-Agent Competition") report.
 //! Definitions with their formulas stand in `docs/measures.md`.
 
+mod beliefs;
 mod by_player;
 mod increments;
 mod items;
+mod plans;
 mod players;
 mod reading;
 mod winning_bids;
@@ -14,14 +16,18 @@ use agon_engine::record::StoredRecord;
 use serde::Serialize;
 
 use crate::session::setting_in_words;
+use beliefs::Beliefs;
 use increments::Increments;
 use items::Items;
+use plans::Plans;
 use players::Players;
 use reading::Auction;
 use winning_bids::WinningBids;
 
+pub use beliefs::{BeliefRow, Facts};
 pub use increments::{IncrementBins, IncrementRow};
 pub use items::{ItemPlayer, ItemRow};
+pub use plans::{Faithfulness, PlanRow};
 pub use players::{PlayerRow, Rated};
 pub use winning_bids::{WinningBidRow, WinningBidTable};
 
@@ -46,6 +52,8 @@ struct Gathered {
     increments: Increments,
     items: Items,
     winning_bids: WinningBids,
+    beliefs: Beliefs,
+    plans: Plans,
 }
 
 /// The measures of one setting, for tables, charts and other programs. Lists of
@@ -70,6 +78,10 @@ pub struct SettingMeasures {
     pub starting_prices: Vec<ItemRow>,
     /// Winning bids of each player.
     pub winning_bids: WinningBidTable,
+    /// Belief errors of each player that keeps beliefs.
+    pub beliefs: Vec<BeliefRow>,
+    /// Plans of each player that makes them.
+    pub plans: Vec<PlanRow>,
 }
 
 impl AuctionReport {
@@ -112,6 +124,8 @@ impl AuctionReport {
         gathered.increments.add(&auction, &self.bins);
         gathered.items.add(&auction);
         gathered.winning_bids.add(&auction);
+        gathered.beliefs.add(&auction);
+        gathered.plans.add(&auction);
         true
     }
 
@@ -132,6 +146,8 @@ impl AuctionReport {
             items: gathered.items.by_name(),
             starting_prices: gathered.items.by_starting_price(),
             winning_bids: gathered.winning_bids.table(),
+            beliefs: gathered.beliefs.rows(),
+            plans: gathered.plans.rows(),
         });
         measures.collect()
     }
