@@ -9,7 +9,9 @@ mod increments;
 mod items;
 mod plans;
 mod players;
+mod profiles;
 mod reading;
+mod strategies;
 mod winning_bids;
 
 use agon_engine::record::StoredRecord;
@@ -21,7 +23,9 @@ use increments::Increments;
 use items::Items;
 use plans::Plans;
 use players::Players;
+use profiles::Profiles;
 use reading::Auction;
+use strategies::Strategies;
 use winning_bids::WinningBids;
 
 pub use beliefs::{BeliefRow, Facts};
@@ -29,6 +33,8 @@ pub use increments::{IncrementBins, IncrementRow};
 pub use items::{ItemPlayer, ItemRow};
 pub use plans::{Faithfulness, PlanRow};
 pub use players::{PlayerRow, Rated};
+pub use profiles::ProfileRow;
+pub use strategies::StrategyRow;
 pub use winning_bids::{WinningBidRow, WinningBidTable};
 
 /// The game whose records are measured.
@@ -54,6 +60,8 @@ struct Gathered {
     winning_bids: WinningBids,
     beliefs: Beliefs,
     plans: Plans,
+    profiles: Profiles,
+    strategies: Strategies,
 }
 
 /// The measures of one setting, for tables, charts and other programs. Lists of
@@ -82,6 +90,10 @@ pub struct SettingMeasures {
     pub beliefs: Vec<BeliefRow>,
     /// Plans of each player that makes them.
     pub plans: Vec<PlanRow>,
+    /// Profiling error of each player that profiles its rivals.
+    pub profiles: Vec<ProfileRow>,
+    /// Strategy mix of each player that chooses among the six actions.
+    pub strategies: Vec<StrategyRow>,
 }
 
 impl AuctionReport {
@@ -126,6 +138,8 @@ impl AuctionReport {
         gathered.winning_bids.add(&auction);
         gathered.beliefs.add(&auction);
         gathered.plans.add(&auction);
+        gathered.profiles.add(&auction);
+        gathered.strategies.add(&auction);
         true
     }
 
@@ -148,6 +162,8 @@ impl AuctionReport {
             winning_bids: gathered.winning_bids.table(),
             beliefs: gathered.beliefs.rows(),
             plans: gathered.plans.rows(),
+            profiles: gathered.profiles.rows(),
+            strategies: gathered.strategies.rows(),
         });
         measures.collect()
     }

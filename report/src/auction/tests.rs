@@ -267,3 +267,51 @@ fn priorities_are_those_in_force_before_each_item() {
     assert_eq!(b.initial_engagements, None);
     assert_eq!(b.initial_won, Some(Faithfulness { rho: 1.0, p: None }));
 }
+
+#[test]
+fn profiles_are_compared_with_true_personas_item_by_item() {
+    let profile = |after: u64, about: u64, reader: f64, cook: f64| {
+        json!({ "after_item": after, "about": about, "source": "model",
+            "weights": { "reader": reader, "cook": cook } })
+    };
+    let measures = measured(vec![
+        note(0, 1, "profile", profile(0, 1, 0.0, 0.0)),
+        note(0, 3, "profile", profile(1, 1, -0.5, 0.5)),
+        note(0, 5, "profile", profile(2, 1, -1.0, 1.0)),
+        note(0, 5, "profile", profile(2, 7, -1.0, 1.0)),
+    ]);
+    let [row] = &measures.profiles[..] else {
+        panic!("{measures:?}");
+    };
+    // b is a cook: 1 of 2 at first, 1.5 of 2 after the lamp, then all.
+    let expected = [2f64.ln(), (4.0f64 / 3.0).ln(), 0.0];
+    assert_eq!(row.divergence.len(), expected.len());
+    for (divergence, expected) in row.divergence.iter().zip(expected) {
+        assert!((divergence.unwrap() - expected).abs() < 1e-6, "{row:?}");
+    }
+    assert!((row.baseline.unwrap() - 2f64.ln()).abs() < 1e-6);
+    assert_eq!((row.profiles, row.without_truth), (3, 1));
+}
+
+#[test]
+fn strategies_are_counted_by_letter() {
+    let choice = |letter: Value, uses: bool| json!({ "item": 0, "round": 1, "choice": letter, "uses_profile": uses });
+    let measures = measured(vec![
+        note(0, 1, "strategy", choice(json!("A"), false)),
+        note(0, 2, "strategy", choice(json!("B"), true)),
+        note(0, 3, "strategy", choice(json!("A"), false)),
+        note(0, 4, "strategy", choice(json!("F"), false)),
+        note(0, 5, "strategy", choice(json!(null), true)),
+    ]);
+    let [row] = &measures.strategies[..] else {
+        panic!("{measures:?}");
+    };
+    assert_eq!((row.choices, row.unreadable), (4, 1));
+    let shares: Vec<(&str, f64)> = row
+        .shares
+        .iter()
+        .map(|(one, share)| (&**one, *share))
+        .collect();
+    assert_eq!(shares, [("A", 0.5), ("B", 0.25), ("F", 0.25)]);
+    assert_eq!(row.uses_profile, Some(0.25));
+}
