@@ -21,7 +21,7 @@ const VERSIONS: [&str; 5] = ["v1", "v2", "v3", "v4", "v5"];
 const AGENTS: [&str; 3] = ["direct", "chain_of_thought", "person"];
 
 /// Agents that word their own calls, with the games that they play.
-const OWN_WORDS: [(&str, &str); 1] = [("bdi", "english_auction")];
+const OWN_WORDS: [(&str, &str); 2] = [("bdi", "english_auction"), ("harbor", "english_auction")];
 
 /// Players with these agents for a game, in all settings that their templates need.
 fn own_players(game: &str) -> Vec<PlayerSpec> {

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use agon_coordinator::experiment::ExperimentFile;
 use rust_embed::Embed;
 
 use crate::data_folder::cannot;
@@ -11,7 +12,13 @@ use crate::failure::Failure;
 #[derive(Embed)]
 #[folder = "$CARGO_MANIFEST_DIR/../experiments"]
 #[include = "**/*.toml"]
+#[exclude = "worlds/*"]
 struct Presets;
+
+#[derive(Embed)]
+#[folder = "$CARGO_MANIFEST_DIR/../experiments/worlds"]
+#[include = "*.toml"]
+struct Worlds;
 
 /// An experiment's text and where it came from.
 pub struct Source {
@@ -54,6 +61,45 @@ pub fn find(name: &str) -> Result<Source, Failure> {
     let presets = names().join(", ");
     Err(Failure::BadInput(format!(
         "no experiment file {name}, and no preset of that name; there are {presets}"
+    )))
+}
+
+/// Adds the worlds that an experiment names: `experiment` is its file or preset.
+///
+/// # Errors
+/// One is not found, or is wrong.
+pub fn add_worlds(file: &mut ExperimentFile, experiment: &str) -> Result<(), Failure> {
+    for name in file.missing_worlds() {
+        let world = world(&name, experiment)?;
+        let added = file.add_world(&name, &world.name, &world.text);
+        added.map_err(|errors| Failure::BadInput(errors.to_string()))?;
+    }
+    Ok(())
+}
+
+/// The world of a name that an experiment gives: the file of this path, looked for beside the
+/// experiment, or else the built-in one.
+///
+/// # Errors
+/// There is neither, or the file is no UTF-8 text.
+fn world(name: &str, experiment: &str) -> Result<Source, Failure> {
+    let beside = Path::new(experiment).parent().unwrap_or(Path::new(""));
+    let path = beside.join(name);
+    if path.is_file() {
+        let bytes = std::fs::read(&path).map_err(|error| cannot("read", &path, &error))?;
+        return text(&path.display().to_string(), bytes);
+    }
+    let stem = name.trim_end_matches(".toml");
+    if let Some(world) = Worlds::get(&format!("{stem}.toml")) {
+        return text(&format!("world {stem}"), world.data.into_owned());
+    }
+    let known: Vec<String> = Worlds::iter()
+        .map(|path| path.trim_end_matches(".toml").to_owned())
+        .collect();
+    Err(Failure::BadInput(format!(
+        "no world file {}, and no built-in world of that name; there are {}",
+        path.display(),
+        known.join(", ")
     )))
 }
 

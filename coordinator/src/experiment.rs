@@ -8,6 +8,7 @@ use std::fmt;
 use std::path::Path;
 
 use agon_service_kit::config::ConfigError;
+use serde_json::Value;
 
 mod budget;
 mod cell;
@@ -22,6 +23,7 @@ mod players;
 mod source;
 #[cfg(test)]
 mod tests;
+mod world;
 
 pub use document::{COMPARISONS, ExperimentDocument, GameDefinition, ReportDefinition};
 pub use expand::{MOST_SESSIONS, PlannedSession, expand};
@@ -117,6 +119,39 @@ impl ExperimentFile {
         } else {
             Err(ExperimentErrors(errors))
         }
+    }
+
+    /// Names of the worlds that its games name and that it does not hold itself.
+    pub fn missing_worlds(&self) -> std::collections::BTreeSet<String> {
+        let held = self.source.tree.get("worlds").and_then(Value::as_object);
+        let missing = world::named(&self.source.tree).into_iter();
+        missing
+            .filter(|name| held.is_none_or(|held| !held.contains_key(name)))
+            .collect()
+    }
+
+    /// Adds the world of a name from the text of its file; `file` stands for that in errors.
+    ///
+    /// # Errors
+    /// It is no TOML or no world; everything that is wrong with it.
+    pub fn add_world(
+        &mut self,
+        name: &str,
+        file: &str,
+        text: &str,
+    ) -> Result<(), ExperimentErrors> {
+        let own = Self::parse(file, text)?;
+        let mut faults = Faults::default();
+        world::read(&own.source.tree, &TreePath::root(), &mut faults);
+        if !faults.is_empty() {
+            return Err(own.locate(&faults));
+        }
+        let at = TreePath::root().key("worlds").key(name);
+        // Where worlds are no table, the check says so.
+        if at.set(&mut self.source.tree, own.source.tree).is_ok() {
+            self.source.places.set_flag(at, file);
+        }
+        Ok(())
     }
 
     /// Checks everything: keys, types, names, and every cell of the grid against its game.

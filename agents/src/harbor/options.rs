@@ -105,7 +105,7 @@ impl Options {
         if let Some(Value::String(word)) = own.get("world") {
             return Err(format!(
                 "world is \"{word}\" and the game gives no world to take it from; \
-                 name one, as world = \"worlds/houses\" under the game"
+                 name one, as world = \"houses\" under the game"
             ));
         }
         let read = serde_path_to_error::deserialize(Value::Object(own.clone()));

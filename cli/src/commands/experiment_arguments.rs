@@ -93,6 +93,7 @@ impl ExperimentArguments {
         let bad = |errors| Failure::BadInput(format!("{errors}"));
         let mut file = ExperimentFile::parse(&source.name, &source.text).map_err(bad)?;
         file.apply(&self.overrides()).map_err(bad)?;
+        presets::add_worlds(&mut file, &self.experiment)?;
         let mut document = file.check().map_err(bad)?;
         let name = self.name_of(&document);
         if name != document.name {

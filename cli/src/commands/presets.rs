@@ -1,7 +1,7 @@
 //! `agon presets`: the experiments that come with Agon, listed or printed. Runs
 //! none of them; their files come from `crate::presets`. Started by `commands.rs`.
 
-use agon_coordinator::experiment::ExperimentFile;
+use agon_coordinator::experiment::{ExperimentErrors, ExperimentFile};
 
 use crate::failure::Failure;
 use crate::output::{self, Columns};
@@ -24,10 +24,10 @@ pub fn run(arguments: &Presets) -> Result<(), Failure> {
     let mut columns = Columns::new(["preset", "what it is"]);
     for name in presets::names() {
         let source = presets::find(&name)?;
-        let file = ExperimentFile::parse(&name, &source.text);
-        let document = file
-            .and_then(|file| file.check())
-            .map_err(|errors| Failure::BadInput(errors.to_string()))?;
+        let bad = |errors: ExperimentErrors| Failure::BadInput(errors.to_string());
+        let mut file = ExperimentFile::parse(&name, &source.text).map_err(bad)?;
+        presets::add_worlds(&mut file, &name)?;
+        let document = file.check().map_err(bad)?;
         columns.row([name, document.description]);
     }
     output::print(&columns.to_string());

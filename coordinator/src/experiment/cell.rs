@@ -17,6 +17,7 @@ use super::path::{Step, TreePath};
 use super::players::{STRATEGY, in_plain_words, no_strategy, strategy_fault, strategy_of};
 
 mod seats;
+mod worlds;
 
 /// Every game that takes its number of players from the seats calls the parameter so.
 const PLAYERS: &str = "players";
@@ -46,6 +47,7 @@ pub fn check(
     let own = [
         ("game", definition.game.clone().map(Value::String)),
         ("seats", definition.seats.clone()),
+        ("world", definition.world.clone()),
     ];
     for (key, value) in own {
         if let Some(value) = value {
@@ -60,7 +62,7 @@ pub fn check(
         sound: true,
     };
     checking.apply(&mut tree);
-    checking.cell(&tree)
+    checking.cell(tree)
 }
 
 struct Checking<'a> {
@@ -105,14 +107,18 @@ impl Checking<'_> {
         }
     }
 
-    fn cell(&mut self, tree: &Value) -> Option<Cell> {
+    fn cell(&mut self, mut tree: Value) -> Option<Cell> {
         let root = TreePath::root();
         let registration = self.registration(tree.get("game"))?;
         let defaults = (registration.build)(&Settings::new()).ok()?;
-        let names = self.seats(tree, &defaults, registration);
-        let players = names.as_ref().map(|names| self.players(tree, names));
-        let built = self.build(tree, registration, &defaults, names.as_ref().map(Vec::len));
-        let seats = players.flatten()?;
+        let names = self.seats(&tree, &defaults, registration);
+        let players = names.as_ref().map(|names| self.players(&tree, names));
+        let count = names.as_ref().map(Vec::len);
+        let takes = |name: &str| defaults.params.contains_key(name);
+        let world = self.world(&mut tree, registration, &takes, count);
+        let built = self.build(&tree, registration, &defaults, count);
+        let mut seats = players.flatten()?;
+        self.tell(&mut seats, world?.as_ref());
         let Some(built) = built else {
             self.strategy_names(registration, &seats);
             return None;
@@ -323,6 +329,12 @@ impl Checking<'_> {
                 .find(|set| set.path.after(at).is_some())
         {
             return assignment.at.clone();
+        }
+        // Items that come from a world are named where the world is.
+        let drawn = self.document.games[self.game].world.is_some()
+            && matches!(at.steps(), [Step::Key(root), Step::Key(name), _, ..] if root == "params" && name == "items");
+        if drawn {
+            return TreePath::root().key("games").index(self.game).key("world");
         }
         match at.first_key() {
             Some("players" | "model" | "seed") => at.clone(),

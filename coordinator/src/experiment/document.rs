@@ -13,6 +13,7 @@ use serde_json::Value;
 use super::budget::nanodollars;
 use super::faults::Faults;
 use super::path::TreePath;
+use super::world::World;
 use crate::store::Terms;
 
 mod reader;
@@ -65,6 +66,9 @@ pub struct ExperimentDocument {
     /// How results are shown.
     #[serde(default, skip_serializing_if = "ReportDefinition::is_default")]
     pub report: ReportDefinition,
+    /// Worlds by name; those that the games name are put here by the command line.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub worlds: BTreeMap<String, World>,
     /// Folder of templates that replace built-in ones, as the file names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub templates: Option<String>,
@@ -92,6 +96,9 @@ pub struct GameDefinition {
     /// Who sits where; the only player, or the one called `subject`, everywhere when absent.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub seats: Option<Value>,
+    /// What is sold and who may want it: the name of a world, or what of it is played.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub world: Option<Value>,
     /// Axes of this game: path to values.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub grid: BTreeMap<String, Vec<Value>>,

@@ -10,7 +10,9 @@ use super::faults::{Faults, among};
 use super::path::TreePath;
 
 /// What a grid may vary.
-const ROOTS: [&str; 6] = ["params", "players", "model", "seats", "game", "seed"];
+const ROOTS: [&str; 7] = [
+    "params", "players", "model", "seats", "world", "game", "seed",
+];
 
 /// One value that a cell sets.
 #[derive(Debug, Clone)]

@@ -17,11 +17,12 @@ use super::players::SUBJECT;
 use super::source::{self, Source};
 
 /// What `--set` may change, apart from `games[..]`.
-const ROOTS: [&str; 13] = [
+const ROOTS: [&str; 14] = [
     "params",
     "players",
     "model",
     "seats",
+    "world",
     "seed",
     "repeats",
     "name",
@@ -152,7 +153,7 @@ fn set(source: &mut Source, text: &str, flag: &str) -> Result<(), String> {
     match root.as_str() {
         "games" => put(source, &path, value, flag),
         "params" => set_parameter(source, &path, &value, flag),
-        "seats" => {
+        "seats" | "world" => {
             for game in 0..game_count(source) {
                 put(source, &in_game(game, &path), value.clone(), flag)?;
             }

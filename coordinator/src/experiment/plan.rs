@@ -28,11 +28,11 @@ const FOUL_TOKENS: u64 = 80;
 const MEMORY_TOKENS: u64 = 16_000;
 /// Tokens of a plain answer.
 const ANSWER_TOKENS: u64 = 20;
-/// Tokens of a call in which a `bdi` bidder speaks of the auction, besides its list of items.
+/// Tokens of a call in which a bidder with words of its own speaks of the auction, besides its list of items.
 const AUCTION_TOKENS: u64 = 500;
 /// Tokens of one item in such a call.
 const ITEM_TOKENS: u64 = 30;
-/// How often a `bdi` bidder asks for a plan or a belief at most, unless `tries` says otherwise.
+/// How often such a bidder asks for a plan or a belief at most, unless `tries` says otherwise.
 const TRIES: u64 = 4;
 /// Tokens of an answer that is thought through first.
 const REASONED_ANSWER_TOKENS: u64 = 300;
@@ -157,25 +157,41 @@ struct Table {
 }
 
 /// Calls that an agent makes for itself, whatever it is asked: a `bdi` bidder plans, brings its
-/// beliefs up to date after every item, plans again after every item but the last, and learns.
-fn own_calls(player: &PlayerSpec, items: u64) -> Range {
+/// beliefs up to date after every item, plans again after every item but the last, and learns. A
+/// `harbor` bidder calls for the modules that it has, some once per rival and item, and the
+/// strategic one once per ask.
+fn own_calls(player: &PlayerSpec, table: &Table) -> Range {
     let word = |key: &str| player.settings.get(key).and_then(Value::as_str);
-    if word("agent") != Some("bdi") {
-        return Range::default();
-    }
-    let plans = match word("strategy").unwrap_or("adaptive") {
-        "none" => 0,
-        "static" => 1,
-        _ => items.max(1),
+    let is_on = |key: &str| player.settings.get(key) == Some(&Value::Bool(true));
+    let items = table.items;
+    let per_rival = items.saturating_mul(table.seats.saturating_sub(1));
+    let count = |on: bool, calls: u64| if on { calls } else { 0 };
+    let (calls, per_ask) = match word("agent") {
+        Some("bdi") => {
+            let plans = match word("strategy").unwrap_or("adaptive") {
+                "none" => 0,
+                "static" => 1,
+                _ => items.max(1),
+            };
+            let learns = u64::from(is_on("learn"));
+            (items.saturating_add(plans).saturating_add(learns), false)
+        }
+        Some("harbor") => {
+            let plans = player.settings.get("plan") != Some(&Value::Bool(false));
+            let predicts = word("theory_of_mind").unwrap_or("none") != "none";
+            let calls = count(plans, items)
+                .saturating_add(count(is_on("profile"), per_rival))
+                .saturating_add(count(predicts, items))
+                .saturating_add(count(is_on("second_order"), per_rival));
+            (calls, is_on("strategic"))
+        }
+        _ => return Range::default(),
     };
-    let learns = player.settings.get("learn") == Some(&Value::Bool(true));
-    let calls = items
-        .saturating_add(plans)
-        .saturating_add(u64::from(learns));
     let tries = player.settings.get("tries").and_then(Value::as_u64);
+    let most = calls.saturating_add(count(per_ask, table.asks));
     Range {
-        expected: calls,
-        most: calls.saturating_mul(tries.unwrap_or(TRIES)),
+        expected: calls.saturating_add(count(per_ask, table.usual_asks)),
+        most: most.saturating_mul(tries.unwrap_or(TRIES)),
     }
 }
 
@@ -208,9 +224,9 @@ fn seat_plan(player: &PlayerSpec, table: &Table, longest_reply: u64) -> ModelPla
         .saturating_add(most_output)
         .saturating_add(fouls.saturating_mul(FOUL_TOKENS));
     // A bidder with words of its own is told everything anew in every call.
-    let own_words = agent == "bdi";
+    let own_words = ["bdi", "harbor"].contains(&agent);
     let told_anew = AUCTION_TOKENS.saturating_add(ITEM_TOKENS.saturating_mul(items));
-    let own = own_calls(player, items);
+    let own = own_calls(player, table);
     let tries = fouls.saturating_add(1);
     let again = FOUL_TOKENS.saturating_mul(fouls.saturating_mul(tries) / 2);
     let mut read = Range::default();
@@ -274,14 +290,22 @@ mod tests {
         sum.add(&sum.clone(), u64::MAX);
         assert_eq!(sum.input_tokens.expected, u64::MAX);
     }
+
     #[test]
-    fn a_bdi_bidder_is_counted_with_the_calls_it_makes_for_itself() {
+    fn bidders_are_counted_with_the_calls_they_make_for_themselves() {
         let calls = |settings: Value| {
             let player: PlayerSpec = serde_json::from_value(
                 json!({ "name": "ann", "kind": "model", "settings": settings }),
             )
             .unwrap();
-            let own = own_calls(&player, 10);
+            let table = Table {
+                asks: 100,
+                usual_asks: 30,
+                fouls: 3,
+                seats: 3,
+                items: 10,
+            };
+            let own = own_calls(&player, &table);
             (own.expected, own.most)
         };
         assert_eq!(calls(json!({ "agent": "direct" })), (0, 0));
@@ -294,5 +318,13 @@ mod tests {
             calls(json!({ "agent": "bdi", "strategy": "none", "tries": 1 })),
             (10, 10)
         );
+        assert_eq!(calls(json!({ "agent": "harbor" })), (10, 40));
+        assert_eq!(
+            calls(json!({ "agent": "harbor", "profile": true, "plan": false })),
+            (20, 80)
+        );
+        let all = json!({ "agent": "harbor", "profile": true, "theory_of_mind": "inferred",
+            "strategic": true, "second_order": true, "tries": 2 });
+        assert_eq!(calls(all), (10 + 20 + 10 + 20 + 30, 2 * (60 + 100)));
     }
 }

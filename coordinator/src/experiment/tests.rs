@@ -265,12 +265,21 @@ fn every_preset_expands() {
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.is_dir() {
-                folders.push(path);
+                // Worlds are no experiments; those that name them read them below.
+                folders.extend((!path.ends_with("worlds")).then_some(path));
             } else if path
                 .extension()
                 .is_some_and(|extension| extension == "toml")
             {
                 let mut file = ExperimentFile::load(&path).unwrap();
+                for name in file.missing_worlds() {
+                    let world = format!(
+                        "{}/worlds/{name}.toml",
+                        concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments")
+                    );
+                    let text = std::fs::read_to_string(&world).unwrap();
+                    file.add_world(&name, &world, &text).unwrap();
+                }
                 let document = file.check().unwrap_or_else(|errors| panic!("{errors}"));
                 assert!(!expand(&document).unwrap().is_empty());
                 let model = Some("sim".to_owned());
@@ -818,4 +827,83 @@ proptest! {
         text.drain(other..end);
         assert_told(&text);
     }
+}
+
+#[test]
+fn a_world_fills_items_personas_and_what_players_are_told() {
+    let text = r#"
+name = "x"
+[worlds.tiny]
+personas = [{ name = "a", text = "You are a." }, { name = "b", text = "You are b." }]
+items = [
+    { name = "one", starting_price = 10, true_value = 20, suits = ["a"] },
+    { name = "two", starting_price = 10, true_value = 20, suits = ["b"] },
+    { name = "three", starting_price = 10, true_value = 20 },
+]
+[players.knows]
+kind = "model"
+model = "m"
+world = "all"
+[players.plain]
+kind = "model"
+model = "m"
+world = "own"
+[[games]]
+game = "english_auction"
+seats = ["knows", { player = "plain", count = 2 }]
+world = { name = "tiny", items = 3, matched = 1, personas = [[], ["a"], ["b"]] }
+[games.grid]
+"world.rotate" = [0, 1]
+"#;
+    let sessions = expand(&check(text).unwrap_or_else(|errors| panic!("{errors}"))).unwrap();
+    assert_eq!(sessions.len(), 2);
+    let spec = &sessions[1].spec;
+    assert_eq!(spec.setting["world.rotate"], 1);
+    assert_eq!(spec.params["items"].as_array().unwrap().len(), 3);
+    assert_eq!(
+        spec.params["personas"],
+        serde_json::json!([[], ["b"], ["a"]])
+    );
+    let told = |seat: usize| &spec.seats[seat].settings["world"];
+    assert_eq!(told(0)["seats"], serde_json::json!([[], ["b"], ["a"]]));
+    assert_eq!(told(1)["own"], serde_json::json!(["b"]));
+    assert_eq!(told(2)["own"], serde_json::json!(["a"]));
+    assert_eq!(told(1).get("seats"), None);
+
+    let refused = |from: &str, to: &str, words: &str| {
+        let errors = check(&text.replace(from, to)).unwrap_err().to_string();
+        assert!(errors.contains(words), "{words}: {errors}");
+    };
+    refused(
+        "name = \"tiny\"",
+        "name = \"tinny\"",
+        "did you mean \"tiny\"?",
+    );
+    refused("items = 3, matched", "items = 3, match", "unknown field");
+    refused("matched = 1", "matched = 2", "world.matched: ");
+    refused(
+        "[[], [\"a\"], [\"b\"]]",
+        "[[], [\"a\"]]",
+        "2 entries for 3 seats",
+    );
+    refused(
+        "world = \"all\"",
+        "world = \"everything\"",
+        "players.knows.world",
+    );
+    refused(
+        "true_value = 20, suits = [\"a\"]",
+        "true_value = -1, suits = [\"a\"]",
+        "games[0].world",
+    );
+    refused(
+        "game = \"english_auction\"",
+        "game = \"english_auction\"\nparams = { items = [] }",
+        "comes from the game's world",
+    );
+    refused(
+        "game = \"english_auction\"",
+        "game = \"el_farol\"",
+        "takes no world",
+    );
 }

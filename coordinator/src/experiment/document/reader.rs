@@ -13,6 +13,7 @@ use crate::experiment::budget::nanodollars;
 use crate::experiment::faults::{Faults, among};
 use crate::experiment::grid::{Axis, by_value};
 use crate::experiment::path::TreePath;
+use crate::experiment::world::{self, World};
 
 /// Longest name of an experiment, team, player or label: they become file names and columns.
 const LONGEST_NAME: usize = 100;
@@ -24,7 +25,7 @@ const MOST_REPEATS: u64 = 100_000;
 const MOST_PRIORITY: i32 = 100;
 
 /// The keys of the file, then those that the command line adds.
-const KEYS: [&str; 15] = [
+const KEYS: [&str; 16] = [
     "name",
     "description",
     "seed",
@@ -40,9 +41,10 @@ const KEYS: [&str; 15] = [
     "rows",
     "report",
     "templates",
+    "worlds",
 ];
 const ADDED_KEYS: [&str; 2] = ["prompts_version", "prompt_bundle"];
-const GAME_KEYS: [&str; 6] = ["game", "label", "params", "seats", "grid", "rows"];
+const GAME_KEYS: [&str; 7] = ["game", "label", "params", "seats", "world", "grid", "rows"];
 
 /// See [`ExperimentDocument::read`].
 pub fn read(tree: &Value) -> Result<ExperimentDocument, Faults> {
@@ -92,6 +94,7 @@ impl Reader {
             grid: self.grid(table.get("grid"), &root.key("grid")),
             rows: self.rows(table.get("rows"), &root.key("rows")),
             report: self.report(table.get("report"), &root.key("report")),
+            worlds: self.worlds(table.get("worlds"), &root.key("worlds")),
             templates: self.text(table, &root, "templates"),
             prompts_version: self.text(table, &root, "prompts_version"),
             prompt_bundle: self.text(table, &root, "prompt_bundle"),
@@ -193,6 +196,7 @@ impl Reader {
             label: self.name(table, at, "label"),
             params: params.map(to_settings).unwrap_or_default(),
             seats: table.get("seats").cloned(),
+            world: table.get("world").cloned(),
             grid: self.grid(table.get("grid"), &at.key("grid")),
             rows: self.rows(table.get("rows"), &at.key("rows")),
         }
@@ -288,6 +292,16 @@ impl Reader {
         }
         self.repeated(list, at);
         rows
+    }
+
+    fn worlds(&mut self, value: Option<&Value>, at: &TreePath) -> BTreeMap<String, World> {
+        let table = value.and_then(|value| self.table(value, at));
+        let mut worlds = BTreeMap::new();
+        for (name, value) in table.into_iter().flatten() {
+            let world = world::read(value, &at.key(name.as_str()), &mut self.faults);
+            worlds.insert(name.clone(), world);
+        }
+        worlds
     }
 
     fn report(&mut self, value: Option<&Value>, at: &TreePath) -> ReportDefinition {

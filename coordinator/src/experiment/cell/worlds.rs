@@ -1,0 +1,136 @@
+//! What a cell takes from its world: the items of the game, the personas of its seats, and what
+//! each player is told of them. Called by `cell.rs` before the game is built.
+
+use agon_engine::registry::Registration;
+use agon_engine::{PlayerKind, PlayerSpec};
+use serde_json::{Value, json};
+
+use super::Checking;
+use crate::experiment::document::kind_of;
+use crate::experiment::faults::among;
+use crate::experiment::path::TreePath;
+use crate::experiment::players::in_plain_words;
+use crate::experiment::world::{Drawn, Request, World};
+
+/// The parameter that a world fills, and the one that says who wants what.
+const ITEMS: &str = "items";
+const PERSONAS: &str = "personas";
+
+/// The setting of a player that is filled with what it may know, and the words for how much.
+const SETTING: &str = "world";
+const WORDS: [&str; 2] = ["own", "all"];
+
+impl<'a> Checking<'a> {
+    /// Draws from the cell's world, if it has one, and puts items and personas among the
+    /// parameters. The outer `None` is a fault.
+    pub(super) fn world(
+        &mut self,
+        tree: &mut Value,
+        registration: &Registration,
+        takes: &dyn Fn(&str) -> bool,
+        seats: Option<usize>,
+    ) -> Option<Option<(&'a World, Drawn)>> {
+        let at = TreePath::root().key("world");
+        let Some(given) = tree.get("world").cloned() else {
+            return Some(None);
+        };
+        let request = self.request(given, &at)?;
+        let document = self.document;
+        let known = || document.worlds.keys().map(String::as_str);
+        let Some(world) = document.worlds.get(&request.name) else {
+            let which = among(&request.name, known());
+            let message = format!("no world \"{}\"{which}", request.name);
+            self.fault(&at.key("name"), message);
+            return None;
+        };
+        let fault = if !takes(ITEMS) {
+            let game = registration.info.name;
+            Some((
+                at.clone(),
+                format!("{game} has no parameter \"{ITEMS}\", so it takes no world"),
+            ))
+        } else if tree["params"].get(ITEMS).is_some() {
+            let message = "comes from the game's world; leave it out here, or the world there";
+            Some((
+                TreePath::root().key("params").key(ITEMS),
+                message.to_owned(),
+            ))
+        } else if seats.is_some_and(|seats| ![0, seats].contains(&request.personas.len())) {
+            let (given, seats) = (request.personas.len(), seats.unwrap_or_default());
+            let message = format!("has {given} entries for {seats} seats");
+            Some((at.key(PERSONAS), message))
+        } else {
+            None
+        };
+        if let Some((at, message)) = fault {
+            self.fault(&at, message);
+            return None;
+        }
+        let Some(seed) = tree["seed"].as_u64() else {
+            // Said where the seed is checked.
+            return Some(None);
+        };
+        match world.draw(&request, seed) {
+            Ok(drawn) => {
+                tree["params"][ITEMS] = json!(drawn.items);
+                if takes(PERSONAS) && !drawn.personas.is_empty() {
+                    tree["params"][PERSONAS] = json!(drawn.personas);
+                }
+                Some(Some((world, drawn)))
+            }
+            Err((key, message)) => {
+                self.fault(&at.key(key), message);
+                None
+            }
+        }
+    }
+
+    fn request(&mut self, given: Value, at: &TreePath) -> Option<Request> {
+        let table = match given {
+            Value::String(name) => json!({ "name": name }),
+            table @ Value::Object(_) => table,
+            other => {
+                let given = kind_of(&other);
+                let message =
+                    format!("must be a world's name or {{ name, items, .. }}, not {given}");
+                self.fault(at, message);
+                return None;
+            }
+        };
+        if table.get("name").is_none() {
+            let message = "needs a name, as { name = \"houses\", items = 10 }";
+            self.fault(at, message.to_owned());
+            return None;
+        }
+        match serde_path_to_error::deserialize(table) {
+            Ok(request) => Some(request),
+            Err(error) => {
+                let inside = TreePath::read(&error.path().to_string());
+                let at = inside.map_or(at.clone(), |inside| at.join(inside.steps()));
+                let message = in_plain_words(&error.into_inner().to_string());
+                self.fault(&at, message);
+                None
+            }
+        }
+    }
+
+    /// Tells the players that ask for it what they may know.
+    pub(super) fn tell(&mut self, seats: &mut [PlayerSpec], world: Option<&(&World, Drawn)>) {
+        for (seat, player) in seats.iter_mut().enumerate() {
+            let asked = player.settings.get(SETTING).and_then(Value::as_str);
+            let (Some(word), Some((world, drawn)), PlayerKind::Model) = (asked, world, player.kind)
+            else {
+                // Without a world, the player's agent says that it misses one.
+                continue;
+            };
+            if !WORDS.contains(&word) {
+                let message = format!("no view \"{word}\" of a world{}", among(word, WORDS));
+                let at = TreePath::root().key("players").key(player.name.as_str());
+                self.fault(&at.key(SETTING), message);
+                continue;
+            }
+            let view = world.for_seat(drawn, seat, word == "all");
+            player.settings.insert(SETTING.to_owned(), view);
+        }
+    }
+}
