@@ -3,26 +3,38 @@
 //! and Harbor ("Exploring Persona Dynamics in Multi-Agent Competition") report.
 //! Definitions with their formulas stand in `docs/measures.md`.
 
+mod beliefs;
 mod by_player;
 mod increments;
 mod items;
+mod plans;
 mod players;
+mod profiles;
 mod reading;
+mod strategies;
 mod winning_bids;
 
 use agon_engine::record::StoredRecord;
 use serde::Serialize;
 
 use crate::session::setting_in_words;
+use beliefs::Beliefs;
 use increments::Increments;
 use items::Items;
+use plans::Plans;
 use players::Players;
+use profiles::Profiles;
 use reading::Auction;
+use strategies::Strategies;
 use winning_bids::WinningBids;
 
+pub use beliefs::{BeliefRow, Facts};
 pub use increments::{IncrementBins, IncrementRow};
 pub use items::{ItemPlayer, ItemRow};
+pub use plans::{Faithfulness, PlanRow};
 pub use players::{PlayerRow, Rated};
+pub use profiles::ProfileRow;
+pub use strategies::StrategyRow;
 pub use winning_bids::{WinningBidRow, WinningBidTable};
 
 /// The game whose records are measured.
@@ -46,6 +58,10 @@ struct Gathered {
     increments: Increments,
     items: Items,
     winning_bids: WinningBids,
+    beliefs: Beliefs,
+    plans: Plans,
+    profiles: Profiles,
+    strategies: Strategies,
 }
 
 /// The measures of one setting, for tables, charts and other programs. Lists of
@@ -70,6 +86,14 @@ pub struct SettingMeasures {
     pub starting_prices: Vec<ItemRow>,
     /// Winning bids of each player.
     pub winning_bids: WinningBidTable,
+    /// Belief errors of each player that keeps beliefs.
+    pub beliefs: Vec<BeliefRow>,
+    /// Plans of each player that makes them.
+    pub plans: Vec<PlanRow>,
+    /// Profiling error of each player that profiles its rivals.
+    pub profiles: Vec<ProfileRow>,
+    /// Strategy mix of each player that chooses among the six actions.
+    pub strategies: Vec<StrategyRow>,
 }
 
 impl AuctionReport {
@@ -112,6 +136,10 @@ impl AuctionReport {
         gathered.increments.add(&auction, &self.bins);
         gathered.items.add(&auction);
         gathered.winning_bids.add(&auction);
+        gathered.beliefs.add(&auction);
+        gathered.plans.add(&auction);
+        gathered.profiles.add(&auction);
+        gathered.strategies.add(&auction);
         true
     }
 
@@ -132,6 +160,10 @@ impl AuctionReport {
             items: gathered.items.by_name(),
             starting_prices: gathered.items.by_starting_price(),
             winning_bids: gathered.winning_bids.table(),
+            beliefs: gathered.beliefs.rows(),
+            plans: gathered.plans.rows(),
+            profiles: gathered.profiles.rows(),
+            strategies: gathered.strategies.rows(),
         });
         measures.collect()
     }

@@ -4,6 +4,7 @@
 
 use agon_engine::record::StoredRecord;
 use agon_engine::{Event, Seat, Value};
+use serde_json::Value as Json;
 
 use super::ENGLISH_AUCTION;
 
@@ -59,6 +60,15 @@ impl<'a> Auction<'a> {
             players: record.spec.seats.iter().map(|seat| &*seat.name).collect(),
             items: items.collect::<Option<_>>()?,
         })
+    }
+
+    /// Notes of a kind with whose they are, in the order of the record.
+    pub fn notes(&self, kind: &str) -> impl Iterator<Item = (Seat, &'a Json)> {
+        let notes = self.record.notes.iter();
+        let seats = self.players.len();
+        notes
+            .filter(move |note| note.note == kind && note.seat < seats)
+            .map(|note| (note.seat, &note.body))
     }
 
     /// A number of a seat that the game wrote down at the end.

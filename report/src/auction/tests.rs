@@ -184,3 +184,134 @@ fn other_games_and_records_without_an_end_are_passed_over() {
     record.spec.game = "pirate".to_owned();
     assert!(AuctionReport::of([&record]).is_empty());
 }
+
+fn note(seat: usize, turn: u32, kind: &str, body: Value) -> SeatNote {
+    SeatNote {
+        seat,
+        turn,
+        note: kind.to_owned(),
+        body,
+    }
+}
+
+fn measured(notes: Vec<SeatNote>) -> SettingMeasures {
+    let record = played("one", ["a", "b"], notes);
+    AuctionReport::of([&record]).settings().remove(0)
+}
+
+#[test]
+fn belief_errors_are_those_of_first_tries_by_kind_and_side() {
+    let error = |at, kind, about| json!({ "try": at, "kind": kind, "about": about, "detail": "" });
+    let first = json!({ "after_item": 1, "checked": 5, "wrong": 3, "tries": 2, "corrected": true,
+        "errors": [error(1, "budget", "self"), error(1, "wins", "self"),
+            error(1, "profit", "others"), error(2, "profit", "others")] });
+    // The first try had no shape: what is wrong in the second is not counted.
+    let second = json!({ "after_item": 2, "checked": 0, "wrong": 0, "tries": 3, "corrected": true,
+        "errors": [error(1, "shape", "self"), error(2, "budget", "self")] });
+    let third = json!({ "after_item": 2, "checked": 5, "wrong": 0, "errors": [] });
+    let measures = measured(vec![
+        note(0, 3, "belief", first),
+        note(0, 5, "belief", second),
+        note(0, 5, "belief", third),
+    ]);
+    let [row] = &measures.beliefs[..] else {
+        panic!("{measures:?}");
+    };
+    assert_eq!((row.updates, row.unreadable, row.shape_errors), (3, 1, 1));
+    assert_eq!(row.corrected, 2);
+    let counts = |facts: Facts| (facts.checked, facts.wrong);
+    assert_eq!(counts(row.all), (10, 3));
+    assert_eq!((counts(row.own), counts(row.others)), ((6, 2), (4, 1)));
+    assert_eq!(counts(row.budget), (2, 1));
+    assert_eq!((counts(row.profit), counts(row.wins)), ((4, 1), (4, 1)));
+    close(row.all.failure_rate, 3.0 / 13.0);
+    close(row.own.failure_rate, 0.25);
+    close(row.others.failure_rate, 0.2);
+}
+
+#[test]
+fn priorities_are_those_in_force_before_each_item() {
+    let plan = |at: u64, priorities: Value| json!({ "at_item": at, "priorities": priorities });
+    let notes = vec![
+        note(0, 1, "plan", plan(0, json!([3, 2]))),
+        note(0, 3, "plan", plan(1, json!([null, 1]))),
+        note(1, 1, "plan", plan(0, json!([1, 3]))),
+    ];
+    let records = [
+        played("one", ["a", "b"], notes),
+        played(
+            "one",
+            ["a", "b"],
+            vec![note(0, 1, "plan", plan(0, json!([2, 3])))],
+        ),
+    ];
+    let plans = AuctionReport::of(&records).settings().remove(0).plans;
+    let [a, b] = &plans[..] else {
+        panic!("{plans:?}");
+    };
+    // Before the second item: 1 after the new plan, 3 where the first one stayed.
+    let expected = [vec![Some(2.5), Some(2.5)], vec![None, Some(2.0)]];
+    assert_eq!((a.planned, &a.priorities[..]), (2, &expected[..]));
+    assert_eq!(
+        b.priorities,
+        [vec![Some(1.0), Some(3.0)], vec![None, Some(3.0)]]
+    );
+    // a wins the lamp with 2 bids and loses the chair with 1. Initial priorities 3 2 2 3,
+    // current 3 1 2 3; bids 2 1 2 1.
+    assert_eq!((a.pairs, b.pairs), (4, 2));
+    close(a.initial_engagements.map(|one| one.rho), 0.0);
+    // Average ranks 3.5 1 2 3.5 and 3.5 1.5 3.5 1.5: 1 / sqrt(4.5 x 4).
+    close(a.current_engagements.map(|one| one.rho), 1.0 / 18f64.sqrt());
+    assert_eq!(a.current_won, a.current_engagements);
+    // b bids once for each: no correlation; it wins what it wanted.
+    assert_eq!(b.initial_engagements, None);
+    assert_eq!(b.initial_won, Some(Faithfulness { rho: 1.0, p: None }));
+}
+
+#[test]
+fn profiles_are_compared_with_true_personas_item_by_item() {
+    let profile = |after: u64, about: u64, reader: f64, cook: f64| {
+        json!({ "after_item": after, "about": about, "source": "model",
+            "weights": { "reader": reader, "cook": cook } })
+    };
+    let measures = measured(vec![
+        note(0, 1, "profile", profile(0, 1, 0.0, 0.0)),
+        note(0, 3, "profile", profile(1, 1, -0.5, 0.5)),
+        note(0, 5, "profile", profile(2, 1, -1.0, 1.0)),
+        note(0, 5, "profile", profile(2, 7, -1.0, 1.0)),
+    ]);
+    let [row] = &measures.profiles[..] else {
+        panic!("{measures:?}");
+    };
+    // b is a cook: 1 of 2 at first, 1.5 of 2 after the lamp, then all.
+    let expected = [2f64.ln(), (4.0f64 / 3.0).ln(), 0.0];
+    assert_eq!(row.divergence.len(), expected.len());
+    for (divergence, expected) in row.divergence.iter().zip(expected) {
+        assert!((divergence.unwrap() - expected).abs() < 1e-6, "{row:?}");
+    }
+    assert!((row.baseline.unwrap() - 2f64.ln()).abs() < 1e-6);
+    assert_eq!((row.profiles, row.without_truth), (3, 1));
+}
+
+#[test]
+fn strategies_are_counted_by_letter() {
+    let choice = |letter: Value, uses: bool| json!({ "item": 0, "round": 1, "choice": letter, "uses_profile": uses });
+    let measures = measured(vec![
+        note(0, 1, "strategy", choice(json!("A"), false)),
+        note(0, 2, "strategy", choice(json!("B"), true)),
+        note(0, 3, "strategy", choice(json!("A"), false)),
+        note(0, 4, "strategy", choice(json!("F"), false)),
+        note(0, 5, "strategy", choice(json!(null), true)),
+    ]);
+    let [row] = &measures.strategies[..] else {
+        panic!("{measures:?}");
+    };
+    assert_eq!((row.choices, row.unreadable), (4, 1));
+    let shares: Vec<(&str, f64)> = row
+        .shares
+        .iter()
+        .map(|(one, share)| (&**one, *share))
+        .collect();
+    assert_eq!(shares, [("A", 0.5), ("B", 0.25), ("F", 0.25)]);
+    assert_eq!(row.uses_profile, Some(0.25));
+}

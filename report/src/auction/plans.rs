@@ -1,0 +1,164 @@
+//! Plans (arXiv 2310.05746, section 4.3): the mean priority of every item before each
+//! item is sold, and how faithful bidders are to it: the rank correlation of an item's
+//! priority with the bids placed on it and with winning it. Reads the `plan` notes.
+
+use serde::Serialize;
+
+use super::by_player::ByPlayer;
+use super::reading::Auction;
+use crate::accumulator::Accumulator;
+use crate::statistics::spearman;
+
+/// Plans of one player.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct PlanRow {
+    /// Its name.
+    pub player: String,
+    /// Auctions for which it made a plan, seat by seat.
+    pub planned: u64,
+    /// Row k, column j: mean priority (1 to 3) of the item at place j of the order of sale
+    /// in the plan that was in force when the item at place k was put up; places from 0,
+    /// `None` for items that are over. A plan stays in force until the next.
+    pub priorities: Vec<Vec<Option<f64>>>,
+    /// Pairs of an item and an auction that the correlations are computed from.
+    pub pairs: u64,
+    /// Priority in the plan before the first item, with accepted bids for the item.
+    pub initial_engagements: Option<Faithfulness>,
+    /// The same, with 1 if it won the item, else 0.
+    pub initial_won: Option<Faithfulness>,
+    /// Priority in the plan in force when the item was put up, with accepted bids.
+    pub current_engagements: Option<Faithfulness>,
+    /// The same, with 1 if it won the item, else 0.
+    pub current_won: Option<Faithfulness>,
+}
+
+/// A rank correlation; not defined for fewer than two pairs and where a column is constant.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct Faithfulness {
+    /// Spearman's rho, ties ranked by their average.
+    pub rho: f64,
+    /// Two-sided p-value of no correlation; `None` for two pairs.
+    pub p: Option<f64>,
+}
+
+/// Plans so far.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Plans {
+    players: ByPlayer<Kept>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Kept {
+    planned: u64,
+    priorities: Vec<Vec<Accumulator>>,
+    initial: Vec<f64>,
+    current: Vec<f64>,
+    engagements: Vec<f64>,
+    won: Vec<f64>,
+}
+
+impl Plans {
+    pub fn add(&mut self, auction: &Auction<'_>) {
+        for (seat, player) in auction.players.iter().enumerate() {
+            let plans = in_force(auction, seat);
+            // Without a plan before the first item the agent is none that plans.
+            let Some(Some(first)) = plans.first() else {
+                continue;
+            };
+            let kept = self.players.of(player);
+            kept.planned += 1;
+            for (at, plan) in plans.iter().enumerate() {
+                let (Some(plan), Some(item)) = (plan, auction.items.get(at)) else {
+                    continue;
+                };
+                kept.add_row(at, plan);
+                let (Some(Some(initial)), Some(Some(current))) = (first.get(at), plan.get(at))
+                else {
+                    continue;
+                };
+                kept.initial.push(*initial);
+                kept.current.push(*current);
+                kept.engagements.push(item.engagements[seat]);
+                let is_won = item.sold.is_some_and(|(winner, _)| winner == seat);
+                kept.won.push(f64::from(u8::from(is_won)));
+            }
+        }
+    }
+
+    pub fn rows(&self) -> Vec<PlanRow> {
+        let rows = self.players.iter();
+        rows.map(|(player, kept)| kept.row(player)).collect()
+    }
+}
+
+/// Priorities of every item.
+type Priorities = Vec<Option<f64>>;
+
+/// A seat's plan in force when each item was put up; the last one made before it counts.
+fn in_force(auction: &Auction<'_>, seat: usize) -> Vec<Option<Priorities>> {
+    let mut made: Vec<Option<Priorities>> = vec![None; auction.items.len()];
+    for (planner, plan) in auction.notes("plan") {
+        let at = plan["at_item"].as_u64().map(|at| at as usize);
+        let (Some(at), Some(numbers)) = (at, plan["priorities"].as_array()) else {
+            continue;
+        };
+        if planner == seat && at < made.len() {
+            made[at] = Some(numbers.iter().map(|number| number.as_f64()).collect());
+        }
+    }
+    let mut current: Option<Priorities> = None;
+    for (at, plan) in made.iter_mut().enumerate() {
+        match (plan.as_ref(), current.as_ref()) {
+            // What a plan leaves open keeps the priority it had.
+            (Some(new), Some(old)) => {
+                let filled = old.iter().enumerate().map(|(place, old)| {
+                    let new = new.get(place).copied().flatten();
+                    new.or(if place >= at { *old } else { None })
+                });
+                current = Some(filled.collect());
+            }
+            (Some(new), None) => current = Some(new.clone()),
+            (None, _) => {}
+        }
+        plan.clone_from(&current);
+    }
+    made
+}
+
+impl Kept {
+    fn add_row(&mut self, at: usize, plan: &Priorities) {
+        if self.priorities.len() <= at {
+            self.priorities.resize(at + 1, Vec::new());
+        }
+        let row = &mut self.priorities[at];
+        if row.len() < plan.len() {
+            row.resize(plan.len(), Accumulator::default());
+        }
+        for (place, priority) in plan.iter().enumerate().skip(at) {
+            if let Some(priority) = priority {
+                row[place].add(*priority);
+            }
+        }
+    }
+
+    fn row(&self, player: &str) -> PlanRow {
+        let faithfulness = |priorities: &[f64], done: &[f64]| {
+            let correlation = spearman(priorities, done).ok().flatten()?;
+            Some(Faithfulness {
+                rho: correlation.rho,
+                p: correlation.p,
+            })
+        };
+        let means = |row: &Vec<Accumulator>| row.iter().map(Accumulator::mean).collect();
+        PlanRow {
+            player: player.to_owned(),
+            planned: self.planned,
+            priorities: self.priorities.iter().map(means).collect(),
+            pairs: self.initial.len() as u64,
+            initial_engagements: faithfulness(&self.initial, &self.engagements),
+            initial_won: faithfulness(&self.initial, &self.won),
+            current_engagements: faithfulness(&self.current, &self.engagements),
+            current_won: faithfulness(&self.current, &self.won),
+        }
+    }
+}
