@@ -1,15 +1,18 @@
 //! What auction agents are written with: the seat's own picture of the auction,
-//! and the reading of amounts, bids and priority lists from replies. Everything
-//! here knows what its seat was shown and nothing else; it makes no calls.
+//! the reading of amounts, bids and priority lists from replies, and the bidder
+//! that all of them share. Everything here knows what its seat was shown and
+//! nothing else.
 //!
 //! Used by [`crate::bdi`] and other agents of the game `english_auction`.
 
 pub mod amounts;
+pub mod bidder;
 pub mod bids;
 pub mod picture;
 pub mod priorities;
 mod spoken;
 
+pub use bidder::{Again, Bidder};
 pub use bids::{BidReading, read_bid};
 pub use picture::{Happened, Item, Outcome, Picture, Round, Standing};
 pub use priorities::{Priorities, priorities_schema, read_priorities};

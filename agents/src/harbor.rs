@@ -5,8 +5,6 @@
 //! Source: "Harbor: Exploring Persona Dynamics in Multi-Agent Competition",
 //! sections 3.2 to 3.5 and 4.5.
 
-use std::sync::Arc;
-
 use agon_engine::game::player_name;
 use agon_engine::view::SeenEvent;
 use agon_engine::{Action, Ask, Foul, Seat};
@@ -14,14 +12,11 @@ use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
 use crate::agent::{Agent, Note};
-use crate::asking::{Answered, Question, ask_all_until, ask_until, shown};
-use crate::auction::{Happened, Picture, priorities_schema, read_bid, read_priorities};
-use crate::dialogue::{Thinking, reply_schema};
-use crate::memory::message;
-use crate::mind::{Mind, MindError, ModelSettings, Reply, ReplyFormat, Role, Thought};
+use crate::asking::{Question, ask_all_until};
+use crate::auction::bidder::source;
+use crate::auction::{Bidder, Happened};
+use crate::mind::{Mind, MindError, Reply};
 use crate::roster::Seating;
-use crate::settings::ReplyStyle;
-use crate::templates::Templates;
 
 mod choices;
 mod options;
@@ -45,37 +40,18 @@ pub fn check(own: &Map<String, Value>) -> Result<(), String> {
     Options::read(own).map(|_| ())
 }
 
-/// The priority of an item that no plan has spoken of: the middle one.
-const NO_PRIORITY: i64 = 2;
-
 /// A bidder of house auctions.
 #[derive(Debug)]
 pub struct Harbor {
-    model: Arc<ModelSettings>,
-    reply: ReplyStyle,
-    /// The most that a conversation may hold, in estimated tokens.
-    bound: u32,
     options: Options,
-    templates: Templates,
-    picture: Picture,
-    plan: Option<Plan>,
+    /// Its picture, its priorities and its notes.
+    bidder: Bidder,
     /// The other seats, in seat order, and what is thought of each.
     rivals: Vec<Rival>,
     /// The item that predictions were made for last; a discount opens it again.
     predicted: Option<usize>,
     /// What was chosen for the ask that is open.
     choice: Option<Choice>,
-    /// What was said to the ask that is open, should it be put again.
-    latest_reply: Option<String>,
-    notes: Vec<Note>,
-}
-
-/// What a bidder intends.
-#[derive(Debug, Clone)]
-struct Plan {
-    strategy: Option<String>,
-    /// One per item, in order of sale.
-    priorities: Vec<i64>,
 }
 
 /// What a bidder thinks of one rival.
@@ -97,8 +73,7 @@ struct Rival {
 impl Agent for Harbor {
     async fn observe(&mut self, events: &[SeenEvent], mind: &dyn Mind) -> Result<(), MindError> {
         for event in events {
-            let happened = self.picture.hear(event)?;
-            self.latest_reply = None;
+            let happened = self.bidder.hear(event)?;
             self.choice = None;
             match happened {
                 Happened::Briefed => {
@@ -112,7 +87,7 @@ impl Agent for Harbor {
                 }
                 Happened::ItemOver(_) => {
                     self.update_profiles(mind).await?;
-                    if !self.picture.remaining().is_empty() {
+                    if !self.bidder.picture.remaining().is_empty() {
                         self.make_plan("replan", mind).await?;
                     }
                 }
@@ -135,28 +110,15 @@ impl Agent for Harbor {
         if self.choice.as_ref().is_some_and(|choice| !choice.raises()) {
             return Ok(Ok(Action::Pass));
         }
-        let mut messages = words::conversation("bid", self, None)?;
-        if let (Some(foul), Some(said)) = (refused, &self.latest_reply) {
-            messages.push(message(Role::Assistant, shown(said)));
-            let again = words::again("bid_again", self, None, &foul.reason);
-            messages.push(message(Role::User, again.map_err(words::impossible)?));
-        }
-        let call = mind.think(Thought {
-            purpose: "bid",
-            settings: Arc::clone(&self.model),
-            messages,
-            format: self.format("bid", || reply_schema(ask, Thinking::StepByStep)),
-        });
-        let reply = call.await?;
-        let bid = read_bid(ask, &reply);
-        let (item, round) = (self.picture.place, self.picture.bid_round());
-        self.note("bid", bid.note(ask, item, round));
-        self.latest_reply = Some(reply.text);
-        Ok(bid.read)
+        let again = |problem: &str| words::again("bid_again", self, None, problem);
+        let values = |rounds| words::values("bid", self, None, rounds);
+        let bid = self.bidder.bid(ask, refused, &values, &again, mind);
+        let said = bid.await?;
+        Ok(self.bidder.keep_bid(ask, said))
     }
 
     fn take_notes(&mut self) -> Vec<Note> {
-        std::mem::take(&mut self.notes)
+        self.bidder.take_notes()
     }
 }
 
@@ -165,29 +127,21 @@ impl Harbor {
     ///
     /// Settings were checked by [`check`]; wrong ones become the defaults.
     pub fn new(seating: Seating<'_>) -> Self {
-        let settings = seating.settings;
-        let library = seating.library.clone();
+        let options = Options::read(&seating.settings.own).unwrap_or_default();
         Self {
-            model: Arc::clone(&settings.model),
-            reply: settings.reply,
-            bound: settings.memory_tokens,
-            options: Options::read(&settings.own).unwrap_or_default(),
-            templates: Templates::new(settings, seating.game, seating.seat, library),
-            picture: Picture::new(seating.seat),
-            plan: None,
+            bidder: Bidder::new(&seating, options.tries),
+            options,
             rivals: Vec::new(),
             predicted: None,
             choice: None,
-            latest_reply: None,
-            notes: Vec::new(),
         }
     }
 
     /// Before the first item every profile is a vector of zeros (section 3.4).
     fn meet_rivals(&mut self) {
-        let (me, personas) = (self.picture.seat, self.options.world.personas.len());
+        let (me, personas) = (self.bidder.picture.seat, self.options.world.personas.len());
         let zeros = |on: bool| vec![0.0; if on { personas } else { 0 }];
-        let seats = (0..self.picture.players).filter(|seat| *seat != me);
+        let seats = (0..self.bidder.picture.players).filter(|seat| *seat != me);
         let rivals = seats.map(|seat| Rival {
             seat,
             name: player_name(seat),
@@ -209,36 +163,10 @@ impl Harbor {
         if !self.options.plan {
             return Ok(());
         }
-        let place = self.picture.place;
-        let wanted: Vec<&str> = names(self.picture.remaining());
-        let past: Vec<&str> = names(self.picture.past());
-        let question = self.question(purpose, "plan", None, || priorities_schema(&wanted))?;
+        let question = self.question(purpose, "plan", None, || self.bidder.plan_schema())?;
         let again = |problem: &str| words::again("plan_again", self, None, problem);
-        let mut read = |reply: &Reply| read_priorities(reply, &wanted, &past);
-        let answered = ask_until(mind, question, self.options.tries, &mut read, &again).await?;
-        let mut plan = self.plan.clone().unwrap_or_else(|| Plan {
-            strategy: None,
-            priorities: vec![NO_PRIORITY; self.picture.items.len()],
-        });
-        let source = source(&answered);
-        let mut over = Vec::new();
-        if let Some(found) = answered.found {
-            plan.strategy = found.strategy;
-            plan.priorities.truncate(place);
-            plan.priorities.extend(found.of);
-            over = found.past;
-        }
-        let rows = plan.priorities.iter().enumerate();
-        let priorities: Vec<Option<i64>> = rows
-            .map(|(at, priority)| (at >= place).then_some(*priority))
-            .collect();
-        let body = json!({
-            "at_item": place, "priorities": priorities, "strategy": plan.strategy,
-            "tries": answered.tries, "source": source, "problems": answered.problems,
-            "past_items": over,
-        });
-        self.plan = Some(plan);
-        self.note("plan", body);
+        let planned = self.bidder.think_plan(question, &again, mind).await?;
+        self.bidder.keep_plan(planned);
         Ok(())
     }
 
@@ -277,7 +205,7 @@ impl Harbor {
         let question = self.question("predict", "predictions", None, schema)?;
         let again = |problem: &str| words::again("predict_again", self, None, problem);
         let mut read = |reply: &Reply| predictions::read(reply, &rivals);
-        let answered = ask_until(mind, question, self.options.tries, &mut read, &again).await?;
+        let answered = self.bidder.ask(mind, question, &mut read, &again).await?;
         let source = source(&answered);
         // What was expected about another item says nothing of this one.
         let unknown = || vec![Prediction::default(); self.rivals.len()];
@@ -288,7 +216,7 @@ impl Harbor {
                 "detail": prediction.detail, "source": source,
             });
             self.rivals[at].prediction = prediction;
-            self.note("prediction", body);
+            self.bidder.note("prediction", body);
         }
         Ok(())
     }
@@ -302,7 +230,7 @@ impl Harbor {
         let personas = self.options.world.names();
         let schema = || profiles::schema(&personas, &["mislead"]);
         let questions = self.question_per_rival("second_order", schema)?;
-        let me = player_name(self.picture.seat);
+        let me = player_name(self.bidder.picture.seat);
         let mut read = |_: usize, reply: &Reply| {
             let weights = profiles::read(reply, &me, &personas)?;
             Ok((weights, profiles::text_field(reply, "mislead")))
@@ -325,7 +253,7 @@ impl Harbor {
                 "item": item, "about": rival.seat, "believes": believes,
                 "detail": rival.misleading, "source": source,
             });
-            self.note("prediction", body);
+            self.bidder.note("prediction", body);
         }
         Ok(())
     }
@@ -336,20 +264,20 @@ impl Harbor {
         let question = self.question("strategy", "choice", None, || choices::SCHEMA.to_owned())?;
         let again = |problem: &str| words::again("strategy_again", self, None, problem);
         let mut read = choices::read;
-        let answered = ask_until(mind, question, self.options.tries, &mut read, &again).await?;
+        let answered = self.bidder.ask(mind, question, &mut read, &again).await?;
         let source = source(&answered);
         let informed = self.options.profile || !self.options.world.seats.is_empty();
         let choice = answered.found;
         let said = choice.as_ref();
         let body = json!({
-            "item": self.picture.place, "round": self.picture.bid_round(),
+            "item": self.bidder.picture.place, "round": self.bidder.picture.bid_round(),
             "choice": said.map(|choice| choice.letter),
             "uses_profile": informed && said.is_some_and(|choice| choice.uses_profile),
             "reason": said.map_or("", |choice| &choice.reason),
             "tries": answered.tries, "source": source,
         });
         self.choice = choice;
-        self.note("strategy", body);
+        self.bidder.note("strategy", body);
         Ok(())
     }
 
@@ -361,12 +289,8 @@ impl Harbor {
         rival: Option<&Rival>,
         schema: impl FnOnce() -> String,
     ) -> Result<Question, MindError> {
-        Ok(Question {
-            purpose,
-            settings: Arc::clone(&self.model),
-            messages: words::conversation(purpose, self, rival)?,
-            format: self.format(form, schema),
-        })
+        let values = |rounds| words::values(purpose, self, rival, rounds);
+        self.bidder.question(purpose, form, &values, schema)
     }
 
     /// The same question about every rival, in seat order.
@@ -379,38 +303,14 @@ impl Harbor {
         self.rivals.iter().map(ask).collect()
     }
 
-    fn format(&self, name: &str, schema: impl FnOnce() -> String) -> Option<ReplyFormat> {
-        (self.reply == ReplyStyle::Structured).then(|| ReplyFormat {
-            name: name.to_owned(),
-            schema: schema().into(),
-        })
-    }
-
     fn note_profile(&mut self, at: usize, source: &str, tries: u32) {
         let rival = &self.rivals[at];
         let weights = profiles::by_name(&rival.weights, &self.options.world.names());
         let body = json!({
-            "after_item": self.picture.place, "about": rival.seat, "weights": weights,
+            "after_item": self.bidder.picture.place, "about": rival.seat, "weights": weights,
             "source": source, "tries": tries,
         });
-        self.note("profile", body);
-    }
-
-    fn note(&mut self, kind: &'static str, body: Value) {
-        self.notes.push(Note { kind, body });
-    }
-}
-
-fn names(items: &[crate::auction::Item]) -> Vec<&str> {
-    items.iter().map(|item| &*item.name).collect()
-}
-
-/// Where what a bidder goes on with comes from.
-fn source<T>(answered: &Answered<T>) -> &'static str {
-    if answered.found.is_some() {
-        "model"
-    } else {
-        "kept"
+        self.bidder.note("profile", body);
     }
 }
 

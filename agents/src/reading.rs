@@ -11,6 +11,7 @@ use crate::mind::Reply;
 
 pub mod embedded;
 mod json;
+pub mod numerals;
 pub mod prose;
 mod structured;
 mod thoughts;

@@ -4,6 +4,8 @@
 
 use serde_json::Value;
 
+use crate::reading::numerals;
+
 /// Largest magnitude that is read: whole numbers beyond it are not exact in JSON
 /// (2^53).
 const LARGEST: f64 = 9_007_199_254_740_992.0;
@@ -276,39 +278,9 @@ fn small(word: &str) -> Option<f64> {
         let ones = small(ones).filter(|ones| *ones < 10.0)?;
         return Some(tens + ones);
     }
-    if let Some(ones) = ONES.iter().position(|name| *name == word) {
-        return Some(ones as f64);
-    }
-    let tens = TENS.iter().position(|name| *name == word)?;
-    Some((tens as f64 + 2.0) * 10.0)
+    let number = numerals::ones(word).or_else(|| numerals::tens(word))?;
+    Some(f64::from(number))
 }
-
-const ONES: &[&str] = &[
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-];
-
-const TENS: &[&str] = &[
-    "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
-];
 
 fn whole(number: f64) -> Option<i64> {
     (number.fract() == 0.0 && number.abs() <= LARGEST).then_some(number as i64)

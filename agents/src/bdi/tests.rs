@@ -10,7 +10,9 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::*;
+use crate::auction::Item;
 use crate::library::PromptLibrary;
+use crate::mind::Thought;
 use crate::roster::build_for;
 
 /// Answers by purpose, and keeps what was asked.
@@ -545,8 +547,8 @@ fn long_sales_are_told_from_their_end_within_the_bound() {
         library: &PromptLibrary::builtin(),
         stand_in: None,
     });
-    agent.picture.players = 2;
-    agent.picture.items = vec![Item {
+    agent.bidder.picture.players = 2;
+    agent.bidder.picture.items = vec![Item {
         name: "Lamp".to_owned(),
         starting_price: 10,
         estimate: 20,
@@ -565,7 +567,8 @@ fn long_sales_are_told_from_their_end_within_the_bound() {
             .collect(),
         outcome: None,
     }];
-    let messages = agent.conversation("bid").unwrap();
+    let question = agent.question("bid", "bid", String::new).unwrap();
+    let messages = question.messages;
     let length: usize = messages.iter().map(crate::memory::tokens).sum();
     assert!(length <= picture_bound, "{length}");
     assert!(messages[1].content.contains("Round 900:"));

@@ -11,7 +11,9 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::*;
+use crate::auction::Picture;
 use crate::library::PromptLibrary;
+use crate::mind::Thought;
 use crate::roster::{build_for, check_player};
 
 mod replies;

@@ -5,6 +5,7 @@
 use agon_engine::{Action, Ask, Form};
 
 use super::tokens::Token;
+use crate::reading::numerals;
 
 /// A possible answer in a text.
 #[derive(Debug, Clone, PartialEq)]
@@ -186,13 +187,12 @@ fn number_word(tokens: &[Token<'_>], at: usize) -> Option<(f64, usize)> {
     if matches!(first, "one" | "a") && is_word(tokens, at + 1, &["hundred"]) {
         return Some((100.0, at + 2));
     }
-    if let Some(tens) = TENS.iter().position(|name| *name == first) {
-        let tens = (tens as f64 + 2.0) * 10.0;
+    if let Some(tens) = numerals::tens(first) {
         let next = at + 1 + usize::from(tokens.get(at + 1) == Some(&Token::Mark('-')));
-        let ones = word(tokens, next).and_then(|ones| ONES.iter().position(|name| *name == ones));
+        let ones = word(tokens, next).and_then(numerals::ones);
         return Some(match ones {
-            Some(ones @ 1..=9) => (tens + ones as f64, next + 1),
-            _ => (tens, at + 1),
+            Some(ones @ 1..=9) => (f64::from(tens + ones), next + 1),
+            _ => (f64::from(tens), at + 1),
         });
     }
     match first {
@@ -201,38 +201,11 @@ fn number_word(tokens: &[Token<'_>], at: usize) -> Option<(f64, usize)> {
         // "The one", "no one": a number only when alone or before a unit.
         "one" if tokens.len() > 2 && !is_word(tokens, at + 1, UNITS) => None,
         _ => {
-            let ones = ONES.iter().position(|name| *name == first)?;
-            Some((ones as f64, at + 1))
+            let ones = numerals::ones(first)?;
+            Some((f64::from(ones), at + 1))
         }
     }
 }
-
-const ONES: &[&str] = &[
-    "zero",
-    "one",
-    "two",
-    "three",
-    "four",
-    "five",
-    "six",
-    "seven",
-    "eight",
-    "nine",
-    "ten",
-    "eleven",
-    "twelve",
-    "thirteen",
-    "fourteen",
-    "fifteen",
-    "sixteen",
-    "seventeen",
-    "eighteen",
-    "nineteen",
-];
-
-const TENS: &[&str] = &[
-    "twenty", "thirty", "forty", "fifty", "sixty", "seventy", "eighty", "ninety",
-];
 
 /// The end of an option at a place, in any of its usual endings.
 fn option_at(tokens: &[Token<'_>], at: usize, option: &str) -> Option<usize> {
