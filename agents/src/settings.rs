@@ -8,6 +8,7 @@ use std::sync::Arc;
 
 use agon_engine::PlayerSpec;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::agent::AgentError;
@@ -152,10 +153,7 @@ fn read(player: &PlayerSpec) -> Result<PlayerSettings, String> {
     let settings = settings.map(|(name, value)| (name.clone(), value.clone()));
     let (own, map): (Map<String, Value>, Map<String, Value>) =
         settings.partition(|(name, _)| agent.settings.contains(&name.as_str()));
-    let raw: Raw = serde_path_to_error::deserialize(Value::Object(map)).map_err(|error| {
-        let path = error.path().to_string();
-        format!("{path}: {}", error.into_inner())
-    })?;
+    let raw: Raw = read_table(map)?;
     let model = raw.model.filter(|model| !model.trim().is_empty());
     let model = model.ok_or("model is missing: name a model of the gateway's configuration")?;
     check_temperature(raw.temperature)?;
@@ -212,6 +210,14 @@ fn whose(name: &str) -> String {
         " (\"{name}\" is a setting of the agent {})",
         takers.join(", ")
     )
+}
+
+/// Reads a table of settings; an error names the setting.
+pub(crate) fn read_table<T: DeserializeOwned>(table: Map<String, Value>) -> Result<T, String> {
+    serde_path_to_error::deserialize(Value::Object(table)).map_err(|error| {
+        let path = error.path().to_string();
+        format!("{path}: {}", error.into_inner())
+    })
 }
 
 fn check_temperature(temperature: Option<f64>) -> Result<(), String> {

@@ -4,6 +4,9 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::auction::bidder::check_tries;
+use crate::settings::read_table;
+
 /// Names of the settings, for the roster.
 pub const NAMES: &[&str] = &[
     "strategy",
@@ -13,9 +16,6 @@ pub const NAMES: &[&str] = &[
     "learn",
     "tips",
 ];
-
-/// Most tries of one question: more only cost, the paper stops at four.
-const MOST_TRIES: u32 = 10;
 
 /// More lessons than this are no lessons; they stand in every call.
 const MOST_TIPS: usize = 50;
@@ -91,15 +91,8 @@ impl Options {
     /// # Errors
     /// One is impossible; says what would be right.
     pub fn read(own: &Map<String, Value>) -> Result<Self, String> {
-        let read = serde_path_to_error::deserialize(Value::Object(own.clone()));
-        let options: Self = read.map_err(|error| {
-            let path = error.path().to_string();
-            format!("{path}: {}", error.into_inner())
-        })?;
-        if !(1..=MOST_TRIES).contains(&options.tries) {
-            let given = options.tries;
-            return Err(format!("tries must be from 1 to {MOST_TRIES}, not {given}"));
-        }
+        let options: Self = read_table(own.clone())?;
+        check_tries(options.tries)?;
         let empty = options.tips.iter().any(|tip| tip.trim().is_empty());
         if empty || options.tips.len() > MOST_TIPS {
             return Err(format!(

@@ -5,6 +5,9 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
+use crate::auction::bidder::check_tries;
+use crate::settings::read_table;
+
 /// Names of the settings, for the roster.
 pub const NAMES: &[&str] = &[
     "plan",
@@ -15,9 +18,6 @@ pub const NAMES: &[&str] = &[
     "tries",
     "world",
 ];
-
-/// Most tries of one question: more only cost.
-const MOST_TRIES: u32 = 10;
 
 /// Most personas of a world: all of them stand in every profile.
 const MOST_PERSONAS: usize = 50;
@@ -108,15 +108,8 @@ impl Options {
                  name one, as world = \"houses\" under the game"
             ));
         }
-        let read = serde_path_to_error::deserialize(Value::Object(own.clone()));
-        let options: Self = read.map_err(|error| {
-            let path = error.path().to_string();
-            format!("{path}: {}", error.into_inner())
-        })?;
-        if !(1..=MOST_TRIES).contains(&options.tries) {
-            let given = options.tries;
-            return Err(format!("tries must be from 1 to {MOST_TRIES}, not {given}"));
-        }
+        let options: Self = read_table(own.clone())?;
+        check_tries(options.tries)?;
         options.world.check()?;
         options.check_modules()?;
         Ok(options)
