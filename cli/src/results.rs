@@ -6,10 +6,12 @@ use std::fs::File;
 use std::io::BufReader;
 
 use agon_coordinator::experiment::ExperimentDocument;
+use agon_engine::record::StoredRecord;
 use agon_proto::v1::FetchRecordsRequest;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
+use agon_report::auction::{ENGLISH_AUCTION, published};
 use agon_report::session::Telemetry;
-use agon_report::{Leaderboard, ResultColumns, Session, Summary};
+use agon_report::{AuctionReport, Leaderboard, ResultColumns, Session, Summary};
 use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::status::{ErrorClass, is_retryable};
 use agon_service_kit::tasks::with_causes;
@@ -74,6 +76,8 @@ pub async fn collect(
     while let Some(result) = records.message().await.map_err(lost)? {
         let session = Session::from_line(&result.record).map_err(Failure::surroundings)?;
         tables.add(&session, &Telemetry::from_line(&result.telemetry));
+        measure(&mut tables.auctions, &session.spec.game, &result.record)
+            .map_err(Failure::Surroundings)?;
         done += 1;
         record_file.line(&result.record)?;
         telemetry_file.line(&result.telemetry)?;
@@ -81,14 +85,30 @@ pub async fn collect(
     record_file.keep()?;
     telemetry_file.keep()?;
     write_csv(folder, &tables.columns)?;
-    let compare = document.report.compare.as_deref() == Some(GAMMA_BENCH);
+    let compare = document.report.compare.as_deref();
     Ok((tables.render(compare), done))
+}
+
+/// Takes an auction in, of which measures need events and notes too; any other game is
+/// left alone and not read again.
+///
+/// # Errors
+/// The line is no whole record; says why.
+pub fn measure(auctions: &mut AuctionReport, game: &str, line: &[u8]) -> Result<(), String> {
+    if game != ENGLISH_AUCTION {
+        return Ok(());
+    }
+    let text = std::str::from_utf8(line).map_err(|error| error.to_string())?;
+    let record = StoredRecord::from_line(text).map_err(|error| with_causes(&error))?;
+    auctions.add(&record);
+    Ok(())
 }
 
 #[derive(Default)]
 struct Tables {
     summary: Summary,
     leaderboard: Leaderboard,
+    auctions: AuctionReport,
     columns: ResultColumns,
 }
 
@@ -99,15 +119,19 @@ impl Tables {
         self.columns.gather(session);
     }
 
-    fn render(&self, compare: bool) -> String {
+    fn render(&self, compare: Option<&str>) -> String {
         if self.summary.is_empty() {
             return "no session is done yet".to_owned();
         }
-        let summary = self.summary.render(width());
-        if !compare {
-            return summary;
+        let mut parts = vec![self.summary.render(width())];
+        if !self.auctions.is_empty() {
+            parts.push(self.auctions.render(width()));
         }
-        format!("{summary}\n\n{}", self.leaderboard.render(width()))
+        parts.extend(compare.and_then(|name| match name {
+            GAMMA_BENCH => Some(self.leaderboard.render(width())),
+            _ => published(name, width()),
+        }));
+        parts.join("\n\n")
     }
 }
 
@@ -144,4 +168,21 @@ fn lines(
     let file = File::open(&path).map_err(|error| cannot("read", &path, &error))?;
     let lines = BufReader::new(file).split(b'\n');
     Ok(lines.map(move |line| line.map_err(|error| cannot("read", &path, &error))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use agon_coordinator::experiment::COMPARISONS;
+
+    #[test]
+    fn every_table_that_an_experiment_may_name_is_shown() {
+        for name in COMPARISONS.iter().filter(|name| **name != GAMMA_BENCH) {
+            let shown = published(name, 400).unwrap_or_default();
+            assert!(shown.contains("Published"), "{name}: {shown}");
+            assert!(shown.lines().count() > 5, "{name}: {shown}");
+        }
+        assert!(COMPARISONS.contains(&GAMMA_BENCH));
+        assert_eq!(published("none", 400), None);
+    }
 }

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use agon_agents::library::nearest;
 use agon_proto::v1::{FetchRecordsRequest, ListExperimentsRequest};
-use agon_report::Session;
+use agon_report::{AuctionReport, Session};
 use agon_service_kit::server::channel;
 use agon_worker::transport;
 use serde::Deserialize;
@@ -15,7 +15,7 @@ use tonic::Status;
 
 use crate::failure::Failure;
 use crate::lines::{self, LineError};
-use crate::results::{experiment_client, refused};
+use crate::results::{experiment_client, measure, refused};
 use crate::run_folder::TELEMETRY;
 
 /// Digits of a whole id.
@@ -41,6 +41,8 @@ pub struct Sessions {
     pub experiments: BTreeMap<String, u64>,
     /// The sessions of the wanted experiment, in order.
     pub of_experiment: Vec<Session>,
+    /// Measures of its auctions instead, when they were asked for.
+    pub auctions: Option<AuctionReport>,
     /// Records whose id begins as wanted, by id.
     matching: BTreeMap<String, String>,
     /// All ids, with their experiment and game.
@@ -69,6 +71,22 @@ impl Sessions {
     /// # Errors
     /// The folder is not there, or the coordinator does not answer.
     pub async fn look(source: &Source, wanted: Option<&str>) -> Result<Self, Failure> {
+        Self::find(source, wanted, None).await
+    }
+
+    /// Looks for an experiment and measures its auctions one by one, keeping no session.
+    ///
+    /// # Errors
+    /// As [`Sessions::look`].
+    pub async fn measure(source: &Source, wanted: &str) -> Result<Self, Failure> {
+        Self::find(source, Some(wanted), Some(AuctionReport::default())).await
+    }
+
+    async fn find(
+        source: &Source,
+        wanted: Option<&str>,
+        auctions: Option<AuctionReport>,
+    ) -> Result<Self, Failure> {
         let place = match source {
             Source::Folder(path) => path.display().to_string(),
             Source::Coordinator(url) => format!("the coordinator at {url}"),
@@ -76,6 +94,7 @@ impl Sessions {
         let mut found = Self {
             experiments: BTreeMap::new(),
             of_experiment: Vec::new(),
+            auctions,
             matching: BTreeMap::new(),
             ids: BTreeMap::new(),
             place,
@@ -193,7 +212,10 @@ impl Sessions {
         }
         *self.experiments.entry(spec.experiment.clone()).or_insert(0) += 1;
         if let Some(wanted) = wanted {
-            if spec.experiment == wanted {
+            let is_wanted = spec.experiment == wanted;
+            if is_wanted && let Some(auctions) = &mut self.auctions {
+                measure(auctions, &spec.game, line.as_bytes())?;
+            } else if is_wanted {
                 let read = Session::from_line(line.as_bytes()).map_err(|e| e.to_string())?;
                 self.of_experiment.push(read);
             }

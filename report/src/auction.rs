@@ -10,8 +10,10 @@ mod items;
 mod plans;
 mod players;
 mod profiles;
+mod published;
 mod reading;
 mod strategies;
+mod tables;
 mod winning_bids;
 
 use agon_engine::record::StoredRecord;
@@ -34,11 +36,12 @@ pub use items::{ItemPlayer, ItemRow};
 pub use plans::{Faithfulness, PlanRow};
 pub use players::{PlayerRow, Rated};
 pub use profiles::ProfileRow;
+pub use published::published;
 pub use strategies::StrategyRow;
 pub use winning_bids::{WinningBidRow, WinningBidTable};
 
 /// The game whose records are measured.
-const ENGLISH_AUCTION: &str = "english_auction";
+pub const ENGLISH_AUCTION: &str = "english_auction";
 
 /// Measures of any number of auctions; other games are passed over.
 #[derive(Debug, Clone, Default)]

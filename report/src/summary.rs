@@ -13,7 +13,7 @@ use crate::session::{Session, Telemetry};
 pub const SIMULATED: &str = "simulated";
 
 /// Keeps what belongs together on one line of a narrow table.
-const NO_BREAK: &str = "\u{a0}";
+pub(crate) const NO_BREAK: &str = "\u{a0}";
 
 /// The scheme that is shown first.
 const FIRST_SCHEME: &str = "iclr2025";

@@ -17,6 +17,7 @@ use crate::sessions::{Sessions, Source};
 const EXAMPLES: &str = "Examples:
   agon show                               the experiments whose results are here
   agon show gamma-bench-quick-start       the sessions of one of them
+  agon show aucarena-niche --measures     what its auctions came to, in tables
   agon show 3f9a                          one session, by any unique beginning of its id
   agon show 3f9a --seat 2                 the same as seat 2 saw it
   agon show 3f9a --plans --beliefs        with what the players planned and believed
@@ -61,7 +62,13 @@ pub struct Show {
     /// With what was said in each refused answer
     #[arg(long)]
     fouls: bool,
-    /// As JSON: the record as it is, or with --seat what that seat could see
+    /// Of an experiment: profits, ratings, failed bids, belief errors, faithfulness to
+    /// plans, profiling errors and strategies of its auctions
+    #[arg(long, requires = "session",
+          conflicts_with_all = ["seat", "plans", "beliefs", "fouls"])]
+    measures: bool,
+    /// As JSON: the record as it is, or with --seat what that seat could see; with
+    /// --measures all measures, more than the tables have room for
     #[arg(long)]
     json: bool,
 }
@@ -90,11 +97,39 @@ async fn show(arguments: &Show) -> Result<(), Failure> {
         let sessions = Sessions::look(&source, None).await?;
         return list_experiments(arguments, &sessions);
     };
+    if arguments.measures {
+        let sessions = Sessions::measure(&source, wanted).await?;
+        return show_measures(arguments, wanted, &sessions);
+    }
     let sessions = Sessions::look(&source, Some(wanted)).await?;
     if !sessions.of_experiment.is_empty() {
         return list_sessions(arguments, &sessions);
     }
     tell(arguments, sessions.the_one(wanted)?)
+}
+
+fn show_measures(arguments: &Show, wanted: &str, sessions: &Sessions) -> Result<(), Failure> {
+    let measured = sessions.auctions.as_ref();
+    let Some(measured) = measured.filter(|auctions| !auctions.is_empty()) else {
+        if sessions.experiments.contains_key(wanted) {
+            return Err(Failure::BadInput(format!(
+                "{wanted} has no finished english_auction; --measures measures nothing else"
+            )));
+        }
+        // Says what is near when there is no such session either.
+        sessions.the_one(wanted)?;
+        return Err(Failure::BadInput(format!(
+            "{wanted} is a session; --measures takes the name of an experiment"
+        )));
+    };
+    if arguments.json {
+        let settings =
+            serde_json::to_string(&measured.settings()).map_err(Failure::surroundings)?;
+        output::print(&settings);
+    } else {
+        output::print(&measured.render(output::width()));
+    }
+    Ok(())
 }
 
 fn tell(arguments: &Show, line: &str) -> Result<(), Failure> {

@@ -21,7 +21,13 @@ mod reader;
 pub(super) use reader::kind_of;
 
 /// The tables that are known to show beside one's own results.
-pub const COMPARISONS: [&str; 1] = ["gamma-bench"];
+pub const COMPARISONS: [&str; 5] = [
+    "gamma-bench",
+    "aucarena-competition",
+    "aucarena-human",
+    "harbor-persona-profit",
+    "harbor-theory-of-mind",
+];
 
 /// An experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -1,0 +1,322 @@
+//! The measures of auctions as text: one table of each kind, with rows for every player
+//! of every setting. A table without a row is left out; what tables have no room for
+//! stays in the JSON.
+
+use comfy_table::CellAlignment;
+
+use super::{AuctionReport, BeliefRow, Facts, Faithfulness, PlanRow, PlayerRow, SettingMeasures};
+use crate::summary::{NO_BREAK, SIMULATED, plain_table, trimmed};
+
+/// What is not defined.
+const NONE: &str = "-";
+
+/// The six actions of Harbor, section 3.5.
+const CHOICES: [&str; 6] = ["A", "B", "C", "D", "E", "F"];
+
+/// What they are.
+const CHOICES_IN_WORDS: &str = "Strategy mix in percent: A raise, top priority; B raise, drain \
+    a rival; C raise, budget allows;\nD quit, save; E quit, no margin; F quit, avoid a war";
+
+/// Where the rest is.
+const REST: &str = "Of one seat in one session: mean \u{b1} sd of profit, mean of items won and profit \
+    ratio. CFR = F / (C + F).\nIncrements, items, winning bids and priority heat maps: \
+    agon show EXPERIMENT --measures --json";
+
+/// The columns of a table that hold words: setting and player.
+const WORDS: usize = 2;
+
+/// Cells of one row.
+type Cells = Vec<String>;
+
+impl AuctionReport {
+    /// The tables in at most `width` columns; empty without an auction.
+    pub fn render(&self, width: u16) -> String {
+        let settings = self.settings();
+        if settings.is_empty() {
+            return String::new();
+        }
+        let sessions: u64 = settings.iter().map(|setting| setting.sessions).sum();
+        let simulated: u64 = settings.iter().map(|setting| setting.simulated).sum();
+        let noun = if sessions == 1 { "auction" } else { "auctions" };
+        let mut title = format!("Measures of {sessions} {noun}");
+        if simulated > 0 {
+            title.push_str(&format!(
+                "; {simulated} with a SIMULATED model: they say nothing about any real one"
+            ));
+        }
+        let tables = Tables {
+            settings: &settings,
+            width,
+        };
+        let parts = [
+            Some(title),
+            tables.players(),
+            tables.beliefs(),
+            tables.plans(),
+            tables.profiles(),
+            tables.strategies(),
+            Some(REST.to_owned()),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+    }
+}
+
+struct Tables<'a> {
+    settings: &'a [SettingMeasures],
+    width: u16,
+}
+
+impl Tables<'_> {
+    fn players(&self) -> Option<String> {
+        let all = || self.settings.iter().flat_map(|setting| &setting.players);
+        let has_matches = all().any(|player| player.acquisition.is_some());
+        let mut headings = owned(&[
+            "sat",
+            "profit",
+            "items won",
+            "TrueSkill",
+            "failed bids",
+            "CFR %",
+            "bids/item",
+            "profit ratio %",
+        ]);
+        headings.extend(has_matches.then(|| "matched won".to_owned()));
+        self.table("Players", &headings, |setting| {
+            let rows = setting.players.iter().map(|player| {
+                let mut cells = player_cells(player);
+                cells.extend(has_matches.then(|| matched(player)));
+                (player.player.clone(), cells)
+            });
+            rows.collect()
+        })
+    }
+
+    fn beliefs(&self) -> Option<String> {
+        let headings = owned(&[
+            "updates",
+            "unreadable",
+            "shape errors",
+            "corrected",
+            "wrong",
+            "CFR %",
+            "own %",
+            "others %",
+            "budget %",
+            "profit %",
+            "wins %",
+        ]);
+        let title = "Belief errors: wrong facts of first tries, corrected failure rates";
+        self.table(title, &headings, |setting| {
+            let rows = setting.beliefs.iter();
+            rows.map(|row| (row.player.clone(), belief_cells(row)))
+                .collect()
+        })
+    }
+
+    fn plans(&self) -> Option<String> {
+        let headings = owned(&[
+            "planned",
+            "pairs",
+            "initial, bids",
+            "initial, won",
+            "current, bids",
+            "current, won",
+        ]);
+        let title = "Plan faithfulness: Spearman's rho between an item's priority and the bids for \
+                     it, or winning it";
+        self.table(title, &headings, |setting| {
+            let rows = setting.plans.iter();
+            rows.map(|row| (row.player.clone(), plan_cells(row)))
+                .collect()
+        })
+    }
+
+    fn profiles(&self) -> Option<String> {
+        let all = self.settings.iter().flat_map(|setting| &setting.profiles);
+        let most = all.map(|row| row.divergence.len()).max()?;
+        let mut headings = owned(&["profiles", "no truth", "baseline"]);
+        headings.extend((0..most).map(|after| format!("after {after}")));
+        let title =
+            "Profiling error: divergence from true personas in nats, by items that were over";
+        self.table(title, &headings, |setting| {
+            let rows = setting.profiles.iter().map(|row| {
+                let mut cells = vec![
+                    row.profiles.to_string(),
+                    row.without_truth.to_string(),
+                    number(row.baseline, 2),
+                ];
+                let known = (0..most).map(|after| row.divergence.get(after).copied().flatten());
+                cells.extend(known.map(|divergence| number(divergence, 2)));
+                (row.player.clone(), cells)
+            });
+            rows.collect()
+        })
+    }
+
+    fn strategies(&self) -> Option<String> {
+        let mut headings = owned(&["choices", "unreadable"]);
+        headings.extend(owned(&CHOICES));
+        headings.push("by profile".to_owned());
+        self.table(CHOICES_IN_WORDS, &headings, |setting| {
+            let rows = setting.strategies.iter().map(|row| {
+                let mut cells = vec![row.choices.to_string(), row.unreadable.to_string()];
+                // A letter that was never chosen is 0, not unknown, once there is a choice.
+                let shares = CHOICES.iter().map(|letter| {
+                    let share = row.shares.get(*letter).copied().unwrap_or_default();
+                    (row.choices > 0).then_some(100.0 * share)
+                });
+                cells.extend(shares.map(|share| number(share, 1)));
+                cells.push(percent(row.uses_profile, 1));
+                (row.player.clone(), cells)
+            });
+            rows.collect()
+        })
+    }
+
+    /// A table of what `rows` makes of each setting; `None` when that is nothing.
+    fn table(
+        &self,
+        title: &str,
+        headings: &[String],
+        rows: impl Fn(&SettingMeasures) -> Vec<(String, Cells)>,
+    ) -> Option<String> {
+        let named = self.settings.iter().any(|one| !one.setting.is_empty());
+        let simulated = self.settings.iter().any(|one| one.simulated > 0);
+        let words = if named { WORDS } else { WORDS - 1 };
+        let mut table = plain_table(self.width);
+        let mut heading: Cells = Vec::new();
+        heading.extend(named.then(|| "setting".to_owned()));
+        heading.push("player".to_owned());
+        heading.extend_from_slice(headings);
+        heading.extend(simulated.then(String::new));
+        table.set_header(heading);
+        for setting in self.settings {
+            for (place, (player, numbers)) in rows(setting).into_iter().enumerate() {
+                let mut cells: Cells = Vec::new();
+                // Said once for all its players.
+                let shown = if place == 0 { &*setting.setting } else { "" };
+                cells.extend(named.then(|| shown.to_owned()));
+                cells.push(player);
+                cells.extend(numbers);
+                let mark = if setting.simulated > 0 { SIMULATED } else { "" };
+                cells.extend(simulated.then(|| mark.to_owned()));
+                table.add_row(cells);
+            }
+        }
+        if table.is_empty() {
+            return None;
+        }
+        for (place, column) in table.column_iter_mut().enumerate() {
+            if (words..words + headings.len()).contains(&place) {
+                column.set_cell_alignment(CellAlignment::Right);
+            }
+        }
+        Some(format!("{title}\n\n{}", trimmed(&table)))
+    }
+}
+
+fn player_cells(player: &PlayerRow) -> Cells {
+    let rated = player.trueskill.iter();
+    // One line per seat of the name.
+    let rated: Vec<String> = rated
+        .map(|rated| spread(rated.mu, Some(rated.sigma), 2))
+        .collect();
+    let profit = player.profit.map(|mean| spread(mean, player.profit_sd, 1));
+    vec![
+        player.sat.to_string(),
+        profit.unwrap_or_else(|| NONE.to_owned()),
+        number(player.items_won, 2),
+        if rated.is_empty() {
+            NONE.to_owned()
+        } else {
+            rated.join("\n")
+        },
+        player.failed_bids.to_string(),
+        percent(player.failed_bid_rate, 2),
+        number(player.engagements_per_item, 2),
+        number(player.profit_ratio, 2),
+    ]
+}
+
+fn matched(player: &PlayerRow) -> String {
+    match player.acquisition {
+        Some(share) => format!(
+            "{} of {} = {share:.2}",
+            player.matched_won, player.matched_offered
+        )
+        .replace(' ', NO_BREAK),
+        None => NONE.to_owned(),
+    }
+}
+
+fn belief_cells(row: &BeliefRow) -> Cells {
+    let rate = |facts: &Facts| percent(facts.failure_rate, 2);
+    let mut cells = vec![
+        row.updates.to_string(),
+        row.unreadable.to_string(),
+        row.shape_errors.to_string(),
+        row.corrected.to_string(),
+        format!("{} of {}", row.all.wrong, row.all.checked).replace(' ', NO_BREAK),
+    ];
+    let facts = [
+        &row.all,
+        &row.own,
+        &row.others,
+        &row.budget,
+        &row.profit,
+        &row.wins,
+    ];
+    cells.extend(facts.map(rate));
+    cells
+}
+
+fn plan_cells(row: &PlanRow) -> Cells {
+    let correlation = |one: Option<Faithfulness>| match one {
+        Some(Faithfulness { rho, p }) => {
+            let p = match p {
+                Some(p) if p < 0.001 => " (p < 0.001)".to_owned(),
+                Some(p) => format!(" (p = {p:.3})"),
+                None => String::new(),
+            };
+            format!("{}{p}", rounded(rho, 3)).replace(' ', NO_BREAK)
+        }
+        None => NONE.to_owned(),
+    };
+    let mut cells = vec![row.planned.to_string(), row.pairs.to_string()];
+    cells.extend(
+        [
+            row.initial_engagements,
+            row.initial_won,
+            row.current_engagements,
+            row.current_won,
+        ]
+        .map(correlation),
+    );
+    cells
+}
+
+fn owned(words: &[&str]) -> Cells {
+    words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+fn number(number: Option<f64>, decimals: usize) -> String {
+    number.map_or_else(|| NONE.to_owned(), |number| rounded(number, decimals))
+}
+
+/// Without a sign before what rounds to 0.
+fn rounded(number: f64, decimals: usize) -> String {
+    let text = format!("{number:.decimals$}");
+    match text.strip_prefix('-') {
+        Some(zero) if zero.chars().all(|digit| matches!(digit, '0' | '.')) => zero.to_owned(),
+        _ => text,
+    }
+}
+
+fn percent(share: Option<f64>, decimals: usize) -> String {
+    number(share.map(|share| 100.0 * share), decimals)
+}
+
+fn spread(mean: f64, sd: Option<f64>, decimals: usize) -> String {
+    let sd = sd.map_or_else(String::new, |sd| format!(" \u{b1} {sd:.decimals$}"));
+    format!("{}{sd}", rounded(mean, decimals)).replace(' ', NO_BREAK)
+}
