@@ -1,4 +1,5 @@
-//! English number words, one at a time. Called wherever amounts in words are read.
+//! English number words, one at a time: the ones and the tens. How words are put
+//! together is the business of `reading/prose/mentions.rs` and `auction/amounts.rs`, which call this.
 
 /// From zero to nineteen.
 pub fn ones(word: &str) -> Option<u8> {
