@@ -16,10 +16,14 @@ mod strategies;
 mod tables;
 mod winning_bids;
 
+use std::collections::BTreeMap;
+
+use agon_engine::SessionSpec;
 use agon_engine::record::StoredRecord;
 use serde::Serialize;
+use serde_json::Value as Json;
 
-use crate::session::setting_in_words;
+use crate::session::{GAME, setting_in_words};
 use beliefs::Beliefs;
 use increments::Increments;
 use items::Items;
@@ -36,7 +40,6 @@ pub use items::{ItemPlayer, ItemRow};
 pub use plans::{Faithfulness, PlanRow};
 pub use players::{PlayerRow, Rated};
 pub use profiles::ProfileRow;
-pub use published::published;
 pub use strategies::StrategyRow;
 pub use winning_bids::{WinningBidRow, WinningBidTable};
 
@@ -55,6 +58,7 @@ pub struct AuctionReport {
 #[derive(Debug, Clone, Default)]
 struct Gathered {
     setting: String,
+    axes: BTreeMap<String, Json>,
     sessions: u64,
     simulated: u64,
     players: Players,
@@ -73,6 +77,8 @@ struct Gathered {
 pub struct SettingMeasures {
     /// The setting in words; empty without a grid.
     pub setting: String,
+    /// The same as axes of the experiment with their values, the label among them.
+    pub axes: BTreeMap<String, Json>,
     /// How many sessions there were.
     pub sessions: u64,
     /// How many of them were answered by a simulated model.
@@ -128,6 +134,7 @@ impl AuctionReport {
         let place = place.unwrap_or_else(|| {
             self.settings.push(Gathered {
                 setting,
+                axes: axes(&record.spec),
                 ..Gathered::default()
             });
             self.settings.len() - 1
@@ -155,6 +162,7 @@ impl AuctionReport {
     pub fn settings(&self) -> Vec<SettingMeasures> {
         let measures = self.settings.iter().map(|gathered| SettingMeasures {
             setting: gathered.setting.clone(),
+            axes: gathered.axes.clone(),
             sessions: gathered.sessions,
             simulated: gathered.simulated,
             players: gathered.players.rows(),
@@ -170,6 +178,13 @@ impl AuctionReport {
         });
         measures.collect()
     }
+}
+
+/// What tells a setting from others of its game.
+fn axes(spec: &SessionSpec) -> BTreeMap<String, Json> {
+    let axes = spec.setting.iter().filter(|(axis, _)| *axis != GAME);
+    axes.map(|(axis, value)| (axis.clone(), value.clone()))
+        .collect()
 }
 
 #[cfg(test)]

@@ -288,6 +288,28 @@ fn published_figures_stand_under_the_tables_of_their_preset() {
     let ended = run(&[&["run", "aucarena/human"], &flags[..]].concat()).expect_code(0);
     let (own, published) = ended.out.split_once("Published beside it").unwrap();
     assert!(own.contains("Belief errors") && published.contains("10862.5"));
+    // A person's own row stands below the published ones of the same order.
+    let rows = published.lines().map(|line| line.split_whitespace());
+    let rows: Vec<Vec<&str>> = rows.map(Iterator::collect).collect();
+    let of_descending: Vec<&Vec<&str>> = rows
+        .iter()
+        .filter(|row| row.contains(&"descending"))
+        .collect();
+    assert_eq!(of_descending.len(), 6, "{published}");
+    assert!(of_descending[5].contains(&"person"), "{published}");
+    let runs = folder.path().join("runs");
+    let compare = |table| {
+        let flags = ["--compare", table];
+        measures(&runs, "aucarena-human", &flags)
+    };
+    let again = compare("aucarena-human").expect_code(0).out;
+    assert!(
+        again
+            .trim_end()
+            .ends_with(published.split("\nresults in").next().unwrap().trim_end())
+    );
+    let wrong = compare("gamma").expect_code(2);
+    assert!(wrong.err.contains("aucarena-niche"), "{}", wrong.err);
 }
 
 #[test]

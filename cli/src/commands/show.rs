@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use agon_engine::Seat;
 use agon_engine::record::StoredRecord;
-use agon_report::{Session, Telling, story};
+use agon_report::{AuctionReport, Session, Telling, story};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -18,6 +18,8 @@ const EXAMPLES: &str = "Examples:
   agon show                               the experiments whose results are here
   agon show gamma-bench-quick-start       the sessions of one of them
   agon show aucarena-niche --measures     what its auctions came to, in tables
+  agon show my-niche --measures --compare aucarena-niche
+                                          the same with what the paper published
   agon show 3f9a                          one session, by any unique beginning of its id
   agon show 3f9a --seat 2                 the same as seat 2 saw it
   agon show 3f9a --plans --beliefs        with what the players planned and believed
@@ -67,6 +69,15 @@ pub struct Show {
     #[arg(long, requires = "session",
           conflicts_with_all = ["seat", "plans", "beliefs", "fouls"])]
     measures: bool,
+    /// With --measures: what is published in this table too, as the key `compare` of an
+    /// experiment's [report] shows it
+    #[arg(
+        long,
+        value_name = "TABLE",
+        requires = "measures",
+        conflicts_with = "json"
+    )]
+    compare: Option<String>,
     /// As JSON: the record as it is, or with --seat what that seat could see; with
     /// --measures all measures, more than the tables have room for
     #[arg(long)]
@@ -126,10 +137,27 @@ fn show_measures(arguments: &Show, wanted: &str, sessions: &Sessions) -> Result<
         let settings =
             serde_json::to_string(&measured.settings()).map_err(Failure::surroundings)?;
         output::print(&settings);
-    } else {
-        output::print(&measured.render(output::width()));
+        return Ok(());
+    }
+    let compared = match &arguments.compare {
+        Some(table) => Some(published(measured, table)?),
+        None => None,
+    };
+    output::print(&measured.render(output::width()));
+    if let Some(compared) = compared {
+        output::print(&format!("\n{compared}"));
     }
     Ok(())
+}
+
+fn published(measured: &AuctionReport, table: &str) -> Result<String, Failure> {
+    let compared = measured.beside_published(table, output::width());
+    compared.ok_or_else(|| {
+        Failure::BadInput(format!(
+            "no published table \"{table}\" of auctions; tables are {}",
+            AuctionReport::published_tables().join(", ")
+        ))
+    })
 }
 
 fn tell(arguments: &Show, line: &str) -> Result<(), Failure> {

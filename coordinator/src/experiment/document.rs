@@ -21,11 +21,17 @@ mod reader;
 pub(super) use reader::kind_of;
 
 /// The tables that are known to show beside one's own results.
-pub const COMPARISONS: [&str; 5] = [
+pub const COMPARISONS: [&str; 11] = [
     "gamma-bench",
     "aucarena-competition",
+    "aucarena-behaviour",
+    "aucarena-module-ablation",
+    "aucarena-niche",
     "aucarena-human",
+    "harbor-persona-behaviour",
     "harbor-persona-profit",
+    "harbor-profiling-matches",
+    "harbor-profiling-capacity",
     "harbor-theory-of-mind",
 ];
 

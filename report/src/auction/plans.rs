@@ -2,6 +2,7 @@
 //! item is sold, and how faithful bidders are to it: the rank correlation of an item's
 //! priority with the bids placed on it and with winning it. Reads the `plan` notes.
 
+use agon_engine::Seat;
 use serde::Serialize;
 
 use super::by_player::ByPlayer;
@@ -20,6 +21,11 @@ pub struct PlanRow {
     /// in the plan that was in force when the item at place k was put up; places from 0,
     /// `None` for items that are over. A plan stays in force until the next.
     pub priorities: Vec<Vec<Option<f64>>>,
+    /// Mean of these priorities over the remaining items that suit one of its personas, at
+    /// every item that is put up; `None` without personas.
+    pub matched_priority: Option<f64>,
+    /// The same of the remaining items that suit none of them.
+    pub unmatched_priority: Option<f64>,
     /// Pairs of an item and an auction that the correlations are computed from.
     pub pairs: u64,
     /// Priority in the plan before the first item, with accepted bids for the item.
@@ -51,6 +57,8 @@ pub(super) struct Plans {
 struct Kept {
     planned: u64,
     priorities: Vec<Vec<Accumulator>>,
+    matched: Accumulator,
+    unmatched: Accumulator,
     initial: Vec<f64>,
     current: Vec<f64>,
     engagements: Vec<f64>,
@@ -72,6 +80,9 @@ impl Plans {
                     continue;
                 };
                 kept.add_row(at, plan);
+                if !auction.personas(seat).is_empty() {
+                    kept.add_by_match(at, plan, auction, seat);
+                }
                 let (Some(Some(initial)), Some(Some(current))) = (first.get(at), plan.get(at))
                 else {
                     continue;
@@ -95,7 +106,7 @@ impl Plans {
 type Priorities = Vec<Option<f64>>;
 
 /// A seat's plan in force when each item was put up; the last one made before it counts.
-fn in_force(auction: &Auction<'_>, seat: usize) -> Vec<Option<Priorities>> {
+fn in_force(auction: &Auction<'_>, seat: Seat) -> Vec<Option<Priorities>> {
     let mut made: Vec<Option<Priorities>> = vec![None; auction.items.len()];
     for (planner, plan) in auction.notes("plan") {
         let at = plan["at_item"].as_u64().map(|at| at as usize);
@@ -141,6 +152,18 @@ impl Kept {
         }
     }
 
+    fn add_by_match(&mut self, at: usize, plan: &Priorities, auction: &Auction<'_>, seat: Seat) {
+        let remaining = plan.iter().zip(&auction.items).skip(at);
+        for (priority, item) in remaining {
+            let Some(priority) = priority else { continue };
+            if auction.matches(item, seat) {
+                self.matched.add(*priority);
+            } else {
+                self.unmatched.add(*priority);
+            }
+        }
+    }
+
     fn row(&self, player: &str) -> PlanRow {
         let faithfulness = |priorities: &[f64], done: &[f64]| {
             let correlation = spearman(priorities, done).ok().flatten()?;
@@ -154,6 +177,8 @@ impl Kept {
             player: player.to_owned(),
             planned: self.planned,
             priorities: self.priorities.iter().map(means).collect(),
+            matched_priority: self.matched.mean(),
+            unmatched_priority: self.unmatched.mean(),
             pairs: self.initial.len() as u64,
             initial_engagements: faithfulness(&self.initial, &self.engagements),
             initial_won: faithfulness(&self.initial, &self.won),

@@ -1,7 +1,7 @@
 //! How well profiles of rivals match their true personas (Harbor, profiling error), item
 //! by item. Reads the `profile` notes and the personas that the game kept hidden.
 
-use agon_engine::{Seat, Value};
+use agon_engine::Seat;
 use serde::Serialize;
 
 use super::by_player::ByPlayer;
@@ -56,7 +56,7 @@ impl Profiles {
                 continue;
             }
             let kept = self.players.of(auction.players[seat]);
-            let personas = personas(auction, about);
+            let personas = auction.personas(about);
             let is_true = |name: &String| f64::from(u8::from(personas.contains(&&**name)));
             let truth: Vec<f64> = weights.keys().map(is_true).collect();
             let read = weights.values().map(|weight| weight.as_f64());
@@ -85,18 +85,5 @@ impl Profiles {
             baseline: kept.baseline.mean(),
         });
         rows.collect()
-    }
-}
-
-/// The true personas of a seat.
-fn personas<'a>(auction: &Auction<'a>, seat: Seat) -> Vec<&'a str> {
-    let mut events = auction.record.events.iter();
-    let briefing = events.find(|event| event.kind == "briefing");
-    let Some(Value::List(seats)) = briefing.and_then(|event| event.get("personas")) else {
-        return Vec::new();
-    };
-    match seats.get(seat) {
-        Some(Value::List(names)) => names.iter().filter_map(Value::text).collect(),
-        _ => Vec::new(),
     }
 }

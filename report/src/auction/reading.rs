@@ -13,6 +13,8 @@ pub(super) struct Auction<'a> {
     pub record: &'a StoredRecord,
     /// Names by seat.
     pub players: Vec<&'a str>,
+    /// True personas by seat; empty where the game has none.
+    personas: Vec<Vec<&'a str>>,
     /// In order of sale.
     pub items: Vec<Item<'a>>,
 }
@@ -23,6 +25,8 @@ pub(super) struct Item<'a> {
     /// As announced, before any discount.
     pub starting_price: i64,
     pub true_value: i64,
+    /// Personas that it suits.
+    suits: Vec<&'a str>,
     /// Accepted bids for it by seat.
     pub engagements: &'a [f64],
     /// Who won it, and at which price.
@@ -45,12 +49,14 @@ impl<'a> Auction<'a> {
         };
         let prices = briefing.get("starting_prices")?.integers()?;
         let values = briefing.get("true_values")?.integers()?;
+        let suits = word_lists(briefing.get("suits"));
         let engagements = record.measures.series.get("engagements")?;
         let items = names.iter().enumerate().map(|(place, name)| {
             Some(Item {
                 name: name.text()?,
                 starting_price: *prices.get(place)?,
                 true_value: *values.get(place)?,
+                suits: suits.get(place).cloned().unwrap_or_default(),
                 engagements: engagements.get(place * seats..(place + 1) * seats)?,
                 sold: sold(record, place, seats),
             })
@@ -58,6 +64,7 @@ impl<'a> Auction<'a> {
         Some(Self {
             record,
             players: record.spec.seats.iter().map(|seat| &*seat.name).collect(),
+            personas: word_lists(briefing.get("personas")),
             items: items.collect::<Option<_>>()?,
         })
     }
@@ -71,11 +78,34 @@ impl<'a> Auction<'a> {
             .map(|note| (note.seat, &note.body))
     }
 
+    /// The true personas of a seat; none for a seat without.
+    pub fn personas(&self, seat: Seat) -> &[&'a str] {
+        self.personas.get(seat).map_or(&[], Vec::as_slice)
+    }
+
+    /// Whether an item suits one of a seat's personas.
+    pub fn matches(&self, item: &Item<'_>, seat: Seat) -> bool {
+        let personas = self.personas(seat);
+        item.suits.iter().any(|name| personas.contains(name))
+    }
+
     /// A number of a seat that the game wrote down at the end.
     pub fn number(&self, series: &str, seat: Seat) -> Option<f64> {
         let series = self.record.measures.series.get(series)?;
         series.get(seat).copied()
     }
+}
+
+/// Lists of words by place; empty where the game has none.
+fn word_lists<'a>(fact: Option<&'a Value>) -> Vec<Vec<&'a str>> {
+    let Some(Value::List(lists)) = fact else {
+        return Vec::new();
+    };
+    let words = |list: &'a Value| match list {
+        Value::List(words) => words.iter().filter_map(Value::text).collect(),
+        _ => Vec::new(),
+    };
+    lists.iter().map(words).collect()
 }
 
 /// Winner and price of the item at this place; rounds of events count items from 1.

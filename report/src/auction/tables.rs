@@ -8,7 +8,7 @@ use super::{AuctionReport, BeliefRow, Facts, Faithfulness, PlanRow, PlayerRow, S
 use crate::summary::{NO_BREAK, SIMULATED, plain_table, trimmed};
 
 /// What is not defined.
-const NONE: &str = "-";
+pub(super) const NONE: &str = "-";
 
 /// The six actions of Harbor, section 3.5.
 const CHOICES: [&str; 6] = ["A", "B", "C", "D", "E", "F"];
@@ -114,7 +114,9 @@ impl Tables<'_> {
     }
 
     fn plans(&self) -> Option<String> {
-        let headings = owned(&[
+        let all = || self.settings.iter().flat_map(|setting| &setting.plans);
+        let has_matches = all().any(|plan| plan.unmatched_priority.is_some());
+        let mut headings = owned(&[
             "planned",
             "pairs",
             "initial, bids",
@@ -122,12 +124,26 @@ impl Tables<'_> {
             "current, bids",
             "current, won",
         ]);
-        let title = "Plan faithfulness: Spearman's rho between an item's priority and the bids for \
-                     it, or winning it";
-        self.table(title, &headings, |setting| {
-            let rows = setting.plans.iter();
-            rows.map(|row| (row.player.clone(), plan_cells(row)))
-                .collect()
+        if has_matches {
+            headings.extend(owned(&["matched", "others"]));
+        }
+        let mut title =
+            "Plan faithfulness: Spearman's rho between an item's priority and the bids \
+                         for it, or winning it"
+                .to_owned();
+        if has_matches {
+            title.push_str(";\nmean priority of remaining items that suit a bidder, and of others");
+        }
+        self.table(&title, &headings, |setting| {
+            let rows = setting.plans.iter().map(|row| {
+                let mut cells = plan_cells(row);
+                if has_matches {
+                    cells.push(number(row.matched_priority, 2));
+                    cells.push(number(row.unmatched_priority, 2));
+                }
+                (row.player.clone(), cells)
+            });
+            rows.collect()
         })
     }
 
@@ -299,7 +315,7 @@ fn owned(words: &[&str]) -> Cells {
     words.iter().map(|word| (*word).to_owned()).collect()
 }
 
-fn number(number: Option<f64>, decimals: usize) -> String {
+pub(super) fn number(number: Option<f64>, decimals: usize) -> String {
     number.map_or_else(|| NONE.to_owned(), |number| rounded(number, decimals))
 }
 

@@ -256,6 +256,10 @@ fn priorities_are_those_in_force_before_each_item() {
         b.priorities,
         [vec![Some(1.0), Some(3.0)], vec![None, Some(3.0)]]
     );
+    // Both items suit the reader a and neither the cook b; an item counts while it is to come.
+    close(a.matched_priority, 14.0 / 6.0);
+    close(b.unmatched_priority, 7.0 / 3.0);
+    assert_eq!((a.unmatched_priority, b.matched_priority), (None, None));
     // a wins the lamp with 2 bids and loses the chair with 1. Initial priorities 3 2 2 3,
     // current 3 1 2 3; bids 2 1 2 1.
     assert_eq!((a.pairs, b.pairs), (4, 2));
@@ -314,4 +318,36 @@ fn strategies_are_counted_by_letter() {
         .collect();
     assert_eq!(shares, [("A", 0.5), ("B", 0.25), ("F", 0.25)]);
     assert_eq!(row.uses_profile, Some(0.25));
+}
+
+#[test]
+fn own_figures_follow_the_published_ones_of_their_condition() {
+    let mut rotated = played("baseline", ["rival_1", "master"], Vec::new());
+    let rotation = ("world.rotate".to_owned(), json!(1));
+    let _ = rotated.spec.setting.insert(rotation.0, rotation.1);
+    let records = [
+        played("baseline", ["master", "rival_1"], Vec::new()),
+        rotated,
+        played("mine", ["master", "rival_1"], Vec::new()),
+    ];
+    let report = AuctionReport::of(&records);
+    let shown = report
+        .beside_published("harbor-theory-of-mind", 400)
+        .unwrap();
+    let rows: Vec<Vec<&str>> = shown
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    let place = |words: &[&str]| rows.iter().position(|row| row.starts_with(words)).unwrap();
+    let published = place(&["published", "baseline", "rival_2"]);
+    assert_eq!(rows[published][3..], ["22.27", "24.11", "0.80"]);
+    // 5000 / 130 and 2000 / 130 over two settings, won 1 of 2 items and no other that suits.
+    assert_eq!(
+        (&rows[published + 1][..4], rows[published + 1][5]),
+        (&["yours", "baseline", "master", "26.92"][..], "0.50")
+    );
+    assert!(place(&["yours", "mine"]) > place(&["published", "second-order"]));
+    let none = AuctionReport::default().beside_published("harbor-theory-of-mind", 400);
+    assert!(!none.unwrap().contains("yours"));
+    assert_eq!(report.beside_published("gamma-bench", 400), None);
 }
