@@ -9,6 +9,7 @@ mod increments;
 mod items;
 mod plans;
 mod players;
+mod predictions;
 mod profiles;
 mod published;
 mod reading;
@@ -29,6 +30,7 @@ use increments::Increments;
 use items::Items;
 use plans::Plans;
 use players::Players;
+use predictions::Predictions;
 use profiles::Profiles;
 use reading::Auction;
 use strategies::Strategies;
@@ -37,9 +39,10 @@ use winning_bids::WinningBids;
 pub use beliefs::{BeliefRow, Facts};
 pub use increments::{IncrementBins, IncrementRow};
 pub use items::{ItemPlayer, ItemRow};
-pub use plans::{Faithfulness, PlanRow};
+pub use plans::{Faithfulness, ItemPriorities, PlanRow};
 pub use players::{PlayerRow, Rated};
-pub use profiles::ProfileRow;
+pub use predictions::PredictionRow;
+pub use profiles::{ProfileEndRow, ProfileRow};
 pub use strategies::StrategyRow;
 pub use winning_bids::{WinningBidRow, WinningBidTable};
 
@@ -68,6 +71,7 @@ struct Gathered {
     beliefs: Beliefs,
     plans: Plans,
     profiles: Profiles,
+    predictions: Predictions,
     strategies: Strategies,
 }
 
@@ -101,6 +105,10 @@ pub struct SettingMeasures {
     pub plans: Vec<PlanRow>,
     /// Profiling error of each player that profiles its rivals.
     pub profiles: Vec<ProfileRow>,
+    /// The same after the last item, by number of rivals and of items that suit the rival.
+    pub profile_ends: Vec<ProfileEndRow>,
+    /// How often each player that predicts its rivals was right.
+    pub predictions: Vec<PredictionRow>,
     /// Strategy mix of each player that chooses among the six actions.
     pub strategies: Vec<StrategyRow>,
 }
@@ -149,6 +157,7 @@ impl AuctionReport {
         gathered.beliefs.add(&auction);
         gathered.plans.add(&auction);
         gathered.profiles.add(&auction);
+        gathered.predictions.add(&auction);
         gathered.strategies.add(&auction);
         true
     }
@@ -174,6 +183,8 @@ impl AuctionReport {
             beliefs: gathered.beliefs.rows(),
             plans: gathered.plans.rows(),
             profiles: gathered.profiles.rows(),
+            profile_ends: gathered.profiles.ends(),
+            predictions: gathered.predictions.rows(),
             strategies: gathered.strategies.rows(),
         });
         measures.collect()

@@ -248,6 +248,13 @@ fn measures_of_bidders_with_minds_hold_what_they_noted() {
     let mean = first.iter().sum::<f64>() / 4.0;
     assert_eq!(plans["priorities"][0][3].as_f64(), Some(mean));
     assert_eq!(plans["priorities"].as_array().unwrap().len(), 10);
+    // One order of sale: the map by item is the map by place with its sides changed over.
+    assert_eq!(plans["one_order"], true);
+    for (place, item) in plans["by_item"].as_array().unwrap().iter().enumerate() {
+        for (round, row) in plans["priorities"].as_array().unwrap().iter().enumerate() {
+            assert_eq!(item["priorities"][round], row[place], "{item}");
+        }
+    }
 
     let of_profiles = labelled("profiles");
     for player in ["master", "rival"] {
@@ -261,6 +268,23 @@ fn measures_of_bidders_with_minds_hold_what_they_noted() {
         // Before the first item a profile knows nothing.
         let (start, baseline) = (divergence[0].as_f64(), measured["baseline"].as_f64());
         assert!((start.unwrap() - baseline.unwrap()).abs() < 1e-9);
+
+        let noted = notes(&of_profiles, player, "prediction");
+        let measured = row(profiles, "predictions", player);
+        let first_order = count(&noted, |note| note.get("wants").is_some());
+        let said = count(&noted, |note| note["wants"].is_boolean());
+        assert!(said > 0, "{measured}");
+        assert_eq!(measured["predictions"], said, "{player}");
+        assert_eq!(measured["open"], first_order - said, "{player}");
+        let ends = profiles["profile_ends"].as_array().unwrap().iter();
+        let of_player = ends.filter(|row| row["player"] == player);
+        let compared = of_player.map(|row| {
+            assert_eq!((&row["rivals"], &row["matched"]), (&2.into(), &2.into()));
+            row["profiles"].as_u64().unwrap()
+        });
+        // Two sessions of one Master or two rivals, each with two rivals of its own.
+        let seats = if player == "master" { 1 } else { 2 };
+        assert_eq!(compared.sum::<u64>(), 2 * 2 * seats, "{player}");
 
         let noted = notes(&of_profiles, player, "strategy");
         let measured = row(profiles, "strategies", player);

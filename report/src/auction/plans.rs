@@ -6,7 +6,7 @@ use agon_engine::Seat;
 use serde::Serialize;
 
 use super::by_player::ByPlayer;
-use super::reading::Auction;
+use super::reading::{Auction, Item};
 use crate::accumulator::Accumulator;
 use crate::statistics::spearman;
 
@@ -21,6 +21,11 @@ pub struct PlanRow {
     /// in the plan that was in force when the item at place k was put up; places from 0,
     /// `None` for items that are over. A plan stays in force until the next.
     pub priorities: Vec<Vec<Option<f64>>>,
+    /// The same item by item, whatever its place in the order of sale; items as they were
+    /// sold first.
+    pub by_item: Vec<ItemPriorities>,
+    /// Whether all its auctions sold the same items in the same order.
+    pub one_order: bool,
     /// Mean of these priorities over the remaining items that suit one of its personas, at
     /// every item that is put up; `None` without personas.
     pub matched_priority: Option<f64>,
@@ -36,6 +41,18 @@ pub struct PlanRow {
     pub current_engagements: Option<Faithfulness>,
     /// The same, with 1 if it won the item, else 0.
     pub current_won: Option<Faithfulness>,
+}
+
+/// Priorities of one item, by name.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ItemPriorities {
+    /// Its name.
+    pub item: String,
+    /// Its starting price.
+    pub starting_price: i64,
+    /// Entry k: mean priority in the plan in force when the item at place k was put up,
+    /// over the auctions in which this one was not yet over; `None` where it was in all.
+    pub priorities: Vec<Option<f64>>,
 }
 
 /// A rank correlation; not defined for fewer than two pairs and where a column is constant.
@@ -57,12 +74,22 @@ pub(super) struct Plans {
 struct Kept {
     planned: u64,
     priorities: Vec<Vec<Accumulator>>,
+    by_item: Vec<OneItem>,
+    orders_differ: bool,
     matched: Accumulator,
     unmatched: Accumulator,
     initial: Vec<f64>,
     current: Vec<f64>,
     engagements: Vec<f64>,
     won: Vec<f64>,
+}
+
+/// Priorities of one item, by name, before each round.
+#[derive(Debug, Clone)]
+struct OneItem {
+    name: String,
+    starting_price: i64,
+    rounds: Vec<Accumulator>,
 }
 
 impl Plans {
@@ -74,12 +101,14 @@ impl Plans {
                 continue;
             };
             let kept = self.players.of(player);
+            kept.note_order(auction);
             kept.planned += 1;
             for (at, plan) in plans.iter().enumerate() {
                 let (Some(plan), Some(item)) = (plan, auction.items.get(at)) else {
                     continue;
                 };
                 kept.add_row(at, plan);
+                kept.add_by_item(at, plan, auction);
                 if !auction.personas(seat).is_empty() {
                     kept.add_by_match(at, plan, auction, seat);
                 }
@@ -152,6 +181,43 @@ impl Kept {
         }
     }
 
+    /// Whether this auction sells what those before it sold, in the same order.
+    fn note_order(&mut self, auction: &Auction<'_>) {
+        let sold: Vec<(&str, i64)> = auction.items.iter().map(named).collect();
+        if self.planned > 0 {
+            let known = self.by_item.iter();
+            let known = known.map(|one| (&*one.name, one.starting_price));
+            self.orders_differ |= !known.eq(sold.iter().copied());
+        }
+        for (name, starting_price) in sold {
+            let is_known = |one: &OneItem| one.name == name && one.starting_price == starting_price;
+            if !self.by_item.iter().any(is_known) {
+                self.by_item.push(OneItem {
+                    name: name.to_owned(),
+                    starting_price,
+                    rounds: Vec::new(),
+                });
+            }
+        }
+    }
+
+    fn add_by_item(&mut self, at: usize, plan: &Priorities, auction: &Auction<'_>) {
+        let remaining = plan.iter().zip(&auction.items).skip(at);
+        for (priority, item) in remaining {
+            let (Some(priority), (name, price)) = (priority, named(item)) else {
+                continue;
+            };
+            let mut known = self.by_item.iter_mut();
+            let is_it = |one: &&mut OneItem| one.name == name && one.starting_price == price;
+            if let Some(one) = known.find(is_it) {
+                if one.rounds.len() <= at {
+                    one.rounds.resize(at + 1, Accumulator::default());
+                }
+                one.rounds[at].add(*priority);
+            }
+        }
+    }
+
     fn add_by_match(&mut self, at: usize, plan: &Priorities, auction: &Auction<'_>, seat: Seat) {
         let remaining = plan.iter().zip(&auction.items).skip(at);
         for (priority, item) in remaining {
@@ -177,6 +243,16 @@ impl Kept {
             player: player.to_owned(),
             planned: self.planned,
             priorities: self.priorities.iter().map(means).collect(),
+            by_item: self
+                .by_item
+                .iter()
+                .map(|one| ItemPriorities {
+                    item: one.name.clone(),
+                    starting_price: one.starting_price,
+                    priorities: means(&one.rounds),
+                })
+                .collect(),
+            one_order: !self.orders_differ,
             matched_priority: self.matched.mean(),
             unmatched_priority: self.unmatched.mean(),
             pairs: self.initial.len() as u64,
@@ -186,4 +262,9 @@ impl Kept {
             current_won: faithfulness(&self.current, &self.won),
         }
     }
+}
+
+/// What tells an item from others of the same auction.
+fn named<'a>(item: &Item<'a>) -> (&'a str, i64) {
+    (item.name, item.starting_price)
 }

@@ -1,6 +1,8 @@
 //! How well profiles of rivals match their true personas (Harbor, profiling error), item
 //! by item. Reads the `profile` notes and the personas that the game kept hidden.
 
+use std::collections::BTreeMap;
+
 use agon_engine::Seat;
 use serde::Serialize;
 
@@ -29,6 +31,26 @@ pub struct ProfileRow {
     pub baseline: Option<f64>,
 }
 
+/// Profiles after the last item that one player made of rivals alike: so many rivals in
+/// all, so many personas each, so many items that suit them.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct ProfileEndRow {
+    /// Its name.
+    pub player: String,
+    /// How many rivals it had.
+    pub rivals: u64,
+    /// How many personas the profiled rival had.
+    pub personas: u64,
+    /// How many items of the auction suit one of them.
+    pub matched: u64,
+    /// Profiles that were compared.
+    pub profiles: u64,
+    /// Their mean divergence in nats.
+    pub divergence: f64,
+    /// The same of a profile that knows nothing.
+    pub baseline: f64,
+}
+
 /// Profiles so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Profiles {
@@ -39,6 +61,17 @@ pub(super) struct Profiles {
 struct Kept {
     without_truth: u64,
     rounds: Vec<Accumulator>,
+    baseline: Accumulator,
+    ends: BTreeMap<Known, Ends>,
+}
+
+/// Rivals, personas of the one that was profiled, and items that suit it: what makes a
+/// rival easy or hard to know.
+type Known = (u64, u64, u64);
+
+#[derive(Debug, Clone, Default)]
+struct Ends {
+    divergence: Accumulator,
     baseline: Accumulator,
 }
 
@@ -73,6 +106,15 @@ impl Profiles {
             }
             kept.rounds[after].add(divergence);
             kept.baseline.add(unknowing);
+            if after == auction.items.len() {
+                let items = auction.items.iter();
+                let matched = items.filter(|item| auction.matches(item, about)).count();
+                let rivals = auction.players.len() - 1;
+                let known = (rivals as u64, personas.len() as u64, matched as u64);
+                let ends = kept.ends.entry(known).or_default();
+                ends.divergence.add(divergence);
+                ends.baseline.add(unknowing);
+            }
         }
     }
 
@@ -83,6 +125,25 @@ impl Profiles {
             without_truth: kept.without_truth,
             divergence: kept.rounds.iter().map(Accumulator::mean).collect(),
             baseline: kept.baseline.mean(),
+        });
+        rows.collect()
+    }
+
+    pub fn ends(&self) -> Vec<ProfileEndRow> {
+        let players = self.players.iter();
+        let rows = players.flat_map(|(player, kept)| {
+            kept.ends.iter().filter_map(move |(known, ends)| {
+                let (rivals, personas, matched) = *known;
+                Some(ProfileEndRow {
+                    player: player.to_owned(),
+                    rivals,
+                    personas,
+                    matched,
+                    profiles: ends.divergence.count(),
+                    divergence: ends.divergence.mean()?,
+                    baseline: ends.baseline.mean()?,
+                })
+            })
         });
         rows.collect()
     }

@@ -2,9 +2,12 @@
 //! of every setting. A table without a row is left out; what tables have no room for
 //! stays in the JSON.
 
+mod plans;
+mod rivals;
+
 use comfy_table::CellAlignment;
 
-use super::{AuctionReport, BeliefRow, Facts, Faithfulness, PlanRow, PlayerRow, SettingMeasures};
+use super::{AuctionReport, BeliefRow, Facts, PlayerRow, SettingMeasures};
 use crate::summary::{NO_BREAK, SIMULATED, plain_table, trimmed};
 
 /// What is not defined.
@@ -19,11 +22,14 @@ const CHOICES_IN_WORDS: &str = "Strategy mix in percent: A raise, top priority; 
 
 /// Where the rest is.
 const REST: &str = "Of one seat in one session: mean \u{b1} sd of profit, mean of items won and profit \
-    ratio. CFR = F / (C + F).\nIncrements, items, winning bids and priority heat maps: \
+    ratio. CFR = F / (C + F).\nIncrements, items, winning bids and what tables have no room for: \
     agon show EXPERIMENT --measures --json";
 
 /// The columns of a table that hold words: setting and player.
 const WORDS: usize = 2;
+
+/// The heading of a column of names among those of numbers.
+const ITEM: &str = "item";
 
 /// Cells of one row.
 type Cells = Vec<String>;
@@ -53,7 +59,10 @@ impl AuctionReport {
             tables.players(),
             tables.beliefs(),
             tables.plans(),
+            tables.heat_maps(),
             tables.profiles(),
+            tables.profile_ends(),
+            tables.predictions(),
             tables.strategies(),
             Some(REST.to_owned()),
         ];
@@ -113,62 +122,6 @@ impl Tables<'_> {
         })
     }
 
-    fn plans(&self) -> Option<String> {
-        let all = || self.settings.iter().flat_map(|setting| &setting.plans);
-        let has_matches = all().any(|plan| plan.unmatched_priority.is_some());
-        let mut headings = owned(&[
-            "planned",
-            "pairs",
-            "initial, bids",
-            "initial, won",
-            "current, bids",
-            "current, won",
-        ]);
-        if has_matches {
-            headings.extend(owned(&["matched", "others"]));
-        }
-        let mut title =
-            "Plan faithfulness: Spearman's rho between an item's priority and the bids \
-                         for it, or winning it"
-                .to_owned();
-        if has_matches {
-            title.push_str(";\nmean priority of remaining items that suit a bidder, and of others");
-        }
-        self.table(&title, &headings, |setting| {
-            let rows = setting.plans.iter().map(|row| {
-                let mut cells = plan_cells(row);
-                if has_matches {
-                    cells.push(number(row.matched_priority, 2));
-                    cells.push(number(row.unmatched_priority, 2));
-                }
-                (row.player.clone(), cells)
-            });
-            rows.collect()
-        })
-    }
-
-    fn profiles(&self) -> Option<String> {
-        let all = self.settings.iter().flat_map(|setting| &setting.profiles);
-        let most = all.map(|row| row.divergence.len()).max()?;
-        let mut headings = owned(&["profiles", "no truth", "baseline"]);
-        headings.extend((0..most).map(|after| format!("after {after}")));
-        let title =
-            "Profiling error: divergence from true personas in nats, by items that were over";
-        self.table(title, &headings, |setting| {
-            let rows = setting.profiles.iter().map(|row| {
-                let mut cells = vec![
-                    row.profiles.to_string(),
-                    row.without_truth.to_string(),
-                    number(row.baseline, 2),
-                ];
-                let known = (0..most).map(|after| row.divergence.get(after).copied().flatten());
-                cells.extend(known.map(|divergence| number(divergence, 2)));
-                (row.player.clone(), cells)
-            });
-            rows.collect()
-        })
-    }
-
     fn strategies(&self) -> Option<String> {
         let mut headings = owned(&["choices", "unreadable"]);
         headings.extend(owned(&CHOICES));
@@ -223,7 +176,8 @@ impl Tables<'_> {
             return None;
         }
         for (place, column) in table.column_iter_mut().enumerate() {
-            if (words..words + headings.len()).contains(&place) {
+            let heading = place.checked_sub(words).and_then(|at| headings.get(at));
+            if heading.is_some_and(|heading| heading != ITEM) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }
@@ -283,31 +237,6 @@ fn belief_cells(row: &BeliefRow) -> Cells {
         &row.wins,
     ];
     cells.extend(facts.map(rate));
-    cells
-}
-
-fn plan_cells(row: &PlanRow) -> Cells {
-    let correlation = |one: Option<Faithfulness>| match one {
-        Some(Faithfulness { rho, p }) => {
-            let p = match p {
-                Some(p) if p < 0.001 => " (p < 0.001)".to_owned(),
-                Some(p) => format!(" (p = {p:.3})"),
-                None => String::new(),
-            };
-            format!("{}{p}", rounded(rho, 3)).replace(' ', NO_BREAK)
-        }
-        None => NONE.to_owned(),
-    };
-    let mut cells = vec![row.planned.to_string(), row.pairs.to_string()];
-    cells.extend(
-        [
-            row.initial_engagements,
-            row.initial_won,
-            row.current_engagements,
-            row.current_won,
-        ]
-        .map(correlation),
-    );
     cells
 }
 

@@ -298,6 +298,130 @@ fn profiles_are_compared_with_true_personas_item_by_item() {
 }
 
 #[test]
+fn profiles_at_the_end_are_told_by_what_makes_a_rival_known() {
+    let profile = |after: u64, about: u64, cook: f64| {
+        json!({ "after_item": after, "about": about, "source": "model",
+            "weights": { "reader": -cook, "cook": cook } })
+    };
+    // b profiles a, whom both items suit; a profiles b, whom none suits.
+    let notes = vec![
+        note(0, 3, "profile", profile(1, 1, 0.5)),
+        note(0, 5, "profile", profile(2, 1, 1.0)),
+        note(1, 5, "profile", profile(2, 0, 0.5)),
+    ];
+    let records = [
+        played("one", ["a", "b"], notes.clone()),
+        played("two", ["a", "b"], notes),
+    ];
+    let report = AuctionReport::of(&records);
+    let ends = report.settings().remove(0).profile_ends;
+    let known: Vec<_> = ends
+        .iter()
+        .map(|row| (&*row.player, row.rivals, row.personas, row.matched))
+        .collect();
+    assert_eq!(known, [("a", 1, 1, 0), ("b", 1, 1, 2)]);
+    assert!(ends[0].divergence.abs() < 1e-6, "{ends:?}");
+    // A quarter where one should be.
+    assert!((ends[1].divergence - 4f64.ln()).abs() < 1e-6, "{ends:?}");
+    assert!((ends[1].baseline - 2f64.ln()).abs() < 1e-6, "{ends:?}");
+    // One row over both settings.
+    let shown = report.render(200);
+    let (_, shown) = shown.split_once("all settings").unwrap();
+    let rows = shown.lines().map(|line| line.split_whitespace());
+    let rows: Vec<Vec<&str>> = rows.map(Iterator::collect).collect();
+    let of_b = rows.iter().find(|row| row.first() == Some(&"b")).unwrap();
+    assert_eq!(of_b[..], ["b", "1", "1", "2", "2", "0.69", "1.39"]);
+}
+
+#[test]
+fn predictions_are_right_when_the_rival_does_what_was_said() {
+    let prediction = |item: u64, about: u64, wants: Value| json!({ "item": item, "about": about, "wants": wants, "detail": "" });
+    let measures = measured(vec![
+        note(0, 1, "prediction", prediction(0, 1, json!(true))),
+        note(0, 3, "prediction", prediction(1, 1, json!(false))),
+        note(1, 1, "prediction", prediction(0, 0, json!(true))),
+        note(1, 3, "prediction", prediction(1, 0, json!(null))),
+        // Of second order, of no item and of no rival: nothing that could come true.
+        note(
+            0,
+            1,
+            "prediction",
+            json!({ "item": 0, "about": 1, "believes": {} }),
+        ),
+        note(0, 1, "prediction", prediction(9, 1, json!(true))),
+        note(0, 1, "prediction", prediction(0, 9, json!(true))),
+    ]);
+    let [a, b] = &measures.predictions[..] else {
+        panic!("{measures:?}");
+    };
+    // Both bid for both items.
+    assert_eq!((a.predictions, a.open, b.predictions, b.open), (2, 0, 1, 1));
+    assert_eq!((a.wanted_bid, a.unwanted_bid), (1, 1));
+    assert_eq!((a.wanted_silent, a.unwanted_silent), (0, 0));
+    assert_eq!((a.accuracy, a.bid_share), (Some(0.5), Some(1.0)));
+    assert_eq!(b.accuracy, Some(1.0));
+}
+
+/// The same auction with its items sold the other way round.
+fn reversed(mut record: StoredRecord) -> StoredRecord {
+    use agon_engine::Value as Fact;
+    let briefing = record
+        .events
+        .iter_mut()
+        .find(|event| event.kind == "briefing");
+    let briefing = briefing.unwrap();
+    let facts = briefing.facts.iter_mut().chain(&mut briefing.hidden);
+    for (name, value) in facts {
+        if ["items", "starting_prices", "true_values", "suits"].contains(&&**name) {
+            match value {
+                Fact::List(list) => list.reverse(),
+                Fact::Integers(list) => list.reverse(),
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+    }
+    record
+}
+
+#[test]
+fn priorities_by_item_follow_the_item_wherever_it_is_sold() {
+    let plan = |at: u64, priorities: Value| json!({ "at_item": at, "priorities": priorities });
+    let notes = |first: Value, second: Value| {
+        vec![
+            note(0, 1, "plan", plan(0, first)),
+            note(0, 3, "plan", plan(1, second)),
+        ]
+    };
+    // Priorities are by place: the chair is sold first there and second here.
+    let there = played("one", ["a", "b"], notes(json!([1, 3]), json!([null, 2])));
+    let here = reversed(played(
+        "one",
+        ["a", "b"],
+        notes(json!([2, 2]), json!([null, 3])),
+    ));
+    let plans = |records: &[StoredRecord]| {
+        let mut settings = AuctionReport::of(records).settings();
+        settings.remove(0).plans.remove(0)
+    };
+    let names = |row: &PlanRow| -> Vec<String> {
+        let items = row.by_item.iter();
+        items.map(|one| one.item.clone()).collect()
+    };
+    let same = plans(&[there.clone(), there.clone()]);
+    assert!(same.one_order);
+    let (first, second) = (&same.by_item[0], &same.by_item[1]);
+    assert_eq!(first.priorities, [Some(1.0)]);
+    assert_eq!(second.priorities, [Some(3.0), Some(2.0)]);
+    let both = plans(&[there, here]);
+    assert!(!both.one_order);
+    assert_eq!(names(&both), names(&same));
+    let (first, second) = (&both.by_item[0], &both.by_item[1]);
+    // Before the first sale both are to come; before the second, each in one auction.
+    assert_eq!(first.priorities, [Some(1.5), Some(3.0)]);
+    assert_eq!(second.priorities, [Some(2.5), Some(2.0)]);
+}
+
+#[test]
 fn strategies_are_counted_by_letter() {
     let choice = |letter: Value, uses: bool| json!({ "item": 0, "round": 1, "choice": letter, "uses_profile": uses });
     let measures = measured(vec![
