@@ -256,6 +256,32 @@ fn grid_may_vary_the_game_itself() {
     assert_eq!(played, names);
 }
 
+/// A game that names no items and one that names their world are the same session.
+#[test]
+fn the_ten_default_items_are_a_world_too() {
+    let text = |world: &str| {
+        format!(
+            "name = \"x\"\n[players.bidder]\nkind = \"rule\"\nstrategy = \"truthful\"\n\
+             [[games]]\ngame = \"english_auction\"\nseats = [\"bidder\", \"bidder\"]\n{world}"
+        )
+    };
+    let world = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../experiments/worlds/artificial-items.toml"
+    );
+    let items = std::fs::read_to_string(world).unwrap();
+    let sessions = |text: &str| {
+        let mut file = ExperimentFile::parse("x.toml", text).unwrap();
+        for name in file.missing_worlds() {
+            file.add_world(&name, world, &items).unwrap();
+        }
+        expand(&file.check().unwrap()).unwrap()
+    };
+    let named = sessions(&text("world = \"artificial-items\"\n"));
+    assert_eq!(named.len(), 1);
+    assert_eq!(named, sessions(&text("")));
+}
+
 #[test]
 fn every_preset_expands() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../experiments");

@@ -67,7 +67,8 @@ impl Order {
 }
 
 /// Items of the paper's experiments with their starting prices (arXiv 2310.05746,
-/// table 1); true values are twice as much (section 3.3). Descriptions are ours.
+/// table 1); true values are twice as much (section 3.3). Descriptions are ours. The
+/// world `artificial-items` holds the same as data.
 const DEFAULT_ITEMS: [(&str, i64, &str); 10] = [
     ("Widget A", 1000, "a small widget for many uses"),
     ("Gadget B", 3000, "a gadget of the newest kind"),
