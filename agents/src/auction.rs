@@ -6,12 +6,15 @@
 //! Used by [`crate::bdi`] and other agents of the game `english_auction`.
 
 pub mod amounts;
+pub mod beliefs;
+mod believing;
 pub mod bidder;
 pub mod bids;
 pub mod picture;
 pub mod priorities;
 mod spoken;
 
+pub use beliefs::Status;
 pub use bidder::{Again, Bidder};
 pub use bids::{BidReading, read_bid};
 pub use picture::{Happened, Item, Outcome, Picture, Round, Standing};

@@ -5,7 +5,6 @@
 //! Source: AucArena, arXiv 2310.05746, section 3.2; strategies, section 4.4;
 //! desires, sections 3.2 and 4.4; belief errors, section 4.2.
 
-use agon_engine::game::player_name;
 use agon_engine::view::SeenEvent;
 use agon_engine::{Action, Ask, Foul};
 use async_trait::async_trait;
@@ -14,16 +13,14 @@ use serde_json::{Map, Value, json};
 use crate::agent::{Agent, Note};
 use crate::asking::Question;
 use crate::auction::bidder::source;
-use crate::auction::{Bidder, Happened};
-use crate::mind::{Mind, MindError, Reply};
+use crate::auction::{Bidder, Happened, Status, beliefs};
+use crate::mind::{Mind, MindError};
 use crate::roster::Seating;
 
-pub(crate) mod beliefs;
 mod options;
 mod tips;
 mod words;
 
-use beliefs::{About, Kind, Mistake, Status};
 pub use options::{Desire, Options, Strategy};
 
 /// Names of the bidder's own settings.
@@ -112,64 +109,21 @@ impl Bdi {
         Ok(())
     }
 
-    /// Belief update: what the bidder says of the auction is checked against what
-    /// it has seen. Mistakes are put right by the bidder, in the end by the
-    /// auctioneer; or only counted, when beliefs are not corrected.
+    /// Belief update, after every item.
     async fn update_belief(&mut self, item: usize, mind: &dyn Mind) -> Result<(), MindError> {
-        let truth = Status::truth(&self.bidder.picture);
-        let me = player_name(self.bidder.picture.seat);
-        let correct = self.options.correct_beliefs;
         let question =
             self.question("belief", "belief", || beliefs::schema(&self.bidder.picture))?;
-        let mut mistakes: Vec<Mistake> = Vec::new();
-        let mut said: Option<Status> = None;
-        let mut first_wrong = None;
-        let mut tries = 0;
-        let mut read = |reply: &Reply| {
-            tries += 1;
-            let status = Status::read(reply, &self.bidder.picture).inspect_err(|problem| {
-                mistakes.push(Mistake {
-                    try_number: tries,
-                    kind: Kind::Shape,
-                    about: About::Myself,
-                    detail: problem.clone(),
-                });
-            })?;
-            let wrong = status.mistakes(&truth, &me, tries);
-            if tries == 1 {
-                first_wrong = Some(wrong.len());
-            }
-            let details: Vec<String> = wrong.iter().map(|one| one.detail.clone()).collect();
-            mistakes.extend(wrong);
-            said = Some(status.clone());
-            if correct && !details.is_empty() {
-                return Err(details.join("\n"));
-            }
-            Ok(status)
-        };
         let again = |problem: &str| {
             let faults: Vec<&str> = problem.lines().collect();
             words::again("belief_again", self, problem, &faults)
         };
-        let answered = self.bidder.ask(mind, question, &mut read, &again).await?;
-        let (status, source) = match answered.found {
-            Some(status) => (status, "model"),
-            None if correct => (truth.clone(), "auctioneer"),
-            None => (said.clone().unwrap_or_else(|| self.status.clone()), "kept"),
-        };
-        let body = json!({
-            "after_item": item,
-            "believed": said.unwrap_or_default(),
-            "truth": truth,
-            "errors": mistakes,
-            "checked": if first_wrong.is_some() { Status::facts(&self.bidder.picture) } else { 0 },
-            "wrong": first_wrong.unwrap_or(0),
-            "tries": answered.tries,
-            "corrected": !mistakes.is_empty() && status == truth,
-            "source": source,
-        });
+        let correct = self.options.correct_beliefs;
+        let updated = self
+            .bidder
+            .think_belief(item, &self.status, correct, question, &again, mind);
+        let (status, note) = updated.await?;
         self.status = status;
-        self.bidder.note("belief", body);
+        self.bidder.note(note.kind, note.body);
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::agent::{Agent, Note};
 use crate::asking::{Question, ask_all_until};
 use crate::auction::bidder::source;
-use crate::auction::{Bidder, Happened};
+use crate::auction::{Bidder, Happened, Status, beliefs};
 use crate::mind::{Mind, MindError, Reply};
 use crate::roster::Seating;
 
@@ -85,7 +85,8 @@ impl Agent for Harbor {
                     self.predict(item, mind).await?;
                     self.predict_profiles(item, mind).await?;
                 }
-                Happened::ItemOver(_) => {
+                Happened::ItemOver(item) => {
+                    self.update_belief(item, mind).await?;
                     self.update_profiles(mind).await?;
                     if !self.bidder.picture.remaining().is_empty() {
                         self.make_plan("replan", mind).await?;
@@ -167,6 +168,26 @@ impl Harbor {
         let again = |problem: &str| words::again("plan_again", self, None, problem);
         let planned = self.bidder.think_plan(question, &again, mind).await?;
         self.bidder.keep_plan(planned);
+        Ok(())
+    }
+
+    /// Status update (appendix E and figure 9, after AucArena's belief update): the bidder
+    /// says how everybody stands, and the auctioneer has it put right, so that what it is
+    /// told of everybody later on is the truth in any case.
+    async fn update_belief(&mut self, item: usize, mind: &dyn Mind) -> Result<(), MindError> {
+        if !self.options.beliefs {
+            return Ok(());
+        }
+        let schema = || beliefs::schema(&self.bidder.picture);
+        let question = self.question("belief", "belief", None, schema)?;
+        let again = |problem: &str| words::again("belief_again", self, None, problem);
+        // Corrected beliefs end as the truth: there is none to keep.
+        let kept = Status::default();
+        let updated = self
+            .bidder
+            .think_belief(item, &kept, true, question, &again, mind);
+        let (_, note) = updated.await?;
+        self.bidder.note(note.kind, note.body);
         Ok(())
     }
 

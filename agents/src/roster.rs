@@ -98,9 +98,9 @@ pub const AGENTS: &[AgentInfo] = &[
         own_prompts: true,
         rehearsals: &[
             "{}",
-            r#"{ "profile": true, "theory_of_mind": "inferred", "strategic": true, "second_order": true,
+            r#"{ "beliefs": true, "profile": true, "theory_of_mind": "inferred", "strategic": true, "second_order": true,
                 "world": { "own": ["a"], "personas": [{ "name": "a", "text": "You like a." }, { "name": "b", "text": "You like b." }] } }"#,
-            r#"{ "plan": false, "theory_of_mind": "true", "strategic": true, "reply": "text",
+            r#"{ "plan": false, "beliefs": true, "theory_of_mind": "true", "strategic": true, "reply": "text",
                 "world": { "own": ["a", "b"], "seats": [["a", "b"], ["a"], []],
                 "personas": [{ "name": "a", "text": "You like a." }, { "name": "b", "text": "You like b." }] } }"#,
             r#"{ "profile": true, "strategic": true, "second_order": true, "reply": "text",

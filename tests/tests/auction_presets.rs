@@ -97,7 +97,7 @@ fn check_modules(
     let (is_bdi, is_harbor) = (settings["agent"] == "bdi", settings["agent"] == "harbor");
     let plans = is_harbor || (is_bdi && settings["strategy"] != "none");
     let filled = [
-        ("beliefs", is_bdi),
+        ("beliefs", is_bdi || (is_harbor && on("beliefs"))),
         ("plans", plans),
         ("profiles", is_harbor && on("profile")),
         ("profile_ends", is_harbor && on("profile")),

@@ -8,7 +8,7 @@ use agon_engine::{Action, Ask, Form};
 use proptest::prelude::*;
 
 use super::*;
-use crate::bdi::beliefs::{self, Status};
+use crate::auction::beliefs::{self, Status};
 use crate::mind::Reply;
 
 /// Rows that the three tables must have together.

@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use super::*;
 use crate::auction::Item;
 use crate::library::PromptLibrary;
-use crate::mind::Thought;
+use crate::mind::{Reply, Thought};
 use crate::roster::build_for;
 
 /// Answers by purpose, and keeps what was asked.

@@ -11,6 +11,7 @@ use crate::settings::read_table;
 /// Names of the settings, for the roster.
 pub const NAMES: &[&str] = &[
     "plan",
+    "beliefs",
     "profile",
     "theory_of_mind",
     "strategic",
@@ -31,6 +32,8 @@ const MOST_OWN: usize = 2;
 pub struct Options {
     /// Whether it keeps a list of priorities (section 3.2).
     pub plan: bool,
+    /// Whether it says after each item how everybody stands (appendix E, figure 9).
+    pub beliefs: bool,
     /// Whether it profiles its rivals (section 3.4).
     pub profile: bool,
     /// Whether it predicts what its rivals want, and from what (section 4.5).
@@ -39,7 +42,7 @@ pub struct Options {
     pub strategic: bool,
     /// Whether it predicts how its rivals profile it (section 4.5).
     pub second_order: bool,
-    /// How often a plan, a profile, a choice or a prediction is asked for at most.
+    /// How often a plan, a belief, a profile, a choice or a prediction is asked for at most.
     pub tries: u32,
     /// The personas of its world.
     pub world: World,
@@ -86,6 +89,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             plan: true,
+            beliefs: false,
             profile: false,
             theory_of_mind: TheoryOfMind::None,
             strategic: false,

@@ -16,6 +16,7 @@ use crate::library::PromptLibrary;
 use crate::mind::Thought;
 use crate::roster::{build_for, check_player};
 
+mod believing;
 mod replies;
 
 type Script<'a> = &'a (dyn Fn(&Thought) -> String + Sync);

@@ -30,8 +30,9 @@ pub(super) fn values(
 ) -> Value {
     let picture = &agent.bidder.picture;
     let world = &agent.options.world;
-    // Profiles are about the sale that is over, all else about the one that is on.
-    let told = if template.starts_with("profile") {
+    // Profiles and beliefs are about the sale that is over, all else about the one that is on.
+    let of_last = ["profile", "belief"];
+    let told = if of_last.iter().any(|start| template.starts_with(start)) {
         picture.past().last()
     } else {
         picture.item()

@@ -180,6 +180,7 @@ fn own_calls(player: &PlayerSpec, table: &Table) -> Range {
             let plans = player.settings.get("plan") != Some(&Value::Bool(false));
             let predicts = word("theory_of_mind").unwrap_or("none") != "none";
             let calls = count(plans, items)
+                .saturating_add(count(is_on("beliefs"), items))
                 .saturating_add(count(is_on("profile"), per_rival))
                 .saturating_add(count(predicts, items))
                 .saturating_add(count(is_on("second_order"), per_rival));
@@ -319,6 +320,10 @@ mod tests {
             (10, 10)
         );
         assert_eq!(calls(json!({ "agent": "harbor" })), (10, 40));
+        assert_eq!(
+            calls(json!({ "agent": "harbor", "beliefs": true })),
+            (20, 80)
+        );
         assert_eq!(
             calls(json!({ "agent": "harbor", "profile": true, "plan": false })),
             (20, 80)

@@ -9,9 +9,9 @@ use agon_engine::game::player_name;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::auction::Picture;
-use crate::auction::amounts::amount_of;
-use crate::auction::priorities::same;
+use super::Picture;
+use super::amounts::amount_of;
+use super::priorities::same;
 use crate::mind::Reply;
 use crate::reading::{embedded, said};
 
@@ -72,9 +72,8 @@ impl Status {
     /// How the auction really stands, as far as the seat may know.
     pub fn truth(picture: &Picture) -> Self {
         let standings = picture.standings.iter();
-        let profit = |one: &crate::auction::Standing| (one.name.clone(), one.profit);
-        let won =
-            |one: &crate::auction::Standing| (one.name.clone(), one.won.iter().cloned().collect());
+        let profit = |one: &super::Standing| (one.name.clone(), one.profit);
+        let won = |one: &super::Standing| (one.name.clone(), one.won.iter().cloned().collect());
         Self {
             remaining_budget: Some(picture.budget),
             total_profits: standings.clone().map(profit).collect(),
