@@ -92,7 +92,11 @@ impl Bdi {
     ///
     /// Settings were checked by [`check`]; wrong ones become the defaults.
     pub fn new(seating: Seating<'_>) -> Self {
-        let options = Options::read(&seating.settings.own).unwrap_or_default();
+        let mut options = Options::read(&seating.settings.own).unwrap_or_default();
+        // The lessons of the auction before hold those of all before it.
+        if let Some(lessons) = seating.carried(tips::NOTE).and_then(tips::carried) {
+            options.tips = lessons;
+        }
         Self {
             bidder: Bidder::new(&seating, options.tries),
             options,
@@ -136,7 +140,7 @@ impl Bdi {
         let source = source(&answered);
         let tips = answered.found.unwrap_or_else(|| self.options.tips.clone());
         self.bidder
-            .note("tips", json!({ "tips": tips, "source": source }));
+            .note(tips::NOTE, json!({ "tips": tips, "source": source }));
         Ok(())
     }
 

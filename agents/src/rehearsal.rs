@@ -20,7 +20,7 @@ use crate::settings::{PERSONAS, Persona, PlayerSettings, ReplyStyle};
 mod agents;
 
 /// Where every rehearsal's chance comes from.
-const LUCK: Luck = Luck { seed: 1, repeat: 0 };
+const LUCK: Luck = Luck::new(1, 0);
 
 /// Renders all templates of a game's version.
 ///

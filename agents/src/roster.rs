@@ -1,7 +1,7 @@
 //! The only list of agents: what there is, and how one is built for a seat.
 //! The worker builds; the coordinator and `agon check` check early.
 
-use agon_engine::{PlayerSpec, Seat, SessionSpec};
+use agon_engine::{Carried, PlayerSpec, Seat, SessionSpec};
 use serde_json::{Map, Value};
 
 use crate::agent::{Agent, AgentError};
@@ -45,9 +45,16 @@ pub struct Seating<'a> {
     pub library: &'a PromptLibrary,
     /// Who answers for a person that takes too long, if anybody.
     pub stand_in: Option<StandIn>,
+    /// What it took along from the session before, in a series.
+    pub carried: Option<&'a Carried>,
 }
 
 impl Seating<'_> {
+    /// What its seat took along of a kind.
+    pub fn carried(&self, note: &str) -> Option<&Value> {
+        self.carried?.of(self.seat, note)
+    }
+
     fn dialogue(&self) -> Dialogue {
         Dialogue::new(self.settings, self.game, self.seat, self.library.clone())
     }
@@ -131,13 +138,15 @@ pub const AGENTS: &[AgentInfo] = &[
     },
 ];
 
-/// Builds the agent of a model player for one seat of a session.
+/// Builds the agent of a model player for one seat of a session; in a series it is
+/// handed what its seat took along, and nothing of any other.
 ///
 /// # Errors
 /// A setting of the player is wrong, or there are no such prompts.
 pub fn build(
     player: &PlayerSpec,
     session: &SessionSpec,
+    carried: Option<&Carried>,
     seat: Seat,
     library: &PromptLibrary,
 ) -> Result<Box<dyn Agent>, AgentError> {
@@ -153,6 +162,7 @@ pub fn build(
         seat,
         library,
         stand_in,
+        carried,
     }))
 }
 
@@ -171,6 +181,7 @@ pub(crate) fn build_for(
         seat,
         library,
         stand_in: None,
+        carried: None,
     }))
 }
 

@@ -111,9 +111,18 @@ impl Progress {
         if !experiment.paused.is_empty() {
             parts.push(format!("pausing: {}", experiment.paused));
         }
+        if experiment.waiting > 0 {
+            parts.push(format!("{} later in their series", experiment.waiting));
+        }
         let set_aside = experiment.parked.len() + experiment.dead.len();
         if set_aside > 0 {
             parts.push(format!("{set_aside} set aside"));
+        }
+        if experiment.stopped > 0 {
+            parts.push(format!(
+                "{} behind those in their series",
+                experiment.stopped
+            ));
         }
         if let Some(left) = self.time_left(experiment, gateway) {
             parts.push(format!("about {} left", humantime::format_duration(left)));
@@ -158,7 +167,7 @@ impl Progress {
         experiment: &WatchExperimentResponse,
         gateway: Option<&GetGatewayStatusResponse>,
     ) -> Option<Duration> {
-        let open = experiment.queued + experiment.running;
+        let open = experiment.queued + experiment.running + experiment.waiting;
         let (done, left) = match gateway.filter(|_| self.expected > 0) {
             Some(gateway) => {
                 let done = gateway.decided + gateway.answered_from_ledger;
@@ -213,6 +222,30 @@ mod tests {
         };
         assert!(progress.time_left(&state(0), Some(&half)).is_some());
         assert!(progress.time_left(&state(0), None).is_none());
+    }
+
+    #[test]
+    fn sessions_of_a_series_are_told_apart_and_count_as_open() {
+        let mut progress = Progress::start(true, 10, 0, 0);
+        let series = WatchExperimentResponse {
+            running: 1,
+            waiting: 4,
+            stopped: 2,
+            ..state(3)
+        };
+        let message = progress.message(&series, None);
+        assert!(message.contains("4 later in their series"), "{message}");
+        assert!(
+            message.contains("2 behind those in their series"),
+            "{message}"
+        );
+        let only_running = WatchExperimentResponse {
+            waiting: 0,
+            ..series.clone()
+        };
+        let left = |state| progress.time_left(state, None).map(|left| left.as_secs());
+        assert!(left(&series) >= left(&only_running));
+        assert!(left(&series).is_some());
     }
 
     #[test]

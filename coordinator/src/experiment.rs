@@ -25,7 +25,9 @@ mod source;
 mod tests;
 mod world;
 
-pub use document::{COMPARISONS, ExperimentDocument, GameDefinition, ReportDefinition};
+pub use document::{
+    COMPARISONS, ExperimentDocument, GameDefinition, ReportDefinition, SeriesDefinition,
+};
 pub use expand::{MOST_SESSIONS, PlannedSession, expand};
 pub use faults::{Fault, Faults};
 pub use overrides::Overrides;

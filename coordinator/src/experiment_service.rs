@@ -22,7 +22,7 @@ use tracing::info;
 
 use crate::experiment::{ExperimentDocument, expand};
 use crate::metrics;
-use crate::store::{NewExperiment, Store, StoreError};
+use crate::store::{NewExperiment, NewSession, Store, StoreError};
 use crate::wire;
 
 /// A watcher hears of changes at most this often.
@@ -200,6 +200,7 @@ impl ExperimentService for Experiments {
             paused: entry.paused,
             cancelled: entry.cancelled,
             set_aside: entry.set_aside,
+            stopped: entry.stopped,
         });
         Ok(Response::new(ListExperimentsResponse {
             experiments: experiments.collect(),
@@ -226,9 +227,11 @@ fn prepare(request: SubmitExperimentRequest) -> Result<NewExperiment, Status> {
             return Err(invalid(message.to_owned()));
         }
     };
-    let sessions = planned
-        .into_iter()
-        .map(|session| (session.spec.id().to_string(), session.spec.canonical_json()));
+    let sessions = planned.into_iter().map(|session| NewSession {
+        id: session.spec.id().to_string(),
+        spec: session.spec.canonical_json(),
+        follows: session.spec.before().map(|before| before.id().to_string()),
+    });
     let terms = document.terms();
     Ok(NewExperiment {
         terms,

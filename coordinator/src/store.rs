@@ -3,7 +3,7 @@
 //! decided in one step, so anything may be retried. Fences only grow; a lease is lost when its
 //! session is leased again, settled, cancelled or removed, not when its time is over; the first
 //! result wins. Teams take turns, then experiments of one priority; what was given back comes first,
-//! what crashed last. Knows no games, no workers' streams, no clock of its callers.
+//! what crashed last. A session that follows another is queued once that is done. Knows no games, no workers' streams, no clock of its callers.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -36,7 +36,8 @@ pub type StoreResult<T> = Result<T, StoreError>;
 #[async_trait]
 pub trait Store: Send + Sync {
     /// Stores an experiment with its sessions, in their order. Done sessions stay done, those
-    /// that wait or run stay as they are, new and cancelled ones are queued; sessions that are
+    /// that wait or run stay as they are, new and cancelled ones are queued, or wait for the one
+    /// that they follow; sessions that are
     /// not named any more leave the experiment, their records stay. A submission that was cut off
     /// never makes the experiment look finished; the next one completes it. A budget other than
     /// that of the submission before takes the place of the budget; a higher one resumes.
@@ -53,11 +54,12 @@ pub trait Store: Send + Sync {
         ttl: Duration,
     ) -> StoreResult<Vec<bool>>;
 
-    /// Takes in a result.
+    /// Takes in a result. A session that follows this one is queued in the same step.
     async fn complete(&self, lease: &LeaseKey, result: SessionResult) -> StoreResult<Completion>;
 
     /// Takes in that a session failed. False when the lease was lost. A spent budget counts as no
-    /// try and pauses the experiment, unless it was resumed after the session had been leased.
+    /// try and pauses the experiment, unless it was resumed after the session had been leased. A
+    /// session that is set aside stops those that follow it.
     async fn fail(&self, lease: &LeaseKey, failure: Failure, reason: &str) -> StoreResult<bool>;
 
     /// Puts sessions back at the front of their queues; this counts as no try. Lost leases are
@@ -81,8 +83,8 @@ pub trait Store: Send + Sync {
     /// Cancels what is queued and running. False when there is no such experiment.
     async fn cancel(&self, experiment: &str) -> StoreResult<bool>;
 
-    /// Queues parked and dead sessions again, with new tries: the named ones, or all. `None` when
-    /// there is no such experiment.
+    /// Queues parked and dead sessions again, with new tries: the named ones, or all; those that
+    /// follow them wait again. `None` when there is no such experiment.
     async fn retry(&self, experiment: &str, sessions: &[String]) -> StoreResult<Option<u64>>;
 
     /// Ends the pause of an experiment, with another budget if one is given. False when there is
@@ -120,8 +122,20 @@ pub struct NewExperiment {
     pub terms: Terms,
     /// Digest and content of the templates that it brings.
     pub bundle: Option<(String, Templates)>,
-    /// Its sessions in order: id and spec.
-    pub sessions: Vec<(String, String)>,
+    /// Its sessions in order. One that follows another stands behind it.
+    pub sessions: Vec<NewSession>,
+}
+
+/// A session as it is stored.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct NewSession {
+    /// Its id.
+    pub id: String,
+    /// Its spec.
+    pub spec: String,
+    /// The session of this experiment that must be done before: the one before it in its series.
+    /// No two follow the same.
+    pub follows: Option<String>,
 }
 
 /// On which terms an experiment's decisions are asked; no part of what its sessions are.
@@ -170,6 +184,8 @@ pub struct Granted {
     pub traceparent: String,
     /// On which terms its decisions are asked.
     pub terms: Terms,
+    /// Record of the session that it follows.
+    pub before: Option<Vec<u8>>,
 }
 
 /// A session's record and what was measured beside it, as bytes.
@@ -212,8 +228,12 @@ pub enum Failure {
 pub struct Progress {
     /// Sessions of the experiment, those still to be stored included.
     pub sessions: u64,
-    /// Waiting.
+    /// Ready to be leased.
     pub queued: u64,
+    /// Behind a session of their series that is queued or running.
+    pub waiting: u64,
+    /// Behind a session of their series that was set aside: not reached until that is retried.
+    pub stopped: u64,
     /// Leased.
     pub running: u64,
     /// Finished.
@@ -236,7 +256,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Whether nothing is left to run.
+    /// Whether nothing is left to run. Who waits, waits for one that is queued or running.
     pub fn is_over(&self) -> bool {
         self.queued == 0 && self.running == 0 && !self.submitting
     }
@@ -277,6 +297,8 @@ pub struct ExperimentEntry {
     pub done: u64,
     /// Of these, parked or dead.
     pub set_aside: u64,
+    /// Of these, behind one of their series that was set aside.
+    pub stopped: u64,
     /// Whether it was cancelled.
     pub cancelled: bool,
     /// Why nothing of it is leased at present; empty unless it pauses.

@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use agon_engine::Carried;
 use agon_proto::v1::work_sessions_response::Message as ToWorker;
 use agon_proto::v1::{
     CompleteSession, FailSession, FailureKind, GrantedLeases, Lease, LeaseRef, SetAsideSession,
@@ -36,6 +37,7 @@ pub fn lease_ref(key: LeaseKey) -> LeaseRef {
 pub fn granted(granted: Vec<Granted>, ttl: Duration) -> ToWorker {
     let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
     let leases = granted.into_iter().map(|granted| Lease {
+        carried: carried(&granted).into(),
         lease: Some(lease_ref(granted.key)),
         spec: granted.spec.into_bytes().into(),
         ttl_ms,
@@ -49,6 +51,26 @@ pub fn granted(granted: Vec<Granted>, ttl: Duration) -> ToWorker {
     });
     ToWorker::Granted(GrantedLeases {
         leases: leases.collect(),
+    })
+}
+
+/// What the players of a session take along from the one before it, as it is told; empty for
+/// nothing. Without what a session needs its worker says that it cannot be played, which sets it
+/// aside with its reason.
+fn carried(granted: &Granted) -> Vec<u8> {
+    let Some(before) = &granted.before else {
+        return Vec::new();
+    };
+    let told = Carried::from_record(before)
+        .map_err(|error| with_causes(&error))
+        .and_then(|carried| serde_json::to_vec(&carried).map_err(|error| error.to_string()));
+    told.unwrap_or_else(|error| {
+        tracing::error!(
+            session_id = granted.key.session,
+            error,
+            "the record of the session before this one in its series cannot be read"
+        );
+        Vec::new()
     })
 }
 
@@ -116,6 +138,8 @@ pub fn progress(progress: Progress) -> WatchExperimentResponse {
         workers: progress.workers,
         cancelled: progress.cancelled,
         paused: progress.paused,
+        waiting: progress.waiting,
+        stopped: progress.stopped,
     }
 }
 

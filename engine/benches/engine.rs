@@ -121,7 +121,7 @@ impl Auctions {
     fn play(&self, seed: u64) -> Vec<f64> {
         let bidder = |seat| self.game.rule("truthful", &Map::new(), seat).ok();
         let bidders: Vec<Option<Box<dyn Rule>>> = (0..self.game.seats()).map(bidder).collect();
-        let chance = Chance::seeded(Luck { seed, repeat: 0 });
+        let chance = Chance::seeded(Luck::new(seed, 0));
         let play = Play::start(Arc::clone(&self.game), chance, bidders);
         assert!(play.is_finished());
         play.payoffs()
@@ -164,7 +164,7 @@ impl Sessions {
         let spec = SessionSpec {
             experiment: "bench".to_owned(),
             setting: Settings::new(),
-            luck: Luck { seed: 0, repeat: 0 },
+            luck: Luck::new(0, 0),
             game: registration.info.name.to_owned(),
             rules_version: registration.info.rules_version,
             params,
@@ -181,7 +181,7 @@ impl Sessions {
 
     /// Plays a session and writes its record; the number of moves.
     fn play(&self, seed: u64) -> u64 {
-        let luck = Luck { seed, repeat: 0 };
+        let luck = Luck::new(seed, 0);
         let player = |seat| self.game.rule(self.strategy, &Map::new(), seat).ok();
         let players: Vec<Option<Box<dyn Rule>>> = (0..self.game.seats()).map(player).collect();
         let play = Play::start(Arc::clone(&self.game), Chance::seeded(luck), players);

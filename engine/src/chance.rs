@@ -1,7 +1,7 @@
 //! Chance, seeded and recorded. Every draw belongs to a named stream and an index
 //! (usually the round), and depends on nothing else than those and the session's
 //! [`Luck`]; how often one round draws cannot shift the next. Luck comes from the
-//! experiment's seed and the repeat, not from the setting, so settings can be
+//! experiment's seed, the repeat and the place in a series, not from the setting, so settings can be
 //! compared on the same luck. Replays hand recorded draws in; games cannot tell
 //! the difference.
 
@@ -42,6 +42,42 @@ pub struct Luck {
     pub seed: u64,
     /// Which repeat of a setting this is, from 0.
     pub repeat: u32,
+    /// Place of the session in its series, from 0; 0 also for a session that
+    /// belongs to none.
+    #[serde(default, skip_serializing_if = "is_first")]
+    pub place: u32,
+}
+
+fn is_first(place: &u32) -> bool {
+    *place == 0
+}
+
+impl Luck {
+    /// The luck of a session that belongs to no series, or is the first of one.
+    pub const fn new(seed: u64, repeat: u32) -> Self {
+        Self {
+            seed,
+            repeat,
+            place: 0,
+        }
+    }
+
+    /// The same repeat, at another place of its series.
+    #[must_use]
+    pub const fn at(self, place: u32) -> Self {
+        Self { place, ..self }
+    }
+
+    /// The bytes that all chance follows from. The place is in them only where it
+    /// is not the first: sessions of no series keep the chance they always had.
+    fn material(self) -> Vec<u8> {
+        let mut material = self.seed.to_le_bytes().to_vec();
+        material.extend(self.repeat.to_le_bytes());
+        if self.place > 0 {
+            material.extend(self.place.to_le_bytes());
+        }
+        material
+    }
 }
 
 /// One recorded draw.
@@ -67,11 +103,8 @@ pub struct Chance {
 impl Chance {
     /// Chance drawn from the session's luck.
     pub fn seeded(luck: Luck) -> Self {
-        let mut material = [0; 12];
-        material[..8].copy_from_slice(&luck.seed.to_le_bytes());
-        material[8..].copy_from_slice(&luck.repeat.to_le_bytes());
         Self {
-            key: blake3::derive_key(CONTEXT, &material),
+            key: blake3::derive_key(CONTEXT, &luck.material()),
             draws: Vec::new(),
             script: None,
             unscripted: Vec::new(),
@@ -88,7 +121,7 @@ impl Chance {
             .collect();
         Self {
             script: Some(script),
-            ..Self::seeded(Luck { seed: 0, repeat: 0 })
+            ..Self::seeded(Luck::new(0, 0))
         }
     }
 

@@ -214,7 +214,7 @@ impl std::fmt::Display for Fault {
             ..
         } = self;
         let params = serde_json::to_string(&self.params).unwrap_or_default();
-        let Luck { seed, repeat } = luck;
+        let Luck { seed, repeat, .. } = luck;
         write!(
             formatter,
             "{game} breaks {property}: {why} (seed {seed}, repeat {repeat}, {params})"
@@ -225,17 +225,11 @@ impl std::fmt::Display for Fault {
 /// The cases of a game: its defaults with several lucks, then each parameter at
 /// its edges, and mixtures.
 pub fn cases(registration: &'static Registration) -> Vec<Case> {
-    let defaults = (0..LUCKS).map(|repeat| (Settings::new(), Luck { seed: 7, repeat }));
+    let defaults = (0..LUCKS).map(|repeat| (Settings::new(), Luck::new(7, repeat)));
     let sets = parameters::parameter_sets(registration).into_iter();
-    let edges = sets.zip(0..).map(|(set, repeat)| {
-        (
-            set,
-            Luck {
-                seed: u64::MAX,
-                repeat,
-            },
-        )
-    });
+    let edges = sets
+        .zip(0..)
+        .map(|(set, repeat)| (set, Luck::new(u64::MAX, repeat)));
     defaults
         .chain(edges)
         .filter_map(|(params, luck)| Case::new(registration, &params, luck).ok())

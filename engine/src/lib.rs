@@ -5,7 +5,7 @@
 //! holds a [`SessionSpec`] and the recorded decisions gets the same record.
 //!
 //! Reading order: [`game`], [`ask`], [`event`], [`view`], [`chance`], one file of
-//! [`games`], then [`play`] and [`record`].
+//! [`games`], then [`play`], [`record`] and [`series`].
 
 pub mod ask;
 pub mod chance;
@@ -20,6 +20,7 @@ pub mod registry;
 pub mod replay;
 pub mod rule;
 pub mod rules;
+pub mod series;
 pub mod session;
 pub mod spec;
 pub mod view;
@@ -32,5 +33,6 @@ pub use measures::Measures;
 pub use play::{Move, Play, Reaction};
 pub use record::{Outcome, Record, RecordedDecision, SeatNote};
 pub use rule::Rule;
+pub use series::{Carried, CarriedNote};
 pub use spec::{PlayerKind, PlayerSpec, SessionId, SessionSpec};
 pub use view::{Sight, View};

@@ -11,14 +11,18 @@ use crate::chance::Draw;
 use crate::event::{Event, check_finite};
 use crate::measures::Measures;
 use crate::play::{Move, Play};
+use crate::series::Carried;
 use crate::spec::{SessionId, SessionSpec};
 
 /// Newest version of the record's form. Readers accept this and every older one; a record is
 /// written in the oldest that has everything in it, so that records stay the bytes they were.
-pub const RECORD_VERSION: u32 = 2;
+pub const RECORD_VERSION: u32 = 3;
 
 /// The first version; it has no `model` of decisions.
 const FIRST_VERSION: u32 = 1;
+
+/// The version with `model` of decisions; it knows no series.
+const FALLBACK_VERSION: u32 = 2;
 
 /// A finished session.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -31,6 +35,9 @@ pub struct Record {
     pub simulated: bool,
     /// What was played.
     pub spec: SessionSpec,
+    /// What its players took along from the session before it in its series.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub carried: Option<Carried>,
     /// How it ended.
     pub outcome: Outcome,
     /// Scores, their parts, and series per round.
@@ -112,7 +119,7 @@ impl Record {
         // Stable: notes of one seat and turn stay in the order they were made.
         notes.sort_by_key(|note| (note.seat, note.turn));
         Self {
-            agon_record: version_of(&decisions),
+            agon_record: version_of(&spec, &decisions),
             session: spec.id(),
             simulated: decisions.iter().any(|decision| decision.simulated),
             outcome: outcome(play),
@@ -123,7 +130,14 @@ impl Record {
             decisions,
             notes,
             spec,
+            carried: None,
         }
+    }
+
+    /// The same record of players who took something along.
+    #[must_use]
+    pub fn with_carried(self, carried: Option<Carried>) -> Self {
+        Self { carried, ..self }
     }
 
     /// The record as one line of JSON, without the line break.
@@ -151,10 +165,12 @@ impl Record {
     }
 }
 
-/// The oldest version that has everything that these decisions have.
-fn version_of(decisions: &[RecordedDecision]) -> u32 {
-    if decisions.iter().any(|decision| decision.model.is_some()) {
+/// The oldest version that has everything that this spec and these decisions have.
+fn version_of(spec: &SessionSpec, decisions: &[RecordedDecision]) -> u32 {
+    if spec.luck.place > 0 {
         RECORD_VERSION
+    } else if decisions.iter().any(|decision| decision.model.is_some()) {
+        FALLBACK_VERSION
     } else {
         FIRST_VERSION
     }
@@ -190,6 +206,9 @@ pub struct StoredRecord {
     pub simulated: bool,
     /// What was played.
     pub spec: SessionSpec,
+    /// What its players took along from the session before it in its series.
+    #[serde(default)]
+    pub carried: Option<Carried>,
     /// How it ended.
     pub outcome: Outcome,
     /// Scores, parts and series.
@@ -240,6 +259,14 @@ pub enum RecordError {
     },
 }
 
+/// Whether this program reads a version.
+pub(crate) fn check_version(found: u32) -> Result<(), RecordError> {
+    if found > RECORD_VERSION {
+        return Err(RecordError::TooNew { found });
+    }
+    Ok(())
+}
+
 impl StoredRecord {
     /// Reads one line of a record file.
     ///
@@ -251,10 +278,7 @@ impl StoredRecord {
             agon_record: u32,
         }
         let version: Version = serde_json::from_str(line).map_err(RecordError::Malformed)?;
-        if version.agon_record > RECORD_VERSION {
-            let found = version.agon_record;
-            return Err(RecordError::TooNew { found });
-        }
+        check_version(version.agon_record)?;
         serde_json::from_str(line).map_err(RecordError::Malformed)
     }
 }

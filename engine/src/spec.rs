@@ -106,6 +106,16 @@ impl SessionSpec {
         serde_json::to_string(&canonical::Spec(self)).unwrap_or_default()
     }
 
+    /// The session before this one in its series; `None` for the first of a
+    /// series and for sessions of none.
+    pub fn before(&self) -> Option<Self> {
+        let place = self.luck.place.checked_sub(1)?;
+        Some(Self {
+            luck: self.luck.at(place),
+            ..self.clone()
+        })
+    }
+
     /// Whether any seat needs the gateway.
     pub fn asks_outside(&self) -> bool {
         self.seats

@@ -8,7 +8,7 @@ use agon_engine::{Chance, Luck, Value};
 use proptest::prelude::*;
 
 fn seeded(seed: u64) -> Chance {
-    Chance::seeded(Luck { seed, repeat: 0 })
+    Chance::seeded(Luck::new(seed, 0))
 }
 
 const LADDER: Ladder = Ladder {
@@ -20,10 +20,7 @@ const LADDER: Ladder = Ladder {
 /// Known answers: another machine, compiler or library version must agree.
 #[test]
 fn draws_are_the_same_for_ever() {
-    let mut chance = Chance::seeded(Luck {
-        seed: 42,
-        repeat: 3,
-    });
+    let mut chance = Chance::seeded(Luck::new(42, 3));
     let found = (
         chance.distinct(VALUATIONS, 1, 5, LADDER),
         chance.integer(SUPPLIES, 7, 10, 20),
@@ -56,7 +53,7 @@ fn a_draw_depends_on_stream_and_index_alone() {
     assert_ne!(other.distinct(VALUATIONS, 8, 10, LADDER), late);
     assert_ne!(other.distinct(ORDERS, 9, 10, LADDER), late);
     assert_ne!(seeded(2).distinct(VALUATIONS, 9, 10, LADDER), late);
-    let repeat = Luck { seed: 1, repeat: 1 };
+    let repeat = Luck::new(1, 1);
     assert_ne!(
         Chance::seeded(repeat).distinct(VALUATIONS, 9, 10, LADDER),
         late

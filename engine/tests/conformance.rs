@@ -113,7 +113,7 @@ proptest! {
         seed in any::<u64>(),
         repeat in any::<u32>(),
     ) {
-        let case = Case::new(&GAMES[game], &Settings::new(), Luck { seed, repeat });
+        let case = Case::new(&GAMES[game], &Settings::new(), Luck::new(seed, repeat));
         let case = case.expect("defaults are good parameters");
         let held = (PROPERTIES[property].holds)(&case);
         prop_assert!(held.is_ok(), "{}: {:?}", PROPERTIES[property].name, held);

@@ -17,11 +17,7 @@ fn guessing(players: usize, foul_allowance: u32) -> Play {
     let registration = registry::find("guess_two_thirds").expect("registered");
     let game = (registration.build)(&params).expect("good parameters").game;
     let outside = (0..players).map(|_| None).collect();
-    Play::start(
-        Arc::clone(&game),
-        Chance::seeded(Luck { seed: 1, repeat: 0 }),
-        outside,
-    )
+    Play::start(Arc::clone(&game), Chance::seeded(Luck::new(1, 0)), outside)
 }
 
 fn waiting(play: &Play) -> Vec<Seat> {

@@ -31,7 +31,7 @@ fn spec(game: &str, seed: u64, kinds: impl Fn(usize) -> PlayerKind) -> SessionSp
     SessionSpec {
         experiment: "records \"quoted\" \u{1f3b2}".to_owned(),
         setting: Settings::from([("axis".to_owned(), json!({"b": 1.5, "a": [null, "x"]}))]),
-        luck: Luck { seed, repeat: 2 },
+        luck: Luck::new(seed, 2),
         game: game.to_owned(),
         rules_version: registration.info.rules_version,
         seats: (0..built.game.seats())

@@ -1311,6 +1311,13 @@ pub struct WatchExperimentResponse {
     /// Not empty while the experiment pauses: why ("the budget of ... is spent").
     #[prost(string, tag = "10")]
     pub paused: ::prost::alloc::string::String,
+    /// Sessions of a series whose turn has not come: one before them is queued or
+    /// running.
+    #[prost(uint64, tag = "11")]
+    pub waiting: u64,
+    /// Sessions of a series that are not reached: one before them was set aside.
+    #[prost(uint64, tag = "12")]
+    pub stopped: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct FetchRecordsRequest {
@@ -1376,6 +1383,9 @@ pub struct ExperimentSummary {
     /// Sessions that were parked or are dead.
     #[prost(uint64, tag = "7")]
     pub set_aside: u64,
+    /// As in WatchExperimentResponse.
+    #[prost(uint64, tag = "8")]
+    pub stopped: u64,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ListExperimentsResponse {
@@ -1530,7 +1540,7 @@ pub mod experiment_service_client {
             self.inner.server_streaming(req, path, codec).await
         }
         /// Called by the command line: finished sessions in the experiment's own
-        /// order (setting, then repeat). Read only.
+        /// order (setting, repeat, place in a series). Read only.
         pub async fn fetch_records(
             &mut self,
             request: impl tonic::IntoRequest<super::FetchRecordsRequest>,
@@ -1708,7 +1718,7 @@ pub mod experiment_service_server {
             + std::marker::Send
             + 'static;
         /// Called by the command line: finished sessions in the experiment's own
-        /// order (setting, then repeat). Read only.
+        /// order (setting, repeat, place in a series). Read only.
         async fn fetch_records(
             &self,
             request: tonic::Request<super::FetchRecordsRequest>,
@@ -2326,6 +2336,10 @@ pub struct Lease {
     /// The gateway's content cache may answer the session's decisions.
     #[prost(bool, tag = "10")]
     pub content_cache: bool,
+    /// What the players take along from the session before it in its series: one
+    /// JSON object (see engine, Carried). Empty when no session comes before it.
+    #[prost(bytes = "bytes", tag = "11")]
+    pub carried: ::prost::bytes::Bytes,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct GrantedLeases {

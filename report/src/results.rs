@@ -21,6 +21,9 @@ const FIRST: [&str; 7] = [
     "repeat",
 ];
 
+/// The column of runs with series: the session's place in its own, from 0.
+const PLACE: &str = "place";
+
 /// Columns that every run has, after those of its own.
 const LAST: [&str; 11] = [
     "fouls",
@@ -39,6 +42,8 @@ const LAST: [&str; 11] = [
 /// The columns of a run.
 #[derive(Debug, Default)]
 pub struct ResultColumns {
+    /// Whether any session is a later one of a series.
+    in_series: bool,
     axes: BTreeSet<String>,
     scores: BTreeSet<String>,
     parts: BTreeSet<String>,
@@ -56,6 +61,7 @@ impl ResultColumns {
                 .filter(|axis| *axis != "game")
                 .cloned(),
         );
+        self.in_series |= session.spec.luck.place > 0;
         self.scores.extend(session.measures.scores.keys().cloned());
         self.parts.extend(session.measures.parts.keys().cloned());
         self.seats = self.seats.max(session.outcome.payoffs.len());
@@ -67,6 +73,7 @@ impl ResultColumns {
     /// The output cannot be written.
     pub fn write_headings<W: Write>(&self, out: &mut csv::Writer<W>) -> Result<(), csv::Error> {
         let mut headings: Vec<String> = FIRST.map(str::to_owned).to_vec();
+        headings.extend(self.in_series.then(|| PLACE.to_owned()));
         headings.extend(self.axes.iter().map(|axis| format!("setting.{axis}")));
         headings.extend(self.scores.iter().map(|scheme| format!("score.{scheme}")));
         headings.extend(self.parts.iter().map(|part| format!("part.{part}")));
@@ -95,6 +102,7 @@ impl ResultColumns {
             spec.luck.seed.to_string(),
             spec.luck.repeat.to_string(),
         ];
+        cells.extend(self.in_series.then(|| spec.luck.place.to_string()));
         let axis = |axis| spec.setting.get(axis).map(in_words).unwrap_or_default();
         cells.extend(self.axes.iter().map(axis));
         let number = |number: Option<&f64>| number.map(f64::to_string).unwrap_or_default();

@@ -78,6 +78,8 @@ pub fn seat_as_json(record: &StoredRecord, seat: Seat) -> Value {
             })
         })
         .collect();
+    let carried = record.carried.iter().flat_map(|carried| &carried.notes);
+    let carried: Vec<_> = carried.filter(|note| note.seat == seat).collect();
     let notes: Vec<_> = record.notes.iter().filter(|n| n.seat == seat).collect();
     json!({
         "session": record.session,
@@ -87,6 +89,7 @@ pub fn seat_as_json(record: &StoredRecord, seat: Seat) -> Value {
         "payoff": record.outcome.payoffs.get(seat),
         "events": events,
         "moves": moves,
+        "carried": carried,
         "notes": notes,
     })
 }

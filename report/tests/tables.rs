@@ -23,7 +23,7 @@ fn line(game: &str, repeat: u32, setting: serde_json::Value) -> String {
     let spec = SessionSpec {
         experiment: "e".to_owned(),
         setting: serde_json::from_value(setting).unwrap(),
-        luck: Luck { seed: 3, repeat },
+        luck: Luck::new(3, repeat),
         game: game.to_owned(),
         rules_version: registration.info.rules_version,
         seats: vec![player; built.game.seats()],

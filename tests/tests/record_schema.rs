@@ -10,8 +10,8 @@ use agon_engine::record::StoredRecord;
 use agon_engine::registry::{self, GAMES};
 use agon_engine::spec::Settings;
 use agon_engine::{
-    Action, FoulKind, Luck, Play, PlayerKind, PlayerSpec, Reaction, Record, RecordedDecision,
-    SeatNote, SessionSpec, session,
+    Action, Carried, CarriedNote, FoulKind, Luck, Play, PlayerKind, PlayerSpec, Reaction, Record,
+    RecordedDecision, SeatNote, SessionSpec, session,
 };
 use agon_tests::tree;
 use jsonschema::Validator;
@@ -34,6 +34,8 @@ const CLOSED: &[&str] = &[
     "",
     "/spec",
     "/spec/luck",
+    "/carried",
+    "/carried/notes/0",
     "/spec/seats/0",
     "/outcome",
     "/measures",
@@ -130,10 +132,7 @@ fn rich_record() -> Value {
         json!({ "strategy": "truthful" }),
     );
     let params = built.expect("legal parameters").params;
-    let luck = Luck {
-        seed: u64::MAX,
-        repeat: 3,
-    };
+    let luck = Luck::new(u64::MAX, 3).at(2);
     let seats = vec![model(), model(), truthful];
     let mut spec = spec("sealed_bid_auction", params, luck, seats);
     spec.setting = settings(json!({ "players.subject.temperature": 0.5, "label": "warm" }));
@@ -160,7 +159,15 @@ fn rich_record() -> Value {
     };
     let decisions = vec![decide(1, 0), decide(0, 1), decide(0, 0)];
     let notes = vec![note(1, 1), note(0, 2), note(0, 1)];
-    as_read(&Record::new(spec, &play, decisions, notes))
+    let carried = Carried {
+        from: spec.before().expect("it comes after another").id(),
+        notes: vec![CarriedNote {
+            seat: 1,
+            note: "tips".to_owned(),
+            body: json!({ "tips": ["Wait."], "source": "model" }),
+        }],
+    };
+    as_read(&Record::new(spec, &play, decisions, notes).with_carried(Some(carried)))
 }
 
 /// Seat 0 fouls once before each answer, seat 1 forfeits everything.
@@ -251,7 +258,11 @@ fn a_record_with_an_impossible_value_is_refused() {
     let record = rich_record();
     let changes = [
         ("/agon_record", json!(1)),
-        ("/agon_record", json!(3)),
+        ("/agon_record", json!(2)),
+        ("/agon_record", json!(4)),
+        ("/spec/luck/place", json!(0)),
+        ("/carried/from", json!("the one before")),
+        ("/carried/notes/0/note", json!("plan")),
         ("/session", json!("somewhere")),
         ("/spec/seats/0/kind", json!("human")),
         ("/spec/seats/2/settings", json!({})),

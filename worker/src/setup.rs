@@ -5,8 +5,9 @@
 use std::sync::Arc;
 
 use agon_agents::{Agent, AgentError, PROMPTS_VERSION, PromptLibrary};
+use agon_engine::series::{self, HandoverError};
 use agon_engine::session::{OpenError, open};
-use agon_engine::{Play, PlayerKind, SessionSpec};
+use agon_engine::{Carried, Play, PlayerKind, SessionSpec};
 
 /// The library of templates that a session is played with.
 pub type Library = Arc<PromptLibrary>;
@@ -31,6 +32,9 @@ pub enum SetupError {
         #[source]
         source: OpenError,
     },
+    /// In a series it was handed something else than it needs.
+    #[error("cannot take up a series")]
+    Handover(#[source] HandoverError),
     /// The prompts have changed since the session was planned.
     #[error("planned with prompts {planned}, this worker has {ours}")]
     PromptsVersion {
@@ -44,12 +48,17 @@ pub enum SetupError {
     Agent(#[source] AgentError),
 }
 
-/// Builds the session and plays it up to its first outside ask.
+/// Builds the session, with what its players took along, and plays it up to its first outside ask.
 ///
 /// # Errors
 /// The spec cannot be played by this program.
-pub fn set_up(spec: &SessionSpec, library: &PromptLibrary) -> Result<Table, SetupError> {
+pub fn set_up(
+    spec: &SessionSpec,
+    carried: Option<&Carried>,
+    library: &PromptLibrary,
+) -> Result<Table, SetupError> {
     check_prompts(spec)?;
+    series::check(spec, carried).map_err(SetupError::Handover)?;
     let play = open(spec).map_err(|source| SetupError::Open {
         game: spec.game.clone(),
         source,
@@ -60,7 +69,7 @@ pub fn set_up(spec: &SessionSpec, library: &PromptLibrary) -> Result<Table, Setu
         .enumerate()
         .map(|(seat, player)| match player.kind {
             PlayerKind::Rule => Ok(None),
-            PlayerKind::Model => agon_agents::build(player, spec, seat, library).map(Some),
+            PlayerKind::Model => agon_agents::build(player, spec, carried, seat, library).map(Some),
         });
     let agents = agents
         .collect::<Result<_, _>>()

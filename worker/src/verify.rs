@@ -73,6 +73,7 @@ pub async fn verify(tasks: &Tasks, line: &str, library: Library) -> Result<(), V
     };
     let plan = SessionPlan {
         spec: stored.spec,
+        carried: stored.carried,
         library,
         minds: Box::new(minds),
         given_up: CancellationToken::new(),

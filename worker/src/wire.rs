@@ -4,7 +4,7 @@
 use std::error::Error as _;
 
 use agon_agents::{Message, MindError, Reply, Role, Thought};
-use agon_engine::{Luck, RecordedDecision, Seat};
+use agon_engine::{Carried, Luck, RecordedDecision, Seat};
 use agon_proto::v1;
 use agon_proto::v1::{ContentCache, Lease};
 use tonic::{Code, Status};
@@ -46,6 +46,17 @@ impl Asker {
             cached_under: lease.content_cache.then_some(luck),
         }
     }
+}
+
+/// What the players of a leased session took along, in a series.
+///
+/// # Errors
+/// It is no such thing.
+pub fn carried(lease: &Lease) -> Result<Option<Carried>, serde_json::Error> {
+    if lease.carried.is_empty() {
+        return Ok(None);
+    }
+    serde_json::from_slice(&lease.carried).map(Some)
 }
 
 /// Bits of a sampling seed: providers differ in what they take, all take
@@ -142,6 +153,10 @@ fn replicate(address: &Address<'_>, luck: Luck) -> u64 {
     hasher.update(&luck.repeat.to_le_bytes());
     hasher.update(&(address.seat as u64).to_le_bytes());
     hasher.update(&address.index.to_le_bytes());
+    // Behind all others, and only where there is one: what is cached stays what it was.
+    if luck.place > 0 {
+        hasher.update(&luck.place.to_le_bytes());
+    }
     first_number(&hasher)
 }
 

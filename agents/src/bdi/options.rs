@@ -35,7 +35,7 @@ pub struct Options {
     pub tries: u32,
     /// Whether it writes lessons down after the auction.
     pub learn: bool,
-    /// Lessons from earlier auctions.
+    /// Lessons from earlier auctions; in a series those of the first.
     pub tips: Vec<String>,
 }
 

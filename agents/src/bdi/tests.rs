@@ -14,6 +14,7 @@ use crate::auction::Item;
 use crate::library::PromptLibrary;
 use crate::mind::{Reply, Thought};
 use crate::roster::build_for;
+use crate::settings::PlayerSettings;
 
 /// Answers by purpose, and keeps what was asked.
 struct Scripted<'a> {
@@ -97,7 +98,7 @@ fn auction(
         answer,
         heard: Mutex::default(),
     };
-    let chance = Chance::seeded(Luck { seed: 1, repeat: 0 });
+    let chance = Chance::seeded(Luck::new(1, 0));
     let mut play = Play::start(built.game, chance, vec![None, None]);
     let mut notes = Vec::new();
     let mut told = 0;
@@ -531,7 +532,7 @@ fn the_desire_is_the_seats_objective_unless_it_is_set() {
 fn long_sales_are_told_from_their_end_within_the_bound() {
     let picture_bound = 900;
     let mut agent = Bdi::new(Seating {
-        settings: &crate::settings::PlayerSettings::read(&PlayerSpec {
+        settings: &PlayerSettings::read(&PlayerSpec {
             name: "ann".to_owned(),
             kind: PlayerKind::Model,
             settings: [
@@ -546,6 +547,7 @@ fn long_sales_are_told_from_their_end_within_the_bound() {
         seat: 0,
         library: &PromptLibrary::builtin(),
         stand_in: None,
+        carried: None,
     });
     agent.bidder.picture.players = 2;
     agent.bidder.picture.items = vec![Item {
@@ -573,6 +575,58 @@ fn long_sales_are_told_from_their_end_within_the_bound() {
     assert!(length <= picture_bound, "{length}");
     assert!(messages[1].content.contains("Round 900:"));
     assert!(messages[1].content.contains("earlier rounds are left out"));
+}
+
+#[test]
+fn in_a_series_a_bidder_has_its_own_lessons_in_mind_and_nobody_elses() {
+    let note = |seat, tips: Value| agon_engine::CarriedNote {
+        seat,
+        note: "tips".to_owned(),
+        body: json!({ "tips": tips, "source": "model" }),
+    };
+    let carried = agon_engine::Carried {
+        from: "0".repeat(32).into(),
+        notes: vec![
+            note(0, json!(["Watch the clock."])),
+            note(1, json!(["Never trust player_0."])),
+        ],
+    };
+    let player = |tips: Value| PlayerSpec {
+        name: "ann".to_owned(),
+        kind: PlayerKind::Model,
+        settings: [
+            ("model".to_owned(), json!("m")),
+            ("agent".to_owned(), json!("bdi")),
+            ("tips".to_owned(), tips),
+        ]
+        .into(),
+    };
+    let told = |seat: usize, carried: Option<&agon_engine::Carried>| {
+        let mut agent = Bdi::new(Seating {
+            settings: &PlayerSettings::read(&player(json!(["Given at first."]))).unwrap(),
+            game: "english_auction",
+            seat,
+            library: &PromptLibrary::builtin(),
+            stand_in: None,
+            carried,
+        });
+        agent.bidder.picture.players = 2;
+        let messages = agent
+            .question("plan", "plan", String::new)
+            .unwrap()
+            .messages;
+        let texts: Vec<&str> = messages.iter().map(|said| &*said.content).collect();
+        texts.join("\n")
+    };
+    let first = told(0, None);
+    assert!(first.contains("Given at first.") && !first.contains("Watch the clock."));
+    let ann = told(0, Some(&carried));
+    assert!(ann.contains("Watch the clock."), "{ann}");
+    assert!(!ann.contains("Given at first.") && !ann.contains("Never trust"));
+    let ben = told(1, Some(&carried));
+    assert!(ben.contains("Never trust player_0.") && !ben.contains("Watch the clock."));
+    // Who left nothing begins as it was set.
+    assert!(told(2, Some(&carried)).contains("Given at first."));
 }
 
 #[test]

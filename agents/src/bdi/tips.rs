@@ -6,6 +6,10 @@ use serde_json::Value;
 use crate::mind::Reply;
 use crate::reading::{embedded, said};
 
+/// The kind of the note that holds them; a series carries it from one auction to
+/// the next ([`agon_engine::series::CARRIED_NOTES`]).
+pub const NOTE: &str = "tips";
+
 /// Most lessons that are kept; they stand in every call of the next auction.
 const MOST: usize = 10;
 
@@ -14,6 +18,12 @@ const LONGEST: usize = 500;
 
 /// The form that is asked for.
 pub const SCHEMA: &str = r#"{"type":"object","properties":{"tips":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":10}},"required":["tips"],"additionalProperties":false}"#;
+
+/// The lessons in a note of the auction before.
+pub fn carried(body: &Value) -> Option<Vec<String>> {
+    let rows = body.get("tips")?.as_array()?.iter();
+    rows.map(|row| row.as_str().map(str::to_owned)).collect()
+}
 
 /// The lessons in a reply.
 ///
@@ -85,6 +95,11 @@ mod tests {
         );
         assert_eq!(tips("- one\n* two"), ["one", "two"]);
         assert_eq!(tips("```json\n[\"a\"]\n```"), ["a"]);
+    }
+
+    #[test]
+    fn a_series_carries_the_note() {
+        assert!(agon_engine::series::CARRIED_NOTES.contains(&NOTE));
     }
 
     #[test]

@@ -136,7 +136,7 @@ fn auction(settings: &Value, params: &Value, others: &[Other<'_>], answer: Scrip
         answer,
         heard: Mutex::default(),
     };
-    let chance = Chance::seeded(Luck { seed: 1, repeat: 0 });
+    let chance = Chance::seeded(Luck::new(1, 0));
     let seats = (0..=others.len()).map(|_| None).collect();
     let mut play = Play::start(built.game, chance, seats);
     let (mut notes, mut told, mut picture) = (Vec::new(), 0, Picture::new(0));

@@ -52,7 +52,7 @@ fn spec(game: &str, strategies: &[&str]) -> SessionSpec {
     SessionSpec {
         experiment: "test".to_owned(),
         setting: Default::default(),
-        luck: Luck { seed: 9, repeat: 2 },
+        luck: Luck::new(9, 2),
         game: game.to_owned(),
         rules_version: registration.info.rules_version,
         params: (registration.build)(&params).unwrap().params,
@@ -67,7 +67,7 @@ fn spec(game: &str, strategies: &[&str]) -> SessionSpec {
 /// Plays to the end with a person at a seat.
 fn play_out(spec: &SessionSpec, seat: Seat, mind: &Obedient) -> Play {
     let library = PromptLibrary::builtin();
-    let mut person = roster::build(&spec.seats[seat], spec, seat, &library).unwrap();
+    let mut person = roster::build(&spec.seats[seat], spec, None, seat, &library).unwrap();
     let mut play = open(spec).unwrap();
     let mut seen = 0;
     while !play.is_finished() {
@@ -141,7 +141,7 @@ fn a_refused_answer_does_not_put_the_ask_to_the_stand_in_again() {
     let events: Vec<SeenEvent> = sights.collect();
     let mind = Obedient::default();
     let library = PromptLibrary::builtin();
-    let mut person = roster::build(&spec.seats[1], &spec, 1, &library).unwrap();
+    let mut person = roster::build(&spec.seats[1], &spec, None, 1, &library).unwrap();
     person
         .observe(&events, &mind)
         .now_or_never()
@@ -167,7 +167,7 @@ fn a_wrong_stand_in_is_refused_with_what_there_is() {
         let mut spec = spec("pirate", &["random", "random", "random"]);
         let person = json!({ "model": "human/ann", "agent": "person", "stand_in": stand_in });
         spec.seats[0] = player(PlayerKind::Model, person);
-        let built = roster::build(&spec.seats[0], &spec, 0, &library);
+        let built = roster::build(&spec.seats[0], &spec, None, 0, &library);
         let error: AgentError = built.map(|_| ()).unwrap_err();
         error.to_string()
     };

@@ -37,7 +37,7 @@ pub fn play(name: &str, params: &Settings, seed: u64, forfeit: usize) -> Game {
     let registration = registry::find(name).unwrap();
     let built = (registration.build)(params).unwrap();
     let seats = built.game.seats();
-    let chance = Chance::seeded(Luck { seed, repeat: 0 });
+    let chance = Chance::seeded(Luck::new(seed, 0));
     let mut luck = chance.for_rule(0);
     let mut play = Play::start(built.game, chance, (0..seats).map(|_| None).collect());
     let mut steps = Vec::new();
@@ -114,7 +114,7 @@ impl Game {
         let session = SessionSpec {
             experiment: "test".to_owned(),
             setting: Settings::new(),
-            luck: Luck { seed: 1, repeat: 0 },
+            luck: Luck::new(1, 0),
             game: self.name.to_owned(),
             rules_version: 1,
             params: self.params.clone(),
@@ -122,7 +122,7 @@ impl Game {
             prompts_version: None,
             prompt_bundle: None,
         };
-        build(player, &session, seat, library).unwrap()
+        build(player, &session, None, seat, library).unwrap()
     }
 
     /// Everything a seat's model was sent, when the seat looks at `events` and

@@ -12,7 +12,7 @@ use agon_service_kit::server::channel;
 use agon_worker::{Transport, transport};
 
 use crate::failure::Failure;
-use crate::output::{self, Columns};
+use crate::output::{self, Columns, counted};
 use crate::results::{experiment_client, refused};
 use crate::role::{LogArguments, runtime};
 
@@ -133,19 +133,24 @@ fn state(experiment: &ExperimentSummary) -> String {
         sessions,
         done,
         set_aside,
+        stopped,
         ..
     } = *experiment;
-    let ended = done + set_aside;
+    let ended = done + set_aside + stopped;
+    let aside = match stopped {
+        0 => format!("{set_aside} set aside"),
+        _ => format!("{set_aside} set aside, {stopped} behind those in their series"),
+    };
     if experiment.cancelled && done < sessions {
         "cancelled".to_owned()
     } else if !experiment.paused.is_empty() && ended < sessions {
         format!("paused: {}", experiment.paused)
     } else if ended < sessions && set_aside > 0 {
-        format!("running, {set_aside} set aside")
+        format!("running, {aside}")
     } else if ended < sessions {
         "running".to_owned()
     } else if set_aside > 0 {
-        format!("{set_aside} set aside")
+        aside
     } else {
         "done".to_owned()
     }
@@ -177,6 +182,10 @@ async fn show(
         state.workers,
         if state.cancelled { ", cancelled" } else { "" }
     ));
+    if state.waiting > 0 {
+        let waiting = counted(state.waiting, "session");
+        output::print(&format!("{waiting} later in their series"));
+    }
     if !state.paused.is_empty() {
         output::print(&format!("paused: {}", state.paused));
     }
@@ -188,6 +197,13 @@ async fn show(
                 session.reason
             ));
         }
+    }
+    if state.stopped > 0 {
+        let stopped = counted(state.stopped, "session");
+        output::print(&format!(
+            "not reached: {stopped} behind those in their series; `agon experiments retry \
+             {experiment}` goes on with them"
+        ));
     }
     for session in &state.determinism_faults {
         output::print(&format!("determinism fault {session}"));

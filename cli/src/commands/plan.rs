@@ -41,6 +41,13 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         counted(settings, "setting"),
         counted(sessions, "session")
     ));
+    if plan.series_length > 1 {
+        let (length, series) = (plan.series_length, sessions / plan.series_length);
+        output::print(&format!(
+            "{series} series of {length} sessions: series run side by side, the sessions of one \
+             after each other"
+        ));
+    }
     if plan.models.is_empty() {
         output::print("No model plays: nothing to pay.");
         return Ok(());

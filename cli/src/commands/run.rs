@@ -377,6 +377,10 @@ fn tell_set_aside(state: &WatchExperimentResponse) -> usize {
             several => eprintln!("set aside: {several} sessions, {first} the first: {reason}"),
         }
     }
+    if state.stopped > 0 {
+        let stopped = output::counted(state.stopped, "session");
+        eprintln!("not reached: {stopped} behind those in their series");
+    }
     reasons.values().map(Vec::len).sum()
 }
 

@@ -216,7 +216,18 @@ fn list_sessions(arguments: &Show, sessions: &Sessions) -> Result<(), Failure> {
         return Ok(());
     }
     let digits = sessions.digits();
-    let mut columns = Columns::new(["session", "game", "setting", "repeat", "players", "payoffs"]);
+    let in_series = sessions
+        .of_experiment
+        .iter()
+        .any(|session| session.spec.luck.place > 0);
+    let mut columns = Columns::new([
+        "session",
+        "game",
+        "setting",
+        if in_series { "repeat, place" } else { "repeat" },
+        "players",
+        "payoffs",
+    ]);
     for session in &sessions.of_experiment {
         let payoffs = session.payoffs_by_player().into_iter();
         let payoffs: Vec<String> = payoffs
@@ -226,7 +237,11 @@ fn list_sessions(arguments: &Show, sessions: &Sessions) -> Result<(), Failure> {
             session.session[..digits.min(session.session.len())].to_owned(),
             session.spec.game.clone(),
             session.setting(),
-            session.spec.luck.repeat.to_string(),
+            if in_series {
+                format!("{}, {}", session.spec.luck.repeat, session.spec.luck.place)
+            } else {
+                session.spec.luck.repeat.to_string()
+            },
             session.players(),
             payoffs.join(", "),
         ]);
@@ -244,6 +259,7 @@ fn as_json(session: &Session) -> serde_json::Value {
         "game": session.spec.game,
         "setting": session.spec.setting,
         "repeat": session.spec.luck.repeat,
+        "place": session.spec.luck.place,
         "players": session.players(),
         "payoffs": session.outcome.payoffs,
         "scores": session.measures.scores,

@@ -2,12 +2,13 @@
 //! model and changes no record; the comparison is `agon_worker::verify`. Started by
 //! `commands.rs`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agon_agents::PromptLibrary;
 use agon_coordinator::experiment::{ExperimentDocument, expand};
+use agon_engine::Carried;
 use agon_engine::record::StoredRecord;
 use agon_service_kit::tasks::{Tasks, with_causes};
 use agon_worker::verify::{VerifyError, verify};
@@ -63,6 +64,7 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
             }
         }
         guard.shutdown().await;
+        roll.check_series();
         let all = verified + different + unreadable;
         output::print(&format!(
             "{verified} of {all} records verified{}",
@@ -92,6 +94,10 @@ struct Roll {
     /// Ids that have not been seen; `None` without a document.
     expected: Option<BTreeSet<String>>,
     seen: BTreeSet<String>,
+    /// What the players of each session here take along into the next.
+    left: BTreeMap<String, Carried>,
+    /// What those of later sessions of a series were handed.
+    handed: Vec<(String, Carried)>,
     faults: Vec<String>,
 }
 
@@ -114,6 +120,8 @@ impl Roll {
         Ok(Self {
             expected,
             seen: BTreeSet::new(),
+            left: BTreeMap::new(),
+            handed: Vec::new(),
             faults: Vec::new(),
         })
     }
@@ -125,6 +133,13 @@ impl Roll {
             return;
         };
         let session = stored.session.to_string();
+        self.handed
+            .extend(stored.carried.map(|carried| (session.clone(), carried)));
+        if let Ok(left) = Carried::from_record(line.as_bytes())
+            && !left.notes.is_empty()
+        {
+            self.left.insert(session.clone(), left);
+        }
         if !self.seen.insert(session.clone()) {
             self.faults
                 .push(format!("session {session} stands here twice"));
@@ -133,6 +148,24 @@ impl Roll {
         {
             self.faults
                 .push(format!("session {session} is none of this experiment"));
+        }
+    }
+
+    /// Where players of a series were handed something else than the session before left; only
+    /// sessions whose record is here are compared.
+    fn check_series(&mut self) {
+        for (session, handed) in std::mem::take(&mut self.handed) {
+            let before = handed.from.to_string();
+            let nothing = Carried {
+                from: handed.from.clone(),
+                notes: Vec::new(),
+            };
+            let left = self.left.get(&before).unwrap_or(&nothing);
+            if self.seen.contains(&before) && *left != handed {
+                self.faults.push(format!(
+                    "session {session} was handed something else than session {before} left"
+                ));
+            }
         }
     }
 

@@ -120,7 +120,10 @@ fn choose(
 ) -> Result<(PlannedSession, usize), Failure> {
     let sessions = expand(document).map_err(Failure::input)?;
     let games: BTreeSet<String> = sessions.iter().map(|s| s.spec.game.clone()).collect();
-    let first = |session: &PlannedSession| session.spec.luck.repeat == 0;
+    let first = |session: &PlannedSession| {
+        // Of a series the first: a person sits down once.
+        session.spec.luck.repeat == 0 && session.spec.luck.place == 0
+    };
     let wanted = |session: &PlannedSession| chair.game.is_none_or(|game| session.spec.game == game);
     let mut fitting: Vec<PlannedSession> = sessions
         .into_iter()
@@ -205,6 +208,7 @@ fn document(of: &ExperimentDocument, spec: &SessionSpec) -> Result<ExperimentDoc
         name: format!("play-{name}-{digits}"),
         seed: spec.luck.seed,
         repeats: 1,
+        series: None,
         players,
         model: Settings::new(),
         games: vec![game],

@@ -139,7 +139,7 @@ impl Checking<'_> {
         let spec = SessionSpec {
             experiment: document.name.clone(),
             setting: self.setting(),
-            luck: Luck { seed, repeat: 0 },
+            luck: Luck::new(seed, 0),
             game: registration.info.name.to_owned(),
             rules_version: registration.info.rules_version,
             params: built.params,

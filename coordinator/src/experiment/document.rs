@@ -50,6 +50,9 @@ pub struct ExperimentDocument {
     /// How often every setting is played, each time with other luck.
     #[serde(default = "one")]
     pub repeats: u32,
+    /// How sessions follow each other; each stands for itself when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub series: Option<SeriesDefinition>,
     /// Who pays.
     #[serde(default = "default_team")]
     pub team: String,
@@ -119,6 +122,14 @@ pub struct GameDefinition {
     pub rows: Vec<Settings>,
 }
 
+/// Sessions that are played one after the other, their players taking along what they concluded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeriesDefinition {
+    /// Sessions of each series; every repeat of every setting is one.
+    pub length: u32,
+}
+
 /// How results are shown.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -158,6 +169,11 @@ impl ExperimentDocument {
             budget: self.budget_nanodollars(),
             content_cache: self.content_cache,
         }
+    }
+
+    /// How many sessions each repeat of a setting has: those of its series, else one.
+    pub fn series_length(&self) -> u32 {
+        self.series.map_or(1, |series| series.length)
     }
 
     /// The budget, if there is one.

@@ -1,6 +1,8 @@
-//! From a document to its sessions: every cell of every game's grid, times the repeats.
+//! From a document to its sessions: every cell of every game's grid, times the repeats, times the
+//! length of a series.
 //!
-//! The order of sessions is that of games, axes and repeats; their ids depend on none of it.
+//! The order of sessions is that of games, axes, repeats and places in a series; their ids depend
+//! on none of it.
 
 use std::collections::BTreeMap;
 
@@ -29,18 +31,22 @@ pub struct PlannedSession {
     pub label: String,
 }
 
-/// All sessions in the experiment's own order: setting, then repeat.
+/// All sessions in the experiment's own order: setting, repeat, place in a series.
 ///
 /// # Errors
 /// Everything that is wrong with the cells of the grid.
 pub fn expand(document: &ExperimentDocument) -> Result<Vec<PlannedSession>, Faults> {
     let cells = cells(document)?;
-    let mut sessions = Vec::with_capacity(cells.len() * document.repeats as usize);
+    let length = document.series_length();
+    let mut sessions = Vec::with_capacity(cells.len() * (document.repeats * length) as usize);
     for (setting_index, Cell { spec, .. }) in cells.into_iter().enumerate() {
         let label = label(&spec);
-        for repeat in 0..document.repeats {
+        let places =
+            (0..document.repeats).flat_map(|repeat| (0..length).map(move |place| (repeat, place)));
+        for (repeat, place) in places {
             let mut spec = spec.clone();
             spec.luck.repeat = repeat;
+            spec.luck.place = place;
             sessions.push(PlannedSession {
                 spec,
                 setting_index,
@@ -67,12 +73,13 @@ pub(super) fn cells(document: &ExperimentDocument) -> Result<Vec<Cell>, Faults> 
             continue;
         }
         let count = grid::cell_count(&axes);
-        let more = count.and_then(|count| count.checked_mul(u64::from(document.repeats)));
+        let each = u64::from(document.repeats) * u64::from(document.series_length());
+        let more = count.and_then(|count| count.checked_mul(each));
         sessions = more
             .and_then(|more| more.checked_add(sessions))
             .unwrap_or(u64::MAX);
         if sessions > MOST_SESSIONS {
-            faults.value(&own, too_many(sessions, document.repeats));
+            faults.value(&own, too_many(sessions, document));
             return Err(faults);
         }
         for number in 0..count.unwrap_or_default() {
@@ -134,14 +141,19 @@ fn check_idle_players(document: &ExperimentDocument, faults: &mut Faults) {
     }
 }
 
-fn too_many(sessions: u64, repeats: u32) -> String {
+fn too_many(sessions: u64, document: &ExperimentDocument) -> String {
+    let repeats = document.repeats;
+    let series = match document.series_length() {
+        1 => String::new(),
+        length => format!(" of series of {length}"),
+    };
     let count = if sessions == u64::MAX {
         "far more".to_owned()
     } else {
         format!("{sessions}")
     };
     format!(
-        "the grid has {count} sessions up to here with {repeats} repeats; {MOST_SESSIONS} are the most"
+        "the grid has {count} sessions up to here with {repeats} repeats{series}; {MOST_SESSIONS} are the most"
     )
 }
 

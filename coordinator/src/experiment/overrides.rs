@@ -17,7 +17,7 @@ use super::players::SUBJECT;
 use super::source::{self, Source};
 
 /// What `--set` may change, apart from `games[..]`.
-const ROOTS: [&str; 14] = [
+const ROOTS: [&str; 15] = [
     "params",
     "players",
     "model",
@@ -25,6 +25,7 @@ const ROOTS: [&str; 14] = [
     "world",
     "seed",
     "repeats",
+    "series",
     "name",
     "team",
     "priority",

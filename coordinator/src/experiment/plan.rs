@@ -43,6 +43,8 @@ pub struct Plan {
     pub settings: u64,
     /// Sessions.
     pub sessions: u64,
+    /// How many sessions follow each other in each series; 1 without series.
+    pub series_length: u64,
     /// What each model is asked, by its name.
     pub models: BTreeMap<String, ModelPlan>,
 }
@@ -79,10 +81,12 @@ pub fn plan(
     longest_reply: &dyn Fn(&str) -> u64,
 ) -> Result<Plan, Faults> {
     let cells = expand::cells(document)?;
-    let repeats = u64::from(document.repeats);
+    let series_length = u64::from(document.series_length());
+    let repeats = u64::from(document.repeats) * series_length;
     let mut plan = Plan {
         settings: cells.len() as u64,
         sessions: (cells.len() as u64).saturating_mul(repeats),
+        series_length,
         models: BTreeMap::new(),
     };
     for cell in &cells {

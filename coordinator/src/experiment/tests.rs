@@ -85,7 +85,7 @@ fn grid_rows_and_repeats_multiply() {
         json!(100),
         "defaults are written out"
     );
-    assert_eq!(first.spec.luck, agon_engine::Luck { seed: 7, repeat: 0 });
+    assert_eq!(first.spec.luck, agon_engine::Luck::new(7, 0));
     assert_eq!(sessions[1].spec.luck.repeat, 1);
     assert_eq!(sessions[1].setting_index, 0);
     let last = &sessions.last().unwrap().spec;
@@ -115,6 +115,86 @@ fn session_ids_do_not_depend_on_order_or_size_of_the_grid() {
     assert_eq!(all, ids(&with("one free rider\"", "another text\"")));
     assert!(all.is_disjoint(&ids(&with("seed = 7", "seed = 8"))));
     assert!(all.is_disjoint(&ids(&with("gamma-settings", "gamma-other"))));
+}
+
+#[test]
+fn each_repeat_is_a_series_whose_sessions_follow_each_other() {
+    let alone = expand(&good()).unwrap();
+    let text = with(
+        "[players.subject]",
+        "[series]\nlength = 3\n\n[players.subject]",
+    );
+    let document = check(&text).unwrap();
+    assert_eq!(document.series_length(), 3);
+    let sessions = expand(&document).unwrap();
+    assert_eq!(sessions.len(), alone.len() * 3);
+    let id = |at: usize| sessions[at].spec.id();
+    let mut firsts = Vec::new();
+    for (at, session) in sessions.iter().enumerate() {
+        let spec = &session.spec;
+        assert_eq!(spec.luck.place as usize, at % 3);
+        let before = spec.before().map(|before| before.id());
+        assert_eq!(before, (at % 3 > 0).then(|| id(at - 1)));
+        if at % 3 == 0 {
+            firsts.push(spec.id());
+        }
+    }
+    // A file that gets a series keeps the sessions that it has; a longer series keeps a shorter.
+    assert!(
+        firsts.iter().eq(alone
+            .iter()
+            .map(|one| one.spec.id())
+            .collect::<Vec<_>>()
+            .iter())
+    );
+    let ids = |text: &str| -> std::collections::BTreeSet<String> {
+        let sessions = expand(&check(text).unwrap()).unwrap().into_iter();
+        sessions
+            .map(|session| session.spec.id().to_string())
+            .collect()
+    };
+    assert!(ids(&text).is_subset(&ids(&text.replace("length = 3", "length = 4"))));
+    let planned = plan(&document, &|_| 100).unwrap();
+    assert_eq!((planned.sessions, planned.series_length), (48, 3));
+    let once = plan(&good(), &|_| 100).unwrap();
+    for (model, needs) in &planned.models {
+        let expected = once.models[model].decisions.expected * 3;
+        assert_eq!(needs.decisions.expected, expected, "{model}");
+    }
+}
+
+#[test]
+fn wrong_series_are_named_where_they_stand() {
+    for (series, expected) in [
+        (
+            "[series]",
+            "needs a length, how many sessions follow each other",
+        ),
+        (
+            "[series]\nlength = 0",
+            "must be a whole number from 1 to 1000, not 0",
+        ),
+        ("[series]\nlength = 2000", "from 1 to 1000, not 2000"),
+        ("[series]\nlength = \"ten\"", "not text"),
+        ("[series]\nlength = 2\nlessons = true", "unknown key"),
+    ] {
+        let text = with(
+            "[players.subject]",
+            &format!("{series}\n\n[players.subject]"),
+        );
+        let (_, _, told) = error(&text);
+        assert!(told.contains("series") && told.contains(expected), "{told}");
+    }
+    let text = with(
+        "[players.subject]",
+        "[series]\nlength = 1000\n\n[players.subject]",
+    );
+    let many = text.replace("repeats = 2", "repeats = 100");
+    let told = check(&many).unwrap_err().to_string();
+    assert!(
+        told.contains("with 100 repeats of series of 1000; 200000 are the most"),
+        "{told}"
+    );
 }
 
 #[test]

@@ -189,13 +189,15 @@ impl Store for EmbeddedStore {
 
     async fn lease(&self, worker: &str, most: usize, ttl: Duration) -> StoreResult<Vec<Granted>> {
         let worker = worker.to_owned();
-        self.change(|reply| Change::Lease {
+        let leased = self.change(|reply| Change::Lease {
             worker,
             most,
             ttl,
             reply,
-        })
-        .await
+        });
+        let mut granted = leased.await?;
+        granted.iter_mut().for_each(Granted::unpack_before);
+        Ok(granted)
     }
 
     async fn renew(

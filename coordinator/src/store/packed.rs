@@ -7,7 +7,7 @@ use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 
-use super::{StoreError, StoreResult};
+use super::{Granted, StoreError, StoreResult};
 
 /// A result, ready to be stored.
 pub struct Packed {
@@ -36,6 +36,23 @@ pub fn unpack(packed: &[u8], what: &str) -> StoreResult<Vec<u8>> {
         what: what.to_owned(),
     })?;
     Ok(bytes)
+}
+
+impl Granted {
+    /// Takes the record of the session before it apart, which was stored packed. What cannot be
+    /// read is left out: the session is set aside then, and nobody waits for it.
+    pub(super) fn unpack_before(&mut self) {
+        let Some(packed) = self.before.take() else {
+            return;
+        };
+        match unpack(&packed, "the session before") {
+            Ok(record) => self.before = Some(record),
+            Err(error) => {
+                let session_id = &self.key.session;
+                tracing::error!(%session_id, %error, "cannot hand on what players take along");
+            }
+        }
+    }
 }
 
 fn deflate(bytes: &[u8]) -> Vec<u8> {

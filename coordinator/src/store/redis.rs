@@ -223,6 +223,8 @@ impl Store for RedisStore {
             cancelled,
             submitting,
             workers,
+            waiting,
+            stopped,
         ] = numbers[..]
         else {
             return Err(StoreError::Corrupt {
@@ -238,6 +240,8 @@ impl Store for RedisStore {
             running: count(running),
             done: count(done),
             workers: count(workers),
+            waiting: count(waiting),
+            stopped: count(stopped),
             cancelled: cancelled == 1,
             paused,
             submitting: submitting >= 0,
@@ -380,7 +384,7 @@ impl Store for RedisStore {
             let corrupt = |_| StoreError::Corrupt {
                 what: format!("experiment {id}"),
             };
-            let (team, paused, submitting, done, parked, dead, cancelled) =
+            let (team, paused, submitting, done, parked, dead, cancelled, stopped) =
                 ListRow::from_redis_value(pair[0].clone()).map_err(corrupt)?;
             let placed = u64::from_redis_value(pair[1].clone()).map_err(corrupt)?;
             entries.push(ExperimentEntry {
@@ -389,6 +393,7 @@ impl Store for RedisStore {
                 sessions: submitting.unwrap_or(placed),
                 done: done.unwrap_or(0),
                 set_aside: parked.unwrap_or(0) + dead.unwrap_or(0),
+                stopped: stopped.unwrap_or(0),
                 cancelled: cancelled == Some(1),
                 paused: paused.unwrap_or_default(),
             });

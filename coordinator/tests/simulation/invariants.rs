@@ -19,6 +19,7 @@ type Rows = BTreeMap<String, Row>;
 /// Checks all of them.
 pub fn check(seen: &Seen, rows: &Rows, told: &[Told]) -> Result<(), String> {
     invariant_live_leases_have_fences_of_their_own(seen, rows)?;
+    invariant_a_session_begins_when_the_one_before_it_is_done(rows)?;
     for told in told {
         invariant_every_session_is_in_exactly_one_state(seen, rows, told)?;
         invariant_pauses_begin_and_end_as_told(seen, told)?;
@@ -68,8 +69,15 @@ fn invariant_every_session_is_in_exactly_one_state(
         .iter()
         .map(|one| one.session.as_str())
         .collect();
-    let counted = [progress.queued, progress.running, progress.done];
-    let stored = ["queued", "leased", "done"].map(|state| with(state).len() as u64);
+    let counted = [
+        progress.queued,
+        progress.running,
+        progress.done,
+        progress.waiting,
+        progress.stopped,
+    ];
+    let stored = ["queued", "leased", "done", "waiting", "stopped"];
+    let stored = stored.map(|state| with(state).len() as u64);
     ensure(
         counted == stored && parked == with("parked") && dead == with("dead"),
         || format!("{experiment}: {progress:?} is told, {stored:?} are stored"),
@@ -98,6 +106,34 @@ fn invariant_live_leases_have_fences_of_their_own(seen: &Seen, rows: &Rows) -> R
         let other = held.insert(fence, session);
         ensure(other.is_none(), || {
             format!("{session} and {other:?} are leased under fence {fence}")
+        })?;
+    }
+    Ok(())
+}
+
+/// A session of a series is queued as soon as the one before it is done and not earlier; behind one
+/// that was set aside it is stopped, and behind one that is still to come it waits.
+fn invariant_a_session_begins_when_the_one_before_it_is_done(rows: &Rows) -> Result<(), String> {
+    for (session, row) in rows {
+        let Some(before) = &row.follows else {
+            let begins = row.state != "waiting" && row.state != "stopped";
+            ensure(begins, || {
+                format!("{session} is {} behind nobody", row.state)
+            })?;
+            continue;
+        };
+        let before_is = rows.get(before).map_or("gone", |row| row.state.as_str());
+        let fits = match row.state.as_str() {
+            "waiting" => ["queued", "leased", "waiting"].contains(&before_is),
+            "stopped" => ["parked", "dead", "stopped"].contains(&before_is),
+            "cancelled" => true,
+            _ => before_is == "done",
+        };
+        ensure(fits, || {
+            format!(
+                "{session} is {} behind {before}, which is {before_is}",
+                row.state
+            )
         })?;
     }
     Ok(())
@@ -157,8 +193,8 @@ fn invariant_done_sessions_keep_their_first_record(
     })
 }
 
-/// Once faults have stopped and everything that could be played was played: every session is done
-/// or set aside with a reason.
+/// Once faults have stopped and everything that could be played was played: every session is done,
+/// set aside with a reason, or behind one of its series that was.
 pub fn invariant_nothing_is_lost(seen: &Seen, told: &[Told]) -> Result<(), String> {
     for Told {
         experiment,
@@ -168,7 +204,7 @@ pub fn invariant_nothing_is_lost(seen: &Seen, told: &[Told]) -> Result<(), Strin
     {
         let aside = progress.parked.iter().chain(&progress.dead);
         let reasons = aside.clone().all(|one| !one.reason.is_empty());
-        let ended = progress.done as usize + aside.count();
+        let ended = progress.done as usize + progress.stopped as usize + aside.count();
         ensure(
             progress.is_over() && ended == seen.placed[experiment].len() && reasons,
             || format!("{experiment} does not end: {progress:?}"),

@@ -53,6 +53,7 @@ pub struct Row {
     pub fence: u64,
     pub worker: Option<String>,
     pub crashes: u64,
+    pub follows: Option<String>,
 }
 
 impl Row {
@@ -79,7 +80,8 @@ impl Table {
 
     /// All rows, by session.
     pub fn rows(&self) -> BTreeMap<String, Row> {
-        let sql = "SELECT id, experiment, position IS NOT NULL, state, fence, worker, crashes
+        let sql = "SELECT id, experiment, position IS NOT NULL, state, fence, worker, crashes,
+                       follows
                    FROM sessions";
         let mut query = self.0.prepare_cached(sql).expect("the store's table");
         let rows = query.query_map([], |row| {
@@ -90,6 +92,7 @@ impl Table {
                 fence: u64::try_from(row.get::<_, i64>(4)?).unwrap_or(0),
                 worker: row.get(5)?,
                 crashes: u64::try_from(row.get::<_, i64>(6)?).unwrap_or(0),
+                follows: row.get(7)?,
             };
             Ok((row.get(0)?, found))
         });

@@ -7,7 +7,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agon_coordinator::store::{
-    Completion, EmbeddedStore, Failure, LeaseKey, NewExperiment, SessionResult, Store as _,
+    Completion, EmbeddedStore, Failure, LeaseKey, NewExperiment, NewSession, SessionResult,
+    Store as _,
 };
 use tempfile::TempDir;
 
@@ -19,7 +20,16 @@ use crate::workers::{Message, Said, Worker};
 const TTL: Duration = Duration::from_secs(10);
 
 /// Experiments with their teams and numbers of sessions.
-const EXPERIMENTS: [(&str, &str, usize); 3] = [("a", "red", 5), ("b", "red", 3), ("c", "blue", 6)];
+const EXPERIMENTS: [(&str, &str, usize); 4] = [
+    ("a", "red", 5),
+    ("b", "red", 3),
+    ("c", "blue", 6),
+    (SERIES, "blue", 7),
+];
+
+/// The experiment whose sessions form series, of this length.
+const SERIES: &str = "s";
+const LENGTH: usize = 4;
 
 const WORKERS: usize = 3;
 const PLACES: usize = 3;
@@ -192,6 +202,13 @@ impl World {
                 return Err(format!(
                     "{session} was leased while {}",
                     before[session].state
+                ));
+            }
+            let follows = before[session].follows.as_ref();
+            if granted.before.as_ref() != follows.map(|follows| &self.seen.records[follows]) {
+                return Err(format!(
+                    "{session} was handed {:?}, it follows {follows:?}",
+                    granted.before
                 ));
             }
             if self.seen.paused.contains(&granted.experiment) {
@@ -456,8 +473,15 @@ impl World {
     /// Submits an experiment with the first so many of its sessions.
     async fn submit(&mut self, number: usize, keep: usize) {
         let (experiment, team, sessions) = EXPERIMENTS[number];
-        let names = (0..sessions.min(keep)).map(|session| format!("{experiment}{session}"));
-        let names: Vec<String> = names.collect();
+        let name = |session| format!("{experiment}{session}");
+        let sessions: Vec<NewSession> = (0..sessions.min(keep))
+            .map(|session| NewSession {
+                id: name(session),
+                spec: "{}".to_owned(),
+                follows: (experiment == SERIES && session % LENGTH > 0).then(|| name(session - 1)),
+            })
+            .collect();
+        let names: Vec<String> = sessions.iter().map(|session| session.id.clone()).collect();
         self.note(format!("{experiment} is submitted with {}", names.len()));
         let done = names
             .iter()
@@ -466,10 +490,7 @@ impl World {
         let submitted = self.store.submit(NewExperiment {
             id: experiment.to_owned(),
             team: team.to_owned(),
-            sessions: names
-                .iter()
-                .map(|name| (name.clone(), "{}".to_owned()))
-                .collect(),
+            sessions,
             ..NewExperiment::default()
         });
         assert_eq!(submitted.await.expect("a submission").already_done, done);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use agon_coordinator::store::{EmbeddedStore, NewExperiment, RedisStore, Store, Terms};
+use agon_coordinator::store::{EmbeddedStore, NewExperiment, NewSession, RedisStore, Store, Terms};
 
 use crate::redis_server::RedisServer;
 
@@ -129,7 +129,11 @@ fn open(folder: &std::path::Path, clock_ms: &Arc<AtomicU64>) -> EmbeddedStore {
 
 /// An experiment of these sessions.
 pub fn experiment(team: &str, id: &str, sessions: &[&str]) -> NewExperiment {
-    let spec = |session: &&str| ((*session).to_owned(), format!("spec of {session}"));
+    let spec = |session: &&str| NewSession {
+        id: (*session).to_owned(),
+        spec: format!("spec of {session}"),
+        follows: None,
+    };
     NewExperiment {
         id: id.to_owned(),
         team: team.to_owned(),
@@ -139,4 +143,18 @@ pub fn experiment(team: &str, id: &str, sessions: &[&str]) -> NewExperiment {
         bundle: None,
         sessions: sessions.iter().map(spec).collect(),
     }
+}
+
+/// An experiment of one series: each of these sessions follows the one before it.
+pub fn series(team: &str, id: &str, sessions: &[&str]) -> NewExperiment {
+    let mut experiment = experiment(team, id, sessions);
+    let before = sessions.iter().map(|session| Some((*session).to_owned()));
+    for (session, before) in experiment
+        .sessions
+        .iter_mut()
+        .zip(std::iter::once(None).chain(before))
+    {
+        session.follows = before;
+    }
+    experiment
 }

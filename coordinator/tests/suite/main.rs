@@ -4,5 +4,6 @@
 mod benches;
 mod contract;
 mod redis_server;
+mod series;
 mod services;
 mod worker;

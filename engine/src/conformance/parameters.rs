@@ -33,7 +33,7 @@ pub(super) fn parameter_sets(registration: &Registration) -> Vec<Settings> {
             try_set(&Settings::from([(name.clone(), value.clone())]));
         }
     }
-    let mut generator = Chance::seeded(Luck { seed: 0, repeat: 0 }).for_rule(0);
+    let mut generator = Chance::seeded(Luck::new(0, 0)).for_rule(0);
     for _ in 0..MIXTURES {
         try_set(&mixture(&parameters, &mut generator));
     }

@@ -126,10 +126,7 @@ impl Table {
 
     /// The luck of a seat in this turn.
     fn luck_of(&self, seat: Seat) -> Generator {
-        let luck = Luck {
-            seed: ANSWERS ^ self.answers,
-            repeat: self.play.turn(),
-        };
+        let luck = Luck::new(ANSWERS ^ self.answers, self.play.turn());
         Chance::seeded(luck).for_rule(seat)
     }
 }

@@ -26,10 +26,7 @@ pub fn full_run_hash(registration: &'static Registration, sessions: u32) -> Resu
     for number in 0..sessions {
         let place = number as usize % cases.len();
         let case = &mut cases[place];
-        case.luck = Luck {
-            seed: u64::from(number),
-            repeat: number % 3,
-        };
+        case.luck = Luck::new(u64::from(number), number % 3);
         let spec = case.rule_spec("random", &Settings::new());
         let play =
             session::open_with(Arc::clone(&case.game), &spec).map_err(|error| error.to_string())?;
@@ -57,7 +54,7 @@ pub fn transcript(registration: &'static Registration) -> Result<String, String>
 
 /// Few seats and rounds where the game has such parameters.
 fn short_case(registration: &'static Registration) -> Result<Case, String> {
-    let luck = Luck { seed: 1, repeat: 0 };
+    let luck = Luck::new(1, 0);
     let defaults = Case::new(registration, &Settings::new(), luck);
     let mut case = defaults.map_err(|error| error.to_string())?;
     let players = registration.info.seats.0.max(4);

@@ -101,7 +101,7 @@ pub fn played(name: &str, params: Json, strategies: &[&str], seed: u64) -> Play 
     let rules = rules
         .map(|(seat, strategy)| Some(rule(&*game, strategy, none(), seat)))
         .collect();
-    let chance = Chance::seeded(Luck { seed, repeat: 0 });
+    let chance = Chance::seeded(Luck::new(seed, 0));
     let play = Play::start(game, chance, rules);
     assert!(play.is_finished());
     play

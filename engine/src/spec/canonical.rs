@@ -16,7 +16,12 @@ impl Serialize for Spec<'_> {
         let SessionSpec {
             experiment,
             setting,
-            luck: Luck { seed, repeat },
+            luck:
+                Luck {
+                    seed,
+                    repeat,
+                    place,
+                },
             game,
             rules_version,
             params,
@@ -24,11 +29,17 @@ impl Serialize for Spec<'_> {
             prompts_version,
             prompt_bundle,
         } = self.0;
-        let luck = [("repeat", u64::from(*repeat)), ("seed", *seed)];
+        // In order of their names; the first place of a series is left out.
+        let luck = [
+            ("place", u64::from(*place)),
+            ("repeat", u64::from(*repeat)),
+            ("seed", *seed),
+        ];
+        let luck = &luck[usize::from(*place == 0)..];
         let mut map = serializer.serialize_map(None)?;
         map.serialize_entry("experiment", experiment)?;
         map.serialize_entry("game", game)?;
-        map.serialize_entry("luck", &Pairs(&luck))?;
+        map.serialize_entry("luck", &Pairs(luck))?;
         map.serialize_entry("params", &Map(params))?;
         if let Some(bundle) = prompt_bundle {
             map.serialize_entry("prompt_bundle", bundle)?;

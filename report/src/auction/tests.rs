@@ -42,7 +42,7 @@ fn played(label: &str, seats: [&str; 2], notes: Vec<SeatNote>) -> StoredRecord {
     let spec = SessionSpec {
         experiment: "measured".to_owned(),
         setting: serde_json::from_value(json!({ "label": label })).unwrap(),
-        luck: Luck { seed: 1, repeat: 0 },
+        luck: Luck::new(1, 0),
         game: ENGLISH_AUCTION.to_owned(),
         rules_version: registration.info.rules_version,
         params: (registration.build)(&params).unwrap().params,

@@ -3,6 +3,7 @@
 
 use agon_engine::{PlayerKind, PlayerSpec, registry};
 
+use super::notes;
 use super::teller::Teller;
 use super::words::json;
 use crate::session::{in_words, name_value};
@@ -23,6 +24,9 @@ pub fn tell(teller: &mut Teller<'_>) {
         "seed {}, repeat {}",
         spec.luck.seed, spec.luck.repeat
     ));
+    if spec.luck.place > 0 {
+        parts.push(format!("place {} of its series", spec.luck.place));
+    }
     if record.simulated {
         parts.push("simulated".to_owned());
     }
@@ -32,6 +36,7 @@ pub fn tell(teller: &mut Teller<'_>) {
         let (name, what) = (teller.name(seat), who(&spec.seats[seat]));
         teller.line(0, format!("{name}: {what}"));
     }
+    notes::tell_carried(teller);
     if teller.telling.seat.is_some() {
         let seats = spec.seats.len();
         teller.line(0, format!("Told as this one of {seats} seats saw it."));

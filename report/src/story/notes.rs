@@ -42,6 +42,34 @@ pub fn tell(teller: &mut Teller<'_>, steps: usize, note: &SeatNote) {
     }
 }
 
+/// What players took along from the session before, in a series: how much of it, and with plans
+/// all of it.
+pub fn tell_carried(teller: &mut Teller<'_>) {
+    let Some(carried) = &teller.record.carried else {
+        return;
+    };
+    let own = carried.notes.iter().filter(|note| teller.shows(note.seat));
+    let own: Vec<_> = own.collect();
+    let from = &carried.from;
+    if own.is_empty() {
+        teller.line(0, format!("Nothing was taken along from session {from}."));
+        return;
+    }
+    teller.line(0, format!("Taken along from session {from}:"));
+    for note in own {
+        let kind = note.note.replace('_', " ");
+        let rows = note.body[note.note.as_str()].as_array();
+        let count = rows.map_or(1, Vec::len);
+        let name = teller.name(note.seat);
+        teller.line(1, format!("{name}: {count} {kind}"));
+        if teller.telling.plans {
+            for (place, row) in rows.into_iter().flatten().enumerate() {
+                teller.line(2, format!("{}. {}", place + 1, json(row)));
+            }
+        }
+    }
+}
+
 /// Priorities by item, then the strategy in the player's own words.
 fn plan(teller: &Teller<'_>, body: &Value) -> Vec<String> {
     let items = teller

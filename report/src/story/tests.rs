@@ -37,7 +37,7 @@ fn spec(game: &str, params: Value, seats: Vec<PlayerSpec>) -> SessionSpec {
     SessionSpec {
         experiment: "told".to_owned(),
         setting: serde_json::from_value(json!({ "label": "small" })).unwrap(),
-        luck: Luck { seed: 3, repeat: 1 },
+        luck: Luck::new(3, 1),
         game: game.to_owned(),
         rules_version: registration.info.rules_version,
         params: (registration.build)(&params).unwrap().params,

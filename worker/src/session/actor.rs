@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use agon_agents::{Mind, MindError};
-use agon_engine::{Seat, SessionSpec};
+use agon_engine::{Carried, Seat, SessionSpec};
 use agon_service_kit::tasks::{Tasks, panic_message, with_causes};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
@@ -26,6 +26,8 @@ const MAILBOX: usize = 64;
 pub struct SessionPlan {
     /// What is played.
     pub spec: SessionSpec,
+    /// What its players took along from the session before, in a series.
+    pub carried: Option<Carried>,
     /// The templates it is played with.
     pub library: Library,
     /// Makes the mind of a seat, writing into the journal.
@@ -39,7 +41,9 @@ pub async fn run(tasks: Tasks, plan: SessionPlan) -> SessionEnd {
     // A game of rule players alone is played to its end here, which may take
     // long: the runtime's threads must stay free for streams and renewals.
     let (spec, library) = (plan.spec.clone(), Arc::clone(&plan.library));
-    let set_up = tokio::task::spawn_blocking(move || setup::set_up(&spec, &library));
+    let carried = plan.carried.clone();
+    let set_up =
+        tokio::task::spawn_blocking(move || setup::set_up(&spec, carried.as_ref(), &library));
     let table = match set_up.await {
         Ok(Ok(table)) => table,
         Ok(Err(error)) => return SessionEnd::Impossible(with_causes(&error)),
@@ -53,6 +57,7 @@ pub async fn run(tasks: Tasks, plan: SessionPlan) -> SessionEnd {
 
 struct SessionActor {
     spec: SessionSpec,
+    carried: Option<Carried>,
     state: SessionState,
     seats: Vec<Option<SeatHandle>>,
     journal: Arc<Journal>,
@@ -77,6 +82,7 @@ impl SessionActor {
         let state = SessionState::new(table.play, outside);
         Self {
             spec: plan.spec,
+            carried: plan.carried,
             state,
             seats,
             journal,
@@ -132,6 +138,7 @@ impl SessionActor {
     fn finish(self) -> SessionEnd {
         let made = self.journal.take();
         let record = self.state.into_record(self.spec, made.decisions);
+        let record = record.with_carried(self.carried);
         SessionEnd::Finished {
             record: Box::new(record),
             usage: made.usage,

@@ -86,7 +86,7 @@ fn spec(models: usize, rules: usize, rounds: u32) -> SessionSpec {
     SessionSpec {
         experiment: "test".to_owned(),
         setting: Settings::new(),
-        luck: Luck { seed: 5, repeat: 0 },
+        luck: Luck::new(5, 0),
         game: "guess_two_thirds".to_owned(),
         rules_version: game.info.rules_version,
         params,
@@ -116,6 +116,7 @@ async fn play(
     let library = Arc::new(PromptLibrary::builtin());
     let plan = SessionPlan {
         spec,
+        carried: None,
         library,
         minds: Box::new(minds),
         given_up,

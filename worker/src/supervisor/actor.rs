@@ -29,7 +29,7 @@ use crate::metrics;
 use crate::mind::{GatewayClient, GatewayMind, Journal, SessionContext};
 use crate::prompts::Libraries;
 use crate::session::{self, SessionEnd, SessionPlan};
-use crate::wire::Asker;
+use crate::wire::{self, Asker};
 use crate::worker::WorkerOptions;
 
 /// Only status questions come by mailbox.
@@ -321,6 +321,10 @@ impl Try {
             Ok(spec) => spec,
             Err(error) => return impossible(format!("unreadable session spec: {error}")),
         };
+        let carried = match wire::carried(&lease) {
+            Ok(carried) => carried,
+            Err(error) => return impossible(format!("unreadable notes of a series: {error}")),
+        };
         let digest = spec.prompt_bundle.clone();
         let wanted = self.libraries.get(digest.as_deref(), &self.coordinator);
         let library = match self.stop.run_until_cancelled(wanted).await {
@@ -358,6 +362,7 @@ impl Try {
         };
         let plan = SessionPlan {
             spec,
+            carried,
             library,
             minds: Box::new(minds),
             given_up: self.stop,

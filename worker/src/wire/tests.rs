@@ -47,7 +47,7 @@ fn lease(content_cache: bool) -> Lease {
 }
 
 fn luck(seed: u64, repeat: u32) -> Luck {
-    Luck { seed, repeat }
+    Luck::new(seed, repeat)
 }
 
 #[test]

@@ -16,7 +16,7 @@ fn auction(params: Value, seed: u64) -> Vec<Event> {
     let settings: Settings = params.as_object().unwrap().clone().into_iter().collect();
     let built = (registry::find("english_auction").unwrap().build)(&settings).unwrap();
     let seats = built.game.seats();
-    let chance = Chance::seeded(Luck { seed, repeat: 0 });
+    let chance = Chance::seeded(Luck::new(seed, 0));
     let mut luck = chance.for_rule(0);
     let mut play = Play::start(
         Arc::clone(&built.game),

@@ -8,7 +8,10 @@ use agon_engine::registry;
 use agon_engine::spec::Settings;
 use serde_json::{Map, Value};
 
-use super::{COMPARISONS, ExperimentDocument, GameDefinition, ReportDefinition, default_team};
+use super::{
+    COMPARISONS, ExperimentDocument, GameDefinition, ReportDefinition, SeriesDefinition,
+    default_team,
+};
 use crate::experiment::budget::nanodollars;
 use crate::experiment::faults::{Faults, among};
 use crate::experiment::grid::{Axis, by_value};
@@ -21,15 +24,19 @@ const LONGEST_NAME: usize = 100;
 /// Most repeats of one setting; sessions altogether are limited apart from this.
 const MOST_REPEATS: u64 = 100_000;
 
+/// Longest series: its sessions wait for each other, so a longer one would take weeks.
+const MOST_LENGTH: u64 = 1_000;
+
 /// Farthest from 0 that a priority may be; the queue in Redis has room for so many steps.
 const MOST_PRIORITY: i32 = 100;
 
 /// The keys of the file, then those that the command line adds.
-const KEYS: [&str; 16] = [
+const KEYS: [&str; 17] = [
     "name",
     "description",
     "seed",
     "repeats",
+    "series",
     "team",
     "priority",
     "budget_dollars",
@@ -84,6 +91,7 @@ impl Reader {
             repeats: self
                 .number(table, &root, "repeats", 1, MOST_REPEATS)
                 .unwrap_or(1) as u32,
+            series: self.series(table.get("series"), &root.key("series")),
             team: self.name(table, &root, "team").unwrap_or_else(default_team),
             priority: self.priority(table, &root),
             budget_dollars: self.budget(table, &root),
@@ -302,6 +310,20 @@ impl Reader {
             worlds.insert(name.clone(), world);
         }
         worlds
+    }
+
+    fn series(&mut self, value: Option<&Value>, at: &TreePath) -> Option<SeriesDefinition> {
+        let table = self.table(value?, at)?;
+        self.known_keys(table, at, |key| {
+            (key != "length").then(|| format!("unknown key{}", among(key, ["length"])))
+        });
+        if !table.contains_key("length") {
+            let message = "needs a length, how many sessions follow each other, as length = 10";
+            self.faults.key(at, message);
+        }
+        // MOST_LENGTH fits.
+        let length = self.number(table, at, "length", 1, MOST_LENGTH)? as u32;
+        Some(SeriesDefinition { length })
     }
 
     fn report(&mut self, value: Option<&Value>, at: &TreePath) -> ReportDefinition {

@@ -66,6 +66,8 @@ fn count_states(
         progress.sessions += count;
         match state.as_str() {
             "queued" => progress.queued = count,
+            "waiting" => progress.waiting = count,
+            "stopped" => progress.stopped = count,
             "leased" => progress.running = count,
             "done" => progress.done = count,
             _ => {}
@@ -139,7 +141,8 @@ pub fn list(reader: &Connection) -> StoreResult<Vec<ExperimentEntry>> {
         let mut found = reader.prepare_cached(
             "SELECT experiments.id, team, count(sessions.id),
                     count(CASE WHEN state = 'done' THEN 1 END),
-                    count(CASE WHEN state IN ('parked', 'dead') THEN 1 END), cancelled, paused
+                    count(CASE WHEN state IN ('parked', 'dead') THEN 1 END), cancelled, paused,
+                    count(CASE WHEN state = 'stopped' THEN 1 END)
              FROM experiments LEFT JOIN sessions
                   ON sessions.experiment = experiments.id AND position IS NOT NULL
              GROUP BY experiments.id ORDER BY experiments.id",
@@ -153,6 +156,7 @@ pub fn list(reader: &Connection) -> StoreResult<Vec<ExperimentEntry>> {
                 set_aside: unsigned(row, 4)?,
                 cancelled: row.get(5)?,
                 paused: row.get(6)?,
+                stopped: unsigned(row, 7)?,
             })
         })?;
         entries.collect()

@@ -10,7 +10,8 @@ use crate::store::{StoreError, StoreResult};
 
 /// `position` is null for sessions that have left their experiment but keep their record.
 /// Specs and results stand apart, so that a change of state rewrites a short row.
-/// `rank` orders the queue. `fence` is that of the last lease, also after it ended.
+/// `follows` is the session that must be done before: until then the state is `waiting`, or
+/// `stopped` behind one that was set aside. `rank` orders the queue. `fence` is that of the last lease, also after it ended.
 /// `budget` (nano-dollars) is the one that counts, `file_budget` the one last handed in;
 /// `paused` says why nothing is leased; leases up to `resumed_fence` cannot pause it again.
 const TABLES: &str = "
@@ -39,7 +40,8 @@ CREATE TABLE IF NOT EXISTS sessions (
     crashes INTEGER NOT NULL DEFAULT 0,
     losses INTEGER NOT NULL DEFAULT 0,
     reason TEXT NOT NULL DEFAULT '',
-    fault INTEGER NOT NULL DEFAULT 0
+    fault INTEGER NOT NULL DEFAULT 0,
+    follows TEXT
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS sessions_of_experiment ON sessions (experiment, state, position);
 CREATE INDEX IF NOT EXISTS sessions_leased ON sessions (expires_ms) WHERE state = 'leased';
@@ -67,15 +69,21 @@ CREATE TABLE IF NOT EXISTS counters (
 ) STRICT;
 ";
 
-/// Columns of `experiments` that files of earlier versions lack.
-const LATER_COLUMNS: [(&str, &str); 6] = [
-    ("priority", "INTEGER NOT NULL DEFAULT 0"),
-    ("budget", "INTEGER"),
-    ("file_budget", "INTEGER"),
-    ("content_cache", "INTEGER NOT NULL DEFAULT 0"),
-    ("paused", "TEXT NOT NULL DEFAULT ''"),
-    ("resumed_fence", "INTEGER NOT NULL DEFAULT 0"),
+/// Columns that files of earlier versions lack, by table.
+const LATER_COLUMNS: [(&str, &str, &str); 7] = [
+    ("experiments", "priority", "INTEGER NOT NULL DEFAULT 0"),
+    ("experiments", "budget", "INTEGER"),
+    ("experiments", "file_budget", "INTEGER"),
+    ("experiments", "content_cache", "INTEGER NOT NULL DEFAULT 0"),
+    ("experiments", "paused", "TEXT NOT NULL DEFAULT ''"),
+    ("experiments", "resumed_fence", "INTEGER NOT NULL DEFAULT 0"),
+    ("sessions", "follows", "TEXT"),
 ];
+
+/// Indexes over such columns.
+const LATER_INDEXES: &str = "
+CREATE UNIQUE INDEX IF NOT EXISTS sessions_behind ON sessions (follows) WHERE follows IS NOT NULL;
+";
 
 /// Opens the file and makes the tables and columns that are missing.
 pub fn open(file: &Path) -> StoreResult<Connection> {
@@ -88,6 +96,7 @@ pub fn open(file: &Path) -> StoreResult<Connection> {
         )?;
         connection.execute_batch(TABLES)?;
         add_later_columns(&connection)?;
+        connection.execute_batch(LATER_INDEXES)?;
         connection.set_prepared_statement_cache_capacity(64);
         Ok(connection)
     };
@@ -95,14 +104,12 @@ pub fn open(file: &Path) -> StoreResult<Connection> {
 }
 
 fn add_later_columns(connection: &Connection) -> rusqlite::Result<()> {
-    let there: Vec<String> = connection
-        .prepare("SELECT name FROM pragma_table_info('experiments')")?
-        .query_map([], |row| row.get(0))?
-        .collect::<rusqlite::Result<_>>()?;
-    for (name, kind) in LATER_COLUMNS {
-        if there.iter().all(|known| known != name) {
-            connection
-                .execute_batch(&format!("ALTER TABLE experiments ADD COLUMN {name} {kind}"))?;
+    for (table, name, kind) in LATER_COLUMNS {
+        let there: u32 = connection
+            .prepare_cached("SELECT count(*) FROM pragma_table_info(?1) WHERE name = ?2")?
+            .query_row([table, name], |row| row.get(0))?;
+        if there == 0 {
+            connection.execute_batch(&format!("ALTER TABLE {table} ADD COLUMN {name} {kind}"))?;
         }
     }
     Ok(())
@@ -126,7 +133,14 @@ mod tests {
             "CREATE TABLE experiments (id TEXT PRIMARY KEY, team TEXT NOT NULL,
                  document BLOB NOT NULL, traceparent TEXT NOT NULL,
                  cancelled INTEGER NOT NULL DEFAULT 0) STRICT;
-             INSERT INTO experiments (id, team, document, traceparent) VALUES ('x', 't', x'', '');",
+             INSERT INTO experiments (id, team, document, traceparent) VALUES ('x', 't', x'', '');
+             CREATE TABLE sessions (id TEXT PRIMARY KEY, experiment TEXT NOT NULL,
+                 position INTEGER, state TEXT NOT NULL, rank INTEGER NOT NULL DEFAULT 0,
+                 fence INTEGER NOT NULL DEFAULT 0, worker TEXT, expires_ms INTEGER,
+                 crashes INTEGER NOT NULL DEFAULT 0, losses INTEGER NOT NULL DEFAULT 0,
+                 reason TEXT NOT NULL DEFAULT '', fault INTEGER NOT NULL DEFAULT 0
+             ) STRICT, WITHOUT ROWID;
+             INSERT INTO sessions (id, experiment, state) VALUES ('s', 'x', 'queued');",
         )
         .unwrap();
         drop(old);
@@ -144,6 +158,10 @@ mod tests {
                 },
             );
             assert_eq!(row.unwrap(), (0, None, String::new()));
+            let follows: Option<String> = opened
+                .query_row("SELECT follows FROM sessions", [], |row| row.get(0))
+                .unwrap();
+            assert_eq!(follows, None);
         }
     }
 }

@@ -20,6 +20,7 @@ use crate::store::{
 
 mod experiments;
 mod leases;
+mod series;
 
 /// Changes in one transaction: enough to share a flush well, few enough to answer soon.
 const BATCH: usize = 256;

@@ -4,7 +4,7 @@
 use crate::store::{Granted, LeaseKey, Terms};
 
 /// What a list shows of an experiment.
-pub const FIELDS_OF_A_LIST: [&str; 7] = [
+pub const FIELDS_OF_A_LIST: [&str; 8] = [
     "team",
     "paused",
     "submitting",
@@ -12,6 +12,7 @@ pub const FIELDS_OF_A_LIST: [&str; 7] = [
     "n:parked",
     "n:dead",
     "cancelled",
+    "n:stopped",
 ];
 
 /// Those fields as they are read.
@@ -23,9 +24,10 @@ pub type ListRow = (
     Option<u64>,
     Option<u64>,
     Option<u64>,
+    Option<u64>,
 );
 
-/// A lease as `lease_v2.lua` answers it.
+/// A lease as `lease_v3.lua` answers it.
 pub type LeaseRow = (
     String,
     u64,
@@ -37,13 +39,25 @@ pub type LeaseRow = (
     i32,
     String,
     bool,
+    Vec<u8>,
 );
 
 /// The lease of a row.
 pub fn read_lease(row: LeaseRow) -> Granted {
-    let (session, fence, spec, attempt, experiment, team, traceparent, priority, budget, cache) =
-        row;
-    Granted {
+    let (
+        session,
+        fence,
+        spec,
+        attempt,
+        experiment,
+        team,
+        traceparent,
+        priority,
+        budget,
+        cache,
+        before,
+    ) = row;
+    let mut granted = Granted {
         key: LeaseKey { session, fence },
         spec,
         attempt,
@@ -55,5 +69,8 @@ pub fn read_lease(row: LeaseRow) -> Granted {
             budget: budget.parse().ok(),
             content_cache: cache,
         },
-    }
+        before: Some(before).filter(|packed| !packed.is_empty()),
+    };
+    granted.unpack_before();
+    granted
 }

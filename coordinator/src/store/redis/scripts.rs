@@ -12,29 +12,29 @@ pub const PREFIX: &str = "{agon}:coordinator:v1:";
 pub struct Scripts {
     /// `begin_v2.lua`
     pub begin: Script,
-    /// `place_v1.lua`
+    /// `place_v2.lua`
     pub place: Script,
-    /// `drop_v1.lua`
+    /// `drop_v2.lua`
     pub drop: Script,
-    /// `lease_v2.lua`
+    /// `lease_v3.lua`
     pub lease: Script,
     /// `renew_v1.lua`
     pub renew: Script,
-    /// `complete_v1.lua`
+    /// `complete_v2.lua`
     pub complete: Script,
-    /// `fail_v2.lua`
+    /// `fail_v3.lua`
     pub fail: Script,
     /// `release_v1.lua`
     pub release: Script,
-    /// `expire_v1.lua`
+    /// `expire_v2.lua`
     pub expire: Script,
-    /// `cancel_v2.lua`
+    /// `cancel_v3.lua`
     pub cancel: Script,
-    /// `retry_v1.lua`
+    /// `retry_v2.lua`
     pub retry: Script,
     /// `resume_v1.lua`
     pub resume: Script,
-    /// `progress_v2.lua`
+    /// `progress_v3.lua`
     pub progress: Script,
     /// `greet_v1.lua`
     pub greet: Script,
@@ -43,7 +43,7 @@ pub struct Scripts {
 macro_rules! script {
     ($file:literal) => {
         Script::new(concat!(
-            include_str!("scripts/shared_v2.lua"),
+            include_str!("scripts/shared_v3.lua"),
             include_str!(concat!("scripts/", $file))
         ))
     };
@@ -54,18 +54,18 @@ impl Scripts {
     pub fn new() -> Self {
         Self {
             begin: script!("begin_v2.lua"),
-            place: script!("place_v1.lua"),
-            drop: script!("drop_v1.lua"),
-            lease: script!("lease_v2.lua"),
+            place: script!("place_v2.lua"),
+            drop: script!("drop_v2.lua"),
+            lease: script!("lease_v3.lua"),
             renew: script!("renew_v1.lua"),
-            complete: script!("complete_v1.lua"),
-            fail: script!("fail_v2.lua"),
+            complete: script!("complete_v2.lua"),
+            fail: script!("fail_v3.lua"),
             release: script!("release_v1.lua"),
-            expire: script!("expire_v1.lua"),
-            cancel: script!("cancel_v2.lua"),
-            retry: script!("retry_v1.lua"),
+            expire: script!("expire_v2.lua"),
+            cancel: script!("cancel_v3.lua"),
+            retry: script!("retry_v2.lua"),
             resume: script!("resume_v1.lua"),
-            progress: script!("progress_v2.lua"),
+            progress: script!("progress_v3.lua"),
             greet: script!("greet_v1.lua"),
         }
     }

@@ -26,8 +26,10 @@ impl RedisStore {
                 .arg(submission)
                 .arg(u8::from(number == last));
             let chunk = sessions.iter().enumerate().skip(number * CHUNK).take(CHUNK);
-            for (position, (session, spec)) in chunk {
-                place.arg(position).arg(session).arg(spec);
+            for (position, session) in chunk {
+                let follows = session.follows.as_deref().unwrap_or_default();
+                place.arg(position).arg(&session.id).arg(&session.spec);
+                place.arg(follows);
             }
             let done = self.run("queue sessions", &mut place).await?;
             already_done += unless_overtaken(experiment, done)?;
@@ -70,7 +72,7 @@ impl RedisStore {
     async fn drop_missing(&self, experiment: &NewExperiment, submission: u64) -> StoreResult<()> {
         let before = self.places(&experiment.id).await?;
         let sessions = experiment.sessions.iter();
-        let now: BTreeSet<&String> = sessions.map(|(session, _)| session).collect();
+        let now: BTreeSet<&String> = sessions.map(|session| &session.id).collect();
         let gone: Vec<&String> = before
             .iter()
             .filter(|session| !now.contains(session))

@@ -279,7 +279,7 @@ fn items_are_sold_in_the_order_asked_for() {
     let prices = |order: &str, seed| {
         let game = game(GAME, json!({"order": order}));
         let none = (0..game.seats()).map(|_| None).collect();
-        let play = Play::start(game, Chance::seeded(Luck { seed, repeat: 0 }), none);
+        let play = Play::start(game, Chance::seeded(Luck::new(seed, 0)), none);
         let prices = last(&play, "briefing").get("starting_prices").unwrap();
         prices.integers().unwrap().to_vec()
     };
@@ -549,7 +549,7 @@ fn the_largest_amounts_do_not_overflow() {
 fn random_auction(params: Json, seed: u64, forfeits: u64) -> Play {
     let game = game(GAME, params);
     let none = (0..game.seats()).map(|_| None).collect();
-    let chance = Chance::seeded(Luck { seed, repeat: 0 });
+    let chance = Chance::seeded(Luck::new(seed, 0));
     let mut luck = chance.for_rule(0);
     let mut play = Play::start(game, chance, none);
     loop {

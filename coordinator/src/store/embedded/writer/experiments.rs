@@ -7,7 +7,7 @@ use std::time::Duration;
 use rusqlite::{OptionalExtension as _, params};
 
 use super::Batch;
-use crate::store::{NewExperiment, StoreError, StoreResult, Submitted, Terms};
+use crate::store::{NewExperiment, NewSession, StoreError, StoreResult, Submitted, Terms};
 
 /// What an experiment that is handed in again had before.
 #[derive(Default)]
@@ -59,8 +59,8 @@ impl Batch<'_> {
             [id],
         )?;
         let mut already_done = 0;
-        for (position, (session, spec)) in sessions.iter().enumerate() {
-            let state = self.place(experiment, position, session, spec)?;
+        for (position, session) in sessions.iter().enumerate() {
+            let state = self.place(experiment, position, session)?;
             already_done += u64::from(state.as_deref() == Some("done"));
         }
         self.drop_unplaced(id)?;
@@ -173,9 +173,13 @@ impl Batch<'_> {
         &mut self,
         experiment: &NewExperiment,
         position: usize,
-        session: &str,
-        spec: &str,
+        session: &NewSession,
     ) -> rusqlite::Result<Option<String>> {
+        let NewSession {
+            id: session,
+            spec,
+            follows,
+        } = session;
         let position = i64::try_from(position).unwrap_or(i64::MAX);
         let state: Option<String> = self
             .transaction
@@ -185,22 +189,32 @@ impl Batch<'_> {
         match state.as_deref() {
             Some("cancelled") | None => {
                 let rank = self.next_rank();
+                let begins = self.beginning(follows.as_deref())?;
                 self.transaction
                     .prepare_cached(
-                        "INSERT INTO sessions (id, experiment, position, state, rank)
-                         VALUES (?1, ?2, ?3, 'queued', ?4)
-                         ON CONFLICT (id) DO UPDATE SET position = ?3, state = 'queued', rank = ?4,
-                             crashes = 0, losses = 0, reason = '', worker = NULL",
+                        "INSERT INTO sessions (id, experiment, position, state, rank, follows)
+                         VALUES (?1, ?2, ?3, ?5, ?4, ?6)
+                         ON CONFLICT (id) DO UPDATE SET position = ?3, state = ?5, rank = ?4,
+                             follows = ?6, crashes = 0, losses = 0, reason = '', worker = NULL",
                     )?
-                    .execute(params![session, experiment.id, position, rank])?;
+                    .execute(params![
+                        session,
+                        experiment.id,
+                        position,
+                        rank,
+                        begins,
+                        follows
+                    ])?;
                 self.transaction
                     .prepare_cached(
                         "INSERT INTO specs (session, spec) VALUES (?1, ?2) ON CONFLICT DO NOTHING",
                     )?
                     .execute([session, spec])?;
-                self.turns
-                    .add(&experiment.team, &experiment.id, rank, session);
-                self.queued = true;
+                if begins == "queued" {
+                    self.turns
+                        .add(&experiment.team, &experiment.id, rank, session);
+                    self.queued = true;
+                }
             }
             Some(_) => {
                 self.transaction
@@ -243,7 +257,8 @@ impl Batch<'_> {
             .transaction
             .prepare_cached(
                 "UPDATE sessions SET state = 'cancelled', worker = NULL, expires_ms = NULL
-                 WHERE experiment = ?1 AND state IN ('queued', 'leased') RETURNING id, rank",
+                 WHERE experiment = ?1 AND state IN ('queued', 'leased', 'waiting', 'stopped')
+                 RETURNING id, rank",
             )?
             .query_map([experiment], |row| Ok((row.get(0)?, row.get(1)?)))?
             .collect::<rusqlite::Result<_>>()?;
@@ -282,6 +297,7 @@ impl Batch<'_> {
                 )?
                 .execute(params![session, rank])?;
             self.turns.add(&team, experiment, rank, session);
+            self.wait_behind(session)?;
         }
         if !wanted.is_empty() {
             self.queued = true;

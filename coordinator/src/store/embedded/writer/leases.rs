@@ -62,9 +62,10 @@ impl Batch<'_> {
         self.transaction
             .prepare_cached(
                 "SELECT spec, crashes + losses, experiment, team, traceparent, priority, budget,
-                     content_cache
+                     content_cache, record
                  FROM sessions JOIN specs ON specs.session = sessions.id
                      JOIN experiments ON experiments.id = experiment
+                     LEFT JOIN results ON results.session = follows
                  WHERE sessions.id = ?1 AND state = 'leased' AND fence = ?2",
             )?
             .query_row(params![key.session, key.fence as i64], |row| {
@@ -81,6 +82,8 @@ impl Batch<'_> {
                         budget: budget.and_then(|budget| u64::try_from(budget).ok()),
                         content_cache: row.get(7)?,
                     },
+                    // Packed; taken apart by whoever asked.
+                    before: row.get(8)?,
                 })
             })
             .optional()
@@ -158,6 +161,7 @@ impl Batch<'_> {
                  WHERE id = ?1",
             )?
             .execute([&lease.session])?;
+        self.go_on(&held.experiment, &lease.session)?;
         Ok(Completion::First)
     }
 
@@ -208,6 +212,8 @@ impl Batch<'_> {
             .execute(params![lease.session, state, crashes, reason, rank])?;
         if state == "queued" {
             self.wait_again(&held.experiment, rank, &lease.session)?;
+        } else {
+            self.stop_behind(&lease.session)?;
         }
         Ok(true)
     }
@@ -250,6 +256,7 @@ impl Batch<'_> {
                 "UPDATE sessions SET state = 'dead', reason = ?2 WHERE id = ?1",
                 params![session, reason],
             )?;
+            self.stop_behind(session)?;
         }
         Ok(lost.len() as u64)
     }
@@ -269,7 +276,12 @@ impl Batch<'_> {
         Ok(held.len() as u64)
     }
 
-    fn wait_again(&mut self, experiment: &str, rank: i64, session: &str) -> rusqlite::Result<()> {
+    pub(super) fn wait_again(
+        &mut self,
+        experiment: &str,
+        rank: i64,
+        session: &str,
+    ) -> rusqlite::Result<()> {
         let team = self.team_of(experiment)?.unwrap_or_default();
         self.turns.add(&team, experiment, rank, session);
         self.queued = true;

@@ -4,12 +4,16 @@
 use std::sync::Arc;
 
 use super::*;
-use crate::store::SessionResult;
 use crate::store::embedded::schema;
 use crate::store::packed::pack;
+use crate::store::{NewSession, SessionResult};
 
 fn experiment(id: &str, sessions: usize) -> Box<NewExperiment> {
-    let sessions = (0..sessions).map(|number| (format!("{id}-{number}"), "x".repeat(4_000)));
+    let sessions = (0..sessions).map(|number| NewSession {
+        id: format!("{id}-{number}"),
+        spec: "x".repeat(4_000),
+        follows: None,
+    });
     Box::new(NewExperiment {
         id: id.to_owned(),
         team: "red".to_owned(),

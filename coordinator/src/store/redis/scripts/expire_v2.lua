@@ -18,6 +18,7 @@ for _, session in ipairs(lost) do
     call('HSET', key, 'state', 'dead', 'reason', reason)
     call('SADD', base .. ':aside', session)
     recount(held[1], 'leased', 'dead')
+    move_behind(session, held[1], 'waiting', 'stopped')
   else
     call('HSET', key, 'state', 'queued')
     recount(held[1], 'leased', 'queued')

@@ -3,7 +3,8 @@
 --
 -- ARGV     worker, most, ttl in ms
 -- Returns  for each lease: session, fence, spec, attempt, experiment, team, traceparent, priority,
---          budget ('' for none), 1 when the content cache may answer
+--          budget ('' for none), 1 when the content cache may answer, record of the session that
+--          it follows ('' for none)
 
 local worker, most, ttl = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local expires = now_ms() + ttl
@@ -41,12 +42,14 @@ for _ = 1, most do
   call('ZADD', P .. 'leases', expires, session)
   call('SADD', P .. 'e:' .. experiment .. ':leased', session)
   recount(experiment, 'queued', 'leased')
-  local held = call('HMGET', key, 'spec', 'crashes', 'losses')
+  local held = call('HMGET', key, 'spec', 'crashes', 'losses', 'follows')
+  local before = ''
+  if (held[4] or '') ~= '' then before = call('HGET', P .. 's:' .. held[4], 'record') or '' end
   local attempt = tonumber(held[2]) + tonumber(held[3]) + 1
   local terms = call('HMGET', P .. 'e:' .. experiment, 'traceparent', 'priority', 'budget',
     'content_cache')
   for _, value in ipairs({ session, fence, held[1], attempt, experiment, team, terms[1] or '',
-    terms[2] or 0, terms[3] or '', terms[4] or 0 }) do
+    terms[2] or 0, terms[3] or '', terms[4] or 0, before }) do
     granted[#granted + 1] = tostring(value)
   end
 end

@@ -5,7 +5,8 @@
 -- Keys, after the prefix:
 --   experiments          set of experiment ids
 --   e:<id>               hash: team document traceparent cancelled, and how many placed sessions
---                        are in each state: n:queued n:leased n:done n:parked n:dead n:cancelled;
+--                        are in each state: n:queued n:leased n:done n:parked n:dead n:cancelled
+--                        n:waiting n:stopped;
 --                        while its sessions are being placed also submitting (how many there
 --                        will be) and submission (the number of who places them);
 --                        on which terms it is asked: priority, content_cache, budget ('' for
@@ -16,9 +17,12 @@
 --   e:<id>:queue         zset: session -> rank, while queued
 --   e:<id>:leased        set of leased sessions
 --   e:<id>:aside         set of parked and dead sessions
+--   e:<id>:behind        set of sessions that follow one that is not done: waiting, or stopped when
+--                        one before them was set aside
 --   e:<id>:faults        set of sessions finished twice with different records
 --   s:<session>          hash: experiment spec state rank fence worker crashes losses reason
---                        placed digest record telemetry
+--                        placed digest record telemetry; in a series also follows (the session
+--                        that must be done before, '' for none) and behind (the one that follows)
 --   leases               zset: session -> end of its lease in ms
 --   teams                zset: team -> turn in which it was last served
 --   t:<team>             zset: experiment -> that turn, less PER_PRIORITY for each step of its
@@ -93,4 +97,41 @@ end
 
 local function announce()
   call('PUBLISH', P .. 'queued', '1')
+end
+
+-- In which state a session begins, given the one that it follows ('' for none).
+local function beginning(follows)
+  if follows == '' then return 'queued' end
+  local state = call('HGET', P .. 's:' .. follows, 'state')
+  if state == 'done' then return 'queued' end
+  if state == 'parked' or state == 'dead' or state == 'stopped' then return 'stopped' end
+  return 'waiting'
+end
+
+-- Moves the sessions behind one from a state to another, as far as they are in it.
+local function move_behind(session, experiment, from, to)
+  local behind = call('HGET', P .. 's:' .. session, 'behind')
+  while behind do
+    local held = call('HMGET', P .. 's:' .. behind, 'state', 'behind')
+    if held[1] ~= from then return end
+    call('HSET', P .. 's:' .. behind, 'state', to)
+    recount(experiment, from, to)
+    behind = held[2]
+  end
+end
+
+-- A session is done: the one that follows it is queued, and those behind that wait again if they
+-- were stopped.
+local function go_on(session, experiment)
+  local behind = call('HGET', P .. 's:' .. session, 'behind')
+  if not behind then return end
+  local held = call('HMGET', P .. 's:' .. behind, 'state', 'rank')
+  if held[1] ~= 'waiting' and held[1] ~= 'stopped' then return end
+  local base = P .. 'e:' .. experiment
+  call('HSET', P .. 's:' .. behind, 'state', 'queued')
+  call('SREM', base .. ':behind', behind)
+  recount(experiment, held[1], 'queued')
+  wait(behind, experiment, call('HGET', base, 'team'), held[2])
+  move_behind(behind, experiment, 'stopped', 'waiting')
+  announce()
 end

@@ -19,6 +19,7 @@ for at = 3, #ARGV do
     call('ZREM', base .. ':queue', session)
     call('SREM', base .. ':leased', session)
     call('SREM', base .. ':aside', session)
+    call('SREM', base .. ':behind', session)
     call('ZREM', P .. 'leases', session)
   end
 end

@@ -4,7 +4,7 @@
 -- Returns  nil without such an experiment, else why it pauses ('' when it does not) and three
 --          lists:
 --          {sessions, queued, leased, done, cancelled, sessions still being submitted or -1,
---          workers},
+--          workers, waiting, stopped},
 --          for each session set aside: position, session, state, reason, attempts,
 --          for each determinism fault: position, session
 
@@ -12,11 +12,12 @@ local experiment, most = ARGV[1], tonumber(ARGV[2])
 local base = P .. 'e:' .. experiment
 if call('EXISTS', base) == 0 then return nil end
 local held = call('HMGET', base, 'n:queued', 'n:leased', 'n:done', 'cancelled',
-  'submitting')
+  'submitting', 'n:waiting', 'n:stopped')
 local numbers = { call('ZCARD', base .. ':places') }
 for at = 1, 4 do numbers[#numbers + 1] = tonumber(held[at] or 0) end
 numbers[#numbers + 1] = tonumber(held[5] or -1)
 numbers[#numbers + 1] = call('ZCOUNT', P .. 'workers', '(' .. now_ms(), '+inf')
+for at = 6, 7 do numbers[#numbers + 1] = tonumber(held[at] or 0) end
 
 local aside, faults = {}, {}
 for at, session in ipairs(call('SMEMBERS', base .. ':aside')) do

@@ -1,4 +1,4 @@
--- Takes in that a session failed.
+-- Takes in that a session failed. One that is set aside stops those behind it.
 --
 -- ARGV     session, fence, 'crashed' | 'parked' | 'impossible' | 'budget_spent', reason,
 --          most crashes
@@ -39,5 +39,6 @@ if state == 'queued' then
   announce()
 else
   call('SADD', base .. ':aside', session)
+  move_behind(session, experiment, 'waiting', 'stopped')
 end
 return { 1, pauses }

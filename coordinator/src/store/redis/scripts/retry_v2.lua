@@ -1,4 +1,4 @@
--- Queues sessions again that were set aside, with new tries.
+-- Queues sessions again that were set aside, with new tries; those behind them wait again.
 --
 -- ARGV     experiment, then session ids
 -- Returns  how many were queued
@@ -16,6 +16,7 @@ for at = 2, #ARGV do
     call('HSET', key, 'state', 'queued', 'rank', rank, 'crashes', 0, 'losses', 0, 'reason', '',
       'worker', '')
     wait(session, experiment, team, rank)
+    move_behind(session, experiment, 'stopped', 'waiting')
     queued = queued + 1
   end
 end

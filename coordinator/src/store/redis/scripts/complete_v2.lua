@@ -1,4 +1,5 @@
--- Takes in a result: the first one wins, later ones are compared by their digest.
+-- Takes in a result: the first one wins, later ones are compared by their digest. The session that
+-- follows it in its series is queued.
 --
 -- ARGV     session, fence, digest, record, telemetry
 -- Returns  'first', 'same', 'different' or 'fenced'
@@ -23,4 +24,5 @@ call('ZREM', P .. 'leases', session)
 call('HSET', key, 'state', 'done', 'digest', digest, 'record', ARGV[4], 'telemetry', ARGV[5],
   'worker', '', 'reason', '')
 recount(experiment, state, 'done')
+go_on(session, experiment)
 return 'first'

@@ -1,4 +1,4 @@
--- Cancels what is queued and leased, a bounded number in one call.
+-- Cancels what is queued and leased and what waits behind that, a bounded number in one call.
 --
 -- ARGV     experiment, most sessions in one call
 -- Returns  -1 without such an experiment, else how many were cancelled
@@ -9,6 +9,13 @@ if call('EXISTS', base) == 0 then return -1 end
 call('HSET', base, 'cancelled', 1)
 submitted(experiment)
 end_pause(experiment, call('HGET', base, 'team'))
+local behind = call('SRANDMEMBER', base .. ':behind', most)
+for _, session in ipairs(behind) do
+  local key = P .. 's:' .. session
+  recount(experiment, call('HGET', key, 'state'), 'cancelled')
+  call('HSET', key, 'state', 'cancelled')
+  call('SREM', base .. ':behind', session)
+end
 local queued = call('ZRANGE', base .. ':queue', 0, most - 1)
 local leased = call('SRANDMEMBER', base .. ':leased', most)
 for state, sessions in pairs({ queued = queued, leased = leased }) do
@@ -20,4 +27,4 @@ for state, sessions in pairs({ queued = queued, leased = leased }) do
     recount(experiment, state, 'cancelled')
   end
 end
-return #queued + #leased
+return #queued + #leased + #behind

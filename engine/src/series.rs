@@ -1,0 +1,126 @@
+//! A series: sessions of one setting and repeat that are played one after the
+//! other, the players of each taking along what they concluded in the one before.
+//!
+//! What is taken along is a pure function of the record before it, and stands in
+//! the record of the session that received it. It is no part of the spec: which
+//! sessions a series has, and their ids, follow from the experiment alone.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::ask::Seat;
+use crate::record::{RecordError, SeatNote, check_version};
+use crate::spec::{SessionId, SessionSpec};
+
+/// Kinds of notes that a player takes along: the lessons that it wrote down.
+pub const CARRIED_NOTES: [&str; 1] = ["tips"];
+
+/// What the players of a session took along from the one before it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Carried {
+    /// The session before.
+    pub from: SessionId,
+    /// What was taken along, by seat; each seat is handed its own and no other.
+    pub notes: Vec<CarriedNote>,
+}
+
+/// One note that a player took along.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CarriedNote {
+    /// Whose note it was, and who is handed it.
+    pub seat: Seat,
+    /// Its kind, one of [`CARRIED_NOTES`].
+    pub note: String,
+    /// Its content, as it stood.
+    pub body: Value,
+}
+
+/// As much of a record as is taken along.
+#[derive(Deserialize)]
+struct Before {
+    agon_record: u32,
+    session: SessionId,
+    #[serde(default)]
+    notes: Vec<SeatNote>,
+}
+
+impl Carried {
+    /// What the players take along from a finished session, given its record as
+    /// one line of JSON: of each seat and kind the last note.
+    ///
+    /// # Errors
+    /// The line is no record, or of a newer version.
+    pub fn from_record(line: &[u8]) -> Result<Self, RecordError> {
+        let before: Before = serde_json::from_slice(line).map_err(RecordError::Malformed)?;
+        check_version(before.agon_record)?;
+        let mut notes: Vec<CarriedNote> = Vec::new();
+        let carried = before.notes.into_iter();
+        for note in carried.filter(|note| CARRIED_NOTES.contains(&note.note.as_str())) {
+            // Notes stand by seat, then as they were made.
+            notes.retain(|held| held.seat != note.seat || held.note != note.note);
+            notes.push(CarriedNote {
+                seat: note.seat,
+                note: note.note,
+                body: note.body,
+            });
+        }
+        Ok(Self {
+            from: before.session,
+            notes,
+        })
+    }
+
+    /// What one seat is handed of a kind.
+    pub fn of(&self, seat: Seat, note: &str) -> Option<&Value> {
+        let mut notes = self.notes.iter();
+        notes
+            .find(|held| held.seat == seat && held.note == note)
+            .map(|held| &held.body)
+    }
+}
+
+/// Whether what a session was handed is what it needs: something from the session
+/// before it, or nothing when there is none before.
+///
+/// # Errors
+/// It is not; says what is wrong.
+pub fn check(spec: &SessionSpec, carried: Option<&Carried>) -> Result<(), HandoverError> {
+    match (spec.before(), carried) {
+        (None, None) => Ok(()),
+        (None, Some(_)) => Err(HandoverError::Uncalled),
+        (Some(_), None) => Err(HandoverError::Missing {
+            place: spec.luck.place,
+        }),
+        (Some(before), Some(carried)) => {
+            let (wanted, found) = (before.id(), carried.from.clone());
+            if wanted == found {
+                return Ok(());
+            }
+            Err(HandoverError::Other { wanted, found })
+        }
+    }
+}
+
+/// Why a session cannot be played with what it was handed.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+pub enum HandoverError {
+    /// It belongs to no series, or is the first of one.
+    #[error("was handed notes, but no session comes before it")]
+    Uncalled,
+    /// It comes after another.
+    #[error("is at place {place} of its series, but was handed nothing of the session before")]
+    Missing {
+        /// Its place, from 0.
+        place: u32,
+    },
+    /// They come from elsewhere.
+    #[error("comes after session {wanted}, but was handed notes of session {found}")]
+    Other {
+        /// The session before.
+        wanted: SessionId,
+        /// Where the notes come from.
+        found: SessionId,
+    },
+}
