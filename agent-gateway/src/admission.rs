@@ -70,9 +70,12 @@ impl KeyLimits {
 /// Requests, tokens, input tokens, output tokens: what is limited per minute.
 pub const QUANTITIES: usize = 4;
 
-/// What one request takes of the limits per minute, beside itself.
+/// What one call takes of the limits per minute. The default is a call that was
+/// not made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Charge {
+    /// Of the limits on requests: 1, or 0 of a call that was not made.
+    pub requests: u64,
     /// Of the limit on all tokens.
     pub tokens: u64,
     /// Of the limit on input tokens.
@@ -82,9 +85,31 @@ pub struct Charge {
 }
 
 impl Charge {
-    /// One request and its tokens, in the order of [`KeyLimits::per_minute`].
+    /// In the order of [`KeyLimits::per_minute`].
     pub fn amounts(&self) -> [u64; QUANTITIES] {
-        [1, self.tokens, self.input_tokens, self.output_tokens]
+        [
+            self.requests,
+            self.tokens,
+            self.input_tokens,
+            self.output_tokens,
+        ]
+    }
+
+    /// Of every limit at least as much as another one.
+    pub fn covers(&self, other: &Self) -> bool {
+        let (own, other) = (self.amounts(), other.amounts());
+        own.iter().zip(other).all(|(own, other)| *own >= other)
+    }
+
+    /// The least charge that covers both.
+    #[must_use]
+    pub fn covering(&self, other: &Self) -> Self {
+        Self {
+            requests: self.requests.max(other.requests),
+            tokens: self.tokens.max(other.tokens),
+            input_tokens: self.input_tokens.max(other.input_tokens),
+            output_tokens: self.output_tokens.max(other.output_tokens),
+        }
     }
 }
 
@@ -131,6 +156,9 @@ pub struct Ask {
     /// It was asked before and nobody knows with what result: what was granted
     /// then is granted again, and nothing is taken twice.
     pub again: bool,
+    /// Nobody waits for it yet: it is granted only where half of the scarcest limit
+    /// is left, and holds up nobody.
+    pub ahead: bool,
 }
 
 /// The heads of one replica's waiting line, asked for together.
@@ -269,8 +297,9 @@ pub trait Limiter: Send + Sync {
     async fn reserve(&self, batch: &Batch<'_>) -> Result<Verdict, AdmissionError>;
 
     /// Ends an attempt: gives its place back and corrects the charge to what
-    /// was used, which may be more; takes note of what the provider says is
-    /// left. Settling twice, or too late, corrects nothing.
+    /// was used, which may be more; a call that was not made has used nothing, not
+    /// even the request. Takes note of what the provider says is left. Settling
+    /// twice, or too late, corrects nothing.
     async fn settle(
         &self,
         reservation: &Reservation,

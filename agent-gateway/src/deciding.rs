@@ -74,8 +74,6 @@ pub struct Question {
     pub paid: DecisionCost,
     /// A slow call of it was made once more.
     pub hedged: AtomicBool,
-    /// Its address was made up for it alone.
-    pub is_made_up: bool,
     /// Its claim of the address.
     pub holding: Arc<Holding>,
 }
@@ -271,7 +269,7 @@ impl Decider {
             return;
         };
         let (lane, cost) = (Arc::clone(lane), usage.total_tokens());
-        let used = charging::used(attempt.charge_rule, usage, &attempt.reservation.charge);
+        let used = charging::used(attempt.charge_rule, usage, &attempt.charge);
         let settle = async move {
             decider.settle(&lane, &attempt, &used, cost, &signals).await;
         };

@@ -108,6 +108,7 @@ impl Lane {
             }
         }
         *self.terms.write() = Arc::new(terms);
+        self.line.recall(None);
         self.line.wake();
     }
 

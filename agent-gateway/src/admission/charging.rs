@@ -21,7 +21,7 @@ const FIRST: u64 = 50;
 const OPENAI_CHARACTERS_PER_TOKEN: usize = 4;
 
 /// What a call is expected to take.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Charges {
     /// Taken when it is admitted.
     pub now: Charge,
@@ -62,6 +62,7 @@ impl Experience {
             }
         };
         let charge = |input: u64, output: u64| Charge {
+            requests: 1,
             tokens: match rule {
                 ChargeRule::OpenAi => most_output.max(openai_input(request)),
                 ChargeRule::Gemini => input,
@@ -99,21 +100,25 @@ pub fn used(rule: ChargeRule, usage: &Usage, taken: &Charge) -> Charge {
     let (input, output) = (usage.input_tokens, usage.output_tokens);
     match rule {
         ChargeRule::OpenAi => Charge {
+            requests: 1,
             tokens: taken.tokens,
             input_tokens: input,
             output_tokens: output,
         },
         ChargeRule::Anthropic => Charge {
+            requests: 1,
             tokens: counted_input(usage) + output,
             input_tokens: counted_input(usage),
             output_tokens: output,
         },
         ChargeRule::Gemini => Charge {
+            requests: 1,
             tokens: input,
             input_tokens: input,
             output_tokens: output,
         },
         ChargeRule::Total => Charge {
+            requests: 1,
             tokens: input.saturating_add(output),
             input_tokens: input,
             output_tokens: output,
@@ -121,11 +126,15 @@ pub fn used(rule: ChargeRule, usage: &Usage, taken: &Charge) -> Charge {
     }
 }
 
-/// What a call that failed took: nothing, except where arriving is enough.
+/// What a call that failed took: no tokens, except where arriving is enough. That
+/// it was made counts; nobody knows how far it came.
 pub fn of_failure(rule: ChargeRule, taken: &Charge, reached_the_provider: bool) -> Charge {
     match rule {
         ChargeRule::OpenAi if reached_the_provider => *taken,
-        _ => Charge::default(),
+        _ => Charge {
+            requests: taken.requests,
+            ..Charge::default()
+        },
     }
 }
 
@@ -226,18 +235,17 @@ mod tests {
     #[test]
     fn failed_call_costs_quota_only_where_arriving_is_enough() {
         let taken = Charge {
+            requests: 1,
             tokens: 5,
             input_tokens: 3,
             output_tokens: 2,
         };
+        let request = Charge {
+            requests: 1,
+            ..Charge::default()
+        };
         assert_eq!(of_failure(ChargeRule::OpenAi, &taken, true), taken);
-        assert_eq!(
-            of_failure(ChargeRule::OpenAi, &taken, false),
-            Charge::default()
-        );
-        assert_eq!(
-            of_failure(ChargeRule::Total, &taken, true),
-            Charge::default()
-        );
+        assert_eq!(of_failure(ChargeRule::OpenAi, &taken, false), request);
+        assert_eq!(of_failure(ChargeRule::Total, &taken, true), request);
     }
 }

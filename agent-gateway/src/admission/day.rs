@@ -40,6 +40,13 @@ impl DayLog {
         self.0 = self.0.split_off(&first_hour(now_ms));
         *self.0.entry(hour(now_ms)).or_default() += 1;
     }
+
+    /// Takes a request out of the newest hour that has one: it was not made.
+    pub fn give_back(&mut self) {
+        if let Some(requests) = self.0.values_mut().rev().find(|requests| **requests > 0) {
+            *requests -= 1;
+        }
+    }
 }
 
 fn hour(now_ms: f64) -> u64 {
@@ -70,6 +77,19 @@ mod tests {
             let day = *start..*start + 24.0 * HOUR_MS;
             assert!(taken.iter().filter(|at| day.contains(at)).count() <= 50);
         }
+    }
+
+    #[test]
+    fn request_that_was_not_made_counts_no_more() {
+        let mut log = DayLog::default();
+        log.give_back();
+        log.take(0.5 * HOUR_MS);
+        log.take(1.5 * HOUR_MS);
+        log.give_back();
+        assert_eq!(log.used(1.6 * HOUR_MS), 1);
+        log.give_back();
+        log.give_back();
+        assert_eq!(log.used(1.6 * HOUR_MS), 0);
     }
 
     #[test]

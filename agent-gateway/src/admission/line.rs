@@ -1,48 +1,37 @@
 //! The waiting line of one lane in one replica. Callers wait in a fair queue;
 //! one asker submits its heads to the limiter, sleeps as long as it is told or
 //! until something is settled, and so nobody polls and nobody is refused for lack
-//! of quota. Who comes when nobody waits or asks submits himself, which saves him
-//! the way over the asker. Called by `lanes.rs`; the asker runs as a task of
-//! `routes.rs`.
+//! of quota. Who comes when nobody waits takes a grant that is at hand, or submits
+//! himself, which saves him the way over the asker. Called by `lanes.rs`; the asker
+//! runs as a task of `routes.rs`.
 
+mod asker;
 mod heads;
 mod returns;
+mod spares;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use agon_service_kit::backoff::{DelayPolicy, Delays};
-use agon_service_kit::tasks::with_causes;
 use parking_lot::Mutex;
 use tokio::sync::{MutexGuard, Notify, oneshot};
 
+use super::Reservation;
 use super::charging::Charges;
-use super::{Ask, Batch, Reservation, Verdict};
 use crate::complaint::Complaint;
-use crate::fairness::queue::{Entry, FairQueue, Place};
+use crate::fairness::queue::{FairQueue, Place};
 use crate::health::Turn;
 use crate::keys::KeyId;
 use crate::lanes::{Lane, LaneKey};
-use heads::{Asked, Heads};
+use heads::Heads;
 use returns::Returns;
+use spares::{Spare, Spares};
 
 /// A hold or a change of another replica's making is noticed this soon even when
 /// the limiter promised a longer wait, and teams that wait are heard of often
 /// enough to keep their share.
 const LONGEST_SLEEP: Duration = Duration::from_millis(200);
-
-/// After a denial nobody is asked again sooner, however much is settled.
-const SHORTEST_SLEEP: Duration = Duration::from_millis(1);
-
-/// Between asks while the limiter's store is away; its callers wait.
-const STORE_DELAYS: DelayPolicy = DelayPolicy {
-    initial: Duration::from_millis(50),
-    factor: 2.0,
-    cap: Duration::from_secs(1),
-    jitter: 0.2,
-    give_up_after: None,
-};
 
 /// What a caller wants from its line.
 #[derive(Clone, Debug)]
@@ -61,6 +50,9 @@ pub struct Want {
     pub patience: Duration,
     /// Only if it can be had at once.
     pub only_now: bool,
+    /// Not while the store is away, unless it goes after the first answer: nothing
+    /// else has shown that it is there.
+    pub only_with_store: bool,
 }
 
 /// How waiting ended.
@@ -77,6 +69,8 @@ pub enum Admitted {
     PatienceOver,
     /// It cannot be had at once.
     NotNow,
+    /// The store does not answer.
+    StoreAway,
     /// The model is no longer configured.
     Closed,
 }
@@ -103,6 +97,8 @@ pub struct Line {
     desk: tokio::sync::Mutex<()>,
     /// Granted, or perhaps granted, to callers that had gone.
     returns: Returns,
+    /// Granted before anybody came.
+    spares: Spares,
     store_away: Complaint,
     down: Mutex<Down>,
 }
@@ -119,6 +115,8 @@ struct Waiter {
     want: Box<Want>,
     /// It was asked for and the answer was lost.
     doubtful: bool,
+    /// It was asked for and had to wait.
+    denied: bool,
     since: Instant,
     down_before: Duration,
     answer: oneshot::Sender<Admitted>,
@@ -136,26 +134,19 @@ impl Line {
         want: Box<Want>,
     ) -> impl Future<Output = Admitted> + use<'a> {
         let (answer, answered) = oneshot::channel();
-        let cost = want.charges.cost;
         let waiter = Waiter {
             want,
             doubtful: false,
+            denied: false,
             since: Instant::now(),
             down_before: self.down(),
             answer,
         };
         let taken = {
             let mut queue = self.queue.lock();
-            (!self.closed.load(Ordering::Relaxed)).then(|| {
-                let desk = self.desk.try_lock().ok().filter(|_| queue.is_empty());
-                let ticket = queue.push(place.clone(), cost, waiter);
-                (
-                    ticket,
-                    desk.map(|desk| (desk, Heads::alone(self, &mut queue))),
-                )
-            })
+            (!self.closed.load(Ordering::Relaxed)).then(|| self.enter(&mut queue, place, waiter))
         };
-        let taken = taken.map(|(ticket, desk)| {
+        let taken = taken.map(|(ticket, entered)| {
             let waiting = Waiting {
                 line: self,
                 place,
@@ -163,22 +154,79 @@ impl Line {
                 answered,
                 over: false,
             };
-            (waiting, desk)
+            (waiting, entered)
         });
         async move {
-            let Some((mut waiting, desk)) = taken else {
+            let Some((mut waiting, entered)) = taken else {
                 return Admitted::Closed;
             };
-            match desk {
+            match entered {
                 // Boxed, because thousands wait and few ask.
-                Some((desk, own)) => Box::pin(self.ask_first(lane, desk, own)).await,
-                None => self.arrived.notify_one(),
+                Entered::First(desk, own) => Box::pin(self.ask_first(lane, desk, own)).await,
+                Entered::Behind => self.arrived.notify_one(),
+                Entered::Served => {}
             }
             let admitted = (&mut waiting.answered).await;
             waiting.over = true;
             // The asker answers every waiter it takes, also when it ends.
             admitted.unwrap_or(Admitted::Closed)
         }
+    }
+
+    /// Takes a place in the line and, if nobody is before it, what is at hand or the
+    /// desk.
+    fn enter<'a>(
+        &'a self,
+        queue: &mut FairQueue<Waiter>,
+        place: &Place,
+        waiter: Waiter,
+    ) -> (u64, Entered<'a>) {
+        let want = waiter.want.as_ref();
+        let cost = want.charges.cost;
+        if !queue.is_empty() {
+            return (queue.push(place.clone(), cost, waiter), Entered::Behind);
+        }
+        if want.except.is_empty() && !want.only_now {
+            let (spare, fetch) = self.spares.come(place, want, waiter.since);
+            if fetch {
+                self.arrived.notify_one();
+            }
+            if let Some(Spare {
+                reservation, key, ..
+            }) = spare
+            {
+                // Through the queue, where it counts for its team and session.
+                let ticket = queue.push(place.clone(), reservation.share.cost, waiter);
+                for entry in queue.take(1) {
+                    // It is there: its place is being made.
+                    let _ = entry.grant(reservation.clone(), &key);
+                }
+                return (ticket, Entered::Served);
+            }
+        }
+        let ticket = queue.push(place.clone(), cost, waiter);
+        let entered = match self.desk.try_lock() {
+            Ok(desk) => Entered::First(desk, Heads::alone(self, queue)),
+            Err(_) => Entered::Behind,
+        };
+        (ticket, entered)
+    }
+
+    /// Gives a key out of use no more calls, nor any key when none is named, by
+    /// grants that are at hand.
+    pub fn recall(&self, key: Option<&KeyId>) {
+        let concerns = |spare: &Spare| key.is_none_or(|key| spare.reservation.key == *key);
+        self.take_back(self.spares.take_if(concerns));
+    }
+
+    fn take_back(&self, unused: Vec<Reservation>) {
+        if unused.is_empty() {
+            return;
+        }
+        for reservation in unused {
+            self.returns.add(reservation);
+        }
+        self.wake();
     }
 
     /// Lets the asker look again: something was settled, held or changed.
@@ -222,49 +270,6 @@ impl Line {
         teams
     }
 
-    /// Serves the line until it is closed.
-    pub async fn serve(&self, lane: &Lane) {
-        let limiter = lane.limiter.as_ref();
-        let mut store_delays = Delays::new(STORE_DELAYS);
-        loop {
-            self.returns.settle(lane, limiter).await;
-            if self.closed.load(Ordering::Relaxed) {
-                // Those who were being asked for when it was closed.
-                self.close();
-                return self.returns.settle(lane, limiter).await;
-            }
-            if self.queue.lock().is_empty() {
-                tokio::select! {
-                    () = self.arrived.notified() => {}
-                    () = self.freed.notified() => {}
-                }
-                continue;
-            }
-            // Only for the order: whoever sits at the desk and does not go on must
-            // not hold up the others.
-            let desk = tokio::time::timeout(LONGEST_SLEEP, self.desk.lock()).await;
-            let heads = Heads::next(self, &mut self.queue.lock());
-            let next = self.ask(lane, heads).await;
-            drop(desk);
-            match next {
-                Next::Now => store_delays = Delays::new(STORE_DELAYS),
-                Next::After(wait) => {
-                    store_delays = Delays::new(STORE_DELAYS);
-                    let wait = wait.clamp(SHORTEST_SLEEP, LONGEST_SLEEP);
-                    tokio::time::sleep(SHORTEST_SLEEP).await;
-                    tokio::select! {
-                        () = tokio::time::sleep(wait - SHORTEST_SLEEP) => {}
-                        () = self.freed.notified() => {}
-                    }
-                }
-                Next::StoreAway => {
-                    let delay = store_delays.next_delay().unwrap_or(STORE_DELAYS.cap);
-                    tokio::time::sleep(delay).await;
-                }
-            }
-        }
-    }
-
     /// Answers everybody who waits or comes later: the model is gone from here.
     pub fn close(&self) {
         let entries = {
@@ -272,167 +277,23 @@ impl Line {
             self.closed.store(true, Ordering::Relaxed);
             queue.take(usize::MAX)
         };
+        self.recall(None);
         for entry in entries {
+            self.returns.note_doubtful(&entry.call, &entry.place);
             let _ = entry.call.answer.send(Admitted::Closed);
         }
         self.wake();
     }
-
-    /// Submits the heads for a caller who found nobody before him. Whoever is
-    /// left over is the asker's.
-    async fn ask_first(&self, lane: &Lane, desk: MutexGuard<'_, ()>, own: Heads<'_>) {
-        let next = self.ask(lane, own).await;
-        drop(desk);
-        if self.closed.load(Ordering::Relaxed) {
-            // Those who were being asked for when it was closed.
-            self.close();
-        }
-        match next {
-            Next::Now => {}
-            Next::After(_) | Next::StoreAway => self.arrived.notify_one(),
-        }
-    }
-
-    /// Submits heads once. May be dropped at any time: who was asked for is then
-    /// asked for again, since nobody knows with what result.
-    async fn ask(&self, lane: &Lane, heads: Heads<'_>) -> Next {
-        let now = Instant::now();
-        let terms = lane.terms();
-        let usable: Vec<&LaneKey> = terms.usable_keys().collect();
-        let ready: Vec<&LaneKey> = usable
-            .iter()
-            .copied()
-            .filter(|key| key.room(now) != Some(0))
-            .collect();
-        let Heads { waiting, asked } = heads;
-        let (entries, _) = asked.answered();
-        let open = self.answer_hopeless(entries, &usable, ready.is_empty(), now);
-        if open.is_empty() {
-            return Next::Now;
-        }
-        if ready.is_empty() {
-            self.queue.lock().put_back(open);
-            let look = usable.iter().filter_map(|key| key.next_look(now)).min();
-            return Next::After(look.map_or(LONGEST_SLEEP, |at| at.saturating_duration_since(now)));
-        }
-        let asked = Asked::of(self, heads::submitted(open));
-        let candidates: Vec<_> = ready.iter().map(|key| key.candidate(now)).collect();
-        let asks: Vec<Ask> = asked.open.iter().map(Ask::of).collect();
-        let batch = Batch {
-            pool: &lane.pool,
-            lane: &lane.name,
-            asker: &lane.asker,
-            burst: terms.burst,
-            candidates: &candidates,
-            asks: &asks,
-            waiting: &waiting,
-        };
-        match lane.limiter.reserve(&batch).await {
-            Ok(verdict) => self.hand_out(asked, verdict, &ready),
-            Err(error) => {
-                if let Some(failures) = self.store_away.note() {
-                    let error = with_causes(&error);
-                    tracing::warn!(error, failures, "limits cannot be taken, callers wait");
-                }
-                drop(asked);
-                Next::StoreAway
-            }
-        }
-    }
-
-    /// Answers those for whom waiting is in vain; gives back the others.
-    fn answer_hopeless(
-        &self,
-        entries: Vec<Entry<Waiter>>,
-        usable: &[&LaneKey],
-        none_ready: bool,
-        now: Instant,
-    ) -> Vec<Entry<Waiter>> {
-        let mut open = Vec::with_capacity(entries.len());
-        let down = !usable.is_empty() && usable.iter().all(|key| key.is_down(now));
-        let total = self.down.lock().note(down, now);
-        for entry in entries {
-            // It went away while it was being asked for.
-            if entry.call.answer.is_closed() {
-                self.queue.lock().correct(&entry.place, entry.cost, 0);
-                self.returns.note_doubtful(&entry.call, &entry.place);
-                continue;
-            }
-            let except = &entry.call.want.except;
-            let hopeless = if usable.is_empty() {
-                Some(Admitted::NoKeyLeft)
-            } else if usable.iter().all(|key| except.contains(&key.key.id)) {
-                Some(Admitted::NoOtherKey)
-            } else if down
-                && total.saturating_sub(entry.call.down_before) >= entry.call.want.patience
-            {
-                Some(Admitted::PatienceOver)
-            } else if none_ready && usable.iter().all(|key| key.circuit_is_open(now)) {
-                let alternative = entry.call.want.has_alternative;
-                alternative.then_some(Admitted::CircuitOpen)
-            } else if none_ready && entry.call.want.only_now {
-                Some(Admitted::NotNow)
-            } else {
-                None
-            };
-            match hopeless {
-                None => open.push(entry),
-                Some(answer) => {
-                    self.queue.lock().correct(&entry.place, entry.cost, 0);
-                    self.returns.note_doubtful(&entry.call, &entry.place);
-                    let _ = entry.call.answer.send(answer);
-                }
-            }
-        }
-        open
-    }
-
-    fn hand_out(&self, asked: Asked<'_>, verdict: Verdict, ready: &[&LaneKey]) -> Next {
-        let (open, held_back) = asked.answered();
-        let mut denied = Vec::new();
-        for (mut entry, granted) in open.into_iter().zip(verdict.granted) {
-            entry.call.doubtful = false;
-            let Some(reservation) = granted else {
-                if entry.call.want.only_now {
-                    self.queue.lock().correct(&entry.place, entry.cost, 0);
-                    let _ = entry.call.answer.send(Admitted::NotNow);
-                } else {
-                    denied.push(entry);
-                }
-                continue;
-            };
-            let Some(key) = ready.iter().find(|key| key.key.id == reservation.key) else {
-                self.returns.add(reservation);
-                self.wake();
-                denied.push(entry);
-                continue;
-            };
-            let grant = Grant {
-                reservation,
-                key: (*key).clone(),
-                turn: key.health.begin(Instant::now()),
-            };
-            let granted = Admitted::Granted(Box::new(grant));
-            if let Err(Admitted::Granted(unwanted)) = entry.call.answer.send(granted) {
-                self.returns.add(unwanted.reservation);
-                self.wake();
-            }
-        }
-        let next = if denied.is_empty() {
-            Next::Now
-        } else {
-            Next::After(verdict.wait)
-        };
-        heads::put_back(&mut self.queue.lock(), denied, held_back);
-        next
-    }
 }
 
-/// What the asker does next.
-enum Next {
-    Now,
-    After(Duration),
-    StoreAway,
+/// How a caller has come into the line.
+enum Entered<'a> {
+    /// Nobody was before it: it asks for itself.
+    First(MutexGuard<'a, ()>, Heads<'a>),
+    /// Somebody asks for it.
+    Behind,
+    /// Its answer is there.
+    Served,
 }
 
 impl Down {
@@ -471,8 +332,10 @@ impl Drop for Waiting<'_> {
         }
         self.answered.close();
         if let Ok(Admitted::Granted(unwanted)) = self.answered.try_recv() {
+            let counted = unwanted.reservation.share.cost;
+            self.line.correct(self.place, counted, 0);
             self.line.returns.add(unwanted.reservation);
-            self.line.wake();
         }
+        self.line.wake();
     }
 }

@@ -189,6 +189,7 @@ struct AskArgument<'a> {
     cost: u64,
     x: Vec<usize>,
     again: bool,
+    ahead: bool,
 }
 
 impl<'a> ReserveArgument<'a> {
@@ -208,6 +209,7 @@ impl<'a> ReserveArgument<'a> {
             cost: ask.share.cost,
             x: excluded(ask),
             again: ask.again,
+            ahead: ask.ahead,
         });
         Self {
             lane: batch.lane,
@@ -242,7 +244,7 @@ impl CandidateArgument {
 /// The argument of the settle script.
 #[derive(Serialize)]
 struct SettleArgument<'a> {
-    back: [i64; QUANTITIES - 1],
+    back: [i64; QUANTITIES],
     team: &'a str,
     share: f64,
     burst: f64,
@@ -256,7 +258,7 @@ impl<'a> SettleArgument<'a> {
         let rooms = rooms(signals);
         let more = cost as f64 - reservation.share.cost as f64;
         Self {
-            back: extras(used, &reservation.charge),
+            back: differences(used, &reservation.charge),
             team: &reservation.share.team,
             share: more / reservation.share.weight,
             burst: reservation.burst.as_secs_f64(),
@@ -270,13 +272,19 @@ impl<'a> SettleArgument<'a> {
     }
 }
 
-/// What the second charge has more than the first, without the request itself.
-fn extras(less: &Charge, more: &Charge) -> [i64; QUANTITIES - 1] {
+/// What the second charge has more than the first.
+fn differences(less: &Charge, more: &Charge) -> [i64; QUANTITIES] {
     let (less, more) = (less.amounts(), more.amounts());
     std::array::from_fn(|index| {
-        let difference = i128::from(more[index + 1]) - i128::from(less[index + 1]);
+        let difference = i128::from(more[index]) - i128::from(less[index]);
         i64::try_from(difference).unwrap_or(i64::MAX)
     })
+}
+
+/// The same without the request itself.
+fn extras(less: &Charge, more: &Charge) -> [i64; QUANTITIES - 1] {
+    let [_, tokens, input, output] = differences(less, more);
+    [tokens, input, output]
 }
 
 /// How an attempt is written down, with what it is charged if it gets lost.

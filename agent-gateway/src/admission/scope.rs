@@ -117,6 +117,9 @@ impl Scope {
             self.buckets[quantity].correct(taken, used);
             self.used[quantity].add(used as f64 - taken as f64, now);
         }
+        if used.requests < taken.requests {
+            self.day.give_back();
+        }
     }
 
     /// Lowers what is believed to what the provider says is left.
@@ -234,6 +237,13 @@ mod tests {
         }
     }
 
+    fn request() -> Charge {
+        Charge {
+            requests: 1,
+            ..Charge::default()
+        }
+    }
+
     fn shown(limit: u64, remaining: u64) -> Signals {
         Signals {
             requests: Room {
@@ -257,7 +267,8 @@ mod tests {
 
     #[test]
     fn limit_that_nobody_configured_is_taken_from_the_headers() {
-        let (mut scope, none, one) = (Scope::default(), KeyLimits::default(), Charge::default());
+        let (mut scope, none) = (Scope::default(), KeyLimits::default());
+        let one = request();
         assert_eq!(scope.look(&none, &one, BURST, 0.0), Ok(1.0));
         scope.heed(&none, &shown(60, 0), BURST, 0.0);
         assert!(scope.look(&none, &one, BURST, 0.0).is_err());
@@ -270,7 +281,7 @@ mod tests {
         let mut scope = Scope::default();
         let limits = requests(600);
         for _ in 0..30 {
-            scope.take(&limits, &Charge::default(), BURST, 59_000.0);
+            scope.take(&limits, &request(), BURST, 59_000.0);
         }
         assert_eq!(scope.outlook(&limits, 59_500.0)[0].used, 30);
         assert_eq!(scope.outlook(&limits, 90_000.0)[0].used, 15);

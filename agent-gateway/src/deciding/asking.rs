@@ -57,17 +57,20 @@ pub(super) struct Attempt {
     pub place: Place,
     /// How it is charged.
     pub charge_rule: ChargeRule,
+    /// What it takes by that rule; more may have been reserved.
+    pub charge: Charge,
 }
 
 impl Attempt {
     /// What a grant allows.
-    pub(super) fn of(grant: Grant, place: Place, charge_rule: ChargeRule) -> Self {
+    pub(super) fn of(grant: Grant, place: Place, charge_rule: ChargeRule, charge: Charge) -> Self {
         Self {
             reservation: grant.reservation,
             key: grant.key,
             turn: Some(grant.turn),
             place,
             charge_rule,
+            charge,
         }
     }
 }
@@ -186,6 +189,7 @@ impl Decider {
             has_alternative: false,
             patience: Duration::ZERO,
             only_now: false,
+            only_with_store: question.holding.is_own(),
         }
     }
 
@@ -208,7 +212,7 @@ impl Decider {
         troubles: &mut Troubles,
     ) -> Result<Box<Attempt>, DecideError> {
         let lane = &route.lane;
-        let place = self.place(question);
+        let (place, charge) = (self.place(question), want.charges.now);
         let began = Instant::now();
         let (waiting, down) = (question.tally.waiting(), lane.line.down());
         let admitted = self.unpaid(passengers, lane.admit(&place, want)).await?;
@@ -230,6 +234,7 @@ impl Decider {
                 });
             }
             Admitted::PatienceOver => return Err(troubles.over(&model())),
+            Admitted::StoreAway => return Err(DecideError::StoreAway),
             Admitted::CircuitOpen => return Err(DecideError::CircuitOpen { model: model() }),
             Admitted::NotNow | Admitted::Closed => {
                 return Err(DecideError::ModelGone { model: model() });
@@ -238,7 +243,8 @@ impl Decider {
         let taken = granted.reservation.share.cost;
         question.tally.count_granted(began.elapsed(), taken);
         metrics::count_reserved_tokens(&lane.pool, taken);
-        Ok(Box::new(Attempt::of(granted, place, lane.terms().charge)))
+        let rule = lane.terms().charge;
+        Ok(Box::new(Attempt::of(granted, place, rule, charge)))
     }
 
     /// Where a question waits.
@@ -335,7 +341,7 @@ impl Decider {
         let (used, cost): (Charge, u64) = if refusal.maybe_used {
             (charges.most, charges.cost)
         } else {
-            let taken = &attempt.reservation.charge;
+            let taken = &attempt.charge;
             (charging::of_failure(attempt.charge_rule, taken, reached), 0)
         };
         self.settle(lane, attempt, &used, cost, &refusal.signals)
@@ -344,6 +350,7 @@ impl Decider {
 
     pub(super) async fn hold(&self, lane: &Lane, attempt: &Attempt, hold: Duration) {
         let key = &attempt.reservation.key;
+        lane.line.recall(Some(key));
         let held = self.limiter.hold(&lane.pool, &lane.name, key, hold).await;
         lane.line.wake();
         let Err(error) = held else { return };

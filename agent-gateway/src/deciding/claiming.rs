@@ -36,20 +36,32 @@ const RENEW_AGAIN: Duration = Duration::from_millis(200);
 /// What is known of a question's claim.
 pub struct Holding {
     holder: String,
+    /// Nobody else can ask for the address: it is ours without a claim.
+    is_own: bool,
     /// It is ours until then without asking; absent: ask.
     sure_until: Mutex<Option<Instant>>,
     /// It has been ours.
     claimed: AtomicBool,
+    /// It was asked for and the answer was lost: it may be ours.
+    doubtful: AtomicBool,
 }
 
 impl Holding {
     /// Nothing is claimed yet; the holder's name is unique among all questions.
-    pub fn new(holder: String) -> Self {
+    /// An address that was made up for one question needs no claim.
+    pub fn new(holder: String, is_made_up: bool) -> Self {
         Self {
             holder,
+            is_own: is_made_up,
             sure_until: Mutex::default(),
-            claimed: AtomicBool::new(false),
+            claimed: AtomicBool::new(is_made_up),
+            doubtful: AtomicBool::new(false),
         }
+    }
+
+    /// Nobody else can ask for the address.
+    pub fn is_own(&self) -> bool {
+        self.is_own
     }
 
     /// The address was claimed for the question at some time.
@@ -59,8 +71,23 @@ impl Holding {
 }
 
 impl Decider {
-    /// Waits until the address is ours; returns what is recorded there instead.
+    /// Waits until the address is ours; returns what is recorded there instead. A
+    /// question that ends here leaves no claim behind.
     pub(super) async fn claim(
+        &self,
+        question: &Question,
+        passengers: &Passengers<Outcome>,
+    ) -> Result<Option<Answer>, DecideError> {
+        let claimed = self.claim_or_answer(question, passengers).await;
+        let holding = &question.holding;
+        // Not sooner: whoever claims again must not be robbed of it.
+        if claimed.is_err() && holding.doubtful.load(Ordering::Relaxed) {
+            self.releases.owe(&question.address, &holding.holder);
+        }
+        claimed
+    }
+
+    async fn claim_or_answer(
         &self,
         question: &Question,
         passengers: &Passengers<Outcome>,
@@ -68,6 +95,9 @@ impl Decider {
         let Question {
             address, digest, ..
         } = question;
+        if question.holding.is_own {
+            return Ok(None);
+        }
         let mut delays = Delays::new(ELSEWHERE_DELAYS);
         loop {
             match self.claim_once(question).await? {
@@ -98,8 +128,8 @@ impl Decider {
                 .door(&request.model)
                 .is_ok_and(|door| door.is_none())
         };
-        let is_new = question.is_made_up || self.ground.is_new(&question.address.session_id);
-        is_new && caller.replicate.is_none() && asks()
+        let is_new = || self.ground.is_new(&question.address.session_id);
+        !question.holding.is_own && is_new() && caller.replicate.is_none() && asks()
     }
 
     /// Waits for quota and, unless the address is ours already, takes the claim
@@ -148,7 +178,8 @@ impl Decider {
 
     /// Renews the claim until dropped.
     pub(super) async fn keep_claim(&self, question: &Question) -> Infallible {
-        let Some(every) = self.ledger.renew_every() else {
+        let every = self.ledger.renew_every();
+        let Some(every) = every.filter(|_| !question.holding.is_own) else {
             return std::future::pending().await;
         };
         let mut pause = every;
@@ -169,6 +200,9 @@ impl Decider {
     /// Looks whether the address is still ours, if there is any doubt: a renewal
     /// failed or is overdue.
     pub(super) async fn check_claim(&self, question: &Question) -> Result<(), DecideError> {
+        if question.holding.is_own {
+            return Ok(());
+        }
         let sure_until = *question.holding.sure_until.lock();
         let sure = sure_until.is_some_and(|until| Instant::now() < until);
         if sure || self.ledger.renew_every().is_none() || self.renew_claim(question).await? {
@@ -181,6 +215,9 @@ impl Decider {
 
     /// Gives the claim back; later, when that fails now.
     pub(super) async fn release_claim(&self, question: &Question) {
+        if question.holding.is_own {
+            return;
+        }
         let (address, holder) = (&question.address, &question.holding.holder);
         if self.ledger.release(address, holder).await.is_err() {
             self.releases.owe(address, holder);
@@ -216,8 +253,9 @@ impl Decider {
         }
         match &claim {
             Ok(Claim::Granted) => self.be_sure(question, began),
-            // It may have been granted all the same.
-            Err(error) if error.may_be_done() => self.releases.owe(address, holder),
+            Err(error) if error.may_be_done() => {
+                question.holding.doubtful.store(true, Ordering::Relaxed);
+            }
             _ => {}
         }
         claim

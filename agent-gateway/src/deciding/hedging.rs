@@ -147,8 +147,7 @@ impl Decider {
                 let lost = self.answered(question, lane, reply, attempt, payment);
                 let (usage, attempt) = (lost.usage, &lost.attempt);
                 metrics::count_tokens(&lane.pool, &usage);
-                let taken = &attempt.reservation.charge;
-                let used = charging::used(attempt.charge_rule, &usage, taken);
+                let used = charging::used(attempt.charge_rule, &usage, &attempt.charge);
                 let cost = usage.total_tokens();
                 let charged = lost.payment.used(lost.reply.usage, usage);
                 tokio::join!(
@@ -201,7 +200,7 @@ impl Decider {
         let Admitted::Granted(grant) = admitted else {
             return None;
         };
-        let attempt = Attempt::of(*grant, place, terms.charge);
+        let attempt = Attempt::of(*grant, place, terms.charge, charges.now);
         let paying = self.money.next_attempt();
         match self.money.reserve(&paying, &quote, lasts).await {
             Ok(Ok(Held::Granted(payment))) => Some(Ready {
@@ -262,7 +261,6 @@ impl Question {
             tally: self.tally.clone(),
             paid: DecisionCost::default(),
             hedged: AtomicBool::new(true),
-            is_made_up: self.is_made_up,
             holding: Arc::clone(&self.holding),
         }
     }

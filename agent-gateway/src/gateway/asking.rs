@@ -80,8 +80,7 @@ impl Gateway {
                 tally,
                 paid: DecisionCost::default(),
                 hedged: AtomicBool::new(false),
-                is_made_up: once,
-                holding: Arc::new(Holding::new(gateway.decider.unique_name())),
+                holding: Arc::new(Holding::new(gateway.decider.unique_name(), once)),
             });
             async move {
                 let session_id = once.then(|| question.address.session_id.clone());

@@ -16,6 +16,8 @@ pub struct Scripted {
     script: Box<Script>,
     latency: Duration,
     calls: AtomicU64,
+    in_flight: AtomicU64,
+    most_at_once: AtomicU64,
 }
 
 impl Scripted {
@@ -27,6 +29,8 @@ impl Scripted {
             script: Box::new(script),
             latency: Duration::ZERO,
             calls: AtomicU64::new(0),
+            in_flight: AtomicU64::new(0),
+            most_at_once: AtomicU64::new(0),
         }
     }
 
@@ -53,15 +57,23 @@ impl Scripted {
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::SeqCst)
     }
+
+    /// How many calls there were at one moment, at most.
+    pub fn most_at_once(&self) -> u64 {
+        self.most_at_once.load(Ordering::SeqCst)
+    }
 }
 
 #[async_trait]
 impl Provider for Scripted {
     async fn call(&self, call: Call<'_>) -> Result<Reply, Refusal> {
         let number = self.calls.fetch_add(1, Ordering::SeqCst);
+        let at_once = self.in_flight.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most_at_once.fetch_max(at_once, Ordering::SeqCst);
         if !self.latency.is_zero() {
             tokio::time::sleep(self.latency).await;
         }
+        self.in_flight.fetch_sub(1, Ordering::SeqCst);
         (self.script)(call.request, number)
     }
 }

@@ -14,7 +14,8 @@
 --               spans (lines share limits: whom only its own line stops does not hold up others),
 --               candidates [{k = [4 limits, 0 none], kd, kc, l = [...], ld, lc, room or -1}],
 --               asks [{a, c = [4 amounts], m = [3 extras], lost (ms), team, w, cost, x = [indexes],
---                 again: perhaps granted by a call whose reply was lost}],
+--                 again: perhaps granted by a call whose reply was lost,
+--                 ahead: nobody waits for it, see Ask}],
 --               waiting [[team, weight]]
 --
 -- Result      {wait ms, g1, g2, ...}  one per ask: the candidate, counted from 1, or 0
@@ -168,6 +169,8 @@ for i, c in ipairs(p.candidates) do
     candidates[i].flying = redis.call('ZCARD', attempts)
   end
   if c.lc > 0 then
+    -- Lost ones whose attempt is forgotten already.
+    redis.call('ZREMRANGEBYSCORE', in_lane.key .. ':flying', '-inf', now)
     candidates[i].lane_flying = redis.call('ZCARD', in_lane.key .. ':flying')
   end
 end
@@ -291,6 +294,7 @@ for n, ask in ipairs(p.asks) do
   elseif share_of_team[1] > least_served() + slack then
     wait = min(wait or p.recheck, p.recheck)
   else
+    local least_share = ask.ahead and 0.5 or 0
     local best, best_share, best_flying, soonest, soonest_large, soonest_lane
     local excluded
     for _, index in ipairs(ask.x) do
@@ -306,7 +310,8 @@ for n, ask in ipairs(p.asks) do
             soonest, soonest_lane = after, lane_stops
             soonest_large = {large_key and c.key_wide or nil, large_lane and c.in_lane or nil}
           end
-        elseif not best or share > best_share or (share == best_share and c.flying < best_flying) then
+        elseif share >= least_share and (not best or share > best_share
+            or (share == best_share and c.flying < best_flying)) then
           best, best_share, best_flying = i, share, c.flying
         end
       end
@@ -317,7 +322,7 @@ for n, ask in ipairs(p.asks) do
       served[ask.team] = share_of_team
       result[n + 1] = best
       granted_any, served_changed = true, true
-    else
+    elseif not ask.ahead then
       wait = min(wait or soonest or p.recheck, soonest or p.recheck)
       if #ask.x == 0 then
         stopped, stopped_by_lane = true, soonest_lane

@@ -6,7 +6,7 @@
 -- KEYS[3]  string  agon:served:{pool}[:<lane>], see admission_reserve
 -- KEYS[4]  zset    agon:attempts:{pool}:<key>
 -- ARGV[1]  member of the zset
--- ARGV[2]  JSON: back = [tokens, input, output to give back; negative when more was used],
+-- ARGV[2]  JSON: back = [requests, tokens, input, output to give back; negative when more was used],
 --            team, share = what to add to the team's share (tokens by weight),
 --            burst (s), limits = [4 configured in the lane, 0 none],
 --            shown = [4 limits in headers, 0 unknown], left = [4 left by headers, -1 unknown]
@@ -24,14 +24,22 @@ end
 
 local stored = redis.call('MGET', KEYS[1], KEYS[2], KEYS[3])
 local back = p.back
-local corrects = settled == 1 and (back[1] ~= 0 or back[2] ~= 0 or back[3] ~= 0)
+local corrects = settled == 1 and
+  (back[1] ~= 0 or back[2] ~= 0 or back[3] ~= 0 or back[4] ~= 0)
 local function correct(scope)
-  for q = 2, 4 do
+  for q = 1, 4 do
     -- Without a limit there is nothing to correct.
     if scope[LEFT + q] then
-      scope[LEFT + q] = scope[LEFT + q] + back[q - 1]
+      scope[LEFT + q] = scope[LEFT + q] + back[q]
     end
-    scope[USED + q] = scope[USED + q] - back[q - 1]
+    scope[USED + q] = scope[USED + q] - back[q]
+  end
+  -- Who was not made leaves the newest hour that has requests.
+  for i = back[1] > 0 and #scope or 0, DAYS + 1, -2 do
+    if scope[i] > 0 then
+      scope[i] = scope[i] - 1
+      break
+    end
   end
 end
 
@@ -67,7 +75,7 @@ for q = 1, heeds and 4 or 0 do
     in_lane[SHOWN + q] = p.shown[q]
   end
   local limit, shown = p.limits[q], in_lane[SHOWN + q]
-  if p.shown[q] > 0 and (limit == 0 or shown < limit) then
+  if shown > 0 and (limit == 0 or shown < limit) then
     limit = shown
   end
   if limit > 0 then

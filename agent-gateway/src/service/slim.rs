@@ -63,12 +63,18 @@ where
     }
 
     fn call(&mut self, request: http::Request<B>) -> Self::Future {
-        if request.uri().path() == DECIDE {
+        if request.uri().path() == DECIDE && !is_compressed(&request) {
             Box::pin(decide(Arc::clone(&self.gateway), request))
         } else {
             self.generated.call(request)
         }
     }
+}
+
+/// Nobody here compresses; the generated service knows what to answer.
+fn is_compressed<B>(request: &http::Request<B>) -> bool {
+    let encoding = request.headers().get("grpc-encoding");
+    encoding.is_some_and(|encoding| encoding != "identity")
 }
 
 fn decide<B>(

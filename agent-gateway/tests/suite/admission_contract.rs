@@ -51,6 +51,9 @@ contract!(
     limit_of_a_model_leaves_other_models_alone,
     limit_over_all_models_is_shared_by_them,
     requests_of_a_day_are_counted,
+    call_that_was_not_made_gives_back_everything,
+    call_that_was_made_keeps_its_request,
+    grant_that_nobody_waits_for_leaves_half_and_holds_up_nobody,
     hold_of_one_model_leaves_the_others_alone,
     what_the_provider_shows_lowers_and_never_raises,
     lost_attempt_is_charged_with_the_most,
@@ -86,6 +89,7 @@ fn with_limits(key: &str, limits: KeyLimits, lane_limits: KeyLimits) -> Candidat
 
 fn charge(tokens: u64) -> Charge {
     Charge {
+        requests: 1,
         tokens,
         ..Charge::default()
     }
@@ -105,6 +109,7 @@ fn call(tokens: u64) -> Ask {
         },
         except: Vec::new(),
         again: false,
+        ahead: false,
     }
 }
 
@@ -386,6 +391,7 @@ async fn input_and_output_have_limits_of_their_own(limiter: &dyn Limiter) {
     let keys = [with_limits("a", KeyLimits::default(), limits)];
     let talkative = |input, output| Ask {
         charge: Charge {
+            requests: 1,
             tokens: input + output,
             input_tokens: input,
             output_tokens: output,
@@ -400,6 +406,7 @@ async fn input_and_output_have_limits_of_their_own(limiter: &dyn Limiter) {
         .unwrap_err();
     assert!(wait > Duration::from_secs(20), "{wait:?}");
     let used = Charge {
+        requests: 1,
         tokens: 110,
         input_tokens: 100,
         output_tokens: 10,
@@ -456,6 +463,69 @@ async fn requests_of_a_day_are_counted(limiter: &dyn Limiter) {
     assert!(told > Duration::from_secs(23 * 3_600), "{told:?}");
     let outlook = limiter.outlook(POOL, LANE, &keys).await.unwrap();
     assert_eq!(outlook[0].requests_of_day[1], 3);
+}
+
+async fn call_that_was_not_made_gives_back_everything(limiter: &dyn Limiter) {
+    let limits = KeyLimits {
+        requests_per_day: Some(1),
+        concurrency: Some(1),
+        tokens_per_minute: Some(60),
+        ..requests_per_minute(6)
+    };
+    let keys = [with_limits("a", limits, limits)];
+    for _ in 0..3 {
+        let unused = granted(limiter, &keys, 1).await;
+        limiter
+            .settle(&unused, &Charge::default(), 0, &Signals::default())
+            .await
+            .unwrap();
+        let outlook = limiter.outlook(POOL, LANE, &keys).await.unwrap();
+        assert_eq!(outlook[0].requests_of_day, [0, 0]);
+        assert_eq!(outlook[0].key_wide[0].used, 0);
+    }
+}
+
+async fn call_that_was_made_keeps_its_request(limiter: &dyn Limiter) {
+    let keys = [with_limits(
+        "a",
+        requests_per_minute(6),
+        requests_per_minute(6),
+    )];
+    let made = granted(limiter, &keys, 5).await;
+    limiter
+        .settle(&made, &charge(0), 0, &Signals::default())
+        .await
+        .unwrap();
+    let told = wait(limiter, &keys, 5).await;
+    assert!(told > Duration::from_secs(5), "{told:?}");
+    let outlook = limiter.outlook(POOL, LANE, &keys).await.unwrap();
+    assert_eq!(outlook[0].requests_of_day, [1, 1]);
+}
+
+async fn grant_that_nobody_waits_for_leaves_half_and_holds_up_nobody(limiter: &dyn Limiter) {
+    let keys = [candidate("a", 0, 0, 10)];
+    let ahead = || Ask {
+        ahead: true,
+        ..call(1)
+    };
+    let mut asks: Vec<Ask> = (0..8).map(|_| ahead()).collect();
+    asks.push(call(1));
+    let verdict = submit(limiter, (LANE, "asker"), &keys, &asks).await;
+    // With 6 of 10 places taken less than half is left.
+    let (some, none) = ([true; 6], [false; 2]);
+    assert_eq!(served(&verdict), [&some[..], &none, &[true]].concat());
+
+    // Larger than the burst: a call would gather for it, this one does not.
+    let keys = [candidate("b", 0, 6_000, 0)];
+    granted(limiter, &keys, 60).await;
+    let large = Ask {
+        charge: charge(1_000),
+        ..ahead()
+    };
+    let verdict = submit(limiter, (LANE, "greedy"), &keys, &[large]).await;
+    assert_eq!(served(&verdict), [false]);
+    let verdict = submit(limiter, (LANE, "asker"), &keys, &[call(1)]).await;
+    assert_eq!(served(&verdict), [true]);
 }
 
 async fn hold_of_one_model_leaves_the_others_alone(limiter: &dyn Limiter) {

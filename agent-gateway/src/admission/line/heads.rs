@@ -4,7 +4,7 @@
 
 use super::{Line, Waiter, Want};
 use crate::admission::{Ask, Share};
-use crate::fairness::queue::{Entry, FairQueue};
+use crate::fairness::queue::{Entry, FairQueue, Place};
 
 /// Heads submitted together. Enough for thousands of grants per second; more
 /// would make one script call long.
@@ -139,26 +139,21 @@ pub(super) fn put_back(
 }
 
 impl Ask {
-    pub(super) fn of(entry: &Entry<Waiter>) -> Self {
-        let Want {
-            attempt,
-            charges,
-            lasts,
-            except,
-            ..
-        } = entry.call.want.as_ref();
+    /// What a caller wants, for the first time.
+    pub(super) fn of(want: &Want, place: &Place) -> Self {
         Self {
-            attempt: attempt.clone(),
-            charge: charges.now,
-            most: charges.most,
-            lasts: *lasts,
+            attempt: want.attempt.clone(),
+            charge: want.charges.now,
+            most: want.charges.most,
+            lasts: want.lasts,
             share: Share {
-                team: entry.place.team.to_string(),
-                weight: entry.place.weight,
-                cost: charges.cost,
+                team: place.team.to_string(),
+                weight: place.weight,
+                cost: want.charges.cost,
             },
-            except: except.clone(),
-            again: entry.call.doubtful,
+            except: want.except.clone(),
+            again: false,
+            ahead: false,
         }
     }
 }

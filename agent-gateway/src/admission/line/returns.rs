@@ -2,26 +2,21 @@
 //! store can be lost. Kept until the limiter has taken it back as unused, so that
 //! no place stays taken for nobody. Called by `admission/line.rs`.
 
-use std::sync::Arc;
-
 use agon_service_kit::tasks::with_causes;
 use parking_lot::Mutex;
 
-use super::{Waiter, Want};
-use crate::admission::{Charge, Limiter, Reservation, Share};
+use super::Waiter;
+use crate::admission::{Ask, Charge, Limiter, Reservation};
 use crate::complaint::Complaint;
 use crate::fairness::queue::Place;
 use crate::lanes::Lane;
 use crate::providers::Signals;
 
-/// What may have been granted, its team and the team's weight.
-type Doubtful = (Box<Want>, Arc<str>, f64);
-
 /// Everything that has to be settled as unused.
 #[derive(Default)]
 pub(super) struct Returns {
     granted: Mutex<Vec<Reservation>>,
-    doubtful: Mutex<Vec<Doubtful>>,
+    doubtful: Mutex<Vec<Ask>>,
     store_away: Complaint,
 }
 
@@ -34,11 +29,13 @@ impl Returns {
     /// A caller leaves of whom nobody knows whether it was granted something.
     pub fn note_doubtful(&self, waiter: &Waiter, place: &Place) {
         if waiter.doubtful {
-            let team = Arc::clone(&place.team);
-            self.doubtful
-                .lock()
-                .push((waiter.want.clone(), team, place.weight));
+            self.doubtful.lock().push(Ask::of(&waiter.want, place));
         }
+    }
+
+    /// Nobody knows whether these were granted, and nobody wants them.
+    pub fn note_lost(&self, asks: Vec<Ask>) {
+        self.doubtful.lock().extend(asks);
     }
 
     /// Gives back as much as the limiter takes now.
@@ -71,19 +68,15 @@ impl Returns {
         }
         let terms = lane.terms();
         let shared = terms.keys.iter().any(|key| key.limits.limit_anything());
-        for (want, team, weight) in doubtful {
+        for ask in doubtful {
             let on_each_key = terms.keys.iter().map(|key| Reservation {
-                attempt: want.attempt.clone(),
+                attempt: ask.attempt.clone(),
                 pool: lane.pool.clone(),
                 lane: lane.name.clone(),
                 key: key.key.id.clone(),
-                charge: want.charges.now,
-                most: want.charges.most,
-                share: Share {
-                    team: team.to_string(),
-                    weight,
-                    cost: want.charges.cost,
-                },
+                charge: ask.charge,
+                most: ask.most,
+                share: ask.share.clone(),
                 burst: terms.burst,
                 lane_limits: key.lane_limits,
                 shared,
