@@ -80,7 +80,8 @@ pub async fn ask_all_until<T: Send>(
     });
     let mut after: Vec<Vec<Message>> = vec![Vec::new(); questions.len()];
     let mut open: Vec<usize> = (0..questions.len()).collect();
-    for _ in 0..tries.max(1) {
+    let tries = tries.max(1);
+    for attempt in 1..=tries {
         let calls = open.iter().map(|at| {
             let question = &questions[*at];
             let messages = question.messages.iter().chain(&after[*at]);
@@ -101,12 +102,15 @@ pub async fn ask_all_until<T: Send>(
             match read(at, &reply) {
                 Ok(found) => answered[at].found = Some(found),
                 Err(problem) => {
-                    let text = again(at, &problem)
-                        .map_err(|error| MindError::Impossible(error.to_string()))?;
-                    after[at] = vec![
-                        message(Role::Assistant, shown(&reply.text)),
-                        message(Role::User, text),
-                    ];
+                    // Nobody hears what would be said to the last reply.
+                    if attempt < tries {
+                        let text = again(at, &problem)
+                            .map_err(|error| MindError::Impossible(error.to_string()))?;
+                        after[at] = vec![
+                            message(Role::Assistant, shown(&reply.text)),
+                            message(Role::User, text),
+                        ];
+                    }
                     answered[at].problems.push(problem);
                     failed.push(at);
                 }
