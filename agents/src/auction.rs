@@ -10,6 +10,7 @@ pub mod beliefs;
 mod believing;
 pub mod bidder;
 pub mod bids;
+mod grouped;
 pub mod picture;
 pub mod priorities;
 mod spoken;

@@ -1,9 +1,10 @@
 //! Reads amounts of money from words: with any currency mark, thousands
-//! separated, "2.5k", "twelve hundred", "one thousand two hundred". What could be
+//! separated by commas or blanks, "2.5k", "twelve hundred", "one thousand two hundred". What could be
 //! two amounts is none. Whether an amount is legal is not known here.
 
 use serde_json::Value;
 
+use super::grouped::joined;
 use crate::reading::numerals;
 
 /// Largest magnitude that is read: whole numbers beyond it are not exact in JSON
@@ -11,7 +12,7 @@ use crate::reading::numerals;
 const LARGEST: f64 = 9_007_199_254_740_992.0;
 
 /// Currency marks and codes that mean nothing here: there is one currency.
-const CURRENCIES: &[&str] = &[
+pub(super) const CURRENCIES: &[&str] = &[
     "$", "€", "£", "¥", "₹", "₽", "₩", "₿", "usd", "eur", "gbp", "cny", "rmb", "jpy", "dollars",
     "dollar", "euros", "euro", "pounds", "pound", "yuan", "yen", "bucks", "credits", "coins",
     "money",
@@ -120,7 +121,7 @@ fn trailing(word: &str) -> usize {
 const MOST_WORDS: usize = 12;
 
 /// Marks that stand around words.
-const MARKS: &[char] = &[
+pub(super) const MARKS: &[char] = &[
     '.', ',', '!', '?', ';', ':', '"', '\'', '(', ')', '*', '`', '[', ']', '{', '}',
 ];
 
@@ -135,26 +136,29 @@ fn plain(text: &str) -> String {
 }
 
 fn plain_keeping_lines(text: &str) -> String {
-    let letters: Vec<char> = text.chars().flat_map(char::to_lowercase).collect();
+    let simple = |letter: char| match letter {
+        '\u{2212}' | '\u{2010}'..='\u{2015}' | '\u{ff0d}' => '-',
+        '\u{2018}' | '\u{2019}' | '\u{02bc}' => '\'',
+        // Full-width digits are digits.
+        wide @ '\u{ff10}'..='\u{ff19}' => {
+            char::from_digit(u32::from(wide) - 0xff10, 10).unwrap_or(wide)
+        }
+        other => other,
+    };
+    let letters: Vec<char> = text
+        .chars()
+        .flat_map(char::to_lowercase)
+        .map(simple)
+        .collect();
+    let letters = joined(&letters);
     let mut out = String::with_capacity(text.len());
     for (at, letter) in letters.iter().enumerate() {
         let letter = match *letter {
-            '\u{2212}' | '\u{2010}'..='\u{2015}' | '\u{ff0d}' => '-',
-            '\u{2018}' | '\u{2019}' | '\u{02bc}' => '\'',
             '\n' => '\n',
             other if other.is_whitespace() => ' ',
-            // Full-width digits are digits.
-            wide @ '\u{ff10}'..='\u{ff19}' => {
-                char::from_digit(u32::from(wide) - 0xff10, 10).unwrap_or(wide)
-            }
             other => other,
         };
-        let sign = |sign: &&str| !letter.is_ascii() || letter == '$' && sign.starts_with('$');
-        if CURRENCIES
-            .iter()
-            .filter(|known| sign(known))
-            .any(|known| known.starts_with(letter))
-        {
+        if is_currency_sign(letter) {
             continue;
         }
         let behind_digit = out.ends_with(|last: char| last.is_ascii_digit());
@@ -164,6 +168,13 @@ fn plain_keeping_lines(text: &str) -> String {
         out.push(letter);
     }
     out
+}
+
+/// Whether a letter alone is the mark of a currency.
+pub(super) fn is_currency_sign(letter: char) -> bool {
+    let sign = |known: &&str| !letter.is_ascii() || letter == '$' && known.starts_with('$');
+    let mut signs = CURRENCIES.iter().filter(|known| sign(known));
+    signs.any(|known| known.starts_with(letter))
 }
 
 /// Whether the word at the start of some letters is a unit that may hang on a
@@ -316,7 +327,14 @@ mod tests {
             ("1200.", Some(1200)),
             ("1200.5", None),
             ("1.200", None),
-            ("1 200", None),
+            ("1 200", Some(1200)),
+            ("$ 1 200", Some(1200)),
+            ("-1\u{202f}200", Some(-1200)),
+            ("1 200 000", Some(1_200_000)),
+            ("1 20", None),
+            ("1 2000", None),
+            ("1200 300", None),
+            ("1 200k", None),
             ("1200 or 1300", None),
             ("2000 - 1100", None),
             ("five six", None),

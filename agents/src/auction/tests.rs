@@ -247,6 +247,8 @@ fn scraps() -> impl Strategy<Value = String> {
         "2.5k",
         "k",
         "twelve hundred",
+        "1 200",
+        "\u{202f}200",
         "and",
         "thousand",
         "Widget A",
