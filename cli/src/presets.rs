@@ -78,12 +78,14 @@ pub fn add_worlds(file: &mut ExperimentFile, experiment: &str) -> Result<(), Fai
 }
 
 /// The world of a name that an experiment gives: the file of this path, looked for beside the
-/// experiment, or else the built-in one.
+/// experiment (of a preset, in the working folder), or else the built-in one.
 ///
 /// # Errors
 /// There is neither, or the file is no UTF-8 text.
 fn world(name: &str, experiment: &str) -> Result<Source, Failure> {
-    let beside = Path::new(experiment).parent().unwrap_or(Path::new(""));
+    // A preset lies beside nothing: a name is that of a file in the working folder.
+    let file = Some(Path::new(experiment)).filter(|file| file.is_file());
+    let beside = file.and_then(Path::parent).unwrap_or(Path::new(""));
     let path = beside.join(name);
     if path.is_file() {
         let bytes = std::fs::read(&path).map_err(|error| cannot("read", &path, &error))?;

@@ -268,6 +268,18 @@ fn a_world_of_ones_own_is_a_file_and_its_faults_have_lines() {
     let ended = run(&["check", &path]).expect_code(2);
     assert!(ended.err.contains("houses"), "{}", ended.err);
     assert!(ended.err.contains("no built-in world"), "{}", ended.err);
+    // A preset takes any world, from the working folder or by its whole path.
+    let whole = folder.path().join("attics.toml");
+    fs::write(&whole, world).unwrap();
+    let whole = format!("world={}", whole.display());
+    let _ = run(&["check", "aucarena/niche", "--set", &whole]).expect_code(0);
+    let nowhere = ["check", "aucarena/niche", "--set", "world=nowhere.toml"];
+    let ended = run(&nowhere).expect_code(2);
+    assert!(
+        ended.err.contains("no world file nowhere.toml"),
+        "{}",
+        ended.err
+    );
 }
 
 #[test]
