@@ -12,7 +12,7 @@ use crate::auction::beliefs::{self, Status};
 use crate::mind::Reply;
 
 /// Rows that the three tables must have together.
-const FEWEST_ROWS: usize = 150;
+const FEWEST_ROWS: usize = 300;
 
 const WANTED: [&str; 3] = ["Widget A", "Gadget B", "Doodad D"];
 const PAST: [&str; 1] = ["Mechanism J"];
