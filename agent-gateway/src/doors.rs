@@ -61,6 +61,20 @@ pub struct OpenAsk {
     pub messages: Vec<Message>,
     /// What the answer should look like.
     pub reply_format: Option<ReplyFormat>,
+    /// Who answers when nobody has in time; absent: it waits.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stand_in: Option<StandIn>,
+}
+
+/// An answer for somebody who takes too long.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StandIn {
+    /// How long the question waits at the door before.
+    pub after: Duration,
+    /// Who answers.
+    pub name: String,
+    /// What is answered.
+    pub reply: String,
 }
 
 /// What somebody behind a door said.
@@ -70,6 +84,13 @@ pub struct DoorAnswer {
     pub reply: String,
     /// Who says it.
     pub answered_by: String,
+    /// Somebody answered in time; otherwise it is a stand-in's.
+    #[serde(default = "in_time", skip_serializing_if = "Clone::clone")]
+    pub in_time: bool,
+}
+
+fn in_time() -> bool {
+    true
 }
 
 /// An answer on its way to whoever waits.

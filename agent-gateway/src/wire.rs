@@ -1,10 +1,12 @@
 //! Between the wire's types (`agon.v1`) and ours. The only file of this crate
 //! that knows both; checks what the wire cannot promise. Called by `service.rs`.
 
+use std::time::Duration;
+
 use agon_proto::v1;
 
 use crate::decision::{Decision, DecisionAddress, Message, ReplyFormat, Request, Role, Usage};
-use crate::doors::{DoorAnswer, HandedAnswer, Listing, WaitingAsk};
+use crate::doors::{DoorAnswer, HandedAnswer, Listing, StandIn, WaitingAsk};
 use crate::money::accounts::Costs;
 use crate::money::purse::{CostFilter, Scope};
 use crate::money::{DayError, NanoDollars};
@@ -27,6 +29,8 @@ pub struct Caller {
     /// The session that it takes turns with others as; absent: that of the
     /// address.
     pub session: Option<String>,
+    /// Who answers when nobody behind a door has in time.
+    pub stand_in: Option<Box<StandIn>>,
 }
 
 /// A request that the wire allowed and we do not.
@@ -142,6 +146,7 @@ pub fn read_request(
         replicate: wire.content_cache.map(|cache| cache.replicate),
         experiment_budget: wire.experiment_budget_nanodollars.map(NanoDollars),
         session: None,
+        stand_in: wire.stand_in.map(|wire| Box::new(read_stand_in(*wire))),
     };
     let request = Request {
         model: wire.model,
@@ -207,7 +212,12 @@ pub fn write_listing(listing: Listing) -> v1::WatchDoorResponse {
             }),
             purpose: ask.purpose,
             experiment_id: ask.experiment_id,
-            waiting_ms: u64::try_from(waiting.as_millis()).unwrap_or(u64::MAX),
+            waiting_ms: millis(waiting),
+            stand_in: ask.stand_in.map(|stand_in| v1::StandIn {
+                after_ms: millis(stand_in.after),
+                name: stand_in.name,
+                reply: stand_in.reply,
+            }),
         }
     });
     v1::WatchDoorResponse {
@@ -231,8 +241,21 @@ pub fn read_answer(wire: v1::AnswerAtDoorRequest) -> Result<HandedAnswer, WireEr
         answer: DoorAnswer {
             reply: wire.reply,
             answered_by,
+            in_time: true,
         },
     })
+}
+
+fn read_stand_in(wire: v1::StandIn) -> StandIn {
+    StandIn {
+        after: Duration::from_millis(wire.after_ms),
+        name: wire.name,
+        reply: wire.reply,
+    }
+}
+
+fn millis(time: Duration) -> u64 {
+    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn write_message(message: Message) -> v1::ChatMessage {

@@ -90,6 +90,7 @@ pub async fn ask_all_until<T: Send>(
                 settings: Arc::clone(&question.settings),
                 messages: messages.cloned().collect(),
                 format: question.format.clone(),
+                stand_in: None,
             })
         });
         // Collected first: every call has its index before any is awaited.

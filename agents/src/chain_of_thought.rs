@@ -41,6 +41,7 @@ impl Agent for ChainOfThought {
             settings: self.dialogue.settings(),
             messages: self.dialogue.messages(ask, refused, Thinking::StepByStep)?,
             format: self.dialogue.format(ask, Thinking::StepByStep),
+            stand_in: None,
         });
         Ok(self.dialogue.read(ask, reply.await?))
     }

@@ -41,6 +41,7 @@ impl Agent for Direct {
             settings: self.dialogue.settings(),
             messages: self.dialogue.messages(ask, refused, Thinking::None)?,
             format: self.dialogue.format(ask, Thinking::None),
+            stand_in: None,
         });
         Ok(self.dialogue.read(ask, reply.await?))
     }

@@ -6,6 +6,7 @@
 //! which the agent wrote them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::future::BoxFuture;
 use serde::{Deserialize, Serialize};
@@ -27,7 +28,23 @@ pub struct Thought {
     pub messages: Vec<Message>,
     /// The form that the reply should have, for providers that can enforce it.
     pub format: Option<ReplyFormat>,
+    /// Who answers for a person that takes too long, if anybody.
+    pub stand_in: Option<TimedAnswer>,
 }
+
+/// An answer for a person that takes too long. Whoever keeps the time gives it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TimedAnswer {
+    /// How long the question waits before.
+    pub after: Duration,
+    /// Who answers: the strategy's name.
+    pub name: String,
+    /// What it answers.
+    pub reply: String,
+}
+
+/// Why a reply ended that is a [`TimedAnswer`]: the gateway's word.
+pub const TIME_IS_UP: &str = "deadline";
 
 /// Which model is called, and how it samples.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -89,7 +106,7 @@ pub struct ReplyFormat {
 pub struct Reply {
     /// The text, as it came.
     pub text: String,
-    /// Why it ended ("stop", "length", "content_filter").
+    /// Why it ended ("stop", "length", "content_filter", [`TIME_IS_UP`]).
     pub finish_reason: String,
 }
 

@@ -1,10 +1,12 @@
 //! The agent of a seat where a person sits: it tells what a model would be told, without
 //! demands on the form of a reply, and puts the ask as it is. With a stand-in it says
-//! beside the question what that rule player would answer, for whoever keeps the
-//! person's time; it decides nothing by itself and knows no clock.
+//! beside the question what that rule player would answer, and with a deadline when:
+//! the gateway keeps the person's time. It decides nothing by itself, knows no clock,
+//! and notes when it was answered for.
 
 use std::borrow::Cow;
 use std::sync::Arc;
+use std::time::Duration;
 
 use agon_engine::session::STRATEGY;
 use agon_engine::view::SeenEvent;
@@ -12,28 +14,45 @@ use agon_engine::{
     Action, Ask, Audience, Chance, Event, Foul, Rule, Seat, SessionSpec, View, registry,
 };
 use async_trait::async_trait;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use crate::agent::{Agent, Note};
 use crate::dialogue::{Dialogue, Thinking, structured};
-use crate::mind::{Mind, MindError, ReplyFormat, Thought};
+use crate::mind::{Mind, MindError, ReplyFormat, TIME_IS_UP, Thought, TimedAnswer};
 
 /// The setting that names the stand-in.
 pub const STAND_IN: &str = "stand_in";
 
+/// The setting with the time for each answer.
+pub const DEADLINE: &str = "deadline";
+
+/// The kind of the note that says that a stand-in answered.
+const NOTE: &str = "stand_in";
+
 /// The keyword of JSON Schema under which the stand-in's answer is found.
 pub const DEFAULT: &str = "default";
+
+/// No deadline is shorter: time is kept in milliseconds.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// No deadline is longer; whoever needs more needs none.
+const LONGEST: Duration = Duration::from_secs(30 * 24 * 3_600);
 
 /// Tells a person and takes the answer.
 pub struct Person {
     dialogue: Dialogue,
     stand_in: Option<StandIn>,
+    notes: Vec<Note>,
 }
 
 impl Person {
     /// A person with a conversation of its own.
     pub fn new(dialogue: Dialogue, stand_in: Option<StandIn>) -> Self {
-        Self { dialogue, stand_in }
+        Self {
+            dialogue,
+            stand_in,
+            notes: Vec::new(),
+        }
     }
 }
 
@@ -53,26 +72,48 @@ impl Agent for Person {
         mind: &dyn Mind,
     ) -> Result<Result<Action, Foul>, MindError> {
         let mut format = self.dialogue.format(ask, Thinking::None);
+        let mut timed = None;
         if let (Some(stand_in), Some(format)) = (&mut self.stand_in, &mut format) {
-            stand_in.suggest(ask, refused.is_some(), format)?;
+            timed = stand_in.suggest(ask, refused.is_some(), format)?;
         }
         let reply = mind.think(Thought {
             purpose: "act",
             settings: self.dialogue.settings(),
             messages: self.dialogue.messages(ask, refused, Thinking::None)?,
             format,
+            stand_in: timed,
         });
-        Ok(self.dialogue.read(ask, reply.await?))
+        let reply = reply.await?;
+        if reply.finish_reason == TIME_IS_UP
+            && let Some(stand_in) = &self.stand_in
+        {
+            self.notes.push(Note {
+                kind: NOTE,
+                body: json!({
+                    "ask": ask.kind,
+                    "strategy": stand_in.name,
+                    "reason": TIME_IS_UP,
+                    "deadline": stand_in.after.map(in_words),
+                }),
+            });
+        }
+        Ok(self.dialogue.read(ask, reply))
     }
 
     fn take_notes(&mut self) -> Vec<Note> {
-        self.dialogue.take_notes()
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.extend(self.dialogue.take_notes());
+        notes
     }
 }
 
 /// A rule player that answers for a person who takes too long. It sees what the seat
 /// sees and has the luck of a rule player at this seat.
 pub struct StandIn {
+    /// Name of the strategy.
+    name: String,
+    /// Time for each answer; none is no limit.
+    after: Option<Duration>,
     rule: Box<dyn Rule>,
     luck: agon_engine::Generator,
     seat: Seat,
@@ -101,6 +142,8 @@ impl StandIn {
         let rule = built.game.rule(&strategy, &settings, seat);
         let rule = rule.map_err(|error| format!("{STAND_IN}: {error}"))?;
         Ok(Some(Self {
+            name: strategy,
+            after: deadline(own)?,
             rule,
             luck: Chance::seeded(session.luck).for_rule(seat),
             seat,
@@ -113,13 +156,14 @@ impl StandIn {
         self.seen.extend(events.iter().map(as_event));
     }
 
-    /// Writes its answer into the question's form.
+    /// Writes its answer into the question's form; with a deadline it is an answer that is given
+    /// when time is up.
     fn suggest(
         &mut self,
         ask: &Ask,
         again: bool,
         format: &mut ReplyFormat,
-    ) -> Result<(), MindError> {
+    ) -> Result<Option<TimedAnswer>, MindError> {
         let kept = self.open.take().filter(|_| again);
         let action = kept.unwrap_or_else(|| {
             let view = View::new(self.seat, &self.seen);
@@ -135,14 +179,46 @@ impl StandIn {
         };
         let schema = with_default().map_err(|error| MindError::Impossible(error.to_string()))?;
         format.schema = Arc::from(schema);
-        Ok(())
+        Ok(self.after.map(|after| TimedAnswer {
+            after,
+            name: self.name.clone(),
+            reply: answer,
+        }))
     }
 }
 
-/// Checks the setting as far as that goes without a game.
+/// Checks the settings as far as that goes without a game.
 pub(crate) fn check(own: &Map<String, Value>) -> Result<(), String> {
-    own.get(STAND_IN)
-        .map_or(Ok(()), |value| read(value).map(|_| ()))
+    let timed = deadline(own)?.is_some();
+    match own.get(STAND_IN) {
+        Some(value) => read(value).map(|_| ()),
+        None if timed => Err(format!(
+            "{DEADLINE} needs a {STAND_IN}, who answers when time is up, as {STAND_IN} = \"equilibrium\""
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The time for each answer, if it is limited.
+fn deadline(own: &Map<String, Value>) -> Result<Option<Duration>, String> {
+    let Some(value) = own.get(DEADLINE) else {
+        return Ok(None);
+    };
+    let time = value
+        .as_str()
+        .and_then(|text| humantime::parse_duration(text).ok())
+        .filter(|time| *time >= SHORTEST && *time <= LONGEST);
+    time.map(Some).ok_or_else(|| {
+        format!(
+            "{DEADLINE} must be a time from {} to {}, as \"90s\" or \"2m\"",
+            in_words(SHORTEST),
+            in_words(LONGEST)
+        )
+    })
+}
+
+fn in_words(time: Duration) -> String {
+    humantime::format_duration(time).to_string()
 }
 
 /// The strategy and its settings.

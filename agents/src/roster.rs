@@ -119,7 +119,7 @@ pub const AGENTS: &[AgentInfo] = &[
     AgentInfo {
         name: "person",
         summary: "tells a person at a door what there is to know, and takes the answer",
-        settings: &[person::STAND_IN],
+        settings: &[person::STAND_IN, person::DEADLINE],
         own_prompts: false,
         rehearsals: &["{}"],
         check: person::check,
@@ -195,6 +195,26 @@ pub fn check_player(
     library: &PromptLibrary,
 ) -> Result<(), AgentError> {
     read(player, game, library).map(|_| ())
+}
+
+/// The same for one seat of a session, where more can be said: whether the game has
+/// the strategy of a stand-in.
+///
+/// # Errors
+/// As [`check_player`]; or the stand-in cannot play at this seat.
+pub fn check_seat(
+    player: &PlayerSpec,
+    session: &SessionSpec,
+    seat: Seat,
+    library: &PromptLibrary,
+) -> Result<(), AgentError> {
+    let (settings, _) = read(player, &session.game, library)?;
+    let stand_in = StandIn::of(&settings.own, session, seat);
+    let wrong = |message| AgentError::Settings {
+        player: player.name.clone(),
+        message,
+    };
+    stand_in.map(|_| ()).map_err(wrong)
 }
 
 fn read(

@@ -84,6 +84,26 @@ pub struct DecideRequest {
     /// Unset: no budget of its own; the team's may stand all the same.
     #[prost(uint64, optional, tag = "17")]
     pub experiment_budget_nanodollars: ::core::option::Option<u64>,
+    /// Who answers when nobody behind the door has in time. Only for models that
+    /// are doors; not part of the digest. Unset: it waits as long as it takes.
+    #[prost(message, optional, boxed, tag = "18")]
+    pub stand_in: ::core::option::Option<::prost::alloc::boxed::Box<StandIn>>,
+}
+/// An answer for somebody who takes too long. It becomes the decision when the
+/// question has waited for so long, unless another answer was first; the
+/// decision's finish_reason is "deadline" then, and it is answered by
+/// "NAME for DOOR".
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct StandIn {
+    /// From the moment at which the question was put to the door.
+    #[prost(uint64, tag = "1")]
+    pub after_ms: u64,
+    /// Who answers ("truthful").
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    /// What is answered.
+    #[prost(string, tag = "3")]
+    pub reply: ::prost::alloc::string::String,
 }
 /// Asks for an answer that the same question got before, whoever asked.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -374,6 +394,9 @@ pub struct DoorAsk {
     /// Milliseconds since it was asked.
     #[prost(uint64, tag = "7")]
     pub waiting_ms: u64,
+    /// Who answers when nobody has in time; unset: it waits.
+    #[prost(message, optional, tag = "8")]
+    pub stand_in: ::core::option::Option<StandIn>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WatchDoorResponse {
@@ -662,7 +685,8 @@ pub mod agent_gateway_service_client {
             self.inner.server_streaming(req, path, codec).await
         }
         /// Answers a question that waits at a door. Safe to repeat: the first answer
-        /// stands. NOT_FOUND when nobody asks that, or it was answered differently.
+        /// stands. NOT_FOUND when nobody asks that, or it was answered differently, by
+        /// a stand-in too.
         pub async fn answer_at_door(
             &mut self,
             request: impl tonic::IntoRequest<super::AnswerAtDoorRequest>,
@@ -788,7 +812,8 @@ pub mod agent_gateway_service_server {
             request: tonic::Request<super::WatchDoorRequest>,
         ) -> std::result::Result<tonic::Response<Self::WatchDoorStream>, tonic::Status>;
         /// Answers a question that waits at a door. Safe to repeat: the first answer
-        /// stands. NOT_FOUND when nobody asks that, or it was answered differently.
+        /// stands. NOT_FOUND when nobody asks that, or it was answered differently, by
+        /// a stand-in too.
         async fn answer_at_door(
             &self,
             request: tonic::Request<super::AnswerAtDoorRequest>,

@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use agon_tests::binary::{self, Ended, Role, run};
+use agon_tests::redis::RedisServer;
 use agon_tests::runs;
 use serde_json::{Value, json};
 
@@ -206,7 +207,178 @@ fn a_stand_in_answers_when_time_is_up_and_plays_as_the_rule_player_would() {
     let _ = run(&["verify", &out]).expect_code(0);
     let id = played["session"].as_str().unwrap();
     let shown = run(&["show", id, "--data", &data]).expect_code(0).out;
-    assert!(shown.contains("(answered by truthful for ann)"), "{shown}");
+    assert!(
+        shown.contains("(answered by truthful for ann, time was up)"),
+        "{shown}"
+    );
+}
+
+/// The auction with a person at the middle seat, and a rule for how long that may take.
+fn timed(deadline: &str) -> String {
+    let rule = "[players.guest]\nkind = \"rule\"\nstrategy = \"truthful\"\npercent = 90\n";
+    assert!(AUCTION.contains(rule));
+    let person = format!(
+        "[players.guest]\nkind = \"model\"\nmodel = \"human/ann\"\nagent = \"person\"\n\
+         deadline = \"{deadline}\"\nstand_in = {{ strategy = \"truthful\", percent = 90 }}\n"
+    );
+    AUCTION.replace(rule, &person)
+}
+
+/// The notes that say that somebody stood in.
+fn stood_in(record: &Value) -> Vec<&Value> {
+    let notes = list(&record["notes"]).iter();
+    let stood_in = notes.filter(|note| note["note"] == "stand_in");
+    stood_in.map(|note| &note["body"]).collect()
+}
+
+#[test]
+fn the_experiment_says_how_long_a_person_may_take_and_the_record_when_it_was_too_long() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = runs::write(folder.path(), AUCTION);
+    let (ruled, data) = (folder.path().join("ruled"), folder.path().join("data"));
+    let data = data.display().to_string();
+    let _ = runs::run_into(&experiment, &ruled, &["--data", &data]).expect_code(0);
+    let ruled = &runs::parsed(&runs::records(&ruled))[0];
+
+    let experiment = runs::write(folder.path(), &timed("50ms"))
+        .display()
+        .to_string();
+    let data = folder.path().join("played").display().to_string();
+    let mut silent = Role::launch_with(&arguments(&experiment, &data, &[]), piped);
+    silent.line_with("You have 50ms, then truthful answers for you.");
+    silent.line_with("Time is up: truthful answers 1000 for you.");
+    silent.line_with("The game is over.");
+    let (code, err) = silent.end();
+    assert_eq!(code, Some(0), "{err}");
+    let (records, out) = only_run(Path::new(&data));
+    let played = &runs::parsed(&records)[0];
+    for part in ["moves", "events", "outcome", "draws"] {
+        assert_eq!(played[part], ruled[part], "{part}");
+    }
+    assert_eq!(played["spec"]["seats"][1]["settings"]["deadline"], "50ms");
+    let decisions = list(&played["decisions"]);
+    for decision in decisions {
+        assert_eq!(decision["answered_by"], "truthful for ann");
+        assert_eq!(decision["finish_reason"], "deadline");
+    }
+    let body = json!({ "ask": "bid", "strategy": "truthful", "reason": "deadline",
+        "deadline": "50ms" });
+    assert_eq!(stood_in(played), vec![&body; decisions.len()]);
+    let _ = run(&["verify", &out]).expect_code(0);
+}
+
+#[test]
+fn who_answers_in_time_is_not_answered_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = runs::write(folder.path(), &timed("2s"))
+        .display()
+        .to_string();
+    let data = folder.path().join("data").display().to_string();
+    let mut role = Role::launch_with(&arguments(&experiment, &data, &[]), piped);
+    role.say("1,100");
+    role.line_with("Time is up: truthful");
+    role.line_with("The game is over.");
+    assert_eq!(role.end().0, Some(0));
+    let (records, out) = only_run(Path::new(&data));
+    let record = &runs::parsed(&records)[0];
+    let decisions = list(&record["decisions"]);
+    let told = |at: usize| {
+        let decision = &decisions[at];
+        let text = |name: &str| decision[name].as_str().unwrap().to_owned();
+        (text("answered_by"), text("finish_reason"))
+    };
+    assert_eq!(told(0), ("ann".to_owned(), "stop".to_owned()));
+    assert_eq!(decisions[0]["reply"], "{\"bid\":1100}");
+    let late = ("truthful for ann".to_owned(), "deadline".to_owned());
+    assert_eq!(told(1), late);
+    assert_eq!(stood_in(record).len(), decisions.len() - 1);
+    let _ = run(&["verify", &out]).expect_code(0);
+}
+
+#[test]
+fn the_command_line_may_change_the_experiments_deadline() {
+    let folder = tempfile::tempdir().unwrap();
+    // Nobody types as fast as that.
+    let experiment = runs::write(folder.path(), &timed("1ms"))
+        .display()
+        .to_string();
+    let data = folder.path().join("none").display().to_string();
+    let ended = play(
+        &arguments(&experiment, &data, &["--deadline", "none"]),
+        &TYPED.join("\n"),
+    );
+    let ended = ended.expect_code(0);
+    assert!(!ended.out.contains("answers for you"), "{}", ended.out);
+    let (records, _) = only_run(Path::new(&data));
+    let record = &runs::parsed(&records)[0];
+    let settings = &record["spec"]["seats"][1]["settings"];
+    assert_eq!(settings.get("deadline"), None);
+    assert_eq!(settings["stand_in"]["percent"], 90);
+    for decision in list(&record["decisions"]) {
+        assert_eq!(decision["answered_by"], "ann");
+    }
+
+    let data = folder.path().join("longer").display().to_string();
+    let more = ["--deadline", "90s", "--stand-in", "equilibrium"];
+    let ended = play(&arguments(&experiment, &data, &more), &TYPED.join("\n")).expect_code(0);
+    let told = "You have 1m 30s, then equilibrium answers for you.";
+    assert!(ended.out.contains(told), "{}", ended.out);
+    let (records, _) = only_run(Path::new(&data));
+    let record = &runs::parsed(&records)[0];
+    let settings = &record["spec"]["seats"][1]["settings"];
+    assert_eq!(settings["deadline"], "1m 30s");
+    assert_eq!(settings["stand_in"], "equilibrium");
+    assert!(stood_in(record).is_empty());
+}
+
+#[test]
+fn a_run_in_which_nobody_comes_to_the_door_ends_by_its_stand_ins() {
+    let redis = RedisServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = runs::write(folder.path(), &timed("20ms"));
+    let mut seen: Option<Vec<u8>> = None;
+    for (place, store) in [None, Some(redis.url())].into_iter().enumerate() {
+        let (out, data) = (format!("out-{place}"), format!("data-{place}"));
+        let (out, data) = (folder.path().join(out), folder.path().join(data));
+        let data = data.display().to_string();
+        let mut flags = vec!["--data", &*data];
+        if let Some(url) = &store {
+            flags.extend(["--redis", url]);
+        }
+        let _ = runs::run_into(&experiment, &out, &flags).expect_code(0);
+        let records = runs::records(&out);
+        let record = &runs::parsed(&records)[0];
+        assert_eq!(stood_in(record).len(), list(&record["decisions"]).len());
+        assert!(!stood_in(record).is_empty());
+        // What a stand-in says depends on no clock and no store.
+        assert!(seen.as_ref().is_none_or(|seen| *seen == records));
+        seen = Some(records);
+    }
+}
+
+#[test]
+fn a_deadline_that_cannot_be_kept_is_refused_with_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    for (deadline, stand_in, words) in [
+        ("soon", "\"truthful\"", "deadline must be a time"),
+        ("2m", "\"brave\"", "there are equilibrium"),
+        ("2m", "7", "stand_in must be a strategy"),
+    ] {
+        let rule = "{ strategy = \"truthful\", percent = 90 }";
+        let text = timed(deadline).replace(rule, stand_in);
+        let experiment = runs::write(folder.path(), &text).display().to_string();
+        let ended = run(&["check", &experiment]).expect_code(2);
+        assert!(ended.err.contains(words), "{words} is not in {}", ended.err);
+        assert!(ended.err.contains("experiment.toml:1") || ended.err.contains("experiment.toml:2"));
+    }
+    let alone = timed("2m").replace("stand_in = ", "# ");
+    let experiment = runs::write(folder.path(), &alone).display().to_string();
+    let ended = run(&["check", &experiment]).expect_code(2);
+    assert!(
+        ended.err.contains("deadline needs a stand_in"),
+        "{}",
+        ended.err
+    );
 }
 
 #[test]

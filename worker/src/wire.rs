@@ -3,6 +3,7 @@
 
 use std::error::Error as _;
 
+use agon_agents::mind::TimedAnswer;
 use agon_agents::{Message, MindError, Reply, Role, Thought};
 use agon_engine::{Carried, Luck, RecordedDecision, Seat};
 use agon_proto::v1;
@@ -88,12 +89,21 @@ pub fn decide_request(address: &Address<'_>, asker: &Asker, thought: Thought) ->
             json_schema: format.schema.to_string(),
         }),
         purpose: thought.purpose.to_owned(),
+        stand_in: thought.stand_in.map(stand_in).map(Box::new),
         fallback_models: settings.fallback_models.clone(),
         reasoning_effort: settings.reasoning_effort.clone(),
         stop_sequences: settings.stop_sequences.clone(),
         priority: asker.priority,
         content_cache: asker.cached_under.map(cache),
         experiment_budget_nanodollars: asker.experiment_budget,
+    }
+}
+
+fn stand_in(answer: TimedAnswer) -> v1::StandIn {
+    v1::StandIn {
+        after_ms: u64::try_from(answer.after.as_millis()).unwrap_or(u64::MAX),
+        name: answer.name,
+        reply: answer.reply,
     }
 }
 

@@ -1,18 +1,31 @@
 //! A decision that no provider makes: the question is published at a door and
-//! waits for whoever is behind it. There is no quota, no price and no time-out;
-//! it waits as long as a caller does, and until then it may be given up. Called
-//! by `deciding.rs` for models of the kind `door`.
+//! waits for whoever is behind it. There is no quota and no price; it waits as
+//! long as a caller does, and until then it may be given up. With a stand-in its
+//! answer is handed in at the door, too, when time is up: the first one stands.
+//! Called by `deciding.rs` for models of the kind `door`.
+
+use std::time::Duration;
 
 use agon_service_kit::tasks::with_causes;
 
 use super::{Answer, Decider, Outcome, Question, recording};
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, Usage};
-use crate::doors::{DoorAnswer, OpenAsk};
+use crate::doors::{DoorAnswer, DoorError, HandedAnswer, OpenAsk, StandIn};
 use crate::flights::Passengers;
 
 /// Somebody who answers has said all there is to say.
 const FINISH_REASON: &str = "stop";
+
+/// Nobody has in time, and a stand-in answered; agents know this word.
+const TIME_IS_UP: &str = "deadline";
+
+/// A question that was put before, by a gateway that is gone, is looked at so soon: it may have
+/// waited for long enough.
+const FIRST_LOOK: Duration = Duration::from_millis(100);
+
+/// Between tries to hand a stand-in's answer in.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
 
 impl Decider {
     /// Asks at a door, which is known as this model, and records what is answered.
@@ -33,8 +46,9 @@ impl Decider {
             purpose: caller.purpose.clone(),
             messages: request.messages.clone(),
             reply_format: request.reply_format.clone(),
+            stand_in: caller.stand_in.as_deref().cloned(),
         };
-        let answered = self.unpaid(passengers, self.doors.ask(&ask)).await;
+        let answered = self.unpaid(passengers, self.wait_at_door(&ask)).await;
         let filled = match answered {
             Ok(Ok(answer)) => self.record_answer(question, model, answer).await,
             Ok(Err(error)) => Err(error.into()),
@@ -47,6 +61,45 @@ impl Decider {
         filled
     }
 
+    /// Waits for an answer, and sees to it that there is one when time is up.
+    async fn wait_at_door(&self, ask: &OpenAsk) -> Result<DoorAnswer, DoorError> {
+        let mut asked = std::pin::pin!(self.doors.ask(ask));
+        if let Some(stand_in) = &ask.stand_in {
+            tokio::select! {
+                biased;
+                answer = &mut asked => return answer,
+                () = self.hand_in_when_late(ask, stand_in) => {}
+            }
+        }
+        asked.await
+    }
+
+    /// Resolves once the stand-in's answer, or one that was first, stands. How long the question
+    /// has waited the door knows, which several replicas may share.
+    async fn hand_in_when_late(&self, ask: &OpenAsk, stand_in: &StandIn) {
+        let mut pause = stand_in.after.min(FIRST_LOOK);
+        loop {
+            tokio::time::sleep(pause).await;
+            pause = match self.waiting(ask).await {
+                Ok(Some(waiting)) if waiting < stand_in.after => stand_in.after - waiting,
+                Ok(Some(_)) => match self.doors.answer(&late(ask, stand_in)).await {
+                    Ok(_) => return,
+                    Err(error) => complain(ask, &error),
+                },
+                // It is not published yet, or was answered a moment ago.
+                Ok(None) => FIRST_LOOK,
+                Err(error) => complain(ask, &error),
+            };
+        }
+    }
+
+    async fn waiting(&self, ask: &OpenAsk) -> Result<Option<Duration>, DoorError> {
+        let listing = self.doors.list(&ask.door).await?;
+        let mut open = listing.asks.into_iter();
+        let ours = open.find(|open| open.ask.address == ask.address);
+        Ok(ours.map(|open| open.waiting))
+    }
+
     async fn record_answer(
         &self,
         question: &Question,
@@ -57,7 +110,11 @@ impl Decider {
             request_digest: question.digest.clone(),
             reply: answer.reply,
             answered_by: answer.answered_by,
-            finish_reason: FINISH_REASON.to_owned(),
+            finish_reason: if answer.in_time {
+                FINISH_REASON.to_owned()
+            } else {
+                TIME_IS_UP.to_owned()
+            },
             usage: Usage::default(),
             simulated: false,
             model,
@@ -74,4 +131,26 @@ impl Decider {
         );
         self.stands(question, standing.await?)
     }
+}
+
+/// What the stand-in says.
+fn late(ask: &OpenAsk, stand_in: &StandIn) -> HandedAnswer {
+    HandedAnswer {
+        door: ask.door.clone(),
+        address: ask.address.clone(),
+        digest: ask.digest.clone(),
+        team: None,
+        answer: DoorAnswer {
+            reply: stand_in.reply.clone(),
+            answered_by: format!("{} for {}", stand_in.name, ask.door),
+            in_time: false,
+        },
+    }
+}
+
+/// The question goes on waiting meanwhile; says when to try again.
+fn complain(ask: &OpenAsk, error: &DoorError) -> Duration {
+    let address = &ask.address;
+    tracing::warn!(%address, error = %with_causes(error), "a stand-in waits for its door");
+    LOOK_AGAIN
 }

@@ -33,6 +33,7 @@ fn ask(index: u32, digest: &str) -> OpenAsk {
             content: "how much?\n\"twice\"".to_owned(),
         }],
         reply_format: None,
+        stand_in: None,
     }
 }
 
@@ -45,6 +46,7 @@ fn answer(to: &OpenAsk, reply: &str) -> HandedAnswer {
         answer: DoorAnswer {
             reply: reply.to_owned(),
             answered_by: "Alice".to_owned(),
+            in_time: true,
         },
     }
 }

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use agon_agent_gateway::Store;
 use agon_agent_gateway::providers::{Refusal, Remedy, Scripted};
 use agon_proto::v1::{
-    AnswerAtDoorRequest, DecideRequest, DecideResponse, DoorAsk, ReplyFormat, WatchDoorRequest,
-    WatchDoorResponse,
+    AnswerAtDoorRequest, DecideRequest, DecideResponse, DoorAsk, ReplyFormat, StandIn,
+    WatchDoorRequest, WatchDoorResponse,
 };
 use reqwest::StatusCode;
 use serde_json::{Value, json};
@@ -120,6 +120,73 @@ async fn person_at_another_replica_makes_the_decision() {
     let server = RedisServer::start().await;
     let houses = houses(Some(&server), 2).await;
     person_decides(&houses[0], &houses[1]).await;
+}
+
+/// The same, for which somebody stands in after so long.
+fn timed(session_id: &str, index: u32, after_ms: u64) -> DecideRequest {
+    DecideRequest {
+        stand_in: Some(Box::new(StandIn {
+            after_ms,
+            name: "truthful".to_owned(),
+            reply: "7".to_owned(),
+        })),
+        ..at_door(session_id, index)
+    }
+}
+
+#[tokio::test]
+async fn stand_in_answers_when_nobody_has_in_time_and_the_decision_says_so() {
+    let server = RedisServer::start().await;
+    for store in [None, Some(&server)] {
+        let house = &houses(store, 1).await[0];
+        let mut door = client(&house.gateway);
+        let mut stream = watch(&mut door, "s").await;
+        assert!(next(&mut stream).await.is_empty());
+        let began = Instant::now();
+        let waiting = decide(house, timed("s", 0, 300));
+        let shown = next(&mut stream).await;
+        let stand_in = shown[0].stand_in.as_ref().unwrap();
+        assert_eq!((&*stand_in.name, stand_in.after_ms), ("truthful", 300));
+        let decision = waiting.await.unwrap().unwrap();
+        assert!(began.elapsed() >= Duration::from_millis(300));
+        assert_eq!(
+            (&*decision.reply, &*decision.answered_by),
+            ("7", "truthful for alice")
+        );
+        assert_eq!(decision.finish_reason, "deadline");
+        // Whoever comes too late is told, and what was recorded stands.
+        let late = door.answer_at_door(answer(&shown[0], "12")).await;
+        assert_eq!(late.unwrap_err().code(), Code::NotFound);
+        let again = decide(house, timed("s", 0, 300)).await.unwrap().unwrap();
+        assert!(again.from_ledger && again.reply == "7");
+        assert_eq!(again.finish_reason, "deadline");
+    }
+}
+
+#[tokio::test]
+async fn answer_in_time_stands_and_is_no_stand_ins() {
+    let server = RedisServer::start().await;
+    for store in [None, Some(&server)] {
+        let house = &houses(store, 1).await[0];
+        let mut door = client(&house.gateway);
+        let mut stream = watch(&mut door, "s").await;
+        assert!(next(&mut stream).await.is_empty());
+        let waiting = decide(house, timed("s", 0, 60_000));
+        let shown = next(&mut stream).await;
+        door.answer_at_door(answer(&shown[0], "12")).await.unwrap();
+        let decision = waiting.await.unwrap().unwrap();
+        assert_eq!(
+            (
+                &*decision.reply,
+                &*decision.answered_by,
+                &*decision.finish_reason
+            ),
+            ("12", "alice", "stop")
+        );
+        // A deadline is a term and no part of the question: without one it is the same decision.
+        let again = decide(house, at_door("s", 0)).await.unwrap().unwrap();
+        assert!(again.from_ledger && again.reply == "12");
+    }
 }
 
 #[tokio::test]

@@ -131,6 +131,7 @@ impl Bidder {
             settings: Arc::clone(&self.model),
             messages,
             format: self.format("bid", || reply_schema(ask, Thinking::StepByStep)),
+            stand_in: None,
         });
         let reply = call.await?;
         Ok(Said {

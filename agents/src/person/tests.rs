@@ -176,3 +176,100 @@ fn a_wrong_stand_in_is_refused_with_what_there_is() {
     assert!(refused(json!({ "k": 1 })).contains("stand_in must be a strategy"));
     assert!(refused(json!({ "strategy": "equilibrium", "k": 1 })).contains("equilibrium"));
 }
+
+/// Is always late: the gateway answers with what stands in.
+#[derive(Default)]
+struct Late(Mutex<Vec<Option<TimedAnswer>>>);
+
+impl Mind for Late {
+    fn think(&self, thought: Thought) -> BoxFuture<'static, Result<Reply, MindError>> {
+        let stand_in = thought.stand_in;
+        let text = stand_in
+            .as_ref()
+            .map_or("{}".to_owned(), |one| one.reply.clone());
+        let finish_reason = if stand_in.is_some() {
+            TIME_IS_UP
+        } else {
+            "stop"
+        };
+        self.0.lock().unwrap().push(stand_in);
+        Box::pin(std::future::ready(Ok(Reply {
+            text,
+            finish_reason: finish_reason.to_owned(),
+        })))
+    }
+}
+
+#[test]
+fn with_a_deadline_the_stand_ins_answer_goes_along_and_is_noted_when_it_counts() {
+    let mut spec = spec("guess_two_thirds", &["random", "random", "random"]);
+    for (deadline, seconds) in [(Some("90s"), Some(90)), (None, None)] {
+        let mut person = json!({ "model": "human/ann", "agent": "person",
+            "stand_in": { "strategy": "level_k", "k": 2 } });
+        if let Some(deadline) = deadline {
+            person["deadline"] = json!(deadline);
+        }
+        spec.seats[1] = player(PlayerKind::Model, person);
+        let library = PromptLibrary::builtin();
+        let mut agent = roster::build(&spec.seats[1], &spec, None, 1, &library).unwrap();
+        let play = open(&spec).unwrap();
+        let ask = play.waiting().next().unwrap().clone();
+        let sights = play.view(1).sights().map(|sight| sight.to_event());
+        let events: Vec<SeenEvent> = sights.collect();
+        let mind = Late::default();
+        agent
+            .observe(&events, &mind)
+            .now_or_never()
+            .unwrap()
+            .unwrap();
+        let acted = agent.act(&ask, None, &mind).now_or_never().unwrap();
+        let stood_in = mind.0.into_inner().unwrap().remove(0);
+        assert_eq!(stood_in.as_ref().map(|one| one.after.as_secs()), seconds);
+        let notes = agent.take_notes();
+        let notes: Vec<_> = notes.iter().filter(|note| note.kind == NOTE).collect();
+        let Some(stood_in) = stood_in else {
+            assert!(notes.is_empty());
+            continue;
+        };
+        assert_eq!(stood_in.name, "level_k");
+        assert!(acted.unwrap().is_ok(), "{}", stood_in.reply);
+        let body = json!({ "ask": "guess", "strategy": "level_k", "reason": "deadline",
+            "deadline": "1m 30s" });
+        assert_eq!(notes.len(), 1);
+        assert_eq!(notes[0].body, body);
+        assert!(agent.take_notes().is_empty(), "noted once");
+    }
+}
+
+#[test]
+fn a_wrong_deadline_is_refused_with_what_would_be_right() {
+    let library = PromptLibrary::builtin();
+    let refused = |own: Value| -> String {
+        let mut settings = json!({ "model": "human/ann", "agent": "person" });
+        settings
+            .as_object_mut()
+            .unwrap()
+            .extend(own.as_object().unwrap().clone());
+        let mut spec = spec("pirate", &["random", "random", "random"]);
+        spec.seats[0] = player(PlayerKind::Model, settings);
+        let checked = roster::check_seat(&spec.seats[0], &spec, 0, &library);
+        checked.unwrap_err().to_string()
+    };
+    let alone = refused(json!({ "deadline": "2m" }));
+    assert!(alone.contains("deadline needs a stand_in"), "{alone}");
+    for wrong in [
+        json!("soon"),
+        json!(5),
+        json!("0s"),
+        json!("40days"),
+        json!("-3s"),
+    ] {
+        let told = refused(json!({ "deadline": wrong, "stand_in": "equilibrium" }));
+        assert!(
+            told.contains("deadline must be a time from 1ms to 30days"),
+            "{told}"
+        );
+    }
+    let strange = refused(json!({ "deadline": "2m", "stand_in": "brave" }));
+    assert!(strange.contains("there are equilibrium"), "{strange}");
+}

@@ -190,6 +190,7 @@ fn check_models(
 ) -> Result<BTreeSet<String>, Failure> {
     let once = ExperimentDocument {
         repeats: 1,
+        series: None,
         ..document.clone()
     };
     let sessions =
@@ -199,16 +200,13 @@ fn check_models(
     let mut seen = BTreeSet::new();
     for session in &sessions {
         let spec = &session.spec;
-        for player in spec
-            .seats
-            .iter()
-            .filter(|player| player.kind == PlayerKind::Model)
-        {
+        let seats = spec.seats.iter().enumerate();
+        for (seat, player) in seats.filter(|(_, player)| player.kind == PlayerKind::Model) {
             let settings = serde_json::to_string(&player.settings).map_err(Failure::input)?;
             if !seen.insert((spec.game.clone(), player.name.clone(), settings)) {
                 continue;
             }
-            if let Err(error) = agon_agents::check_player(player, &spec.game, library) {
+            if let Err(error) = agon_agents::check_seat(player, spec, seat, library) {
                 let message = match error {
                     AgentError::Settings { message, .. } => message,
                     other @ AgentError::Template { .. } => other.to_string(),

@@ -4,7 +4,6 @@
 
 use std::io::IsTerminal as _;
 use std::path::PathBuf;
-use std::time::Duration;
 
 use agon_engine::Seat;
 use agon_engine::record::StoredRecord;
@@ -21,7 +20,7 @@ use crate::lines;
 use crate::model_config::ModelArguments;
 use crate::output;
 use crate::pausing;
-use crate::playing::seating::{self, Chair, Seated};
+use crate::playing::seating::{self, Chair, Limit, Seated};
 use crate::playing::sitting::{Ended, Sitting};
 use crate::playing::typing::Typing;
 use crate::results;
@@ -42,8 +41,8 @@ const EXAMPLES: &str = "Examples:
 
 You see what your seat may see, and type a bid, `withdraw`, or whatever is asked;
 `help` says what. An answer that breaks the rules is refused with its reason, and
-counts as a foul as it would for a model. Nobody waits for the clock unless you give
-a --deadline. `quit` or Ctrl-C leaves: the same command goes on where you stopped.";
+counts as a foul as it would for a model. Nobody waits for the clock unless the
+experiment or a --deadline says so. `quit` or Ctrl-C leaves: the same command goes on where you stopped.";
 
 /// Arguments of `agon play`.
 #[derive(Debug, clap::Args)]
@@ -58,14 +57,14 @@ pub struct Play {
     /// What you are called, in the record too
     #[arg(long, default_value = "human", value_name = "NAME")]
     name: String,
-    /// Time for each of your answers, such as 2m; then the stand-in answers
-    /// [default: as long as you like]
-    #[arg(long, value_name = "TIME", value_parser = humantime::parse_duration)]
-    deadline: Option<Duration>,
+    /// Time for each of your answers, such as 2m, or none; then the stand-in answers
+    /// [default: as the experiment says; else as long as you like]
+    #[arg(long, value_name = "TIME")]
+    deadline: Option<Limit>,
     /// The built-in strategy that answers when your time is up; `agon games NAME`
-    /// lists them
-    #[arg(long, default_value = "equilibrium", value_name = "STRATEGY")]
-    stand_in: String,
+    /// lists them [default: as the experiment says; else equilibrium]
+    #[arg(long, value_name = "STRATEGY")]
+    stand_in: Option<String>,
     /// Of an experiment with several games, this one
     #[arg(long, value_name = "GAME", help_heading = GAME)]
     game: Option<String>,
@@ -120,7 +119,8 @@ pub fn run(arguments: &Play, log: &LogArguments) -> Result<(), Failure> {
     let chair = Chair {
         seat: arguments.seat,
         person: &arguments.name,
-        stand_in: &arguments.stand_in,
+        deadline: arguments.deadline,
+        stand_in: arguments.stand_in.as_deref(),
         game: arguments.game.as_deref(),
         setting: arguments.setting,
     };
@@ -210,8 +210,6 @@ async fn sit(arguments: &Play, seated: &Seated, cluster: &Cluster) -> Result<End
         person: arguments.name.clone(),
         session_id,
         seat: u32::try_from(arguments.seat).map_err(Failure::input)?,
-        deadline: arguments.deadline,
-        stand_in: arguments.stand_in.clone(),
         gateway: AgentGatewayServiceClient::new(cluster.gateway.clone()),
         experiments,
         experiment_id: submitted.experiment_id,

@@ -3,6 +3,8 @@
 //! come back to the same session, and other words never touch it. Called by `agon play`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::str::FromStr;
+use std::time::Duration;
 
 use agon_coordinator::experiment::{
     ExperimentDocument, GameDefinition, PlannedSession, ReportDefinition, expand,
@@ -17,6 +19,12 @@ use crate::failure::Failure;
 /// Provider of models that are people behind a door.
 const PEOPLE: &str = "human/";
 
+/// The agent of people.
+const PERSON: &str = "person";
+
+/// Who answers for a person when nobody else is named.
+const STAND_IN: &str = "equilibrium";
+
 /// Digits of the content that stand in the name.
 const DIGITS: usize = 8;
 
@@ -29,12 +37,36 @@ pub struct Chair<'a> {
     pub seat: Seat,
     /// The person's name.
     pub person: &'a str,
-    /// The rule player that answers when time is up.
-    pub stand_in: &'a str,
+    /// Another time for each answer than the experiment's.
+    pub deadline: Option<Limit>,
+    /// Another rule player that answers when time is up than the experiment's.
+    pub stand_in: Option<&'a str>,
     /// Only settings of this game.
     pub game: Option<&'a str>,
     /// Which setting, from 1.
     pub setting: usize,
+}
+
+/// How long an answer may take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Limit {
+    /// As long as the person likes.
+    None,
+    /// So long.
+    After(Duration),
+}
+
+impl FromStr for Limit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        if text == "none" {
+            return Ok(Self::None);
+        }
+        let time = humantime::parse_duration(text);
+        time.map(Self::After)
+            .map_err(|error| format!("{error}; write a time such as 90s or 2m, or none"))
+    }
 }
 
 /// A session with a person in it.
@@ -68,6 +100,7 @@ pub fn seat(checked: &CheckedExperiment, chair: &Chair<'_>) -> Result<Seated, Fa
             chair.seat
         )));
     }
+    let seated = person(chair, &spec.seats[chair.seat]);
     check_stand_in(&spec, chair)?;
     let others = spec.seats.iter().enumerate();
     let taken = others.filter(|(seat, _)| *seat != chair.seat);
@@ -79,7 +112,7 @@ pub fn seat(checked: &CheckedExperiment, chair: &Chair<'_>) -> Result<Seated, Fa
         let text = format!("the experiment has a player \"{person}\"; choose another --name");
         return Err(Failure::BadInput(text));
     }
-    spec.seats[chair.seat] = person(chair);
+    spec.seats[chair.seat] = seated;
     let document = document(&checked.document, &spec)?;
     let mut models = checked.models.clone();
     models.retain(|model| asks(&spec, model));
@@ -149,25 +182,40 @@ fn choose(
 
 /// A wrong stand-in would only show when the session is set up.
 fn check_stand_in(spec: &SessionSpec, chair: &Chair<'_>) -> Result<(), Failure> {
+    let Some(stand_in) = chair.stand_in else {
+        return Ok(());
+    };
     let registration = registry::find(&spec.game).map_err(Failure::input)?;
     let built = (registration.build)(&spec.params).map_err(Failure::input)?;
-    let made = built.game.rule(chair.stand_in, &Map::new(), chair.seat);
+    let made = built.game.rule(stand_in, &Map::new(), chair.seat);
     made.map(|_| ())
         .map_err(|error| Failure::BadInput(format!("--stand-in: {error}")))
 }
 
-fn person(chair: &Chair<'_>) -> PlayerSpec {
+/// The person: on the experiment's terms, where it has a person at this seat, apart from what the
+/// command line says.
+fn person(chair: &Chair<'_>, seat: &PlayerSpec) -> PlayerSpec {
+    let is_person = seat.settings.get("agent").and_then(Value::as_str) == Some(PERSON);
+    let rule = |name: &str| seat.settings.get(name).filter(|_| is_person).cloned();
+    let stand_in = chair.stand_in.map(|name| json!(name));
+    let stand_in = stand_in.or_else(|| rule("stand_in"));
+    let deadline = match chair.deadline {
+        None => rule("deadline"),
+        Some(Limit::None) => None,
+        Some(Limit::After(time)) => Some(json!(humantime::format_duration(time).to_string())),
+    };
     let settings = [
-        ("model", json!(model_of(chair.person))),
-        ("agent", json!("person")),
-        ("stand_in", json!(chair.stand_in)),
+        ("model", Some(json!(model_of(chair.person)))),
+        ("agent", Some(json!(PERSON))),
+        ("stand_in", stand_in.or_else(|| Some(json!(STAND_IN)))),
+        ("deadline", deadline),
     ];
     PlayerSpec {
         name: chair.person.to_owned(),
         kind: PlayerKind::Model,
         settings: settings
             .into_iter()
-            .map(|(name, value)| (name.to_owned(), value))
+            .filter_map(|(name, value)| Some((name.to_owned(), value?)))
             .collect(),
     }
 }

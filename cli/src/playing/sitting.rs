@@ -1,19 +1,17 @@
-//! A person's time at the table: shows what the door asks, takes what is typed, keeps
-//! the deadline, and leaves when told to. An answer is handed in at the door and counts
-//! once the gateway has recorded it. Called by `agon play`.
+//! A person's time at the table: shows what the door asks, takes what is typed, tells when
+//! time was up, and leaves when told to. An answer is handed in at the door and counts
+//! once the gateway has recorded it; the deadline is the gateway's. Called by `agon play`.
 
-use std::future::pending;
 use std::time::Duration;
 
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{
-    AnswerAtDoorRequest, ChatMessage, DoorAsk, MessageRole, WatchDoorRequest,
+    AnswerAtDoorRequest, ChatMessage, DoorAsk, MessageRole, StandIn, WatchDoorRequest,
     WatchExperimentRequest, WatchExperimentResponse,
 };
 use agon_worker::Transport;
-use tokio::time::{Instant, sleep_until};
-use tonic::Status;
+use tonic::{Code, Status};
 
 use super::answers::AnswerForm;
 use super::typing::Typing;
@@ -27,6 +25,9 @@ rules    the rules again
 history  everything you were told and answered so far
 quit     leave; the same command comes back to this point";
 
+/// A question that waits for less was put just now.
+const SHORT_MS: u64 = 1_000;
+
 /// Who sits where, and on which terms.
 pub struct Sitting {
     /// Name of the door.
@@ -35,10 +36,6 @@ pub struct Sitting {
     pub session_id: String,
     /// The seat.
     pub seat: u32,
-    /// Time for an answer; none is no limit.
-    pub deadline: Option<Duration>,
-    /// The rule player that answers then.
-    pub stand_in: String,
     /// What asks.
     pub gateway: AgentGatewayServiceClient<Transport>,
     /// What knows when the session is over.
@@ -59,7 +56,6 @@ pub enum Ended {
 struct Open {
     ask: DoorAsk,
     form: Option<AnswerForm>,
-    until: Option<Instant>,
 }
 
 /// What a typed line comes to.
@@ -94,17 +90,25 @@ impl Sitting {
             // Typed ahead through a pipe, lines wait for their questions; a person's
             // commands do not.
             let listens = open.is_some() || typing.is_terminal;
-            let until = open.as_ref().and_then(|open| open.until);
             tokio::select! {
-                // What was typed in time counts, even when time is up by now.
                 biased;
                 state = states.message() => match state.map_err(lost)? {
                     Some(state) => newest = state,
-                    None => return Ok(Ended::Over(newest)),
+                    None => {
+                        tell_answered_for(open.as_ref());
+                        return Ok(Ended::Over(newest));
+                    }
                 },
                 listing = door.message() => {
                     let listing = listing.map_err(lost)?.unwrap_or_default();
                     let asked = listing.asks.into_iter().find(|ask| self.is_ours(ask));
+                    let gone = |open: &mut Open| {
+                        let still = asked.as_ref().map(|ask| &ask.address);
+                        still != Some(&open.ask.address)
+                    };
+                    if let Some(gone) = open.take_if(gone) {
+                        tell_answered_for(Some(&gone));
+                    }
                     if let Some(ask) = asked
                         && open.as_ref().is_none_or(|open| open.ask.address != ask.address)
                     {
@@ -119,17 +123,13 @@ impl Sitting {
                         Typed::Leave => return Ok(Ended::Left),
                         Typed::Nothing => prompt(typing, open.is_some()),
                         Typed::Answer(reply) => if let Some(answered) = open.take() {
-                            let person = self.person.clone();
-                            self.answer(answered, reply, person).await?;
-                            if typing.is_terminal {
+                            let in_time = self.answer(answered, reply).await?;
+                            if in_time && typing.is_terminal {
                                 output::print("(the others move; Ctrl-C or `quit` leaves)");
                             }
                         },
                     }
                 }
-                () = reached(until) => if let Some(late) = open.take() {
-                    self.stand_in(late).await?;
-                },
             }
         }
     }
@@ -161,53 +161,52 @@ impl Sitting {
             .reply_format
             .as_ref()
             .and_then(|format| AnswerForm::read(&format.name, &format.json_schema));
-        let stands_in = form.as_ref().is_some_and(|form| form.stand_in.is_some());
-        let deadline = self.deadline.filter(|_| stands_in);
-        if let Some(deadline) = deadline {
-            let (time, who) = (humantime::format_duration(deadline), &self.stand_in);
+        if let Some(stand_in) = &ask.stand_in {
+            let time = humantime::format_duration(left(stand_in, ask.waiting_ms));
+            let who = &stand_in.name;
             output::print(&format!("You have {time}, then {who} answers for you."));
         }
-        Open {
-            ask,
-            form,
-            until: deadline.map(|deadline| Instant::now() + deadline),
-        }
+        Open { ask, form }
     }
 
-    /// Time is up.
-    async fn stand_in(&mut self, late: Open) -> Result<(), Failure> {
-        let answer = late.form.as_ref().and_then(|form| {
-            let value = form.stand_in.as_ref()?;
-            Some((form.reply(value), value.to_string()))
-        });
-        let Some((reply, shown)) = answer else {
-            return Ok(());
-        };
-        let who = format!("{} for {}", self.stand_in, self.person);
-        output::print(&format!(
-            "Time is up: {} answers {} for you.",
-            self.stand_in,
-            shown.trim_matches('"')
-        ));
-        self.answer(late, reply, who).await
-    }
-
-    async fn answer(
-        &mut self,
-        open: Open,
-        reply: String,
-        answered_by: String,
-    ) -> Result<(), Failure> {
+    /// Hands an answer in; false when a stand-in was first.
+    async fn answer(&mut self, open: Open, reply: String) -> Result<bool, Failure> {
         let request = AnswerAtDoorRequest {
             door: self.person.clone(),
-            address: open.ask.address,
-            request_digest: open.ask.request_digest,
+            address: open.ask.address.clone(),
+            request_digest: open.ask.request_digest.clone(),
             reply,
-            answered_by,
+            answered_by: self.person.clone(),
         };
-        let answered = self.gateway.answer_at_door(request).await;
-        answered.map_err(|refusal| refused("the game", &refusal))?;
-        Ok(())
+        match self.gateway.answer_at_door(request).await {
+            Ok(_) => Ok(true),
+            Err(refusal) if refusal.code() == Code::NotFound && open.ask.stand_in.is_some() => {
+                tell_answered_for(Some(&open));
+                Ok(false)
+            }
+            Err(refusal) => Err(refused("the game", &refusal)),
+        }
+    }
+}
+
+/// The time that is left; whole seconds where it is long.
+fn left(stand_in: &StandIn, waiting_ms: u64) -> Duration {
+    if waiting_ms < SHORT_MS {
+        return Duration::from_millis(stand_in.after_ms);
+    }
+    let left = Duration::from_millis(stand_in.after_ms.saturating_sub(waiting_ms));
+    Duration::from_secs(left.as_secs_f64().ceil() as u64)
+}
+
+/// A question that went away without an answer of the person's was answered by its stand-in.
+fn tell_answered_for(open: Option<&Open>) {
+    let Some(open) = open else { return };
+    let form = open.form.as_ref();
+    let value = form.and_then(|form| form.stand_in.as_ref());
+    if let (Some(stand_in), Some(value)) = (&open.ask.stand_in, value) {
+        let (who, shown) = (&stand_in.name, value.to_string());
+        let shown = shown.trim_matches('"');
+        output::print(&format!("Time is up: {who} answers {shown} for you."));
     }
 }
 
@@ -272,12 +271,5 @@ fn plain(text: &str) -> String {
 fn prompt(typing: &Typing, asked: bool) {
     if typing.is_terminal && asked {
         output::write(b"> ");
-    }
-}
-
-async fn reached(until: Option<Instant>) {
-    match until {
-        Some(until) => sleep_until(until).await,
-        None => pending().await,
     }
 }

@@ -17,7 +17,7 @@ pub fn tell(teller: &mut Teller<'_>, steps: usize, note: &SeatNote) {
         "plan" | "strategy" | "tips" => telling.plans,
         "belief" | "profile" | "prediction" => telling.beliefs,
         // How a reply was read; the moves say what came of it.
-        "bid" | "reading" => false,
+        "bid" | "reading" | "stand_in" => false,
         _ => telling.plans || telling.beliefs,
     };
     if !wanted {

@@ -20,6 +20,9 @@ const ANSWERING: [&str; 2] = ["act", "bid"];
 /// The agent of people.
 const PERSON: &str = "person";
 
+/// Why a reply ended that a stand-in gave.
+const TIME_IS_UP: &str = "deadline";
+
 /// Longest part of a refused reply that is shown.
 const LONGEST_REPLY: usize = 300;
 
@@ -125,8 +128,16 @@ impl<'a> Teller<'a> {
         let attempt = self.attempts_before(place, made.seat) + made.fouls.len();
         let replies = self.replies.get(&made.seat);
         let reply = replies.and_then(|replies| replies.get(attempt));
-        match reply.map(|reply| one_line(&reply.answered_by)) {
-            Some(who) if who != player.name && !made.forfeited => format!(" (answered by {who})"),
+        let Some(reply) = reply.filter(|_| !made.forfeited) else {
+            return String::new();
+        };
+        let late = if reply.finish_reason == TIME_IS_UP {
+            ", time was up"
+        } else {
+            ""
+        };
+        match one_line(&reply.answered_by) {
+            who if who != player.name => format!(" (answered by {who}{late})"),
             _ => String::new(),
         }
     }

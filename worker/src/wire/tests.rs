@@ -17,6 +17,7 @@ fn thought(settings: ModelSettings) -> Thought {
             content: "Choose a number.".into(),
         }],
         format: None,
+        stand_in: None,
     }
 }
 

@@ -113,6 +113,7 @@ pub(super) async fn answer(
         answer: DoorAnswer {
             reply: sent.reply,
             answered_by,
+            in_time: true,
         },
     };
     answering::answer(&door.gateway, &handed).await?;
@@ -133,6 +134,10 @@ fn written_ask(waiting: WaitingAsk) -> Value {
         "reply_format": ask.reply_format.map(written_format),
         "purpose": ask.purpose,
         "experiment_id": ask.experiment_id,
+        "stand_in": ask.stand_in.map(|stand_in| json!({
+            "after_ms": u64::try_from(stand_in.after.as_millis()).unwrap_or(u64::MAX),
+            "name": stand_in.name,
+        })),
         "waiting_ms": u64::try_from(waiting.as_millis()).unwrap_or(u64::MAX),
     })
 }
