@@ -2,6 +2,7 @@
 //! Tells nothing that happened. Called by `story.rs`.
 
 use agon_engine::{PlayerKind, PlayerSpec, registry};
+use serde_json::Value as Json;
 
 use super::notes;
 use super::teller::Teller;
@@ -57,12 +58,54 @@ fn who(player: &PlayerSpec) -> String {
     let others = player.settings.iter();
     let others = others.filter(|(name, _)| !FIRST.contains(&name.as_str()));
     let others: Vec<String> = others
-        .map(|(name, value)| format!("{} {}", name.replace('_', " "), json(value)))
+        .map(|(name, value)| format!("{} {}", name.replace('_', " "), json(&named(value))))
         .collect();
     let head = words.join(" ");
     if others.is_empty() {
         head
     } else {
         format!("{head} ({})", others.join(", "))
+    }
+}
+
+/// A setting in which whatever has a name and a text is its name: a world tells every
+/// player of all its personas, which would fill the page before anything happens.
+fn named(value: &Json) -> Json {
+    match value {
+        Json::Object(map) => match (map.get("name"), map.get("text")) {
+            (Some(name), Some(_)) => name.clone(),
+            _ => {
+                let fields = map.iter();
+                let fields = fields.map(|(key, inner)| (key.clone(), named(inner)));
+                Json::Object(fields.collect())
+            }
+        },
+        Json::Array(entries) => entries.iter().map(named).collect(),
+        other => other.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json as value;
+
+    use super::*;
+
+    #[test]
+    fn what_has_a_name_and_a_text_is_told_by_its_name() {
+        let personas =
+            value!([{ "name": "a", "text": "You like a." }, { "name": "b", "text": "b" }]);
+        let world = value!({ "own": ["a"], "personas": personas });
+        assert_eq!(
+            named(&world),
+            value!({ "own": ["a"], "personas": ["a", "b"] })
+        );
+        for kept in [
+            value!({ "text": "You are a poet." }),
+            value!([1, "x"]),
+            value!(null),
+        ] {
+            assert_eq!(named(&kept), kept);
+        }
     }
 }
