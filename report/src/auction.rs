@@ -7,6 +7,7 @@ mod beliefs;
 mod by_player;
 mod increments;
 mod items;
+mod learning;
 mod plans;
 mod players;
 mod predictions;
@@ -28,6 +29,7 @@ use crate::session::{GAME, setting_in_words};
 use beliefs::Beliefs;
 use increments::Increments;
 use items::Items;
+use learning::Learning;
 use plans::Plans;
 use players::Players;
 use predictions::Predictions;
@@ -39,6 +41,7 @@ use winning_bids::WinningBids;
 pub use beliefs::{BeliefRow, Facts};
 pub use increments::{IncrementBins, IncrementRow};
 pub use items::{ItemPlayer, ItemRow};
+pub use learning::LearningRow;
 pub use plans::{Faithfulness, ItemPriorities, PlanRow};
 pub use players::{PlayerRow, Rated};
 pub use predictions::PredictionRow;
@@ -65,6 +68,7 @@ struct Gathered {
     sessions: u64,
     simulated: u64,
     players: Players,
+    learning: Learning,
     increments: Increments,
     items: Items,
     winning_bids: WinningBids,
@@ -89,6 +93,8 @@ pub struct SettingMeasures {
     pub simulated: u64,
     /// Profit, items, ratings and failed bids of each player.
     pub players: Vec<PlayerRow>,
+    /// The same from place to place, where sessions form series.
+    pub learning: Vec<LearningRow>,
     /// Where the bins of increments begin, in percent.
     pub increment_bins: Vec<f64>,
     /// Bid increments of each player.
@@ -151,6 +157,7 @@ impl AuctionReport {
         gathered.sessions += 1;
         gathered.simulated += u64::from(record.simulated);
         gathered.players.add(&auction);
+        gathered.learning.add(&auction);
         gathered.increments.add(&auction, &self.bins);
         gathered.items.add(&auction);
         gathered.winning_bids.add(&auction);
@@ -175,6 +182,7 @@ impl AuctionReport {
             sessions: gathered.sessions,
             simulated: gathered.simulated,
             players: gathered.players.rows(),
+            learning: gathered.learning.rows(),
             increment_bins: self.bins.edges().to_vec(),
             increments: gathered.increments.rows(&self.bins),
             items: gathered.items.by_name(),

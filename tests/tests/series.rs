@@ -358,6 +358,11 @@ fn a_series_is_planned_shown_and_tabulated() {
     );
     let listed = run(&["show", "learning", "--results", &out]).expect_code(0);
     assert!(listed.out.contains("repeat, place"), "{}", listed.out);
+    let measured = run(&["show", "learning", "--results", &out, "--measures"]).expect_code(0);
+    let heading = "From place to place of a series";
+    let (_, table) = measured.out.split_once(heading).expect(&measured.out);
+    let rows = table.lines().filter(|line| line.contains("learner"));
+    assert!(rows.count() >= 4, "{table}");
     let table = fs::read_to_string(folder.path().join("out/results.csv")).unwrap();
     let mut rows = table.lines();
     let headings: Vec<&str> = rows.next().unwrap().split(',').collect();

@@ -57,6 +57,7 @@ impl AuctionReport {
         let parts = [
             Some(title),
             tables.players(),
+            tables.learning(),
             tables.beliefs(),
             tables.plans(),
             tables.heat_maps(),
@@ -98,6 +99,29 @@ impl Tables<'_> {
             });
             rows.collect()
         })
+    }
+
+    fn learning(&self) -> Option<String> {
+        let headings = ["place", "sat", "profit", "items won", "CFR %", "lessons"];
+        self.table(
+            "From place to place of a series",
+            &owned(&headings),
+            |setting| {
+                let rows = setting.learning.iter().map(|row| {
+                    let profit = row.profit.map(|mean| spread(mean, row.profit_sd, 1));
+                    let cells = vec![
+                        row.place.to_string(),
+                        row.sat.to_string(),
+                        profit.unwrap_or_else(|| NONE.to_owned()),
+                        number(row.items_won, 2),
+                        percent(row.failed_bid_rate, 2),
+                        number(row.lessons, 2),
+                    ];
+                    (row.player.clone(), cells)
+                });
+                rows.collect()
+            },
+        )
     }
 
     fn beliefs(&self) -> Option<String> {

@@ -475,3 +475,54 @@ fn own_figures_follow_the_published_ones_of_their_condition() {
     assert!(!none.unwrap().contains("yours"));
     assert_eq!(report.beside_published("gamma-bench", 400), None);
 }
+
+#[test]
+fn a_series_is_measured_from_place_to_place() {
+    let at = |repeat: u32, place: u32, tips: &[&str]| {
+        let mut record = played("one", ["a", "b"], Vec::new());
+        record.spec.luck = Luck::new(1, repeat).at(place);
+        let note = agon_engine::CarriedNote {
+            seat: 1,
+            note: "tips".to_owned(),
+            body: json!({ "tips": tips }),
+        };
+        record.carried = (place > 0).then(|| agon_engine::Carried {
+            from: record.session.clone(),
+            notes: vec![note],
+        });
+        record
+    };
+    let alone = [at(0, 0, &[]), at(1, 0, &[])];
+    assert!(AuctionReport::of(&alone).settings()[0].learning.is_empty());
+    let series = [
+        at(0, 0, &[]),
+        at(0, 1, &["wait"]),
+        at(1, 0, &[]),
+        at(1, 1, &["wait", "save", "look"]),
+    ];
+    let report = AuctionReport::of(&series);
+    let measures = report.settings().remove(0);
+    let rows: Vec<_> = measures
+        .learning
+        .iter()
+        .map(|row| (&*row.player, row.place, row.sat, row.lessons))
+        .collect();
+    let expected = [
+        ("a", 0, 2, None),
+        ("a", 1, 2, Some(0.0)),
+        ("b", 0, 2, None),
+        ("b", 1, 2, Some(2.0)),
+    ];
+    assert_eq!(rows, expected);
+    for row in &measures.learning {
+        let all = measures.players.iter().find(|one| one.player == row.player);
+        let all = all.unwrap();
+        assert_eq!((row.profit, row.items_won), (all.profit, all.items_won));
+        assert_eq!(row.failed_bid_rate, all.failed_bid_rate);
+    }
+    assert!(
+        report
+            .render(200)
+            .contains("From place to place of a series")
+    );
+}

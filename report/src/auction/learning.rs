@@ -1,0 +1,107 @@
+//! How players fare from place to place of their series: profit, items, failed bids, and
+//! how many lessons they had in mind; these are counted, never read. Says nothing of
+//! sessions that stand for themselves.
+
+use std::collections::BTreeMap;
+
+use agon_engine::Carried;
+use serde::Serialize;
+use serde_json::Value;
+
+use super::by_player::ByPlayer;
+use super::reading::Auction;
+use crate::accumulator::Accumulator;
+use crate::statistics::corrected_failure_rate;
+
+/// The kind of note that lessons stand in.
+const LESSONS: &str = "tips";
+
+/// One player at one place of its series, over the series of a setting. Means are of one
+/// seat in one session.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct LearningRow {
+    /// Its name; all its seats are taken together.
+    pub player: String,
+    /// The place, from 0.
+    pub place: u32,
+    /// How often it sat there: seats times series.
+    pub sat: u64,
+    /// Mean profit.
+    pub profit: Option<f64>,
+    /// Standard deviation (n - 1) of that profit; `None` for fewer than two.
+    pub profit_sd: Option<f64>,
+    /// Mean number of items won.
+    pub items_won: Option<f64>,
+    /// Corrected failure rate of its bids.
+    pub failed_bid_rate: Option<f64>,
+    /// Mean number of lessons that it had taken along; `None` at the first place.
+    pub lessons: Option<f64>,
+}
+
+/// All players so far.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Learning {
+    /// Whether any session is a later one of a series.
+    in_series: bool,
+    players: ByPlayer<BTreeMap<u32, Sums>>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Sums {
+    profit: Accumulator,
+    items_won: Accumulator,
+    lessons: Accumulator,
+    failed: u64,
+    correct: u64,
+}
+
+impl Learning {
+    pub fn add(&mut self, auction: &Auction<'_>) {
+        let place = auction.record.spec.luck.place;
+        self.in_series |= place > 0;
+        for (seat, player) in auction.players.iter().enumerate() {
+            let sums = self.players.of(player).entry(place).or_default();
+            let measures = [
+                (&mut sums.profit, "profit"),
+                (&mut sums.items_won, "items_won"),
+            ];
+            for (accumulator, series) in measures {
+                if let Some(number) = auction.number(series, seat) {
+                    accumulator.add(number);
+                }
+            }
+            if let Some(carried) = &auction.record.carried {
+                sums.lessons.add(lessons(carried, seat) as f64);
+            }
+            let count = |series| auction.number(series, seat).map_or(0, |count| count as u64);
+            let forced = auction.record.outcome.forfeits.get(seat);
+            let forced = forced.map_or(0, |count| u64::from(*count));
+            sums.failed += count("failed_bids");
+            sums.correct += (count("bids") + count("withdrawals")).saturating_sub(forced);
+        }
+    }
+
+    pub fn rows(&self) -> Vec<LearningRow> {
+        if !self.in_series {
+            return Vec::new();
+        }
+        let rows = self.players.iter().flat_map(|(player, places)| {
+            places.iter().map(|(place, sums)| LearningRow {
+                player: player.to_owned(),
+                place: *place,
+                sat: sums.profit.count(),
+                profit: sums.profit.mean(),
+                profit_sd: sums.profit.standard_deviation(),
+                items_won: sums.items_won.mean(),
+                failed_bid_rate: corrected_failure_rate(sums.failed, sums.correct),
+                lessons: sums.lessons.mean(),
+            })
+        });
+        rows.collect()
+    }
+}
+
+fn lessons(carried: &Carried, seat: usize) -> usize {
+    let listed = carried.of(seat, LESSONS).and_then(|body| body.get(LESSONS));
+    listed.and_then(Value::as_array).map_or(0, Vec::len)
+}
