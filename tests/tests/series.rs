@@ -322,6 +322,47 @@ fn a_series_that_cannot_go_on_ends_in_a_clear_state_and_goes_on_when_it_can() {
 }
 
 #[test]
+fn a_coordinator_tells_which_series_stopped_and_where() {
+    let redis = RedisServer::start();
+    for store in [Some(redis.url()), None] {
+        let folder = scratch();
+        let models = ModelServer::start(&[]);
+        let cluster = Cluster::start(folder.path(), store.as_deref(), &models, 2);
+        // A model that the cluster's gateway does not have: its sessions can never be played.
+        let grid = "[games.grid]\n\"players.other.model\" = [\"any\", \"nowhere\"]\n[games.params]";
+        let text = LEARNING.replace("[games.params]", grid);
+        let experiment = runs::write(folder.path(), &text);
+        let (out, url) = (folder.path().join("out"), cluster.coordinator_url());
+        let flags = ["--coordinator", url.as_str()];
+        let ended = runs::run_into(&experiment, &out, &flags).expect_code(1);
+        assert!(
+            ended.err.contains("2 of 16 sessions were set aside"),
+            "{}",
+            ended.err
+        );
+        let ask = |what: &[&str]| run(&[&["experiments"], what, &flags].concat()).expect_code(0);
+        let shown = ask(&["show", "learning"]).out;
+        assert!(shown.contains("8 of 16 sessions done"), "{shown}");
+        assert_eq!(shown.matches("dead ").count(), 2, "{shown}");
+        let stopped = "not reached: 6 sessions behind those in their series";
+        assert!(shown.contains(stopped), "{shown}");
+        let listed = ask(&["list"]).out;
+        let state = "2 set aside, 6 behind those in their series";
+        assert!(listed.contains(state), "{listed}");
+        // Tried again, they meet the same end, and nothing hangs.
+        let retried = ask(&["retry", "learning"]).out;
+        assert!(retried.contains("2 sessions queued again"), "{retried}");
+        until("they are set aside again", || {
+            let shown = ask(&["show", "learning"]).out;
+            shown.contains(stopped) && shown.contains("0 running, 0 queued")
+        });
+        let _ = ask(&["cancel", "learning"]);
+        let listed = ask(&["list"]).out;
+        assert!(listed.contains("cancelled"), "{listed}");
+    }
+}
+
+#[test]
 fn a_series_is_planned_shown_and_tabulated() {
     let folder = scratch();
     let experiment = runs::write(folder.path(), LEARNING).display().to_string();

@@ -8,7 +8,7 @@ use std::time::Duration;
 use agon_agents::{Mind, MindError, PromptLibrary, Reply, Thought};
 use agon_engine::spec::Settings;
 use agon_engine::{
-    FoulKind, Luck, PlayerKind, PlayerSpec, RecordedDecision, Seat, SessionSpec, registry,
+    Carried, FoulKind, Luck, PlayerKind, PlayerSpec, RecordedDecision, Seat, SessionSpec, registry,
 };
 use agon_proto::digest::CanonicalRequest;
 use agon_service_kit::tasks::Tasks;
@@ -101,6 +101,16 @@ async fn play(
     given_up: CancellationToken,
     answer: impl Fn(Seat, u32) -> BoxFuture<'static, Result<String, MindError>> + Send + Sync + 'static,
 ) -> SessionEnd {
+    play_on(spec, None, given_up, answer).await
+}
+
+/// The same, of a session that may come after another.
+async fn play_on(
+    spec: SessionSpec,
+    carried: Option<Carried>,
+    given_up: CancellationToken,
+    answer: impl Fn(Seat, u32) -> BoxFuture<'static, Result<String, MindError>> + Send + Sync + 'static,
+) -> SessionEnd {
     let answer: Arc<Answer> = Arc::new(Box::new(answer));
     let session_id = spec.id().to_string();
     let minds = move |seat: Seat, journal: Arc<Journal>| -> Arc<dyn Mind> {
@@ -116,7 +126,7 @@ async fn play(
     let library = Arc::new(PromptLibrary::builtin());
     let plan = SessionPlan {
         spec,
-        carried: None,
+        carried,
         library,
         minds: Box::new(minds),
         given_up,
@@ -287,6 +297,57 @@ async fn a_spec_for_other_rules_is_refused() {
     })
     .await;
     assert!(matches!(&refused, SessionEnd::Impossible(why) if why.contains("rules")));
+}
+
+#[tokio::test]
+async fn a_session_of_a_series_is_played_with_what_the_one_before_it_left_or_not_at_all() {
+    let first = play(spec(1, 1, 2), CancellationToken::new(), |_, _| {
+        async { guess(5) }.boxed()
+    });
+    let first = record(first.await);
+    let left = Carried::from_record(first.to_line().unwrap().as_bytes()).unwrap();
+    let mut second = spec(1, 1, 2);
+    second.luck = second.luck.at(1);
+    let mut third = second.clone();
+    third.luck = third.luck.at(2);
+    for (spec, carried, expected) in [
+        (
+            second.clone(),
+            None,
+            "was handed nothing of the session before",
+        ),
+        (third, Some(left.clone()), "but was handed notes of session"),
+        (
+            spec(1, 1, 2),
+            Some(left.clone()),
+            "no session comes before it",
+        ),
+    ] {
+        let refused = play_on(spec, carried, CancellationToken::new(), |_, _| {
+            async { guess(5) }.boxed()
+        });
+        match refused.await {
+            SessionEnd::Impossible(why) => assert!(why.contains(expected), "{why}"),
+            other => panic!("{other:?}"),
+        }
+    }
+    let played = play_on(
+        second,
+        Some(left.clone()),
+        CancellationToken::new(),
+        |_, _| async { guess(5) }.boxed(),
+    );
+    let played = record(played.await);
+    assert_eq!(played.carried, Some(left));
+    let line = played.to_line().unwrap();
+    let library = Arc::new(PromptLibrary::builtin());
+    verify(&Tasks::new(), &line, Arc::clone(&library))
+        .await
+        .unwrap();
+    let from = first.session.to_string();
+    let elsewhere = line.replacen(&from, &"0".repeat(32), 1);
+    let fault = verify(&Tasks::new(), &elsewhere, library).await;
+    assert!(matches!(fault, Err(VerifyError::NotPlayable { .. })));
 }
 
 #[tokio::test]

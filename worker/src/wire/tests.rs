@@ -101,11 +101,31 @@ fn cached_answers_are_shared_by_experiments_and_never_by_repeats_seats_or_calls(
         cached("one", 0, 0, luck(8, 0)),
         cached("one", 1, 0, luck(7, 0)),
         cached("one", 0, 1, luck(7, 0)),
+        cached("one", 0, 0, luck(7, 0).at(1)),
+        cached("one", 0, 0, luck(7, 0).at(2)),
     ];
     for (place, other) in others.iter().enumerate() {
         assert_ne!(*other, first);
         assert!(!others[..place].contains(other));
     }
+}
+
+#[test]
+fn a_stand_in_goes_along_and_is_no_part_of_the_question() {
+    let timed = Thought {
+        stand_in: Some(TimedAnswer {
+            after: std::time::Duration::from_millis(1_500),
+            name: "truthful".to_owned(),
+            reply: "{}".to_owned(),
+        }),
+        ..thought(plain())
+    };
+    let sent = decide_request(&at("s", 0, 0), &Asker::default(), timed);
+    let bare = decide_request(&at("s", 0, 0), &Asker::default(), thought(plain()));
+    let stand_in = sent.stand_in.as_ref().unwrap();
+    assert_eq!((stand_in.after_ms, &*stand_in.name), (1_500, "truthful"));
+    let digest = |request| CanonicalRequest::from(request).digest();
+    assert_eq!(digest(&sent), digest(&bare));
 }
 
 #[test]
