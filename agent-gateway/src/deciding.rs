@@ -4,6 +4,7 @@
 //! the admission and the providers. Runs detached inside a flight, started by
 //! `service.rs`.
 
+mod ahead;
 mod asking;
 mod at_door;
 mod claiming;
@@ -38,6 +39,7 @@ use crate::routes::{Route, Routes};
 use crate::status::{Book, Tally};
 use crate::wire::Caller;
 
+pub use ahead::Ahead;
 pub use claiming::Holding;
 pub use ground::Ground;
 pub use releases::Releases;
@@ -110,6 +112,8 @@ pub struct Decider {
     pub owed: Owed,
     /// Which sessions ask for what nobody has answered yet.
     pub ground: Ground,
+    /// What they will ask next and is claimed already.
+    pub ahead: Ahead,
     /// Claims that are to be given back when the ledger is back.
     pub releases: Releases,
     /// Answers that the ledger does not take now.

@@ -17,7 +17,7 @@ use crate::admission::{EmbeddedLimiter, Limiter, RedisLimiter};
 use crate::complaint::Complaint;
 use crate::config::GatewayConfig;
 use crate::content_cache::{ContentCache, EmbeddedContentCache, RedisContentCache};
-use crate::deciding::{Decider, Ground, Memory, Outcome, Releases};
+use crate::deciding::{Ahead, Decider, Ground, Memory, Outcome, Releases};
 use crate::doors::http::TeamTokens;
 use crate::doors::{DoorStore, EmbeddedDoors, RedisDoors};
 use crate::flights::Flights;
@@ -160,6 +160,7 @@ impl Gateway {
             named: AtomicU64::new(0),
             owed,
             ground: Ground::default(),
+            ahead: Ahead::default(),
             releases,
             unrecorded: Complaint::default(),
             unrenewed: Complaint::default(),

@@ -10,15 +10,17 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
-use agon_service_kit::tasks::with_causes;
+use agon_service_kit::tasks::{TaskKind, with_causes};
 use parking_lot::Mutex;
 
+use super::ahead::{self, Claimed};
 use super::asking::Attempt;
 use super::{Answer, Decider, Outcome, Question};
 use crate::decide_error::DecideError;
+use crate::decision::DecisionAddress;
 use crate::flights::Passengers;
 use crate::lanes::Lane;
-use crate::ledger::{Claim, LedgerError};
+use crate::ledger::{Claim, LedgerError, ahead_holder};
 
 /// Looks at an address that another replica is asking about.
 const ELSEWHERE_DELAYS: DelayPolicy = DelayPolicy {
@@ -33,6 +35,10 @@ const ELSEWHERE_DELAYS: DelayPolicy = DelayPolicy {
 /// another replica looks, once the store is back.
 const RENEW_AGAIN: Duration = Duration::from_millis(200);
 
+/// A claim that was taken ahead is claimed once more after this, for longer and with
+/// its request; most questions are answered by then.
+const CLAIMED_AGAIN_AFTER: Duration = Duration::from_millis(300);
+
 /// What is known of a question's claim.
 pub struct Holding {
     holder: String,
@@ -44,19 +50,40 @@ pub struct Holding {
     claimed: AtomicBool,
     /// It was asked for and the answer was lost: it may be ours.
     doubtful: AtomicBool,
+    /// It was taken ahead, and the ledger does not know the request yet.
+    is_ahead: AtomicBool,
 }
 
 impl Holding {
     /// Nothing is claimed yet; the holder's name is unique among all questions.
     /// An address that was made up for one question needs no claim.
-    pub fn new(holder: String, is_made_up: bool) -> Self {
+    fn new(holder: String, is_made_up: bool) -> Self {
         Self {
             holder,
             is_own: is_made_up,
             sure_until: Mutex::default(),
             claimed: AtomicBool::new(is_made_up),
             doubtful: AtomicBool::new(false),
+            is_ahead: AtomicBool::new(false),
         }
+    }
+
+    /// The claim is there before the question.
+    fn of(claimed: Claimed) -> Self {
+        Self {
+            holder: claimed.holder,
+            is_own: false,
+            sure_until: Mutex::new(Some(claimed.sure_until)),
+            claimed: AtomicBool::new(true),
+            doubtful: AtomicBool::new(false),
+            is_ahead: AtomicBool::new(true),
+        }
+    }
+
+    /// The address is ours without asking.
+    fn is_sure(&self) -> bool {
+        let sure_until = *self.sure_until.lock();
+        self.is_own || sure_until.is_some_and(|until| Instant::now() < until)
     }
 
     /// Nobody else can ask for the address.
@@ -71,6 +98,48 @@ impl Holding {
 }
 
 impl Decider {
+    /// What is known of the claim of an address that is asked for now; claims of
+    /// those that its seat will ask next are fetched meanwhile.
+    pub fn holding(&self, address: &DecisionAddress, is_made_up: bool) -> Holding {
+        if !is_made_up && self.ledger.renew_every().is_some() {
+            let found = self.ahead.find(address, Instant::now());
+            if let Some(index) = found.fetch_from {
+                let session_id = address.session_id.clone();
+                self.claim_ahead(DecisionAddress {
+                    session_id,
+                    index,
+                    ..*address
+                });
+            }
+            if let Some(claimed) = found.claimed {
+                return Holding::of(claimed);
+            }
+        }
+        Holding::new(self.unique_name(), is_made_up)
+    }
+
+    /// Claims ahead in the background; what fails is claimed when it is asked for.
+    fn claim_ahead(&self, first: DecisionAddress) {
+        let Some(decider) = self.me.upgrade() else {
+            return;
+        };
+        let claim = async move {
+            let Decider { ledger, ahead, .. } = decider.as_ref();
+            let holder = decider.unique_name();
+            let began = Instant::now();
+            let claimed = if decider.ground.is_new(&first.session_id) {
+                ledger
+                    .claim_ahead(&first, ahead::AT_ONCE, &holder, ahead::LASTS)
+                    .await
+            } else {
+                Ok(0)
+            };
+            let number = claimed.unwrap_or(0);
+            ahead.fetched(&first, number, |index| ahead_holder(&holder, index), began);
+        };
+        self.tasks.spawn(TaskKind::UPKEEP, "claims ahead", claim);
+    }
+
     /// Waits until the address is ours; returns what is recorded there instead. A
     /// question that ends here leaves no claim behind.
     pub(super) async fn claim(
@@ -95,7 +164,7 @@ impl Decider {
         let Question {
             address, digest, ..
         } = question;
-        if question.holding.is_own {
+        if question.holding.is_sure() {
             return Ok(None);
         }
         let mut delays = Delays::new(ELSEWHERE_DELAYS);
@@ -129,7 +198,7 @@ impl Decider {
                 .is_ok_and(|door| door.is_none())
         };
         let is_new = || self.ground.is_new(&question.address.session_id);
-        !question.holding.is_own && is_new() && caller.replicate.is_none() && asks()
+        !question.holding.is_claimed() && is_new() && caller.replicate.is_none() && asks()
     }
 
     /// Waits for quota and, unless the address is ours already, takes the claim
@@ -183,6 +252,9 @@ impl Decider {
             return std::future::pending().await;
         };
         let mut pause = every;
+        if question.holding.is_ahead.load(Ordering::Relaxed) {
+            pause = pause.min(CLAIMED_AGAIN_AFTER);
+        }
         loop {
             tokio::time::sleep(pause).await;
             pause = every;
@@ -200,11 +272,7 @@ impl Decider {
     /// Looks whether the address is still ours, if there is any doubt: a renewal
     /// failed or is overdue.
     pub(super) async fn check_claim(&self, question: &Question) -> Result<(), DecideError> {
-        if question.holding.is_own {
-            return Ok(());
-        }
-        let sure_until = *question.holding.sure_until.lock();
-        let sure = sure_until.is_some_and(|until| Instant::now() < until);
+        let sure = question.holding.is_sure();
         if sure || self.ledger.renew_every().is_none() || self.renew_claim(question).await? {
             return Ok(());
         }
@@ -228,6 +296,13 @@ impl Decider {
     /// Says whether it is ours now.
     async fn renew_claim(&self, question: &Question) -> Result<bool, LedgerError> {
         let holding = &question.holding;
+        if holding.is_ahead.load(Ordering::Relaxed) {
+            let granted = matches!(self.claim_once(question).await?, Claim::Granted);
+            if !granted {
+                *holding.sure_until.lock() = None;
+            }
+            return Ok(granted);
+        }
         let began = Instant::now();
         // Whatever comes of it: until it is known, nobody may be sure.
         let renewed = self.ledger.renew(&question.address, &holding.holder).await;
@@ -266,6 +341,7 @@ impl Decider {
         let every = self.ledger.renew_every().unwrap_or_default();
         *question.holding.sure_until.lock() = Some(since + every * 2);
         question.holding.claimed.store(true, Ordering::Relaxed);
+        question.holding.is_ahead.store(false, Ordering::Relaxed);
     }
 }
 

@@ -39,18 +39,36 @@ pub struct Stage {
     acts: Arc<Mutex<VecDeque<Act>>>,
     seen: Arc<Mutex<Vec<(Instant, String)>>>,
     bodies: Arc<Mutex<Vec<Value>>>,
+    /// Refuses requests with a schema, however many come.
+    takes_no_schema: bool,
 }
 
 impl Stage {
     pub async fn open(acts: impl IntoIterator<Item = Act>) -> (Self, SocketAddr) {
         let stage = Self::default();
         stage.acts.lock().extend(acts);
+        stage.serve().await
+    }
+
+    /// A server that takes no schema.
+    async fn without_schema() -> (Self, SocketAddr) {
+        let stage = Self {
+            takes_no_schema: true,
+            ..Self::default()
+        };
+        stage.serve().await
+    }
+
+    async fn serve(self) -> (Self, SocketAddr) {
+        let stage = self;
         let router = axum::Router::new().route("/v1/chat/completions", {
             let stage = stage.clone();
             post(async move |headers: HeaderMap, body: Bytes| {
-                let body = serde_json::from_slice(&body).unwrap();
+                let body: Value = serde_json::from_slice(&body).unwrap();
+                let has_schema = body["response_format"]["type"] == "json_schema";
                 stage.bodies.lock().push(body);
-                stage.play(&headers).await
+                let refused = stage.takes_no_schema && has_schema;
+                stage.play(&headers, refused.then_some(NO_SCHEMA)).await
             })
         });
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
@@ -71,15 +89,15 @@ impl Stage {
         self.bodies.lock().clone()
     }
 
-    async fn play(&self, headers: &HeaderMap) -> axum::response::Response {
+    async fn play(&self, headers: &HeaderMap, act: Option<Act>) -> axum::response::Response {
         let key = headers
             .get("authorization")
             .map(|value| value.to_str().unwrap().to_owned());
         self.seen
             .lock()
             .push((Instant::now(), key.unwrap_or_default()));
-        let act = self.acts.lock().pop_front().unwrap_or(FINE);
-        match act {
+        let act = act.or_else(|| self.acts.lock().pop_front());
+        match act.unwrap_or(FINE) {
             Act::Silence => std::future::pending().await,
             Act::Answer(status, pairs, body) => {
                 let headers: HeaderMap = pairs
@@ -428,7 +446,7 @@ async fn server_that_takes_less_is_asked_with_less_and_remembered() {
 
 #[tokio::test]
 async fn calls_at_once_learn_a_refusal_once() {
-    let (stage, address) = Stage::open([const { NO_SCHEMA }; 8]).await;
+    let (stage, address) = Stage::without_schema().await;
     let (gateway, _folder) = open_seeded(&format!("http://{address}/v1")).await;
     let calls = (0..8).map(|index| decide_seeded(&gateway, index, 7));
     for reply in futures_util::future::join_all(calls).await {

@@ -2,10 +2,11 @@
 //! share holds.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agon_agent_gateway::providers::{Refusal, Remedy, Reply, Scripted};
 use agon_agent_gateway::{Gateway, Store};
+use redis::AsyncCommands as _;
 use tonic::Code;
 
 use crate::redis_server::RedisServer;
@@ -74,6 +75,47 @@ async fn replicas_share_the_places_of_a_key() {
     let answers = futures_util::future::join_all(calls).await;
     assert!(answers.into_iter().all(|answer| answer.unwrap().is_ok()));
     assert_eq!(provider.most_at_once(), 3);
+}
+
+/// A session that asks without pause has its next claims taken ahead. When it goes
+/// on elsewhere it waits until they end, and no address is paid for twice.
+#[tokio::test]
+async fn session_in_full_run_may_move_to_another_replica() {
+    let server = RedisServer::start().await;
+    let provider = Arc::new(Scripted::echo());
+    let [one, two] = two_replicas(&server, "", &provider).await;
+    let claims = "agon:claims:{s}";
+    let mut redis = server.connection().await;
+    let mut index = 0;
+    let mut asked = async |gateway: &Gateway| {
+        let answer = client(gateway).decide(request("s", index, "hi")).await;
+        index += 1;
+        answer.unwrap();
+    };
+    until("some are claimed ahead", async || {
+        asked(&one).await;
+        let claims: Vec<String> = redis.hvals(claims).await.unwrap();
+        claims.iter().any(|claim| claim.ends_with(" -"))
+    })
+    .await;
+    let made = provider.calls();
+    for _ in 0..20 {
+        asked(&one).await;
+    }
+    let began = Instant::now();
+    for _ in 0..20 {
+        asked(&two).await;
+    }
+    assert!(began.elapsed() < Duration::from_secs(8));
+    assert_eq!(provider.calls(), made + 40);
+    // And what was recorded is answered by both without a call.
+    for gateway in [&one, &two] {
+        for index in 0..5 {
+            let answer = client(gateway).decide(request("s", index, "hi")).await;
+            assert!(answer.unwrap().into_inner().from_ledger);
+        }
+    }
+    assert_eq!(provider.calls(), made + 40);
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 //! the same process, and waiting for a condition.
 
 use std::io::Write;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant};
 
 use agon_agent_gateway::config::ProviderKind;
@@ -15,9 +15,11 @@ use agon_proto::v1::{
     MessageRole,
 };
 use parking_lot::Mutex;
+use tracing::Dispatch;
 use tracing::subscriber::DefaultGuard;
 use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::fmt::format::FmtSpan;
+use tracing_subscriber::registry;
 
 /// A condition that is not met by then never will be.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -84,6 +86,10 @@ pub async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     }
 }
 
+/// While there is one subscriber only, a thread that has none and reaches a line first
+/// notes for all of them that nobody listens there.
+static SECOND: LazyLock<Dispatch> = LazyLock::new(|| Dispatch::new(registry()));
+
 /// Everything that is logged on this thread, at every level, while the guard
 /// lives. A test's runtime has one thread unless it asks for more.
 pub fn capture_log() -> (Captured, DefaultGuard) {
@@ -94,6 +100,7 @@ pub fn capture_log() -> (Captured, DefaultGuard) {
         .with_ansi(false)
         .with_writer(captured.clone())
         .finish();
+    LazyLock::force(&SECOND);
     (captured, tracing::subscriber::set_default(subscriber))
 }
 

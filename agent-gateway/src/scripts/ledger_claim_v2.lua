@@ -1,7 +1,8 @@
 -- Asks for the right to fill one decision address. All or nothing, on Redis's clock.
 --
 -- KEYS[1]  hash  agon:ledger:{session}   field "seat/index" -> decision as JSON
--- KEYS[2]  hash  agon:claims:{session}   field "seat/index" -> "expires_ms holder digest"
+-- KEYS[2]  hash  agon:claims:{session}   field "seat/index" -> "expires_ms holder digest";
+--                digest "-": claimed ahead, nobody knows the request yet
 -- ARGV[1]  field, "seat/index"
 -- ARGV[2]  holder, unique among all flights of all replicas
 -- ARGV[3]  digest of the request
@@ -21,7 +22,7 @@ local claim = redis.call('HGET', KEYS[2], ARGV[1])
 if claim then
   local expires, holder, digest = string.match(claim, '^(%d+) (%S+) (%S+)$')
   if expires and tonumber(expires) > now and holder ~= ARGV[2] then
-    if digest ~= ARGV[3] then
+    if digest ~= ARGV[3] and digest ~= '-' then
       return {'conflict', digest}
     end
     return {'held'}
