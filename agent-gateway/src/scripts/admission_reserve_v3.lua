@@ -225,9 +225,10 @@ local function granted_before(member)
   end
 end
 
--- When a candidate is free for a charge (ms), its scarcest share, whether only its lane stops it,
--- and the scopes for which the charge is larger than the burst.
-local function free_after(c, charge)
+-- Notes when a candidate is free for a charge (ms), its scarcest share, whether only its lane stops
+-- it, and the scopes for which the charge is larger than the burst. Stays true until the candidate is
+-- granted or another charge is looked at.
+local function look_at(c, charge)
   local key_wide, in_lane = c.key_wide, c.in_lane
   local wait_key, share_key, large_key = look(key_wide, charge)
   local wait_lane, share_lane, large_lane = look(in_lane, charge)
@@ -255,7 +256,14 @@ local function free_after(c, charge)
       wait, lane_stops = p.recheck, true
     end
   end
-  return wait, share, lane_stops, large_key, large_lane
+  c.after, c.share, c.lane_stops = wait, share, lane_stops
+  c.large_key, c.large_lane, c.looked_at = large_key, large_lane, true
+end
+
+local charge
+local function is_same(other)
+  return charge and charge[1] == other[1] and charge[2] == other[2] and charge[3] == other[3]
+    and charge[4] == other[4]
 end
 
 local function grant(c, ask, member)
@@ -265,7 +273,7 @@ local function grant(c, ask, member)
       scope.state[GATHERER], scope.state[GATHERS_UNTIL] = '', 0
     end
   end
-  c.flying, c.lane_flying = c.flying + 1, c.lane_flying + 1
+  c.flying, c.lane_flying, c.looked_at = c.flying + 1, c.lane_flying + 1, false
   if c.room > 0 then
     c.room = c.room - 1
   end
@@ -295,6 +303,12 @@ for n, ask in ipairs(p.asks) do
     wait = min(wait or p.recheck, p.recheck)
   else
     local least_share = ask.ahead and 0.5 or 0
+    if not is_same(ask.c) then
+      charge = ask.c
+      for _, c in ipairs(candidates) do
+        c.looked_at = false
+      end
+    end
     local best, best_share, best_flying, soonest, soonest_large, soonest_lane
     local excluded
     for _, index in ipairs(ask.x) do
@@ -304,15 +318,17 @@ for n, ask in ipairs(p.asks) do
     for i = 1, count do
       if not (excluded and excluded[i]) then
         local c = candidates[i]
-        local after, share, lane_stops, large_key, large_lane = free_after(c, ask.c)
-        if after > 0 then
-          if not soonest or after < soonest then
-            soonest, soonest_lane = after, lane_stops
-            soonest_large = {large_key and c.key_wide or nil, large_lane and c.in_lane or nil}
+        if not c.looked_at then
+          look_at(c, charge)
+        end
+        if c.after > 0 then
+          if not soonest or c.after < soonest then
+            soonest, soonest_lane = c.after, c.lane_stops
+            soonest_large = {c.large_key and c.key_wide or nil, c.large_lane and c.in_lane or nil}
           end
-        elseif share >= least_share and (not best or share > best_share
-            or (share == best_share and c.flying < best_flying)) then
-          best, best_share, best_flying = i, share, c.flying
+        elseif c.share >= least_share and (not best or c.share > best_share
+            or (c.share == best_share and c.flying < best_flying)) then
+          best, best_share, best_flying = i, c.share, c.flying
         end
       end
     end

@@ -22,8 +22,8 @@ use crate::lanes::LaneKey;
 /// grant unused, and so short that a hold or a change elsewhere is soon heeded.
 const KEPT: Duration = Duration::from_millis(50);
 
-/// Grants are fetched for the calls of this long: several trips to the limiter.
-const AHEAD: Duration = Duration::from_millis(8);
+/// Grants are fetched for the calls of this long: many trips to the limiter.
+const AHEAD: Duration = Duration::from_millis(16);
 
 /// A team whose calls come more seldom has none at hand.
 const SELDOM: Duration = Duration::from_millis(10);
