@@ -46,8 +46,8 @@ impl RedisLimiter {
     pub fn new(connection: ConnectionManager) -> Self {
         Self {
             connection,
-            reserve: script!("../scripts/admission_reserve_v3.lua"),
-            settle: script!("../scripts/admission_settle_v3.lua"),
+            reserve: script!("../scripts/admission_reserve_v4.lua"),
+            settle: script!("../scripts/admission_settle_v4.lua"),
             hold: script!("../scripts/admission_hold_v3.lua"),
             outlook: script!("../scripts/admission_outlook_v3.lua"),
         }
