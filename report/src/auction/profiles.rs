@@ -90,8 +90,11 @@ impl Profiles {
             }
             let kept = self.players.of(auction.players[seat]);
             let personas = auction.personas(about);
-            let is_true = |name: &String| f64::from(u8::from(personas.contains(&&**name)));
-            let truth: Vec<f64> = weights.keys().map(is_true).collect();
+            // Shares that sum to 1 before epsilon is added: 1/2 and 1/2 for a mix of two.
+            let is_true = |name: &&String| personas.contains(&&***name);
+            let equal = 1.0 / weights.keys().filter(is_true).count().max(1) as f64;
+            let share = |name: &String| if is_true(&name) { equal } else { 0.0 };
+            let truth: Vec<f64> = weights.keys().map(share).collect();
             let read = weights.values().map(|weight| weight.as_f64());
             let weights: Option<Vec<f64>> = read.collect();
             let divergence =

@@ -24,8 +24,13 @@ const SCRIPT: [(usize, Option<i64>); 8] = [
 ];
 
 fn played(label: &str, seats: [&str; 2], notes: Vec<SeatNote>) -> StoredRecord {
+    played_with(json!({}), label, seats, notes)
+}
+
+/// The same with other parameters.
+fn played_with(others: Value, label: &str, seats: [&str; 2], notes: Vec<SeatNote>) -> StoredRecord {
     let registration = registry::find(ENGLISH_AUCTION).unwrap();
-    let params = json!({
+    let mut params = json!({
         "players": 2, "budget": 1000, "foul_allowance": 2,
         "personas": [["reader"], ["cook"]],
         "items": [
@@ -33,6 +38,9 @@ fn played(label: &str, seats: [&str; 2], notes: Vec<SeatNote>) -> StoredRecord {
             { "name": "chair", "starting_price": 50, "true_value": 80, "suits": ["reader"] },
         ],
     });
+    for (name, value) in others.as_object().unwrap() {
+        params[name] = value.clone();
+    }
     let params = serde_json::from_value(params).unwrap();
     let seat = |name: &str| PlayerSpec {
         name: name.to_owned(),
@@ -295,6 +303,49 @@ fn profiles_are_compared_with_true_personas_item_by_item() {
     }
     assert!((row.baseline.unwrap() - 2f64.ln()).abs() < 1e-6);
     assert_eq!((row.profiles, row.without_truth), (3, 1));
+}
+
+#[test]
+fn true_personas_of_a_mix_have_equal_shares_before_anything_is_added() {
+    let names = [
+        "cook", "gardener", "3", "4", "5", "6", "7", "8", "9", "reader",
+    ];
+    let profile = |cook: f64| {
+        let weight = |name: &&str| if *name == "cook" { cook } else { 0.0 };
+        let weights = names.iter().map(|name| (*name, weight(name)));
+        let weights: serde_json::Map<String, Value> = weights
+            .map(|(name, weight)| (name.to_owned(), json!(weight)))
+            .collect();
+        let body = json!({ "after_item": 2, "about": 1, "source": "model", "weights": weights });
+        note(0, 5, "profile", body)
+    };
+    let mixed = json!({ "personas": [["reader"], ["cook", "gardener"]] });
+    let divergence = |cook: f64| {
+        let record = played_with(mixed.clone(), "one", ["a", "b"], vec![profile(cook)]);
+        let measures = AuctionReport::of([&record]).settings().remove(0);
+        close(
+            measures.profiles[0].divergence[2],
+            measures.profile_ends[0].divergence,
+        );
+        (
+            measures.profile_ends[0].divergence,
+            measures.profiles[0].baseline,
+        )
+    };
+    // Two shares of a half and eight of nothing, each with 1e-9 more, over their sum.
+    let (half, nothing, sum) = (0.5 + 1e-9, 1e-9, 1.0 + 1e-8);
+    let expected = |cook: f64| {
+        let shifted = 10.0 + cook + 1e-8;
+        let term = |share: f64, weight: f64| {
+            share / sum * (share / sum / ((1.0 + weight + 1e-9) / shifted)).ln()
+        };
+        term(half, cook) + term(half, 0.0) + 8.0 * term(nothing, 0.0)
+    };
+    for cook in [0.0, 0.5, -1.0] {
+        let (divergence, baseline) = divergence(cook);
+        close(Some(divergence), expected(cook));
+        close(baseline, expected(0.0));
+    }
 }
 
 #[test]
