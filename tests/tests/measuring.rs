@@ -229,8 +229,15 @@ fn measures_of_bidders_with_minds_hold_what_they_noted() {
     assert!(sum("wrong") > 0);
     let unread = count(&noted, |note| note["checked"] == 0);
     assert!(unread > 0 && measured["unreadable"] == unread, "{measured}");
-    let corrected = count(&noted, |note| note["corrected"] == true);
-    assert_eq!(measured["corrected"], corrected);
+    let ended = |source: &str| {
+        count(&noted, |note| {
+            note["corrected"] == true && note["source"] == source
+        })
+    };
+    let (itself, auctioneer) = (ended("model"), ended("auctioneer"));
+    assert_eq!(measured["corrected"], itself);
+    assert_eq!(measured["put_right"], auctioneer);
+    assert!(auctioneer > 0, "{measured}");
 
     let plans = row(beliefs, "plans", "planner");
     assert_eq!(

@@ -21,8 +21,10 @@ pub struct BeliefRow {
     pub unreadable: u64,
     /// Replies of the wrong shape in all tries.
     pub shape_errors: u64,
-    /// Updates that had errors and ended with the truth.
+    /// Updates that had errors and ended with the truth by the player's own doing.
     pub corrected: u64,
+    /// Updates that were wrong to the last try and that the auctioneer put right.
+    pub put_right: u64,
     /// All facts.
     pub all: Facts,
     /// Facts about itself: budget, own profit, own wins.
@@ -70,6 +72,7 @@ struct Counted {
     unreadable: u64,
     shape_errors: u64,
     corrected: u64,
+    put_right: u64,
     /// Bidders in the updates that were read, one by one.
     bidders: u64,
     wrong_budgets: u64,
@@ -99,7 +102,12 @@ impl Beliefs {
 impl Counted {
     fn add(&mut self, belief: &Value) {
         self.updates += 1;
-        self.corrected += u64::from(belief["corrected"] == true);
+        // What the auctioneer forces is the truth as well, and a belief that is kept may be.
+        match belief["source"].as_str() {
+            Some("auctioneer") => self.put_right += 1,
+            Some("kept") => {}
+            _ => self.corrected += u64::from(belief["corrected"] == true),
+        }
         // One budget, and of every bidder a profit and a list of wins.
         let checked = belief["checked"].as_u64().unwrap_or(0);
         self.unreadable += u64::from(checked == 0);
@@ -137,6 +145,7 @@ impl Counted {
             unreadable: self.unreadable,
             shape_errors: self.shape_errors,
             corrected: self.corrected,
+            put_right: self.put_right,
             all: Facts::rated(read + 2 * self.bidders, own + others),
             own: Facts::rated(3 * read, own),
             others: Facts::rated(2 * self.bidders.saturating_sub(read), others),

@@ -130,6 +130,7 @@ impl Tables<'_> {
             "unreadable",
             "shape errors",
             "corrected",
+            "put right",
             "wrong",
             "CFR %",
             "own %",
@@ -138,7 +139,8 @@ impl Tables<'_> {
             "profit %",
             "wins %",
         ]);
-        let title = "Belief errors: wrong facts of first tries, corrected failure rates";
+        let title = "Belief errors: wrong facts of first tries, corrected failure rates; updates that \
+                     the player\ncorrected itself, or that the auctioneer put right";
         self.table(title, &headings, |setting| {
             let rows = setting.beliefs.iter();
             rows.map(|row| (row.player.clone(), belief_cells(row)))
@@ -250,6 +252,7 @@ fn belief_cells(row: &BeliefRow) -> Cells {
         row.unreadable.to_string(),
         row.shape_errors.to_string(),
         row.corrected.to_string(),
+        row.put_right.to_string(),
         format!("{} of {}", row.all.wrong, row.all.checked).replace(' ', NO_BREAK),
     ];
     let facts = [

@@ -213,20 +213,28 @@ fn belief_errors_are_those_of_first_tries_by_kind_and_side() {
     let first = json!({ "after_item": 1, "checked": 5, "wrong": 3, "tries": 2, "corrected": true,
         "errors": [error(1, "budget", "self"), error(1, "wins", "self"),
             error(1, "profit", "others"), error(2, "profit", "others")] });
-    // The first try had no shape: what is wrong in the second is not counted.
+    // The first try had no shape: what is wrong in the second is not counted. No try was
+    // right: the auctioneer put it right.
     let second = json!({ "after_item": 2, "checked": 0, "wrong": 0, "tries": 3, "corrected": true,
-        "errors": [error(1, "shape", "self"), error(2, "budget", "self")] });
+        "errors": [error(1, "shape", "self"), error(2, "budget", "self")], "source": "auctioneer" });
+    // Nothing could be read, and what was believed before happens to be true.
+    let kept = json!({ "after_item": 2, "checked": 0, "wrong": 0, "tries": 1, "corrected": true,
+        "errors": [error(1, "shape", "self")], "source": "kept" });
+    let own = json!({ "after_item": 2, "checked": 0, "wrong": 0, "tries": 2, "corrected": true,
+        "errors": [error(1, "shape", "self")], "source": "model" });
     let third = json!({ "after_item": 2, "checked": 5, "wrong": 0, "errors": [] });
     let measures = measured(vec![
         note(0, 3, "belief", first),
         note(0, 5, "belief", second),
+        note(0, 5, "belief", kept),
+        note(0, 5, "belief", own),
         note(0, 5, "belief", third),
     ]);
     let [row] = &measures.beliefs[..] else {
         panic!("{measures:?}");
     };
-    assert_eq!((row.updates, row.unreadable, row.shape_errors), (3, 1, 1));
-    assert_eq!(row.corrected, 2);
+    assert_eq!((row.updates, row.unreadable, row.shape_errors), (5, 3, 3));
+    assert_eq!((row.corrected, row.put_right), (2, 1));
     let counts = |facts: Facts| (facts.checked, facts.wrong);
     assert_eq!(counts(row.all), (10, 3));
     assert_eq!((counts(row.own), counts(row.others)), ((6, 2), (4, 1)));

@@ -138,7 +138,7 @@ fn belief(body: &Value) -> Vec<String> {
         _ if !erred => "",
         (Some("auctioneer"), _) => ", put right by the auctioneer in the end",
         (Some("kept"), _) => ", the earlier belief is kept",
-        (_, Some(true)) => ", corrected",
+        (_, Some(true)) => ", corrected by itself",
         (_, Some(false)) => ", not corrected",
         (_, None) => "",
     };

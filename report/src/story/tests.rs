@@ -245,6 +245,29 @@ fn what_was_planned_believed_and_said_is_told_on_request_only() {
 }
 
 #[test]
+fn who_put_a_belief_right_is_told() {
+    let told = |source: &str, corrected: bool| {
+        let mut record = auction();
+        let mut notes = record.notes.iter_mut();
+        let belief = notes.find(|note| note.note == "belief").unwrap();
+        belief.body["source"] = json!(source);
+        belief.body["corrected"] = json!(corrected);
+        let text = tell(&record, EVERYTHING);
+        let line = text.lines().find(|line| line.contains("belief at the"));
+        line.unwrap()
+            .rsplit_once("at first, ")
+            .unwrap()
+            .1
+            .to_owned()
+    };
+    assert_eq!(told("model", true), "corrected by itself");
+    assert_eq!(told("model", false), "not corrected");
+    let forced = "put right by the auctioneer in the end";
+    assert_eq!(told("auctioneer", true), forced);
+    assert_eq!(told("kept", true), "the earlier belief is kept");
+}
+
+#[test]
 fn the_end_is_the_last_item_and_the_personal_reports() {
     let own = Telling {
         seat: Some(1),
