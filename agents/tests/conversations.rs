@@ -61,6 +61,10 @@ fn games(seed: u64, forfeit: usize) -> Vec<Game> {
                     "budget": 9000, "max_rounds": 6, "items": houses(),
                 }),
             ],
+            "water_allocation" => vec![
+                json!({}),
+                json!({ "ties": "chance", "elimination": false, "zero_bids_win": true }),
+            ],
             _ => vec![json!({})],
         };
         for mut mode in modes {

@@ -18,6 +18,7 @@ mod rounds;
 pub mod sealed_bid_auction;
 #[cfg(test)]
 mod testing;
+pub mod water_allocation;
 
 /// Players of a vanilla game of gamma-Bench.
 const PLAYERS: usize = 10;

@@ -9,7 +9,7 @@ use serde::de::DeserializeOwned;
 use crate::game::{Game, GameInfo, ParameterError};
 use crate::games::{
     battle_royale, diners_dilemma, divide_dollar, el_farol, english_auction, guess_two_thirds,
-    pirate, public_goods, sealed_bid_auction,
+    pirate, public_goods, sealed_bid_auction, water_allocation,
 };
 use crate::rule::StrategyInfo;
 use crate::spec::Settings;
@@ -45,6 +45,7 @@ pub static GAMES: &[Registration] = &[
     battle_royale::REGISTRATION,
     pirate::REGISTRATION,
     english_auction::REGISTRATION,
+    water_allocation::REGISTRATION,
 ];
 
 /// The game of this name.

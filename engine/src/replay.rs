@@ -14,15 +14,17 @@ use check::Check;
 mod auction;
 mod check;
 mod gamma;
+mod water;
 
 /// The families of recorded games, each with a reader per game.
-const FAMILIES: &[&[Reader]] = &[gamma::READERS, auction::READERS];
+const FAMILIES: &[&[Reader]] = &[gamma::READERS, auction::READERS, water::READERS];
 
 /// Plays a recorded game and compares everything that the record states.
 pub fn replay(recorded: &RecordedGame) -> Verdict {
     Verdict {
         id: recorded.id.clone(),
         mismatches: recorded.game.replay(),
+        record_fault: recorded.game.record_fault(),
     }
 }
 
@@ -33,6 +35,9 @@ pub struct Verdict {
     pub id: String,
     /// One line per difference: where, what, recorded and computed values.
     pub mismatches: Vec<String>,
+    /// What is wrong with the record itself, and from where on nothing was compared
+    /// for it; `None` for a sound record. Such games are counted apart.
+    pub record_fault: Option<String>,
 }
 
 impl Verdict {
@@ -126,6 +131,12 @@ fn place(path: &str) -> String {
 trait Recorded: Send + Sync {
     /// Plays it; one line per difference.
     fn replay(&self) -> Vec<String>;
+
+    /// A fault that the record is known to have, with the place from which it is
+    /// not compared.
+    fn record_fault(&self) -> Option<String> {
+        None
+    }
 }
 
 /// How the lines of one game are read.

@@ -11,3 +11,4 @@ pub mod guess_two_thirds;
 pub mod pirate;
 pub mod public_goods;
 pub mod sealed_bid_auction;
+pub mod water_allocation;

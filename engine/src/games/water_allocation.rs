@@ -1,0 +1,262 @@
+//! Water Allocation Challenge.
+//!
+//! Residents of a dry town live through `rounds` days, one round each. On a day
+//! every living resident gets its salary, the supply of water is announced, and
+//! each makes one sealed bid for its whole requirement. Water goes again and again
+//! to the highest bid whose requirement still fits into what is left and which is
+//! not above the bidder's balance; who wins pays its own bid. Of equal bids the
+//! lower requirement comes first, or chance decides (`ties`); chance also decides
+//! between equal ones of equal requirement. A bid of 0 is no bid, unless
+//! `zero_bids_win`. Winners gain `health_gain`, up to `health_max`, and their count
+//! of days without water starts anew at `dry_days_start`; all others lose as much
+//! health as the count says, which then grows by 1. A resident without health is
+//! out, its balance lost. Then bids, winners, balances, health and counts are
+//! public. A forfeited ask is no bid. A payoff is 1 for a living resident, else 0.
+//!
+//! Source: Mao et al., arXiv 2311.03220, section 4 and its prompts.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use crate::ask::{Ask, Form, Seat};
+use crate::chance::Chance;
+use crate::event::EventLog;
+use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, State, Timing};
+use crate::games::{
+    DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, MOST_ROUNDS, ROUNDS, check_between, check_fouls,
+    check_table,
+};
+use crate::measures::Measures;
+use crate::play::Move;
+use crate::registry::{Built, Registration, read_params, write_params};
+use crate::rule::{Rule, StrategyError};
+use crate::rules::{common, water_allocation as rules};
+use crate::spec::Settings;
+
+mod scores;
+mod town;
+
+/// Entry in the registry.
+pub const REGISTRATION: Registration = Registration {
+    info: &INFO,
+    strategies: rules::STRATEGIES,
+    build,
+    schema: || schemars::schema_for!(WaterParams).to_value(),
+};
+
+const INFO: GameInfo = GameInfo {
+    name: "water_allocation",
+    title: "Water Allocation Challenge",
+    summary: "bid every day for water that is too little for all, and stay alive",
+    rules_version: 1,
+    seats: (1, 100),
+    timing: Timing::Simultaneous,
+    chance: true,
+    hidden_information: true,
+    source: "Alympics, arXiv 2311.03220",
+};
+
+/// Alex, Bob, Cindy, David and Eric: units of water that each needs a day.
+const REQUIREMENTS: [i64; 5] = [8, 9, 10, 11, 12];
+
+/// What each of them earns a day.
+const SALARIES: [i64; 5] = [70, 75, 100, 120, 120];
+
+/// Parameters of the game.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct WaterParams {
+    /// Number of players; taken from the seats of the experiment.
+    pub players: usize,
+    /// Number of days.
+    pub rounds: u32,
+    /// Units of water that each seat needs a day; a shorter list starts again.
+    pub requirements: Vec<i64>,
+    /// Money that each seat gets every morning; a shorter list starts again.
+    pub salaries: Vec<i64>,
+    /// Smallest supply of a day, in units.
+    pub supply_min: i64,
+    /// Largest supply of a day; every whole number between is as likely.
+    pub supply_max: i64,
+    /// Supplies day by day instead of drawn ones; a shorter list starts again.
+    /// They must lie from supply_min to supply_max, which players are told.
+    pub supplies: Vec<i64>,
+    /// Health at the beginning.
+    pub health_start: i64,
+    /// Largest health.
+    pub health_max: i64,
+    /// Health that a day with water adds.
+    pub health_gain: i64,
+    /// Count of days without water at the beginning and after a day with water;
+    /// the next day without water costs this much health.
+    pub dry_days_start: i64,
+    /// Who comes first among equal bids: lower_requirement or chance.
+    pub ties: Ties,
+    /// Whether a resident without health is out; otherwise its health stays at 0
+    /// and it plays on.
+    pub elimination: bool,
+    /// Whether a bid of 0 is a bid, which wins what nobody else takes.
+    pub zero_bids_win: bool,
+    /// Fouls forgiven per ask before it is forfeited.
+    pub foul_allowance: u32,
+}
+
+/// Who comes first among equal bids.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Ties {
+    /// Who needs less; chance among equal requirements.
+    LowerRequirement,
+    /// Chance among all.
+    Chance,
+}
+
+impl Ties {
+    fn name(self) -> &'static str {
+        match self {
+            Self::LowerRequirement => "lower_requirement",
+            Self::Chance => "chance",
+        }
+    }
+}
+
+impl Default for WaterParams {
+    /// Setting 1 of the paper: little water.
+    fn default() -> Self {
+        Self {
+            players: REQUIREMENTS.len(),
+            rounds: ROUNDS,
+            requirements: REQUIREMENTS.to_vec(),
+            salaries: SALARIES.to_vec(),
+            supply_min: 10,
+            supply_max: 20,
+            supplies: Vec::new(),
+            health_start: 8,
+            health_max: 10,
+            health_gain: 2,
+            dry_days_start: 1,
+            ties: Ties::LowerRequirement,
+            elimination: true,
+            zero_bids_win: false,
+            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+        }
+    }
+}
+
+/// Most health and counts: a count grows by 1 a day, so sums stay far from the end.
+const MOST_HEALTH: i64 = 1_000_000;
+
+fn build(settings: &Settings) -> Result<Built, ParameterError> {
+    let mut params: WaterParams = read_params(settings)?;
+    check_table(&INFO, params.players, params.rounds)?;
+    check_fouls(params.foul_allowance)?;
+    params.requirements = per_seat("requirements", &params.requirements, params.players)?;
+    params.salaries = per_seat("salaries", &params.salaries, params.players)?;
+    check_between("supply_min", params.supply_min, 0, LARGEST_AMOUNT)?;
+    let (low, high) = (params.supply_min, params.supply_max);
+    check_between("supply_max", high, low, LARGEST_AMOUNT)?;
+    if params.supplies.len() > MOST_ROUNDS as usize {
+        let message = format!("supplies must be at most {MOST_ROUNDS}");
+        return Err(ParameterError::new("supplies", message));
+    }
+    for (day, supply) in params.supplies.iter().enumerate() {
+        check_between(&format!("supplies[{day}]"), *supply, low, high)?;
+    }
+    check_between("health_max", params.health_max, 1, MOST_HEALTH)?;
+    check_between("health_start", params.health_start, 1, params.health_max)?;
+    check_between("health_gain", params.health_gain, 0, MOST_HEALTH)?;
+    check_between("dry_days_start", params.dry_days_start, 0, MOST_HEALTH)?;
+    let written = write_params(&params);
+    Ok(Built {
+        game: Arc::new(Water {
+            params: Arc::new(params),
+        }),
+        params: written,
+    })
+}
+
+/// One entry per seat: the list, from its beginning again where it is shorter.
+fn per_seat(name: &str, list: &[i64], players: usize) -> Result<Vec<i64>, ParameterError> {
+    if list.is_empty() {
+        let message = format!("{name} must have at least one entry");
+        return Err(ParameterError::new(name, message));
+    }
+    for (place, amount) in list.iter().enumerate() {
+        check_between(&format!("{name}[{place}]"), *amount, 1, LARGEST_AMOUNT)?;
+    }
+    Ok(list.iter().copied().cycle().take(players).collect())
+}
+
+struct Water {
+    params: Arc<WaterParams>,
+}
+
+impl Game for Water {
+    fn info(&self) -> &'static GameInfo {
+        &INFO
+    }
+
+    fn seats(&self) -> usize {
+        self.params.players
+    }
+
+    fn asks_per_seat(&self) -> u32 {
+        self.params.rounds
+    }
+
+    fn payoff_bounds(&self) -> (f64, f64) {
+        (0.0, 1.0)
+    }
+
+    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
+        town::open(&self.params, chance, log)
+    }
+
+    fn rule(
+        &self,
+        strategy: &str,
+        settings: &Map<String, Json>,
+        seat: Seat,
+    ) -> Result<Box<dyn Rule>, StrategyError> {
+        rules::make(&self.params, strategy, settings, seat)
+            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
+    }
+
+    /// Money counts for nothing at the end, so on the last day no bid does better
+    /// than the whole balance. For several days no equilibrium is known; this one
+    /// is of residents who take every day for the last.
+    fn equilibrium(&self) -> Equilibrium {
+        Equilibrium {
+            play: "everybody bids its whole balance, as if every day were the last".to_owned(),
+            scores: vec![ExpectedScore {
+                scheme: "bid_share",
+                value: 100.0,
+                tolerance: EXACT,
+            }],
+        }
+    }
+
+    fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
+        scores::measures(&self.params, log)
+    }
+}
+
+/// The ask of a seat. A bid above the balance is legal and wins nothing.
+fn ask(params: &WaterParams, seat: Seat) -> Ask {
+    Ask {
+        seat,
+        kind: "bid",
+        form: Form::Integer {
+            min: Some(0),
+            max: None,
+            pass: None,
+        },
+        foul_allowance: params.foul_allowance,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,147 @@
+//! Measures of one session of the Water Allocation Challenge, from its events.
+//! Tables over repeats (who survives how often) belong to the reports. Called by
+//! `water_allocation.rs`.
+
+use super::WaterParams;
+use crate::ask::Seat;
+use crate::event::{Event, EventLog, Value};
+use crate::measures::{Measures, mean};
+
+/// Survival, resource satisfaction and minimum successful bids (arXiv 2311.03220,
+/// section 4); trajectories of bids, balances and health.
+///
+/// `survival` is 100 times survivors / residents; `bid_share` the mean of 100 times
+/// bid / balance in the morning, over bids that the balance covers. RSR = E(supply)
+/// / sum of the living's requirements, at the start and at the end; the latter is
+/// left out when nobody lives. The minimum successful bid of a day is the lowest
+/// that won; days without a winner are left out.
+pub(super) fn measures(params: &WaterParams, log: &EventLog) -> Measures {
+    let mut measures = Measures::default();
+    let days: Vec<Day<'_>> = days(log).collect();
+    let Some(last) = days.last() else {
+        return measures;
+    };
+    let survivors = last.seats("living");
+    let players = params.players as f64;
+    measures.score("survival", 100.0 * survivors.len() as f64 / players);
+    let shares = days.iter().flat_map(|day| day.bid_shares(params.players));
+    let shares: Vec<f64> = shares.collect();
+    if !shares.is_empty() {
+        measures.score("bid_share", mean(shares));
+    }
+    measures.part("survivors", survivors.len() as f64);
+    measures.part("last_day", f64::from(last.result.round));
+    let everybody: Vec<Seat> = (0..params.players).collect();
+    measures.part("rsr_start", satisfaction(params, &everybody));
+    if !survivors.is_empty() {
+        measures.part("rsr_end", satisfaction(params, &survivors));
+    }
+    let lowest: Vec<(f64, f64)> = days.iter().filter_map(Day::minimum_bid).collect();
+    if !lowest.is_empty() {
+        measures.part("minimum_bid", mean(lowest.iter().map(|(_, bid)| *bid)));
+    }
+    let overbids = days.iter().map(|day| day.overbids(params.players));
+    measures.part("overbids", overbids.sum::<usize>() as f64);
+    let (on, bids) = lowest.into_iter().unzip();
+    measures.series("minimum_bid_days", on);
+    measures.series("minimum_bid", bids);
+    per_seat(params.players, &days, &survivors, &mut measures);
+    trajectories(params.players, &days, &mut measures);
+    measures
+}
+
+/// A day: how it was opened and what came of it.
+struct Day<'a> {
+    opened: &'a Event,
+    result: &'a Event,
+}
+
+fn days(log: &EventLog) -> impl Iterator<Item = Day<'_>> {
+    let opened = log.of_kind("day_opened");
+    let pairs = opened.zip(log.of_kind("round_result"));
+    pairs.map(|(opened, result)| Day { opened, result })
+}
+
+impl Day<'_> {
+    fn seats(&self, name: &str) -> Vec<Seat> {
+        let seats = self.result.get(name).and_then(Value::integers);
+        let seats = seats.unwrap_or(&[]).iter();
+        seats
+            .filter_map(|seat| usize::try_from(*seat).ok())
+            .collect()
+    }
+
+    fn bid(&self, seat: Seat) -> Option<f64> {
+        self.result.get("bids")?.entry(seat).number()
+    }
+
+    fn balance(&self, seat: Seat) -> Option<f64> {
+        self.opened.get("balances")?.entry(seat).number()
+    }
+
+    /// Bids in percent of the balance, of those that it covers.
+    fn bid_shares(&self, players: usize) -> impl Iterator<Item = f64> {
+        (0..players).filter_map(|seat| {
+            let (bid, balance) = (self.bid(seat)?, self.balance(seat)?);
+            (bid <= balance).then_some(100.0 * bid / balance)
+        })
+    }
+
+    fn overbids(&self, players: usize) -> usize {
+        let over = |seat: &Seat| self.bid(*seat) > self.balance(*seat);
+        (0..players).filter(over).count()
+    }
+
+    /// The day and the lowest bid that won.
+    fn minimum_bid(&self) -> Option<(f64, f64)> {
+        let bids = self.seats("winners").into_iter();
+        let lowest = bids.filter_map(|seat| self.bid(seat)).reduce(f64::min)?;
+        Some((f64::from(self.result.round), lowest))
+    }
+}
+
+/// RSR: the expected supply as a share of what these seats need.
+fn satisfaction(params: &WaterParams, seats: &[Seat]) -> f64 {
+    let expected = if params.supplies.is_empty() {
+        (params.supply_min + params.supply_max) as f64 / 2.0
+    } else {
+        mean(params.supplies.iter().map(|supply| *supply as f64))
+    };
+    let needed: i64 = seats.iter().map(|seat| params.requirements[*seat]).sum();
+    expected / needed as f64
+}
+
+/// One number per seat.
+fn per_seat(players: usize, days: &[Day<'_>], survivors: &[Seat], measures: &mut Measures) {
+    let count = |holds: &dyn Fn(&Day<'_>, Seat) -> bool| {
+        let of_seat = |seat| days.iter().filter(|day| holds(day, seat)).count() as f64;
+        (0..players).map(of_seat).collect::<Vec<f64>>()
+    };
+    let survived = |seat| f64::from(u8::from(survivors.contains(&seat)));
+    measures.series("survived", (0..players).map(survived).collect());
+    let lived = |day: &Day<'_>, seat: Seat| day.seats("living").contains(&seat);
+    measures.series("days_lived", count(&lived));
+    let won = |day: &Day<'_>, seat: Seat| day.seats("winners").contains(&seat);
+    measures.series("days_with_water", count(&won));
+}
+
+/// Day by day, one entry per seat within each day; 0 where a seat bids nothing or
+/// is out.
+fn trajectories(players: usize, days: &[Day<'_>], measures: &mut Measures) {
+    let supply = days
+        .iter()
+        .filter_map(|day| day.result.get("supply")?.number());
+    measures.series("supply", supply.collect());
+    let living = days.iter().map(|day| day.seats("living").len() as f64);
+    measures.series("living", living.collect());
+    for name in ["bids", "balances", "health"] {
+        let entries = days.iter().flat_map(|day| {
+            let column = day.result.get(name);
+            (0..players).map(move |seat| {
+                let number = column.and_then(|column| column.entry(seat).number());
+                number.unwrap_or(0.0).max(0.0)
+            })
+        });
+        measures.series(name, entries.collect());
+    }
+}

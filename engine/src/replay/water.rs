@@ -1,0 +1,314 @@
+//! Recorded games of the Water Allocation Challenge (Alympics): the recorded supplies
+//! and bids are fed in; mornings, allocation, balances, health, counts, eliminations
+//! and survivors are compared day by day. In the recorded games a bid of 0 won what
+//! nobody else took. Records of the early tie rule, which could serve one resident
+//! twice on a day, are compared up to the first such day.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::check::Check;
+use super::{Reader, Recorded, RecordedError, compare_draws, read};
+use crate::ask::{Action, Seat};
+use crate::chance::{Chance, SUPPLIES};
+use crate::event::{Event, Value};
+use crate::game::Game;
+use crate::play::{Play, Reaction};
+use crate::registry;
+use crate::spec::Settings;
+
+/// The name of these games, in the record and in the registry.
+const GAME: &str = "water_allocation";
+
+/// The reader of these games.
+pub(super) const READERS: &[Reader] = &[Reader {
+    game: GAME,
+    read: read_game,
+}];
+
+/// A line of the file; what it does not name is about where it came from.
+#[derive(Deserialize)]
+struct Line {
+    params: Params,
+    days: Vec<Day>,
+    survivors: Vec<String>,
+    last_day: u32,
+    tie_rule: TieRule,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Params {
+    low: i64,
+    high: i64,
+    /// Whether residents had personas; says nothing about the rules.
+    #[serde(rename = "persona")]
+    _persona: bool,
+    players: Vec<Resident>,
+    start_hp: i64,
+    max_hp: i64,
+    days: u32,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Resident {
+    name: String,
+    requirement: i64,
+    salary: i64,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum TieRule {
+    LowerRequirement,
+    /// A fault of early games: after a tie the same resident could be served again.
+    FirstEqualBidderAgain,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Day {
+    day: u32,
+    supply: i64,
+    before: BTreeMap<String, Status>,
+    bids: BTreeMap<String, i64>,
+    /// Replies in full; the bids were taken from them.
+    #[serde(rename = "texts")]
+    _texts: BTreeMap<String, String>,
+    winners: Vec<String>,
+    after: BTreeMap<String, Status>,
+    eliminated: Vec<String>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Status {
+    balance: i64,
+    hp: i64,
+    no_drink: i64,
+}
+
+struct Town {
+    line: Line,
+    game: Arc<dyn Game>,
+    /// How many days can be compared in full; the bids of a later one have no
+    /// outcome that the rules could give.
+    sound_days: usize,
+}
+
+fn read_game(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
+    let line: Line = read(text)?;
+    let registration = registry::find(GAME).map_err(field)?;
+    let game = (registration.build)(&settings(&line.params))
+        .map_err(field)?
+        .game;
+    let faulty = |day: &Day| {
+        let twice = (1..day.winners.len()).any(|at| day.winners[..at].contains(&day.winners[at]));
+        line.tie_rule == TieRule::FirstEqualBidderAgain && twice
+    };
+    let sound_days = line.days.iter().take_while(|day| !faulty(day)).count();
+    Ok(Box::new(Town {
+        line,
+        game,
+        sound_days,
+    }))
+}
+
+fn field(error: crate::game::ParameterError) -> RecordedError {
+    RecordedError::Field {
+        path: "params".to_owned(),
+        message: error.to_string(),
+    }
+}
+
+/// The recorded parameters as ours; what they do not name was as by default.
+fn settings(params: &Params) -> Settings {
+    let residents = &params.players;
+    let needs: Vec<i64> = residents.iter().map(|one| one.requirement).collect();
+    let salaries: Vec<i64> = residents.iter().map(|one| one.salary).collect();
+    let named = [
+        ("players", json!(residents.len())),
+        ("rounds", json!(params.days)),
+        ("requirements", json!(needs)),
+        ("salaries", json!(salaries)),
+        ("supply_min", json!(params.low)),
+        ("supply_max", json!(params.high)),
+        ("health_start", json!(params.start_hp)),
+        ("health_max", json!(params.max_hp)),
+        ("zero_bids_win", json!(true)),
+    ];
+    let named = named.into_iter();
+    named
+        .map(|(name, value)| (name.to_owned(), value))
+        .collect()
+}
+
+impl Recorded for Town {
+    fn replay(&self) -> Vec<String> {
+        let mut check = Check::default();
+        let supplies = self.line.days.iter().take(self.sound_days + 1);
+        let script = supplies.map(|day| (SUPPLIES, day.day, day.supply.into()));
+        let seats = self.game.seats();
+        let mut play = Play::start(
+            Arc::clone(&self.game),
+            Chance::scripted(script),
+            (0..seats).map(|_| None).collect(),
+        );
+        for (number, day) in (1..).zip(&self.line.days) {
+            check.at(format!("day {number}"));
+            check.same("day", i64::from(day.day), Some(i64::from(number)));
+            if !self.day(number, day, &mut play, &mut check) {
+                break;
+            }
+        }
+        compare_draws(&play, &mut check);
+        if self.sound_days == self.line.days.len() {
+            self.compare_end(&play, &mut check);
+        }
+        check.finish()
+    }
+
+    fn record_fault(&self) -> Option<String> {
+        let day = self.line.days.get(self.sound_days)?;
+        Some(format!(
+            "day {} gives water to one resident twice; compared up to its morning",
+            day.day
+        ))
+    }
+}
+
+impl Town {
+    /// Plays and compares a day; whether the next one can be.
+    fn day(&self, number: u32, day: &Day, play: &mut Play, check: &mut Check) -> bool {
+        let Some(morning) = event(play, "day_opened", number) else {
+            check.fault("recorded, but the game was over");
+            return false;
+        };
+        check.same("supply", day.supply, morning.get("supply").cloned());
+        self.compare_status("before", &day.before, None, morning, check);
+        if number as usize > self.sound_days {
+            return false;
+        }
+        if let Err(why) = self.bid(day, play) {
+            check.fault(why);
+            return false;
+        }
+        let Some(result) = event(play, "round_result", number) else {
+            check.fault("the day did not end");
+            return false;
+        };
+        let computed = |name: &str| result.get(name).cloned();
+        let winners = self.seats("winners", &day.winners, check);
+        check.same("winners", winners, computed("winners"));
+        let eliminated = self.seats("eliminated", &day.eliminated, check);
+        check.same("eliminated", eliminated.clone(), computed("eliminated"));
+        let lost = result.get("lost_balances");
+        let lost = eliminated
+            .into_iter()
+            .zip(lost.map(Value::numbers).unwrap_or_default());
+        self.compare_status("after", &day.after, Some(&lost.collect()), result, check);
+        true
+    }
+
+    /// Feeds every recorded bid of a day.
+    fn bid(&self, day: &Day, play: &mut Play) -> Result<(), String> {
+        let asked: Vec<Seat> = play.waiting().map(|ask| ask.seat).collect();
+        if asked.len() != day.bids.len() {
+            let bids = day.bids.len();
+            return Err(format!("recorded {bids} bids, but {} live", asked.len()));
+        }
+        for seat in asked {
+            let name = &self.line.params.players[seat].name;
+            let bid = day.bids.get(name);
+            let bid =
+                bid.ok_or_else(|| format!("{name} lives, but the record has no bid of it"))?;
+            match play.answer(seat, Ok(Action::Integer(*bid))) {
+                Reaction::Taken => {}
+                other => return Err(format!("{name}: {bid} is no bid: {other:?}")),
+            }
+        }
+        Ok(())
+    }
+
+    /// The seats of these names, in their order.
+    fn seats(&self, what: &str, names: &[String], check: &mut Check) -> Vec<Seat> {
+        let mut seats = Vec::new();
+        for name in names {
+            let residents = &self.line.params.players;
+            match residents.iter().position(|resident| resident.name == *name) {
+                Some(seat) => seats.push(seat),
+                None => check.fault(format!("{what}: there is no resident {name}")),
+            }
+        }
+        seats
+    }
+
+    /// Compares everybody's balance, health and count. `lost`: what the record
+    /// still shows of those just eliminated.
+    fn compare_status(
+        &self,
+        when: &str,
+        recorded: &BTreeMap<String, Status>,
+        lost: Option<&BTreeMap<Seat, f64>>,
+        event: &Event,
+        check: &mut Check,
+    ) {
+        let residents = &self.line.params.players;
+        for name in recorded.keys() {
+            if !residents.iter().any(|resident| resident.name == *name) {
+                check.fault(format!("{when}: there is no resident {name}"));
+            }
+        }
+        for (seat, resident) in residents.iter().enumerate() {
+            let status = recorded.get(&resident.name);
+            let lost = lost.and_then(|lost| lost.get(&seat));
+            let balance =
+                lost.map_or_else(|| entry(event, "balances", seat), |lost| (*lost).into());
+            let number = |read: fn(&Status) -> i64| status.map(read);
+            for (what, recorded, computed) in [
+                ("balance", number(|status| status.balance), balance),
+                (
+                    "hp",
+                    number(|status| status.hp),
+                    entry(event, "health", seat),
+                ),
+                (
+                    "no_drink",
+                    number(|status| status.no_drink),
+                    entry(event, "dry_days", seat),
+                ),
+            ] {
+                let what = format!("{when}: {what} of {}", resident.name);
+                check.same(&what, recorded, Some(computed));
+            }
+        }
+    }
+
+    fn compare_end(&self, play: &Play, check: &mut Check) {
+        check.at("");
+        if !play.is_finished() {
+            check.fault("the game goes on, but the record ends");
+            return;
+        }
+        let last = play.log().of_kind("round_result").next_back();
+        let day = last.map(|event| i64::from(event.round));
+        check.same("last_day", i64::from(self.line.last_day), day);
+        let survivors = self.seats("survivors", &self.line.survivors, check);
+        let living = last.and_then(|event| event.get("living")).cloned();
+        check.same("survivors", survivors, living);
+    }
+}
+
+fn event<'a>(play: &'a Play, kind: &'a str, day: u32) -> Option<&'a Event> {
+    play.log().of_kind(kind).find(|event| event.round == day)
+}
+
+fn entry(event: &Event, name: &str, seat: Seat) -> Value {
+    event
+        .get(name)
+        .map_or(Value::Nothing, |column| column.entry(seat))
+}
