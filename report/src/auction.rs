@@ -47,7 +47,7 @@ pub use players::{PlayerRow, Rated};
 pub use predictions::PredictionRow;
 pub use profiles::{ProfileEndRow, ProfileRow};
 pub use strategies::StrategyRow;
-pub use winning_bids::{WinningBidRow, WinningBidTable};
+pub use winning_bids::{WinningBidGroup, WinningBidRow, WinningBidTable};
 
 /// The game whose records are measured.
 pub const ENGLISH_AUCTION: &str = "english_auction";
@@ -103,7 +103,7 @@ pub struct SettingMeasures {
     pub items: Vec<ItemRow>,
     /// The same, items of one starting price taken together.
     pub starting_prices: Vec<ItemRow>,
-    /// Winning bids of each player.
+    /// Winning bids of each player and of each group.
     pub winning_bids: WinningBidTable,
     /// Belief errors of each player that keeps beliefs.
     pub beliefs: Vec<BeliefRow>,

@@ -217,12 +217,80 @@ fn check_market(setting: &Value, records: &[&Value]) {
     let sold = count(&setting["items"], "sold");
     assert_eq!(count(&setting["starting_prices"], "sold"), sold);
     assert_eq!(count(&setting["winning_bids"]["players"], "won"), sold);
+    assert_eq!(count(&setting["winning_bids"]["groups"], "won"), sold);
     let of_records = records.iter().map(|record| {
         let events = record["events"].as_array().unwrap().iter();
         events.filter(|event| event["event"] == "hammer").count() as u64
     });
     assert_eq!(of_records.sum::<u64>(), sold);
     assert!(sold > 0);
+}
+
+/// Prices at which these seats bought in these sessions, in order.
+fn bought(records: &[&Value], seats: &[u64]) -> Vec<f64> {
+    let events = records
+        .iter()
+        .flat_map(|record| record["events"].as_array().unwrap());
+    let hammers = events.filter(|event| event["event"] == "hammer");
+    let theirs = hammers.filter(|event| {
+        let winner = event["facts"]["winner"].as_u64();
+        winner.is_some_and(|winner| seats.contains(&winner))
+    });
+    theirs
+        .map(|event| event["facts"]["price"].as_f64().unwrap())
+        .collect()
+}
+
+/// Kernel density by Scott's rule; none for fewer than two prices, or one price only.
+fn density(prices: &[f64], at: &[f64]) -> Option<Vec<f64>> {
+    let count = prices.len() as f64;
+    let mean = prices.iter().sum::<f64>() / count;
+    let squares = prices.iter().map(|price| (price - mean).powi(2));
+    let width = (squares.sum::<f64>() / (count - 1.0)).sqrt() * count.powf(-0.2);
+    let kernel = |distance: f64| (-0.5 * (distance / width).powi(2)).exp();
+    let sum = |point: &f64| {
+        prices
+            .iter()
+            .map(|price| kernel(point - price))
+            .sum::<f64>()
+    };
+    let scale = count * width * std::f64::consts::TAU.sqrt();
+    (width > 0.0).then(|| at.iter().map(|point| sum(point) / scale).collect())
+}
+
+#[test]
+fn the_niche_experiment_tells_bidders_out_for_profit_from_those_out_for_items() {
+    let folder = tempfile::tempdir().unwrap();
+    let played = play("aucarena/niche", folder.path());
+    assert_eq!(played.settings.len(), 3, "three budgets");
+    for setting in &played.settings {
+        let (records, table) = (played.of(setting), &setting["winning_bids"]);
+        let groups = table["groups"].as_array().unwrap();
+        assert_eq!(groups.len(), 2, "{table}");
+        let expected = [
+            ("maximize_profit", ["profit_first", "profit_second"], [0, 1]),
+            ("maximize_items", ["items_first", "items_second"], [2, 3]),
+        ];
+        for (group, (objective, players, seats)) in groups.iter().zip(expected) {
+            assert_eq!(group["group"], objective);
+            assert_eq!(group["players"], serde_json::json!(players));
+            let prices = bought(&records, &seats);
+            assert_eq!(group["won"], prices.len() as u64);
+            let counts = group["counts"].as_array().unwrap().iter();
+            let counted: u64 = counts.filter_map(Value::as_u64).sum();
+            assert_eq!(counted, prices.len() as u64);
+            let numbers = |list: &Value| -> Vec<f64> {
+                let list = list.as_array().unwrap().iter();
+                list.map(|one| one.as_f64().unwrap()).collect()
+            };
+            let at = numbers(&table["at"]);
+            let density = density(&prices, &at);
+            assert_eq!(group["density"].is_null(), density.is_none(), "{group}");
+            for (ours, expected) in density.iter().flatten().zip(numbers(&group["density"])) {
+                assert!((ours - expected).abs() < 1e-9, "{group}");
+            }
+        }
+    }
 }
 
 #[test]

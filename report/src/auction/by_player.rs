@@ -1,5 +1,5 @@
 //! Something for each player by name, in the order in which players first sat. A player
-//! in several seats is one player here.
+//! in several seats is one player here. Groups of players are kept the same way.
 
 /// Players and what is kept of each.
 #[derive(Debug, Clone)]

@@ -13,6 +13,8 @@ pub(super) struct Auction<'a> {
     pub record: &'a StoredRecord,
     /// Names by seat.
     pub players: Vec<&'a str>,
+    /// What each seat is out for: `maximize_profit` or `maximize_items`.
+    objectives: Vec<&'a str>,
     /// True personas by seat; empty where the game has none.
     personas: Vec<Vec<&'a str>>,
     /// In order of sale.
@@ -64,6 +66,7 @@ impl<'a> Auction<'a> {
         Some(Self {
             record,
             players: record.spec.seats.iter().map(|seat| &*seat.name).collect(),
+            objectives: words(briefing.get("objective")),
             personas: word_lists(briefing.get("personas")),
             items: items.collect::<Option<_>>()?,
         })
@@ -76,6 +79,11 @@ impl<'a> Auction<'a> {
         notes
             .filter(move |note| note.note == kind && note.seat < seats)
             .map(|note| (note.seat, &note.body))
+    }
+
+    /// What a seat is out for; `None` where the record does not say.
+    pub fn objective(&self, seat: Seat) -> Option<&'a str> {
+        self.objectives.get(seat).copied()
     }
 
     /// The true personas of a seat; none for a seat without.
@@ -97,15 +105,19 @@ impl<'a> Auction<'a> {
 }
 
 /// Lists of words by place; empty where the game has none.
-fn word_lists<'a>(fact: Option<&'a Value>) -> Vec<Vec<&'a str>> {
+fn word_lists(fact: Option<&Value>) -> Vec<Vec<&str>> {
     let Some(Value::List(lists)) = fact else {
         return Vec::new();
     };
-    let words = |list: &'a Value| match list {
-        Value::List(words) => words.iter().filter_map(Value::text).collect(),
-        _ => Vec::new(),
+    lists.iter().map(|list| words(Some(list))).collect()
+}
+
+/// Words by place; empty where there is no list.
+fn words(fact: Option<&Value>) -> Vec<&str> {
+    let Some(Value::List(words)) = fact else {
+        return Vec::new();
     };
-    lists.iter().map(words).collect()
+    words.iter().filter_map(Value::text).collect()
 }
 
 /// Winner and price of the item at this place; rounds of events count items from 1.

@@ -160,6 +160,45 @@ fn winning_bids_have_a_histogram_and_from_two_on_a_density() {
 }
 
 #[test]
+fn winning_bids_of_a_group_are_those_of_all_who_are_out_for_the_same() {
+    let groups = |objective: Value| {
+        let others = json!({ "objective": objective });
+        let records = [
+            played_with(others.clone(), "one", ["a", "b"], Vec::new()),
+            played_with(others, "one", ["a", "b"], Vec::new()),
+        ];
+        let measures = AuctionReport::of(&records).settings().remove(0);
+        let table = measures.winning_bids;
+        // Every player's own row is what it is without groups.
+        assert_eq!((table.players[0].won, table.players[1].won), (2, 2));
+        assert!(table.players.iter().all(|row| row.density.is_none()));
+        table.groups
+    };
+    let [all] = &groups(json!("maximize_profit"))[..] else {
+        panic!("one group");
+    };
+    assert_eq!((&*all.group, all.won), ("maximize_profit", 4));
+    assert_eq!(all.players, ["a", "b"]);
+    // 150 twice of a, 60 twice of b: none of both has a density, the group has one.
+    assert_eq!((all.counts[19], all.counts[8]), (2, 2));
+    let density = all.density.as_ref().unwrap();
+    let scott = (4.0f64 * 45.0 * 45.0 / 3.0).sqrt() * 4f64.powf(-0.2);
+    let expected = (-0.5 * (45.0 / scott).powi(2)).exp() / (scott * std::f64::consts::TAU.sqrt());
+    close(Some(density[70]), expected);
+    let apart = groups(json!(["maximize_items", "maximize_profit"]));
+    let rows: Vec<(&str, &[String], u64)> = apart
+        .iter()
+        .map(|row| (&*row.group, &row.players[..], row.won))
+        .collect();
+    let (a, b) = (["a".to_owned()], ["b".to_owned()]);
+    let expected = [
+        ("maximize_items", &a[..], 2),
+        ("maximize_profit", &b[..], 2),
+    ];
+    assert_eq!(rows, expected);
+}
+
+#[test]
 fn settings_are_kept_apart_and_a_player_in_two_seats_is_one() {
     let records = [
         played("one", ["a", "b"], Vec::new()),

@@ -1,5 +1,6 @@
-//! Winning bids of each player as a histogram with a kernel density over it
-//! (arXiv 2310.05746, niche experiment): which prices a player pays.
+//! Winning bids of each player and of each group of bidders, those out for the same, as
+//! a histogram with a kernel density over it (arXiv 2310.05746, niche experiment and
+//! figure 8): which prices they pay.
 
 use serde::Serialize;
 
@@ -23,6 +24,8 @@ pub struct WinningBidTable {
     pub at: Vec<f64>,
     /// Each player's.
     pub players: Vec<WinningBidRow>,
+    /// Each group's.
+    pub groups: Vec<WinningBidGroup>,
 }
 
 /// Winning bids of one player.
@@ -39,19 +42,51 @@ pub struct WinningBidRow {
     pub density: Option<Vec<f64>>,
 }
 
+/// Winning bids of all seats that are out for the same.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct WinningBidGroup {
+    /// What they are out for: `maximize_profit` or `maximize_items`.
+    pub group: String,
+    /// Names of the players that sat in it.
+    pub players: Vec<String>,
+    /// How many items they won together.
+    pub won: u64,
+    /// As of a player.
+    pub counts: Vec<u64>,
+    /// As of a player, over the winning bids of all of them.
+    pub density: Option<Vec<f64>>,
+}
+
 /// Winning bids so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct WinningBids {
     players: ByPlayer<Vec<f64>>,
+    /// By what they are out for.
+    groups: ByPlayer<Group>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Group {
+    players: Vec<String>,
+    bids: Vec<f64>,
 }
 
 impl WinningBids {
     pub fn add(&mut self, auction: &Auction<'_>) {
-        for player in &auction.players {
+        for (seat, player) in auction.players.iter().enumerate() {
             self.players.of(player);
+            if let Some(objective) = auction.objective(seat) {
+                let group = self.groups.of(objective);
+                if !group.players.iter().any(|one| one == player) {
+                    group.players.push((*player).to_owned());
+                }
+            }
         }
         for (winner, price) in auction.items.iter().filter_map(|item| item.sold) {
             self.players.of(auction.players[winner]).push(price as f64);
+            if let Some(objective) = auction.objective(winner) {
+                self.groups.of(objective).bids.push(price as f64);
+            }
         }
     }
 
@@ -66,7 +101,7 @@ impl WinningBids {
         } else {
             Vec::new()
         };
-        let players = self.players.iter().map(|(player, bids)| {
+        let counted = |bids: &[f64]| {
             let mut counts = vec![0; if highest > 0.0 { BINS } else { 0 }];
             for bid in bids {
                 let place = (bid / width) as usize;
@@ -74,16 +109,29 @@ impl WinningBids {
                     *count += 1;
                 }
             }
-            WinningBidRow {
-                player: player.to_owned(),
-                won: bids.len() as u64,
-                counts,
-                density: gaussian_density(bids, &at).unwrap_or_default(),
-            }
+            counts
+        };
+        let density = |bids: &[f64]| gaussian_density(bids, &at).unwrap_or_default();
+        let players = self.players.iter().map(|(player, bids)| WinningBidRow {
+            player: player.to_owned(),
+            won: bids.len() as u64,
+            counts: counted(bids),
+            density: density(bids),
         });
+        let groups = self
+            .groups
+            .iter()
+            .map(|(objective, group)| WinningBidGroup {
+                group: objective.to_owned(),
+                players: group.players.clone(),
+                won: group.bids.len() as u64,
+                counts: counted(&group.bids),
+                density: density(&group.bids),
+            });
         WinningBidTable {
             bin_width: width,
             players: players.collect(),
+            groups: groups.collect(),
             at,
         }
     }
