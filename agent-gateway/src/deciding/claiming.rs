@@ -13,14 +13,14 @@ use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::tasks::{TaskKind, with_causes};
 use parking_lot::Mutex;
 
-use super::ahead::{self, Claimed};
+use super::ahead::{self, Claimed, Fetch, Found};
 use super::asking::Attempt;
 use super::{Answer, Decider, Outcome, Question};
 use crate::decide_error::DecideError;
 use crate::decision::DecisionAddress;
 use crate::flights::Passengers;
 use crate::lanes::Lane;
-use crate::ledger::{Claim, LedgerError, ahead_holder};
+use crate::ledger::{Claim, LedgerError};
 
 /// Looks at an address that another replica is asking about.
 const ELSEWHERE_DELAYS: DelayPolicy = DelayPolicy {
@@ -68,15 +68,15 @@ impl Holding {
         }
     }
 
-    /// The claim is there before the question.
+    /// The claim is there before the question, or perhaps is.
     fn of(claimed: Claimed) -> Self {
+        let is_sure = claimed.sure_until.is_some();
         Self {
-            holder: claimed.holder,
-            is_own: false,
-            sure_until: Mutex::new(Some(claimed.sure_until)),
-            claimed: AtomicBool::new(true),
-            doubtful: AtomicBool::new(false),
-            is_ahead: AtomicBool::new(true),
+            sure_until: Mutex::new(claimed.sure_until),
+            claimed: AtomicBool::new(is_sure),
+            doubtful: AtomicBool::new(!is_sure),
+            is_ahead: AtomicBool::new(is_sure),
+            ..Self::new(claimed.holder, false)
         }
     }
 
@@ -101,41 +101,39 @@ impl Decider {
     /// What is known of the claim of an address that is asked for now; claims of
     /// those that its seat will ask next are fetched meanwhile.
     pub fn holding(&self, address: &DecisionAddress, is_made_up: bool) -> Holding {
-        if !is_made_up && self.ledger.renew_every().is_some() {
-            let found = self.ahead.find(address, Instant::now());
-            if let Some(index) = found.fetch_from {
-                let session_id = address.session_id.clone();
-                self.claim_ahead(DecisionAddress {
-                    session_id,
-                    index,
-                    ..*address
-                });
-            }
-            if let Some(claimed) = found.claimed {
-                return Holding::of(claimed);
-            }
+        if is_made_up || self.ledger.renew_every().is_none() {
+            return Holding::new(self.unique_name(), is_made_up);
         }
-        Holding::new(self.unique_name(), is_made_up)
+        let name = || self.unique_name();
+        let Found { claimed, fetch } = self.ahead.find(address, Instant::now(), name);
+        if let Some(fetch) = fetch {
+            self.claim_ahead(address, fetch);
+        }
+        claimed.map_or_else(|| Holding::new(self.unique_name(), false), Holding::of)
     }
 
     /// Claims ahead in the background; what fails is claimed when it is asked for.
-    fn claim_ahead(&self, first: DecisionAddress) {
+    fn claim_ahead(&self, address: &DecisionAddress, fetch: Fetch) {
         let Some(decider) = self.me.upgrade() else {
             return;
         };
+        let first = DecisionAddress {
+            session_id: address.session_id.clone(),
+            index: fetch.from,
+            ..*address
+        };
         let claim = async move {
-            let Decider { ledger, ahead, .. } = decider.as_ref();
-            let holder = decider.unique_name();
-            let began = Instant::now();
-            let claimed = if decider.ground.is_new(&first.session_id) {
+            let Decider { ledger, ground, .. } = decider.as_ref();
+            let claimed = if ground.is_new(&first.session_id) {
                 ledger
-                    .claim_ahead(&first, ahead::AT_ONCE, &holder, ahead::LASTS)
+                    .claim_ahead(&first, ahead::AT_ONCE, &fetch.holder, ahead::LASTS)
                     .await
+                    .ok()
             } else {
-                Ok(0)
+                Some(0)
             };
-            let number = claimed.unwrap_or(0);
-            ahead.fetched(&first, number, |index| ahead_holder(&holder, index), began);
+            let (session_id, seat) = (&first.session_id, first.seat);
+            decider.ahead.fetched(session_id, seat, &fetch, claimed);
         };
         self.tasks.spawn(TaskKind::UPKEEP, "claims ahead", claim);
     }

@@ -341,7 +341,13 @@ async fn addresses_claimed_ahead_are_held_for_their_holder_alone() {
     // Not what is answered, and up to what another has.
     assert_eq!(ahead(0).await, 0);
     assert_eq!(ahead(1).await, 3);
-    assert_eq!(ahead(1).await, 0, "only once");
+    assert_eq!(
+        ahead(1).await,
+        3,
+        "in the same names they are the same claims"
+    );
+    let others = ledger.claim_ahead(&at(1), 8, "you", minute).await.unwrap();
+    assert_eq!(others, 0);
     // What others ask is not known, so that it cannot be a conflict.
     assert_eq!(claim(2, "two", "d").await, Claim::HeldElsewhere);
     assert_eq!(claim(2, "two", "e").await, Claim::HeldElsewhere);
