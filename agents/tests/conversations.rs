@@ -52,6 +52,7 @@ fn games(seed: u64, forfeit: usize) -> Vec<Game> {
             .params;
         let modes = match name {
             "el_farol" => vec![json!({ "mode": "explicit" }), json!({ "mode": "implicit" })],
+            "beauty_contest" => vec![json!({}), json!({ "history": 0 })],
             "sealed_bid_auction" => vec![json!({ "price": "first" }), json!({ "price": "second" })],
             "english_auction" => vec![
                 json!({}),

@@ -113,6 +113,15 @@ impl Answer {
         }
     }
 
+    /// The number answered, whole or real, if that is what was answered.
+    pub fn number(&self) -> Option<f64> {
+        match self {
+            Self::Given(Action::Integer(number)) => Some(*number as f64),
+            Self::Given(Action::Number(number)) => Some(*number),
+            _ => None,
+        }
+    }
+
     /// The word chosen, if that is what was answered.
     pub fn choice(&self) -> Option<&str> {
         match self {

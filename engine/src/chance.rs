@@ -22,6 +22,8 @@ pub struct Stream(pub &'static str);
 pub const VALUATIONS: Stream = Stream("valuations");
 /// How much there is to share out.
 pub const SUPPLIES: Stream = Stream("supplies");
+/// Limits that hold for all seats alike.
+pub const BOUNDS: Stream = Stream("bounds");
 /// Orders of items or seats.
 pub const ORDERS: Stream = Stream("orders");
 /// Who wins among equals.

@@ -7,6 +7,7 @@ use crate::game::{GameInfo, ParameterError};
 use crate::measures::{mean, standard_deviation};
 
 pub mod battle_royale;
+pub mod beauty_contest;
 pub mod diners_dilemma;
 pub mod divide_dollar;
 pub mod el_farol;
@@ -14,6 +15,7 @@ pub mod english_auction;
 pub mod guess_two_thirds;
 pub mod pirate;
 pub mod public_goods;
+mod rationality;
 mod rounds;
 pub mod sealed_bid_auction;
 #[cfg(test)]

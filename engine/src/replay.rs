@@ -13,11 +13,17 @@ use check::Check;
 
 mod auction;
 mod check;
+mod econarena;
 mod gamma;
 mod water;
 
 /// The families of recorded games, each with a reader per game.
-const FAMILIES: &[&[Reader]] = &[gamma::READERS, auction::READERS, water::READERS];
+const FAMILIES: &[&[Reader]] = &[
+    gamma::READERS,
+    auction::READERS,
+    water::READERS,
+    econarena::READERS,
+];
 
 /// Plays a recorded game and compares everything that the record states.
 pub fn replay(recorded: &RecordedGame) -> Verdict {

@@ -2,6 +2,7 @@
 //! keep is in `rule.rs`. Each game makes its own from a strategy's name.
 
 pub mod battle_royale;
+pub mod beauty_contest;
 pub mod common;
 pub mod diners_dilemma;
 pub mod divide_dollar;

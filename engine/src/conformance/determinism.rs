@@ -8,7 +8,7 @@ use serde_json::json;
 use super::table::{Manners, Table};
 use super::{Case, record_line};
 use crate::ask::Ask;
-use crate::chance::{Draw, ORDERS, SUPPLIES, VALUATIONS};
+use crate::chance::{BOUNDS, Draw, ORDERS, SUPPLIES, VALUATIONS};
 use crate::record::{Record, StoredRecord};
 use crate::session;
 
@@ -105,7 +105,7 @@ fn with(case: &Case, name: &str, value: serde_json::Value) -> Result<Vec<Draw>, 
 fn draws(case: &Case, course: u64) -> Result<Vec<Draw>, String> {
     let mut table = Table::open(case, Manners::default(), course);
     table.finish(|_, _| {})?;
-    let streams = [VALUATIONS.0, SUPPLIES.0, ORDERS.0];
+    let streams = [VALUATIONS.0, SUPPLIES.0, BOUNDS.0, ORDERS.0];
     let mut draws = table.play.chance().draws().to_vec();
     draws.retain(|draw| streams.contains(&&*draw.stream));
     Ok(draws)

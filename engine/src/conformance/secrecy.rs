@@ -131,6 +131,7 @@ fn known(name: &str) -> Option<Stream> {
     let streams = [
         VALUATIONS,
         crate::chance::SUPPLIES,
+        crate::chance::BOUNDS,
         crate::chance::ORDERS,
         crate::chance::TIES,
         crate::chance::HITS,

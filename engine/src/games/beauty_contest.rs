@@ -1,0 +1,311 @@
+//! Beauty contest: 2/3 of the average over real numbers, with everybody's choices
+//! as history.
+//!
+//! In every round (a run, in the words of the paper) each player says a real number
+//! from 0 to an upper bound, all at the same time. The bound is a whole number drawn
+//! once per session. The target is `ratio` times the mean of all valid numbers. Who
+//! is closest wins the prize, split equally among those who are equally close. A
+//! fouling player is in neither mean nor ranking and gets nothing; a round without
+//! any valid number is void. Everybody is told everybody's numbers, except with a
+//! `history` of 0. For ratios below 1 the only equilibrium is that all say 0.
+//!
+//! Source: "Economics Arena for Large Language Models", sections 3 and 4 and
+//! appendix A.1; measures from its appendices A.2 and A.3.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value as Json};
+
+use crate::ask::{Answer, Ask, Form, Seat};
+use crate::chance::{BOUNDS, Chance};
+use crate::event::{Event, EventLog};
+use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, State, Timing};
+use crate::games::rounds::{RoundRules, Rounds};
+use crate::games::{
+    EXACT, LARGEST_AMOUNT, bounds_over, briefing, check_between, check_fouls, check_table, column,
+    rationality, series_of, spread_of,
+};
+use crate::measures::{Measures, mean};
+use crate::play::Move;
+use crate::registry::{Built, Registration, read_params, write_params};
+use crate::rule::{Rule, StrategyError};
+use crate::rules::{beauty_contest as rules, common};
+use crate::spec::Settings;
+
+/// Entry in the registry.
+pub const REGISTRATION: Registration = Registration {
+    info: &INFO,
+    strategies: rules::STRATEGIES,
+    build,
+    schema: || schemars::schema_for!(ContestParams).to_value(),
+};
+
+const INFO: GameInfo = GameInfo {
+    name: "beauty_contest",
+    title: "Beauty Contest",
+    summary: "say a real number; closest to 2/3 of the mean wins the prize",
+    rules_version: 1,
+    seats: (2, 1000),
+    timing: Timing::Simultaneous,
+    chance: true,
+    hidden_information: true,
+    source: "Economics Arena for Large Language Models, appendix A.1",
+};
+
+/// Distances closer than this share of the bound are the same distance.
+const SAME_DISTANCE: f64 = 1e-12;
+
+/// Parameters of the game.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+pub struct ContestParams {
+    /// Number of players; taken from the seats of the experiment.
+    pub players: usize,
+    /// Number of rounds: the runs of a session.
+    pub rounds: u32,
+    /// Smallest upper bound that can be drawn; the paper's groups begin at 10, 100
+    /// and 1000.
+    pub bound_min: i64,
+    /// Largest upper bound that can be drawn; the paper's groups end at 99, 999 and
+    /// 9999. Equal to `bound_min` for a fixed bound.
+    pub bound_max: i64,
+    /// The target is this times the mean; below 1.
+    pub ratio: f64,
+    /// What is won in a round, split among those who tie.
+    pub prize: f64,
+    /// How many past rounds a player is shown at most; with 0 none is told at all.
+    pub history: u32,
+    /// Fouls forgiven per ask before it is forfeited; the paper forgives none.
+    pub foul_allowance: u32,
+}
+
+impl Default for ContestParams {
+    fn default() -> Self {
+        Self {
+            players: 5,
+            rounds: 1,
+            bound_min: 10,
+            bound_max: 99,
+            ratio: 2.0 / 3.0,
+            prize: 1.0,
+            history: 3,
+            foul_allowance: 0,
+        }
+    }
+}
+
+fn build(settings: &Settings) -> Result<Built, ParameterError> {
+    let params: ContestParams = read_params(settings)?;
+    check_table(&INFO, params.players, params.rounds)?;
+    check_fouls(params.foul_allowance)?;
+    check_between("bound_min", params.bound_min, 1, LARGEST_AMOUNT)?;
+    check_between(
+        "bound_max",
+        params.bound_max,
+        params.bound_min,
+        LARGEST_AMOUNT,
+    )?;
+    // From 1 on, saying 0 is no longer the only equilibrium.
+    if !(0.0..1.0).contains(&params.ratio) {
+        let message = format!("ratio must be at least 0 and below 1, not {}", params.ratio);
+        return Err(ParameterError::new("ratio", message));
+    }
+    if !(params.prize > 0.0 && params.prize <= LARGEST_AMOUNT as f64) {
+        let message = format!(
+            "prize must be above 0 and at most {LARGEST_AMOUNT}, not {}",
+            params.prize
+        );
+        return Err(ParameterError::new("prize", message));
+    }
+    let written = write_params(&params);
+    Ok(Built {
+        game: std::sync::Arc::new(Contest { params }),
+        params: written,
+    })
+}
+
+struct Contest {
+    params: ContestParams,
+}
+
+impl Game for Contest {
+    fn info(&self) -> &'static GameInfo {
+        &INFO
+    }
+
+    fn seats(&self) -> usize {
+        self.params.players
+    }
+
+    fn asks_per_seat(&self) -> u32 {
+        self.params.rounds
+    }
+
+    fn payoff_bounds(&self) -> (f64, f64) {
+        bounds_over(self.params.rounds, 0.0, self.params.prize)
+    }
+
+    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
+        let params = &self.params;
+        let bound = chance.integer(BOUNDS, 0, params.bound_min, params.bound_max);
+        log.push(
+            briefing(params.players, params.rounds)
+                .fact("bound", bound)
+                .fact("ratio", params.ratio)
+                .fact("prize", params.prize)
+                .fact("history", params.history)
+                .hidden("bound_min", params.bound_min)
+                .hidden("bound_max", params.bound_max),
+        );
+        let ask = Ask {
+            seat: 0,
+            kind: "choice",
+            form: Form::Number {
+                min: 0.0,
+                max: bound as f64,
+            },
+            foul_allowance: params.foul_allowance,
+        };
+        let rules = ContestRound {
+            params: params.clone(),
+            bound: bound as f64,
+        };
+        Rounds::start(rules, params.players, params.rounds, ask, chance, log)
+    }
+
+    fn rule(
+        &self,
+        strategy: &str,
+        settings: &Map<String, Json>,
+        _seat: Seat,
+    ) -> Result<Box<dyn Rule>, StrategyError> {
+        rules::make(&self.params, strategy, settings)
+            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
+    }
+
+    fn equilibrium(&self) -> Equilibrium {
+        let exact = |scheme, value| ExpectedScore {
+            scheme,
+            value,
+            tolerance: EXACT,
+        };
+        Equilibrium {
+            play: "everybody says 0".to_owned(),
+            scores: vec![exact("deviation", 0.0), exact("rationality", 1.0)],
+        }
+    }
+
+    fn measures(&self, log: &EventLog, moves: &[Move]) -> Measures {
+        measures(&self.params, log, moves)
+    }
+}
+
+struct ContestRound {
+    params: ContestParams,
+    bound: f64,
+}
+
+impl RoundRules for ContestRound {
+    fn play(
+        &mut self,
+        round: u32,
+        answers: &[Answer],
+        payoffs: &mut [f64],
+        _chance: &mut Chance,
+        log: &mut EventLog,
+    ) {
+        let choices: Vec<Option<f64>> = answers.iter().map(Answer::number).collect();
+        let valid = || choices.iter().flatten().copied();
+        let is_void = valid().next().is_none();
+        let average = mean(valid());
+        let target = average * self.params.ratio;
+        let winners = closest(&choices, target, self.bound * SAME_DISTANCE);
+        let mut gains = vec![0.0; choices.len()];
+        for seat in &winners {
+            gains[*seat] = self.params.prize / winners.len() as f64;
+        }
+        for (payoff, gain) in payoffs.iter_mut().zip(&gains) {
+            *payoff += gain;
+        }
+        let told = [
+            ("void", is_void.into()),
+            ("mean", (!is_void).then_some(average).into()),
+            ("target", (!is_void).then_some(target).into()),
+            ("winners", winners.into()),
+            ("choices", column(choices.iter().copied())),
+            ("payoffs", gains.clone().into()),
+        ];
+        let event = Event::new("round_result", round);
+        let event = if self.params.history == 0 {
+            told.into_iter()
+                .fold(event, |event, (name, value)| event.hidden(name, value))
+        } else {
+            told.into_iter()
+                .fold(event, |event, (name, value)| event.fact(name, value))
+                .own("choice", column(choices.iter().copied()))
+                .own("payoff", gains)
+        };
+        log.push(event);
+    }
+}
+
+/// The seats whose number is closest to the target, in order; `slack` is how much
+/// further away still counts as equally close.
+fn closest(choices: &[Option<f64>], target: f64, slack: f64) -> Vec<Seat> {
+    let distance = |choice: &Option<f64>| choice.map(|number| (number - target).abs());
+    let least = choices.iter().filter_map(distance).reduce(f64::min);
+    let Some(least) = least else {
+        return Vec::new();
+    };
+    let seats = choices.iter().enumerate();
+    let close = seats
+        .filter(|(_, choice)| distance(choice).is_some_and(|distance| distance <= least + slack));
+    close.map(|(seat, _)| seat).collect()
+}
+
+/// What appendices A.2 and A.3 of the source measure; void rounds count for nothing
+/// but rule breaking. Per seat: `payoff`, the mean over the rounds; `equilibrium_payoff`,
+/// the prize divided by the number of players; `rationality`, the first over the
+/// second (formula 1); `wins`, the share of rounds won, ties included;
+/// `rule_breaking`, the percentage of rounds with a foul. `deviations`, one per valid
+/// number, is the number over the bound: the formula of A.3.2 divides by the
+/// equilibrium action, which is 0 here, so the distance is taken on a scale of 1.
+/// Scores `deviation` and `rationality` are the means of those. `distance` is the
+/// mean deviation of each round: the path towards the equilibrium.
+fn measures(params: &ContestParams, log: &EventLog, moves: &[Move]) -> Measures {
+    let mut measures = Measures::default();
+    rationality::rule_breaking(params.players, params.rounds, moves, &mut measures);
+    let bound = log
+        .of_kind("briefing")
+        .find_map(|event| event.get("bound")?.number())
+        .unwrap_or(1.0);
+    measures.part("bound", bound);
+    let results: Vec<&Event> = log
+        .of_kind("round_result")
+        .filter(|event| event.get("void").and_then(crate::event::Value::flag) == Some(false))
+        .collect();
+    measures.part(
+        "void_rounds",
+        f64::from(params.rounds) - results.len() as f64,
+    );
+    if results.is_empty() {
+        return measures;
+    }
+    let equilibrium = params.prize / params.players as f64;
+    rationality::payoffs(&results, &vec![equilibrium; params.players], &mut measures);
+    rationality::actions(&results, "choices", &mut measures, |_, number| {
+        number / bound
+    });
+    let means = series_of(log, "round_result", "mean");
+    measures.series(
+        "distance",
+        means.iter().map(|average| average / bound).collect(),
+    );
+    let (_, deviations) = spread_of(log, "round_result", "choices");
+    measures.series("mean", means);
+    measures.series("sd", deviations);
+    measures
+}
+
+#[cfg(test)]
+mod tests;

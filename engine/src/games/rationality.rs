@@ -1,0 +1,85 @@
+//! Measures of play against a Nash equilibrium that the games of "Economics Arena
+//! for Large Language Models" share: payoffs, rationality, deviation, rule breaking
+//! (appendices A.2 and A.3). What an action deviates by, each game says.
+
+use crate::ask::Seat;
+use crate::event::Event;
+use crate::measures::{Measures, mean};
+use crate::play::Move;
+
+/// Series `rule_breaking`: per seat the percentage of its `rounds` in which at least
+/// one answer was a foul. From moves, because a forgiven foul is no event.
+pub(super) fn rule_breaking(players: usize, rounds: u32, moves: &[Move], into: &mut Measures) {
+    let mut broken = vec![0.0; players];
+    for made in moves.iter().filter(|made| !made.fouls.is_empty()) {
+        broken[made.seat] += 100.0 / f64::from(rounds);
+    }
+    // A sum of parts may stray above the whole.
+    let percent = broken.into_iter().map(|share| f64::min(share, 100.0));
+    into.series("rule_breaking", percent.collect());
+}
+
+/// Series per seat over rounds with a result: `payoff`, `equilibrium_payoff`,
+/// `rationality` (formula 1: mean payoff over optimal payoff) and `wins` (share of
+/// rounds won); score `rationality`, their mean. Each event has the lists `payoffs`
+/// (by seat) and `winners` (seats); there must be at least one event.
+pub(super) fn payoffs(results: &[&Event], equilibrium: &[f64], into: &mut Measures) {
+    let rounds = results.len() as f64;
+    let mut sums = vec![0.0; equilibrium.len()];
+    let mut wins = vec![0.0; equilibrium.len()];
+    for event in results {
+        let gains = event.get("payoffs").map(crate::event::Value::numbers);
+        for (sum, gain) in sums.iter_mut().zip(gains.unwrap_or_default()) {
+            *sum += gain;
+        }
+        let winners = event.get("winners").and_then(crate::event::Value::integers);
+        for winner in winners.unwrap_or_default() {
+            if let Some(won) = wins.get_mut(*winner as usize) {
+                *won += 1.0;
+            }
+        }
+    }
+    let payoff: Vec<f64> = sums.iter().map(|sum| sum / rounds).collect();
+    let degree = |(payoff, optimal): (&f64, &f64)| payoff / optimal;
+    let degrees: Vec<f64> = payoff.iter().zip(equilibrium).map(degree).collect();
+    into.score("rationality", mean(degrees.iter().copied()));
+    into.series("rationality", degrees);
+    into.series("payoff", payoff);
+    into.series("equilibrium_payoff", equilibrium.to_vec());
+    into.series("wins", wins.iter().map(|won| won / rounds).collect());
+}
+
+/// Series with one entry per valid action, by round and seat: `actions`,
+/// `action_seats`, `action_rounds`, `deviations`; score `deviation`, their mean,
+/// which is left out without any valid action.
+pub(super) fn actions(
+    results: &[&Event],
+    name: &str,
+    into: &mut Measures,
+    deviation: impl Fn(Seat, f64) -> f64,
+) {
+    let (mut actions, mut seats, mut rounds, mut deviations) =
+        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    for event in results {
+        let Some(said) = event.get(name) else {
+            continue;
+        };
+        for seat in 0..said.len() {
+            let Some(action) = said.entry(seat).number() else {
+                continue;
+            };
+            actions.push(action);
+            seats.push(seat as f64);
+            rounds.push(f64::from(event.round));
+            deviations.push(deviation(seat, action));
+        }
+    }
+    if deviations.is_empty() {
+        return;
+    }
+    into.score("deviation", mean(deviations.iter().copied()));
+    into.series("actions", actions);
+    into.series("action_seats", seats);
+    into.series("action_rounds", rounds);
+    into.series("deviations", deviations);
+}

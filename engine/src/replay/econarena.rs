@@ -1,0 +1,234 @@
+//! Recorded sessions of EconArena's published package: one run each, with the raw
+//! replies. A reply is read strictly, as that package reads it: a JSON object with a
+//! numeric `choice`; anything else is a foul. Fouls, choices, winners and payoffs
+//! must come out as recorded.
+
+use serde::Deserialize;
+use serde::de::DeserializeOwned;
+use serde_json::{Value as Json, json};
+
+use super::check::Check;
+use super::{Reader, Recorded, RecordedError, compare_draws, read};
+use crate::ask::{Action, Seat};
+use crate::chance::{BOUNDS, Stream};
+use crate::event::Value;
+use crate::game::Game;
+use crate::play::{Play, Reaction};
+use crate::spec::Settings;
+use crate::{Chance, Foul, FoulKind, registry};
+
+/// The readers of these games.
+pub(super) const READERS: &[Reader] = &[Reader {
+    game: Contest::GAME,
+    read: read_session::<Contest>,
+}];
+
+/// What differs between the games.
+trait Kind: DeserializeOwned + Send + Sync + 'static {
+    const GAME: &'static str;
+
+    /// What the game is built from.
+    fn settings(&self) -> Json;
+
+    /// What chance brought.
+    fn draws(&self) -> Vec<(Stream, u32, Value)>;
+
+    /// The raw replies, by seat.
+    fn replies(&self) -> &[String];
+
+    /// The fouls of the record, by seat.
+    fn fouls(&self) -> &[bool];
+
+    /// Compares what the record states with a finished play.
+    fn compare(&self, play: &Play, check: &mut Check);
+}
+
+struct Session<K> {
+    kind: K,
+    game: std::sync::Arc<dyn Game>,
+}
+
+fn read_session<K: Kind>(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
+    let kind: K = read(text)?;
+    let settings: Settings = serde_json::from_value(kind.settings()).unwrap_or_default();
+    let field = |path: String, message: String| RecordedError::Field { path, message };
+    let registration = registry::find(K::GAME).map_err(|error| field(error.path, error.message))?;
+    let built = (registration.build)(&settings)
+        .map_err(|error| field(format!("params.{}", error.path), error.message))?;
+    let seats = built.game.seats();
+    for (path, entries) in [
+        ("replies", kind.replies().len()),
+        ("result.fouls", kind.fouls().len()),
+    ] {
+        if entries != seats {
+            let message = format!("{entries} entries for {seats} players");
+            return Err(field(path.to_owned(), message));
+        }
+    }
+    let game = built.game;
+    Ok(Box::new(Session { kind, game }))
+}
+
+impl<K: Kind> Recorded for Session<K> {
+    fn replay(&self) -> Vec<String> {
+        let mut check = Check::default();
+        let outside = (0..self.game.seats()).map(|_| None).collect();
+        let chance = Chance::scripted(self.kind.draws());
+        let mut play = Play::start(std::sync::Arc::clone(&self.game), chance, outside);
+        let mut fouls = Vec::new();
+        for (seat, reply) in self.kind.replies().iter().enumerate() {
+            match play.answer(seat, choice(reply)) {
+                Reaction::Taken => fouls.push(false),
+                Reaction::Forfeited { .. } => fouls.push(true),
+                other => check.fault(format!("seat {seat}: {other:?}")),
+            }
+        }
+        check.same("fouls", self.kind.fouls().to_vec(), Some(fouls));
+        compare_draws(&play, &mut check);
+        if play.is_finished() {
+            self.kind.compare(&play, &mut check);
+        } else {
+            check.fault("the game goes on after every reply");
+        }
+        check.finish()
+    }
+}
+
+/// The number that a reply chooses.
+fn choice(reply: &str) -> Result<Action, Foul> {
+    let opened = reply.match_indices('{').map(|(at, _)| at);
+    let mut objects = opened.filter_map(|at| {
+        let mut values = serde_json::Deserializer::from_str(&reply[at..]).into_iter::<Json>();
+        values.next()?.ok()
+    });
+    let found = objects.find_map(|object| object.get("choice")?.as_f64());
+    found.map(Action::Number).ok_or_else(|| {
+        Foul::new(
+            FoulKind::Unreadable,
+            "the reply has no JSON object with a numeric choice",
+        )
+    })
+}
+
+fn fact(play: &Play, name: &str) -> Option<Value> {
+    let event = play.log().of_kind("round_result").next_back()?;
+    event.get(name).cloned()
+}
+
+/// Compares the choices, and the payoffs of those who made one; the record has none
+/// for the others.
+fn compare_seats(choices: &[Option<f64>], payoffs: &[Option<f64>], play: &Play, check: &mut Check) {
+    let recorded: Vec<Value> = choices.iter().copied().map(Value::from).collect();
+    check.same("choices", recorded, fact(play, "choices"));
+    let computed = fact(play, "payoffs").unwrap_or(Value::Nothing);
+    check.same("payoffs", payoffs.len(), Some(computed.len()));
+    for (seat, payoff) in payoffs.iter().enumerate() {
+        let fouled = choices.get(seat).is_none_or(Option::is_none);
+        match payoff {
+            Some(payoff) => {
+                let name = format!("payoffs[{seat}]");
+                check.same(&name, *payoff, Some(computed.entry(seat)));
+            }
+            None if fouled => {}
+            None => check.fault(format!("payoffs[{seat}]: none, but there is a choice")),
+        }
+    }
+}
+
+/// A recorded beauty contest.
+#[derive(Deserialize)]
+struct Contest {
+    params: ContestParams,
+    replies: Vec<String>,
+    result: ContestResult,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ContestParams {
+    players: usize,
+    upper_bound: i64,
+    prize: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ContestResult {
+    upper_bound: i64,
+    choices: Vec<Option<f64>>,
+    status: bool,
+    fouls: Vec<bool>,
+    winners: Vec<Seat>,
+    payoffs: Vec<Option<f64>>,
+}
+
+impl Kind for Contest {
+    const GAME: &'static str = "beauty_contest";
+
+    fn settings(&self) -> Json {
+        let ContestParams {
+            players,
+            upper_bound,
+            prize,
+        } = self.params;
+        json!({
+            "players": players, "prize": prize,
+            "bound_min": upper_bound, "bound_max": upper_bound,
+        })
+    }
+
+    fn draws(&self) -> Vec<(Stream, u32, Value)> {
+        vec![(BOUNDS, 0, self.params.upper_bound.into())]
+    }
+
+    fn replies(&self) -> &[String] {
+        &self.replies
+    }
+
+    fn fouls(&self) -> &[bool] {
+        &self.result.fouls
+    }
+
+    fn compare(&self, play: &Play, check: &mut Check) {
+        let result = &self.result;
+        let bound = play.log().of_kind("briefing").find_map(|e| e.get("bound"));
+        check.same("upper_bound", result.upper_bound, bound.cloned());
+        check.same("status", !result.status, fact(play, "void"));
+        check.same("winners", result.winners.clone(), fact(play, "winners"));
+        compare_seats(&result.choices, &result.payoffs, play, check);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_choice_is_a_number_in_an_object() {
+        for (reply, number) in [
+            ("{\"choice\": 3.5}", 3.5),
+            (
+                "Sure: ```json\n{\"reason\": \"r\", \"choice\": 4}\n``` bye",
+                4.0,
+            ),
+            ("{oops {\"choice\": 0}", 0.0),
+        ] {
+            assert_eq!(choice(reply), Ok(Action::Number(number)), "{reply}");
+        }
+    }
+
+    #[test]
+    fn anything_else_is_a_foul() {
+        for reply in [
+            "",
+            "choice = 3",
+            "{\"choice\": }",
+            "{\"choice\": \"3\"}",
+            "{\"choice\": null}",
+            "{\"reason\": \"3\"}",
+            "[3]",
+        ] {
+            assert!(choice(reply).is_err(), "{reply}");
+        }
+    }
+}
