@@ -14,7 +14,7 @@ use crate::agent::{AgentError, Note};
 use crate::library::PromptLibrary;
 use crate::memory::{Memory, message};
 use crate::mind::{Message, MindError, ModelSettings, Reply, ReplyFormat, Role};
-use crate::narrator::{Narrator, Telling};
+use crate::narrator::{BRIEFING, Narrator, Telling};
 use crate::reading::{self, Reading};
 use crate::settings::{PlayerSettings, ReplyStyle};
 
@@ -90,6 +90,10 @@ impl Dialogue {
         }
         self.close().map_err(impossible)?;
         for event in events {
+            if let Some(history) = remembered(event) {
+                self.memory.remember_rounds(history);
+            }
+            self.memory.enter_round(event.round);
             match self.narrator.tell(event).map_err(impossible)? {
                 Telling::Rules(text) => self.memory.set_rules(text),
                 Telling::News(text) => self.memory.add_news(text),
@@ -114,6 +118,7 @@ impl Dialogue {
                 "asked before the briefing".to_owned(),
             ));
         }
+        self.memory.enter_round(self.narrator.round());
         let think = thinking == Thinking::StepByStep;
         let mut after = Vec::new();
         if let (Some(foul), Some(open)) = (refused, &self.open) {
@@ -254,6 +259,14 @@ pub fn in_words(form: &Form, action: &Action) -> String {
         }
         .to_owned(),
     }
+}
+
+/// How many past rounds a game wants its players to be shown, if it says so.
+fn remembered(event: &SeenEvent) -> Option<u32> {
+    if event.kind != BRIEFING {
+        return None;
+    }
+    u32::try_from(event.fact("history")?.integer()?).ok()
 }
 
 fn ending(text: &str) -> &str {

@@ -4,6 +4,7 @@
 //! reminder of the ask and the seat's answer, then what was told since. Full
 //! texts of old asks are not kept, so twenty rounds stay small. When the bound
 //! is reached, the oldest exchange goes first; rules and newest message stay.
+//! A game may also say how many past rounds are remembered.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -21,12 +22,22 @@ pub struct Memory {
     rules: Option<Message>,
     past: VecDeque<Exchange>,
     past_tokens: usize,
-    news: VecDeque<String>,
+    news: VecDeque<News>,
+    history: Option<u32>,
+    round: u32,
+}
+
+/// Something that was told since the last answer.
+#[derive(Debug)]
+struct News {
+    round: u32,
+    text: String,
 }
 
 /// An ask of the past and its answer.
 #[derive(Debug)]
 struct Exchange {
+    round: u32,
     told: Message,
     answer: Message,
     tokens: usize,
@@ -41,6 +52,8 @@ impl Memory {
             past: VecDeque::new(),
             past_tokens: 0,
             news: VecDeque::new(),
+            history: None,
+            round: 0,
         }
     }
 
@@ -54,24 +67,51 @@ impl Memory {
         self.rules.is_some()
     }
 
+    /// Sets how many past rounds are remembered; all of them unless it is set.
+    pub fn remember_rounds(&mut self, history: u32) {
+        self.history = Some(history);
+    }
+
+    /// Says which round the following news, asks and answers belong to, and forgets
+    /// what lies further back than the game wants remembered.
+    pub fn enter_round(&mut self, round: u32) {
+        self.round = round;
+        let Some(history) = self.history else {
+            return;
+        };
+        let (past_tokens, past) = (&mut self.past_tokens, &mut self.past);
+        // An exchange begins with how the round before its own ended.
+        past.retain(|exchange| {
+            let kept = exchange.round.saturating_add(history) > round;
+            if !kept {
+                *past_tokens -= exchange.tokens;
+            }
+            kept
+        });
+        self.news
+            .retain(|news| news.round.saturating_add(history) >= round);
+    }
+
     /// Adds something that happened.
     pub fn add_news(&mut self, text: String) {
-        self.news.push_back(text);
+        let round = self.round;
+        self.news.push_back(News { round, text });
     }
 
     /// Closes an ask with what is left of it and the seat's own answer. Without
     /// an answer the reminder stands for both.
     pub fn close(&mut self, reminder: String, answer: Option<String>) {
-        self.news.push_back(reminder);
+        self.add_news(reminder);
         let Some(answer) = answer else {
             return;
         };
-        let told = message(Role::User, joined(self.news.make_contiguous(), None));
+        let told = message(Role::User, joined(&self.news, None));
         self.news.clear();
         let answer = message(Role::Assistant, answer);
         let tokens = tokens(&told) + tokens(&answer);
         self.past_tokens += tokens;
         self.past.push_back(Exchange {
+            round: self.round,
             told,
             answer,
             tokens,
@@ -106,8 +146,8 @@ impl Memory {
         messages
     }
 
-    fn newest(&mut self, ask: &str) -> Message {
-        message(Role::User, joined(self.news.make_contiguous(), Some(ask)))
+    fn newest(&self, ask: &str) -> Message {
+        message(Role::User, joined(&self.news, Some(ask)))
     }
 }
 
@@ -124,8 +164,9 @@ pub fn message(role: Role, text: impl Into<Arc<str>>) -> Message {
     }
 }
 
-fn joined(news: &[String], ask: Option<&str>) -> String {
-    let pieces: Vec<&str> = news.iter().map(String::as_str).chain(ask).collect();
+fn joined(news: &VecDeque<News>, ask: Option<&str>) -> String {
+    let told = news.iter().map(|news| news.text.as_str());
+    let pieces: Vec<&str> = told.chain(ask).collect();
     pieces.join("\n")
 }
 

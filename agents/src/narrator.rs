@@ -17,7 +17,7 @@ use crate::library::PromptLibrary;
 use crate::settings::{Persona, PlayerSettings};
 
 /// The event that every game starts with.
-const BRIEFING: &str = "briefing";
+pub(crate) const BRIEFING: &str = "briefing";
 
 /// The event that `result.j2` tells, without its name in the file name.
 const ROUND_RESULT: &str = "round_result";
@@ -101,6 +101,11 @@ impl Narrator {
         } else {
             Telling::News(text)
         })
+    }
+
+    /// The round that the next ask belongs to.
+    pub fn round(&self) -> u32 {
+        self.round
     }
 
     /// Puts an ask, with how to answer it.

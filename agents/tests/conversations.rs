@@ -244,6 +244,25 @@ fn own_words_alternate_and_stay_within_their_bound() {
 }
 
 #[test]
+fn as_many_past_rounds_are_told_as_the_game_says() {
+    const GAMES: [&str; 1] = ["beauty_contest"];
+    for name in GAMES {
+        for history in 0..4 {
+            let params = json!({ "players": 3, "rounds": 6, "history": history });
+            let game = table::play(name, &table::settings(params), 3, 0);
+            let player = player(json!({}));
+            let thoughts = game.thoughts(&player, 1, &game.events, as_json);
+            let told = text(&thoughts).pop().unwrap();
+            let told: String = told.iter().map(|message| &*message.content).collect();
+            for round in 1..6 {
+                let is_told = told.contains(&format!("Round {round} is over"));
+                assert_eq!(is_told, round + history >= 6, "{name}, {history}: {told}");
+            }
+        }
+    }
+}
+
+#[test]
 fn a_whole_guessing_game_is_a_short_request() {
     let game = table::play("guess_two_thirds", &table::settings(json!({})), 3, 0);
     for version in VERSIONS {

@@ -73,3 +73,52 @@ fn tokens_are_letters_by_four_rounded_up() {
     assert_eq!(tokens(&message(Role::User, "abcde")), 2);
     assert_eq!(tokens(&message(Role::User, "éééé")), 1);
 }
+
+#[test]
+fn a_game_may_say_how_many_rounds_are_remembered() {
+    for (history, expected) in [
+        (0, &["rules", "Round 5?"][..]),
+        (1, &["rules", "result 4\nRound 5?"]),
+        (
+            2,
+            &[
+                "rules",
+                "result 3\nRound 4?",
+                "answer 4",
+                "result 4\nRound 5?",
+            ],
+        ),
+    ] {
+        let mut memory = Memory::new(1_000);
+        memory.set_rules("rules".to_owned());
+        memory.remember_rounds(history);
+        for round in 1..=4 {
+            memory.enter_round(round);
+            remember(&mut memory, round);
+        }
+        memory.enter_round(5);
+        let messages = memory.conversation("Round 5?", Vec::new());
+        assert_eq!(contents(&messages), expected, "history {history}");
+        assert_eq!(
+            memory.past_tokens,
+            messages[1..messages.len() - 1]
+                .iter()
+                .map(tokens)
+                .sum::<usize>()
+        );
+    }
+}
+
+#[test]
+fn unanswered_asks_are_forgotten_like_answered_ones() {
+    let mut memory = Memory::new(1_000);
+    memory.remember_rounds(1);
+    for round in 1..=4 {
+        memory.enter_round(round);
+        memory.close(format!("Round {round}?"), None);
+        memory.add_news(format!("result {round}"));
+    }
+    memory.enter_round(5);
+    let messages = memory.conversation("Round 5?", Vec::new());
+    assert_eq!(contents(&messages), ["Round 4?\nresult 4\nRound 5?"]);
+}
