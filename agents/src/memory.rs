@@ -1,10 +1,9 @@
 //! What a seat remembers: the conversation with its model, bounded by tokens.
 //!
 //! Kept are the rules, then per past ask what had been told before it, a short
-//! reminder of the ask and the seat's answer, then what was told since. Full
-//! texts of old asks are not kept, so twenty rounds stay small. When the bound
-//! is reached, the oldest exchange goes first; rules and newest message stay.
-//! A game may also say how many past rounds are remembered.
+//! reminder of the ask and the seat's answer, then what was told since. Beyond the
+//! bound the oldest exchange goes first; rules and newest message stay. A game may
+//! also say how many past rounds are remembered.
 
 use std::collections::VecDeque;
 use std::sync::Arc;

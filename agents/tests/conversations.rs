@@ -53,6 +53,11 @@ fn games(seed: u64, forfeit: usize) -> Vec<Game> {
         let modes = match name {
             "el_farol" => vec![json!({ "mode": "explicit" }), json!({ "mode": "implicit" })],
             "beauty_contest" => vec![json!({}), json!({ "history": 0 })],
+            "second_price_auction" => vec![
+                json!({ "entrance_fee": 7.5 }),
+                json!({ "shown": "strategies_and_values" }),
+                json!({ "history": 0 }),
+            ],
             "sealed_bid_auction" => vec![json!({ "price": "first" }), json!({ "price": "second" })],
             "english_auction" => vec![
                 json!({}),
@@ -245,7 +250,7 @@ fn own_words_alternate_and_stay_within_their_bound() {
 
 #[test]
 fn as_many_past_rounds_are_told_as_the_game_says() {
-    const GAMES: [&str; 1] = ["beauty_contest"];
+    const GAMES: [&str; 2] = ["beauty_contest", "second_price_auction"];
     for name in GAMES {
         for history in 0..4 {
             let params = json!({ "players": 3, "rounds": 6, "history": history });

@@ -209,6 +209,22 @@ impl Chance {
         numbers
     }
 
+    /// `count` whole numbers of a bell curve; the first is for seat 0.
+    pub fn bell(&mut self, stream: Stream, at: u32, count: usize, bell: Bell) -> Vec<i64> {
+        let scripted = self.recorded(stream, at, |value| {
+            let numbers = value.integers()?;
+            let possible = |number: &i64| (1..=bell.most).contains(number);
+            let fits = numbers.len() == count && numbers.iter().all(possible);
+            fits.then(|| numbers.to_vec())
+        });
+        let numbers = scripted.unwrap_or_else(|| {
+            let mut generator = self.generator(stream.0, at);
+            (0..count).map(|_| bell.draw(&mut generator)).collect()
+        });
+        self.note(stream, at, Value::Integers(numbers.clone()));
+        numbers
+    }
+
     /// An order of `count` things: a permutation of `0..count`.
     pub fn order(&mut self, stream: Stream, at: u32, count: usize) -> Vec<usize> {
         let rungs = count;
@@ -280,6 +296,29 @@ impl Ladder {
     }
 }
 
+/// Whole parts of normally distributed numbers, above 0.
+#[derive(Debug, Clone, Copy)]
+pub struct Bell {
+    /// Mean, from 1 to `most`.
+    pub mean: f64,
+    /// Standard deviation, at most `most`; more would be drawn again too often.
+    pub deviation: f64,
+    /// The largest number.
+    pub most: i64,
+}
+
+impl Bell {
+    /// A number that fits; others are drawn again.
+    fn draw(&self, generator: &mut Generator) -> i64 {
+        loop {
+            let number = (self.mean + self.deviation * generator.normal()).trunc() as i64;
+            if (1..=self.most).contains(&number) {
+                return number;
+            }
+        }
+    }
+}
+
 /// A stream of random numbers. The methods are our own, because the bytes of a
 /// record depend on them and libraries change theirs between versions.
 #[derive(Debug, Clone)]
@@ -313,6 +352,19 @@ impl Generator {
     /// A real number in [0, 1), with 53 random bits.
     pub fn unit(&mut self) -> f64 {
         (self.cipher.next_u64() >> 11) as f64 / (1u64 << 53) as f64
+    }
+
+    /// A normally distributed number of mean 0 and standard deviation 1 (Marsaglia and
+    /// Bray 1964, the polar method). The logarithm is a library's, because those of
+    /// platforms differ in their last digits.
+    pub fn normal(&mut self) -> f64 {
+        loop {
+            let (x, y) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);
+            let square = x * x + y * y;
+            if square > 0.0 && square < 1.0 {
+                return x * (-2.0 * libm::log(square) / square).sqrt();
+            }
+        }
     }
 
     /// `count` different places of `0..size`, in random order (the first steps

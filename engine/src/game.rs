@@ -66,6 +66,12 @@ pub trait Game: Send + Sync {
     /// answer was checked.
     fn payoff_bounds(&self) -> (f64, f64);
 
+    /// Whether the rules tell players, once a round is over, what others drew for
+    /// themselves alone.
+    fn reveals_private_draws(&self) -> bool {
+        false
+    }
+
     /// The first state. Emits at least a `briefing` event with every parameter
     /// that players know, before anybody is asked.
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State>;

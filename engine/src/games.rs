@@ -18,6 +18,7 @@ pub mod public_goods;
 mod rationality;
 mod rounds;
 pub mod sealed_bid_auction;
+pub mod second_price_auction;
 #[cfg(test)]
 mod testing;
 pub mod water_allocation;

@@ -12,4 +12,5 @@ pub mod guess_two_thirds;
 pub mod pirate;
 pub mod public_goods;
 pub mod sealed_bid_auction;
+pub mod second_price_auction;
 pub mod water_allocation;

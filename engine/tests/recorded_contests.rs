@@ -1,4 +1,4 @@
-//! Plays the recorded beauty contests of EconArena's package and expects no
+//! Plays the recorded contests and auctions of EconArena's package and expects no
 //! difference; then spoils one and expects the difference to be named.
 //!
 //! Read from the folder in `AGON_RECORDED` (default `../shared/recorded` beside the
@@ -17,7 +17,7 @@ use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
 /// The games that are replayed.
-const GAMES: [&str; 1] = ["beauty_contest"];
+const GAMES: [&str; 2] = ["beauty_contest", "second_price_auction"];
 
 fn games(name: &str) -> Vec<Value> {
     let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/recorded");

@@ -105,6 +105,9 @@ pub(super) fn open_answers_are_unseen(case: &Case) -> Result<(), String> {
 /// Lets others exchange their private draws, with the same moves, and compares
 /// each seat's view.
 pub(super) fn private_draws_of_others_are_unseen(case: &Case) -> Result<(), String> {
+    if case.game.reveals_private_draws() {
+        return Ok(());
+    }
     let mut table = Table::open(case, Manners::default(), 6);
     table.finish(|_, _| {})?;
     let seats = case.game.seats();

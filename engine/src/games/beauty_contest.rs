@@ -280,10 +280,7 @@ fn measures(params: &ContestParams, log: &EventLog, moves: &[Move]) -> Measures 
         .find_map(|event| event.get("bound")?.number())
         .unwrap_or(1.0);
     measures.part("bound", bound);
-    let results: Vec<&Event> = log
-        .of_kind("round_result")
-        .filter(|event| event.get("void").and_then(crate::event::Value::flag) == Some(false))
-        .collect();
+    let results = rationality::results(log);
     measures.part(
         "void_rounds",
         f64::from(params.rounds) - results.len() as f64,
@@ -292,8 +289,13 @@ fn measures(params: &ContestParams, log: &EventLog, moves: &[Move]) -> Measures 
         return measures;
     }
     let equilibrium = params.prize / params.players as f64;
-    rationality::payoffs(&results, &vec![equilibrium; params.players], &mut measures);
-    rationality::actions(&results, "choices", &mut measures, |_, number| {
+    rationality::payoffs(
+        &results,
+        "payoffs",
+        &vec![equilibrium; params.players],
+        &mut measures,
+    );
+    rationality::actions(&results, "choices", &mut measures, |_, _, number| {
         number / bound
     });
     let means = series_of(log, "round_result", "mean");

@@ -3,7 +3,7 @@
 //! (appendices A.2 and A.3). What an action deviates by, each game says.
 
 use crate::ask::Seat;
-use crate::event::Event;
+use crate::event::{Event, EventLog, Value};
 use crate::measures::{Measures, mean};
 use crate::play::Move;
 
@@ -19,22 +19,30 @@ pub(super) fn rule_breaking(players: usize, rounds: u32, moves: &[Move], into: &
     into.series("rule_breaking", percent.collect());
 }
 
+/// The results of all rounds that are not void.
+pub(super) fn results(log: &EventLog) -> Vec<&Event> {
+    let counts = |event: &&Event| event.get("void").and_then(Value::flag) == Some(false);
+    log.of_kind("round_result").filter(counts).collect()
+}
+
 /// Series per seat over rounds with a result: `payoff`, `equilibrium_payoff`,
 /// `rationality` (formula 1: mean payoff over optimal payoff) and `wins` (share of
-/// rounds won); score `rationality`, their mean. Each event has the lists `payoffs`
-/// (by seat) and `winners` (seats); there must be at least one event.
-pub(super) fn payoffs(results: &[&Event], equilibrium: &[f64], into: &mut Measures) {
+/// rounds won); score `rationality`, their mean. `name` is the list of
+/// payoffs by seat in each event, which also has `winners` (seats) or a `winner`; there
+/// must be at least one event.
+pub(super) fn payoffs(results: &[&Event], name: &str, equilibrium: &[f64], into: &mut Measures) {
     let rounds = results.len() as f64;
     let mut sums = vec![0.0; equilibrium.len()];
     let mut wins = vec![0.0; equilibrium.len()];
     for event in results {
-        let gains = event.get("payoffs").map(crate::event::Value::numbers);
+        let gains = event.get(name).map(Value::numbers);
         for (sum, gain) in sums.iter_mut().zip(gains.unwrap_or_default()) {
             *sum += gain;
         }
-        let winners = event.get("winners").and_then(crate::event::Value::integers);
-        for winner in winners.unwrap_or_default() {
-            if let Some(won) = wins.get_mut(*winner as usize) {
+        let several = event.get("winners").and_then(Value::integers);
+        let one = event.get("winner").and_then(Value::integer);
+        for winner in several.unwrap_or_default().iter().copied().chain(one) {
+            if let Some(won) = wins.get_mut(winner as usize) {
                 *won += 1.0;
             }
         }
@@ -56,7 +64,7 @@ pub(super) fn actions(
     results: &[&Event],
     name: &str,
     into: &mut Measures,
-    deviation: impl Fn(Seat, f64) -> f64,
+    deviation: impl Fn(&Event, Seat, f64) -> f64,
 ) {
     let (mut actions, mut seats, mut rounds, mut deviations) =
         (Vec::new(), Vec::new(), Vec::new(), Vec::new());
@@ -71,7 +79,7 @@ pub(super) fn actions(
             actions.push(action);
             seats.push(seat as f64);
             rounds.push(f64::from(event.round));
-            deviations.push(deviation(seat, action));
+            deviations.push(deviation(event, seat, action));
         }
     }
     if deviations.is_empty() {

@@ -10,7 +10,7 @@ use serde_json::{Value as Json, json};
 use super::check::Check;
 use super::{Reader, Recorded, RecordedError, compare_draws, read};
 use crate::ask::{Action, Seat};
-use crate::chance::{BOUNDS, Stream};
+use crate::chance::{BOUNDS, Stream, VALUATIONS};
 use crate::event::Value;
 use crate::game::Game;
 use crate::play::{Play, Reaction};
@@ -18,10 +18,16 @@ use crate::spec::Settings;
 use crate::{Chance, Foul, FoulKind, registry};
 
 /// The readers of these games.
-pub(super) const READERS: &[Reader] = &[Reader {
-    game: Contest::GAME,
-    read: read_session::<Contest>,
-}];
+pub(super) const READERS: &[Reader] = &[
+    Reader {
+        game: Contest::GAME,
+        read: read_session::<Contest>,
+    },
+    Reader {
+        game: Auction::GAME,
+        read: read_session::<Auction>,
+    },
+];
 
 /// What differs between the games.
 trait Kind: DeserializeOwned + Send + Sync + 'static {
@@ -116,11 +122,17 @@ fn fact(play: &Play, name: &str) -> Option<Value> {
 }
 
 /// Compares the choices, and the payoffs of those who made one; the record has none
-/// for the others.
-fn compare_seats(choices: &[Option<f64>], payoffs: &[Option<f64>], play: &Play, check: &mut Check) {
+/// for the others. `said` and `paid` are our names of the two.
+fn compare_seats(
+    choices: &[Option<f64>],
+    payoffs: &[Option<f64>],
+    (said, paid): (&str, &str),
+    play: &Play,
+    check: &mut Check,
+) {
     let recorded: Vec<Value> = choices.iter().copied().map(Value::from).collect();
-    check.same("choices", recorded, fact(play, "choices"));
-    let computed = fact(play, "payoffs").unwrap_or(Value::Nothing);
+    check.same("choices", recorded, fact(play, said));
+    let computed = fact(play, paid).unwrap_or(Value::Nothing);
     check.same("payoffs", payoffs.len(), Some(computed.len()));
     for (seat, payoff) in payoffs.iter().enumerate() {
         let fouled = choices.get(seat).is_none_or(Option::is_none);
@@ -195,7 +207,79 @@ impl Kind for Contest {
         check.same("upper_bound", result.upper_bound, bound.cloned());
         check.same("status", !result.status, fact(play, "void"));
         check.same("winners", result.winners.clone(), fact(play, "winners"));
-        compare_seats(&result.choices, &result.payoffs, play, check);
+        let ours = ("choices", "payoffs");
+        compare_seats(&result.choices, &result.payoffs, ours, play, check);
+    }
+}
+
+/// A recorded second-price auction.
+#[derive(Deserialize)]
+struct Auction {
+    params: AuctionParams,
+    private_values: Vec<i64>,
+    replies: Vec<String>,
+    result: AuctionResult,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AuctionParams {
+    players: usize,
+    assets: i64,
+    value_mean: f64,
+    value_std: f64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AuctionResult {
+    budget: i64,
+    private_values: Vec<i64>,
+    choices: Vec<Option<f64>>,
+    status: bool,
+    fouls: Vec<bool>,
+    winner: Option<Seat>,
+    payoffs: Vec<Option<f64>>,
+}
+
+impl Kind for Auction {
+    const GAME: &'static str = "second_price_auction";
+
+    fn settings(&self) -> Json {
+        let AuctionParams {
+            players,
+            assets,
+            value_mean,
+            value_std,
+        } = self.params;
+        json!({
+            "players": players, "assets": assets,
+            "value_mean": value_mean, "value_sd": value_std,
+        })
+    }
+
+    fn draws(&self) -> Vec<(Stream, u32, Value)> {
+        vec![(VALUATIONS, 0, self.private_values.clone().into())]
+    }
+
+    fn replies(&self) -> &[String] {
+        &self.replies
+    }
+
+    fn fouls(&self) -> &[bool] {
+        &self.result.fouls
+    }
+
+    fn compare(&self, play: &Play, check: &mut Check) {
+        let result = &self.result;
+        let briefing = |name| play.log().of_kind("briefing").find_map(|e| e.get(name));
+        check.same("budget", result.budget, briefing("assets").cloned());
+        let values = briefing("private_value").cloned();
+        check.same("private_values", result.private_values.clone(), values);
+        check.same("status", !result.status, fact(play, "void"));
+        check.same("winner", result.winner, fact(play, "winner"));
+        let ours = ("bids", "payoff");
+        compare_seats(&result.choices, &result.payoffs, ours, play, check);
     }
 }
 
