@@ -28,6 +28,7 @@ pub struct Dialogue {
     settings: Arc<ModelSettings>,
     reply: ReplyStyle,
     narrator: Narrator,
+    preface: String,
     memory: Memory,
     open: Option<Open>,
     schema: Option<CachedSchema>,
@@ -67,11 +68,18 @@ impl Dialogue {
             settings: Arc::clone(&settings.model),
             reply: settings.reply,
             narrator: Narrator::new(settings, game, seat, library),
+            preface: String::new(),
             memory: Memory::new(settings.memory_tokens),
             open: None,
             schema: None,
             notes: Vec::new(),
         }
+    }
+
+    /// With `preface` before the rules, for a seat that is told more than the game tells.
+    #[must_use]
+    pub fn with_preface(self, preface: String) -> Self {
+        Self { preface, ..self }
     }
 
     /// Which model is called, and how it samples.
@@ -95,7 +103,7 @@ impl Dialogue {
             }
             self.memory.enter_round(event.round);
             match self.narrator.tell(event).map_err(impossible)? {
-                Telling::Rules(text) => self.memory.set_rules(text),
+                Telling::Rules(text) => self.memory.set_rules(format!("{}{text}", self.preface)),
                 Telling::News(text) => self.memory.add_news(text),
                 Telling::Nothing => {}
             }

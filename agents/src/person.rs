@@ -18,13 +18,22 @@ use serde_json::{Map, Value, json};
 
 use crate::agent::{Agent, Note};
 use crate::dialogue::{Dialogue, Thinking, structured};
+use crate::harbor::World;
 use crate::mind::{Mind, MindError, ReplyFormat, TIME_IS_UP, Thought, TimedAnswer};
+
+mod buyer;
 
 /// The setting that names the stand-in.
 pub const STAND_IN: &str = "stand_in";
 
 /// The setting with the time for each answer.
 pub const DEADLINE: &str = "deadline";
+
+/// The setting with what the seat may know of the personas of its world.
+pub const WORLD: &str = "world";
+
+/// Names of a person's settings.
+pub const SETTINGS: &[&str] = &[STAND_IN, DEADLINE, WORLD];
 
 /// The kind of the note that says that a stand-in answered.
 const NOTE: &str = "stand_in";
@@ -46,10 +55,10 @@ pub struct Person {
 }
 
 impl Person {
-    /// A person with a conversation of its own.
-    pub fn new(dialogue: Dialogue, stand_in: Option<StandIn>) -> Self {
+    /// A person with a conversation of its own, told `preface` before the rules.
+    pub fn new(dialogue: Dialogue, stand_in: Option<StandIn>, preface: String) -> Self {
         Self {
-            dialogue,
+            dialogue: dialogue.with_preface(preface),
             stand_in,
             notes: Vec::new(),
         }
@@ -187,8 +196,16 @@ impl StandIn {
     }
 }
 
+/// What a person is told before the rules: who it is in its world, and who the others are, as
+/// far as its setting `world` says that. Settings were checked by [`check`].
+pub(crate) fn preface(own: &Map<String, Value>, seat: Seat) -> String {
+    let world = World::of(own).unwrap_or_default();
+    buyer::words(&world, seat)
+}
+
 /// Checks the settings as far as that goes without a game.
 pub(crate) fn check(own: &Map<String, Value>) -> Result<(), String> {
+    World::of(own)?;
     let timed = deadline(own)?.is_some();
     match own.get(STAND_IN) {
         Some(value) => read(value).map(|_| ()),

@@ -119,7 +119,7 @@ pub const AGENTS: &[AgentInfo] = &[
     AgentInfo {
         name: "person",
         summary: "tells a person at a door what there is to know, and takes the answer",
-        settings: &[person::STAND_IN, person::DEADLINE],
+        settings: person::SETTINGS,
         own_prompts: false,
         rehearsals: &["{}"],
         check: person::check,
@@ -133,7 +133,8 @@ pub const AGENTS: &[AgentInfo] = &[
                 stand_in: None,
                 ..place
             };
-            Box::new(Person::new(typed.dialogue(), place.stand_in))
+            let preface = person::preface(&place.settings.own, place.seat);
+            Box::new(Person::new(typed.dialogue(), place.stand_in, preface))
         },
     },
 ];

@@ -473,3 +473,44 @@ fn what_cannot_be_played_is_refused_with_what_can() {
 fn list(value: &Value) -> &[Value] {
     value.as_array().map_or(&[], Vec::as_slice)
 }
+
+#[test]
+fn a_person_in_a_seat_of_a_world_is_told_whom_it_is_to_be_as_a_model_there_is() {
+    let world = Path::new(env!("CARGO_MANIFEST_DIR")).join("../experiments/worlds/houses.toml");
+    let world: toml::Value = toml::from_str(&fs::read_to_string(world).unwrap()).unwrap();
+    let text_of = |name: &str| -> String {
+        let personas = world["personas"].as_array().unwrap();
+        let persona = personas
+            .iter()
+            .find(|one| one["name"].as_str() == Some(name));
+        persona.unwrap()["text"].as_str().unwrap().to_owned()
+    };
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    let ended = play(&arguments("harbor/persona-profit", &data, &[]), "quit\n").expect_code(0);
+    let name = "first_time_buyer";
+    for words in [
+        &*format!("Who you are: {name}. {}", text_of(name)),
+        "Your personality decides which houses appeal to you",
+        "You are player_1",
+    ] {
+        assert!(ended.out.contains(words), "{words} is not in {}", ended.out);
+    }
+    // A model there profiles nobody, and is told of nobody else.
+    for secret in ["downsizing_couple", "kinds of buyer", "your rivals"] {
+        assert!(!ended.out.contains(secret), "{secret} is in {}", ended.out);
+    }
+
+    // Two kinds at once, by --set as in a file.
+    let mixed = "games[0].world.personas=[[], [\"urban_dweller\", \"farming_family\"], []]";
+    let data = folder.path().join("mixed").display().to_string();
+    let more = ["--set", mixed];
+    let ended = play(&arguments("harbor/persona-profit", &data, &more), "quit\n").expect_code(0);
+    for words in [
+        "Who you are is a mix of two kinds of buyer, both of them equally.",
+        &*format!("First, urban_dweller. {}", text_of("urban_dweller")),
+        &*format!("Second, farming_family. {}", text_of("farming_family")),
+    ] {
+        assert!(ended.out.contains(words), "{words} is not in {}", ended.out);
+    }
+}

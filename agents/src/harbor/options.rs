@@ -20,6 +20,9 @@ pub const NAMES: &[&str] = &[
     "world",
 ];
 
+/// The setting with what is known of the personas of the world.
+const SETTING: &str = "world";
+
 /// Most personas of a world: all of them stand in every profile.
 const MOST_PERSONAS: usize = 50;
 
@@ -106,15 +109,9 @@ impl Options {
     /// # Errors
     /// One is impossible, or misses another; says what would be right.
     pub fn read(own: &Map<String, Value>) -> Result<Self, String> {
-        if let Some(Value::String(word)) = own.get("world") {
-            return Err(format!(
-                "world is \"{word}\" and the game gives no world to take it from; \
-                 name one, as world = \"houses\" under the game"
-            ));
-        }
+        World::of(own)?;
         let options: Self = read_table(own.clone())?;
         check_tries(options.tries)?;
-        options.world.check()?;
         options.check_modules()?;
         Ok(options)
     }
@@ -147,6 +144,30 @@ impl Options {
 }
 
 impl World {
+    /// The world that the setting `world` gives; one without personas when it is absent.
+    ///
+    /// # Errors
+    /// It is still a word, names a persona that does not exist, or is no world at all.
+    pub fn of(own: &Map<String, Value>) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Only {
+            world: World,
+        }
+        let Some(given) = own.get(SETTING) else {
+            return Ok(Self::default());
+        };
+        if let Value::String(word) = given {
+            return Err(format!(
+                "world is \"{word}\" and the game gives no world to take it from; \
+                 name one, as world = \"houses\" under the game"
+            ));
+        }
+        let only = Map::from_iter([(SETTING.to_owned(), given.clone())]);
+        let Only { world } = read_table(only)?;
+        world.check()?;
+        Ok(world)
+    }
+
     /// The personas of this bidder.
     pub fn own(&self) -> impl Iterator<Item = &Persona> {
         let known = |name: &String| self.personas.iter().find(|one| one.name == *name);

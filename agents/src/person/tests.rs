@@ -273,3 +273,75 @@ fn a_wrong_deadline_is_refused_with_what_would_be_right() {
     let strange = refused(json!({ "deadline": "2m", "stand_in": "brave" }));
     assert!(strange.contains("there are equilibrium"), "{strange}");
 }
+
+/// What an agent of these settings is told up to its first bid, at seat 1 of three.
+fn told(settings: Value) -> Vec<String> {
+    let mut spec = spec("english_auction", &["truthful", "truthful", "truthful"]);
+    spec.seats[1] = player(PlayerKind::Model, settings);
+    let play = open(&spec).unwrap();
+    let ask = play.waiting().next().unwrap().clone();
+    let sights = play.view(1).sights().map(|sight| sight.to_event());
+    let events: Vec<SeenEvent> = sights.collect();
+    let mind = Obedient::default();
+    let library = PromptLibrary::builtin();
+    let mut agent = roster::build(&spec.seats[1], &spec, None, 1, &library).unwrap();
+    let observed = agent.observe(&events, &mind).now_or_never();
+    observed.unwrap().unwrap();
+    let _ = agent.act(&ask, None, &mind).now_or_never().unwrap();
+    let asked = mind.0.into_inner().unwrap();
+    let messages = asked.into_iter().flat_map(|(messages, _)| messages);
+    messages
+        .map(|message| message.content.to_string())
+        .collect()
+}
+
+#[test]
+fn a_person_is_told_of_its_world_in_the_words_in_which_a_model_is() {
+    let personas = json!([
+        { "name": "a", "text": "You like a." }, { "name": "b", "text": "You like b." },
+        { "name": "c", "text": "You like c." },
+    ]);
+    let worlds = [
+        (json!({ "own": ["a"] }), 6),
+        (json!({ "own": ["a", "b"] }), 8),
+        (json!({ "own": ["a"], "seats": [["b", "c"], ["a"], []] }), 5),
+        (json!({ "seats": [["a"], [], ["c"]] }), 7),
+    ];
+    for (mut world, lines) in worlds {
+        world["personas"] = personas.clone();
+        let knows = world.get("seats").is_some();
+        let model = told(json!({
+            "model": "m", "agent": "harbor", "profile": true, "strategic": true,
+            "second_order": true, "theory_of_mind": if knows { "true" } else { "none" },
+            "world": world.clone(),
+        }));
+        let model = model.join("\n");
+        let person = json!({ "model": "human/ann", "agent": "person", "stand_in": "truthful" });
+        let without = told(person.clone());
+        let mut person = person;
+        person["world"] = world.clone();
+        let with = told(person);
+        let more = with[0].strip_suffix(&*without[0]).unwrap();
+        let more: Vec<&str> = more.lines().filter(|line| !line.is_empty()).collect();
+        assert_eq!(more.len(), lines, "{world}: {more:?}");
+        for line in more {
+            assert!(model.contains(line), "{world}: {line} is not in {model}");
+        }
+        assert_eq!(with[1..], without[1..]);
+    }
+}
+
+#[test]
+fn a_wrong_world_of_a_person_is_refused_and_says_what_is_wrong() {
+    let library = PromptLibrary::builtin();
+    let refused = |world: Value| -> String {
+        let mut spec = spec("english_auction", &["random", "random", "random"]);
+        let person = json!({ "model": "human/ann", "agent": "person", "world": world });
+        spec.seats[0] = player(PlayerKind::Model, person);
+        let checked = roster::check_seat(&spec.seats[0], &spec, 0, &library);
+        checked.unwrap_err().to_string()
+    };
+    assert!(refused(json!("own")).contains("the game gives no world"));
+    assert!(refused(json!({ "own": ["z"] })).contains("world.personas has no \"z\""));
+    assert!(refused(json!({ "mine": [] })).contains("unknown field `mine`"));
+}

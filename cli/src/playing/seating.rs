@@ -209,6 +209,7 @@ fn person(chair: &Chair<'_>, seat: &PlayerSpec) -> PlayerSpec {
         ("agent", Some(json!(PERSON))),
         ("stand_in", stand_in.or_else(|| Some(json!(STAND_IN)))),
         ("deadline", deadline),
+        ("world", world(seat)),
     ];
     PlayerSpec {
         name: chair.person.to_owned(),
@@ -218,6 +219,27 @@ fn person(chair: &Chair<'_>, seat: &PlayerSpec) -> PlayerSpec {
             .filter_map(|(name, value)| Some((name.to_owned(), value?)))
             .collect(),
     }
+}
+
+/// What the person is told of the world's personas: what the player of this seat was told about
+/// itself, about the others where it was, and about further kinds of buyers if it profiled them.
+fn world(seat: &PlayerSpec) -> Option<Value> {
+    let mut world = seat.settings.get("world")?.clone();
+    let is = |name: &str, value: Value| seat.settings.get(name) == Some(&value);
+    if is("agent", json!(PERSON)) {
+        return Some(world);
+    }
+    if !is("theory_of_mind", json!("true")) {
+        world.as_object_mut()?.remove("seats");
+    }
+    if !is("profile", json!(true)) {
+        let worn = [world.get("own"), world.get("seats")];
+        let worn = worn.into_iter().flatten().cloned().collect::<Vec<_>>();
+        let worn = Value::Array(worn).to_string();
+        let kinds = world.get_mut("personas")?.as_array_mut()?;
+        kinds.retain(|kind| worn.contains(&kind["name"].to_string()));
+    }
+    Some(world)
 }
 
 /// Whether any seat may ask this model.
