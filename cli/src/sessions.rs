@@ -74,12 +74,17 @@ impl Sessions {
         Self::find(source, wanted, None).await
     }
 
-    /// Looks for an experiment and measures its auctions one by one, keeping no session.
+    /// Looks for an experiment and measures its auctions one by one into `auctions`, keeping
+    /// no session.
     ///
     /// # Errors
     /// As [`Sessions::look`].
-    pub async fn measure(source: &Source, wanted: &str) -> Result<Self, Failure> {
-        Self::find(source, Some(wanted), Some(AuctionReport::default())).await
+    pub async fn measure(
+        source: &Source,
+        wanted: &str,
+        auctions: AuctionReport,
+    ) -> Result<Self, Failure> {
+        Self::find(source, Some(wanted), Some(auctions)).await
     }
 
     async fn find(

@@ -187,6 +187,55 @@ fn measures_of_rule_bidders_are_as_their_golden_file_says() {
 }
 
 #[test]
+fn increments_are_shown_in_the_bins_that_were_asked_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = runs::write(folder.path(), RULES);
+    let (out, data) = (folder.path().join("out"), folder.path().join("data"));
+    let data = data.display().to_string();
+    let _ = runs::run_into(&experiment, &out, &["--data", &data]).expect_code(0);
+    let with = |flags: &[&str]| measures(&out, "measured-rules", flags);
+    let bins = ["--increment-bins", "0,12.5,50"];
+    let shown = with(&bins).expect_code(0).out;
+    for bin in ["[0, 12.5)", "[12.5, 50)", "50 and above"] {
+        assert!(shown.contains(bin), "{bin}: {shown}");
+    }
+    let json = |flags: &[&str]| -> Value {
+        let ended = with(&[flags, &["--json"]].concat()).expect_code(0);
+        serde_json::from_str(&ended.out).unwrap()
+    };
+    let (papers, ours) = (json(&[]), json(&bins));
+    assert_eq!(
+        papers[0]["increment_bins"],
+        serde_json::json!([0.0, 10.0, 11.0])
+    );
+    assert_eq!(
+        ours[0]["increment_bins"],
+        serde_json::json!([0.0, 12.5, 50.0])
+    );
+    for (paper, own) in [(&papers[0], &ours[0]), (&papers[1], &ours[1])] {
+        for player in ["raiser", "careful", "fixed"] {
+            let (paper, own) = (
+                row(paper, "increments", player),
+                row(own, "increments", player),
+            );
+            // The same bids, sorted otherwise.
+            assert_eq!(
+                (&paper["bids"], &paper["mean"]),
+                (&own["bids"], &own["mean"])
+            );
+            let counts = own["counts"].as_array().unwrap().iter();
+            let sum: u64 = counts.filter_map(Value::as_u64).sum();
+            assert_eq!(own["bids"], sum);
+        }
+    }
+    assert_ne!(papers[0]["increments"], ours[0]["increments"]);
+    for wrong in ["10,20", "0,0", "0,NaN"] {
+        let refused = with(&["--increment-bins", wrong]).expect_code(2);
+        assert!(refused.err.contains("must rise from 0"), "{}", refused.err);
+    }
+}
+
+#[test]
 fn measures_of_bidders_with_minds_hold_what_they_noted() {
     let folder = tempfile::tempdir().unwrap();
     // Some replies are nonsense, by seed and request: errors of all kinds are measured.

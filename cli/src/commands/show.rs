@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use agon_engine::Seat;
 use agon_engine::record::StoredRecord;
+use agon_report::auction::IncrementBins;
 use agon_report::{AuctionReport, Session, Telling, story};
 use serde_json::json;
 
@@ -20,6 +21,8 @@ const EXAMPLES: &str = "Examples:
   agon show aucarena-niche --measures     what its auctions came to, in tables
   agon show my-niche --measures --compare aucarena-niche
                                           the same with what the paper published
+  agon show my-niche --measures --increment-bins 0,5,10,20
+                                          with bid increments in bins of one's own
   agon show 3f9a                          one session, by any unique beginning of its id
   agon show 3f9a --seat 2                 the same as seat 2 saw it
   agon show 3f9a --plans --beliefs        with what the players planned and believed
@@ -64,8 +67,9 @@ pub struct Show {
     /// With what was said in each refused answer
     #[arg(long)]
     fouls: bool,
-    /// Of an experiment: profits, ratings, failed bids, belief errors, faithfulness to
-    /// plans, profiling errors and strategies of its auctions
+    /// Of an experiment: profits, ratings, failed bids, increments, bids and profits by
+    /// starting price, winning bids, belief errors, faithfulness to plans, profiling errors
+    /// and strategies of its auctions
     #[arg(long, requires = "session",
           conflicts_with_all = ["seat", "plans", "beliefs", "fouls"])]
     measures: bool,
@@ -78,6 +82,15 @@ pub struct Show {
         conflicts_with = "json"
     )]
     compare: Option<String>,
+    /// With --measures: where the bins of bid increments begin, in percent, rising from 0;
+    /// each ends before the next one, the last has no end [default: 0,10,11]
+    #[arg(
+        long,
+        value_name = "PERCENT",
+        value_delimiter = ',',
+        requires = "measures"
+    )]
+    increment_bins: Vec<f64>,
     /// As JSON: the record as it is, or with --seat what that seat could see; with
     /// --measures all measures, more than the tables have room for
     #[arg(long)]
@@ -109,7 +122,8 @@ async fn show(arguments: &Show) -> Result<(), Failure> {
         return list_experiments(arguments, &sessions);
     };
     if arguments.measures {
-        let sessions = Sessions::measure(&source, wanted).await?;
+        let empty = AuctionReport::with_bins(bins(&arguments.increment_bins)?);
+        let sessions = Sessions::measure(&source, wanted, empty).await?;
         return show_measures(arguments, wanted, &sessions);
     }
     let sessions = Sessions::look(&source, Some(wanted)).await?;
@@ -148,6 +162,16 @@ fn show_measures(arguments: &Show, wanted: &str, sessions: &Sessions) -> Result<
         output::print(&format!("\n{compared}"));
     }
     Ok(())
+}
+
+/// The paper's bins where none are given.
+fn bins(edges: &[f64]) -> Result<IncrementBins, Failure> {
+    if edges.is_empty() {
+        return Ok(IncrementBins::default());
+    }
+    IncrementBins::new(edges.to_vec()).ok_or_else(|| {
+        Failure::BadInput("--increment-bins must rise from 0, as 0,10,11".to_owned())
+    })
 }
 
 fn published(measured: &AuctionReport, table: &str) -> Result<String, Failure> {

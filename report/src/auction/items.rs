@@ -34,6 +34,8 @@ pub struct ItemPlayer {
     pub player: String,
     /// Mean number of accepted bids for it, of one seat each time it was put up.
     pub bids: Option<f64>,
+    /// How often it suited one of a seat's personas.
+    pub matched: u64,
     /// How often it won it.
     pub won: u64,
     /// Mean profit when it won it: true value less price.
@@ -57,6 +59,7 @@ struct Sums {
 #[derive(Debug, Clone, Default)]
 struct PlayerSums {
     bids: Accumulator,
+    matched: u64,
     profit: Accumulator,
 }
 
@@ -69,8 +72,11 @@ impl Items {
                 self.prices.entry(item.starting_price).or_default(),
             ] {
                 sums.offered += 1;
-                for (player, bids) in auction.players.iter().zip(item.engagements) {
-                    sums.players.of(player).bids.add(*bids);
+                let bidders = auction.players.iter().zip(item.engagements);
+                for (seat, (player, bids)) in bidders.enumerate() {
+                    let sums = sums.players.of(player);
+                    sums.bids.add(*bids);
+                    sums.matched += u64::from(auction.matches(item, seat));
                 }
                 if let Some((winner, price)) = item.sold {
                     sums.price.add(price as f64);
@@ -100,6 +106,7 @@ impl Sums {
         let players = self.players.iter().map(|(player, sums)| ItemPlayer {
             player: player.to_owned(),
             bids: sums.bids.mean(),
+            matched: sums.matched,
             won: sums.profit.count(),
             profit: sums.profit.mean(),
         });

@@ -2,6 +2,7 @@
 //! of every setting. A table without a row is left out; what tables have no room for
 //! stays in the JSON.
 
+mod market;
 mod plans;
 mod rivals;
 
@@ -22,14 +23,17 @@ const CHOICES_IN_WORDS: &str = "Strategy mix in percent: A raise, top priority; 
 
 /// Where the rest is.
 const REST: &str = "Of one seat in one session: mean \u{b1} sd of profit, mean of items won and profit \
-    ratio. CFR = F / (C + F).\nIncrements, items, winning bids and what tables have no room for: \
+    ratio. CFR = F / (C + F).\nItems by name, densities and what tables have no room for: \
     agon show EXPERIMENT --measures --json";
 
 /// The columns of a table that hold words: setting and player.
 const WORDS: usize = 2;
 
-/// The heading of a column of names among those of numbers.
+/// Headings of columns of names among those of numbers.
 const ITEM: &str = "item";
+
+/// As above.
+const MEASURE: &str = "measure";
 
 /// Cells of one row.
 type Cells = Vec<String>;
@@ -58,6 +62,10 @@ impl AuctionReport {
             Some(title),
             tables.players(),
             tables.learning(),
+            tables.increments(),
+            tables.starting_prices(),
+            tables.engagements(),
+            tables.winning_bids(),
             tables.beliefs(),
             tables.plans(),
             tables.heat_maps(),
@@ -168,10 +176,22 @@ impl Tables<'_> {
         })
     }
 
-    /// A table of what `rows` makes of each setting; `None` when that is nothing.
+    /// A table of what `rows` makes of each setting, each row a player's; `None` when that
+    /// is nothing.
     fn table(
         &self,
         title: &str,
+        headings: &[String],
+        rows: impl Fn(&SettingMeasures) -> Vec<(String, Cells)>,
+    ) -> Option<String> {
+        self.table_of(title, "player", headings, rows)
+    }
+
+    /// The same with rows of something else.
+    fn table_of(
+        &self,
+        title: &str,
+        what: &str,
         headings: &[String],
         rows: impl Fn(&SettingMeasures) -> Vec<(String, Cells)>,
     ) -> Option<String> {
@@ -181,7 +201,7 @@ impl Tables<'_> {
         let mut table = plain_table(self.width);
         let mut heading: Cells = Vec::new();
         heading.extend(named.then(|| "setting".to_owned()));
-        heading.push("player".to_owned());
+        heading.push(what.to_owned());
         heading.extend_from_slice(headings);
         heading.extend(simulated.then(String::new));
         table.set_header(heading);
@@ -203,7 +223,7 @@ impl Tables<'_> {
         }
         for (place, column) in table.column_iter_mut().enumerate() {
             let heading = place.checked_sub(words).and_then(|at| headings.get(at));
-            if heading.is_some_and(|heading| heading != ITEM) {
+            if heading.is_some_and(|heading| heading != ITEM && heading != MEASURE) {
                 column.set_cell_alignment(CellAlignment::Right);
             }
         }

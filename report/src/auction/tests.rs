@@ -27,8 +27,7 @@ fn played(label: &str, seats: [&str; 2], notes: Vec<SeatNote>) -> StoredRecord {
     played_with(json!({}), label, seats, notes)
 }
 
-/// The same with other parameters.
-fn played_with(others: Value, label: &str, seats: [&str; 2], notes: Vec<SeatNote>) -> StoredRecord {
+fn spec_with(others: Value, label: &str, seats: [&str; 2]) -> SessionSpec {
     let registration = registry::find(ENGLISH_AUCTION).unwrap();
     let mut params = json!({
         "players": 2, "budget": 1000, "foul_allowance": 2,
@@ -47,7 +46,7 @@ fn played_with(others: Value, label: &str, seats: [&str; 2], notes: Vec<SeatNote
         kind: PlayerKind::Model,
         settings: serde_json::from_value(json!({ "model": "m" })).unwrap(),
     };
-    let spec = SessionSpec {
+    SessionSpec {
         experiment: "measured".to_owned(),
         setting: serde_json::from_value(json!({ "label": label })).unwrap(),
         luck: Luck::new(1, 0),
@@ -57,7 +56,12 @@ fn played_with(others: Value, label: &str, seats: [&str; 2], notes: Vec<SeatNote
         seats: seats.map(seat).to_vec(),
         prompts_version: None,
         prompt_bundle: None,
-    };
+    }
+}
+
+/// The same with other parameters.
+fn played_with(others: Value, label: &str, seats: [&str; 2], notes: Vec<SeatNote>) -> StoredRecord {
+    let spec = spec_with(others, label, seats);
     let mut play = open(&spec).unwrap();
     for (seat, bid) in SCRIPT {
         let action = bid.map_or(Action::Pass, Action::Integer);
@@ -132,6 +136,7 @@ fn items_are_counted_by_name_and_by_starting_price() {
     assert_eq!((lamp.offered, lamp.sold, lamp.price), (1, 1, Some(150.0)));
     let a = &lamp.players[0];
     assert_eq!((a.bids, a.won, a.profit), (Some(2.0), 1, Some(50.0)));
+    assert_eq!((a.matched, lamp.players[1].matched), (1, 0));
     let b = &lamp.players[1];
     assert_eq!((b.bids, b.won, b.profit), (Some(1.0), 0, None));
     let chairs = &measures.starting_prices[0];
@@ -196,6 +201,140 @@ fn winning_bids_of_a_group_are_those_of_all_who_are_out_for_the_same() {
         ("maximize_profit", &b[..], 2),
     ];
     assert_eq!(rows, expected);
+}
+
+/// Rows of a rendered table, from below its headings, as words: the table whose title
+/// begins so.
+fn printed(shown: &str, title: &str) -> Vec<Vec<String>> {
+    let start = shown
+        .find(title)
+        .unwrap_or_else(|| panic!("{title}: {shown}"));
+    let mut parts = shown[start..].split("\n\n").skip(1);
+    let rows = parts.next().unwrap().lines().skip(1);
+    rows.map(|row| row.split_whitespace().map(str::to_owned).collect())
+        .collect()
+}
+
+#[test]
+fn what_was_bid_and_paid_is_printed_in_tables_that_fit() {
+    let mut report = AuctionReport::with_bins(IncrementBins::new(vec![0.0, 20.0]).unwrap());
+    for _ in 0..2 {
+        let objective = json!({ "objective": ["maximize_profit", "maximize_items"] });
+        assert!(report.add(&played_with(objective, "one", ["a", "b"], Vec::new())));
+    }
+    let shown = report.render(100);
+    let ours = shown.find("Bid increments").unwrap()..shown.find("Of one seat").unwrap();
+    let mut lines = shown[ours].lines();
+    assert!(lines.all(|line| line.chars().count() <= 100), "{shown}");
+    // a: 100 over 100 and 50 over 50, then 150 over 100.
+    let increments = printed(&shown, "Bid increments");
+    assert!(shown.contains("[0, 20)") && shown.contains("20 and above"));
+    let of_a = [
+        "one", "a", "6", "16.7", "4", "(66.7", "%)", "2", "(33.3", "%)",
+    ];
+    let of_b = ["b", "4", "20.0", "0", "(0.0", "%)", "4", "(100.0", "%)"];
+    assert_eq!(increments, [&of_a[..], &of_b[..]]);
+    // The chair at 50, then the lamp at 100.
+    let prices = printed(&shown, "Items by starting price");
+    let expected: [&[&str]; 6] = [
+        &["one", "a", "bids", "1.00", "2.00"],
+        &["won", "0", "of", "2", "2", "of", "2"],
+        &["profit", "-", "50.0"],
+        &["b", "bids", "1.00", "1.00"],
+        &["won", "2", "of", "2", "0", "of", "2"],
+        &["profit", "20.0", "-"],
+    ];
+    assert_eq!(prices, expected);
+    // Both suit the reader a.
+    let engagements = printed(&shown, "Engagements");
+    let expected: [&[&str]; 2] = [
+        &["one", "chair", "1.00*", "1.00"],
+        &["lamp", "2.00*", "1.00"],
+    ];
+    assert_eq!(engagements, expected);
+    // Columns of 15 from 0 to 150: 60 is in the fifth, 150 in the last.
+    let winning = printed(&shown, "Winning bids, by what");
+    let of_lamp = [
+        "2", "15.0", "0", "0", "0", "0", "0", "0", "0", "0", "0", "2", "-",
+    ];
+    let of_chair = [
+        "2", "15.0", "0", "0", "0", "0", "2", "0", "0", "0", "0", "0", "-",
+    ];
+    let row = |words: &[&'static str], numbers: &[&'static str]| [words, numbers].concat();
+    let expected = [
+        row(&["one", "maximize_profit"], &of_lamp),
+        row(&["maximize_items"], &of_chair),
+        row(&["a"], &of_lamp),
+        row(&["b"], &of_chair),
+    ];
+    assert_eq!(winning, expected);
+}
+
+#[test]
+fn engagements_are_printed_where_items_suit_personas_and_up_to_sixty_rows() {
+    let mut report = AuctionReport::default();
+    let nobodys = json!({ "personas": [[], []] });
+    assert!(report.add(&played_with(nobodys, "plain", ["c", "d"], Vec::new())));
+    assert!(!report.render(100).contains("Engagements"));
+    // Two items each: thirty settings fit, one does not.
+    for label in 0..31 {
+        let label = format!("of-personas-{label}");
+        assert!(report.add(&played(&label, ["a", "b"], Vec::new())));
+    }
+    let shown = report.render(100);
+    let rows = printed(&shown, "Engagements");
+    assert_eq!(rows.len(), 60);
+    assert_eq!(rows[0], ["of-personas-0", "chair", "1.00*", "1.00"]);
+    assert!(
+        shown.contains("\n\n1 more setting: --measures --json"),
+        "{shown}"
+    );
+}
+
+#[test]
+fn a_density_is_drawn_bin_by_bin_and_one_group_is_not_told_apart() {
+    let record = played("one", ["a", "a"], Vec::new());
+    let shown = AuctionReport::of([&record]).render(200);
+    let winning = printed(&shown, "Winning bids, by player");
+    let [of_a] = &winning[..] else {
+        panic!("{winning:?}");
+    };
+    let bars: Vec<char> = of_a.last().unwrap().chars().collect();
+    assert_eq!(bars.len(), 20);
+    // 60 and 150 make one hump at this width, 2^(-1/5) of the deviation or 55, highest at 105:
+    // 44 % of that at 3.75, the middle of the first bin, and 90 % at 146.25.
+    assert_eq!(
+        (bars[0], bars[14], bars[19]),
+        ('\u{2584}', '\u{2588}', '\u{2587}')
+    );
+    assert!(
+        bars[..14].windows(2).all(|pair| pair[0] <= pair[1]),
+        "{bars:?}"
+    );
+}
+
+#[test]
+fn starting_prices_are_printed_up_to_ten_of_them() {
+    let shown = |count: i64| {
+        let item = |place: i64| json!({ "name": format!("item {place}"), "starting_price": 100 + place, "true_value": 300 });
+        let items: Vec<Value> = (0..count).map(item).collect();
+        let others = json!({ "items": items, "personas": [[], []] });
+        let spec = spec_with(others, "one", ["a", "b"]);
+        let mut play = open(&spec).unwrap();
+        while !play.is_finished() {
+            for seat in 0..2 {
+                let _ = play.answer(seat, Ok(Action::Pass));
+            }
+        }
+        let record = Record::new(spec, &play, Vec::new(), Vec::new());
+        let record = StoredRecord::from_line(&record.to_line().unwrap()).unwrap();
+        AuctionReport::of([&record]).render(200)
+    };
+    assert!(shown(10).contains("Items by starting price"));
+    let eleven = shown(11);
+    assert!(!eleven.contains("Items by starting price"), "{eleven}");
+    // Nothing was sold, and nothing suits anybody.
+    assert!(!eleven.contains("Winning bids,") && !eleven.contains("Engagements"));
 }
 
 #[test]
