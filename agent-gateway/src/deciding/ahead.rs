@@ -1,10 +1,8 @@
 //! Claims taken ahead of need. A seat that asks one decision after the other without
-//! pause will ask the next one too, and here: the trip to the ledger is made before
-//! it comes, for several at once. Owns for which seats that is done and which claims
-//! are at hand; a claim is the ledger's, so nobody pays twice. One that is not used
-//! ends by itself soon, and only then can another replica ask for its address; a
-//! question that comes late, or before the trip is over, claims in the same name.
-//! Called by `deciding/claiming.rs`.
+//! pause will ask the next one too, and here: the trip to the ledger is made before it
+//! comes, for several at once. A claim is the ledger's, so nobody pays twice; one that
+//! is not used ends by itself soon, and a question that comes late, or before the trip
+//! is over, claims in the same name. Called by `deciding/claiming.rs`.
 
 use std::collections::hash_map::RandomState;
 use std::collections::{HashMap, VecDeque};
