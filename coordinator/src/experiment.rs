@@ -4,6 +4,7 @@
 //! flags, and checks everything, with the place of every fault. The coordinator sees only the
 //! [`ExperimentDocument`] that comes out.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::Path;
 
@@ -45,6 +46,8 @@ pub struct ExperimentFile {
     file: String,
     text: String,
     source: Source,
+    /// The worlds that were added from files of their own, by name, for the places of faults.
+    worlds: BTreeMap<String, Self>,
 }
 
 /// Everything that is wrong with an experiment file, in the order of the file. Prints one fault
@@ -107,6 +110,7 @@ impl ExperimentFile {
             file: file.to_owned(),
             text: text.to_owned(),
             source,
+            worlds: BTreeMap::new(),
         })
     }
 
@@ -150,8 +154,9 @@ impl ExperimentFile {
         }
         let at = TreePath::root().key("worlds").key(name);
         // Where worlds are no table, the check says so.
-        if at.set(&mut self.source.tree, own.source.tree).is_ok() {
-            self.source.places.set_flag(at, file);
+        let tree = own.source.tree.clone();
+        if at.set(&mut self.source.tree, tree).is_ok() {
+            self.worlds.insert(name.to_owned(), own);
         }
         Ok(())
     }
@@ -169,13 +174,45 @@ impl ExperimentFile {
     /// Gives faults their places in this file; for checks that are made elsewhere, such as those
     /// of agents' settings.
     pub fn locate(&self, faults: &Faults) -> ExperimentErrors {
-        let mut found: Vec<(usize, ConfigError)> =
-            faults.iter().map(|fault| self.locate_one(fault)).collect();
+        let mut found: Vec<(usize, ConfigError)> = Vec::new();
+        for fault in faults.iter() {
+            let located = self.locate_one(fault);
+            // A flag sets a value in every game: what is wrong with it is said of the first.
+            let said = |(_, error): &(usize, ConfigError)| {
+                let (_, new) = &located;
+                let of_game = |path: &str| path.split_once("].").map(|(_, key)| key.to_owned());
+                error.place.is_none()
+                    && error.file == new.file
+                    && of_game(&new.path).is_some_and(|key| of_game(&error.path) == Some(key))
+            };
+            if !found.iter().any(said) {
+                found.push(located);
+            }
+        }
         found.sort_by_key(|(offset, _)| *offset);
         ExperimentErrors(found.into_iter().map(|(_, error)| error).collect())
     }
 
+    /// A fault inside a world that has a file of its own, as one of that file.
+    fn in_world(&self, fault: &Fault) -> Option<(&Self, Fault)> {
+        let worlds = TreePath::root().key("worlds");
+        let (name, world) = self
+            .worlds
+            .iter()
+            .find(|(name, _)| fault.at.after(&worlds.key(name.as_str())).is_some())?;
+        let inside = fault.at.after(&worlds.key(name.as_str()))?;
+        let at = TreePath::root().join(inside);
+        let fault = Fault {
+            at,
+            ..fault.clone()
+        };
+        Some((world, fault))
+    }
+
     fn locate_one(&self, fault: &Fault) -> (usize, ConfigError) {
+        if let Some((world, fault)) = self.in_world(fault) {
+            return world.locate_one(&fault);
+        }
         let path = fault.at.to_string();
         let new = |span| {
             ConfigError::new(

@@ -264,6 +264,26 @@ fn a_world_of_ones_own_is_a_file_and_its_faults_have_lines() {
     fs::write(folder.path().join("attics.toml"), wrong).unwrap();
     let ended = run(&["check", &path]).expect_code(2);
     assert!(ended.err.contains("attics.toml:6:"), "{}", ended.err);
+    // What only the game can tell is said of its line in the world's file too.
+    let second = format!("[[items]]\nname = \"Cellar\"\nstarting_price = 1\n");
+    for (line, place) in [
+        ("true_vlaue = 2\n", "attics.toml:8:"),
+        ("true_value = \"much\"\n", "attics.toml:8:"),
+    ] {
+        fs::write(
+            folder.path().join("attics.toml"),
+            format!("{world}{second}{line}"),
+        )
+        .unwrap();
+        let ended = run(&["check", &path]).expect_code(2);
+        assert!(ended.err.contains(place), "{place}: {}", ended.err);
+        assert!(!ended.err.contains("experiment.toml"), "{}", ended.err);
+    }
+    // Items that are drawn in another order than they stand in are found again.
+    let drawn = experiment.replace("\"attics.toml\"", "{ name = \"attics.toml\", items = 2 }");
+    let _ = runs::write(folder.path(), &drawn);
+    let ended = run(&["check", &path]).expect_code(2);
+    assert!(ended.err.contains("attics.toml:8:"), "{}", ended.err);
     let _ = runs::write(folder.path(), &experiment.replace("attics.toml", "moons"));
     let ended = run(&["check", &path]).expect_code(2);
     assert!(ended.err.contains("houses"), "{}", ended.err);
@@ -280,6 +300,14 @@ fn a_world_of_ones_own_is_a_file_and_its_faults_have_lines() {
         "{}",
         ended.err
     );
+}
+
+/// A flag that no cell of any game can have is said to be wrong once.
+#[test]
+fn a_flag_that_every_cell_is_against_is_refused_once() {
+    let ended = run(&["check", "harbor/theory-of-mind", "--set", "world.matched=9"]);
+    let err = ended.expect_code(2).err;
+    assert_eq!(err.matches("not 9").count(), 1, "{err}");
 }
 
 #[test]

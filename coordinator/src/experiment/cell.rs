@@ -60,6 +60,7 @@ pub fn check(
         assignments,
         faults,
         sound: true,
+        drawn: None,
     };
     checking.apply(&mut tree);
     checking.cell(tree)
@@ -71,6 +72,8 @@ struct Checking<'a> {
     assignments: &'a [&'a Assignment],
     faults: &'a mut Faults,
     sound: bool,
+    /// The world that the items come from, and the place of each among the items there.
+    drawn: Option<(String, Vec<usize>)>,
 }
 
 impl Checking<'_> {
@@ -330,11 +333,23 @@ impl Checking<'_> {
         {
             return assignment.at.clone();
         }
-        // Items that come from a world are named where the world is.
-        let drawn = self.document.games[self.game].world.is_some()
-            && matches!(at.steps(), [Step::Key(root), Step::Key(name), _, ..] if root == "params" && name == "items");
-        if drawn {
-            return TreePath::root().key("games").index(self.game).key("world");
+        // Items that come from a world are wrong there.
+        if let Some((world, places)) = &self.drawn
+            && let [
+                Step::Key(root),
+                Step::Key(name),
+                Step::Index(item),
+                inside @ ..,
+            ] = at.steps()
+            && root == "params"
+            && name == "items"
+            && let Some(place) = places.get(*item)
+        {
+            let items = TreePath::root()
+                .key("worlds")
+                .key(world.as_str())
+                .key("items");
+            return items.index(*place).join(inside);
         }
         match at.first_key() {
             Some("players" | "model" | "seed") => at.clone(),

@@ -60,6 +60,11 @@ impl Faults {
         self.0.iter()
     }
 
+    /// Whether something is wrong exactly there.
+    pub fn has(&self, at: &TreePath) -> bool {
+        self.0.iter().any(|fault| fault.at == *at)
+    }
+
     /// Whether nothing is wrong.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

@@ -1000,7 +1000,7 @@ world = { name = "tiny", items = 3, matched = 1, personas = [[], ["a"], ["b"]] }
     refused(
         "true_value = 20, suits = [\"a\"]",
         "true_value = -1, suits = [\"a\"]",
-        "games[0].world",
+        "x.toml:6:55: worlds.tiny.items[0].true_value: ",
     );
     refused(
         "game = \"english_auction\"",

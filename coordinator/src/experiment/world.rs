@@ -175,6 +175,16 @@ impl World {
         Ok(Drawn { items, personas })
     }
 
+    /// Where each drawn item stands among all items.
+    pub fn places(&self, drawn: &Drawn) -> Vec<usize> {
+        let name = |item: &Value| item.get("name").cloned();
+        let place = |item| {
+            let same = |held: &Map<String, Value>| held.get("name").cloned() == name(item);
+            self.items.iter().position(same).unwrap_or_default()
+        };
+        drawn.items.iter().map(place).collect()
+    }
+
     /// What a player at a seat is told of the world: its own personas and the list of all, and
     /// with `told` also who the others are.
     pub fn for_seat(&self, drawn: &Drawn, seat: usize, told: bool) -> Value {
