@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use agon_engine::{Action, Ask, Form, Foul, FoulKind};
 
+mod bids;
 mod division;
 mod mentions;
 mod stated;
@@ -54,7 +55,18 @@ pub fn read(ask: &Ask, text: &str) -> Result<Action, Foul> {
         return settle(ask, action);
     }
     let tokens = tokenize(&text);
-    let found = mentions(ask, &tokens);
+    if is_free_bid(ask) {
+        match bids::committed(&tokens) {
+            stated::Stated::One(action) => return settle(ask, action),
+            stated::Stated::Several => return Err(ambiguous(ask)),
+            stated::Stated::None => {}
+        }
+    }
+    let mut found = mentions(ask, &tokens);
+    if is_free_bid(ask) {
+        // "20% more" is no amount of money.
+        found.retain(|mention| !matches!(tokens[mention.start], Token::Percent(_)));
+    }
     match stated::latest(ask, &tokens, &found) {
         stated::Stated::One(action) => return settle(ask, action),
         stated::Stated::Several => return Err(ambiguous(ask)),
@@ -65,6 +77,19 @@ pub fn read(ask: &Ask, text: &str) -> Result<Action, Foul> {
         Meant::Several => Err(ambiguous(ask)),
         Meant::None => Err(unreadable(ask)),
     }
+}
+
+/// A bid of any amount, or of nothing at all: not to bid is an answer to it.
+fn is_free_bid(ask: &Ask) -> bool {
+    let open = matches!(
+        ask.form,
+        Form::Integer {
+            max: None,
+            pass: None,
+            ..
+        }
+    );
+    ask.kind == "bid" && open && ask.form.check(&Action::Integer(0)).is_ok()
 }
 
 /// A broken number is the wrong answer where a whole one is asked, not none.

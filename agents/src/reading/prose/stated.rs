@@ -8,7 +8,7 @@ use super::mentions::Mention;
 use super::tokens::Token;
 
 /// What a text states.
-#[derive(Debug, PartialEq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Stated {
     /// One answer.
     One(Action),
@@ -193,7 +193,14 @@ const SUPPOSING: &[&str] = &[
 ];
 
 /// Behind an answer, these make it one of the past.
-const PAST: &[&str] = &["last", "previous", "previously", "earlier", "before"];
+const PAST: &[&str] = &[
+    "yesterday",
+    "last",
+    "previous",
+    "previously",
+    "earlier",
+    "before",
+];
 
 /// How far behind an answer a word of the past counts.
 const PAST_REACH: usize = 3;

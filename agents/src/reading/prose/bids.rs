@@ -1,0 +1,271 @@
+//! Finds the bid that a text commits to, among other amounts: balances, salaries,
+//! bids of others, of yesterday, of tomorrow, and bids only thought about. What
+//! commits is the speaker's own will ("I'll bid $35", "I have decided to place a
+//! bid of 35"), then its intention ("I should bid 35"), then a bid merely named
+//! ("by bidding $35"). Who says that it will not bid, bids nothing.
+
+use agon_engine::Action;
+
+use super::stated::Stated;
+use super::tokens::Token;
+use words::{
+    ADDED, BIDS, BREAKS, CONCLUDING, CONDITIONS, DECISIONS, DENIALS, INTENTIONS, LEADING_ON,
+    OF_OTHERS, OTHER_UNITS, PAST, REFRAINING, SELF, SUPPOSITIONS, TIED_TO_NUMBERS, TO_COME, VERBS,
+};
+
+mod amounts;
+mod refusals;
+mod words;
+
+use amounts::Named;
+
+/// How firmly an amount is said to be the bid.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Firmness {
+    Named,
+    Intended,
+    Committed,
+}
+
+/// An amount, or a refusal to bid, that a sentence states.
+#[derive(Debug, Clone)]
+struct Statement {
+    firmness: Firmness,
+    bid: Stated,
+    /// Whether it corrects or concludes what was said before.
+    concluding: bool,
+}
+
+/// The bid that a text commits to; none when it names none in such words.
+pub fn committed(tokens: &[Token<'_>]) -> Stated {
+    let mut statements = Vec::new();
+    for sentence in sentences(tokens) {
+        statements.extend(of_sentence(sentence));
+    }
+    for firmness in [Firmness::Committed, Firmness::Intended, Firmness::Named] {
+        let of_these: Vec<&Statement> = statements
+            .iter()
+            .filter(|statement| statement.firmness == firmness)
+            .collect();
+        let Some(first) = of_these.first() else {
+            continue;
+        };
+        if of_these.iter().all(|other| other.bid == first.bid) {
+            return first.bid.clone();
+        }
+        let last = of_these.iter().rev().find(|statement| statement.concluding);
+        return last.map_or(Stated::Several, |last| last.bid.clone());
+    }
+    Stated::None
+}
+
+/// Sentences, without their ends. A line that ends in a colon goes on.
+/// Longer ones are cut, so that looking back stays cheap.
+fn sentences<'a, 'b>(tokens: &'b [Token<'a>]) -> Vec<&'b [Token<'a>]> {
+    /// More than any sentence that people write.
+    const LONGEST: usize = 80;
+    let mut all = Vec::new();
+    let mut start = 0;
+    for (at, token) in tokens.iter().enumerate() {
+        let goes_on = at > start && matches!(tokens[at - 1], Token::Mark(':') | Token::End('\n'));
+        let ends = match token {
+            Token::End('\n') => !goes_on,
+            Token::End(_) | Token::Mark(';') => true,
+            _ => false,
+        };
+        if ends || at - start >= LONGEST {
+            all.push(&tokens[start..at]);
+            start = at + 1;
+        }
+    }
+    all.push(&tokens[start..]);
+    all
+}
+
+fn of_sentence(sentence: &[Token<'_>]) -> Vec<Statement> {
+    let mut found = Vec::new();
+    let condition = position(sentence, CONDITIONS).unwrap_or(sentence.len());
+    let concluding = position(sentence, CONCLUDING);
+    for at in 0..sentence.len() {
+        if at > condition {
+            break;
+        }
+        let said = refusals::at(sentence, at)
+            .then_some((Firmness::Committed, Stated::One(Action::Integer(0))))
+            .or_else(|| bid_at(sentence, at));
+        if let Some((firmness, bid)) = said {
+            found.push(Statement {
+                firmness,
+                bid,
+                concluding: concluding.is_some_and(|concluding| concluding < at),
+            });
+        }
+    }
+    found
+}
+
+/// The bid that a word for bids at a place leads to.
+fn bid_at(sentence: &[Token<'_>], at: usize) -> Option<(Firmness, Stated)> {
+    if !is(sentence, at, BIDS) || is_about_bidding(sentence, at) {
+        return None;
+    }
+    let firmness = firmness(sentence, at)?;
+    let (named, end) = amounts::behind(sentence, at + 1)?;
+    let to_come = position(&sentence[..at], TO_COME).is_some()
+        || position(&sentence[at..end], TO_COME).is_some()
+        || near(sentence, end, TO_COME);
+    let past = near(sentence, end, PAST)
+        || firmness < Firmness::Committed && position(&sentence[..end], PAST).is_some();
+    if to_come || past {
+        return None;
+    }
+    let bid = match named {
+        Named::One(action) => Stated::One(action),
+        Named::Several => Stated::Several,
+    };
+    Some((firmness, bid))
+}
+
+/// "My bidding logic", "the bidding war": no bid, but something about bidding.
+fn is_about_bidding(sentence: &[Token<'_>], at: usize) -> bool {
+    let gerund = is(sentence, at, &["bidding", "offering"]);
+    let leads_on = match sentence.get(at + 1) {
+        Some(Token::Word(word)) => LEADING_ON.contains(word) || word.ends_with("ly"),
+        _ => true,
+    };
+    let owned = at > 0 && is(sentence, at - 1, &["my", "the"]);
+    gerund
+        && (owned
+            || !leads_on && amounts::behind(sentence, at + 1).is_none_or(|(_, end)| end > at + 2))
+}
+
+/// How firmly the words before a bid make it the speaker's own; none for the bid
+/// of somebody else, or one that is denied or only supposed.
+fn firmness(sentence: &[Token<'_>], at: usize) -> Option<Firmness> {
+    /// A noun and what describes it: "a slightly higher bid".
+    const LONGEST_NOUN: usize = 5;
+    let mut back = at;
+    let article = (at.saturating_sub(LONGEST_NOUN)..at).rev().find(|place| {
+        is(
+            sentence,
+            *place,
+            &["a", "an", "the", "my", "this", "another"],
+        )
+    });
+    if let Some(article) = article {
+        let describing = &sentence[article + 1..at];
+        let plain = |token: &Token<'_>| match token {
+            Token::Word(word) => !OF_OTHERS.contains(word) && !word.ends_with("'s"),
+            token => matches!(token, Token::Mark('-')),
+        };
+        let own = |token: &Token<'_>| matches!(token, Token::Word(word) if SELF.contains(word) || VERBS.contains(word));
+        if !describing.iter().any(own) {
+            if !describing.iter().all(plain) {
+                return None;
+            }
+            back = article;
+        }
+    }
+    let said = verb_phrase(sentence, back);
+    match said {
+        Some(firmness) => firmness,
+        None if back < at && is(sentence, back, &["my"]) => my_bid(sentence, at),
+        None if back == at && is_label(sentence, at) => Some(Firmness::Committed),
+        None => named_only(sentence, back, at),
+    }
+}
+
+/// The speaker's verb phrase that ends before a place: `None` when there is none,
+/// `Some(None)` when it denies or supposes.
+fn verb_phrase(sentence: &[Token<'_>], end: usize) -> Option<Option<Firmness>> {
+    let mut firmness = None;
+    let mut denied = false;
+    for place in (0..end).rev() {
+        let word = match sentence[place] {
+            Token::Word(word) => word,
+            Token::Mark(',') => continue,
+            _ => return None,
+        };
+        if SELF.contains(&word) {
+            let own = match word {
+                "i'll" | "i'm" | "let's" | "me" => Some(Firmness::Committed),
+                "i'd" => Some(Firmness::Intended),
+                _ => None,
+            };
+            let spoken = firmness.max(own).unwrap_or(Firmness::Intended);
+            return Some((!denied).then_some(spoken));
+        }
+        if DENIALS.contains(&word) || word.ends_with("n't") || SUPPOSITIONS.contains(&word) {
+            denied = true;
+        } else if DECISIONS.contains(&word) {
+            firmness = firmness.max(Some(Firmness::Committed));
+        } else if INTENTIONS.contains(&word) {
+            firmness = firmness.max(Some(Firmness::Intended));
+        } else if !VERBS.contains(&word) && !word.ends_with("ly") {
+            return None;
+        }
+    }
+    None
+}
+
+/// "My bid is", "my bid for today will be", "my final bid:"; else "my bid of".
+fn my_bid(sentence: &[Token<'_>], at: usize) -> Option<Firmness> {
+    let copula = |token: &Token<'_>| {
+        matches!(
+            token,
+            Token::Word("is" | "be" | "stands" | "remains") | Token::Mark(':' | '=')
+        )
+    };
+    let number = sentence[at..]
+        .iter()
+        .position(|token| matches!(token, Token::Number(_)));
+    let until = number.map_or(sentence.len(), |number| at + number);
+    let states = sentence[at..until].iter().any(copula);
+    Some(if states {
+        Firmness::Committed
+    } else {
+        Firmness::Named
+    })
+}
+
+/// "Bid: 40", "Final bid = 40", "Bid for day 3 - 40".
+fn is_label(sentence: &[Token<'_>], at: usize) -> bool {
+    let before = sentence[..at].iter().all(|token| match token {
+        Token::Word(word) => matches!(*word, "final" | "today's" | "so" | "therefore" | "thus"),
+        token => matches!(token, Token::Number(_) | Token::Mark(_) | Token::End(_)),
+    });
+    let end = amounts::behind(sentence, at + 1).map_or(at, |(_, end)| end);
+    let marked = sentence[at..end]
+        .iter()
+        .any(|token| matches!(token, Token::Mark(':' | '=' | '-')));
+    before && marked
+}
+
+/// A bid that is named without a verb of the speaker: "by bidding 40", "a bid of 40".
+fn named_only(sentence: &[Token<'_>], back: usize, at: usize) -> Option<Firmness> {
+    let noun = back < at && is(sentence, back, &["a", "this"]);
+    let gerund = back == at && is(sentence, at, &["bidding", "offering"]);
+    let others = position(&sentence[..at], OF_OTHERS).is_some();
+    let supposed = position(&sentence[..at], SUPPOSITIONS).is_some()
+        || position(&sentence[..at], DENIALS).is_some();
+    ((noun || gerund) && !others && !supposed).then_some(Firmness::Named)
+}
+
+/// The first place of one of these words.
+fn position(tokens: &[Token<'_>], words: &[&str]) -> Option<usize> {
+    (0..tokens.len()).find(|at| is(tokens, *at, words))
+}
+
+/// Whether one of these words stands right behind a place.
+fn near(tokens: &[Token<'_>], at: usize, words: &[&str]) -> bool {
+    const REACH: usize = 3;
+    let end = tokens.len().min(at + REACH);
+    position(&tokens[at.min(end)..end], words).is_some()
+}
+
+fn is(tokens: &[Token<'_>], at: usize, words: &[&str]) -> bool {
+    matches!(tokens.get(at), Some(Token::Word(word)) if words.contains(word))
+}
+
+#[cfg(test)]
+mod tests;
