@@ -20,8 +20,8 @@ pub const STRATEGIES: &[StrategyInfo] = &[
     common::SPECIFIED,
     StrategyInfo {
         name: "patient_raiser",
-        summary: "the paper's rule bidder: the least legal bid, at most so many times per item: \
-                  bids_per_item (default 4)",
+        summary: "the paper's rule bidder: the starting price, then 10 % of it above the highest \
+                  bid, at most so many times per item: bids_per_item (default 4)",
     },
     StrategyInfo {
         name: "truthful",
@@ -46,7 +46,8 @@ pub fn make(
 }
 
 /// The rule bidder (arXiv 2310.05746, section 4.2, and the authors' program): a
-/// limited number of bids per item, each the starting price or the least increase.
+/// limited number of bids per item: the starting price, then the highest bid and 10 % of
+/// the starting price, whatever the game's least increase; where that is more, it counts.
 #[derive(Deserialize)]
 #[serde(default, deny_unknown_fields)]
 struct PatientRaiser {
@@ -64,12 +65,23 @@ impl Rule for PatientRaiser {
         let Some(Legal { least, most }) = Legal::of(ask) else {
             return Action::Pass;
         };
-        if least <= most && own_bids(view) < self.bids_per_item as usize {
-            Action::Integer(least)
+        let bid = least.max(raised(view).unwrap_or(least));
+        if bid <= most && own_bids(view) < self.bids_per_item as usize {
+            Action::Integer(bid)
         } else {
             Action::Pass
         }
     }
+}
+
+/// Percent of the starting price that the rule bidder adds to the highest bid.
+const RAISE_PERCENT: i64 = 10;
+
+/// The highest bid and the rule bidder's own raise; none before the first bid.
+fn raised(view: &View<'_>) -> Option<i64> {
+    let highest = view.sights().next_back()?.integer("highest")?;
+    let price = view.latest("item_opened")?.integer("starting_price")?;
+    Some(highest + price * RAISE_PERCENT / 100)
 }
 
 /// How often the seat has bid for the item that is up.

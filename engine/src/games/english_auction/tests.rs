@@ -433,6 +433,20 @@ fn the_patient_raiser_bids_so_often_and_no_more() {
     assert_eq!(fact(&play, "hammer", "price"), json!(50));
 }
 
+/// The lamp starts at 100: ten percent of that is 10, whatever others have to add.
+#[test]
+fn the_patient_raiser_adds_ten_percent_of_the_starting_price() {
+    for (least_percent, expected) in [(0, 160), (5, 160), (10, 160), (20, 170)] {
+        let params = json!({"players": 2, "minimum_increase_percent": least_percent});
+        let game = game(GAME, small(params));
+        let patient = rule(&*game, "patient_raiser", json!({}), 0);
+        let mut play = Play::start(game, Chance::scripted([]), vec![Some(patient), None]);
+        say(&mut play, &[Some(150)]);
+        let bids = fact(&play, "bid_round", "bids");
+        assert_eq!(bids, json!([expected, null]), "{least_percent}");
+    }
+}
+
 #[test]
 fn the_truthful_bidder_stops_at_its_estimate() {
     let truthful = |percent: i64| {
