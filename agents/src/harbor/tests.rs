@@ -655,3 +655,116 @@ fn settings_that_miss_each_other_are_refused_with_what_is_missing() {
     );
     assert_eq!(check(json!({})), Ok(()));
 }
+
+/// The rival bids hard for both city houses. Whoever infers that from the first drives it up
+/// at the second; whoever does not leaves it there.
+#[test]
+fn what_is_inferred_from_one_house_changes_the_choice_at_the_next() {
+    let city = wants("City", 500);
+    let script = |thought: &Thought| {
+        let asked = asked(thought);
+        if thought.purpose == "predict" {
+            let house = asked.lines().next().unwrap();
+            let wants = house.contains("City") && asked.contains("city 0.4");
+            return json!({ "predictions": { "player_1": { "detail": "d", "wants": wants } } })
+                .to_string();
+        }
+        reader(thought)
+    };
+    let played = |theory_of_mind: &str| {
+        let modules =
+            json!({ "profile": true, "strategic": true, "theory_of_mind": theory_of_mind });
+        auction(
+            &with(modules, world(&["garden"])),
+            &params(),
+            &[&city],
+            &script,
+        )
+    };
+    let first_choice = |played: &Played, item: u64| {
+        let choices = played.of("strategy");
+        let choice = choices.into_iter().find(|note| note["item"] == item);
+        choice.unwrap()["choice"].clone()
+    };
+    let (blind, seeing) = (played("none"), played("inferred"));
+    // Nothing is known before the first house.
+    assert_eq!(blind.sales[0], seeing.sales[0]);
+    assert_eq!(first_choice(&blind, 3), "A");
+    assert_eq!(first_choice(&seeing, 3), "B");
+    assert!(
+        blind.sales[3].0 == 1 && blind.sales[3].1 < 300,
+        "{:?}",
+        blind.sales
+    );
+    assert!(
+        seeing.sales[3].0 == 1 && seeing.sales[3].1 >= 400,
+        "{:?}",
+        seeing.sales
+    );
+}
+
+/// The rival drives the price of a garden house up, unless it takes the bidder for one who
+/// looks for a farm, which it does once it is bid against for the farm. Second order tells the
+/// bidder to do that; without it the farm is left alone and the garden house is dear.
+#[test]
+fn a_rival_that_was_misled_leaves_the_house() {
+    let params = json!({
+        "budget": 1000,
+        "items": [
+            { "name": "Farm", "starting_price": 100, "true_value": 300, "description": "land for a farm" },
+            { "name": "Garden Cottage", "starting_price": 100, "true_value": 300, "description": "a garden all around" },
+        ],
+    });
+    let script = |thought: &Thought| {
+        if thought.purpose != "strategy" {
+            return reader(thought);
+        }
+        let asked = asked(thought);
+        let house = asked.lines().next().unwrap();
+        let price = asked.split("leads with $").nth(1);
+        let price: i64 = price.map_or(0, |rest| rest.split(' ').next().unwrap().parse().unwrap());
+        let limit = match (house.contains("Garden"), asked.contains("Bid on a farm.")) {
+            (true, _) => 400,
+            (false, true) => 120,
+            (false, false) => 0,
+        };
+        let letter = if price < limit { "A" } else { "E" };
+        json!({ "reason": "r", "uses_profile": true, "choice": letter }).to_string()
+    };
+    let played = |second_order: bool| {
+        let misled = std::cell::Cell::new(false);
+        let rival = |item: &str, ask: &Ask| {
+            let (least, _) = Picture::limits(ask);
+            if item == "Farm" && least > 100 {
+                misled.set(true);
+            }
+            let limit = match item {
+                "Farm" => 200,
+                _ if misled.get() => 0,
+                _ => 250,
+            };
+            if least <= limit {
+                Action::Integer(least)
+            } else {
+                Action::Pass
+            }
+        };
+        let modules = json!({ "profile": true, "strategic": true, "second_order": second_order });
+        auction(
+            &with(modules, world(&["garden"])),
+            &params,
+            &[&rival],
+            &script,
+        )
+    };
+    let (open, misleading) = (played(false), played(true));
+    assert_eq!(open.sales[0], (1, 100));
+    assert_eq!(misleading.sales[0].0, 1);
+    assert!(misleading.sales[0].1 > 100, "{:?}", misleading.sales);
+    assert!(
+        open.sales[1].0 == 0 && open.sales[1].1 >= 250,
+        "{:?}",
+        open.sales
+    );
+    assert_eq!(misleading.sales[1], (0, 100));
+}
