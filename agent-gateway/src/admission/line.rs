@@ -216,7 +216,7 @@ impl Line {
     /// grants that are at hand.
     pub fn recall(&self, key: Option<&KeyId>) {
         let concerns = |spare: &Spare| key.is_none_or(|key| spare.reservation.key == *key);
-        self.take_back(self.spares.take_if(concerns));
+        self.take_back(self.spares.recall(concerns));
     }
 
     fn take_back(&self, unused: Vec<Reservation>) {

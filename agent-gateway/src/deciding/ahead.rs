@@ -141,10 +141,12 @@ impl Ahead {
             return;
         };
         let (from, end) = (fetch.from, fetch.from.saturating_add(number));
-        // Those that were asked for meanwhile are not here any more.
+        let asked_to = from.saturating_add(AT_ONCE);
+        // Those that were asked for meanwhile are not here any more; of others, whose
+        // answer was lost, nothing was said.
         seat.claims.retain_mut(|claim| {
             claim.granted |= (from..end).contains(&claim.index);
-            claim.granted
+            claim.granted || !(from..asked_to).contains(&claim.index)
         });
     }
 
@@ -305,6 +307,10 @@ mod tests {
             (doubtful.holder.as_str(), doubtful.sure_until),
             ("me+4", None)
         );
+        // A later answer says nothing of them.
+        assert_eq!(ask(&ahead, 5..9, now).fetch, Some(fetch(12)));
+        ahead.fetched("s", 1, &fetch(12), Some(0));
+        assert_eq!(find(&ahead, 9, now).claimed.unwrap().holder, "me+9");
     }
 
     #[test]

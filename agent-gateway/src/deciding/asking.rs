@@ -140,6 +140,9 @@ impl Decider {
             }
             Err(refusal) => refusal,
         };
+        if let Remedy::HoldKey(_) | Remedy::QuarantineKey = refusal.remedy {
+            lane.line.recall(Some(&attempt.key.key.id));
+        }
         tokio::join!(
             self.pay_refused(question, &payment, &refusal),
             self.settle_refused(lane, &attempt, &charges, &refusal)

@@ -37,7 +37,7 @@ const RENEW_AGAIN: Duration = Duration::from_millis(200);
 
 /// A claim that was taken ahead is claimed once more after this, for longer and with
 /// its request; most questions are answered by then.
-const CLAIMED_AGAIN_AFTER: Duration = Duration::from_millis(300);
+const CLAIMED_AGAIN_AFTER: Duration = Duration::from_millis(50);
 
 /// What is known of a question's claim.
 pub struct Holding {
@@ -295,11 +295,11 @@ impl Decider {
     async fn renew_claim(&self, question: &Question) -> Result<bool, LedgerError> {
         let holding = &question.holding;
         if holding.is_ahead.load(Ordering::Relaxed) {
-            let granted = matches!(self.claim_once(question).await?, Claim::Granted);
-            if !granted {
+            let claim = self.claim_once(question).await;
+            if !matches!(claim, Ok(Claim::Granted)) {
                 *holding.sure_until.lock() = None;
             }
-            return Ok(granted);
+            return Ok(matches!(claim?, Claim::Granted));
         }
         let began = Instant::now();
         // Whatever comes of it: until it is known, nobody may be sure.

@@ -37,6 +37,8 @@ impl Line {
         let limiter = lane.limiter.as_ref();
         let mut store_delays = Delays::new(STORE_DELAYS);
         loop {
+            // Also while callers wait, who may not use them.
+            self.take_back(self.spares.stale(Instant::now()));
             self.returns.settle(lane, limiter).await;
             if self.closed.load(Ordering::Relaxed) {
                 // Those who are being asked for, and what they get and do not want.
@@ -46,11 +48,12 @@ impl Line {
             }
             if self.queue.lock().is_empty() {
                 self.fetch_spares(lane).await;
-                self.take_back(self.spares.stale(Instant::now()));
+                let owed = (!self.returns.is_empty()).then(|| Instant::now() + STORE_DELAYS.cap);
                 tokio::select! {
                     () = self.arrived.notified() => {}
                     () = self.freed.notified() => {}
                     () = sleep_until(self.spares.next_stale()) => {}
+                    () = sleep_until(owed) => {}
                 }
                 continue;
             }
@@ -63,6 +66,8 @@ impl Line {
             match next {
                 Next::Now => store_delays = Delays::new(STORE_DELAYS),
                 Next::After(wait) => {
+                    // What lies at hand for nobody may be what they wait for.
+                    self.recall(None);
                     store_delays = Delays::new(STORE_DELAYS);
                     let wait = wait.clamp(SHORTEST_SLEEP, LONGEST_SLEEP);
                     tokio::time::sleep(SHORTEST_SLEEP).await;
@@ -194,7 +199,7 @@ impl Line {
             self.take_back(others.into_iter().map(|(unknown, _)| unknown).collect());
             let usable = usable.into_iter();
             let grants = usable.filter_map(|(known, key)| Some((known, (*key?).clone())));
-            self.spares.fetched(order, grants.collect());
+            self.take_back(self.spares.fetched(order, grants.collect()));
         }
     }
 

@@ -3,6 +3,7 @@
 //! no place stays taken for nobody. Called by `admission/line.rs`.
 
 use agon_service_kit::tasks::with_causes;
+use futures_util::future::join_all;
 use parking_lot::Mutex;
 
 use super::Waiter;
@@ -38,24 +39,26 @@ impl Returns {
         self.doubtful.lock().extend(asks);
     }
 
-    /// Gives back as much as the limiter takes now.
+    /// Nothing has to be given back.
+    pub fn is_empty(&self) -> bool {
+        self.granted.lock().is_empty() && self.doubtful.lock().is_empty()
+    }
+
+    /// Gives back as much as the limiter takes now, all at once.
     pub async fn settle(&self, lane: &Lane, limiter: &dyn Limiter) {
         self.spell_out(lane);
-        loop {
-            let Some(reservation) = self.granted.lock().pop() else {
-                return;
-            };
-            let settled = limiter
-                .settle(&reservation, &Charge::default(), 0, &Signals::default())
-                .await;
-            if let Err(error) = settled {
-                if let Some(failures) = self.store_away.note() {
-                    let error = with_causes(&error);
-                    tracing::warn!(error, failures, "unused attempts not settled yet");
-                }
-                self.granted.lock().push(reservation);
-                return;
+        let granted = std::mem::take(&mut *self.granted.lock());
+        let settled = granted.into_iter().map(|reservation| async move {
+            let (unused, signals) = (Charge::default(), Signals::default());
+            let settled = limiter.settle(&reservation, &unused, 0, &signals).await;
+            settled.map_err(|error| (reservation, error))
+        });
+        for (reservation, error) in join_all(settled).await.into_iter().filter_map(Result::err) {
+            if let Some(failures) = self.store_away.note() {
+                let error = with_causes(&error);
+                tracing::warn!(error, failures, "unused attempts not settled yet");
             }
+            self.granted.lock().push(reservation);
         }
     }
 

@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
@@ -43,9 +44,13 @@ const NEWEST: f64 = 1.0 / 16.0;
 /// Grants are as large as the largest call of this many, and of as many before.
 const ROUND: u32 = 64;
 
-/// The grants at hand in one lane, by team.
+/// The grants at hand in one lane.
 #[derive(Default)]
-pub(super) struct Spares(Mutex<HashMap<Arc<str>, Hoard>>);
+pub(super) struct Spares {
+    teams: Mutex<HashMap<Arc<str>, Hoard>>,
+    /// How often some were called back: those under way then are not to be used.
+    recalls: AtomicU64,
+}
 
 /// A grant that nobody has asked for yet.
 pub(super) struct Spare {
@@ -63,6 +68,7 @@ pub(super) struct Order {
     weight: f64,
     size: Size,
     attempts: Vec<String>,
+    recalls: u64,
 }
 
 /// What one team has at hand.
@@ -93,7 +99,7 @@ impl Spares {
     /// A call has come: its grant, if one is at hand, and whether more should be
     /// fetched.
     pub fn come(&self, place: &Place, want: &Want, now: Instant) -> (Option<Spare>, bool) {
-        let mut teams = self.0.lock();
+        let mut teams = self.teams.lock();
         let hoard = match teams.get_mut(&place.team) {
             Some(hoard) => hoard,
             None => teams
@@ -106,20 +112,26 @@ impl Spares {
 
     /// What is to be fetched now.
     pub fn orders(&self, now: Instant) -> Vec<Order> {
-        let mut teams = self.0.lock();
-        let order = |(team, hoard): (&Arc<str>, &mut Hoard)| hoard.order(team, now);
+        let recalls = self.recalls.load(Ordering::SeqCst);
+        let mut teams = self.teams.lock();
+        let order = |(team, hoard): (&Arc<str>, &mut Hoard)| hoard.order(team, recalls, now);
         teams.iter_mut().filter_map(order).collect()
     }
 
-    /// An order is over; the limiter had no room for what is missing of it.
-    pub fn fetched(&self, order: &Order, grants: Vec<(Reservation, LaneKey)>) {
+    /// An order is over; the limiter had no room for what is missing of it. Says what
+    /// is to be given back at once: some were called back meanwhile.
+    pub fn fetched(&self, order: &Order, grants: Vec<(Reservation, LaneKey)>) -> Vec<Reservation> {
         let now = Instant::now();
-        let mut teams = self.0.lock();
+        let mut teams = self.teams.lock();
+        let is_current = order.recalls == self.recalls.load(Ordering::SeqCst);
         // Only who is not fetching is forgotten.
         let Some(hoard) = teams.get_mut(&order.team) else {
-            return;
+            return grants.into_iter().map(|(unused, _)| unused).collect();
         };
         hoard.fetching = false;
+        if !is_current {
+            return grants.into_iter().map(|(unused, _)| unused).collect();
+        }
         let denied = grants.len() < order.len();
         hoard.denied_until = denied.then(|| now + AFTER_DENIAL);
         let spare = |(reservation, key)| Spare {
@@ -129,6 +141,7 @@ impl Spares {
             until: now + KEPT,
         };
         hoard.stock.extend(grants.into_iter().map(spare));
+        Vec::new()
     }
 
     /// Takes out what nobody has come for.
@@ -138,13 +151,18 @@ impl Spares {
             let idle = now.saturating_duration_since(hoard.last_call) > FORGOTTEN;
             idle && hoard.stock.is_empty() && !hoard.fetching
         };
-        self.0.lock().retain(|_, hoard| !forgotten(hoard));
+        self.teams.lock().retain(|_, hoard| !forgotten(hoard));
         stale
     }
 
-    /// Takes out what must not be used any more.
-    pub fn take_if(&self, unwanted: impl Fn(&Spare) -> bool) -> Vec<Reservation> {
-        let mut teams = self.0.lock();
+    /// Takes out what must not be used any more; what is under way neither.
+    pub fn recall(&self, unwanted: impl Fn(&Spare) -> bool) -> Vec<Reservation> {
+        self.recalls.fetch_add(1, Ordering::SeqCst);
+        self.take_if(unwanted)
+    }
+
+    fn take_if(&self, unwanted: impl Fn(&Spare) -> bool) -> Vec<Reservation> {
+        let mut teams = self.teams.lock();
         let stocks = teams.values_mut().flat_map(|hoard| {
             let stock = hoard.stock.extract_if(.., |spare| unwanted(spare));
             stock.collect::<Vec<_>>()
@@ -154,7 +172,7 @@ impl Spares {
 
     /// When the first of them is stale.
     pub fn next_stale(&self) -> Option<Instant> {
-        let teams = self.0.lock();
+        let teams = self.teams.lock();
         let first = teams.values().filter_map(|hoard| hoard.stock.first());
         first.map(|spare| spare.until).min()
     }
@@ -216,7 +234,7 @@ impl Hoard {
         enough - self.stock.len()
     }
 
-    fn order(&mut self, team: &Arc<str>, now: Instant) -> Option<Order> {
+    fn order(&mut self, team: &Arc<str>, recalls: u64, now: Instant) -> Option<Order> {
         let missing = self.missing(now);
         if missing == 0 {
             return None;
@@ -228,6 +246,7 @@ impl Hoard {
             weight: self.weight,
             size: self.largest.covering(&self.largest_before),
             attempts: (1..=missing).map(|n| format!("{after}+{n}")).collect(),
+            recalls,
         })
     }
 }

@@ -283,3 +283,23 @@ async fn lane_that_closes_while_a_lone_caller_asks_leaves_nothing_behind() {
     }
     served.all_back(0).await;
 }
+
+#[tokio::test]
+async fn what_is_at_hand_goes_to_those_who_wait() {
+    const PLACES: usize = 12;
+    let mut served = Served::start("{ concurrency = 12 }");
+    served.calls(UNTIL_KNOWN, 5).await;
+    assert!(served.lane.line.spares.next_stale().is_some());
+    let other = Place {
+        team: "other".into(),
+        ..place()
+    };
+    let wants: Vec<_> = (0..PLACES).map(|_| served.want(5)).collect();
+    let admitted = wants
+        .into_iter()
+        .map(|want| served.lane.admit(&other, want));
+    let all = futures_util::future::join_all(admitted);
+    let all = tokio::time::timeout(Duration::from_secs(20), all).await;
+    let granted = |admitted: &Admitted| matches!(admitted, Admitted::Granted(_));
+    assert!(all.expect("somebody waits in vain").iter().all(granted));
+}
