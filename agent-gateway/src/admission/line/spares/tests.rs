@@ -286,8 +286,8 @@ async fn lane_that_closes_while_a_lone_caller_asks_leaves_nothing_behind() {
 
 #[tokio::test]
 async fn what_is_at_hand_goes_to_those_who_wait() {
-    const PLACES: usize = 12;
-    let mut served = Served::start("{ concurrency = 12 }");
+    const PLACES: usize = 80;
+    let mut served = Served::start("{ concurrency = 80 }");
     served.calls(UNTIL_KNOWN, 5).await;
     assert!(served.lane.line.spares.next_stale().is_some());
     let other = Place {
