@@ -265,7 +265,7 @@ fn a_world_of_ones_own_is_a_file_and_its_faults_have_lines() {
     let ended = run(&["check", &path]).expect_code(2);
     assert!(ended.err.contains("attics.toml:6:"), "{}", ended.err);
     // What only the game can tell is said of its line in the world's file too.
-    let second = format!("[[items]]\nname = \"Cellar\"\nstarting_price = 1\n");
+    let second = "[[items]]\nname = \"Cellar\"\nstarting_price = 1\n";
     for (line, place) in [
         ("true_vlaue = 2\n", "attics.toml:8:"),
         ("true_value = \"much\"\n", "attics.toml:8:"),
