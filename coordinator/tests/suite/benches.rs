@@ -1,5 +1,5 @@
 //! The two back ends as the contract sees them: a store, time that can pass, a crash.
-//! Called by `contract.rs`; claims nothing itself.
+//! Called by `contract.rs` and `series.rs`; claims nothing itself.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,6 +14,26 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// A lease that no test outlives.
 pub const LONG: Duration = Duration::from_secs(600);
+
+/// Makes two tests of every claim, one for each back end.
+macro_rules! contract {
+    ($($claim:ident),* $(,)?) => {
+        mod embedded {
+            $(#[tokio::test]
+            async fn $claim() {
+                super::$claim(crate::benches::Bench::embedded().await).await;
+            })*
+        }
+        mod redis {
+            $(#[tokio::test]
+            async fn $claim() {
+                super::$claim(crate::benches::Bench::redis().await).await;
+            })*
+        }
+    };
+}
+
+pub(crate) use contract;
 
 pub enum Bench {
     Embedded {

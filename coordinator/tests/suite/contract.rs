@@ -9,24 +9,7 @@ use agon_coordinator::store::{
 };
 use futures_util::future::BoxFuture;
 
-use crate::benches::{Bench, LONG, experiment};
-
-macro_rules! contract {
-    ($($claim:ident),* $(,)?) => {
-        mod embedded {
-            $(#[tokio::test]
-            async fn $claim() {
-                super::$claim(crate::benches::Bench::embedded().await).await;
-            })*
-        }
-        mod redis {
-            $(#[tokio::test]
-            async fn $claim() {
-                super::$claim(crate::benches::Bench::redis().await).await;
-            })*
-        }
-    };
-}
+use crate::benches::{Bench, LONG, contract, experiment};
 
 contract! {
     sessions_are_leased_in_order_under_growing_fences,

@@ -6,24 +6,7 @@ use agon_coordinator::store::{
     Store,
 };
 
-use crate::benches::{Bench, LONG, experiment, series};
-
-macro_rules! contract {
-    ($($claim:ident),* $(,)?) => {
-        mod embedded {
-            $(#[tokio::test]
-            async fn $claim() {
-                super::$claim(crate::benches::Bench::embedded().await).await;
-            })*
-        }
-        mod redis {
-            $(#[tokio::test]
-            async fn $claim() {
-                super::$claim(crate::benches::Bench::redis().await).await;
-            })*
-        }
-    };
-}
+use crate::benches::{Bench, LONG, contract, experiment, series};
 
 contract! {
     session_is_leased_once_the_one_before_it_is_done_and_handed_its_record,
