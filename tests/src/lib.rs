@@ -3,6 +3,7 @@
 
 pub mod binary;
 pub mod cluster;
+pub mod golden;
 pub mod model_server;
 pub mod redis;
 pub mod runs;

@@ -75,6 +75,35 @@ game = "pirate"
 seats = [{ player = "subject", count = 2 }, "thinker", "talker", "other"]
 "#;
 
+/// An English auction of three rule bidders, up to the parameters of its game: no version
+/// of prompts is in the sessions' ids.
+pub fn rule_bidders(name: &str, repeats: u32, rest: &str) -> String {
+    format!("name = \"{name}\"\nrepeats = {repeats}\n{RULE_BIDDERS}{rest}")
+}
+
+const RULE_BIDDERS: &str = r#"
+seed = 5
+
+[players.raiser]
+kind = "rule"
+strategy = "patient_raiser"
+bids_per_item = 3
+
+[players.careful]
+kind = "rule"
+strategy = "truthful"
+percent = 80
+
+[players.fixed]
+kind = "rule"
+strategy = "specified"
+answers = [1200]
+
+[[games]]
+game = "english_auction"
+seats = ["raiser", "careful", "fixed"]
+"#;
+
 /// Writes an experiment into a folder.
 ///
 /// # Panics
@@ -93,19 +122,62 @@ pub fn run_into(experiment: &Path, out: &Path, flags: &[&str]) -> Ended {
     run(&arguments)
 }
 
+/// Runs an experiment in a folder of its own, which must come to a good end. Answers where
+/// its results are, and what was said.
+///
+/// # Panics
+/// It does not succeed.
+pub fn run_in(folder: &Path, text: &str, flags: &[&str]) -> (PathBuf, Ended) {
+    let experiment = write(folder, text);
+    let (out, data) = (
+        folder.join("out"),
+        folder.join("data").display().to_string(),
+    );
+    let ended = run_into(&experiment, &out, &[&["--data", &data], flags].concat()).expect_code(0);
+    (out, ended)
+}
+
+/// A model server some of whose answers are no legal ones, so that seats are asked again.
+pub fn model_server(latency: &str) -> ModelServer {
+    ModelServer::start(&["--latency", latency, "--malformed-rate", "0.05"])
+}
+
+/// The records of an experiment that ran in one process, every decision of which was asked
+/// once by the model server's own count.
+///
+/// # Panics
+/// It does not succeed, or asks something twice.
+pub fn in_process(folder: &Path, text: &str, flags: &[&str]) -> Vec<u8> {
+    let models = model_server("2ms");
+    let base_url = models.base_url();
+    let (out, _) = run_in(folder, text, &[&["--base-url", &base_url], flags].concat());
+    let records = records(&out);
+    assert_eq!(models.count("requests"), decisions(&records));
+    records
+}
+
 /// What an experiment comes to in one process with a single place: what every
 /// other way of running it must come to.
 ///
 /// # Panics
 /// It does not succeed.
-pub fn records_in_one_process(experiment: &Path, models: &ModelServer) -> Vec<u8> {
+pub fn records_in_one_process(text: &str, models: &ModelServer) -> Vec<u8> {
     let folder = tempfile::tempdir().expect("a scratch folder");
-    let (out, data) = (folder.path().join("out"), folder.path().join("data"));
-    let (base_url, data) = (models.base_url(), data.display().to_string());
-    let flags = ["--base-url", &base_url, "--data", &data];
-    let single = ["--workers", "1", "--places", "1"];
-    let _ = run_into(experiment, &out, &[&flags[..], &single[..]].concat()).expect_code(0);
+    let base_url = models.base_url();
+    let single = ["--workers", "1", "--places", "1", "--base-url", &base_url];
+    let (out, _) = run_in(folder.path(), text, &single);
     records(&out)
+}
+
+/// The same, where some of the model's answers are no legal ones.
+///
+/// # Panics
+/// It does not succeed, or asks something twice.
+pub fn reference(text: &str) -> Vec<u8> {
+    let models = model_server("2ms");
+    let records = records_in_one_process(text, &models);
+    assert_eq!(models.count("requests"), decisions(&records));
+    records
 }
 
 /// The bytes of a run's records.

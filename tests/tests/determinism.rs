@@ -1,7 +1,6 @@
 //! The one rule, end to end: a session's record is the same bytes whatever ran
 //! it, and no decision is asked twice of the model server while the gateway lives.
 
-use std::path::Path;
 use std::thread;
 
 use agon_tests::cluster::{Cluster, Flags};
@@ -10,44 +9,24 @@ use agon_tests::redis::RedisServer;
 use agon_tests::runs::{self, MIXED};
 use agon_tests::waiting::until;
 
-/// Some answers of the model are no legal ones, so that seats are asked again.
-fn model_server(latency: &str) -> ModelServer {
-    ModelServer::start(&["--latency", latency, "--malformed-rate", "0.05"])
-}
-
-/// Runs in one process; checks the model server's own count.
-fn in_process(folder: &Path, flags: &[&str]) -> Vec<u8> {
-    let models = model_server("2ms");
-    let experiment = runs::write(folder, MIXED);
-    let (out, data) = (folder.join("out"), folder.join("data"));
-    let (base_url, data) = (models.base_url(), data.display().to_string());
-    let mut arguments = vec!["--base-url", &base_url, "--data", &data];
-    arguments.extend(flags);
-    let _ = runs::run_into(&experiment, &out, &arguments).expect_code(0);
-    let records = runs::records(&out);
-    assert_eq!(models.count("requests"), runs::decisions(&records));
-    records
-}
-
 fn scratch() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// What every other way of running must come to.
-fn reference() -> Vec<u8> {
-    in_process(scratch().path(), &["--workers", "1", "--places", "1"])
-}
-
 #[test]
 fn one_worker_and_four_make_the_same_records() {
-    let one = reference();
+    let one = runs::reference(MIXED);
     assert!(one.len() > 10_000 && runs::decisions(&one) > 250);
     let fouls = runs::fouls(&one);
     assert!(
         fouls.contains_key("unreadable") && fouls.contains_key("no_reply"),
         "{fouls:?}"
     );
-    let four = in_process(scratch().path(), &["--workers", "4", "--places", "3"]);
+    let four = runs::in_process(
+        scratch().path(),
+        MIXED,
+        &["--workers", "4", "--places", "3"],
+    );
     assert!(one == four);
 }
 
@@ -88,11 +67,12 @@ seats = [{ player = "subject", count = 8 }]
 #[test]
 fn files_and_redis_make_the_same_records() {
     let redis = RedisServer::start();
-    let shared = in_process(
+    let shared = runs::in_process(
         scratch().path(),
+        MIXED,
         &["--redis", &redis.url(), "--workers", "4"],
     );
-    assert!(reference() == shared);
+    assert!(runs::reference(MIXED) == shared);
 }
 
 #[test]
@@ -100,14 +80,14 @@ fn separate_processes_make_the_same_records() {
     let redis = RedisServer::start();
     for store in [Some(redis.url()), None] {
         let folder = scratch();
-        let models = model_server("2ms");
+        let models = runs::model_server("2ms");
         let cluster = Cluster::start(folder.path(), store.as_deref(), &models, 4);
         let records = cluster.run(
             &runs::write(folder.path(), MIXED),
             &folder.path().join("out"),
         );
         assert_eq!(models.count("requests"), runs::decisions(&records));
-        assert!(reference() == records, "store {store:?}");
+        assert!(runs::reference(MIXED) == records, "store {store:?}");
     }
 }
 
@@ -116,7 +96,7 @@ fn killing_a_worker_half_way_changes_nothing_and_asks_nothing_twice() {
     let redis = RedisServer::start();
     for store in [Some(redis.url()), None] {
         let folder = scratch();
-        let models = model_server("30ms");
+        let models = runs::model_server("30ms");
         // Soon after the kill the sessions are somebody else's.
         let flags = Flags {
             coordinator: &["--lease-ttl", "2s"],
@@ -139,6 +119,6 @@ fn killing_a_worker_half_way_changes_nothing_and_asks_nothing_twice() {
             running.join().unwrap()
         });
         assert_eq!(models.count("requests"), runs::decisions(&records));
-        assert!(reference() == records, "store {store:?}");
+        assert!(runs::reference(MIXED) == records, "store {store:?}");
     }
 }

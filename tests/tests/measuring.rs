@@ -9,34 +9,11 @@ use std::path::Path;
 use agon_tests::binary::{Ended, run};
 use agon_tests::cluster::Cluster;
 use agon_tests::model_server::ModelServer;
-use agon_tests::{runs, tree};
+use agon_tests::{golden, runs};
 use serde_json::Value;
 
-/// Rule bidders: nothing that a version of prompts could change.
+/// What rule bidders play with, and another game beside it.
 const RULES: &str = r#"
-name = "measured-rules"
-seed = 5
-repeats = 3
-
-[players.raiser]
-kind = "rule"
-strategy = "patient_raiser"
-bids_per_item = 3
-
-[players.careful]
-kind = "rule"
-strategy = "truthful"
-percent = 80
-
-[players.fixed]
-kind = "rule"
-strategy = "specified"
-answers = [1200]
-
-[[games]]
-game = "english_auction"
-seats = ["raiser", "careful", "fixed"]
-
 [games.params]
 items = [
   { name = "Clock", starting_price = 1000, true_value = 2000 },
@@ -55,6 +32,10 @@ seats = ["other", "other"]
 kind = "rule"
 strategy = "random"
 "#;
+
+fn rules() -> String {
+    runs::rule_bidders("measured-rules", 3, RULES)
+}
 
 /// Both kinds of agents with a mind of auctions, every module switched on.
 const MINDS: &str = r#"
@@ -110,18 +91,6 @@ fn measures(place: &Path, experiment: &str, flags: &[&str]) -> Ended {
     run(&[&all[..], flags].concat())
 }
 
-fn as_golden(name: &str, shown: &str) {
-    let golden = tree::root().join("tests/tests/golden").join(name);
-    if std::env::var("AGON_REFRESH_GOLDEN").is_ok_and(|value| value == "1") {
-        fs::write(&golden, shown).unwrap();
-    }
-    let then = fs::read_to_string(golden).unwrap();
-    for (number, (then, now)) in then.lines().zip(shown.lines()).enumerate() {
-        assert_eq!(then, now, "{name}, line {}", number + 1);
-    }
-    assert_eq!(then, shown, "{name}");
-}
-
 /// A player's row in a list of a setting's measures.
 fn row<'a>(setting: &'a Value, list: &str, player: &str) -> &'a Value {
     let mut rows = setting[list].as_array().unwrap().iter();
@@ -150,12 +119,9 @@ fn count(notes: &[&Value], wanted: impl Fn(&Value) -> bool) -> u64 {
 #[test]
 fn measures_of_rule_bidders_are_as_their_golden_file_says() {
     let folder = tempfile::tempdir().unwrap();
-    let experiment = runs::write(folder.path(), RULES);
-    let (out, data) = (folder.path().join("out"), folder.path().join("data"));
-    let data = data.display().to_string();
-    let ended = runs::run_into(&experiment, &out, &["--data", &data]).expect_code(0);
+    let (out, ended) = runs::run_in(folder.path(), &rules(), &[]);
     let shown = measures(&out, "measured-rules", &[]).expect_code(0).out;
-    as_golden("measures_rules.txt", &shown);
+    golden::compare("measures_rules.txt", &shown);
     assert!(ended.out.contains(&shown), "{}", ended.out);
     let summary = fs::read_to_string(out.join("summary.txt")).unwrap();
     assert!(summary.ends_with(shown.trim_end()), "{summary}");
@@ -189,10 +155,7 @@ fn measures_of_rule_bidders_are_as_their_golden_file_says() {
 #[test]
 fn increments_are_shown_in_the_bins_that_were_asked_for() {
     let folder = tempfile::tempdir().unwrap();
-    let experiment = runs::write(folder.path(), RULES);
-    let (out, data) = (folder.path().join("out"), folder.path().join("data"));
-    let data = data.display().to_string();
-    let _ = runs::run_into(&experiment, &out, &["--data", &data]).expect_code(0);
+    let (out, _) = runs::run_in(folder.path(), &rules(), &[]);
     let with = |flags: &[&str]| measures(&out, "measured-rules", flags);
     let bins = ["--increment-bins", "0,12.5,50"];
     let shown = with(&bins).expect_code(0).out;
@@ -246,7 +209,7 @@ fn measures_of_bidders_with_minds_hold_what_they_noted() {
     let out = folder.path().join("out");
     let ended = runs::run_into(&experiment, &out, &["--coordinator", &url]).expect_code(0);
     let shown = measures(&out, "measured-minds", &[]).expect_code(0).out;
-    as_golden("measures_minds.txt", &shown);
+    golden::compare("measures_minds.txt", &shown);
     assert!(ended.out.contains(&shown), "{}", ended.out);
     let flags = ["--measures", "--coordinator", &url];
     let asked = run(&[&["show", "measured-minds"], &flags[..]].concat()).expect_code(0);
@@ -399,10 +362,7 @@ fn what_cannot_be_measured_is_refused_with_a_reason() {
     let text = text
         + "[[games]]\ngame = \"guess_two_thirds\"\nparams = { rounds = 2 }\n\
            seats = [{ player = \"other\", count = 3 }]\n";
-    let experiment = runs::write(folder.path(), &text);
-    let (out, data) = (folder.path().join("out"), folder.path().join("data"));
-    let data = data.display().to_string();
-    let _ = runs::run_into(&experiment, &out, &["--data", &data]).expect_code(0);
+    let (out, _) = runs::run_in(folder.path(), &text, &[]);
     let none = measures(&out, "mixed", &[]).expect_code(2);
     assert!(
         none.err.contains("no finished english_auction"),

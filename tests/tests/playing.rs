@@ -176,35 +176,42 @@ fn who_leaves_comes_back_to_the_same_point_and_the_record_does_not_know() {
     let _ = run(&["verify", &out]).expect_code(0);
 }
 
-#[test]
-fn a_stand_in_answers_when_time_is_up_and_plays_as_the_rule_player_would() {
-    let folder = tempfile::tempdir().unwrap();
-    let experiment = runs::write(folder.path(), AUCTION);
-    let data = folder.path().join("data").display().to_string();
-    let ruled = folder.path().join("ruled");
-    let replaced = ["--set", "players.guest.percent=100", "--data", &data];
-    let _ = runs::run_into(&experiment, &ruled, &replaced).expect_code(0);
-    let ruled = &runs::parsed(&runs::records(&ruled))[0];
+/// The auction's record with the rule player at the middle seat.
+fn ruled(folder: &Path, flags: &[&str]) -> Value {
+    let (out, _) = runs::run_in(folder, AUCTION, flags);
+    runs::parsed(&runs::records(&out)).remove(0)
+}
 
-    let experiment = experiment.display().to_string();
-    let data = folder.path().join("played").display().to_string();
-    let deadline = ["--deadline", "50ms", "--stand-in", "truthful"];
-    let mut silent = Role::launch_with(&arguments(&experiment, &data, &deadline), piped);
+/// The verified record of an auction in which nobody types anything: a truthful stand-in
+/// answers after 50 ms, and it goes as it does with the rule player.
+fn answered_for(arguments: &[&str], data: &str, ruled: &Value) -> Value {
+    let mut silent = Role::launch_with(arguments, piped);
     silent.line_with("You have 50ms, then truthful answers for you.");
     silent.line_with("Time is up: truthful answers 1000 for you.");
     silent.line_with("The game is over.");
     let (code, err) = silent.end();
     assert_eq!(code, Some(0), "{err}");
-
-    let (records, out) = only_run(Path::new(&data));
-    let played = &runs::parsed(&records)[0];
+    let (records, out) = only_run(Path::new(data));
+    let played = runs::parsed(&records).remove(0);
     for part in ["moves", "events", "outcome", "draws"] {
         assert_eq!(played[part], ruled[part], "{part}");
     }
+    let _ = run(&["verify", &out]).expect_code(0);
+    played
+}
+
+#[test]
+fn a_stand_in_answers_when_time_is_up_and_plays_as_the_rule_player_would() {
+    let folder = tempfile::tempdir().unwrap();
+    let ruled = ruled(folder.path(), &["--set", "players.guest.percent=100"]);
+    let experiment = runs::write(folder.path(), AUCTION);
+    let experiment = experiment.display().to_string();
+    let data = folder.path().join("played").display().to_string();
+    let deadline = ["--deadline", "50ms", "--stand-in", "truthful"];
+    let played = answered_for(&arguments(&experiment, &data, &deadline), &data, &ruled);
     for decision in list(&played["decisions"]) {
         assert_eq!(decision["answered_by"], "truthful for ann");
     }
-    let _ = run(&["verify", &out]).expect_code(0);
     let id = played["session"].as_str().unwrap();
     let shown = run(&["show", id, "--data", &data]).expect_code(0).out;
     assert!(
@@ -234,27 +241,12 @@ fn stood_in(record: &Value) -> Vec<&Value> {
 #[test]
 fn the_experiment_says_how_long_a_person_may_take_and_the_record_when_it_was_too_long() {
     let folder = tempfile::tempdir().unwrap();
-    let experiment = runs::write(folder.path(), AUCTION);
-    let (ruled, data) = (folder.path().join("ruled"), folder.path().join("data"));
-    let data = data.display().to_string();
-    let _ = runs::run_into(&experiment, &ruled, &["--data", &data]).expect_code(0);
-    let ruled = &runs::parsed(&runs::records(&ruled))[0];
-
+    let ruled = ruled(folder.path(), &[]);
     let experiment = runs::write(folder.path(), &timed("50ms"))
         .display()
         .to_string();
     let data = folder.path().join("played").display().to_string();
-    let mut silent = Role::launch_with(&arguments(&experiment, &data, &[]), piped);
-    silent.line_with("You have 50ms, then truthful answers for you.");
-    silent.line_with("Time is up: truthful answers 1000 for you.");
-    silent.line_with("The game is over.");
-    let (code, err) = silent.end();
-    assert_eq!(code, Some(0), "{err}");
-    let (records, out) = only_run(Path::new(&data));
-    let played = &runs::parsed(&records)[0];
-    for part in ["moves", "events", "outcome", "draws"] {
-        assert_eq!(played[part], ruled[part], "{part}");
-    }
+    let played = answered_for(&arguments(&experiment, &data, &[]), &data, &ruled);
     assert_eq!(played["spec"]["seats"][1]["settings"]["deadline"], "50ms");
     let decisions = list(&played["decisions"]);
     for decision in decisions {
@@ -263,8 +255,7 @@ fn the_experiment_says_how_long_a_person_may_take_and_the_record_when_it_was_too
     }
     let body = json!({ "ask": "bid", "strategy": "truthful", "reason": "deadline",
         "deadline": "50ms" });
-    assert_eq!(stood_in(played), vec![&body; decisions.len()]);
-    let _ = run(&["verify", &out]).expect_code(0);
+    assert_eq!(stood_in(&played), vec![&body; decisions.len()]);
 }
 
 #[test]

@@ -57,26 +57,8 @@ items = [
 const REPEATS: u64 = 2;
 const LENGTH: u64 = 4;
 
-/// Runs in one process, and checks the model server's own count.
-fn in_process(folder: &Path, flags: &[&str]) -> Vec<u8> {
-    let models = ModelServer::start(&["--latency", "2ms", "--malformed-rate", "0.05"]);
-    let experiment = runs::write(folder, LEARNING);
-    let (out, data) = (folder.join("out"), folder.join("data"));
-    let (base_url, data) = (models.base_url(), data.display().to_string());
-    let mut arguments = vec!["--base-url", &base_url, "--data", &data];
-    arguments.extend(flags);
-    let _ = runs::run_into(&experiment, &out, &arguments).expect_code(0);
-    let records = runs::records(&out);
-    assert_eq!(models.count("requests"), runs::decisions(&records));
-    records
-}
-
 fn scratch() -> tempfile::TempDir {
     tempfile::tempdir().unwrap()
-}
-
-fn reference() -> Vec<u8> {
-    in_process(scratch().path(), &["--workers", "1", "--places", "1"])
 }
 
 /// Repeat and place of a record.
@@ -100,7 +82,7 @@ fn left(record: &Value) -> Vec<Value> {
 
 #[test]
 fn each_auction_of_a_series_is_handed_the_lessons_of_the_one_before_it() {
-    let records = runs::parsed(&reference());
+    let records = runs::parsed(&runs::reference(LEARNING));
     let places: Vec<_> = records.iter().map(place).collect();
     let expected: Vec<_> = (0..REPEATS)
         .flat_map(|repeat| (0..LENGTH).map(move |place| (repeat, place)))
@@ -143,15 +125,19 @@ fn each_auction_of_a_series_is_handed_the_lessons_of_the_one_before_it() {
 
 #[test]
 fn a_series_is_the_same_bytes_whatever_ran_it() {
-    let reference = reference();
+    let reference = runs::reference(LEARNING);
     let redis = RedisServer::start();
-    let many = in_process(scratch().path(), &["--workers", "3", "--places", "5"]);
+    let many = runs::in_process(
+        scratch().path(),
+        LEARNING,
+        &["--workers", "3", "--places", "5"],
+    );
     assert!(reference == many);
-    let shared = in_process(scratch().path(), &["--redis", &redis.url()]);
+    let shared = runs::in_process(scratch().path(), LEARNING, &["--redis", &redis.url()]);
     assert!(reference == shared);
     for store in [Some(RedisServer::start()), None] {
         let folder = scratch();
-        let models = ModelServer::start(&["--latency", "2ms", "--malformed-rate", "0.05"]);
+        let models = runs::model_server("2ms");
         let url = store.as_ref().map(RedisServer::url);
         let cluster = Cluster::start(folder.path(), url.as_deref(), &models, 3);
         let experiment = runs::write(folder.path(), LEARNING);
@@ -167,10 +153,10 @@ fn a_series_is_the_same_bytes_whatever_ran_it() {
 
 #[test]
 fn killing_workers_and_coordinators_leaves_no_series_half_chained() {
-    let reference = reference();
+    let reference = runs::reference(LEARNING);
     for store in [Some(RedisServer::start()), None] {
         let folder = scratch();
-        let models = ModelServer::start(&["--latency", "15ms", "--malformed-rate", "0.05"]);
+        let models = runs::model_server("15ms");
         let flags = Flags {
             coordinator: &["--lease-ttl", "2s"],
             ..Flags::default()
@@ -202,7 +188,7 @@ fn killing_workers_and_coordinators_leaves_no_series_half_chained() {
 #[test]
 fn a_killed_run_goes_on_with_its_series_and_a_longer_one_keeps_what_is_done() {
     let folder = scratch();
-    let models = ModelServer::start(&["--latency", "15ms", "--malformed-rate", "0.05"]);
+    let models = runs::model_server("15ms");
     let experiment = runs::write(folder.path(), LEARNING).display().to_string();
     let (base_url, out) = (models.base_url(), folder.path().join("out"));
     let data = folder.path().join("data").display().to_string();
@@ -249,7 +235,7 @@ fn a_killed_run_goes_on_with_its_series_and_a_longer_one_keeps_what_is_done() {
 #[test]
 fn lessons_that_were_changed_in_the_file_are_found_by_verifying() {
     let folder = scratch();
-    let records = in_process(folder.path(), &[]);
+    let records = runs::in_process(folder.path(), LEARNING, &[]);
     let text = String::from_utf8(records).unwrap();
     let lines: Vec<&str> = text.lines().collect();
     let mut changed: Value = serde_json::from_str(lines[1]).unwrap();
@@ -377,7 +363,7 @@ fn a_series_is_planned_shown_and_tabulated() {
         "{}",
         planned.out
     );
-    let records = runs::parsed(&in_process(folder.path(), &[]));
+    let records = runs::parsed(&runs::in_process(folder.path(), LEARNING, &[]));
     let out = folder.path().join("out").display().to_string();
     let second = records[1]["session"].as_str().unwrap();
     let shown = run(&["show", second, "--results", &out, "--plans"]).expect_code(0);

@@ -9,34 +9,11 @@ use std::path::Path;
 use agon_tests::binary::run;
 use agon_tests::cluster::Cluster;
 use agon_tests::model_server::ModelServer;
-use agon_tests::{runs, tree};
+use agon_tests::{golden, runs};
 use serde_json::Value;
 
-/// Rule bidders only, so that no version of prompts is in the sessions' ids.
+/// What rule bidders play with.
 const AUCTION: &str = r#"
-name = "small-auction"
-seed = 5
-repeats = 2
-
-[players.raiser]
-kind = "rule"
-strategy = "patient_raiser"
-bids_per_item = 3
-
-[players.careful]
-kind = "rule"
-strategy = "truthful"
-percent = 80
-
-[players.fixed]
-kind = "rule"
-strategy = "specified"
-answers = [1200]
-
-[[games]]
-game = "english_auction"
-seats = ["raiser", "careful", "fixed"]
-
 [games.params]
 budget = [6000, 5000, 2000]
 discount_unsold = true
@@ -48,6 +25,10 @@ items = [
 ]
 "#;
 
+fn auction() -> String {
+    runs::rule_bidders("small-auction", 2, AUCTION)
+}
+
 fn show(place: &Path, arguments: &[&str]) -> agon_tests::binary::Ended {
     let place = place.display().to_string();
     let flags = ["--results", &place];
@@ -57,23 +38,12 @@ fn show(place: &Path, arguments: &[&str]) -> agon_tests::binary::Ended {
 #[test]
 fn a_seeded_auction_is_shown_as_its_golden_file_says() {
     let folder = tempfile::tempdir().unwrap();
-    let experiment = runs::write(folder.path(), AUCTION);
-    let (out, data) = (folder.path().join("out"), folder.path().join("data"));
-    let data = data.display().to_string();
-    let _ = runs::run_into(&experiment, &out, &["--data", &data]).expect_code(0);
+    let (out, _) = runs::run_in(folder.path(), &auction(), &[]);
     let records = runs::parsed(&runs::records(&out));
     let id = records[0]["session"].as_str().unwrap();
     let shown = show(&out, &[id]).expect_code(0).out;
 
-    let golden = tree::root().join("tests/tests/golden/show_auction.txt");
-    if std::env::var("AGON_REFRESH_GOLDEN").is_ok_and(|value| value == "1") {
-        fs::write(&golden, &shown).unwrap();
-    }
-    let then = fs::read_to_string(golden).unwrap();
-    for (number, (then, now)) in then.lines().zip(shown.lines()).enumerate() {
-        assert_eq!(then, now, "line {}", number + 1);
-    }
-    assert_eq!(then, shown);
+    golden::compare("show_auction.txt", &shown);
 
     // Everything that the record counts is in the log.
     let bids: u64 = records[0]["measures"]["series"]["bids"]
@@ -101,7 +71,7 @@ fn sessions_of_all_games_are_listed_and_shown_by_any_unique_beginning() {
     let data = folder.path().join("data").display().to_string();
     let flags = ["--base-url", &base_url, "--data", &data];
     let results = folder.path().join("results");
-    for (name, text) in [("mixed", runs::MIXED), ("small-auction", AUCTION)] {
+    for (name, text) in [("mixed", runs::MIXED), ("small-auction", &auction())] {
         let experiment = runs::write(folder.path(), text);
         let _ = runs::run_into(&experiment, &results.join(name), &flags).expect_code(0);
     }
@@ -149,7 +119,7 @@ fn sessions_of_all_games_are_listed_and_shown_by_any_unique_beginning() {
 #[test]
 fn a_wrong_session_is_refused_with_what_is_near() {
     let folder = tempfile::tempdir().unwrap();
-    let experiment = runs::write(folder.path(), AUCTION);
+    let experiment = runs::write(folder.path(), &auction());
     let (out, data) = (folder.path().join("out"), folder.path().join("data"));
     let data = data.display().to_string();
     // More sessions than there are digits: one digit cannot be enough for all.
@@ -210,7 +180,7 @@ fn a_coordinator_shows_the_same_as_a_folder() {
     let models = ModelServer::start(&[]);
     let cluster = Cluster::start(folder.path(), None, &models, 1);
     let url = cluster.coordinator_url();
-    let experiment = runs::write(folder.path(), AUCTION);
+    let experiment = runs::write(folder.path(), &auction());
     let out = folder.path().join("out");
     let _ = runs::run_into(&experiment, &out, &["--coordinator", &url]).expect_code(0);
     let records = runs::parsed(&runs::records(&out));
