@@ -2,8 +2,9 @@
 //! Also what several games have in common: checks of parameters, columns, and
 //! the rounds of simultaneous games (`rounds.rs`).
 
+use crate::ask::Seat;
 use crate::event::{Event, EventLog, Value};
-use crate::game::{GameInfo, ParameterError};
+use crate::game::{ExpectedScore, GameInfo, ParameterError};
 use crate::measures::{mean, standard_deviation};
 
 pub mod battle_royale;
@@ -49,6 +50,15 @@ const SUM_SLACK: f64 = 1e-9;
 
 /// Room for the rounding of scores that are exact in theory.
 const EXACT: f64 = 1e-9;
+
+/// A score that equilibrium play has in every session.
+fn exact(scheme: &'static str, value: f64) -> ExpectedScore {
+    ExpectedScore {
+        scheme,
+        value,
+        tolerance: EXACT,
+    }
+}
 
 fn check_table(info: &GameInfo, players: usize, rounds: u32) -> Result<(), ParameterError> {
     check_seats(info, players)?;
@@ -131,6 +141,52 @@ fn briefing(players: usize, rounds: u32) -> Event {
     Event::new("briefing", 0)
         .fact("players", players)
         .fact("rounds", rounds)
+}
+
+/// The result of a round, with facts for everybody, or for the record alone where
+/// nobody `is_told`.
+fn round_result(
+    round: u32,
+    is_told: bool,
+    facts: impl IntoIterator<Item = (&'static str, Value)>,
+) -> Event {
+    let add = if is_told { Event::fact } else { Event::hidden };
+    let told = |event, (name, value)| add(event, name, value);
+    facts
+        .into_iter()
+        .fold(Event::new("round_result", round), told)
+}
+
+/// The best of sealed bids.
+struct TopBids<T> {
+    /// Whose bid is the highest: the lowest seat of equal ones.
+    seat: Seat,
+    highest: T,
+    /// The second highest, equal to the highest after a tie; `None` when nobody
+    /// else bid.
+    second: Option<T>,
+}
+
+/// The best of bids by seat; `None` when nobody bid.
+fn top_bids<T: PartialOrd + Copy>(bids: impl Iterator<Item = Option<T>>) -> Option<TopBids<T>> {
+    let mut best: Option<TopBids<T>> = None;
+    for (seat, bid) in bids.enumerate() {
+        let Some(bid) = bid else {
+            continue;
+        };
+        best = Some(match best {
+            Some(best) if bid <= best.highest => TopBids {
+                second: best.second.filter(|second| *second >= bid).or(Some(bid)),
+                ..best
+            },
+            beaten => TopBids {
+                seat,
+                highest: bid,
+                second: beaten.map(|beaten| beaten.highest),
+            },
+        });
+    }
+    best
 }
 
 /// Larger factors of means and pots are slips, and their products leave what

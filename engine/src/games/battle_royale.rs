@@ -18,9 +18,9 @@ use serde_json::{Map, Value as Json};
 use crate::ask::{Action, Answer, Ask, Form, Seat};
 use crate::chance::{Chance, HITS};
 use crate::event::{Event, EventLog};
-use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, State, Timing};
+use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, EXACT, MOST_ROUNDS, PLAYERS, check_between, check_fouls, check_seats,
+    DEFAULT_FOUL_ALLOWANCE, MOST_ROUNDS, PLAYERS, check_between, check_fouls, check_seats, exact,
     series_of,
 };
 use crate::measures::Measures;
@@ -190,15 +190,10 @@ impl Game for Battle {
     /// danger to oneself. Whether it is an equilibrium of ten shooters who may
     /// also miss on purpose is not known.
     fn equilibrium(&self) -> Equilibrium {
-        let exact = |scheme| ExpectedScore {
-            scheme,
-            value: 100.0,
-            tolerance: EXACT,
-        };
         Equilibrium {
             play: "everybody shoots at the other living player with the highest hit rate"
                 .to_owned(),
-            scores: vec![exact("iclr2025"), exact("arxiv2024")],
+            scores: vec![exact("iclr2025", 100.0), exact("arxiv2024", 100.0)],
         }
     }
 

@@ -18,12 +18,12 @@ use serde_json::{Map, Value as Json};
 
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::{BOUNDS, Chance};
-use crate::event::{Event, EventLog};
-use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, State, Timing};
+use crate::event::EventLog;
+use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
-    EXACT, LARGEST_AMOUNT, bounds_over, briefing, check_between, check_fouls, check_table, column,
-    rationality, series_of, spread_of,
+    LARGEST_AMOUNT, bounds_over, briefing, check_between, check_fouls, check_table, column, exact,
+    rationality, round_result, series_of, spread_of,
 };
 use crate::measures::{Measures, mean};
 use crate::play::Move;
@@ -184,11 +184,6 @@ impl Game for Contest {
     }
 
     fn equilibrium(&self) -> Equilibrium {
-        let exact = |scheme, value| ExpectedScore {
-            scheme,
-            value,
-            tolerance: EXACT,
-        };
         Equilibrium {
             play: "everybody says 0".to_owned(),
             scores: vec![exact("deviation", 0.0), exact("rationality", 1.0)],
@@ -235,16 +230,13 @@ impl RoundRules for ContestRound {
             ("choices", column(choices.iter().copied())),
             ("payoffs", gains.clone().into()),
         ];
-        let event = Event::new("round_result", round);
-        let event = if self.params.history == 0 {
-            told.into_iter()
-                .fold(event, |event, (name, value)| event.hidden(name, value))
-        } else {
-            told.into_iter()
-                .fold(event, |event, (name, value)| event.fact(name, value))
+        let is_told = self.params.history > 0;
+        let mut event = round_result(round, is_told, told);
+        if is_told {
+            event = event
                 .own("choice", column(choices.iter().copied()))
-                .own("payoff", gains)
-        };
+                .own("payoff", gains);
+        }
         log.push(event);
     }
 }
@@ -280,11 +272,7 @@ fn measures(params: &ContestParams, log: &EventLog, moves: &[Move]) -> Measures 
         .find_map(|event| event.get("bound")?.number())
         .unwrap_or(1.0);
     measures.part("bound", bound);
-    let results = rationality::results(log);
-    measures.part(
-        "void_rounds",
-        f64::from(params.rounds) - results.len() as f64,
-    );
+    let results = rationality::results(log, params.rounds, &mut measures);
     if results.is_empty() {
         return measures;
     }

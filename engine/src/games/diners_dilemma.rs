@@ -15,11 +15,11 @@ use serde_json::{Map, Value as Json};
 use crate::ask::{Action, Answer, Ask, Form, Foul, Seat};
 use crate::chance::Chance;
 use crate::event::{Event, EventLog};
-use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, State, Timing};
+use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
-    check_between, check_fouls, check_table, column, series_of,
+    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing, check_between,
+    check_fouls, check_table, column, exact, series_of,
 };
 use crate::measures::{Measures, mean, share_deviation};
 use crate::play::Move;
@@ -221,11 +221,6 @@ impl Game for Diner {
     fn equilibrium(&self) -> Equilibrium {
         let dish = self.params.dominant_dish();
         let cheap = if dish == CHEAP { 100.0 } else { 0.0 };
-        let exact = |scheme, value| ExpectedScore {
-            scheme,
-            value,
-            tolerance: EXACT,
-        };
         Equilibrium {
             play: format!("everybody orders the {dish} dish"),
             scores: vec![exact("iclr2025", 100.0 - cheap), exact("arxiv2024", cheap)],

@@ -14,11 +14,11 @@ use serde_json::{Map, Value as Json};
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::Chance;
 use crate::event::{Event, EventLog};
-use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, State, Timing};
+use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
-    check_between, check_fouls, check_table, column, series_of, spread_of, total,
+    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing, check_between,
+    check_fouls, check_table, column, exact, series_of, spread_of, total,
 };
 use crate::measures::{Measures, mean};
 use crate::play::Move;
@@ -154,14 +154,9 @@ impl Game for Dollar {
     /// for less gets less, who asks for more gets nothing. The even one is what
     /// players can find without talking.
     fn equilibrium(&self) -> Equilibrium {
-        let exact = |scheme| ExpectedScore {
-            scheme,
-            value: 100.0,
-            tolerance: EXACT,
-        };
         Equilibrium {
             play: "everybody bids an even share of the gold".to_owned(),
-            scores: vec![exact("iclr2025"), exact("arxiv2024")],
+            scores: vec![exact("iclr2025", 100.0), exact("arxiv2024", 100.0)],
         }
     }
 

@@ -16,11 +16,11 @@ use serde_json::{Map, Value as Json};
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::Chance;
 use crate::event::{Event, EventLog};
-use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, State, Timing};
+use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
-    check_between, check_fouls, check_table, column, series_of,
+    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing, check_between,
+    check_fouls, check_table, column, exact, series_of,
 };
 use crate::measures::{Measures, mean, share_deviation};
 use crate::play::Move;
@@ -219,14 +219,9 @@ impl Game for Bar {
         let capacity = self.params.capacity();
         let distance = (self.params.share(capacity) - self.params.ratio).abs();
         let value = score_at(&self.params, distance);
-        let exact = |scheme| ExpectedScore {
-            scheme,
-            value,
-            tolerance: EXACT,
-        };
         Equilibrium {
             play: format!("the first {capacity} seats go, the others stay home"),
-            scores: vec![exact("iclr2025"), exact("arxiv2024")],
+            scores: vec![exact("iclr2025", value), exact("arxiv2024", value)],
         }
     }
 

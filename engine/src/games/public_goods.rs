@@ -15,11 +15,11 @@ use serde_json::{Map, Value as Json};
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::Chance;
 use crate::event::{Event, EventLog};
-use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, State, Timing};
+use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
-    check_between, check_fouls, check_ratio, check_table, column, spread_of, total,
+    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing, check_between,
+    check_fouls, check_ratio, check_table, column, exact, spread_of, total,
 };
 use crate::measures::{Measures, mean};
 use crate::play::Move;
@@ -175,11 +175,6 @@ impl Game for Goods {
     fn equilibrium(&self) -> Equilibrium {
         let contribution = self.params.equilibrium_contribution();
         let (new, old) = scores(&self.params, contribution as f64);
-        let exact = |scheme, value| ExpectedScore {
-            scheme,
-            value,
-            tolerance: EXACT,
-        };
         Equilibrium {
             play: format!("everybody puts in {contribution}"),
             scores: vec![exact("iclr2025", new), exact("arxiv2024", old)],

@@ -19,10 +19,13 @@ pub(super) fn rule_breaking(players: usize, rounds: u32, moves: &[Move], into: &
     into.series("rule_breaking", percent.collect());
 }
 
-/// The results of all rounds that are not void.
-pub(super) fn results(log: &EventLog) -> Vec<&Event> {
+/// The results of all of the `rounds` that are not void; part `void_rounds`, how many
+/// the others are.
+pub(super) fn results<'a>(log: &'a EventLog, rounds: u32, into: &mut Measures) -> Vec<&'a Event> {
     let counts = |event: &&Event| event.get("void").and_then(Value::flag) == Some(false);
-    log.of_kind("round_result").filter(counts).collect()
+    let results: Vec<&Event> = log.of_kind("round_result").filter(counts).collect();
+    into.part("void_rounds", f64::from(rounds) - results.len() as f64);
+    results
 }
 
 /// Series per seat over rounds with a result: `payoff`, `equilibrium_payoff`,

@@ -24,8 +24,8 @@ use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing, check_between,
-    check_fouls, check_table, column,
+    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, TopBids, bounds_over, briefing,
+    check_between, check_fouls, check_table, column, top_bids,
 };
 use crate::measures::Measures;
 use crate::play::Move;
@@ -312,37 +312,18 @@ struct Sale {
 
 /// Sells to the highest bid; `None` when nobody bid.
 fn sell(price: Price, round: u32, answers: &[Answer], chance: &mut Chance) -> Option<Sale> {
-    let mut best: Option<(Seat, i64)> = None;
-    let mut second: Option<i64> = None;
-    let mut is_tie = false;
-    for (seat, answer) in answers.iter().enumerate() {
-        let Some(bid) = answer.integer() else {
-            continue;
-        };
-        match best {
-            Some((_, highest)) if bid <= highest => {
-                is_tie |= bid == highest;
-                second = second.max(Some(bid));
-            }
-            _ => {
-                second = best.map(|(_, highest)| highest);
-                best = Some((seat, bid));
-                is_tie = false;
-            }
-        }
-    }
-    let (first, winning_bid) = best?;
-    let mut tied = Vec::new();
-    if is_tie {
+    let TopBids {
+        seat,
+        highest: winning_bid,
+        second,
+    } = top_bids(answers.iter().map(Answer::integer))?;
+    let (mut winner, mut tied) = (seat, Vec::new());
+    if second == Some(winning_bid) {
         let bids = answers.iter().enumerate();
         let equal = bids.filter(|(_, answer)| answer.integer() == Some(winning_bid));
         tied.extend(equal.map(|(seat, _)| seat));
+        winner = chance.seat_among(TIES, round, &tied);
     }
-    let winner = if is_tie {
-        chance.seat_among(TIES, round, &tied)
-    } else {
-        first
-    };
     let price = match price {
         Price::First => winning_bid,
         Price::Second => second.unwrap_or(0),

@@ -21,11 +21,11 @@ use serde_json::{Map, Value as Json};
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::{Bell, Chance, VALUATIONS};
 use crate::event::{Event, EventLog, Value};
-use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, State, Timing};
+use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
-    EXACT, LARGEST_AMOUNT, bounds_over, briefing, check_between, check_fouls, check_table, column,
-    rationality,
+    LARGEST_AMOUNT, bounds_over, briefing, check_between, check_fouls, check_table, column, exact,
+    rationality, round_result, top_bids,
 };
 use crate::measures::{Measures, mean};
 use crate::play::Move;
@@ -204,11 +204,6 @@ impl Game for Auction {
     }
 
     fn equilibrium(&self) -> Equilibrium {
-        let exact = |scheme, value| ExpectedScore {
-            scheme,
-            value,
-            tolerance: EXACT,
-        };
         Equilibrium {
             play: "everybody bids its private value".to_owned(),
             scores: vec![exact("deviation", 0.0), exact("rationality", 1.0)],
@@ -258,41 +253,22 @@ impl RoundRules for AuctionRound {
         if self.params.shown == Shown::StrategiesAndValues {
             told.push(("private_values", self.values.clone().into()));
         }
-        let event = Event::new("round_result", round);
-        let told = told.into_iter();
+        let is_told = self.params.history > 0;
+        let event = round_result(round, is_told, told);
         // Payoffs would give the winner's value away.
-        let event = if self.params.history == 0 {
-            told.fold(event, |event, (name, value)| event.hidden(name, value))
-                .hidden("payoff", gains)
+        log.push(if is_told {
+            event.own("bid", all()).own("payoff", gains)
         } else {
-            told.fold(event, |event, (name, value)| event.fact(name, value))
-                .own("bid", all())
-                .own("payoff", gains)
-        };
-        log.push(event);
+            event.hidden("payoff", gains)
+        });
     }
 }
 
 /// The highest bidder, the lowest seat of equal ones, and the second highest bid;
 /// `None` with fewer than two bids.
 fn sell(bids: &[Option<f64>]) -> Option<(Seat, f64)> {
-    let mut best: Option<(Seat, f64)> = None;
-    let mut second: Option<f64> = None;
-    for (seat, bid) in bids.iter().enumerate() {
-        let Some(bid) = *bid else {
-            continue;
-        };
-        match best {
-            Some((_, highest)) if bid <= highest => {
-                second = Some(second.map_or(bid, |second| second.max(bid)));
-            }
-            _ => {
-                second = best.map(|(_, highest)| highest);
-                best = Some((seat, bid));
-            }
-        }
-    }
-    Some((best?.0, second?))
+    let best = top_bids(bids.iter().copied())?;
+    Some((best.seat, best.second?))
 }
 
 /// What everybody is left with when all bid their values.
@@ -322,9 +298,7 @@ fn measures(params: &AuctionParams, log: &EventLog, moves: &[Move]) -> Measures 
         .of_kind("briefing")
         .find_map(|event| Some(event.get("private_value")?.numbers()))
         .unwrap_or_default();
-    let results = rationality::results(log);
-    let voids = f64::from(params.rounds) - results.len() as f64;
-    measures.part("void_rounds", voids);
+    let results = rationality::results(log, params.rounds, &mut measures);
     let assets = params.assets as f64;
     let equilibrium = equilibrium_payoffs(assets, &values);
     measures.series("private_values", values.clone());

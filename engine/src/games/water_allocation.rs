@@ -24,10 +24,10 @@ use serde_json::{Map, Value as Json};
 use crate::ask::{Ask, Form, Seat};
 use crate::chance::Chance;
 use crate::event::EventLog;
-use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, State, Timing};
+use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, MOST_ROUNDS, ROUNDS, check_between, check_fouls,
-    check_table,
+    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, MOST_ROUNDS, ROUNDS, check_between, check_fouls,
+    check_table, exact,
 };
 use crate::measures::Measures;
 use crate::play::Move;
@@ -231,11 +231,7 @@ impl Game for Water {
     fn equilibrium(&self) -> Equilibrium {
         Equilibrium {
             play: "everybody bids its whole balance, as if every day were the last".to_owned(),
-            scores: vec![ExpectedScore {
-                scheme: "bid_share",
-                value: 100.0,
-                tolerance: EXACT,
-            }],
+            scores: vec![exact("bid_share", 100.0)],
         }
     }
 

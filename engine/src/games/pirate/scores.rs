@@ -2,8 +2,8 @@
 //! are is left to `theory.rs`. Called by the game only.
 
 use crate::event::EventLog;
-use crate::game::{Equilibrium, ExpectedScore};
-use crate::games::EXACT;
+use crate::game::Equilibrium;
+use crate::games::exact;
 use crate::games::pirate::theory::{Theory, reference_plan};
 use crate::games::pirate::{ACCEPT, PirateParams};
 use crate::measures::{Measures, mean};
@@ -112,11 +112,6 @@ pub(super) fn equilibrium(params: &PirateParams, theory: &Theory) -> Equilibrium
         0 => "the first proposes 1 to each vote it needs and keeps the rest; it is accepted"
             .to_owned(),
         _ => format!("the gold does not reach: the first {overboard} go overboard"),
-    };
-    let exact = |scheme, value| ExpectedScore {
-        scheme,
-        value,
-        tolerance: EXACT,
     };
     let scores = tally.parts().map(|(distance, votes)| {
         let (new, old) = combined(&distance, votes, params.gold);
