@@ -1,7 +1,6 @@
 //! Rule players of the beauty contest: the rational one, which says 0, and level-k
 //! reasoning from the last mean. They see what their seat sees. Made by the game.
 
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::ask::{Action, Ask, Form};
@@ -34,13 +33,10 @@ pub fn make(
 ) -> Option<Result<Box<dyn Rule>, StrategyError>> {
     match strategy {
         "equilibrium" => common::plain(strategy, settings, Always(Action::Number(0.0))),
-        "level_k" => {
-            let read = common::read_settings(strategy, settings);
-            common::made(read.map(|LevelKSettings { k }| LevelK {
-                k,
-                ratio: params.ratio,
-            }))
-        }
+        "level_k" => common::made(common::level(settings).map(|k| LevelK {
+            k,
+            ratio: params.ratio,
+        })),
         _ => common::make(strategy, settings),
     }
 }
@@ -50,18 +46,6 @@ pub fn make(
 struct LevelK {
     k: u32,
     ratio: f64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LevelKSettings {
-    /// Most people are level 1 or 2.
-    #[serde(default = "one")]
-    k: u32,
-}
-
-fn one() -> u32 {
-    1
 }
 
 impl Rule for LevelK {

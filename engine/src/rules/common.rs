@@ -166,6 +166,46 @@ pub fn check_share(strategy: &str, setting: &str, value: f64) -> Result<(), Stra
     })
 }
 
+/// The setting of a level-k player (Nagel 1995): `k`, 1 unless it is set.
+///
+/// # Errors
+/// As [`read_settings`].
+pub fn level(settings: &Map<String, Value>) -> Result<u32, StrategyError> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Level {
+        #[serde(default = "one")]
+        k: u32,
+    }
+    /// Most people are level 1 or 2.
+    fn one() -> u32 {
+        1
+    }
+    read_settings("level_k", settings).map(|Level { k }| k)
+}
+
+/// The setting of a bidder that shades: `factor`, a share of what the item is worth to it,
+/// 0.9 unless it is set.
+///
+/// # Errors
+/// As [`read_settings`] and [`check_share`].
+pub fn shade(settings: &Map<String, Value>) -> Result<f64, StrategyError> {
+    #[derive(Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Shade {
+        #[serde(default = "ten_bidders")]
+        factor: f64,
+    }
+    /// What ten bidders shade by in the first-price equilibrium; at second price enough
+    /// to lose an item now and then.
+    fn ten_bidders() -> f64 {
+        0.9
+    }
+    let Shade { factor } = read_settings("shade", settings)?;
+    check_share("shade", "factor", factor)?;
+    Ok(factor)
+}
+
 /// Reads a strategy's settings into its struct.
 ///
 /// # Errors

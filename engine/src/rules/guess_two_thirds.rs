@@ -1,7 +1,6 @@
 //! Rule players of the guessing game: the number that theory leaves, and level-k
 //! reasoning from the last mean. What theory says is the game's, which makes them.
 
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::ask::{Action, Ask};
@@ -36,7 +35,12 @@ pub fn make(
             let number = params.equilibrium_number();
             common::plain(strategy, settings, Always(Action::Integer(number)))
         }
-        "level_k" => common::made(LevelK::new(params, settings)),
+        "level_k" => common::made(common::level(settings).map(|k| LevelK {
+            k,
+            ratio: params.ratio,
+            low: params.min,
+            high: params.max,
+        })),
         _ => common::make(strategy, settings),
     }
 }
@@ -48,30 +52,6 @@ struct LevelK {
     ratio: f64,
     low: i64,
     high: i64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct LevelKSettings {
-    /// Most people are level 1 or 2.
-    #[serde(default = "one")]
-    k: u32,
-}
-
-fn one() -> u32 {
-    1
-}
-
-impl LevelK {
-    fn new(params: &GuessParams, settings: &Map<String, Value>) -> Result<Self, StrategyError> {
-        let LevelKSettings { k } = common::read_settings("level_k", settings)?;
-        Ok(Self {
-            k,
-            ratio: params.ratio,
-            low: params.min,
-            high: params.max,
-        })
-    }
 }
 
 impl Rule for LevelK {

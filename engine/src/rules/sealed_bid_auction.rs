@@ -1,7 +1,6 @@
 //! Rule players of the sealed-bid auction: bids from the seat's own valuation. They
 //! never see another's, nor who wins ties. Made by the game.
 
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::ask::{Action, Ask};
@@ -43,29 +42,11 @@ pub fn make(
             common::plain(strategy, settings, ByValuation(bid))
         }
         "truthful" => common::plain(strategy, settings, ByValuation(|valuation| valuation)),
-        "shade" => common::made(shade_factor(settings).map(|factor| {
+        "shade" => common::made(common::shade(settings).map(|factor| {
             ByValuation(move |valuation| (valuation as f64 * factor).round() as i64)
         })),
         _ => common::make(strategy, settings),
     }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ShadeSettings {
-    #[serde(default = "ten_bidders")]
-    factor: f64,
-}
-
-/// What ten bidders shade by in the first-price equilibrium.
-fn ten_bidders() -> f64 {
-    0.9
-}
-
-fn shade_factor(settings: &Map<String, Value>) -> Result<f64, StrategyError> {
-    let ShadeSettings { factor } = common::read_settings("shade", settings)?;
-    common::check_share("shade", "factor", factor)?;
-    Ok(factor)
 }
 
 /// Bids a function of its valuation.

@@ -1,7 +1,6 @@
 //! Rule players of the second-price auction: the rational one, which bids its private
 //! value, and one that bids a part of it. They know no other's value. Made by the game.
 
-use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::ask::{Action, Ask};
@@ -31,27 +30,9 @@ pub fn make(
 ) -> Option<Result<Box<dyn Rule>, StrategyError>> {
     match strategy {
         "equilibrium" => common::plain(strategy, settings, Part(1.0)),
-        "shade" => common::made(shade(settings).map(Part)),
+        "shade" => common::made(common::shade(settings).map(Part)),
         _ => common::make(strategy, settings),
     }
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ShadeSettings {
-    #[serde(default = "a_little_less")]
-    factor: f64,
-}
-
-/// Enough to lose an item now and then.
-fn a_little_less() -> f64 {
-    0.9
-}
-
-fn shade(settings: &Map<String, Value>) -> Result<f64, StrategyError> {
-    let ShadeSettings { factor } = common::read_settings("shade", settings)?;
-    common::check_share("shade", "factor", factor)?;
-    Ok(factor)
 }
 
 /// Bids this part of its private value.
