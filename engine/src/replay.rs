@@ -8,7 +8,10 @@
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
+use crate::game::ParameterError;
 use crate::play::Play;
+use crate::registry::{self, Built};
+use crate::spec::Settings;
 use check::Check;
 
 mod auction;
@@ -175,6 +178,22 @@ fn read<T: DeserializeOwned>(line: &str) -> Result<T, RecordedError> {
     })?;
     parser.end().map_err(RecordedError::NotJson)?;
     Ok(value)
+}
+
+/// The game of a record, from its parameters.
+fn build(name: &str, params: &Settings) -> Result<Built, RecordedError> {
+    let built = registry::find(name).and_then(|game| (game.build)(params));
+    built.map_err(impossible)
+}
+
+/// Parameters of a record that make no game.
+fn impossible(error: ParameterError) -> RecordedError {
+    let path = match error.path.as_str() {
+        "" => "params".to_owned(),
+        inner => format!("params.{inner}"),
+    };
+    let message = error.message;
+    RecordedError::Field { path, message }
 }
 
 /// Draws that only one side made.

@@ -5,11 +5,11 @@
 use serde_json::{Map, json};
 
 use super::check::Check;
-use super::{Reader, Recorded, RecordedError, compare_draws, read};
+use super::{Reader, Recorded, RecordedError, compare_draws, impossible, read};
 use crate::ask::{Action, Seat};
 use crate::chance::{Stream, TIES};
 use crate::event::{Event, Value};
-use crate::game::{Game, ParameterError};
+use crate::game::Game;
 use crate::games::english_auction::{build_without_cap, tie_index};
 use crate::play::{Play, Reaction};
 use crate::rule::Rule;
@@ -41,17 +41,8 @@ struct Auction {
 
 fn read_auction(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
     let line: Line = read(text)?;
-    let game = build_without_cap(&settings(&line)?).map_err(|error| field("params", error))?;
+    let game = build_without_cap(&settings(&line)?).map_err(impossible)?;
     Ok(Box::new(Auction { line, game }))
-}
-
-fn field(path: &str, error: ParameterError) -> RecordedError {
-    let path = match error.path.as_str() {
-        "" => path.to_owned(),
-        inner => format!("{path}.{inner}"),
-    };
-    let message = error.message;
-    RecordedError::Field { path, message }
 }
 
 impl Recorded for Auction {

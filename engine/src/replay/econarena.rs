@@ -8,14 +8,14 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
 use super::check::Check;
-use super::{Reader, Recorded, RecordedError, compare_draws, read};
+use super::{Reader, Recorded, RecordedError, build, compare_draws, read};
 use crate::ask::{Action, Seat};
 use crate::chance::{BOUNDS, Stream, VALUATIONS};
 use crate::event::Value;
 use crate::game::Game;
 use crate::play::{Play, Reaction};
 use crate::spec::Settings;
-use crate::{Chance, Foul, FoulKind, registry};
+use crate::{Chance, Foul, FoulKind};
 
 /// The readers of these games.
 pub(super) const READERS: &[Reader] = &[
@@ -57,21 +57,19 @@ struct Session<K> {
 fn read_session<K: Kind>(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
     let kind: K = read(text)?;
     let settings: Settings = serde_json::from_value(kind.settings()).unwrap_or_default();
-    let field = |path: String, message: String| RecordedError::Field { path, message };
-    let registration = registry::find(K::GAME).map_err(|error| field(error.path, error.message))?;
-    let built = (registration.build)(&settings)
-        .map_err(|error| field(format!("params.{}", error.path), error.message))?;
-    let seats = built.game.seats();
+    let game = build(K::GAME, &settings)?.game;
+    let seats = game.seats();
     for (path, entries) in [
         ("replies", kind.replies().len()),
         ("result.fouls", kind.fouls().len()),
     ] {
         if entries != seats {
-            let message = format!("{entries} entries for {seats} players");
-            return Err(field(path.to_owned(), message));
+            return Err(RecordedError::Field {
+                path: path.to_owned(),
+                message: format!("{entries} entries for {seats} players"),
+            });
         }
     }
-    let game = built.game;
     Ok(Box::new(Session { kind, game }))
 }
 

@@ -12,13 +12,12 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::check::Check;
-use super::{Reader, Recorded, RecordedError, compare_draws, read};
+use super::{Reader, Recorded, RecordedError, build, compare_draws, read};
 use crate::ask::{Action, Ask};
 use crate::chance::{Chance, Stream};
 use crate::event::{Event, Value};
 use crate::game::Game;
 use crate::play::{Play, Reaction};
-use crate::registry;
 use crate::spec::Settings;
 
 mod battle_royale;
@@ -154,17 +153,7 @@ fn read_game<R: Round>(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
         params.remove(derived.name());
     }
     params.insert("lenient".to_owned(), json!(true));
-    let built = registry::find(R::GAME).and_then(|game| (game.build)(&params));
-    let built = built.map_err(|error| {
-        let path = match error.path.as_str() {
-            "" => "params".to_owned(),
-            path => format!("params.{path}"),
-        };
-        RecordedError::Field {
-            path,
-            message: error.message,
-        }
-    })?;
+    let built = build(R::GAME, &params)?;
     Ok(Box::new(GammaGame {
         line,
         params: built.params,

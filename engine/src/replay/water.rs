@@ -11,13 +11,12 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::check::Check;
-use super::{Reader, Recorded, RecordedError, compare_draws, read};
+use super::{Reader, Recorded, RecordedError, build, compare_draws, read};
 use crate::ask::{Action, Seat};
 use crate::chance::{Chance, SUPPLIES};
 use crate::event::{Event, Value};
 use crate::game::Game;
 use crate::play::{Play, Reaction};
-use crate::registry;
 use crate::spec::Settings;
 
 /// The name of these games, in the record and in the registry.
@@ -102,10 +101,7 @@ struct Town {
 
 fn read_game(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
     let line: Line = read(text)?;
-    let registration = registry::find(GAME).map_err(field)?;
-    let game = (registration.build)(&settings(&line.params))
-        .map_err(field)?
-        .game;
+    let game = build(GAME, &settings(&line.params))?.game;
     let faulty = |day: &Day| {
         let twice = (1..day.winners.len()).any(|at| day.winners[..at].contains(&day.winners[at]));
         line.tie_rule == TieRule::FirstEqualBidderAgain && twice
@@ -116,13 +112,6 @@ fn read_game(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
         game,
         sound_days,
     }))
-}
-
-fn field(error: crate::game::ParameterError) -> RecordedError {
-    RecordedError::Field {
-        path: "params".to_owned(),
-        message: error.to_string(),
-    }
 }
 
 /// The recorded parameters as ours; what they do not name was as by default.
