@@ -1,9 +1,9 @@
 //! Chance, seeded and recorded. Every draw belongs to a named stream and an index
 //! (usually the round), and depends on nothing else than those and the session's
 //! [`Luck`]; how often one round draws cannot shift the next. Luck comes from the
-//! experiment's seed, the repeat and the place in a series, not from the setting, so settings can be
-//! compared on the same luck. Replays hand recorded draws in; games cannot tell
-//! the difference.
+//! experiment's seed, the repeat and the place in a series, not from the setting, so
+//! settings can be compared on the same luck. Replays hand recorded draws in; games
+//! cannot tell the difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,6 +30,9 @@ pub const ORDERS: Stream = Stream("orders");
 pub const TIES: Stream = Stream("ties");
 /// Whether a shot hits.
 pub const HITS: Stream = Stream("hits");
+
+/// Every stream of a game.
+pub const STREAMS: [Stream; 6] = [VALUATIONS, SUPPLIES, BOUNDS, ORDERS, TIES, HITS];
 
 /// Prefix of the streams that rule players draw from; the seat follows.
 const RULE_STREAM: &str = "rule";

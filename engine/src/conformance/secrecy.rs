@@ -5,7 +5,7 @@
 use super::Case;
 use super::table::{Manners, Table};
 use crate::ask::{Ask, Seat};
-use crate::chance::{Chance, Stream, VALUATIONS};
+use crate::chance::{Chance, STREAMS, Stream, VALUATIONS};
 use crate::event::{Event, EventLog, Value};
 use crate::play::{Move, Play, Reaction};
 use crate::view::{SeenEvent, View};
@@ -131,15 +131,7 @@ pub(super) fn private_draws_of_others_are_unseen(case: &Case) -> Result<(), Stri
 }
 
 fn known(name: &str) -> Option<Stream> {
-    let streams = [
-        VALUATIONS,
-        crate::chance::SUPPLIES,
-        crate::chance::BOUNDS,
-        crate::chance::ORDERS,
-        crate::chance::TIES,
-        crate::chance::HITS,
-    ];
-    streams.into_iter().find(|stream| stream.0 == name)
+    STREAMS.into_iter().find(|stream| stream.0 == name)
 }
 
 /// Passes the entries of a private draw on among some seats.
