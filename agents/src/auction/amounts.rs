@@ -1,6 +1,6 @@
-//! Reads amounts of money from words: with any currency mark, thousands
-//! separated by commas or blanks, "2.5k", "twelve hundred", "one thousand two hundred". What could be
-//! two amounts is none. Whether an amount is legal is not known here.
+//! Reads amounts of money from words: with any currency mark, thousands separated by
+//! commas or blanks, "2.5k", "twelve hundred", "one thousand two hundred". What could
+//! be two amounts is none. Whether an amount is legal is not known here.
 
 use serde_json::Value;
 

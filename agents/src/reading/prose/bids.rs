@@ -7,7 +7,7 @@
 use agon_engine::Action;
 
 use super::stated::Stated;
-use super::tokens::Token;
+use super::tokens::{Token, is_word};
 use words::{
     ADDED, BIDS, BREAKS, CONCLUDING, CONDITIONS, DECISIONS, DENIALS, INTENTIONS, LEADING_ON,
     OF_OTHERS, OTHER_UNITS, PAST, REFRAINING, SELF, SUPPOSITIONS, TIED_TO_NUMBERS, TO_COME, VERBS,
@@ -106,7 +106,7 @@ fn of_sentence(sentence: &[Token<'_>]) -> Vec<Statement> {
 
 /// The bid that a word for bids at a place leads to.
 fn bid_at(sentence: &[Token<'_>], at: usize) -> Option<(Firmness, Stated)> {
-    if !is(sentence, at, BIDS) || is_about_bidding(sentence, at) {
+    if !is_word(sentence, at, BIDS) || is_about_bidding(sentence, at) {
         return None;
     }
     let firmness = firmness(sentence, at)?;
@@ -128,12 +128,12 @@ fn bid_at(sentence: &[Token<'_>], at: usize) -> Option<(Firmness, Stated)> {
 
 /// "My bidding logic", "the bidding war": no bid, but something about bidding.
 fn is_about_bidding(sentence: &[Token<'_>], at: usize) -> bool {
-    let gerund = is(sentence, at, &["bidding", "offering"]);
+    let gerund = is_word(sentence, at, &["bidding", "offering"]);
     let leads_on = match sentence.get(at + 1) {
         Some(Token::Word(word)) => LEADING_ON.contains(word) || word.ends_with("ly"),
         _ => true,
     };
-    let owned = at > 0 && is(sentence, at - 1, &["my", "the"]);
+    let owned = at > 0 && is_word(sentence, at - 1, &["my", "the"]);
     gerund
         && (owned
             || !leads_on && amounts::behind(sentence, at + 1).is_none_or(|(_, end)| end > at + 2))
@@ -146,7 +146,7 @@ fn firmness(sentence: &[Token<'_>], at: usize) -> Option<Firmness> {
     const LONGEST_NOUN: usize = 5;
     let mut back = at;
     let article = (at.saturating_sub(LONGEST_NOUN)..at).rev().find(|place| {
-        is(
+        is_word(
             sentence,
             *place,
             &["a", "an", "the", "my", "this", "another"],
@@ -169,7 +169,7 @@ fn firmness(sentence: &[Token<'_>], at: usize) -> Option<Firmness> {
     let said = verb_phrase(sentence, back);
     match said {
         Some(firmness) => firmness,
-        None if back < at && is(sentence, back, &["my"]) => my_bid(sentence, at),
+        None if back < at && is_word(sentence, back, &["my"]) => my_bid(sentence, at),
         None if back == at && is_label(sentence, at) => Some(Firmness::Committed),
         None => named_only(sentence, back, at),
     }
@@ -243,8 +243,8 @@ fn is_label(sentence: &[Token<'_>], at: usize) -> bool {
 
 /// A bid that is named without a verb of the speaker: "by bidding 40", "a bid of 40".
 fn named_only(sentence: &[Token<'_>], back: usize, at: usize) -> Option<Firmness> {
-    let noun = back < at && is(sentence, back, &["a", "this"]);
-    let gerund = back == at && is(sentence, at, &["bidding", "offering"]);
+    let noun = back < at && is_word(sentence, back, &["a", "this"]);
+    let gerund = back == at && is_word(sentence, at, &["bidding", "offering"]);
     let others = position(&sentence[..at], OF_OTHERS).is_some();
     let supposed = position(&sentence[..at], SUPPOSITIONS).is_some()
         || position(&sentence[..at], DENIALS).is_some();
@@ -253,7 +253,7 @@ fn named_only(sentence: &[Token<'_>], back: usize, at: usize) -> Option<Firmness
 
 /// The first place of one of these words.
 fn position(tokens: &[Token<'_>], words: &[&str]) -> Option<usize> {
-    (0..tokens.len()).find(|at| is(tokens, *at, words))
+    (0..tokens.len()).find(|at| is_word(tokens, *at, words))
 }
 
 /// Whether one of these words stands right behind a place.
@@ -261,10 +261,6 @@ fn near(tokens: &[Token<'_>], at: usize, words: &[&str]) -> bool {
     const REACH: usize = 3;
     let end = tokens.len().min(at + REACH);
     position(&tokens[at.min(end)..end], words).is_some()
-}
-
-fn is(tokens: &[Token<'_>], at: usize, words: &[&str]) -> bool {
-    matches!(tokens.get(at), Some(Token::Word(word)) if words.contains(word))
 }
 
 #[cfg(test)]

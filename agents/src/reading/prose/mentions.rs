@@ -4,7 +4,7 @@
 
 use agon_engine::{Action, Ask, Form};
 
-use super::tokens::Token;
+use super::tokens::{Token, is_word, word};
 use crate::reading::numerals;
 
 /// A possible answer in a text.
@@ -89,14 +89,7 @@ fn mention_at(ask: &Ask, tokens: &[Token<'_>], at: usize) -> Option<(Action, usi
             let passed = pass.and_then(|pass| option_at(tokens, at, pass));
             passed.map(|end| (Action::Pass, end)).or_else(|| {
                 let (value, end) = number_at(tokens, at, 100.0)?;
-                // Far inside i64, and exact.
-                let whole = value.fract() == 0.0 && value.abs() < 1e15;
-                let action = if whole {
-                    Action::Integer(value as i64)
-                } else {
-                    Action::Number(value)
-                };
-                Some((action, end))
+                Some((action_of(value), end))
             })
         }
         Form::Number { max, .. } => {
@@ -114,17 +107,6 @@ fn mention_at(ask: &Ask, tokens: &[Token<'_>], at: usize) -> Option<(Action, usi
             .or_else(|| Some((Action::Pass, pass_at(tokens, at, (*pass)?)?))),
         Form::Division { .. } => None,
     }
-}
-
-fn word<'a>(tokens: &[Token<'a>], at: usize) -> Option<&'a str> {
-    match tokens.get(at) {
-        Some(Token::Word(word)) => Some(word),
-        _ => None,
-    }
-}
-
-fn is_word(tokens: &[Token<'_>], at: usize, words: &[&str]) -> bool {
-    word(tokens, at).is_some_and(|word| words.contains(&word))
 }
 
 /// The number at a place, unless it names something else. `percent` is what
@@ -181,19 +163,36 @@ fn is_range(tokens: &[Token<'_>], at: usize, end: usize) -> bool {
         || (ands(back(1)) && is_number(back(2)) && between(back(3)))
 }
 
+/// The number of an answer in an action: whole where it is.
+pub fn action_of(value: f64) -> Action {
+    // Far inside i64, and exact.
+    if value.fract() == 0.0 && value.abs() < 1e15 {
+        Action::Integer(value as i64)
+    } else {
+        Action::Number(value)
+    }
+}
+
+/// The number from twenty to ninety-nine that begins with a word for tens at a place, and
+/// the place behind it.
+pub fn tens_at(tokens: &[Token<'_>], at: usize) -> Option<(f64, usize)> {
+    let tens = numerals::tens(word(tokens, at)?)?;
+    let next = at + 1 + usize::from(tokens.get(at + 1) == Some(&Token::Mark('-')));
+    let ones = word(tokens, next).and_then(numerals::ones);
+    Some(match ones {
+        Some(ones @ 1..=9) => (f64::from(tens + ones), next + 1),
+        _ => (f64::from(tens), at + 1),
+    })
+}
+
 /// A number in words, up to a hundred.
 fn number_word(tokens: &[Token<'_>], at: usize) -> Option<(f64, usize)> {
     let first = word(tokens, at)?;
     if matches!(first, "one" | "a") && is_word(tokens, at + 1, &["hundred"]) {
         return Some((100.0, at + 2));
     }
-    if let Some(tens) = numerals::tens(first) {
-        let next = at + 1 + usize::from(tokens.get(at + 1) == Some(&Token::Mark('-')));
-        let ones = word(tokens, next).and_then(numerals::ones);
-        return Some(match ones {
-            Some(ones @ 1..=9) => (f64::from(tens + ones), next + 1),
-            _ => (f64::from(tens), at + 1),
-        });
+    if let Some(found) = tens_at(tokens, at) {
+        return Some(found);
     }
     match first {
         "nothing" => Some((0.0, at + 1)),

@@ -20,6 +20,19 @@ pub enum Token<'a> {
     End(char),
 }
 
+/// The word at a place.
+pub fn word<'a>(tokens: &[Token<'a>], at: usize) -> Option<&'a str> {
+    match tokens.get(at) {
+        Some(Token::Word(word)) => Some(word),
+        _ => None,
+    }
+}
+
+/// Whether one of these words stands at a place.
+pub fn is_word(tokens: &[Token<'_>], at: usize, words: &[&str]) -> bool {
+    word(tokens, at).is_some_and(|word| words.contains(&word))
+}
+
 /// Lower case, and one form of apostrophe, minus and dash.
 pub fn simplify(text: &str) -> String {
     text.chars()

@@ -1,8 +1,8 @@
 //! Sentences that say that the speaker will not bid. "I will not bid more than 40"
 //! and "I cannot skip today" say something else.
 
-use super::{DENIALS, REFRAINING, SELF, SUPPOSITIONS, is, position};
-use crate::reading::prose::tokens::Token;
+use super::{DENIALS, REFRAINING, SELF, SUPPOSITIONS, position};
+use crate::reading::prose::tokens::{Token, is_word};
 
 /// What is refused.
 const TAKING_PART: &[&str] = &[
@@ -59,8 +59,9 @@ const LIMITING: &[&str] = &[
 pub(super) fn at(sentence: &[Token<'_>], at: usize) -> bool {
     let before = clause_before(sentence, at);
     let denied = denial(before);
-    if is(sentence, at, REFRAINING) {
-        let out = !is(sentence, at, &["sit", "sitting"]) || is(sentence, at + 1, &["out"]);
+    if is_word(sentence, at, REFRAINING) {
+        let out =
+            !is_word(sentence, at, &["sit", "sitting"]) || is_word(sentence, at + 1, &["out"]);
         let own = position(before, SELF).is_some() || before.is_empty();
         return own
             && out
@@ -68,22 +69,22 @@ pub(super) fn at(sentence: &[Token<'_>], at: usize) -> bool {
             && denied.is_none()
             && position(before, SUPPOSITIONS).is_none();
     }
-    if !is(sentence, at, TAKING_PART) || !is_verb(before) {
+    if !is_word(sentence, at, TAKING_PART) || !is_verb(before) {
         return false;
     }
     let Some(end) = object_end(sentence, at) else {
         return false;
     };
     let altogether = match sentence.get(end) {
-        _ if is(sentence, at, WHOLE) => !is(sentence, end, &["as", "so", "too"]),
+        _ if is_word(sentence, at, WHOLE) => !is_word(sentence, end, &["as", "so", "too"]),
         Some(Token::Word(word)) => {
-            WHEN_AND_WHERE.contains(word) && !is(sentence, end + 1, LIMITING)
+            WHEN_AND_WHERE.contains(word) && !is_word(sentence, end + 1, LIMITING)
         }
         Some(Token::Number(_) | Token::Percent(_) | Token::Fraction(_)) => false,
         _ => true,
     };
     let needless =
-        position(before, &["no"]).is_some_and(|no| is(before, no + 1, &["need", "reason"]));
+        position(before, &["no"]).is_some_and(|no| is_word(before, no + 1, &["need", "reason"]));
     let own = position(before, SELF).is_some();
     let told = own && denied.is_some_and(|denied| before.len() - denied <= LONGEST_DENIAL);
     altogether && (needless || told)
@@ -118,11 +119,11 @@ const LONGEST_DENIAL: usize = 4;
 
 /// The place behind the verb and a word for bids that it carries.
 fn object_end(sentence: &[Token<'_>], at: usize) -> Option<usize> {
-    if !is(sentence, at, CARRYING) {
+    if !is_word(sentence, at, CARRYING) {
         return Some(at + 1);
     }
-    let noun = at + 1 + usize::from(is(sentence, at + 1, &["a", "any", "an"]));
-    is(sentence, noun, &["bid", "bids", "offer", "part"]).then_some(noun + 1)
+    let noun = at + 1 + usize::from(is_word(sentence, at + 1, &["a", "any", "an"]));
+    is_word(sentence, noun, &["bid", "bids", "offer", "part"]).then_some(noun + 1)
 }
 
 /// The words before a place in the same clause.
