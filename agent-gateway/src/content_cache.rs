@@ -112,7 +112,3 @@ fn encode(decision: &Decision) -> Result<String, ContentCacheError> {
 fn decode(text: &str) -> Result<Decision, ContentCacheError> {
     serde_json::from_str(text).map_err(ContentCacheError::Damaged)
 }
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
-}

@@ -5,6 +5,7 @@
 
 use std::time::{Duration, Instant};
 
+use agon_service_kit::clock::millis;
 use agon_service_kit::config::without_secrets;
 use agon_service_kit::tasks::with_causes;
 use redis::RedisError;
@@ -74,7 +75,7 @@ impl StoreWatch {
             match (self.look().await, answered) {
                 (Ok(()), true) | (Err(_), false) => continue,
                 (Ok(()), false) => {
-                    let away_ms = u64::try_from(since.elapsed().as_millis()).unwrap_or(u64::MAX);
+                    let away_ms = millis(since.elapsed());
                     tracing::info!(redis = %self.shown, away_ms, "redis answers");
                     self.note(true);
                 }

@@ -4,6 +4,7 @@
 use std::time::Duration;
 
 use agon_proto::v1;
+use agon_service_kit::clock::millis;
 
 use crate::decision::{Decision, DecisionAddress, Message, ReplyFormat, Request, Role, Usage};
 use crate::doors::{DoorAnswer, HandedAnswer, Listing, StandIn, WaitingAsk};
@@ -252,10 +253,6 @@ fn read_stand_in(wire: v1::StandIn) -> StandIn {
         name: wire.name,
         reply: wire.reply,
     }
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn write_message(message: Message) -> v1::ChatMessage {

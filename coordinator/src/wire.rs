@@ -9,6 +9,7 @@ use agon_proto::v1::{
     CompleteSession, FailSession, FailureKind, GrantedLeases, Lease, LeaseRef, SetAsideSession,
     SettledSession, Settlement, WatchExperimentResponse,
 };
+use agon_service_kit::clock::millis;
 use agon_service_kit::status::{ErrorClass, to_status};
 use agon_service_kit::tasks::with_causes;
 use tonic::Status;
@@ -35,7 +36,7 @@ pub fn lease_ref(key: LeaseKey) -> LeaseRef {
 
 /// A batch of leases.
 pub fn granted(granted: Vec<Granted>, ttl: Duration) -> ToWorker {
-    let ttl_ms = u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX);
+    let ttl_ms = millis(ttl);
     let leases = granted.into_iter().map(|granted| Lease {
         carried: carried(&granted).into(),
         lease: Some(lease_ref(granted.key)),

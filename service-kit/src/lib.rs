@@ -1,8 +1,9 @@
 //! Plumbing that every Agon service shares: configuration files, telemetry, metrics, supervised
-//! tasks, the error table, back-off, and gRPC servers and channels. A closed list: what only one
+//! tasks, the error table, back-off, milliseconds, and gRPC servers and channels. A closed list: what only one
 //! service needs, or what knows a game, a session or a provider, belongs to that service.
 
 pub mod backoff;
+pub mod clock;
 pub mod config;
 pub mod metrics;
 pub mod server;

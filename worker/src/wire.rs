@@ -8,6 +8,7 @@ use agon_agents::{Message, MindError, Reply, Role, Thought};
 use agon_engine::{Carried, Luck, RecordedDecision, Seat};
 use agon_proto::v1;
 use agon_proto::v1::{ContentCache, Lease};
+use agon_service_kit::clock::millis;
 use tonic::{Code, Status};
 
 /// Where and for whom a decision is asked.
@@ -101,7 +102,7 @@ pub fn decide_request(address: &Address<'_>, asker: &Asker, thought: Thought) ->
 
 fn stand_in(answer: TimedAnswer) -> v1::StandIn {
     v1::StandIn {
-        after_ms: u64::try_from(answer.after.as_millis()).unwrap_or(u64::MAX),
+        after_ms: millis(answer.after),
         name: answer.name,
         reply: answer.reply,
     }

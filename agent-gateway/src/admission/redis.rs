@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use agon_service_kit::clock::millis;
 use async_trait::async_trait;
 use redis::aio::ConnectionManager;
 use redis::{RedisError, Script};
@@ -348,10 +349,6 @@ fn shares(pool: &str, lane: &str, shared: bool) -> String {
 /// Numbers and texts of ours always can be written.
 fn json(argument: &impl Serialize) -> String {
     serde_json::to_string(argument).unwrap_or_default()
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn failed(operation: &'static str) -> impl Fn(RedisError) -> AdmissionError {

@@ -4,13 +4,14 @@
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
+use agon_service_kit::clock::{millis, unix_ms};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension as _, params};
 
-use super::{ContentCache, ContentCacheError, ContentKey, decode, encode, millis};
+use super::{ContentCache, ContentCacheError, ContentKey, decode, encode};
 use crate::decision::Decision;
 
 /// Somebody may look at the file with the sqlite3 tool.
@@ -139,9 +140,4 @@ fn open(path: &Path) -> Result<Connection, rusqlite::Error> {
 /// SQLite's whole numbers are signed.
 fn stored(ms: u64) -> i64 {
     i64::try_from(ms).unwrap_or(i64::MAX)
-}
-
-fn unix_ms() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    millis(since.unwrap_or_default())
 }

@@ -5,9 +5,10 @@ use std::time::Duration;
 
 use ::redis::aio::ConnectionManager;
 use ::redis::{AsyncCommands as _, ExistenceCheck, RedisError, SetExpiry, SetOptions};
+use agon_service_kit::clock::millis;
 use async_trait::async_trait;
 
-use super::{ContentCache, ContentCacheError, ContentKey, decode, encode, millis};
+use super::{ContentCache, ContentCacheError, ContentKey, decode, encode};
 use crate::decision::Decision;
 
 /// A content cache in Redis.

@@ -6,6 +6,7 @@
 use std::time::Duration;
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
+use agon_service_kit::clock::millis;
 use agon_service_kit::tasks::with_causes;
 use async_trait::async_trait;
 use redis::aio::ConnectionManager;
@@ -248,8 +249,4 @@ fn damaged(door: &str) -> impl Fn(serde_json::Error) -> DoorError {
         door: door.to_owned(),
         source,
     }
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -8,8 +8,9 @@ mod writer;
 use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
+use agon_service_kit::clock::{millis, unix_ms};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use rusqlite::Connection;
@@ -211,7 +212,7 @@ impl Ledger for EmbeddedLedger {
 
     async fn forget(&self, session_ids: &[String], grace: Duration) -> Result<(), LedgerError> {
         let session_ids = session_ids.to_vec();
-        let grace_ms = u64::try_from(grace.as_millis()).unwrap_or(u64::MAX);
+        let grace_ms = millis(grace);
         let due_ms = (self.clock)().saturating_add(grace_ms);
         self.ask(|answer| {
             Job::Write(Write::Forget {
@@ -274,9 +275,4 @@ fn open_connection(path: &Path) -> Result<Connection, rusqlite::Error> {
     connection.pragma_update(None, "synchronous", "FULL")?;
     connection.execute_batch(SCHEMA)?;
     Ok(connection)
-}
-
-fn unix_ms() -> u64 {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    u64::try_from(since.unwrap_or_default().as_millis()).unwrap_or(u64::MAX)
 }

@@ -5,6 +5,7 @@
 
 use std::time::Duration;
 
+use agon_service_kit::clock::millis;
 use async_trait::async_trait;
 use redis::aio::ConnectionManager;
 use redis::{AsyncCommands, RedisError, Script};
@@ -233,10 +234,6 @@ impl Ledger for RedisLedger {
     async fn close(&self) {
         // Everything that was acknowledged is in Redis already.
     }
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 /// The braces keep both hashes of a session on one node of a cluster.

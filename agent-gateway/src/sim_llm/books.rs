@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::Duration;
 
+use agon_service_kit::clock::millis;
 use tokio::time::Instant;
 
 use super::charge::{Charge, Usage};
@@ -349,10 +349,6 @@ fn counts_since(now: SimCounts, then: SimCounts) -> SimCounts {
         dead: now.dead - then.dead,
         used: tokens_since(now.used, then.used),
     }
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn label(key: &str) -> String {

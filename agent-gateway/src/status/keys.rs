@@ -4,9 +4,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use agon_proto::v1::{KeyStatus, LimitStatus};
+use agon_service_kit::clock::millis;
 
 use crate::admission::{AdmissionError, KeyLimits, KeyOutlook, LimitOutlook, QUANTITIES};
 use crate::deciding::Decider;
@@ -121,8 +122,4 @@ fn limits(
     );
     let places = row("concurrency", configured.concurrency, in_flight, false);
     rows.chain([day, places]).flatten().collect()
-}
-
-fn millis(time: Duration) -> u64 {
-    u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

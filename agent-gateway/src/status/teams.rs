@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use agon_proto::v1::TeamStatus;
+use agon_service_kit::clock::millis;
 
 use crate::deciding::Decider;
 use crate::money::purse::Scope;
@@ -26,7 +27,7 @@ pub(crate) fn of(decider: &Decider) -> Vec<TeamStatus> {
     for (name, (calls, longest)) in waiting(decider) {
         let team = teams.entry(name).or_default();
         team.waiting = calls;
-        team.longest_wait_ms = u64::try_from(longest.as_millis()).unwrap_or(u64::MAX);
+        team.longest_wait_ms = millis(longest);
     }
     let described = teams.into_iter().map(|(name, team)| {
         let terms = config.team(&name);

@@ -8,8 +8,9 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
+use std::time::Duration;
 
+use agon_service_kit::clock::unix_ms;
 use async_trait::async_trait;
 use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
@@ -310,11 +311,4 @@ impl Store for EmbeddedStore {
     fn queued(&self) -> watch::Receiver<u64> {
         self.shared.queued.clone()
     }
-}
-
-fn unix_ms() -> u64 {
-    let since = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use ::redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use ::redis::{AsyncCommands as _, Client, FromRedisValue, RedisError, ScriptInvocation};
+use agon_service_kit::clock::millis;
 use agon_service_kit::config::without_secrets;
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
@@ -452,8 +453,4 @@ fn redis(operation: &'static str) -> impl FnOnce(RedisError) -> StoreError {
 /// A budget as scripts take it: text, because Lua's numbers are not exact, and '' for none.
 fn budget_argument(budget: Option<u64>) -> String {
     budget.map(|budget| budget.to_string()).unwrap_or_default()
-}
-
-fn millis(ttl: Duration) -> u64 {
-    u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX)
 }

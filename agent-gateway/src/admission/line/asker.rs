@@ -12,9 +12,9 @@ use tokio::sync::MutexGuard;
 use super::heads::{self, Asked, Heads};
 use super::spares::Order;
 use super::{Admitted, Grant, LONGEST_SLEEP, Line, Waiter};
-use crate::admission::{Ask, Batch, Reservation, Verdict};
+use crate::admission::{AdmissionError, Ask, Batch, Reservation, Verdict};
 use crate::fairness::queue::Entry;
-use crate::lanes::{Lane, LaneKey};
+use crate::lanes::{Lane, LaneKey, LaneTerms};
 
 /// After a denial nobody is asked again sooner, however much is settled.
 const SHORTEST_SLEEP: Duration = Duration::from_millis(1);
@@ -122,22 +122,12 @@ impl Line {
             return Next::After(look.map_or(LONGEST_SLEEP, |at| at.saturating_duration_since(now)));
         }
         let asked = Asked::of(self, heads::submitted(open));
-        let candidates: Vec<_> = ready.iter().map(|key| key.candidate(now)).collect();
         let asks = asked.open.iter().map(|entry| Ask {
             again: entry.call.doubtful,
             ..Ask::of(&entry.call.want, &entry.place)
         });
         let asks: Vec<Ask> = asks.collect();
-        let batch = Batch {
-            pool: &lane.pool,
-            lane: &lane.name,
-            asker: &lane.asker,
-            burst: terms.burst,
-            candidates: &candidates,
-            asks: &asks,
-            waiting: &waiting,
-        };
-        match lane.limiter.reserve(&batch).await {
+        match submit(lane, &terms, &ready, &asks, &waiting).await {
             Ok(verdict) => self.hand_out(asked, verdict, &ready),
             Err(error) => {
                 if let Some(failures) = self.store_away.note() {
@@ -163,43 +153,28 @@ impl Line {
             .usable_keys()
             .filter(|key| key.room(now).is_none())
             .collect();
-        let candidates: Vec<_> = ready.iter().map(|key| key.candidate(now)).collect();
         let asks: Vec<Ask> = orders.iter().flat_map(Order::asks).collect();
         let waiting: Vec<_> = orders.iter().map(Order::team).collect();
-        let batch = Batch {
-            pool: &lane.pool,
-            lane: &lane.name,
-            asker: &lane.asker,
-            burst: terms.burst,
-            candidates: &candidates,
-            asks: &asks,
-            waiting: &waiting,
-        };
         let granted = if ready.is_empty() {
             Vec::new()
         } else {
-            match lane.limiter.reserve(&batch).await {
-                Ok(verdict) => verdict.granted,
-                Err(_) => {
-                    // Who waits for the store complains of it.
-                    self.returns.note_lost(asks.clone());
-                    Vec::new()
-                }
-            }
+            let told = submit(lane, &terms, &ready, &asks, &waiting).await;
+            told.map(|verdict| verdict.granted).unwrap_or_else(|_| {
+                // Who waits for the store complains of it.
+                self.returns.note_lost(asks);
+                Vec::new()
+            })
         };
         let mut granted = granted.into_iter();
         for order in &orders {
-            let of_order = granted.by_ref().take(order.len()).flatten();
-            let (usable, others): (Vec<_>, Vec<_>) = of_order
-                .map(|reservation| {
-                    let key = ready.iter().find(|key| key.key.id == reservation.key);
-                    (reservation, key)
-                })
-                .partition(|(_, key)| key.is_some());
-            self.take_back(others.into_iter().map(|(unknown, _)| unknown).collect());
-            let usable = usable.into_iter();
-            let grants = usable.filter_map(|(known, key)| Some((known, (*key?).clone())));
-            self.take_back(self.spares.fetched(order, grants.collect()));
+            let mut grants = Vec::with_capacity(order.len());
+            for reservation in granted.by_ref().take(order.len()).flatten() {
+                match key_of(&ready, &reservation) {
+                    Some(key) => grants.push((reservation, key.clone())),
+                    None => self.take_back(vec![reservation]),
+                }
+            }
+            self.take_back(self.spares.fetched(order, grants));
         }
     }
 
@@ -280,7 +255,7 @@ impl Line {
                 }
                 continue;
             };
-            let Some(key) = ready.iter().find(|key| key.key.id == reservation.key) else {
+            let Some(key) = key_of(ready, &reservation) else {
                 self.returns.add(reservation);
                 self.wake();
                 denied.push(entry);
@@ -301,6 +276,34 @@ impl Line {
         heads::put_back(&mut self.queue.lock(), denied, held_back);
         next
     }
+}
+
+/// Asks for grants on keys that are ready.
+async fn submit(
+    lane: &Lane,
+    terms: &LaneTerms,
+    ready: &[&LaneKey],
+    asks: &[Ask],
+    waiting: &[(String, f64)],
+) -> Result<Verdict, AdmissionError> {
+    let now = Instant::now();
+    let candidates: Vec<_> = ready.iter().map(|key| key.candidate(now)).collect();
+    let batch = Batch {
+        pool: &lane.pool,
+        lane: &lane.name,
+        asker: &lane.asker,
+        burst: terms.burst,
+        candidates: &candidates,
+        asks,
+        waiting,
+    };
+    lane.limiter.reserve(&batch).await
+}
+
+/// The key that was granted.
+fn key_of<'a>(ready: &[&'a LaneKey], granted: &Reservation) -> Option<&'a LaneKey> {
+    let mut ready = ready.iter().copied();
+    ready.find(|key| key.key.id == granted.key)
 }
 
 impl Entry<Waiter> {

@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use agon_service_kit::clock::millis;
 use agon_service_kit::status::ErrorClass;
 use agon_service_kit::tasks::with_causes;
 use axum::Json;
@@ -135,10 +136,10 @@ fn written_ask(waiting: WaitingAsk) -> Value {
         "purpose": ask.purpose,
         "experiment_id": ask.experiment_id,
         "stand_in": ask.stand_in.map(|stand_in| json!({
-            "after_ms": u64::try_from(stand_in.after.as_millis()).unwrap_or(u64::MAX),
+            "after_ms": millis(stand_in.after),
             "name": stand_in.name,
         })),
-        "waiting_ms": u64::try_from(waiting.as_millis()).unwrap_or(u64::MAX),
+        "waiting_ms": millis(waiting),
     })
 }
 

@@ -10,6 +10,7 @@ use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
+use agon_service_kit::clock::millis;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension, Row, params};
@@ -271,7 +272,7 @@ fn reserve(connection: &Connection, hold: &Hold, now_ms: u64) -> Result<Verdict,
         model,
     } = &hold.account;
     let most = bounded(hold.most.0);
-    let lasts_ms = u64::try_from(hold.lasts.as_millis()).unwrap_or(u64::MAX);
+    let lasts_ms = millis(hold.lasts);
     let due_ms = signed(now_ms.saturating_add(lasts_ms));
     connection
         .prepare_cached("INSERT INTO holds VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0)")?
@@ -428,7 +429,7 @@ fn charge_lost(
             Ok((row.get(0)?, held))
         })?
         .collect::<Result<_, _>>()?;
-    let corrected_until = u64::try_from(CORRECTED_WITHIN.as_millis()).unwrap_or(u64::MAX);
+    let corrected_until = millis(CORRECTED_WITHIN);
     for (attempt, held) in &due {
         let [_, team, experiment, _] = &held.account;
         add_to_purse(connection, scopes(team, experiment), held.most, -held.most)?;

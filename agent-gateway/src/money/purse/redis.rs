@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use agon_service_kit::clock::millis;
 use async_trait::async_trait;
 use redis::aio::ConnectionManager;
 use redis::{RedisError, Script};
@@ -368,10 +369,6 @@ fn json(texts: &[&str]) -> String {
 
 fn amount(text: &str) -> NanoDollars {
     NanoDollars(text.parse().unwrap_or_default())
-}
-
-fn millis(duration: Duration) -> u64 {
-    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
 fn failed(operation: &'static str) -> impl Fn(RedisError) -> PurseError {

@@ -2,6 +2,8 @@
 //! Time is handed in, so that minutes pass at once.
 
 use super::super::options::{SimCharge, SimLimits};
+use std::time::Duration;
+
 use super::*;
 
 fn books(options: SimOptions, now: Instant) -> (Books, Arc<SimOptions>) {
