@@ -9,16 +9,16 @@
     reason = "the engine reads no files, its tests do"
 )]
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use agon_engine::replay::{RecordedGame, replay};
-use flate2::read::GzDecoder;
+use recorded::reading;
 
 mod recorded {
     //! What happens to records that are wrong.
     mod broken_lines;
     mod changed_values;
+    pub mod reading;
 }
 
 /// Differences that are shown when there are many.
@@ -26,20 +26,12 @@ const SHOWN: usize = 20;
 
 /// The folder of recorded gamma-Bench games.
 fn folder() -> PathBuf {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/recorded");
-    let root = std::env::var_os("AGON_RECORDED").map_or_else(beside, PathBuf::from);
-    root.join("gamma")
+    reading::folder().join("gamma")
 }
 
 /// The lines of one game's file.
 fn lines(game: &str) -> Vec<String> {
-    let path = folder().join(format!("{game}.jsonl.gz"));
-    let file = std::fs::File::open(&path)
-        .unwrap_or_else(|error| panic!("{}: {error}; set AGON_RECORDED", path.display()));
-    let mut text = String::new();
-    let read = GzDecoder::new(file).read_to_string(&mut text);
-    read.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    text.lines().map(str::to_owned).collect()
+    reading::lines(&format!("gamma/{game}.jsonl.gz"))
 }
 
 /// The eight games; a file for each must be there.

@@ -9,25 +9,17 @@
     reason = "the engine reads no files, its tests do"
 )]
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use agon_engine::replay::{RecordedError, RecordedGame, replay};
-use flate2::read::GzDecoder;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 
+#[path = "recorded/reading.rs"]
+mod reading;
+
 fn lines() -> Vec<String> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/recorded");
-    let root = std::env::var_os("AGON_RECORDED").map_or_else(beside, PathBuf::from);
-    let path = root.join("aucarena.jsonl.gz");
-    let file = std::fs::File::open(&path)
-        .unwrap_or_else(|error| panic!("{}: {error}; set AGON_RECORDED", path.display()));
-    let mut text = String::new();
-    let read = GzDecoder::new(file).read_to_string(&mut text);
-    read.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    text.lines().map(str::to_owned).collect()
+    reading::lines("aucarena.jsonl.gz")
 }
 
 static AUCTIONS: LazyLock<Vec<Value>> = LazyLock::new(|| {

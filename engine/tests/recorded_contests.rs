@@ -9,27 +9,19 @@
     reason = "the engine reads no files, its tests do"
 )]
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
-
 use agon_engine::replay::{RecordedError, RecordedGame, replay};
-use flate2::read::GzDecoder;
 use serde_json::{Value, json};
+
+#[path = "recorded/reading.rs"]
+mod reading;
 
 /// The games that are replayed.
 const GAMES: [&str; 2] = ["beauty_contest", "second_price_auction"];
 
 fn games(name: &str) -> Vec<Value> {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/recorded");
-    let root = std::env::var_os("AGON_RECORDED").map_or_else(beside, PathBuf::from);
-    let path = root.join("econarena.jsonl.gz");
-    let file = std::fs::File::open(&path)
-        .unwrap_or_else(|error| panic!("{}: {error}; set AGON_RECORDED", path.display()));
-    let mut text = String::new();
-    let read = GzDecoder::new(file).read_to_string(&mut text);
-    read.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let read = |line: &str| -> Value { serde_json::from_str(line).expect("JSON") };
-    let all = text.lines().map(read);
+    let lines = reading::lines("econarena.jsonl.gz");
+    let read = |line: &String| -> Value { serde_json::from_str(line).expect("JSON") };
+    let all = lines.iter().map(read);
     all.filter(|game| game["game"] == name).collect()
 }
 

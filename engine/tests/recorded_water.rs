@@ -9,25 +9,18 @@
     reason = "the engine reads no files, its tests do"
 )]
 
-use std::io::Read;
-use std::path::{Path, PathBuf};
 use std::sync::LazyLock;
 
 use agon_engine::replay::{RecordedGame, Verdict, replay};
-use flate2::read::GzDecoder;
 use serde_json::{Value, json};
 
+#[path = "recorded/reading.rs"]
+mod reading;
+
 static GAMES: LazyLock<Vec<Value>> = LazyLock::new(|| {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/recorded");
-    let root = std::env::var_os("AGON_RECORDED").map_or_else(beside, PathBuf::from);
-    let path = root.join("wac.jsonl.gz");
-    let file = std::fs::File::open(&path)
-        .unwrap_or_else(|error| panic!("{}: {error}; set AGON_RECORDED", path.display()));
-    let mut text = String::new();
-    let read = GzDecoder::new(file).read_to_string(&mut text);
-    read.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
-    let read = |line| serde_json::from_str(line).expect("JSON");
-    text.lines().map(read).collect()
+    let lines = reading::lines("wac.jsonl.gz");
+    let read = |line: &String| serde_json::from_str(line).expect("JSON");
+    lines.iter().map(read).collect()
 });
 
 fn verdict(game: &Value) -> Verdict {
