@@ -5,6 +5,7 @@
 
 mod beliefs;
 mod by_player;
+mod fares;
 mod increments;
 mod items;
 mod learning;

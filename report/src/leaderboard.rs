@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use crate::accumulator::Accumulator;
 use crate::session::{GAME, LABEL, Session};
-use crate::summary::{SIMULATED, plain_table, spread, trimmed};
+use crate::table::{NONE, SIMULATED, plain_table, spread, trimmed};
 
 /// The games, in the order of the published table.
 pub const GAMES: [(&str, &str); 8] = [
@@ -81,7 +81,7 @@ impl Leaderboard {
                     .iter()
                     .map(|(game, _)| match published.scores.get(*game) {
                         Some(score) => format!("{score:.1}"),
-                        None => "-".to_owned(),
+                        None => NONE.to_owned(),
                     }),
             );
             table.add_row(cells);
@@ -102,7 +102,7 @@ impl Own {
             .map(|(game, _)| self.scores.get(*game).and_then(Accumulator::mean));
         match means.sum::<Option<f64>>() {
             Some(sum) => format!("{:.1}", sum / GAMES.len() as f64),
-            None => "-".to_owned(),
+            None => NONE.to_owned(),
         }
     }
 }

@@ -12,6 +12,7 @@ pub mod session;
 pub mod statistics;
 pub mod story;
 pub mod summary;
+mod table;
 
 pub use auction::AuctionReport;
 pub use leaderboard::Leaderboard;

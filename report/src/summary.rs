@@ -3,17 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
-
 use crate::accumulator::Accumulator;
 use crate::money::dollars;
 use crate::session::{Session, Telemetry};
-
-/// How results of a simulated model are marked.
-pub const SIMULATED: &str = "simulated";
-
-/// Keeps what belongs together on one line of a narrow table.
-pub(crate) const NO_BREAK: &str = "\u{a0}";
+use crate::table::{
+    NO_BREAK, NONE, align_right, mark, plain_table, simulated_note, spread, trimmed,
+};
 
 /// The scheme that is shown first.
 const FIRST_SCHEME: &str = "iclr2025";
@@ -136,11 +131,7 @@ impl Summary {
         let mut table = plain_table(width);
         table.set_header(&headings);
         let words = 2 + usize::from(has_settings);
-        for (place, column) in table.column_iter_mut().enumerate() {
-            if place >= words {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
+        align_right(&mut table, |place| place >= words);
         for row in &self.rows {
             let mut cells = vec![row.game.clone()];
             cells.extend(has_settings.then(|| row.setting.clone()));
@@ -152,17 +143,13 @@ impl Summary {
             );
             cells.push(row.payoffs());
             if self.cost > 0 {
-                cells.push(row.cost.map_or_else(|| "-".to_owned(), dollars));
+                cells.push(row.cost.map_or_else(|| NONE.to_owned(), dollars));
             }
             if has_fouls {
                 cells.extend([row.fouls.to_string(), row.forfeits.to_string()]);
             }
             if self.simulated > 0 {
-                cells.push(if row.simulated {
-                    SIMULATED.to_owned()
-                } else {
-                    String::new()
-                });
+                cells.push(mark(row.simulated).to_owned());
             }
             table.add_row(cells);
         }
@@ -172,12 +159,7 @@ impl Summary {
         text.push_str(&format!(
             "\n\n{sessions} {noun}; mean \u{b1} sd over repeats; payoff: of one seat in one session"
         ));
-        if self.simulated > 0 {
-            text.push_str(&format!(
-                "; {} with a SIMULATED model: they say nothing about any real one",
-                self.simulated
-            ));
-        }
+        text.push_str(&simulated_note(self.simulated));
         text.push_str(&self.costs());
         let forfeits: u64 = self.rows.iter().map(|row| row.forfeits).sum();
         let asks: u64 = self.rows.iter().map(|row| row.asks).sum();
@@ -213,35 +195,4 @@ impl Summary {
         schemes.dedup();
         schemes
     }
-}
-
-/// Mean and spread as `12.3 ± 0.4`; `-` without a number.
-pub(crate) fn spread(numbers: Option<&Accumulator>, decimals: usize) -> String {
-    let Some(mean) = numbers.and_then(Accumulator::mean) else {
-        return "-".to_owned();
-    };
-    match numbers.and_then(Accumulator::standard_deviation) {
-        Some(spread) => format!("{mean:.decimals$}{NO_BREAK}\u{b1}{NO_BREAK}{spread:.decimals$}"),
-        None => format!("{mean:.decimals$}"),
-    }
-}
-
-/// A table without borders, fitted to a width.
-pub(crate) fn plain_table(width: u16) -> Table {
-    let mut table = Table::new();
-    table
-        .load_style(presets::NOTHING)
-        .set_content_arrangement(ContentArrangement::Dynamic)
-        .set_width(width);
-    table
-}
-
-/// The table's text without blanks at the ends of lines.
-pub(crate) fn trimmed(table: &Table) -> String {
-    let text = table.to_string().replace(NO_BREAK, " ");
-    let lines: Vec<String> = text
-        .lines()
-        .map(|line| line.trim_end().to_owned())
-        .collect();
-    lines.join("\n")
 }

@@ -9,9 +9,9 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::by_player::ByPlayer;
+use super::fares::Fares;
 use super::reading::Auction;
 use crate::accumulator::Accumulator;
-use crate::statistics::corrected_failure_rate;
 
 /// The kind of note that lessons stand in.
 const LESSONS: &str = "tips";
@@ -48,11 +48,8 @@ pub(super) struct Learning {
 
 #[derive(Debug, Clone, Default)]
 struct Sums {
-    profit: Accumulator,
-    items_won: Accumulator,
+    fares: Fares,
     lessons: Accumulator,
-    failed: u64,
-    correct: u64,
 }
 
 impl Learning {
@@ -61,23 +58,10 @@ impl Learning {
         self.in_series |= place > 0;
         for (seat, player) in auction.players.iter().enumerate() {
             let sums = self.players.of(player).entry(place).or_default();
-            let measures = [
-                (&mut sums.profit, "profit"),
-                (&mut sums.items_won, "items_won"),
-            ];
-            for (accumulator, series) in measures {
-                if let Some(number) = auction.number(series, seat) {
-                    accumulator.add(number);
-                }
-            }
+            sums.fares.add(auction, seat);
             if let Some(carried) = &auction.record.carried {
                 sums.lessons.add(lessons(carried, seat) as f64);
             }
-            let count = |series| auction.number(series, seat).map_or(0, |count| count as u64);
-            let forced = auction.record.outcome.forfeits.get(seat);
-            let forced = forced.map_or(0, |count| u64::from(*count));
-            sums.failed += count("failed_bids");
-            sums.correct += (count("bids") + count("withdrawals")).saturating_sub(forced);
         }
     }
 
@@ -89,11 +73,11 @@ impl Learning {
             places.iter().map(|(place, sums)| LearningRow {
                 player: player.to_owned(),
                 place: *place,
-                sat: sums.profit.count(),
-                profit: sums.profit.mean(),
-                profit_sd: sums.profit.standard_deviation(),
-                items_won: sums.items_won.mean(),
-                failed_bid_rate: corrected_failure_rate(sums.failed, sums.correct),
+                sat: sums.fares.profit.count(),
+                profit: sums.fares.profit.mean(),
+                profit_sd: sums.fares.profit.standard_deviation(),
+                items_won: sums.fares.items_won.mean(),
+                failed_bid_rate: sums.fares.failed_bid_rate(),
                 lessons: sums.lessons.mean(),
             })
         });

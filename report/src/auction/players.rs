@@ -4,10 +4,10 @@
 use serde::Serialize;
 
 use super::by_player::ByPlayer;
+use super::fares::{Fares, gather};
 use super::reading::Auction;
 use crate::accumulator::Accumulator;
 use crate::ratings::Ratings;
-use crate::statistics::corrected_failure_rate;
 
 /// One player over the sessions of a setting. Counts are sums over its seats and
 /// sessions, means are of one seat in one session.
@@ -65,11 +65,8 @@ pub(super) struct Players {
 #[derive(Debug, Clone, Default)]
 struct Sums {
     most_seats: usize,
-    profit: Accumulator,
-    items_won: Accumulator,
+    fares: Fares,
     profit_ratio: Accumulator,
-    failed: u64,
-    correct: u64,
     engagements: f64,
     items: u64,
     matched_offered: u64,
@@ -82,25 +79,13 @@ impl Players {
             let sums = self.sums.of(player);
             let seats = auction.players.iter().filter(|name| *name == player);
             sums.most_seats = sums.most_seats.max(seats.count());
-            let count = |series| auction.number(series, seat).map_or(0, |count| count as u64);
-            for (accumulator, series) in [
-                (&mut sums.profit, "profit"),
-                (&mut sums.items_won, "items_won"),
-                (&mut sums.profit_ratio, "profit_ratio"),
-            ] {
-                if let Some(number) = auction.number(series, seat) {
-                    accumulator.add(number);
-                }
-            }
-            let forfeits = auction.record.outcome.forfeits.get(seat);
-            let forced = forfeits.map_or(0, |count| u64::from(*count));
-            sums.failed += count("failed_bids");
-            sums.correct += (count("bids") + count("withdrawals")).saturating_sub(forced);
+            sums.fares.add(auction, seat);
+            gather(&mut sums.profit_ratio, auction.number("profit_ratio", seat));
             sums.items += auction.items.len() as u64;
             let engaged = auction.items.iter().map(|item| item.engagements[seat]);
             sums.engagements += engaged.sum::<f64>();
-            sums.matched_offered += count("matched_offered");
-            sums.matched_won += count("matched_won");
+            sums.matched_offered += auction.count("matched_offered", seat);
+            sums.matched_won += auction.count("matched_won", seat);
         }
         let seats = 0..auction.players.len();
         let profits: Option<Vec<f64>> = seats.map(|seat| auction.number("profit", seat)).collect();
@@ -113,14 +98,14 @@ impl Players {
     pub fn rows(&self) -> Vec<PlayerRow> {
         let rows = self.sums.iter().map(|(player, sums)| PlayerRow {
             player: player.to_owned(),
-            sat: sums.profit.count(),
-            profit: sums.profit.mean(),
-            profit_sd: sums.profit.standard_deviation(),
-            items_won: sums.items_won.mean(),
+            sat: sums.fares.profit.count(),
+            profit: sums.fares.profit.mean(),
+            profit_sd: sums.fares.profit.standard_deviation(),
+            items_won: sums.fares.items_won.mean(),
             trueskill: self.rated(player, sums.most_seats),
-            failed_bids: sums.failed,
-            correct_actions: sums.correct,
-            failed_bid_rate: corrected_failure_rate(sums.failed, sums.correct),
+            failed_bids: sums.fares.failed,
+            correct_actions: sums.fares.correct,
+            failed_bid_rate: sums.fares.failed_bid_rate(),
             engagements_per_item: (sums.items > 0).then(|| sums.engagements / sums.items as f64),
             profit_ratio: sums.profit_ratio.mean(),
             matched_offered: sums.matched_offered,

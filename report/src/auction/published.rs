@@ -4,10 +4,10 @@
 
 use csv::StringRecord;
 
-use super::tables::{NONE, number};
+use super::tables::number;
 use super::{AuctionReport, PlanRow, PlayerRow, ProfileRow, SettingMeasures};
 use crate::session::{LABEL, in_words};
-use crate::summary::{SIMULATED, plain_table, trimmed};
+use crate::table::{NONE, SIMULATED, plain_table, trimmed};
 
 /// One published table.
 #[derive(Clone, Copy)]

@@ -102,6 +102,11 @@ impl<'a> Auction<'a> {
         let series = self.record.measures.series.get(series)?;
         series.get(seat).copied()
     }
+
+    /// The same of what is counted; 0 where nothing was.
+    pub fn count(&self, series: &str, seat: Seat) -> u64 {
+        self.number(series, seat).map_or(0, |count| count as u64)
+    }
 }
 
 /// Lists of words by place; empty where the game has none.

@@ -6,13 +6,10 @@ mod market;
 mod plans;
 mod rivals;
 
-use comfy_table::CellAlignment;
-
 use super::{AuctionReport, BeliefRow, Facts, PlayerRow, SettingMeasures};
-use crate::summary::{NO_BREAK, SIMULATED, plain_table, trimmed};
-
-/// What is not defined.
-pub(super) const NONE: &str = "-";
+use crate::table::{
+    NO_BREAK, NONE, align_right, mark, plain_table, simulated_note, trimmed, with_spread,
+};
 
 /// The six actions of Harbor, section 3.5.
 const CHOICES: [&str; 6] = ["A", "B", "C", "D", "E", "F"];
@@ -49,11 +46,7 @@ impl AuctionReport {
         let simulated: u64 = settings.iter().map(|setting| setting.simulated).sum();
         let noun = if sessions == 1 { "auction" } else { "auctions" };
         let mut title = format!("Measures of {sessions} {noun}");
-        if simulated > 0 {
-            title.push_str(&format!(
-                "; {simulated} with a SIMULATED model: they say nothing about any real one"
-            ));
-        }
+        title.push_str(&simulated_note(simulated));
         let tables = Tables {
             settings: &settings,
             width,
@@ -213,20 +206,17 @@ impl Tables<'_> {
                 cells.extend(named.then(|| shown.to_owned()));
                 cells.push(player);
                 cells.extend(numbers);
-                let mark = if setting.simulated > 0 { SIMULATED } else { "" };
-                cells.extend(simulated.then(|| mark.to_owned()));
+                cells.extend(simulated.then(|| mark(setting.simulated > 0).to_owned()));
                 table.add_row(cells);
             }
         }
         if table.is_empty() {
             return None;
         }
-        for (place, column) in table.column_iter_mut().enumerate() {
+        align_right(&mut table, |place| {
             let heading = place.checked_sub(words).and_then(|at| headings.get(at));
-            if heading.is_some_and(|heading| heading != ITEM && heading != MEASURE) {
-                column.set_cell_alignment(CellAlignment::Right);
-            }
-        }
+            heading.is_some_and(|heading| heading != ITEM && heading != MEASURE)
+        });
         Some(format!("{title}\n\n{}", trimmed(&table)))
     }
 }
@@ -309,6 +299,5 @@ fn percent(share: Option<f64>, decimals: usize) -> String {
 }
 
 fn spread(mean: f64, sd: Option<f64>, decimals: usize) -> String {
-    let sd = sd.map_or_else(String::new, |sd| format!(" \u{b1} {sd:.decimals$}"));
-    format!("{}{sd}", rounded(mean, decimals)).replace(' ', NO_BREAK)
+    with_spread(&rounded(mean, decimals), sd, decimals)
 }

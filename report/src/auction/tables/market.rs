@@ -5,9 +5,9 @@
 use std::cell::Cell;
 use std::collections::BTreeSet;
 
-use super::{Cells, MEASURE, NONE, Tables, number, owned, percent};
+use super::{Cells, MEASURE, Tables, number, owned, percent};
 use crate::auction::{IncrementRow, ItemPlayer, ItemRow, SettingMeasures};
-use crate::summary::NO_BREAK;
+use crate::table::{NO_BREAK, NONE};
 
 /// Starting prices that a table has columns for: the default items have five. Houses have
 /// a price each; those of more are in the JSON.

@@ -3,9 +3,9 @@
 
 use std::cell::Cell;
 
-use super::{Cells, ITEM, NONE, Tables, number, owned, rounded};
+use super::{Cells, ITEM, Tables, number, owned, rounded};
 use crate::auction::{Faithfulness, ItemPriorities, PlanRow};
-use crate::summary::NO_BREAK;
+use crate::table::{NO_BREAK, NONE};
 
 /// Rows of heat maps that are printed: the maps of the standard competition. What goes
 /// beyond, map by map, is in the JSON.

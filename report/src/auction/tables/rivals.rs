@@ -3,10 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use comfy_table::CellAlignment;
-
 use super::{Cells, Tables, number, owned, percent};
-use crate::summary::{SIMULATED, plain_table, trimmed};
+use crate::table::{align_right, mark, plain_table, trimmed};
 
 impl Tables<'_> {
     pub(super) fn profiles(&self) -> Option<String> {
@@ -61,7 +59,6 @@ impl Tables<'_> {
         table.set_header(headings.into_iter().chain([""]));
         for ((player, rivals, personas, matched), one) in pooled {
             let mean = |sum: f64| number(Some(sum / one.profiles as f64), 2);
-            let mark = if one.simulated { SIMULATED } else { "" };
             table.add_row([
                 player.clone(),
                 rivals.to_string(),
@@ -70,12 +67,10 @@ impl Tables<'_> {
                 one.profiles.to_string(),
                 mean(one.baseline),
                 mean(one.divergence),
-                mark.to_owned(),
+                mark(one.simulated).to_owned(),
             ]);
         }
-        for column in table.column_iter_mut().skip(1).take(headings.len() - 1) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
+        align_right(&mut table, |place| (1..headings.len()).contains(&place));
         Some(format!(
             "Profiling error after the last item, all settings: by the number of rivals, of personas \
              of the one\nprofiled, and of items that suit it\n\n{}",

@@ -1,0 +1,47 @@
+//! How a player fares, counted the same way over all its auctions and at one place of its
+//! series: profit, items won, and failed bids (arXiv 2310.05746, section 4.2). Called by
+//! `players.rs` and `learning.rs`.
+
+use agon_engine::Seat;
+
+use super::reading::Auction;
+use crate::accumulator::Accumulator;
+use crate::statistics::corrected_failure_rate;
+
+/// What one player came to so far.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Fares {
+    /// Of one seat in one session.
+    pub profit: Accumulator,
+    /// As above.
+    pub items_won: Accumulator,
+    /// Amounts that the rules refused, F.
+    pub failed: u64,
+    /// Accepted bids and withdrawals that were not forced, C.
+    pub correct: u64,
+}
+
+impl Fares {
+    /// Takes in what a seat came to.
+    pub fn add(&mut self, auction: &Auction<'_>, seat: Seat) {
+        gather(&mut self.profit, auction.number("profit", seat));
+        gather(&mut self.items_won, auction.number("items_won", seat));
+        let forfeits = auction.record.outcome.forfeits.get(seat);
+        let forced = forfeits.map_or(0, |count| u64::from(*count));
+        let acted = auction.count("bids", seat) + auction.count("withdrawals", seat);
+        self.failed += auction.count("failed_bids", seat);
+        self.correct += acted.saturating_sub(forced);
+    }
+
+    /// F / (C + F).
+    pub fn failed_bid_rate(&self) -> Option<f64> {
+        corrected_failure_rate(self.failed, self.correct)
+    }
+}
+
+/// Takes a number in where there is one.
+pub(super) fn gather(accumulator: &mut Accumulator, number: Option<f64>) {
+    if let Some(number) = number {
+        accumulator.add(number);
+    }
+}

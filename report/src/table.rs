@@ -1,0 +1,75 @@
+//! Tables as text, made one way: without borders, fitted to a width, numbers to the right,
+//! what is not defined as `-`, results of a simulated model marked. Knows no measure. Called
+//! by the summary, the leaderboard and the measures of auctions.
+
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
+
+use crate::accumulator::Accumulator;
+
+/// How results of a simulated model are marked.
+pub(crate) const SIMULATED: &str = "simulated";
+
+/// What is not defined.
+pub(crate) const NONE: &str = "-";
+
+/// Keeps what belongs together on one line of a narrow table.
+pub(crate) const NO_BREAK: &str = "\u{a0}";
+
+/// A table without borders, fitted to a width.
+pub(crate) fn plain_table(width: u16) -> Table {
+    let mut table = Table::new();
+    table
+        .load_style(presets::NOTHING)
+        .set_content_arrangement(ContentArrangement::Dynamic)
+        .set_width(width);
+    table
+}
+
+/// Sets the columns at these places, those of numbers, to the right.
+pub(crate) fn align_right(table: &mut Table, is_number: impl Fn(usize) -> bool) {
+    for (place, column) in table.column_iter_mut().enumerate() {
+        if is_number(place) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+}
+
+/// The table's text without blanks at the ends of lines.
+pub(crate) fn trimmed(table: &Table) -> String {
+    let text = table.to_string().replace(NO_BREAK, " ");
+    let lines: Vec<String> = text
+        .lines()
+        .map(|line| line.trim_end().to_owned())
+        .collect();
+    lines.join("\n")
+}
+
+/// Mean and spread of what was gathered, as [`with_spread`]; `-` without a number.
+pub(crate) fn spread(numbers: Option<&Accumulator>, decimals: usize) -> String {
+    let Some(mean) = numbers.and_then(Accumulator::mean) else {
+        return NONE.to_owned();
+    };
+    let spread = numbers.and_then(Accumulator::standard_deviation);
+    with_spread(&format!("{mean:.decimals$}"), spread, decimals)
+}
+
+/// A mean and its spread as `12.3 ± 0.4`; the mean alone without a spread.
+pub(crate) fn with_spread(mean: &str, spread: Option<f64>, decimals: usize) -> String {
+    match spread {
+        Some(spread) => format!("{mean}{NO_BREAK}\u{b1}{NO_BREAK}{spread:.decimals$}"),
+        None => mean.to_owned(),
+    }
+}
+
+/// The mark of a row; nothing for what real models answered.
+pub(crate) fn mark(is_simulated: bool) -> &'static str {
+    if is_simulated { SIMULATED } else { "" }
+}
+
+/// What a line over or under a table says of simulated sessions; nothing without any.
+pub(crate) fn simulated_note(sessions: u64) -> String {
+    if sessions == 0 {
+        return String::new();
+    }
+    format!("; {sessions} with a SIMULATED model: they say nothing about any real one")
+}
