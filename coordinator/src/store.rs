@@ -1,9 +1,9 @@
 //! What the coordinator must not lose: experiments, queue, leases, results. One contract, two back
 //! ends ([`EmbeddedStore`], one file; [`RedisStore`], shared by replicas). Order and fencing are
-//! decided in one step, so anything may be retried. Fences only grow; a lease is lost when its
-//! session is leased again, settled, cancelled or removed, not when its time is over; the first
-//! result wins. Teams take turns, then experiments of one priority; what was given back comes first,
-//! what crashed last. A session that follows another is queued once that is done. Knows no games, no workers' streams, no clock of its callers.
+//! decided in one step, so anything may be retried. A lease is lost when its session is leased
+//! again, settled, cancelled or removed, not when its time is over; the first result wins. Teams
+//! take turns, then experiments of one priority; what was given back comes first, what crashed last,
+//! what follows another once that is done. Knows no games, no workers' streams, no clock of callers.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -28,7 +28,8 @@ const FOUL_TOKENS: u64 = 80;
 const MEMORY_TOKENS: u64 = 16_000;
 /// Tokens of a plain answer.
 const ANSWER_TOKENS: u64 = 20;
-/// Tokens of a call in which a bidder with words of its own speaks of the auction, besides its list of items.
+/// Tokens of a call in which a bidder with words of its own speaks of the auction, besides its list
+/// of items.
 const AUCTION_TOKENS: u64 = 500;
 /// Tokens of one item in such a call.
 const ITEM_TOKENS: u64 = 30;
@@ -36,6 +37,7 @@ const ITEM_TOKENS: u64 = 30;
 const TRIES: u64 = 4;
 /// Tokens of an answer that is thought through first.
 const REASONED_ANSWER_TOKENS: u64 = 300;
+
 /// What an experiment comes to.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct Plan {

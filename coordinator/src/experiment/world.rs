@@ -69,18 +69,31 @@ pub struct Drawn {
 
 /// Reads a world that stands at `at`, and notes everything that is wrong with it.
 pub fn read(tree: &Value, at: &TreePath, faults: &mut Faults) -> World {
-    match serde_path_to_error::deserialize::<_, World>(tree) {
+    match typed::<World>(tree, at) {
         Ok(world) => {
             world.check(at, faults);
             world
         }
-        Err(error) => {
-            let inside = TreePath::read(&error.path().to_string());
-            let at = inside.map_or_else(|_| at.clone(), |inside| at.join(inside.steps()));
-            faults.value(&at, in_plain_words(&error.into_inner().to_string()));
+        Err((at, message)) => {
+            faults.value(&at, message);
             World::default()
         }
     }
+}
+
+/// What stands at `at`, as its type.
+///
+/// # Errors
+/// It is none: where inside it, and why.
+pub fn typed<'a, T: Deserialize<'a>>(
+    tree: &'a Value,
+    at: &TreePath,
+) -> Result<T, (TreePath, String)> {
+    serde_path_to_error::deserialize(tree).map_err(|error| {
+        let inside = TreePath::read(&error.path().to_string());
+        let at = inside.map_or_else(|_| at.clone(), |inside| at.join(inside.steps()));
+        (at, in_plain_words(&error.into_inner().to_string()))
+    })
 }
 
 /// The worlds that the games of an experiment file name, in its own tree or in its grids.

@@ -9,8 +9,7 @@ use super::Checking;
 use crate::experiment::document::kind_of;
 use crate::experiment::faults::among;
 use crate::experiment::path::TreePath;
-use crate::experiment::players::in_plain_words;
-use crate::experiment::world::{Drawn, Request, World};
+use crate::experiment::world::{Drawn, Request, World, typed};
 
 /// The parameter that a world fills, and the one that says who wants what.
 const ITEMS: &str = "items";
@@ -108,16 +107,9 @@ impl<'a> Checking<'a> {
             self.fault(at, message.to_owned());
             return None;
         }
-        match serde_path_to_error::deserialize(table) {
-            Ok(request) => Some(request),
-            Err(error) => {
-                let inside = TreePath::read(&error.path().to_string());
-                let at = inside.map_or(at.clone(), |inside| at.join(inside.steps()));
-                let message = in_plain_words(&error.into_inner().to_string());
-                self.fault(&at, message);
-                None
-            }
-        }
+        typed(&table, at)
+            .map_err(|(at, message)| self.fault(&at, message))
+            .ok()
     }
 
     /// Tells the players that ask for it what they may know.

@@ -11,7 +11,8 @@ use crate::store::{StoreError, StoreResult};
 /// `position` is null for sessions that have left their experiment but keep their record.
 /// Specs and results stand apart, so that a change of state rewrites a short row.
 /// `follows` is the session that must be done before: until then the state is `waiting`, or
-/// `stopped` behind one that was set aside. `rank` orders the queue. `fence` is that of the last lease, also after it ended.
+/// `stopped` behind one that was set aside. `rank` orders the queue. `fence` is that of the last
+/// lease, also after it ended.
 /// `budget` (nano-dollars) is the one that counts, `file_budget` the one last handed in;
 /// `paused` says why nothing is leased; leases up to `resumed_fence` cannot pause it again.
 const TABLES: &str = "

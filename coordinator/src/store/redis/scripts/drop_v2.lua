@@ -1,4 +1,5 @@
--- Takes sessions out of an experiment; only the records of done ones stay.
+-- Takes sessions out of an experiment; only the records of done ones stay. The one before a session
+-- still names it as the one behind: whoever goes there looks at its state, finds none and stops.
 --
 -- ARGV     experiment, submission, then session ids
 -- Returns  0; -1 when the submission was overtaken
