@@ -64,6 +64,19 @@ fn spec(game: &str, strategies: &[&str]) -> SessionSpec {
     }
 }
 
+/// The agent of seat 1, told of everything before its first ask, and that ask.
+fn briefed(spec: &SessionSpec, mind: &dyn Mind) -> (Box<dyn Agent>, Ask) {
+    let play = open(spec).unwrap();
+    let ask = play.waiting().next().unwrap().clone();
+    let sights = play.view(1).sights().map(|sight| sight.to_event());
+    let events: Vec<SeenEvent> = sights.collect();
+    let library = PromptLibrary::builtin();
+    let mut agent = roster::build(&spec.seats[1], spec, None, 1, &library).unwrap();
+    let observed = agent.observe(&events, mind).now_or_never();
+    observed.unwrap().unwrap();
+    (agent, ask)
+}
+
 /// Plays to the end with a person at a seat.
 fn play_out(spec: &SessionSpec, seat: Seat, mind: &Obedient) -> Play {
     let library = PromptLibrary::builtin();
@@ -135,18 +148,8 @@ fn a_refused_answer_does_not_put_the_ask_to_the_stand_in_again() {
     let mut spec = spec("guess_two_thirds", &["random", "random", "random"]);
     let person = json!({ "model": "human/ann", "agent": "person", "stand_in": "random" });
     spec.seats[1] = player(PlayerKind::Model, person);
-    let play = open(&spec).unwrap();
-    let ask = play.waiting().next().unwrap().clone();
-    let sights = play.view(1).sights().map(|sight| sight.to_event());
-    let events: Vec<SeenEvent> = sights.collect();
     let mind = Obedient::default();
-    let library = PromptLibrary::builtin();
-    let mut person = roster::build(&spec.seats[1], &spec, None, 1, &library).unwrap();
-    person
-        .observe(&events, &mind)
-        .now_or_never()
-        .unwrap()
-        .unwrap();
+    let (mut person, ask) = briefed(&spec, &mind);
     let foul = Foul::new(agon_engine::FoulKind::OutOfRange, "too much");
     for refused in [None, Some(&foul), Some(&foul), None] {
         let _ = person.act(&ask, refused, &mind).now_or_never().unwrap();
@@ -210,18 +213,8 @@ fn with_a_deadline_the_stand_ins_answer_goes_along_and_is_noted_when_it_counts()
             person["deadline"] = json!(deadline);
         }
         spec.seats[1] = player(PlayerKind::Model, person);
-        let library = PromptLibrary::builtin();
-        let mut agent = roster::build(&spec.seats[1], &spec, None, 1, &library).unwrap();
-        let play = open(&spec).unwrap();
-        let ask = play.waiting().next().unwrap().clone();
-        let sights = play.view(1).sights().map(|sight| sight.to_event());
-        let events: Vec<SeenEvent> = sights.collect();
         let mind = Late::default();
-        agent
-            .observe(&events, &mind)
-            .now_or_never()
-            .unwrap()
-            .unwrap();
+        let (mut agent, ask) = briefed(&spec, &mind);
         let acted = agent.act(&ask, None, &mind).now_or_never().unwrap();
         let stood_in = mind.0.into_inner().unwrap().remove(0);
         assert_eq!(stood_in.as_ref().map(|one| one.after.as_secs()), seconds);
@@ -278,15 +271,8 @@ fn a_wrong_deadline_is_refused_with_what_would_be_right() {
 fn told(settings: Value) -> Vec<String> {
     let mut spec = spec("english_auction", &["truthful", "truthful", "truthful"]);
     spec.seats[1] = player(PlayerKind::Model, settings);
-    let play = open(&spec).unwrap();
-    let ask = play.waiting().next().unwrap().clone();
-    let sights = play.view(1).sights().map(|sight| sight.to_event());
-    let events: Vec<SeenEvent> = sights.collect();
     let mind = Obedient::default();
-    let library = PromptLibrary::builtin();
-    let mut agent = roster::build(&spec.seats[1], &spec, None, 1, &library).unwrap();
-    let observed = agent.observe(&events, &mind).now_or_never();
-    observed.unwrap().unwrap();
+    let (mut agent, ask) = briefed(&spec, &mind);
     let _ = agent.act(&ask, None, &mind).now_or_never().unwrap();
     let asked = mind.0.into_inner().unwrap();
     let messages = asked.into_iter().flat_map(|(messages, _)| messages);
