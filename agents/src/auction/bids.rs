@@ -8,10 +8,11 @@ use agon_engine::{Action, Ask, Foul, FoulKind};
 use serde_json::{Map, Value, json};
 
 use crate::mind::Reply;
-use crate::reading::{self, embedded, prose, said};
+use crate::reading::prose::{self, Stated};
+use crate::reading::{self, embedded, said};
 
 use super::amounts::{amount_of, in_digits, only_amount};
-use super::spoken::{Spoken, spoken};
+use super::spoken::spoken;
 
 /// A reply to a bid's ask.
 #[derive(Debug, Clone, PartialEq)]
@@ -168,9 +169,9 @@ fn in_words(ask: &Ask, text: &str) -> Result<Action, Foul> {
     }
     let plain = with_plain_sayings(&in_digits(text));
     match spoken(&plain, &["i", "withdraw"]) {
-        Spoken::One(action) => Ok(action),
-        Spoken::Several => Err(more_than_one(ask)),
-        Spoken::Nothing => prose::read(ask, &plain),
+        Stated::One(action) => Ok(action),
+        Stated::Several => Err(more_than_one(ask)),
+        Stated::None => prose::read(ask, &plain),
     }
 }
 

@@ -5,16 +5,7 @@
 
 use agon_engine::Action;
 
-/// What a text says outright.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Spoken {
-    /// One decision; of several bids the last.
-    One(Action),
-    /// To bid and to withdraw, or one of several amounts.
-    Several,
-    /// Nothing.
-    Nothing,
-}
+use crate::reading::prose::Stated;
 
 /// Words for making a bid, before the amount.
 const BIDS: &[&[&str]] = &[
@@ -71,8 +62,10 @@ const PAST: &[&str] = &["last", "previously", "earlier", "before"];
 /// Words behind an amount that make it one of several.
 const ALTERNATIVES: &[&str] = &["or", "to", "-", "through"];
 
-/// What a simplified text says outright. `withdrawal` are the words for leaving.
-pub fn spoken(text: &str, withdrawal: &[&str]) -> Spoken {
+/// What a simplified text says outright: one decision, of several bids the last; or
+/// several, when it bids and withdraws or names one of several amounts. `withdrawal` are
+/// the words for leaving.
+pub fn spoken(text: &str, withdrawal: &[&str]) -> Stated {
     let mut bid = None;
     let mut withdraws = false;
     for sentence in sentences(text) {
@@ -89,22 +82,22 @@ pub fn spoken(text: &str, withdrawal: &[&str]) -> Spoken {
             }
             withdraws |= words[at..].starts_with(withdrawal);
             match bid_at(&words[at..]) {
-                Some(Spoken::One(amount)) => bid = Some(amount),
+                Some(Stated::One(amount)) => bid = Some(amount),
                 Some(other) => return other,
                 None => {}
             }
         }
     }
     match (bid, withdraws) {
-        (Some(_), true) => Spoken::Several,
-        (Some(amount), false) => Spoken::One(amount),
-        (None, true) => Spoken::One(Action::Pass),
-        (None, false) => Spoken::Nothing,
+        (Some(_), true) => Stated::Several,
+        (Some(amount), false) => Stated::One(amount),
+        (None, true) => Stated::One(Action::Pass),
+        (None, false) => Stated::None,
     }
 }
 
 /// The bid that is made at the start of some words.
-fn bid_at(words: &[&str]) -> Option<Spoken> {
+fn bid_at(words: &[&str]) -> Option<Stated> {
     let opening = BIDS.iter().find(|opening| words.starts_with(opening))?;
     let mut at = opening.len();
     while words.get(at).is_some_and(|word| FILLING.contains(word)) {
@@ -121,9 +114,9 @@ fn bid_at(words: &[&str]) -> Option<Spoken> {
         .is_some_and(|word| ALTERNATIVES.contains(word))
         && behind.get(1).is_some_and(is_amount)
     {
-        return Some(Spoken::Several);
+        return Some(Stated::Several);
     }
-    Some(Spoken::One(Action::Integer(amount)))
+    Some(Stated::One(Action::Integer(amount)))
 }
 
 /// The sentences of a text that are no questions. A point inside a number ends
@@ -155,32 +148,32 @@ mod tests {
 
     #[test]
     fn conditions_questions_and_the_past_decide_nothing() {
-        let bid = |amount| Spoken::One(Action::Integer(amount));
+        let bid = |amount| Stated::One(Action::Integer(amount));
         for (text, expected) in [
             ("i bid 1200! if it goes higher, i withdraw.", bid(1200)),
             (
                 "if i bid 1200, i may lose. i withdraw!",
-                Spoken::One(Action::Pass),
+                Stated::One(Action::Pass),
             ),
             (
                 "last round i bid 1100. i withdraw.",
-                Spoken::One(Action::Pass),
+                Stated::One(Action::Pass),
             ),
             ("i bid 1100 last time. i bid 1300.", bid(1300)),
             ("i bid 1200 for the lamp, which i value at 2200!", bid(1200)),
             (
                 "i withdraw! i would only bid 900.",
-                Spoken::One(Action::Pass),
+                Stated::One(Action::Pass),
             ),
             ("i will not withdraw. i bid 1200!", bid(1200)),
             ("if it is cheap i take it, so i bid 1200!", bid(1200)),
-            ("should i bid 1200? i withdraw.", Spoken::One(Action::Pass)),
-            ("i bid 1200. i withdraw.", Spoken::Several),
-            ("i bid 1200 or 1300!", Spoken::Several),
+            ("should i bid 1200? i withdraw.", Stated::One(Action::Pass)),
+            ("i bid 1200. i withdraw.", Stated::Several),
+            ("i bid 1200 or 1300!", Stated::Several),
             ("**my bid is 1200.**", bid(1200)),
-            ("i bid 1200.5", Spoken::Nothing),
-            ("i bid a lot", Spoken::Nothing),
-            ("", Spoken::Nothing),
+            ("i bid 1200.5", Stated::None),
+            ("i bid a lot", Stated::None),
+            ("", Stated::None),
         ] {
             assert_eq!(spoken(text, &["i", "withdraw"]), expected, "{text}");
         }

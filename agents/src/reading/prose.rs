@@ -16,6 +16,7 @@ mod stated;
 mod tokens;
 
 use mentions::{Mention, mentions};
+pub(crate) use stated::Stated;
 use tokens::{Token, tokenize};
 
 /// Words of sentences that talk about others or about the past: a number in them
@@ -54,28 +55,31 @@ pub fn read(ask: &Ask, text: &str) -> Result<Action, Foul> {
     if let Some(action) = marked(ask, &text) {
         return settle(ask, action);
     }
-    let tokens = tokenize(&text);
-    if is_free_bid(ask) {
-        match bids::committed(&tokens) {
-            stated::Stated::One(action) => return settle(ask, action),
-            stated::Stated::Several => return Err(ambiguous(ask)),
-            stated::Stated::None => {}
+    match in_sentences(ask, &tokenize(&text)) {
+        Stated::One(action) => settle(ask, action),
+        Stated::Several => Err(ambiguous(ask)),
+        Stated::None => Err(unreadable(ask)),
+    }
+}
+
+/// The bid that a text commits to, else the answer that it states, else the only one
+/// that it can mean.
+fn in_sentences(ask: &Ask, tokens: &[Token<'_>]) -> Stated {
+    let is_free_bid = is_free_bid(ask);
+    if is_free_bid {
+        let committed = bids::committed(tokens);
+        if committed != Stated::None {
+            return committed;
         }
     }
-    let mut found = mentions(ask, &tokens);
-    if is_free_bid(ask) {
+    let mut found = mentions(ask, tokens);
+    if is_free_bid {
         // "20% more" is no amount of money.
         found.retain(|mention| !matches!(tokens[mention.start], Token::Percent(_)));
     }
-    match stated::latest(ask, &tokens, &found) {
-        stated::Stated::One(action) => return settle(ask, action),
-        stated::Stated::Several => return Err(ambiguous(ask)),
-        stated::Stated::None => {}
-    }
-    match only_meant(ask, &tokens, &found) {
-        Meant::One(action) => settle(ask, action),
-        Meant::Several => Err(ambiguous(ask)),
-        Meant::None => Err(unreadable(ask)),
+    match stated::latest(ask, tokens, &found) {
+        Stated::None => only_meant(ask, tokens, &found),
+        stated => stated,
     }
 }
 
@@ -146,14 +150,8 @@ fn bare(ask: &Ask, text: &str) -> Option<Action> {
         .then(|| only.action.clone())
 }
 
-enum Meant {
-    One(Action),
-    Several,
-    None,
-}
-
 /// The only answer in the last sentence, or in a text that mentions one at all.
-fn only_meant(ask: &Ask, tokens: &[Token<'_>], found: &[Mention]) -> Meant {
+fn only_meant(ask: &Ask, tokens: &[Token<'_>], found: &[Mention]) -> Stated {
     let content = tokens.iter().rposition(|token| !is_end(token)).unwrap_or(0);
     let last = sentence_at(tokens, content);
     let in_last: Vec<&Mention> = found
@@ -162,8 +160,8 @@ fn only_meant(ask: &Ask, tokens: &[Token<'_>], found: &[Mention]) -> Meant {
         .collect();
     let meant = implied(ask, &in_last);
     match (&*meant, found) {
-        ([only], _) if speaks_for_itself(tokens, last) => Meant::One(only.clone()),
-        ([_], _) => Meant::None,
+        ([only], _) if speaks_for_itself(tokens, last) => Stated::One(only.clone()),
+        ([_], _) => Stated::None,
         ([], [mention]) => {
             let sentence = sentence_at(tokens, mention.start);
             let meant = implied(ask, &[mention]);
@@ -172,10 +170,10 @@ fn only_meant(ask: &Ask, tokens: &[Token<'_>], found: &[Mention]) -> Meant {
                 .into_iter()
                 .next()
                 .filter(|_| clear)
-                .map_or(Meant::None, Meant::One)
+                .map_or(Stated::None, Stated::One)
         }
-        ([], _) => Meant::None,
-        _ => Meant::Several,
+        ([], _) => Stated::None,
+        _ => Stated::Several,
     }
 }
 

@@ -17,8 +17,6 @@ mod amounts;
 mod refusals;
 mod words;
 
-use amounts::Named;
-
 /// How firmly an amount is said to be the bid.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Firmness {
@@ -110,7 +108,7 @@ fn bid_at(sentence: &[Token<'_>], at: usize) -> Option<(Firmness, Stated)> {
         return None;
     }
     let firmness = firmness(sentence, at)?;
-    let (named, end) = amounts::behind(sentence, at + 1)?;
+    let (bid, end) = amounts::behind(sentence, at + 1)?;
     let to_come = position(&sentence[..at], TO_COME).is_some()
         || position(&sentence[at..end], TO_COME).is_some()
         || near(sentence, end, TO_COME);
@@ -119,10 +117,6 @@ fn bid_at(sentence: &[Token<'_>], at: usize) -> Option<(Firmness, Stated)> {
     if to_come || past {
         return None;
     }
-    let bid = match named {
-        Named::One(action) => Stated::One(action),
-        Named::Several => Stated::Several,
-    };
     Some((firmness, bid))
 }
 

@@ -1,23 +1,15 @@
 //! The amount that belongs to a bid: the first sum of money behind it. Numbers of
 //! days, units and points, and the starts of changes ("from 60 to 80"), are none.
 
-use agon_engine::Action;
-
 use super::{ADDED, BREAKS, OTHER_UNITS, TIED_TO_NUMBERS};
 use crate::reading::numerals;
 use crate::reading::prose::mentions::{action_of, tens_at};
+use crate::reading::prose::stated::Stated;
 use crate::reading::prose::tokens::{Token, is_word, word};
 
-/// What stands behind a bid.
-pub(super) enum Named {
-    /// One amount.
-    One(Action),
-    /// A choice or a range of amounts.
-    Several,
-}
-
-/// The amount that begins at or behind a place, and the place behind it.
-pub(super) fn behind(sentence: &[Token<'_>], from: usize) -> Option<(Named, usize)> {
+/// The amount that begins at or behind a place, or a choice or a range of several, and
+/// the place behind it.
+pub(super) fn behind(sentence: &[Token<'_>], from: usize) -> Option<(Stated, usize)> {
     /// A long way is no statement, which also bounds the walk.
     const LONGEST_WAY: usize = 16;
     let mut at = from;
@@ -40,9 +32,9 @@ pub(super) fn behind(sentence: &[Token<'_>], from: usize) -> Option<(Named, usiz
             return None;
         }
         if is_choice(sentence, end) || at > from && is_word(sentence, at - 1, &["between"]) {
-            return Some((Named::Several, end));
+            return Some((Stated::Several, end));
         }
-        return Some((Named::One(action_of(value)), end));
+        return Some((Stated::One(action_of(value)), end));
     }
     None
 }
