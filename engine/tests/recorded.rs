@@ -1,8 +1,6 @@
 //! Plays every recorded gamma-Bench game and expects no difference.
 //!
-//! The games are read from the folder in `AGON_RECORDED` (default
-//! `../shared/recorded` beside the workspace). Nothing is skipped: without them
-//! these tests fail.
+//! Read from `tests/recorded`, or the folder in `AGON_RECORDED`.
 
 #![allow(
     clippy::disallowed_types,

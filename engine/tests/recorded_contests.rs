@@ -1,8 +1,7 @@
 //! Plays the recorded contests and auctions of EconArena's package and expects no
 //! difference; then spoils one and expects the difference to be named.
 //!
-//! Read from the folder in `AGON_RECORDED` (default `../shared/recorded` beside the
-//! workspace). Without it these tests fail.
+//! Read from `tests/recorded`, or the folder in `AGON_RECORDED`.
 
 #![allow(
     clippy::disallowed_types,

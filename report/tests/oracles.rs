@@ -1,8 +1,7 @@
 //! Holds the statistics against vectors from reference libraries.
 //!
-//! The vectors are read from the folder in `AGON_ORACLES` (default
-//! `../shared/oracles` beside the workspace), cases and tolerance alike. Nothing is
-//! skipped: without them these tests fail.
+//! The vectors, cases and tolerance alike, are read from `tests/oracles`, or from the folder
+//! in `AGON_ORACLES`.
 
 use std::fmt;
 use std::marker::PhantomData;
@@ -17,15 +16,15 @@ use serde::de::{DeserializeOwned, MapAccess, Visitor};
 
 /// The folder of check vectors.
 fn folder() -> PathBuf {
-    let beside = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/oracles");
-    std::env::var_os("AGON_ORACLES").map_or_else(beside, PathBuf::from)
+    let ours = || Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/oracles");
+    std::env::var_os("AGON_ORACLES").map_or_else(ours, PathBuf::from)
 }
 
 /// A file of vectors.
 fn read<File: DeserializeOwned>(name: &str) -> File {
     let path = folder().join(name);
     let text = std::fs::read_to_string(&path)
-        .unwrap_or_else(|error| panic!("{}: {error}; set AGON_ORACLES", path.display()));
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()));
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 

@@ -4,8 +4,10 @@
 pub mod binary;
 pub mod cluster;
 pub mod golden;
+pub mod left_out;
 pub mod model_server;
 pub mod redis;
 pub mod runs;
+pub mod small_disk;
 pub mod tree;
 pub mod waiting;

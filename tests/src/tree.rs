@@ -1,6 +1,5 @@
-//! Where the project lies, and the files in it. Changes none of them; a missing
-//! folder fails the test that asks for it. Called by tests that read sources,
-//! documents or recorded games.
+//! Where the project lies, and the files in it. Changes none of them. Called by tests that
+//! read sources, documents or recorded games.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -32,22 +31,18 @@ pub fn short(path: &Path) -> String {
         .to_string()
 }
 
-/// The folder of recorded games.
+/// The folder of recorded games: `tests/recorded`, or the one in `AGON_RECORDED`.
 pub fn recorded() -> PathBuf {
-    outside("AGON_RECORDED", "../shared/recorded")
+    let named = std::env::var_os("AGON_RECORDED").map(PathBuf::from);
+    named.unwrap_or_else(|| root().join("tests/recorded"))
 }
 
-/// A folder outside the project: named by a variable, or where it lies by default.
-/// Its absence fails the test that asks for it.
-fn outside(variable: &str, default: &str) -> PathBuf {
-    let named = std::env::var_os(variable).map(PathBuf::from);
-    let folder = named.unwrap_or_else(|| root().join(default));
-    assert!(
-        folder.is_dir(),
-        "{} does not exist: set {variable} to the folder that ships beside the project",
-        folder.display()
-    );
-    folder
+/// A file of replies of real models, which are not part of the project: in the folder that
+/// `AGON_REPLIES` names, or in `../shared/recorded`. None where there is no such file.
+pub fn replies(file: &str) -> Option<PathBuf> {
+    let named = std::env::var_os("AGON_REPLIES").map(PathBuf::from);
+    let folder = named.unwrap_or_else(|| root().join("../shared/recorded"));
+    Some(folder.join(file)).filter(|path| path.is_file())
 }
 
 fn collect(folder: &Path, ending: &str, found: &mut Vec<PathBuf>) {

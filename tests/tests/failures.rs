@@ -3,12 +3,12 @@
 
 use std::fs;
 use std::net::TcpListener;
-use std::process::Command;
 
 use agon_tests::binary::{self, Ended, run};
 use agon_tests::model_server::ModelServer;
 use agon_tests::redis::free_port;
 use agon_tests::runs::{self, MIXED};
+use agon_tests::small_disk::with_small_disk;
 
 /// What every failure must look like.
 fn one_clear_line(ended: &Ended, code: i32, words: &[&str]) {
@@ -146,46 +146,51 @@ fn a_data_folder_serves_one_process_at_a_time() {
 
 #[test]
 fn a_full_disk_is_told_and_what_was_done_is_kept() {
-    let disk = SmallDisk::mount("2m");
-    let folder = tempfile::tempdir().unwrap();
-    let experiment = runs::write(folder.path(), MIXED);
-    let data = folder.path().join("data").display().to_string();
-    let out = disk.path.join("out");
-    let models = ModelServer::start(&[]);
-    let flags = ["--base-url", &models.base_url(), "--data", &data];
-    fs::write(disk.path.join("filler"), vec![0; 2_000_000]).unwrap();
-    let ended = runs::run_into(&experiment, &out, &flags);
-    one_clear_line(
-        &ended,
-        3,
-        &["free some space and run the same command again"],
-    );
-    let asked = models.count("requests");
-    assert!(asked > 0);
-    fs::remove_file(disk.path.join("filler")).unwrap();
-    let _ = runs::run_into(&experiment, &out, &flags).expect_code(0);
-    assert_eq!(
-        models.count("requests"),
-        asked,
-        "what was done is not done again"
-    );
-    assert_eq!(runs::decisions(&runs::records(&out)), asked);
+    let test = "a_full_disk_is_told_and_what_was_done_is_kept";
+    with_small_disk(test, "2m", |disk| {
+        let folder = tempfile::tempdir().unwrap();
+        let experiment = runs::write(folder.path(), MIXED);
+        let data = folder.path().join("data").display().to_string();
+        let out = disk.path().join("out");
+        let models = ModelServer::start(&[]);
+        let flags = ["--base-url", &models.base_url(), "--data", &data];
+        let filler = disk.fill(2_000_000);
+        let ended = runs::run_into(&experiment, &out, &flags);
+        one_clear_line(
+            &ended,
+            3,
+            &["free some space and run the same command again"],
+        );
+        let asked = models.count("requests");
+        assert!(asked > 0);
+        fs::remove_file(filler).unwrap();
+        let _ = runs::run_into(&experiment, &out, &flags).expect_code(0);
+        assert_eq!(
+            models.count("requests"),
+            asked,
+            "what was done is not done again"
+        );
+        assert_eq!(runs::decisions(&runs::records(&out)), asked);
+    });
 }
 
 #[test]
 fn a_full_disk_under_the_store_stops_the_run_and_loses_nothing() {
-    let disk = SmallDisk::mount("3m");
-    let folder = tempfile::tempdir().unwrap();
-    let experiment = runs::write(folder.path(), &MIXED.replace("repeats = 3", "repeats = 60"));
-    let out = folder.path().join("out");
-    let models = ModelServer::start(&[]);
-    let data = disk.path.display().to_string();
-    let base_url = models.base_url();
-    let small = ["--base-url", &base_url, "--data", &data];
-    let ended = runs::run_into(&experiment, &out, &small);
-    one_clear_line(&ended, 3, &["full"]);
-    disk.grow("64m");
-    let _ = runs::run_into(&experiment, &out, &small).expect_code(0);
+    let test = "a_full_disk_under_the_store_stops_the_run_and_loses_nothing";
+    with_small_disk(test, "64m", |disk| {
+        let folder = tempfile::tempdir().unwrap();
+        let many = MIXED.replace("repeats = 3", "repeats = 60");
+        let experiment = runs::write(folder.path(), &many);
+        let out = folder.path().join("out");
+        let models = ModelServer::start(&[]);
+        let data = disk.path().join("data").display().to_string();
+        let flags = ["--base-url", &models.base_url(), "--data", &data];
+        let filler = disk.fill(61 << 20);
+        let ended = runs::run_into(&experiment, &out, &flags);
+        one_clear_line(&ended, 3, &["full"]);
+        fs::remove_file(filler).unwrap();
+        let _ = runs::run_into(&experiment, &out, &flags).expect_code(0);
+    });
 }
 
 #[test]
@@ -211,45 +216,5 @@ fn unreadable_recorded_games_are_named_with_file_and_line() {
         &run(&["replay", "/nowhere/games.jsonl"]),
         2,
         &["unreadable"],
-    );
-}
-
-/// A file system of its own, so small that it fills up. Needs root, as tests run.
-struct SmallDisk {
-    path: std::path::PathBuf,
-    _folder: tempfile::TempDir,
-}
-
-impl SmallDisk {
-    fn mount(size: &str) -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("disk");
-        fs::create_dir(&path).unwrap();
-        mount(
-            &["-t", "tmpfs", "-o", &format!("size={size}"), "tmpfs"],
-            &path,
-        );
-        Self {
-            path,
-            _folder: folder,
-        }
-    }
-
-    fn grow(&self, size: &str) {
-        mount(&["-o", &format!("remount,size={size}")], &self.path);
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        let _ = Command::new("umount").arg("-l").arg(&self.path).status();
-    }
-}
-
-fn mount(arguments: &[&str], path: &std::path::Path) {
-    let mounted = Command::new("mount").args(arguments).arg(path).status();
-    assert!(
-        mounted.unwrap().success(),
-        "these tests need to mount a tmpfs (run them as root)"
     );
 }

@@ -77,7 +77,8 @@ struct Day {
     supply: i64,
     before: BTreeMap<String, Status>,
     bids: BTreeMap<String, i64>,
-    /// Replies in full; the bids were taken from them.
+    /// Replies in full; the bids were taken from them. Absent where only numbers were kept.
+    #[serde(default)]
     texts: BTreeMap<String, String>,
     winners: Vec<String>,
     after: BTreeMap<String, Status>,
