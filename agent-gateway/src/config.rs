@@ -8,6 +8,7 @@ mod limits;
 mod provider;
 mod secrecy;
 mod sections;
+mod takes;
 mod team;
 
 use std::collections::BTreeMap;
@@ -20,11 +21,13 @@ use serde::Deserialize;
 
 use crate::money::{ModelPrices, Price, PriceTable};
 
-pub use provider::{ProviderConfig, ResolvedModel};
+pub use provider::{Origin, ProviderConfig, ResolvedModel};
 pub use sections::{
     ChargeRule, ConcurrencySection, GatewaySection, LimitsSection, LongPromptSection, ModelSection,
     OutputLimitField, PriceSection, ProviderKind, ProviderSection, StructuredOutput, TeamSection,
+    ThinkingForm,
 };
+pub use takes::{Setting, Takes};
 pub use team::Team;
 
 /// Long enough for a provider's bad quarter of an hour to be seen as such.
@@ -258,11 +261,10 @@ impl GatewayConfig {
             name: name.to_owned(),
             provider: Arc::clone(provider),
             model,
-            structured_output: section
-                .structured_output
-                .unwrap_or(provider.structured_output),
-            seed: section.seed.unwrap_or(provider.seed),
+            takes: Takes::of(section, provider),
+            thinking: section.thinking,
             max_output_tokens,
+            output_limit_field_is_stated: section.output_limit_field.is_some(),
             output_limit_field: section.output_limit_field.unwrap_or(if reasoning {
                 OutputLimitField::MaxCompletionTokens
             } else {
@@ -270,7 +272,6 @@ impl GatewayConfig {
             }),
             prices,
             limits,
-            reasoning,
             hedge_after: section.hedge_after,
         })
     }

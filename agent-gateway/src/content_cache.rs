@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+use crate::config::Origin;
 use crate::decision::{Decision, Request};
 
 pub use embedded::EmbeddedContentCache;
@@ -73,11 +74,18 @@ pub struct ContentKey(String);
 
 impl ContentKey {
     /// The key of a request. The sampling seed is left out, because it is
-    /// derived from the address; `provider` and `model` are who is asked in the
-    /// end, because a name may be configured differently tomorrow.
-    pub fn new(request: &Request, provider: &str, model: &str, replicate: u64) -> Self {
-        let mut hasher = blake3::Hasher::new_derive_key("agon agent-gateway content cache 1");
-        for part in [request.digest_without_seed().as_str(), provider, model] {
+    /// derived from the address; `origin` is who is asked in the end, because a
+    /// name may be configured differently tomorrow.
+    pub fn new(request: &Request, origin: &Origin, replicate: u64) -> Self {
+        let mut hasher = blake3::Hasher::new_derive_key("agon agent-gateway content cache 2");
+        let digest = request.digest_without_seed();
+        let kind = origin.provider_kind.name();
+        for part in [
+            digest.as_str(),
+            kind,
+            &origin.endpoint,
+            &origin.provider_model,
+        ] {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }

@@ -49,6 +49,28 @@ pub enum DecideError {
         /// What the provider said.
         reason: String,
     },
+    /// The answer came without a parameter that the caller cannot do without.
+    #[error("the answer to {address} was given without {parameter}, which is required now")]
+    Omitted {
+        /// The address.
+        address: Box<DecisionAddress>,
+        /// What was left out.
+        parameter: &'static str,
+    },
+    /// The model's answers come from elsewhere than the caller expects.
+    #[error(
+        "model {model} is {now} now, but the session is played with {expected}: hand the \
+         experiment in again to play it with the new one, or, if the same server has moved, give \
+         its provider endpoint = \"...\" with the name that it had"
+    )]
+    OtherOrigin {
+        /// The model.
+        model: String,
+        /// Where its answers come from.
+        now: Box<str>,
+        /// Where they are to come from.
+        expected: Box<str>,
+    },
     /// Every key of the provider is dead.
     #[error("provider {provider} has no usable key left: {reasons}")]
     NoKeyLeft {
@@ -151,6 +173,7 @@ impl DecideError {
                 _ => ErrorClass::Invalid,
             },
             Self::Refused { .. } => ErrorClass::Invalid,
+            Self::Omitted { .. } | Self::OtherOrigin { .. } => ErrorClass::Conflict,
             Self::Money(refusal) => match **refusal {
                 MoneyRefusal::NoPrice { .. } => ErrorClass::Invalid,
                 MoneyRefusal::Spent { .. } => ErrorClass::Exhausted,

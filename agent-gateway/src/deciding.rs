@@ -136,6 +136,7 @@ impl Decider {
         passengers: Passengers<Outcome>,
     ) -> Outcome {
         let outcome = self.claim_and_fill(&question, &passengers).await;
+        let outcome = outcome.and_then(|answer| has_what_is_required(&question, answer));
         match &outcome {
             Ok(answer) if answer.from_ledger => {
                 question.tally.count_from_ledger();
@@ -244,6 +245,8 @@ impl Decider {
             model: route.model.name.clone(),
             cost: question.paid.sum(),
             from_content_cache: false,
+            reasoning: (!reply.reasoning.is_empty()).then(|| reply.reasoning.into()),
+            applied: Some(Box::new(reply.applied)),
         };
         let record = recording::record(
             self.ledger.as_ref(),
@@ -312,6 +315,7 @@ impl Decider {
         let mut left = fallback_models.iter();
         let mut model = model;
         loop {
+            self.check_origin(question, model)?;
             if let Some(door) = self.routes.door(model)? {
                 let model = model.clone();
                 return Ok(InTurn::Door { door, model });
@@ -329,6 +333,23 @@ impl Decider {
                 (Err(error), _) => return Err(error),
             }
         }
+    }
+
+    /// A model that is another one now is not asked in the place of the one that was meant.
+    fn check_origin(&self, question: &Question, model: &str) -> Result<(), DecideError> {
+        let expected = question.caller.expected_origins.iter();
+        let Some(expected) = expected.into_iter().find(|origin| origin.model == model) else {
+            return Ok(());
+        };
+        let origin = self.routes.origin(model)?;
+        if expected.is(&origin) {
+            return Ok(());
+        }
+        Err(DecideError::OtherOrigin {
+            model: model.to_owned(),
+            now: origin.to_string().into(),
+            expected: expected.to_string().into(),
+        })
     }
 
     /// Asks one model, again where it is now when its lane is closed while the
@@ -402,5 +423,19 @@ impl Decider {
             () = passengers.all_gone() => Err(DecideError::Abandoned),
             output = work => Ok(output),
         }
+    }
+}
+
+/// An answer that was recorded or remembered without a parameter is no answer to who requires it.
+fn has_what_is_required(question: &Question, answer: Answer) -> Result<Answer, DecideError> {
+    let applied = answer.decision.applied.iter();
+    let mut omitted = applied.flat_map(|applied| &applied.omitted);
+    let required = &question.caller.required;
+    match omitted.find(|omitted| required.contains(omitted)) {
+        None => Ok(answer),
+        Some(parameter) => Err(DecideError::Omitted {
+            address: Box::new(question.address.clone()),
+            parameter: parameter.name(),
+        }),
     }
 }

@@ -9,6 +9,7 @@ use agon_proto::digest::CanonicalRequest;
 use serde::{Deserialize, Serialize};
 
 use crate::money::NanoDollars;
+use crate::parameters::{Applied, Parameter};
 
 /// The schema of any JSON object.
 const ANY_OBJECT: &str = r#"{"type":"object"}"#;
@@ -130,6 +131,27 @@ impl Request {
         self.digest_with_seed(None)
     }
 
+    /// What this request asks for and a call with these parameters does not have, in order.
+    pub fn omitted_in(&self, applied: &Applied) -> Vec<Parameter> {
+        let is_omitted = |parameter: &Parameter| match parameter {
+            Parameter::Temperature => self.temperature.is_some() && applied.temperature.is_none(),
+            Parameter::TopP => self.top_p.is_some() && applied.top_p.is_none(),
+            Parameter::SamplingSeed => {
+                self.sampling_seed.is_some() && applied.sampling_seed.is_none()
+            }
+            Parameter::ReplyFormat => self.reply_format.is_some() && applied.reply_format.is_none(),
+            Parameter::ReasoningEffort => {
+                self.reasoning_effort.is_some() && applied.reasoning_effort.is_none()
+            }
+            // Free text is cut by the gateway all the same; JSON is left whole.
+            Parameter::StopSequences => {
+                let is_cut = applied.stop_sequences || self.reply_format.is_none();
+                !self.stop_sequences.is_empty() && !is_cut
+            }
+        };
+        Parameter::ALL.into_iter().filter(is_omitted).collect()
+    }
+
     fn digest_with_seed(&self, sampling_seed: Option<u64>) -> RequestDigest {
         let format = self.reply_format.as_ref();
         let canonical = CanonicalRequest {
@@ -209,7 +231,7 @@ impl AddAssign for Usage {
 }
 
 /// One recorded answer from outside. This is what the ledger keeps.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Decision {
     /// Which request it answers.
     pub request_digest: RequestDigest,
@@ -234,6 +256,13 @@ pub struct Decision {
     /// It came from the content cache. Telemetry.
     #[serde(default)]
     pub from_content_cache: bool,
+    /// What the model thought before it answered, where its provider shows it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning: Option<Box<str>>,
+    /// The parameters that it was asked with; absent for answers at doors, and in
+    /// ledgers of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applied: Option<Box<Applied>>,
 }
 
 #[cfg(test)]

@@ -94,7 +94,7 @@ pub fn ahead_holder(holder: &str, index: u32) -> String {
 }
 
 /// What became of a [`Ledger::claim`].
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum Claim {
     /// Already answered.
     Recorded(Decision),

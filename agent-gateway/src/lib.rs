@@ -26,6 +26,7 @@ pub mod ledger;
 pub mod metrics;
 pub mod money;
 mod owed;
+pub mod parameters;
 pub mod providers;
 mod redact;
 pub mod redis_store;

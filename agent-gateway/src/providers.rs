@@ -3,10 +3,10 @@
 //! it never waits, retries or records. What all protocols share stands beside
 //! them: `caller.rs` is one call from top to bottom. Called by `deciding.rs`.
 
-mod abilities;
 mod anthropic;
 mod azure;
 mod caller;
+mod capabilities;
 mod conversation;
 mod gemini;
 mod http;
@@ -26,6 +26,7 @@ use secrecy::SecretString;
 
 use crate::config::{ProviderKind, ResolvedModel};
 use crate::decision::{Request, Usage};
+use crate::parameters::{Applied, Parameter};
 
 use caller::Caller;
 use http::Http;
@@ -37,6 +38,26 @@ pub use scripted::Scripted;
 pub trait Provider: Send + Sync {
     /// Makes one call, within the timeout of the model's provider.
     async fn call(&self, call: Call<'_>) -> Result<Reply, Refusal>;
+
+    /// What its servers turned out not to take, and is left out for now.
+    fn learnt(&self) -> Vec<LearntRefusal> {
+        Vec::new()
+    }
+}
+
+/// A parameter that a server has refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LearntRefusal {
+    /// The provider's name in the configuration.
+    pub provider: String,
+    /// Its own name for the model.
+    pub model: String,
+    /// The parameter's name.
+    pub parameter: &'static str,
+    /// What the server said; holds no key.
+    pub said: String,
+    /// After this long the server is asked with it again.
+    pub expires_in: Duration,
 }
 
 /// One call.
@@ -48,13 +69,19 @@ pub struct Call<'a> {
     pub request: &'a Request,
     /// With which key; absent for keyless servers.
     pub key: Option<&'a SecretString>,
+    /// Parameters without which the answer is not wanted.
+    pub required: &'a [Parameter],
 }
 
 /// What a provider answered. An empty or filtered reply is a reply.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reply {
     /// The text; may be empty.
     pub text: String,
+    /// What the model thought before, where the provider shows it; may be empty.
+    pub reasoning: String,
+    /// The parameters that it was asked with.
+    pub applied: Applied,
     /// The model that says it answered.
     pub answered_by: String,
     /// Why it stopped.
@@ -195,6 +222,16 @@ impl Providers {
         Self {
             by_kind: BTreeMap::from([(kind, provider)]),
         }
+    }
+
+    /// What servers turned out not to take, in order of provider and model.
+    pub fn learnt(&self) -> Vec<LearntRefusal> {
+        let all = self.by_kind.values();
+        let mut learnt: Vec<LearntRefusal> = all.flat_map(|provider| provider.learnt()).collect();
+        learnt.sort_by(|one, other| {
+            (&one.provider, &one.model).cmp(&(&other.provider, &other.model))
+        });
+        learnt
     }
 
     /// The provider of a kind.

@@ -14,13 +14,13 @@ use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
 use parking_lot::{Mutex, RwLock};
 
 use crate::admission::Limiter;
-use crate::config::{ConfigError, GatewayConfig, ProviderKind, ResolvedModel};
+use crate::config::{ConfigError, GatewayConfig, Origin, ProviderKind, ResolvedModel};
 use crate::health::KeyHealth;
 use crate::health::breaker::BreakerSettings;
 use crate::keys::{KeyPool, PooledKey};
 use crate::lanes::{Lane, LaneKey, LaneTerms};
 use crate::metrics::labels;
-use crate::providers::Providers;
+use crate::providers::{LearntRefusal, Providers};
 
 pub use adopting::AdoptError;
 
@@ -147,6 +147,20 @@ impl Routes {
     /// The door behind which this model sits, if it is no provider's.
     pub fn door(&self, model: &str) -> Result<Option<String>, RouteError> {
         self.table().door(model)
+    }
+
+    /// Where a model's answers come from; asks nobody.
+    pub fn origin(&self, model: &str) -> Result<Origin, RouteError> {
+        let table = self.table();
+        if let Some(route) = table.by_model.read().get(model) {
+            return Ok(route.model.origin());
+        }
+        Ok(table.config.resolve_without_keys(model)?.origin())
+    }
+
+    /// What servers turned out not to take.
+    pub fn learnt(&self) -> Vec<LearntRefusal> {
+        self.means.providers.learnt()
     }
 
     /// The lanes opened so far, in order of provider and model.

@@ -8,10 +8,10 @@ use std::pin::Pin;
 
 use agon_proto::v1::agent_gateway_service_server::AgentGatewayService;
 use agon_proto::v1::{
-    AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse, ForgetSessionRequest,
-    ForgetSessionResponse, GetGatewayStatusRequest, GetGatewayStatusResponse, ListCostsRequest,
-    ListCostsResponse, ListDecisionsRequest, ListDecisionsResponse, WatchDoorRequest,
-    WatchDoorResponse,
+    AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse,
+    DescribeModelsRequest, DescribeModelsResponse, ForgetSessionRequest, ForgetSessionResponse,
+    GetGatewayStatusRequest, GetGatewayStatusResponse, ListCostsRequest, ListCostsResponse,
+    ListDecisionsRequest, ListDecisionsResponse, WatchDoorRequest, WatchDoorResponse,
 };
 use agon_service_kit::status::{ErrorClass, to_status};
 use agon_service_kit::tasks::with_causes;
@@ -86,6 +86,22 @@ impl AgentGatewayService for GatewayService {
             Err(refusal) => Box::pin(std::future::ready(Err(refusal))),
         }
     }
+
+    async fn describe_models(
+        &self,
+        wire: Request<DescribeModelsRequest>,
+    ) -> Result<Response<DescribeModelsResponse>, Status> {
+        let routes = &self.gateway.decider.routes;
+        let models = wire.into_inner().models.into_iter();
+        let origins = models.map(|model| {
+            let origin = routes.origin(&model).map_err(DecideError::from);
+            let origin = origin.map_err(|error| status(error.class(), &error))?;
+            Ok(wire::write_origin(model, origin))
+        });
+        let origins = origins.collect::<Result<_, Status>>()?;
+        Ok(Response::new(DescribeModelsResponse { origins }))
+    }
+
     async fn list_decisions(
         &self,
         wire: Request<ListDecisionsRequest>,
@@ -134,6 +150,12 @@ impl AgentGatewayService for GatewayService {
             teams: teams::with_money(decider).await,
             configuration_fault: self.gateway.configuration_fault(),
             cost_nanodollars: numbers.cost.0,
+            learnt: decider
+                .routes
+                .learnt()
+                .into_iter()
+                .map(wire::write_learnt)
+                .collect(),
         }))
     }
 

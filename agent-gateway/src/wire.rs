@@ -6,11 +6,14 @@ use std::time::Duration;
 use agon_proto::v1;
 use agon_service_kit::clock::millis;
 
+use crate::config::Origin;
 use crate::decision::{Decision, DecisionAddress, Message, ReplyFormat, Request, Role, Usage};
 use crate::doors::{DoorAnswer, HandedAnswer, Listing, StandIn, WaitingAsk};
 use crate::money::accounts::Costs;
 use crate::money::purse::{CostFilter, Scope};
 use crate::money::{DayError, NanoDollars};
+use crate::parameters::{Applied, FormatMode, Parameter};
+use crate::providers::LearntRefusal;
 
 /// Who asks, what for and on which terms: never part of the digest.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -32,6 +35,36 @@ pub struct Caller {
     pub session: Option<String>,
     /// Who answers when nobody behind a door has in time.
     pub stand_in: Option<Box<StandIn>>,
+    /// Parameters without which an answer is not wanted.
+    pub required: Box<[Parameter]>,
+    /// Where answers have to come from, model by model.
+    pub expected_origins: Box<[ExpectedOrigin]>,
+}
+
+/// Where the answers of one model have to come from, in the words of the wire.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ExpectedOrigin {
+    /// The name that requests use.
+    pub model: String,
+    provider_kind: String,
+    endpoint: String,
+    provider_model: String,
+}
+
+impl ExpectedOrigin {
+    /// Whether answers from here are those that are meant.
+    pub fn is(&self, origin: &Origin) -> bool {
+        self.provider_kind == origin.provider_kind.name()
+            && self.endpoint == origin.endpoint
+            && self.provider_model == origin.provider_model
+    }
+}
+
+impl std::fmt::Display for ExpectedOrigin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (model, endpoint) = (&self.provider_model, &self.endpoint);
+        write!(f, "{model} at {endpoint} ({})", self.provider_kind)
+    }
 }
 
 /// A request that the wire allowed and we do not.
@@ -57,6 +90,12 @@ pub enum WireError {
     NotFinite {
         /// Which field.
         field: &'static str,
+    },
+    /// A parameter that nobody can require.
+    #[error("required_parameters names {name:?}, which is no parameter")]
+    UnknownParameter {
+        /// What was named.
+        name: String,
     },
     /// Providers read the seed as a signed number, and would refuse this one or
     /// make another of it.
@@ -134,6 +173,12 @@ pub fn read_request(
     {
         return Err(WireError::SeedTooLarge { seed });
     }
+    let required = wire
+        .required_parameters
+        .into_iter()
+        .map(|name| Parameter::named(&name).ok_or(WireError::UnknownParameter { name }))
+        .collect::<Result<_, _>>()?;
+    let expected_origins = wire.expected_origins.into_iter().map(read_origin).collect();
     let team = if wire.team.is_empty() {
         "default".to_owned()
     } else {
@@ -148,6 +193,8 @@ pub fn read_request(
         experiment_budget: wire.experiment_budget_nanodollars.map(NanoDollars),
         session: None,
         stand_in: wire.stand_in.map(|wire| Box::new(read_stand_in(*wire))),
+        required,
+        expected_origins,
     };
     let request = Request {
         model: wire.model,
@@ -180,6 +227,54 @@ pub fn write_decision(decision: &Decision, from_ledger: bool) -> v1::DecideRespo
         model: decision.model.clone(),
         cost_nanodollars: decision.cost.map(|cost| cost.0),
         from_content_cache: decision.from_content_cache,
+        reasoning: decision.reasoning.as_deref().unwrap_or_default().to_owned(),
+        applied: decision.applied.as_deref().map(write_applied),
+    }
+}
+
+fn write_applied(applied: &Applied) -> v1::AppliedParameters {
+    let omitted = applied.omitted.iter();
+    v1::AppliedParameters {
+        temperature: applied.temperature,
+        top_p: applied.top_p,
+        sampling_seed: applied.sampling_seed,
+        max_output_tokens: applied.max_output_tokens,
+        reply_format: applied.reply_format.map_or("", FormatMode::name).to_owned(),
+        reasoning_effort: applied.reasoning_effort.clone().unwrap_or_default(),
+        stop_sequences: applied.stop_sequences,
+        omitted: omitted
+            .map(|parameter| parameter.name().to_owned())
+            .collect(),
+    }
+}
+
+fn read_origin(wire: v1::ModelOrigin) -> ExpectedOrigin {
+    ExpectedOrigin {
+        model: wire.model,
+        provider_kind: wire.provider_kind,
+        endpoint: wire.endpoint,
+        provider_model: wire.provider_model,
+    }
+}
+
+/// Says where a model's answers come from.
+pub fn write_origin(model: String, origin: Origin) -> v1::ModelOrigin {
+    v1::ModelOrigin {
+        model,
+        provider_kind: origin.provider_kind.name().to_owned(),
+        endpoint: origin.endpoint,
+        provider_model: origin.provider_model,
+    }
+}
+
+/// Lists what a model turned out not to take.
+pub fn write_learnt(learnt: LearntRefusal) -> v1::LearntRefusal {
+    v1::LearntRefusal {
+        provider: learnt.provider,
+        provider_model: learnt.model,
+        parameter: learnt.parameter.to_owned(),
+        reason: learnt.said,
+        expires_in_ms: millis(learnt.expires_in),
     }
 }
 

@@ -69,6 +69,9 @@ pub struct ModelSettings {
     /// The reply ends before any of these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop_sequences: Vec<String>,
+    /// Parameters, by the gateway's names, without which an answer is not wanted.
+    #[serde(skip)]
+    pub required: Vec<&'static str>,
 }
 
 /// One message of a conversation.

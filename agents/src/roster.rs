@@ -224,6 +224,7 @@ pub fn build(
     library: &PromptLibrary,
 ) -> Result<Box<dyn Agent>, AgentError> {
     let (settings, agent) = read(player, &session.game, library)?;
+    let settings = settings.in_cell(player, &session.setting);
     let stand_in = StandIn::of(&settings.own, session, seat);
     let stand_in = stand_in.map_err(|message| AgentError::Settings {
         player: player.name.clone(),

@@ -8,6 +8,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use agon_engine::PlayerSpec;
+use agon_engine::spec::Settings;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
@@ -59,6 +60,16 @@ const NAMES: &[&str] = &[
     "reply",
     "reader",
     "others",
+    "strict",
+];
+
+/// Settings that a provider may refuse, and what the gateway calls them.
+const REFUSABLE: [(&str, &str); 5] = [
+    ("temperature", "temperature"),
+    ("top_p", "top_p"),
+    ("reasoning_effort", "reasoning_effort"),
+    ("stop_sequences", "stop_sequences"),
+    ("reply", "reply_format"),
 ];
 
 /// Settings of players whose agents talk with their model in the words of the game.
@@ -172,6 +183,7 @@ struct Raw {
     reply: Option<ReplyStyle>,
     reader: Option<String>,
     others: Option<Others>,
+    strict: Option<bool>,
 }
 
 impl PlayerSettings {
@@ -186,6 +198,30 @@ impl PlayerSettings {
         };
         read(player).map_err(wrong)
     }
+
+    /// The same for a cell of a grid: parameters whose values are compared there are required
+    /// of the model, unless the player says otherwise.
+    #[must_use]
+    pub fn in_cell(mut self, player: &PlayerSpec, setting: &Settings) -> Self {
+        if player.settings.contains_key("strict") {
+            return self;
+        }
+        let compared = REFUSABLE
+            .iter()
+            .filter(|(name, _)| is_compared(player, name, setting));
+        let required = compared.map(|(_, parameter)| *parameter).collect();
+        Arc::make_mut(&mut self.model).required = required;
+        self
+    }
+}
+
+/// Whether a cell's axes set this setting of a player.
+fn is_compared(player: &PlayerSpec, name: &str, setting: &Settings) -> bool {
+    let own = format!("players.{}", player.name);
+    let as_a_whole = setting.get(&own).and_then(|table| table.get(name));
+    as_a_whole.is_some()
+        || setting.contains_key(&format!("{own}.{name}"))
+        || setting.contains_key(&format!("model.{name}"))
 }
 
 fn read(player: &PlayerSpec) -> Result<PlayerSettings, String> {
@@ -240,6 +276,10 @@ fn read(player: &PlayerSpec) -> Result<PlayerSettings, String> {
             fallback_models,
             reasoning_effort: raw.reasoning_effort,
             stop_sequences,
+            required: match raw.strict {
+                Some(true) => set_parameters(player),
+                Some(false) | None => Vec::new(),
+            },
         }),
         agent: raw.agent.unwrap_or_else(|| DEFAULT_AGENT.to_owned()),
         prompt: raw.prompt.unwrap_or_else(|| DEFAULT_PROMPT.to_owned()),
@@ -251,6 +291,14 @@ fn read(player: &PlayerSpec) -> Result<PlayerSettings, String> {
         others: raw.others,
         own,
     })
+}
+
+/// What the player sets and a provider may refuse.
+fn set_parameters(player: &PlayerSpec) -> Vec<&'static str> {
+    let set = REFUSABLE
+        .iter()
+        .filter(|(name, _)| player.settings.contains_key(*name));
+    set.map(|(_, parameter)| *parameter).collect()
 }
 
 /// Every model that a player may ask: its own, those that may answer in its place, and

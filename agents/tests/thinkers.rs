@@ -144,6 +144,7 @@ impl Setting {
             seats: vec![player.clone(); 4],
             prompts_version: None,
             prompt_bundle: None,
+            origins: Default::default(),
         };
         build(&player, &session, None, OWN, &PromptLibrary::builtin()).unwrap()
     }

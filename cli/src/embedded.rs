@@ -13,6 +13,7 @@ use agon_service_kit::tasks::Tasks;
 use agon_worker::{Transport, Worker, WorkerOptions, transport};
 
 use crate::data_folder::ServiceFolder;
+use crate::describing::describe_at;
 use crate::failure::Failure;
 use crate::forgetting::forget_at;
 use crate::model_config::{self, SIMULATED};
@@ -102,6 +103,7 @@ impl Cluster {
         let services = Tasks::new();
         let options_of_coordinator = CoordinatorOptions {
             on_stored: Some(forget_at(gateway.clone(), &services)),
+            describe_models: Some(describe_at(gateway.clone())),
             own_workers_only: true,
             ..CoordinatorOptions::default()
         };
@@ -199,13 +201,12 @@ async fn start_simulated(
     }
     let started = SimLlm::start(SimOptions::default(), "127.0.0.1:0").await;
     let server = started.map_err(Failure::surroundings)?;
-    let models = std::iter::once(SIMULATED);
-    model_config::add_server(
-        config,
-        "simulated",
-        &server.base_url(),
-        std::iter::empty(),
-        models,
-    )?;
+    let simulated = model_config::Server {
+        provider: "simulated",
+        base_url: &server.base_url(),
+        endpoint: Some("this process"),
+        key_variable: None,
+    };
+    model_config::add_server(config, &simulated, std::iter::once(SIMULATED))?;
     Ok(Some(server))
 }

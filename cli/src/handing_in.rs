@@ -25,6 +25,7 @@ pub async fn hand_in(
         document: checked.document.to_json().into(),
         templates: checked.templates.clone().into_iter().collect(),
         traceparent: telemetry::current_traceparent().unwrap_or_default(),
+        models: checked.models.iter().cloned().collect(),
     };
     let submitted = client.submit_experiment(request).await?.into_inner();
     let again = RetrySessionsRequest {

@@ -6,6 +6,7 @@
 mod args;
 mod commands;
 mod data_folder;
+mod describing;
 mod embedded;
 mod failure;
 mod forgetting;

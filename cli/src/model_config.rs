@@ -5,7 +5,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use agon_agent_gateway::config::{PriceSection, StructuredOutput};
+use agon_agent_gateway::config::PriceSection;
 use agon_agent_gateway::keys::KeySource;
 use agon_agent_gateway::{GatewayConfig, ModelSection, ProviderSection};
 
@@ -27,6 +27,10 @@ pub struct ModelArguments {
     /// Ask every model of this experiment at this OpenAI-compatible server
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
+    /// Name under which results know the server at --base-url; give one that has moved the
+    /// address that it had, and its results are found again [default: that URL]
+    #[arg(long, value_name = "NAME", requires = "base_url")]
+    endpoint: Option<String>,
     /// Environment variable with the key for --base-url, if it needs one
     #[arg(long, value_name = "VARIABLE", requires = "base_url")]
     key_env: Option<String>,
@@ -42,14 +46,13 @@ impl ModelArguments {
         let mut config = self.read()?;
         if let Some(base_url) = &self.base_url {
             let real = models.iter().filter(|model| *model != SIMULATED);
-            let keys = self.key_env.iter().map(String::as_str);
-            add_server(
-                &mut config,
-                "base-url",
+            let server = Server {
+                provider: "base-url",
                 base_url,
-                keys,
-                real.map(String::as_str),
-            )?;
+                endpoint: self.endpoint.as_deref(),
+                key_variable: self.key_env.as_deref(),
+            };
+            add_server(&mut config, &server, real.map(String::as_str))?;
         }
         Ok(config)
     }
@@ -88,38 +91,49 @@ pub fn require(config: &GatewayConfig, models: &BTreeSet<String>) -> Result<(), 
     Ok(())
 }
 
-/// Adds an OpenAI-compatible server under a provider's name, with models.
+/// An OpenAI-compatible server that no file configures.
+#[derive(Debug, Clone, Copy)]
+pub struct Server<'a> {
+    /// The provider's name.
+    pub provider: &'a str,
+    /// Where it is.
+    pub base_url: &'a str,
+    /// The name under which results know it, if not by its address.
+    pub endpoint: Option<&'a str>,
+    /// The environment variable with its key, if it needs one.
+    pub key_variable: Option<&'a str>,
+}
+
+/// Adds a server with models.
 ///
 /// # Errors
 /// The address is no URL.
 pub fn add_server<'a>(
     config: &mut GatewayConfig,
-    provider: &str,
-    base_url: &str,
-    key_variables: impl Iterator<Item = &'a str>,
+    server: &Server<'_>,
     models: impl Iterator<Item = &'a str>,
 ) -> Result<(), Failure> {
-    let keys = key_variables
-        .map(|name| KeySource::Env(name.to_owned()))
-        .collect();
+    let keys = server.key_variable.iter();
     let section = ProviderSection {
-        base_url: Some(base_url.to_owned()),
-        keys: Some(keys),
+        base_url: Some(server.base_url.to_owned()),
+        endpoint: server.endpoint.map(str::to_owned),
+        keys: Some(
+            keys.map(|name| KeySource::Env((*name).to_owned()))
+                .collect(),
+        ),
         ..ProviderSection::default()
     };
     config
-        .add_provider(provider, section)
+        .add_provider(server.provider, section)
         .map_err(Failure::input)?;
     for model in models {
         let section = ModelSection {
-            provider: provider.to_owned(),
+            provider: server.provider.to_owned(),
             // Wherever it is asked, a model costs what its own section says.
             price: match model {
                 SIMULATED => Some(PriceSection::FREE),
                 _ => config.own_price(model),
             },
-            structured_output: Some(StructuredOutput::JsonSchema),
-            seed: Some(true),
             ..ModelSection::default()
         };
         config.add_model(model, section).map_err(Failure::input)?;

@@ -11,7 +11,7 @@ use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::tasks::Tasks;
 use tokio_util::sync::CancellationToken;
 
-use crate::experiment_service::Experiments;
+use crate::experiment_service::{DescribeModels, Experiments};
 use crate::lease::{LeaseHandle, LeaseOptions, LeaseStatus};
 use crate::session_lease_service::{OnStored, SessionLeases};
 use crate::store::{EmbeddedStore, RedisStore, Store, StoreError};
@@ -38,6 +38,8 @@ pub struct CoordinatorOptions {
     pub own_workers_only: bool,
     /// Called once a session's record is stored; nothing is called by default.
     pub on_stored: Option<OnStored>,
+    /// Says where the answers of models come from; without it sessions do not know.
+    pub describe_models: Option<DescribeModels>,
 }
 
 impl Default for CoordinatorOptions {
@@ -46,6 +48,7 @@ impl Default for CoordinatorOptions {
             lease_ttl: Duration::from_secs(10),
             own_workers_only: false,
             on_stored: None,
+            describe_models: None,
         }
     }
 }
@@ -111,6 +114,7 @@ impl Coordinator {
         let experiments = Experiments {
             store: store.clone(),
             tasks: tasks.clone(),
+            describe_models: options.describe_models,
         };
         let leases = SessionLeases {
             store,

@@ -1,19 +1,23 @@
 //! The service of the command line: experiments handed in, followed, fetched, cancelled.
 //! Stateless over the store, so that any replica answers for all.
 
+use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agon_engine::spec::Origin;
 use agon_proto::v1::experiment_service_server::ExperimentService;
 use agon_proto::v1::{
     CancelExperimentRequest, CancelExperimentResponse, ExperimentSummary, FetchRecordsRequest,
-    FetchRecordsResponse, ListExperimentsRequest, ListExperimentsResponse, ResumeExperimentRequest,
-    ResumeExperimentResponse, RetrySessionsRequest, RetrySessionsResponse, SubmitExperimentRequest,
-    SubmitExperimentResponse, WatchExperimentRequest, WatchExperimentResponse,
+    FetchRecordsResponse, ListExperimentsRequest, ListExperimentsResponse, ModelOrigin,
+    ResumeExperimentRequest, ResumeExperimentResponse, RetrySessionsRequest, RetrySessionsResponse,
+    SubmitExperimentRequest, SubmitExperimentResponse, WatchExperimentRequest,
+    WatchExperimentResponse,
 };
 use agon_service_kit::status::{ErrorClass, to_status};
 use agon_service_kit::tasks::{TaskKind, Tasks};
+use futures_util::future::BoxFuture;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
@@ -39,7 +43,13 @@ const OUTBOX: usize = PAGE;
 pub struct Experiments {
     pub(crate) store: Arc<dyn Store>,
     pub(crate) tasks: Tasks,
+    pub(crate) describe_models: Option<DescribeModels>,
 }
+
+/// Asks the gateway where the answers of these models come from. What it refuses is told to
+/// whoever hands the experiment in.
+pub type DescribeModels =
+    Arc<dyn Fn(Vec<String>) -> BoxFuture<'static, Result<Vec<ModelOrigin>, Status>> + Send + Sync>;
 
 type Outgoing<T> = Pin<Box<dyn Stream<Item = Result<T, Status>> + Send>>;
 
@@ -52,9 +62,15 @@ impl ExperimentService for Experiments {
         &self,
         request: Request<SubmitExperimentRequest>,
     ) -> Result<Response<SubmitExperimentResponse>, Status> {
-        let request = request.into_inner();
+        let mut request = request.into_inner();
+        let models = std::mem::take(&mut request.models);
+        let origins = match &self.describe_models {
+            Some(describe) if !models.is_empty() => describe(models).await?,
+            _ => Vec::new(),
+        };
+        let known = wire::origins(&origins);
         // Expanding a large grid takes a second or so.
-        let prepared = tokio::task::spawn_blocking(move || prepare(request)).await;
+        let prepared = tokio::task::spawn_blocking(move || prepare(request, known)).await;
         let stopped = |_| to_status(ErrorClass::Internal, "the experiment could not be expanded");
         let experiment = prepared.map_err(stopped)??;
         let experiment_id = experiment.id.clone();
@@ -65,6 +81,7 @@ impl ExperimentService for Experiments {
             experiment_id,
             sessions: submitted.sessions,
             already_done: submitted.already_done,
+            origins,
         }))
     }
 
@@ -209,15 +226,23 @@ impl ExperimentService for Experiments {
 }
 
 /// Checks and expands a submission.
-fn prepare(request: SubmitExperimentRequest) -> Result<NewExperiment, Status> {
+fn prepare(
+    request: SubmitExperimentRequest,
+    origins: BTreeMap<String, Origin>,
+) -> Result<NewExperiment, Status> {
     let SubmitExperimentRequest {
         document: bytes,
         templates,
         traceparent,
+        models: _,
     } = request;
     let invalid = |message: String| to_status(ErrorClass::Invalid, message);
     let document = ExperimentDocument::from_json(&bytes);
     let document = document.map_err(|faults| invalid(faults.to_string()))?;
+    let document = ExperimentDocument {
+        origins,
+        ..document
+    };
     let planned = expand(&document).map_err(|faults| invalid(faults.to_string()))?;
     let bundle = match (&document.prompt_bundle, templates.is_empty()) {
         (_, true) => None,

@@ -18,4 +18,5 @@ mod wire;
 pub use coordinator::{
     Coordinator, CoordinatorError, CoordinatorOptions, CoordinatorServices, StoreChoice,
 };
+pub use experiment_service::DescribeModels;
 pub use session_lease_service::OnStored;

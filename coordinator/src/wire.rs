@@ -1,13 +1,15 @@
 //! Between the contracts of `agon.v1` and the coordinator's own types. Nothing else in the crate
 //! takes protocol messages apart.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use agon_engine::Carried;
+use agon_engine::spec::Origin;
 use agon_proto::v1::work_sessions_response::Message as ToWorker;
 use agon_proto::v1::{
-    CompleteSession, FailSession, FailureKind, GrantedLeases, Lease, LeaseRef, SetAsideSession,
-    SettledSession, Settlement, WatchExperimentResponse,
+    CompleteSession, FailSession, FailureKind, GrantedLeases, Lease, LeaseRef, ModelOrigin,
+    SetAsideSession, SettledSession, Settlement, WatchExperimentResponse,
 };
 use agon_service_kit::clock::millis;
 use agon_service_kit::status::{ErrorClass, to_status};
@@ -17,6 +19,19 @@ use tonic::Status;
 use crate::store::{
     Completion, Failure, Granted, LeaseKey, Progress, SessionResult, SetAside, StoreError,
 };
+
+/// Where models are, by their names.
+pub fn origins(wire: &[ModelOrigin]) -> BTreeMap<String, Origin> {
+    let origins = wire.iter().map(|origin| {
+        let known = Origin {
+            provider_kind: origin.provider_kind.clone(),
+            endpoint: origin.endpoint.clone(),
+            provider_model: origin.provider_model.clone(),
+        };
+        (origin.model.clone(), known)
+    });
+    origins.collect()
+}
 
 /// A lease as workers name it.
 pub fn key(lease: LeaseRef) -> LeaseKey {

@@ -171,6 +171,7 @@ impl Sessions {
             seats: vec![player; game.seats()],
             prompts_version: None,
             prompt_bundle: None,
+            origins: Default::default(),
         };
         Self {
             game,

@@ -185,6 +185,7 @@ impl Case {
             seats,
             prompts_version: None,
             prompt_bundle: None,
+            origins: Default::default(),
         }
     }
 }

@@ -16,13 +16,17 @@ use crate::spec::{SessionId, SessionSpec};
 
 /// Newest version of the record's form. Readers accept this and every older one; a record is
 /// written in the oldest that has everything in it, so that records stay the bytes they were.
-pub const RECORD_VERSION: u32 = 3;
+pub const RECORD_VERSION: u32 = 4;
 
 /// The first version; it has no `model` of decisions.
 const FIRST_VERSION: u32 = 1;
 
 /// The version with `model` of decisions; it knows no series.
 const FALLBACK_VERSION: u32 = 2;
+
+/// The version with series; it does not say with which parameters decisions were made, nor
+/// where models are.
+const SERIES_VERSION: u32 = 3;
 
 /// A finished session.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -88,9 +92,48 @@ pub struct RecordedDecision {
     pub finish_reason: String,
     /// The raw reply.
     pub reply: String,
+    /// What the model thought before it answered, where its provider shows it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reasoning: String,
+    /// The parameters that the provider was really sent; absent for answers of people and in
+    /// older records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub applied: Option<AppliedParameters>,
     /// Whether it came from a simulated server.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub simulated: bool,
+}
+
+/// The parameters of a call as they were sent, after everything that the model does not take
+/// was left out.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct AppliedParameters {
+    /// Sampling temperature.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub temperature: Option<f64>,
+    /// Nucleus sampling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub top_p: Option<f64>,
+    /// Seed of the sampling.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sampling_seed: Option<u64>,
+    /// The most tokens to write.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub max_output_tokens: Option<u32>,
+    /// How the form of the reply was enforced: `json_schema`, `json_object`, `tool` or
+    /// `offered_tool`; empty when it was not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reply_format: String,
+    /// How long to think, as the provider was told; empty when it was not.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub reasoning_effort: String,
+    /// Whether stop sequences were sent.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub stop_sequences: bool,
+    /// What was asked for and was not sent: `temperature`, `top_p`, `sampling_seed`,
+    /// `reply_format`, `reasoning_effort`, `stop_sequences`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub omitted: Vec<String>,
 }
 
 /// What an agent concluded, typed by its kind.
@@ -167,8 +210,12 @@ impl Record {
 
 /// The oldest version that has everything that this spec and these decisions have.
 fn version_of(spec: &SessionSpec, decisions: &[RecordedDecision]) -> u32 {
-    if spec.luck.place > 0 {
+    let says_how =
+        |decision: &RecordedDecision| decision.applied.is_some() || !decision.reasoning.is_empty();
+    if !spec.origins.is_empty() || decisions.iter().any(says_how) {
         RECORD_VERSION
+    } else if spec.luck.place > 0 {
+        SERIES_VERSION
     } else if decisions.iter().any(|decision| decision.model.is_some()) {
         FALLBACK_VERSION
     } else {

@@ -40,6 +40,29 @@ pub struct SessionSpec {
     /// Digest of the templates that replace built-in ones, if any do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_bundle: Option<String>,
+    /// Where the answers of its models come from, by the names that its players use; empty
+    /// when no model plays, or nobody could say.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub origins: BTreeMap<String, Origin>,
+}
+
+/// Where a model's answers come from. Another origin is another model, whatever its name.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Origin {
+    /// Protocol of its provider ("openai", "anthropic", "door").
+    pub provider_kind: String,
+    /// Address of its provider, or the name that the gateway's configuration gives it.
+    pub endpoint: String,
+    /// The provider's own name for it.
+    pub provider_model: String,
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (model, endpoint) = (&self.provider_model, &self.endpoint);
+        write!(formatter, "{model} at {endpoint} ({})", self.provider_kind)
+    }
 }
 
 /// Who sits at a seat.

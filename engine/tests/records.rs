@@ -40,6 +40,7 @@ fn spec(game: &str, seed: u64, kinds: impl Fn(usize) -> PlayerKind) -> SessionSp
         params: built.params,
         prompts_version: Some("1".to_owned()),
         prompt_bundle: None,
+        origins: Default::default(),
     }
 }
 
@@ -78,6 +79,8 @@ fn rich_record() -> Record {
         answered_by: "model".to_owned(),
         finish_reason: "stop".to_owned(),
         reply: "I hold fire.\t\u{0}\u{7f}\u{2028}".to_owned(),
+        reasoning: String::new(),
+        applied: None,
         simulated: index == 1,
     };
     let note = |seat, turn, text: &str| SeatNote {

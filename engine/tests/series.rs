@@ -28,6 +28,7 @@ fn spec(place: u32) -> SessionSpec {
         seats: vec![player.clone(), player],
         prompts_version: None,
         prompt_bundle: None,
+        origins: Default::default(),
     }
 }
 

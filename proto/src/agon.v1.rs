@@ -88,6 +88,44 @@ pub struct DecideRequest {
     /// are doors; not part of the digest. Unset: it waits as long as it takes.
     #[prost(message, optional, boxed, tag = "18")]
     pub stand_in: ::core::option::Option<::prost::alloc::boxed::Box<StandIn>>,
+    /// Parameters, by the names in AppliedParameters, without which the answer is
+    /// not wanted: a model that does not take one of them is not asked. Not part
+    /// of the digest.
+    #[prost(string, repeated, tag = "19")]
+    pub required_parameters: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Where the answers of the model and its fall-backs have to come from; the
+    /// request is refused when the configuration has another origin for one of
+    /// them. Empty: from anywhere. Not part of the digest.
+    #[prost(message, repeated, tag = "20")]
+    pub expected_origins: ::prost::alloc::vec::Vec<ModelOrigin>,
+}
+/// Where a model's answers come from.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ModelOrigin {
+    /// The name that requests use.
+    #[prost(string, tag = "1")]
+    pub model: ::prost::alloc::string::String,
+    /// The protocol: "openai", "azure", "anthropic", "gemini" or "door".
+    #[prost(string, tag = "2")]
+    pub provider_kind: ::prost::alloc::string::String,
+    /// The provider's address without a slash at its end, or the name that its
+    /// configuration gives it in its place.
+    #[prost(string, tag = "3")]
+    pub endpoint: ::prost::alloc::string::String,
+    /// The provider's own name for the model.
+    #[prost(string, tag = "4")]
+    pub provider_model: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DescribeModelsRequest {
+    #[prost(string, repeated, tag = "1")]
+    pub models: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct DescribeModelsResponse {
+    /// In the order of the request.
+    #[prost(message, repeated, tag = "1")]
+    pub origins: ::prost::alloc::vec::Vec<ModelOrigin>,
 }
 /// An answer for somebody who takes too long. It becomes the decision when the
 /// question has waited for so long, unless another answer was first; the
@@ -132,7 +170,7 @@ pub struct TokenUsage {
     #[prost(uint64, tag = "6")]
     pub cache_write_input_tokens: u64,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct DecideResponse {
     /// The reply's text, as the provider gave it.
     #[prost(string, tag = "1")]
@@ -164,8 +202,42 @@ pub struct DecideResponse {
     /// The answer came from the content cache (telemetry only).
     #[prost(bool, tag = "10")]
     pub from_content_cache: bool,
+    /// What the model thought before it answered, where its provider shows it.
+    #[prost(string, tag = "11")]
+    pub reasoning: ::prost::alloc::string::String,
+    /// What the provider was really sent; unset for answers at doors and for
+    /// decisions recorded by older gateways.
+    #[prost(message, optional, tag = "12")]
+    pub applied: ::core::option::Option<AppliedParameters>,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+/// The parameters of a call as they were sent, after everything that the model
+/// is configured or known not to take was left out.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct AppliedParameters {
+    #[prost(double, optional, tag = "1")]
+    pub temperature: ::core::option::Option<f64>,
+    #[prost(double, optional, tag = "2")]
+    pub top_p: ::core::option::Option<f64>,
+    #[prost(uint64, optional, tag = "3")]
+    pub sampling_seed: ::core::option::Option<u64>,
+    #[prost(uint32, optional, tag = "4")]
+    pub max_output_tokens: ::core::option::Option<u32>,
+    /// How the reply's form was enforced: "json_schema", "json_object", "tool" (a
+    /// tool that the model had to use) or "offered_tool" (one that it could use).
+    /// Empty: not at all.
+    #[prost(string, tag = "5")]
+    pub reply_format: ::prost::alloc::string::String,
+    /// How long to think, as the provider was told ("low", "budget 1024").
+    #[prost(string, tag = "6")]
+    pub reasoning_effort: ::prost::alloc::string::String,
+    /// Stop sequences were sent; otherwise the gateway cut the reply.
+    #[prost(bool, tag = "7")]
+    pub stop_sequences: bool,
+    /// What the request asked for and was not sent, by the names above, in order.
+    #[prost(string, repeated, tag = "8")]
+    pub omitted: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RecordedDecision {
     #[prost(message, optional, tag = "1")]
     pub address: ::core::option::Option<DecisionAddress>,
@@ -307,6 +379,27 @@ pub struct GetGatewayStatusResponse {
     /// Cost of the decisions since this gateway started, where prices are known.
     #[prost(uint64, tag = "10")]
     pub cost_nanodollars: u64,
+    /// What models turned out not to take, in order of provider and model.
+    #[prost(message, repeated, tag = "11")]
+    pub learnt: ::prost::alloc::vec::Vec<LearntRefusal>,
+}
+/// A parameter that a model's provider refused, and that is left out until then.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LearntRefusal {
+    #[prost(string, tag = "1")]
+    pub provider: ::prost::alloc::string::String,
+    /// The provider's own name for the model.
+    #[prost(string, tag = "2")]
+    pub provider_model: ::prost::alloc::string::String,
+    /// By the names in AppliedParameters.
+    #[prost(string, tag = "3")]
+    pub parameter: ::prost::alloc::string::String,
+    /// What the provider said; holds no key.
+    #[prost(string, tag = "4")]
+    pub reason: ::prost::alloc::string::String,
+    /// Milliseconds until the provider is asked with it again.
+    #[prost(uint64, tag = "5")]
+    pub expires_in_ms: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ListCostsRequest {
@@ -548,8 +641,10 @@ pub mod agent_gateway_service_client {
         /// Safe to repeat: the same address is answered from the ledger, or joins the
         /// call in flight; the provider is never asked twice for one address.
         /// Status codes: INVALID_ARGUMENT unknown model or malformed request, or a
-        /// budget stands over a model without a price;
-        /// FAILED_PRECONDITION the address was recorded for another request;
+        /// budget stands over a model without a price, or the model does not take a
+        /// required parameter;
+        /// FAILED_PRECONDITION the address was recorded for another request, or the
+        /// model's answers come from elsewhere now;
         /// RESOURCE_EXHAUSTED a budget is spent: nothing helps but raising it;
         /// UNAVAILABLE this gateway is stopping or its store is away, try again;
         /// ABORTED the provider kept failing until patience was over, every key of
@@ -575,6 +670,35 @@ pub mod agent_gateway_service_client {
             let mut req = request.into_request();
             req.extensions_mut()
                 .insert(GrpcMethod::new("agon.v1.AgentGatewayService", "Decide"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Called by the coordinator when an experiment is handed in: where the answers
+        /// of these models come from. Asks no provider. INVALID_ARGUMENT when a model
+        /// is unknown. Read only.
+        pub async fn describe_models(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DescribeModelsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DescribeModelsResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/agon.v1.AgentGatewayService/DescribeModels",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("agon.v1.AgentGatewayService", "DescribeModels"),
+                );
             self.inner.unary(req, path, codec).await
         }
         /// Called by workers when a session was begun before: everything already
@@ -757,8 +881,10 @@ pub mod agent_gateway_service_server {
         /// Safe to repeat: the same address is answered from the ledger, or joins the
         /// call in flight; the provider is never asked twice for one address.
         /// Status codes: INVALID_ARGUMENT unknown model or malformed request, or a
-        /// budget stands over a model without a price;
-        /// FAILED_PRECONDITION the address was recorded for another request;
+        /// budget stands over a model without a price, or the model does not take a
+        /// required parameter;
+        /// FAILED_PRECONDITION the address was recorded for another request, or the
+        /// model's answers come from elsewhere now;
         /// RESOURCE_EXHAUSTED a budget is spent: nothing helps but raising it;
         /// UNAVAILABLE this gateway is stopping or its store is away, try again;
         /// ABORTED the provider kept failing until patience was over, every key of
@@ -769,6 +895,16 @@ pub mod agent_gateway_service_server {
             &self,
             request: tonic::Request<super::DecideRequest>,
         ) -> std::result::Result<tonic::Response<super::DecideResponse>, tonic::Status>;
+        /// Called by the coordinator when an experiment is handed in: where the answers
+        /// of these models come from. Asks no provider. INVALID_ARGUMENT when a model
+        /// is unknown. Read only.
+        async fn describe_models(
+            &self,
+            request: tonic::Request<super::DescribeModelsRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DescribeModelsResponse>,
+            tonic::Status,
+        >;
         /// Called by workers when a session was begun before: everything already
         /// recorded for it, in order of seat and index. Read only.
         async fn list_decisions(
@@ -936,6 +1072,52 @@ pub mod agent_gateway_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = DecideSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/agon.v1.AgentGatewayService/DescribeModels" => {
+                    #[allow(non_camel_case_types)]
+                    struct DescribeModelsSvc<T: AgentGatewayService>(pub Arc<T>);
+                    impl<
+                        T: AgentGatewayService,
+                    > tonic::server::UnaryService<super::DescribeModelsRequest>
+                    for DescribeModelsSvc<T> {
+                        type Response = super::DescribeModelsResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DescribeModelsRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AgentGatewayService>::describe_models(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DescribeModelsSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(
@@ -1285,8 +1467,12 @@ pub struct SubmitExperimentRequest {
     /// W3C traceparent under which the sessions' spans hang; may be empty.
     #[prost(string, tag = "3")]
     pub traceparent: ::prost::alloc::string::String,
+    /// Every model that a player may ask. Where their answers come from becomes
+    /// part of the sessions that ask them.
+    #[prost(string, repeated, tag = "4")]
+    pub models: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+#[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SubmitExperimentResponse {
     #[prost(string, tag = "1")]
     pub experiment_id: ::prost::alloc::string::String,
@@ -1295,6 +1481,10 @@ pub struct SubmitExperimentResponse {
     /// Of these, finished before this call.
     #[prost(uint64, tag = "3")]
     pub already_done: u64,
+    /// Where the answers of the models come from; empty when the coordinator knows
+    /// no gateway.
+    #[prost(message, repeated, tag = "4")]
+    pub origins: ::prost::alloc::vec::Vec<ModelOrigin>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct WatchExperimentRequest {

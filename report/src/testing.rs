@@ -55,6 +55,7 @@ impl Table<'_> {
             seats: seats.collect(),
             prompts_version: None,
             prompt_bundle: None,
+            origins: Default::default(),
         };
         let play = open(&spec).unwrap();
         assert!(play.is_finished());

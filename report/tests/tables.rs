@@ -30,6 +30,7 @@ fn line(game: &str, repeat: u32, setting: serde_json::Value) -> String {
         params: built.params,
         prompts_version: None,
         prompt_bundle: None,
+        origins: Default::default(),
     };
     let play = open(&spec).unwrap();
     Record::new(spec, &play, Vec::new(), Vec::new())

@@ -6,9 +6,9 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use agon_engine::conformance::{Case, cases};
-use agon_engine::record::StoredRecord;
+use agon_engine::record::{AppliedParameters, StoredRecord};
 use agon_engine::registry::{self, GAMES};
-use agon_engine::spec::Settings;
+use agon_engine::spec::{Origin, Settings};
 use agon_engine::{
     Action, Carried, CarriedNote, FoulKind, Luck, Play, PlayerKind, PlayerSpec, Reaction, Record,
     RecordedDecision, SeatNote, SessionSpec, session,
@@ -23,10 +23,26 @@ const STRATEGIES: [&str; 2] = ["random", "equilibrium"];
 /// Fields that a record may lack, by the object they stand in.
 const OPTIONAL: &[(&str, &[&str])] = &[
     ("", &["decisions", "notes"]),
-    ("/spec", &["prompts_version", "prompt_bundle"]),
+    ("/spec", &["prompts_version", "prompt_bundle", "origins"]),
     ("/moves/0", &["fouls"]),
     ("/events/1", &["to", "facts", "own", "hidden"]),
-    ("/decisions/0", &["model", "simulated"]),
+    (
+        "/decisions/0",
+        &["model", "simulated", "reasoning", "applied"],
+    ),
+    (
+        "/decisions/0/applied",
+        &[
+            "temperature",
+            "top_p",
+            "sampling_seed",
+            "max_output_tokens",
+            "reply_format",
+            "reasoning_effort",
+            "stop_sequences",
+            "omitted",
+        ],
+    ),
 ];
 
 /// Objects of [`rich_record`] whose fields the form states one by one.
@@ -44,6 +60,8 @@ const CLOSED: &[&str] = &[
     "/events/1",
     "/draws/0",
     "/decisions/0",
+    "/decisions/0/applied",
+    "/spec/origins/agon-sim",
     "/notes/0",
 ];
 
@@ -95,6 +113,7 @@ fn spec(game: &str, params: Settings, luck: Luck, seats: Vec<PlayerSpec>) -> Ses
         seats,
         prompts_version: None,
         prompt_bundle: None,
+        origins: Default::default(),
     }
 }
 
@@ -138,6 +157,12 @@ fn rich_record() -> Value {
     spec.setting = settings(json!({ "players.subject.temperature": 0.5, "label": "warm" }));
     spec.prompts_version = Some(format!("1-{}", "0".repeat(16)));
     spec.prompt_bundle = Some("f".repeat(16));
+    let origin = Origin {
+        provider_kind: "openai".to_owned(),
+        endpoint: "http://localhost:8000/v1".to_owned(),
+        provider_model: "agon-sim".to_owned(),
+    };
+    spec.origins.insert("agon-sim".to_owned(), origin);
     let mut play = session::open(&spec).expect("opens");
     answer(&mut play);
     let decide = |seat, index| RecordedDecision {
@@ -149,6 +174,17 @@ fn rich_record() -> Value {
         answered_by: "agon-sim".to_owned(),
         finish_reason: "stop".to_owned(),
         reply: "{\"bid\": 99999}\n".to_owned(),
+        reasoning: "Higher bids win.".to_owned(),
+        applied: Some(AppliedParameters {
+            temperature: Some(0.5),
+            top_p: Some(0.9),
+            sampling_seed: Some(7),
+            max_output_tokens: Some(1_024),
+            reply_format: "json_schema".to_owned(),
+            reasoning_effort: "low".to_owned(),
+            stop_sequences: true,
+            omitted: vec!["reply_format".to_owned()],
+        }),
         simulated: index == 0,
     };
     let note = |seat, turn| SeatNote {
@@ -259,7 +295,8 @@ fn a_record_with_an_impossible_value_is_refused() {
     let changes = [
         ("/agon_record", json!(1)),
         ("/agon_record", json!(2)),
-        ("/agon_record", json!(4)),
+        ("/agon_record", json!(3)),
+        ("/agon_record", json!(5)),
         ("/spec/luck/place", json!(0)),
         ("/carried/from", json!("the one before")),
         ("/carried/notes/0/note", json!("plan")),

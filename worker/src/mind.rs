@@ -162,7 +162,7 @@ impl Mind for GatewayMind {
         let call = async move {
             let asked = Instant::now();
             let decided = given_up
-                .run_until_cancelled_owned(decide(client, request))
+                .run_until_cancelled_owned(Box::pin(decide(client, request)))
                 .await;
             let response = decided.ok_or(MindError::GivenUp)??;
             journal.note(|made| made.usage.add(&response, asked.elapsed()));

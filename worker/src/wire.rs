@@ -1,11 +1,14 @@
 //! The one place where protocol messages become the worker's own types and
 //! back. Nothing else in this crate reads or builds a decision message.
 
+use std::collections::BTreeMap;
 use std::error::Error as _;
 
 use agon_agents::mind::TimedAnswer;
-use agon_agents::{Message, MindError, Reply, Role, Thought};
-use agon_engine::{Carried, Luck, RecordedDecision, Seat};
+use agon_agents::{Message, MindError, ModelSettings, Reply, Role, Thought};
+use agon_engine::record::AppliedParameters;
+use agon_engine::spec::Origin;
+use agon_engine::{Carried, Luck, RecordedDecision, Seat, SessionSpec};
 use agon_proto::v1;
 use agon_proto::v1::{ContentCache, Lease};
 use agon_service_kit::clock::millis;
@@ -35,18 +38,35 @@ pub struct Asker {
     pub experiment_budget: Option<u64>,
     /// The session's luck, when the gateway's content cache may answer.
     pub cached_under: Option<Luck>,
+    /// Where the answers of the session's models have to come from.
+    pub origins: BTreeMap<String, Origin>,
 }
 
 impl Asker {
-    /// What a lease says of a session with this luck.
-    pub fn of_lease(lease: &Lease, luck: Luck) -> Self {
+    /// What a lease says of the session that it is for.
+    pub fn of_lease(lease: &Lease, spec: &SessionSpec) -> Self {
         Self {
             team: lease.team.clone(),
             experiment_id: lease.experiment_id.clone(),
             priority: lease.priority,
             experiment_budget: lease.experiment_budget_nanodollars,
-            cached_under: lease.content_cache.then_some(luck),
+            cached_under: lease.content_cache.then_some(spec.luck),
+            origins: spec.origins.clone(),
         }
+    }
+
+    /// Where a model and its fall-backs have to be, as far as the session says.
+    fn origins_of(&self, settings: &ModelSettings) -> Vec<v1::ModelOrigin> {
+        let models = std::iter::once(&settings.model).chain(&settings.fallback_models);
+        let known = models.filter_map(|model| Some((model, self.origins.get(model)?)));
+        known
+            .map(|(model, origin)| v1::ModelOrigin {
+                model: model.clone(),
+                provider_kind: origin.provider_kind.clone(),
+                endpoint: origin.endpoint.clone(),
+                provider_model: origin.provider_model.clone(),
+            })
+            .collect()
     }
 }
 
@@ -97,6 +117,12 @@ pub fn decide_request(address: &Address<'_>, asker: &Asker, thought: Thought) ->
         priority: asker.priority,
         content_cache: asker.cached_under.map(cache),
         experiment_budget_nanodollars: asker.experiment_budget,
+        required_parameters: settings
+            .required
+            .iter()
+            .map(|name| (*name).to_owned())
+            .collect(),
+        expected_origins: asker.origins_of(settings),
     }
 }
 
@@ -127,7 +153,22 @@ pub fn recorded_decision(
         answered_by: response.answered_by,
         finish_reason: response.finish_reason,
         reply: response.reply,
+        reasoning: response.reasoning,
+        applied: response.applied.map(applied),
         simulated: response.simulated,
+    }
+}
+
+fn applied(wire: v1::AppliedParameters) -> AppliedParameters {
+    AppliedParameters {
+        temperature: wire.temperature,
+        top_p: wire.top_p,
+        sampling_seed: wire.sampling_seed,
+        max_output_tokens: wire.max_output_tokens,
+        reply_format: wire.reply_format,
+        reasoning_effort: wire.reasoning_effort,
+        stop_sequences: wire.stop_sequences,
+        omitted: wire.omitted,
     }
 }
 

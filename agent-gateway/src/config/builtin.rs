@@ -80,6 +80,7 @@ impl Builtin {
             name: self.name.to_owned(),
             kind: self.kind,
             base_url: self.base_url.to_owned(),
+            endpoint: self.base_url.to_owned(),
             keys: key.into_iter().collect(),
             limits: KeyLimits {
                 // Servers of one's own publish no limits: find out what they take.

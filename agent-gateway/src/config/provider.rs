@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use super::sections::{
-    ChargeRule, OutputLimitField, ProviderKind, ProviderSection, StructuredOutput,
+    ChargeRule, OutputLimitField, ProviderKind, ProviderSection, StructuredOutput, ThinkingForm,
 };
+use super::takes::Takes;
 use super::{ConfigError, builtin, limits, secrecy};
 use crate::admission::KeyLimits;
 use crate::keys::{KeyError, KeyPool, KeySource};
@@ -30,6 +31,8 @@ pub struct ProviderConfig {
     pub kind: ProviderKind,
     /// Where it is, without a slash at the end.
     pub base_url: String,
+    /// The name under which results know it: `base_url`, or another that is stated.
+    pub endpoint: String,
     /// Where its keys are; empty for keyless servers.
     pub keys: Vec<KeySource>,
     /// Limits of each key.
@@ -102,11 +105,16 @@ impl ProviderConfig {
         if timeout.is_zero() {
             return Err(wrong("timeout must be longer than 0s"));
         }
+        let endpoint = section.endpoint.unwrap_or_else(|| base_url.clone());
+        if endpoint.trim().is_empty() || endpoint.chars().any(char::is_control) {
+            return Err(wrong("endpoint must be a name on one line"));
+        }
         let defaults = builtin.as_ref();
         Ok(Self {
             name: name.to_owned(),
             kind,
             base_url,
+            endpoint,
             keys: section.keys.or(known_keys).unwrap_or_default(),
             limits,
             charge: section.charge.unwrap_or_else(|| default_charge(name, kind)),
@@ -114,7 +122,7 @@ impl ProviderConfig {
             timeout,
             api_version: section.api_version,
             // A server that we do not know is believed to take everything; one
-            // that does not is asked with less (`providers/abilities.rs`).
+            // that does not is asked with less (`providers/capabilities.rs`).
             structured_output: defaults.map_or(StructuredOutput::JsonSchema, |builtin| {
                 builtin.structured_output
             }),
@@ -123,6 +131,25 @@ impl ProviderConfig {
                 builtin.output_limit_field
             }),
         })
+    }
+}
+
+/// Where a model's answers come from. Two names with the same origin are one model, and a
+/// name whose origin has changed is another one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin {
+    /// The protocol.
+    pub provider_kind: ProviderKind,
+    /// The name of the server.
+    pub endpoint: String,
+    /// The server's name for the model.
+    pub provider_model: String,
+}
+
+impl std::fmt::Display for Origin {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let kind = self.provider_kind.name();
+        write!(f, "{} at {} ({kind})", self.provider_model, self.endpoint)
     }
 }
 
@@ -135,25 +162,34 @@ pub struct ResolvedModel {
     pub provider: Arc<ProviderConfig>,
     /// The provider's name for it.
     pub model: String,
-    /// How it is told what a reply should look like.
-    pub structured_output: StructuredOutput,
-    /// It accepts a sampling seed.
-    pub seed: bool,
+    /// Which parameters it takes.
+    pub takes: Takes,
+    /// How a reasoning effort is put, where the configuration states it.
+    pub thinking: Option<ThinkingForm>,
     /// The most it may write when the request does not say.
     pub max_output_tokens: u32,
     /// How it is told the most it may write.
     pub output_limit_field: OutputLimitField,
+    /// The configuration states that field itself.
+    pub output_limit_field_is_stated: bool,
     /// What it costs, as far as anybody knows.
     pub prices: ModelPrices,
     /// Limits of each key for this model alone.
     pub limits: KeyLimits,
-    /// It thinks before it answers and refuses most sampling settings.
-    pub reasoning: bool,
     /// After this long a call is made once more.
     pub hedge_after: Option<Duration>,
 }
 
 impl ResolvedModel {
+    /// Where its answers come from.
+    pub fn origin(&self) -> Origin {
+        Origin {
+            provider_kind: self.provider.kind,
+            endpoint: self.provider.endpoint.clone(),
+            provider_model: self.model.clone(),
+        }
+    }
+
     /// The keys of its provider that can be read, and what is wrong with the
     /// others; an error when none can.
     pub fn read_keys(&self) -> Result<(KeyPool, Vec<KeyError>), ConfigError> {

@@ -19,6 +19,10 @@ pub struct ProviderSection {
     pub kind: Option<ProviderKind>,
     /// Where it is, up to and including the version (`https://host/v1`).
     pub base_url: Option<String>,
+    /// The name under which results know this server. Default: `base_url`. A
+    /// server of another name plays sessions of its own; give one that has moved
+    /// the name that it had.
+    pub endpoint: Option<String>,
     /// Where its keys are: `{ env = "NAME" }` or `{ file = "/path" }`. An empty
     /// list means that the server wants no key.
     pub keys: Option<Vec<KeySource>>,
@@ -75,6 +79,19 @@ pub enum ProviderKind {
     /// No server: a person or another program answers through
     /// `WatchDoor` and `AnswerAtDoor`.
     Door,
+}
+
+impl ProviderKind {
+    /// Its name in a configuration and on the wire.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::OpenAi => "openai",
+            Self::Azure => "azure",
+            Self::Anthropic => "anthropic",
+            Self::Gemini => "gemini",
+            Self::Door => "door",
+        }
+    }
 }
 
 /// How a provider counts the tokens of a call against its limits.
@@ -138,12 +155,26 @@ pub struct ModelSection {
     pub provider: String,
     /// The provider's name for it. Default: the section's name.
     pub model: Option<String>,
-    /// How it takes a reply format. Default: what a built-in provider
-    /// can, else `json_schema`; a server that refuses it is asked with less.
+    /// How it takes a reply format. Default: what a built-in provider can, else
+    /// `json_schema`; a schema that its server refuses is asked for with less.
     pub structured_output: Option<StructuredOutput>,
-    /// It accepts a sampling seed. Default: what a built-in provider
-    /// can, else true; a server that refuses it is asked without.
+    /// It takes a sampling seed. Default: what a built-in provider can, else
+    /// true. This and the four below: what is stated here is kept to; where
+    /// nothing is stated and the server refuses the parameter, it is left out
+    /// for a while, and every decision says so.
     pub seed: Option<bool>,
+    /// It takes a temperature. Default: true, unless `reasoning`.
+    pub temperature: Option<bool>,
+    /// It takes `top_p`. Default: true, unless `reasoning`.
+    pub top_p: Option<bool>,
+    /// It takes stop sequences. Default: true, unless it is one of OpenAI's
+    /// models with `reasoning`.
+    pub stop_sequences: Option<bool>,
+    /// It takes a reasoning effort. Default: true.
+    pub reasoning_effort: Option<bool>,
+    /// How a reasoning effort is put to Anthropic's and Gemini's models: as a
+    /// `budget` of tokens or as a `level`. Default: by the model's name.
+    pub thinking: Option<ThinkingForm>,
     /// The most tokens it may write when the request does not say. Default 1024.
     pub max_output_tokens: Option<u32>,
     /// The field that carries that number. Default: what its provider wants,
@@ -186,6 +217,16 @@ impl StructuredOutput {
     }
 }
 
+/// How a model is told how long to think.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThinkingForm {
+    /// So many tokens.
+    Budget,
+    /// In a word ("low").
+    Level,
+}
+
 /// The field that carries the most tokens to write.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -195,6 +236,16 @@ pub enum OutputLimitField {
     MaxTokens,
     /// `max_completion_tokens`, which OpenAI's newer models insist on.
     MaxCompletionTokens,
+}
+
+impl OutputLimitField {
+    /// The other one.
+    pub fn other(self) -> Self {
+        match self {
+            Self::MaxTokens => Self::MaxCompletionTokens,
+            Self::MaxCompletionTokens => Self::MaxTokens,
+        }
+    }
 }
 
 /// `[models.NAME.price]`, and `price` in a table of prices. Dollars per million

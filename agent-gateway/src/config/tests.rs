@@ -53,14 +53,20 @@ fn documented_file_is_read_as_documented() {
         model.output_limit_field,
         OutputLimitField::MaxCompletionTokens
     );
-    assert_eq!(model.structured_output, StructuredOutput::JsonSchema);
+    assert_eq!(
+        model.takes.structured_output.value,
+        StructuredOutput::JsonSchema
+    );
     assert_eq!(model.max_output_tokens, 512);
     let price = model.prices.on(Day::today()).unwrap();
     assert_eq!(price.rates.input.0, 230_000_000);
 
     let tiny = config.resolve("tiny").unwrap();
-    assert_eq!((tiny.model.as_str(), tiny.seed), ("tiny", true));
-    assert_eq!(tiny.structured_output, StructuredOutput::JsonSchema);
+    assert_eq!((tiny.model.as_str(), tiny.takes.seed.value), ("tiny", true));
+    assert_eq!(
+        tiny.takes.structured_output.value,
+        StructuredOutput::JsonSchema
+    );
 }
 
 #[test]
@@ -108,7 +114,7 @@ fn builtin_abilities_are_kept_unless_the_model_says_otherwise() {
     let config = GatewayConfig::parse("gateway.toml", text).unwrap();
     let abilities = |name: &str| {
         let model = config.resolve_without_keys(name).unwrap();
-        (model.structured_output, model.seed)
+        (model.takes.structured_output.value, model.takes.seed.value)
     };
     assert_eq!(abilities("m"), (StructuredOutput::JsonSchema, false));
     assert_eq!(abilities("g"), (StructuredOutput::JsonObject, true));

@@ -76,7 +76,7 @@ impl Drop for Leader {
 pub struct Follower(watch::Receiver<Learnt>);
 
 /// What a follower hears.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug, PartialEq)]
 pub enum Heard {
     /// The answer.
     Answer(Arc<Decision>),
@@ -118,6 +118,8 @@ mod tests {
             model: "m".to_owned(),
             cost: None,
             from_content_cache: false,
+            reasoning: None,
+            applied: None,
         })
     }
 

@@ -282,6 +282,7 @@ impl Decider {
             model: &route.model,
             request: &question.request,
             key: key.secret(),
+            required: &question.caller.required,
         };
         let caller = Arc::clone(&route.lane.terms().provider);
         let outcome = caller.call(call).instrument(span).await;

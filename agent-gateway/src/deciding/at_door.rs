@@ -121,6 +121,8 @@ impl Decider {
             // Nothing, but for models that were asked before it in vain.
             cost: question.paid.sum(),
             from_content_cache: false,
+            reasoning: None,
+            applied: None,
         };
         let standing = recording::record(
             self.ledger.as_ref(),

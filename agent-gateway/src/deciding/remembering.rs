@@ -8,6 +8,7 @@ use agon_service_kit::tasks::with_causes;
 
 use super::{Answer, Decider, Outcome, Question, recording};
 use crate::complaint::Complaint;
+use crate::config::ProviderKind;
 use crate::content_cache::sharing::{Heard, Leader, Sharing, Standing};
 use crate::content_cache::{self, ContentCache, ContentCacheError, ContentKey};
 use crate::decide_error::DecideError;
@@ -69,11 +70,13 @@ impl Decider {
         };
         // Whoever is behind a door answers for himself, and what is wrong with a
         // model is told when it is asked.
-        let Ok(route) = self.routes.find(&question.request.model) else {
+        let Ok(origin) = self.routes.origin(&question.request.model) else {
             return Ok(Remembered::Nothing(None));
         };
-        let lane = &route.lane;
-        let key = ContentKey::new(&question.request, &lane.pool, &lane.name, replicate);
+        if origin.provider_kind == ProviderKind::Door {
+            return Ok(Remembered::Nothing(None));
+        }
+        let key = ContentKey::new(&question.request, &origin, replicate);
         loop {
             // Standing comes before looking: what a leader keeps in between
             // would be missed the other way round.

@@ -186,7 +186,7 @@ impl Ledger for EmbeddedLedger {
         self.ask(|answer| {
             Job::Write(Write::Record {
                 address,
-                decision,
+                decision: Box::new(decision),
                 answer,
             })
         })

@@ -8,8 +8,8 @@
 mod body;
 mod reply;
 
-use super::abilities::Ability;
 use super::caller::Protocol;
+use super::capabilities::Capabilities;
 use super::http::{Incoming, KeyHeader, Outgoing};
 use super::judging::{self, Meaning, Rule, Says, rule};
 use super::said::Said;
@@ -49,14 +49,16 @@ const RULES: [Rule; 17] = [
 pub(super) struct Anthropic;
 
 impl Protocol for Anthropic {
-    fn write(&self, call: Call<'_>, ability: Ability) -> Result<Outgoing, Refusal> {
+    fn write(&self, call: Call<'_>, capabilities: Capabilities) -> Result<Outgoing, Refusal> {
         let provider = &call.model.provider;
         let version = provider.api_version.as_deref().unwrap_or(VERSION);
+        let (body, applied) = body::build(call.model, capabilities, call.request)?;
         Ok(Outgoing {
             url: format!("{}/messages", provider.base_url),
             key_in: KeyHeader::Named("x-api-key"),
             headers: vec![("anthropic-version", version.to_owned())],
-            body: body::build(call.model, ability, call.request)?,
+            body,
+            applied,
         })
     }
 

@@ -5,8 +5,8 @@
 //! Sources: Microsoft Learn, "Azure OpenAI REST API reference", "Azure OpenAI
 //! v1 API", "Content filtering".
 
-use super::abilities::Ability;
 use super::caller::Protocol;
+use super::capabilities::Capabilities;
 use super::http::{Incoming, KeyHeader, Outgoing};
 use super::openai::{body, errors, reply};
 use super::{Call, Refusal, Reply};
@@ -22,12 +22,14 @@ const V1: &str = "v1";
 pub(super) struct Azure;
 
 impl Protocol for Azure {
-    fn write(&self, call: Call<'_>, ability: Ability) -> Result<Outgoing, Refusal> {
+    fn write(&self, call: Call<'_>, capabilities: Capabilities) -> Result<Outgoing, Refusal> {
+        let (body, applied) = body::build(call.model, capabilities, call.request)?;
         Ok(Outgoing {
             url: url(&call.model.provider, &call.model.model),
             key_in: KeyHeader::Named("api-key"),
             headers: Vec::new(),
-            body: body::build(call.model, ability, call.request)?,
+            body,
+            applied,
         })
     }
 

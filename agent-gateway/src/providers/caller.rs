@@ -3,11 +3,15 @@
 //! what is told. What differs is behind the [`Protocol`] contract, one file per
 //! provider. Refuses to wait or retry. Called by `deciding.rs` as a `Provider`.
 
+use std::time::Instant;
+
 use async_trait::async_trait;
 
-use super::abilities::{Abilities, Ability};
+use super::capabilities::{Capabilities, Learnt};
 use super::http::{Http, Incoming, Outgoing};
-use super::{Call, Provider, Refusal, Remedy, Reply, quota};
+use super::reading::give_up;
+use super::{Call, LearntRefusal, Provider, Refusal, Remedy, Reply, quota};
+use crate::parameters::{Applied, Parameter};
 use crate::redact;
 
 /// A simulated server says so with this header, and only it does.
@@ -16,7 +20,7 @@ const SIMULATED_HEADER: &str = "x-agon-simulated";
 /// What differs between providers. Nothing in here does I/O.
 pub(super) trait Protocol: Send + Sync {
     /// The request on the wire; a refusal when it cannot be said at all.
-    fn write(&self, call: Call<'_>, ability: Ability) -> Result<Outgoing, Refusal>;
+    fn write(&self, call: Call<'_>, capabilities: Capabilities) -> Result<Outgoing, Refusal>;
 
     /// The reply in a body that came with success.
     fn read(&self, call: Call<'_>, incoming: &Incoming) -> Result<Reply, Refusal>;
@@ -34,7 +38,7 @@ pub(super) trait Protocol: Send + Sync {
 pub(super) struct Caller<P> {
     http: Http,
     protocol: P,
-    abilities: Abilities,
+    learnt: Learnt,
 }
 
 impl<P: Protocol> Caller<P> {
@@ -42,13 +46,18 @@ impl<P: Protocol> Caller<P> {
         Self {
             http,
             protocol,
-            abilities: Abilities::default(),
+            learnt: Learnt::default(),
         }
     }
 
     async fn exchange(&self, call: Call<'_>) -> Result<Reply, Refusal> {
-        let ability = self.abilities.of(call.model);
-        let outgoing = self.protocol.write(call, ability)?;
+        let capabilities = self
+            .learnt
+            .capabilities(call.model, call.request, Instant::now());
+        let mut outgoing = self.protocol.write(call, capabilities)?;
+        let mut applied = std::mem::take(&mut outgoing.applied);
+        applied.omitted = call.request.omitted_in(&applied);
+        self.refuse_without(call, &applied)?;
         let mut incoming = self.http.send(call, outgoing).await?;
         let signals = quota::signals(&incoming.headers);
         let outcome = if incoming.status.is_success() {
@@ -61,16 +70,20 @@ impl<P: Protocol> Caller<P> {
             // Some servers repeat the key in their complaint about it.
             incoming.body = redact::body_without_keys(&incoming.body, call.key);
             self.protocol.judge(&incoming).map_err(|refusal| {
-                let fewer = refusal.remedy == Remedy::GiveUp
-                    && self
-                        .abilities
-                        .learn(call.model, call.request, ability, &incoming);
-                match fewer {
+                if refusal.remedy != Remedy::GiveUp {
+                    return refusal;
+                }
+                let (model, request) = (call.model, call.request);
+                let now = Instant::now();
+                match self
+                    .learnt
+                    .learn(model, request, capabilities, &incoming, now)
+                {
                     true => Refusal {
                         remedy: Remedy::AskWithLess,
                         ..refusal
                     },
-                    false => refusal,
+                    false => with_a_hint(refusal, &applied),
                 }
             })
         };
@@ -81,6 +94,7 @@ impl<P: Protocol> Caller<P> {
                 }
                 let simulated = incoming.headers.get(SIMULATED_HEADER);
                 reply.simulated = simulated.is_some_and(|value| value == "true");
+                reply.applied = applied;
                 Ok(Reply { signals, ..reply })
             }
             Err(refusal) => Err(Refusal {
@@ -88,6 +102,76 @@ impl<P: Protocol> Caller<P> {
                 ..refusal
             }),
         }
+    }
+
+    /// An answer without what the caller cannot do without is not asked for.
+    fn refuse_without(&self, call: Call<'_>, applied: &Applied) -> Result<(), Refusal> {
+        let missing = call
+            .required
+            .iter()
+            .find(|required| applied.omitted.contains(required));
+        let Some(missing) = missing else {
+            return Ok(());
+        };
+        let (name, setting) = (missing.name(), missing.setting());
+        let learnt = self.learnt.list(Instant::now());
+        let model = &call.model.model;
+        let said = learnt
+            .iter()
+            .find(|learnt| learnt.model == *model && learnt.parameter == name);
+        let why = match said {
+            Some(learnt) => format!("its provider says: {}", learnt.said),
+            None => format!("as {setting} and reasoning are configured for it"),
+        };
+        Err(give_up(format!("it takes no {name} ({why})")))
+    }
+}
+
+/// What the provider's words may be about, for people: only fields for programs are learnt from.
+fn with_a_hint(refusal: Refusal, applied: &Applied) -> Refusal {
+    let said = refusal.reason.to_lowercase();
+    let sent = [
+        (
+            Parameter::Temperature,
+            applied.temperature.is_some(),
+            "temperature",
+        ),
+        (Parameter::TopP, applied.top_p.is_some(), "top_p"),
+        (
+            Parameter::SamplingSeed,
+            applied.sampling_seed.is_some(),
+            "seed",
+        ),
+        (
+            Parameter::ReplyFormat,
+            applied.reply_format.is_some(),
+            "format",
+        ),
+        (
+            Parameter::ReasoningEffort,
+            applied.reasoning_effort.is_some(),
+            "effort",
+        ),
+        (Parameter::StopSequences, applied.stop_sequences, "stop"),
+    ];
+    let named = sent
+        .iter()
+        .find(|(_, was_sent, word)| *was_sent && said.contains(word));
+    let Some((parameter, ..)) = named else {
+        return refusal;
+    };
+    let value = match parameter {
+        Parameter::ReplyFormat => "\"none\"",
+        _ => "false",
+    };
+    let setting = parameter.setting();
+    Refusal {
+        reason: format!(
+            "{} (if the model does not take it, write {setting} = {value} into its section \
+             under [models])",
+            refusal.reason
+        ),
+        ..refusal
     }
 }
 
@@ -99,6 +183,10 @@ impl<P: Protocol> Provider for Caller<P> {
             reason: redact::without_keys(&refused.reason, call.key),
             ..refused
         })
+    }
+
+    fn learnt(&self) -> Vec<LearntRefusal> {
+        self.learnt.list(Instant::now())
     }
 }
 

@@ -9,8 +9,8 @@ mod errors;
 mod reply;
 mod schema;
 
-use super::abilities::Ability;
 use super::caller::Protocol;
+use super::capabilities::Capabilities;
 use super::http::{Incoming, KeyHeader, Outgoing};
 use super::{Call, Refusal, Reply};
 
@@ -18,15 +18,17 @@ use super::{Call, Refusal, Reply};
 pub(super) struct Gemini;
 
 impl Protocol for Gemini {
-    fn write(&self, call: Call<'_>, ability: Ability) -> Result<Outgoing, Refusal> {
+    fn write(&self, call: Call<'_>, capabilities: Capabilities) -> Result<Outgoing, Refusal> {
         let (base, model) = (&call.model.provider.base_url, &call.model.model);
         // A tuned model is named with its folder.
         let folder = if model.contains('/') { "" } else { "models/" };
+        let (body, applied) = body::build(call.model, capabilities, call.request)?;
         Ok(Outgoing {
             url: format!("{base}/{folder}{model}:generateContent"),
             key_in: KeyHeader::Named("x-goog-api-key"),
             headers: Vec::new(),
-            body: body::build(call.model, ability, call.request)?,
+            body,
+            applied,
         })
     }
 

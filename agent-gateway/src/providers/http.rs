@@ -9,6 +9,7 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::said::shortened;
 use super::{Call, Refusal, Remedy};
+use crate::parameters::Applied;
 
 /// No model writes this much; a broken server may, until memory ends.
 const LARGEST_REPLY_BYTES: usize = 16 * 1024 * 1024;
@@ -30,6 +31,8 @@ pub(super) struct Outgoing {
     pub(super) headers: Vec<(&'static str, String)>,
     /// JSON.
     pub(super) body: Vec<u8>,
+    /// Which parameters the body holds.
+    pub(super) applied: Applied,
 }
 
 /// Where a protocol wants the key.

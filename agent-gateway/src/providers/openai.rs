@@ -8,8 +8,8 @@ pub(super) mod body;
 pub(super) mod errors;
 pub(super) mod reply;
 
-use super::abilities::Ability;
 use super::caller::Protocol;
+use super::capabilities::Capabilities;
 use super::http::{Incoming, KeyHeader, Outgoing};
 use super::{Call, Refusal, Reply};
 
@@ -17,12 +17,14 @@ use super::{Call, Refusal, Reply};
 pub(super) struct OpenAi;
 
 impl Protocol for OpenAi {
-    fn write(&self, call: Call<'_>, ability: Ability) -> Result<Outgoing, Refusal> {
+    fn write(&self, call: Call<'_>, capabilities: Capabilities) -> Result<Outgoing, Refusal> {
+        let (body, applied) = body::build(call.model, capabilities, call.request)?;
         Ok(Outgoing {
             url: format!("{}/chat/completions", call.model.provider.base_url),
             key_in: KeyHeader::Bearer,
             headers: Vec::new(),
-            body: body::build(call.model, ability, call.request)?,
+            body,
+            applied,
         })
     }
 

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
+use agon_agent_gateway::config::{Origin, ProviderKind};
 use agon_agent_gateway::content_cache::{
     ContentCache, ContentKey, EmbeddedContentCache, RedisContentCache,
 };
@@ -110,7 +111,7 @@ fn question(content: &str) -> Request {
 }
 
 fn key(content: &str) -> ContentKey {
-    ContentKey::new(&question(content), "p", "m", 0)
+    ContentKey::new(&question(content), &origin("p", "m"), 0)
 }
 
 fn decision(reply: &str) -> Decision {
@@ -124,6 +125,8 @@ fn decision(reply: &str) -> Decision {
         model: "m".to_owned(),
         cost: None,
         from_content_cache: false,
+        reasoning: None,
+        applied: None,
     }
 }
 
@@ -155,12 +158,20 @@ async fn first_answer_stands_until_it_expires(ground: &dyn Ground) {
     assert_eq!(found, Some(decision("3")));
 }
 
+fn origin(endpoint: &str, model: &str) -> Origin {
+    Origin {
+        provider_kind: ProviderKind::OpenAi,
+        endpoint: endpoint.to_owned(),
+        provider_model: model.to_owned(),
+    }
+}
+
 async fn keys_do_not_touch_each_other(ground: &dyn Ground) {
     let cache = ground.open().await;
     let of = |seed, provider, model, replicate| {
         let mut question = question("a");
         question.sampling_seed = seed;
-        ContentKey::new(&question, provider, model, replicate)
+        ContentKey::new(&question, &origin(provider, model), replicate)
     };
     let base = of(Some(1), "p", "m", 0);
     // The seed is derived from the address and says nothing about the question.
@@ -174,7 +185,7 @@ async fn keys_do_not_touch_each_other(ground: &dyn Ground) {
         of(Some(1), "q", "m", 0),
         of(Some(1), "p", "n", 0),
         key("b"),
-        ContentKey::new(&warmer, "p", "m", 0),
+        ContentKey::new(&warmer, &origin("p", "m"), 0),
     ];
     for other in others {
         assert_eq!(cache.find(&other).await.unwrap(), None);

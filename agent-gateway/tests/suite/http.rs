@@ -364,7 +364,7 @@ async fn seed_reaches_the_provider_as_it_was_asked_and_changes_the_answer() {
 async fn open_seeded(base_url: &str) -> (Gateway, tempfile::TempDir) {
     let text = format!(
         "[providers.p]\nbase_url = '{base_url}'\n\
-         [models.m]\nprovider = 'p'\nseed = true\nstructured_output = 'json_schema'\n"
+         [models.m]\nprovider = 'p'\n"
     );
     let config = GatewayConfig::parse("test.toml", &text).unwrap();
     let folder = tempfile::tempdir().unwrap();
@@ -393,9 +393,13 @@ fn seeded(index: u32, seed: u64) -> DecideRequest {
 const NO_SCHEMA: Act = Act::Answer(
     400,
     &[],
-    r#"{"error":{"message":"response_format json_schema is not supported"}}"#,
+    r#"{"error":{"message":"json_schema is not supported","param":"response_format.type"}}"#,
 );
-const NO_FORMAT: Act = Act::Answer(400, &[], "unknown field: response_format");
+const NO_FORMAT: Act = Act::Answer(
+    400,
+    &[],
+    r#"{"error":{"message":"no","param":"response_format","code":"unknown_parameter"}}"#,
+);
 const NO_SEED: Act = Act::Answer(
     422,
     &[],
@@ -433,7 +437,7 @@ async fn server_that_takes_less_is_asked_with_less_and_remembered() {
             (none.clone(), none),
         ]
     );
-    let said = log.text().matches("does not take all").count();
+    let said = log.text().matches("does not take this parameter").count();
     assert_eq!(said, 3, "once for each thing it does not take");
 
     // The decision is the one that was asked for, whatever was left out.

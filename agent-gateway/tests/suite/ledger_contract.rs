@@ -122,6 +122,8 @@ fn decision(reply: &str) -> Decision {
         model: "m".to_owned(),
         cost: None,
         from_content_cache: false,
+        reasoning: None,
+        applied: None,
     }
 }
 

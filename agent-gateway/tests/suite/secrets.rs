@@ -70,7 +70,11 @@ async fn keys_in_complaints_are_replaced_however_they_come() {
             &[],
             r#"{"error":"upstream refused\nsk-other-5ecret-key"}"#,
         ),
-        Act::Answer(400, &[], r#"unknown field seed, sk-other-5ecret-key"#),
+        Act::Answer(
+            400,
+            &[],
+            r#"{"error":{"message":"no seed, sk-other-5ecret-key","param":"seed","code":"unknown_parameter"}}"#,
+        ),
     ])
     .await;
     let folder = tempfile::tempdir().unwrap();
@@ -89,7 +93,7 @@ async fn keys_in_complaints_are_replaced_however_they_come() {
     seeded.sampling_seed = Some(1);
     client(&gateway).decide(seeded).await.unwrap();
     let log = captured.text();
-    assert!(log.contains("unknown field seed, [key]"), "{log}");
+    assert!(log.contains("no seed, [key]"), "{log}");
     assert!(said[1].ends_with("upstream refused [key]"), "{said:?}");
     let shown = format!("{log} {said:?} {:?}", status(&gateway).await);
     for part in ["5ecret", "sk-5", "sk-o"] {

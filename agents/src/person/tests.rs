@@ -61,6 +61,7 @@ fn spec(game: &str, strategies: &[&str]) -> SessionSpec {
             .collect(),
         prompts_version: None,
         prompt_bundle: None,
+        origins: Default::default(),
     }
 }
 

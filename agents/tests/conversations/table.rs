@@ -121,6 +121,7 @@ impl Game {
             seats: vec![player.clone(); self.seats],
             prompts_version: None,
             prompt_bundle: None,
+            origins: Default::default(),
         };
         build(player, &session, None, seat, library).unwrap()
     }

@@ -13,6 +13,7 @@ use agon_worker::transport;
 use tonic::service::Routes;
 
 use crate::data_folder::ServiceFolder;
+use crate::describing::describe_at;
 use crate::failure::Failure;
 use crate::forgetting::forget_at;
 use crate::role::{LogArguments, MetricsArguments, StoreArguments, announce, run_service};
@@ -32,8 +33,8 @@ pub struct Coordinator {
     #[arg(long, env = "AGON_LEASE_TTL", default_value = "10s", value_name = "TIME",
           value_parser = lease_ttl)]
     lease_ttl: Duration,
-    /// Gateway to tell when a session's decisions are no longer needed, because
-    /// its record is stored
+    /// Gateway of the cluster: says where models are when an experiment is handed in, and is
+    /// told when a session's decisions are no longer needed because its record is stored
     #[arg(long, env = "AGON_GATEWAY", value_name = "URL")]
     gateway: Option<String>,
     #[command(flatten)]
@@ -56,19 +57,20 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
         let listener = Listener::bind(&arguments.listen)
             .await
             .map_err(Failure::surroundings)?;
-        let on_stored = match &arguments.gateway {
-            Some(url) => {
-                let gateway = transport::over(channel(url).map_err(Failure::input)?);
-                Some(forget_at(gateway, &tasks))
-            }
+        let gateway = match &arguments.gateway {
+            Some(url) => Some(transport::over(channel(url).map_err(Failure::input)?)),
             None => {
-                tracing::warn!("no --gateway: ledgers of finished sessions will not be deleted");
+                tracing::warn!(
+                    "no --gateway: ledgers of finished sessions will not be deleted, and results \
+                     will not say where their models are"
+                );
                 None
             }
         };
         let options = CoordinatorOptions {
             lease_ttl: arguments.lease_ttl,
-            on_stored,
+            on_stored: gateway.clone().map(|gateway| forget_at(gateway, &tasks)),
+            describe_models: gateway.map(describe_at),
             ..CoordinatorOptions::default()
         };
         let opened = RunningCoordinator::open(choice, options, &tasks).await;

@@ -193,7 +193,14 @@ async fn follow(
         experiment_id,
         sessions,
         already_done,
+        origins,
     } = submitted;
+    if !arguments.quiet {
+        for origin in &origins {
+            let (model, endpoint) = (&origin.model, &origin.endpoint);
+            eprintln!("model {model}: {} at {endpoint}", origin.provider_model);
+        }
+    }
     if already_done > 0 && !arguments.quiet {
         eprintln!("{already_done} of {sessions} sessions were done before and are kept");
     }

@@ -10,9 +10,9 @@ use agon_proto::v1::agent_gateway_service_server::{
 };
 use agon_proto::v1::{
     AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse,
-    ForgetSessionResponse, GetGatewayStatusRequest, GetGatewayStatusResponse, ListCostsRequest,
-    ListCostsResponse, ListDecisionsRequest, ListDecisionsResponse, WatchDoorRequest,
-    WatchDoorResponse,
+    DescribeModelsRequest, DescribeModelsResponse, ForgetSessionResponse, GetGatewayStatusRequest,
+    GetGatewayStatusResponse, ListCostsRequest, ListCostsResponse, ListDecisionsRequest,
+    ListDecisionsResponse, WatchDoorRequest, WatchDoorResponse,
 };
 use agon_worker::transport;
 use tokio::sync::watch;
@@ -44,6 +44,13 @@ impl AgentGatewayService for Gateway {
     }
 
     async fn decide(&self, _: Request<DecideRequest>) -> Result<Response<DecideResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn describe_models(
+        &self,
+        _: Request<DescribeModelsRequest>,
+    ) -> Result<Response<DescribeModelsResponse>, Status> {
         Err(Status::unimplemented(""))
     }
 

@@ -3,10 +3,11 @@
 //! A fault is reported where the value comes from: at the entry of the grid when the grid set it,
 //! else at the game's or player's own table.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_engine::registry::{self, Built, Registration};
-use agon_engine::spec::Settings;
+use agon_engine::spec::{Origin, Settings};
 use agon_engine::{Game, Luck, PlayerKind, PlayerSpec, SessionSpec};
 use serde_json::{Value, json};
 
@@ -64,6 +65,23 @@ pub fn check(
     };
     checking.apply(&mut tree);
     checking.cell(tree)
+}
+
+/// The origins of the models that these players name: of anything in their settings that is
+/// the name of one.
+fn origins(document: &ExperimentDocument, seats: &[PlayerSpec]) -> BTreeMap<String, Origin> {
+    let models = seats
+        .iter()
+        .filter(|player| player.kind == PlayerKind::Model);
+    let values = models.flat_map(|player| player.settings.values());
+    let texts = values.flat_map(|value| match value {
+        Value::Array(values) => values.as_slice(),
+        value => std::slice::from_ref(value),
+    });
+    let named = texts.filter_map(|text| document.origins.get_key_value(text.as_str()?));
+    named
+        .map(|(model, origin)| (model.clone(), origin.clone()))
+        .collect()
 }
 
 struct Checking<'a> {
@@ -146,9 +164,10 @@ impl Checking<'_> {
             game: registration.info.name.to_owned(),
             rules_version: registration.info.rules_version,
             params: built.params,
-            seats,
             prompts_version: document.prompts_version.clone().filter(|_| asks_outside),
             prompt_bundle: document.prompt_bundle.clone().filter(|_| asks_outside),
+            origins: origins(document, &seats),
+            seats,
         };
         Some(Cell {
             spec,

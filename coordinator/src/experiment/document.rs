@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use agon_engine::spec::Settings;
+use agon_engine::spec::{Origin, Settings};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -106,6 +106,10 @@ pub struct ExperimentDocument {
     /// Digest of the replaced templates; set by the command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_bundle: Option<String>,
+    /// Where the answers of its models come from, by name. The coordinator asks the gateway and
+    /// never believes what is handed in.
+    #[serde(skip)]
+    pub origins: BTreeMap<String, Origin>,
 }
 
 /// One entry of `[[games]]`.

@@ -2,10 +2,12 @@
 //! straight from the structs because each session pays for it once. The structs
 //! are taken apart by name, so a new field cannot be left out of the session id.
 
+use std::collections::BTreeMap;
+
 use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::Value;
 
-use super::{PlayerSpec, SessionSpec, Settings};
+use super::{Origin, PlayerSpec, SessionSpec, Settings};
 use crate::chance::Luck;
 
 /// Writes a spec.
@@ -28,6 +30,7 @@ impl Serialize for Spec<'_> {
             seats,
             prompts_version,
             prompt_bundle,
+            origins,
         } = self.0;
         // In order of their names; the first place of a series is left out.
         let luck = [
@@ -40,6 +43,9 @@ impl Serialize for Spec<'_> {
         map.serialize_entry("experiment", experiment)?;
         map.serialize_entry("game", game)?;
         map.serialize_entry("luck", &Pairs(luck))?;
+        if !origins.is_empty() {
+            map.serialize_entry("origins", &Origins(origins))?;
+        }
         map.serialize_entry("params", &Map(params))?;
         if let Some(bundle) = prompt_bundle {
             map.serialize_entry("prompt_bundle", bundle)?;
@@ -51,6 +57,27 @@ impl Serialize for Spec<'_> {
         map.serialize_entry("seats", &Players(seats))?;
         map.serialize_entry("setting", &Map(setting))?;
         map.end()
+    }
+}
+
+struct Origins<'a>(&'a BTreeMap<String, Origin>);
+
+impl Serialize for Origins<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let origins = self.0.iter().map(|(model, origin)| {
+            let Origin {
+                provider_kind,
+                endpoint,
+                provider_model,
+            } = origin;
+            let named = [
+                ("endpoint", endpoint),
+                ("provider_kind", provider_kind),
+                ("provider_model", provider_model),
+            ];
+            (model, BTreeMap::from(named))
+        });
+        serializer.collect_map(origins)
     }
 }
 

@@ -57,6 +57,7 @@ fn spec_with(others: Value, label: &str, seats: [&str; 2]) -> SessionSpec {
         seats: seats.map(seat).to_vec(),
         prompts_version: None,
         prompt_bundle: None,
+        origins: Default::default(),
     }
 }
 

@@ -45,6 +45,7 @@ fn spec(game: &str, params: Value, seats: Vec<PlayerSpec>) -> SessionSpec {
         seats,
         prompts_version: None,
         prompt_bundle: None,
+        origins: Default::default(),
     }
 }
 
@@ -123,6 +124,8 @@ fn decision(seat: usize, index: u32, reply: String) -> RecordedDecision {
         answered_by: "m".to_owned(),
         finish_reason: "stop".to_owned(),
         reply,
+        reasoning: String::new(),
+        applied: None,
         simulated: false,
     }
 }

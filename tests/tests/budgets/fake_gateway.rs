@@ -10,9 +10,10 @@ use agon_proto::v1::agent_gateway_service_server::{
     AgentGatewayService, AgentGatewayServiceServer,
 };
 use agon_proto::v1::{
-    AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse, ForgetSessionRequest,
-    ForgetSessionResponse, GetGatewayStatusRequest, GetGatewayStatusResponse, ListCostsRequest,
-    ListCostsResponse, ListDecisionsRequest, ListDecisionsResponse, TokenUsage, WatchDoorRequest,
+    AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse,
+    DescribeModelsRequest, DescribeModelsResponse, ForgetSessionRequest, ForgetSessionResponse,
+    GetGatewayStatusRequest, GetGatewayStatusResponse, ListCostsRequest, ListCostsResponse,
+    ListDecisionsRequest, ListDecisionsResponse, ModelOrigin, TokenUsage, WatchDoorRequest,
     WatchDoorResponse,
 };
 use agon_service_kit::server::{self, Listener};
@@ -144,6 +145,22 @@ impl AgentGatewayService for Service {
     ) -> Result<Response<DecideResponse>, Status> {
         let decided = self.0.lock().unwrap().decide(request.get_ref());
         decided.map(Response::new)
+    }
+
+    async fn describe_models(
+        &self,
+        request: Request<DescribeModelsRequest>,
+    ) -> Result<Response<DescribeModelsResponse>, Status> {
+        let models = request.into_inner().models.into_iter();
+        let origins = models.map(|model| ModelOrigin {
+            provider_kind: "openai".to_owned(),
+            endpoint: "fake".to_owned(),
+            provider_model: model.clone(),
+            model,
+        });
+        Ok(Response::new(DescribeModelsResponse {
+            origins: origins.collect(),
+        }))
     }
 
     async fn list_decisions(

@@ -57,6 +57,8 @@ impl Mind for Script {
                 answered_by: "script".to_owned(),
                 finish_reason: "stop".to_owned(),
                 reply: answered.await?,
+                reasoning: String::new(),
+                applied: None,
                 simulated: true,
             };
             let reply = wire::reply(&decision);
@@ -93,6 +95,7 @@ fn spec(models: usize, rules: usize, rounds: u32) -> SessionSpec {
         seats,
         prompts_version: None,
         prompt_bundle: None,
+        origins: Default::default(),
     }
 }
 

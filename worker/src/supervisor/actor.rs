@@ -332,7 +332,7 @@ impl Try {
             Some(Err(error)) => return impossible(error.to_string()),
             Some(Ok(library)) => library,
         };
-        let asker = Asker::of_lease(&lease, spec.luck);
+        let asker = Asker::of_lease(&lease, &spec);
         let session_id = lease
             .lease
             .map(|lease| lease.session_id)

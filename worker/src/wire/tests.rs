@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use agon_agents::mind::ModelSettings;
+use agon_engine::spec::Settings;
 use agon_proto::digest::CanonicalRequest;
 
 use super::*;
@@ -51,9 +51,57 @@ fn luck(seed: u64, repeat: u32) -> Luck {
     Luck::new(seed, repeat)
 }
 
+fn spec(luck: Luck) -> SessionSpec {
+    let origin = |model: &str| Origin {
+        provider_kind: "openai".to_owned(),
+        endpoint: "http://here/v1".to_owned(),
+        provider_model: model.to_owned(),
+    };
+    SessionSpec {
+        experiment: "x".to_owned(),
+        setting: Settings::new(),
+        luck,
+        game: "g".to_owned(),
+        rules_version: 1,
+        params: Settings::new(),
+        seats: Vec::new(),
+        prompts_version: None,
+        prompt_bundle: None,
+        origins: ["own", "b", "other"]
+            .map(|name| (name.to_owned(), origin(name)))
+            .into(),
+    }
+}
+
+#[test]
+fn origins_of_the_models_asked_and_required_parameters_go_along_and_are_no_part_of_the_question() {
+    let asker = Asker::of_lease(&lease(false), &spec(luck(1, 0)));
+    let settings = ModelSettings {
+        fallback_models: vec!["b".to_owned(), "unknown".to_owned()],
+        required: vec!["temperature"],
+        ..plain()
+    };
+    let sent = decide_request(&at("s", 0, 0), &asker, thought(settings.clone()));
+    let models: Vec<&str> = sent
+        .expected_origins
+        .iter()
+        .map(|origin| &*origin.model)
+        .collect();
+    assert_eq!(models, ["own", "b"]);
+    assert_eq!(sent.expected_origins[0].endpoint, "http://here/v1");
+    assert_eq!(sent.required_parameters, ["temperature"]);
+    let lenient = ModelSettings {
+        required: Vec::new(),
+        ..settings
+    };
+    let bare = decide_request(&at("s", 0, 0), &Asker::default(), thought(lenient));
+    let digest = |request| CanonicalRequest::from(request).digest();
+    assert_eq!(digest(&sent), digest(&bare));
+}
+
 #[test]
 fn terms_are_sent_and_are_no_part_of_the_question() {
-    let asker = Asker::of_lease(&lease(true), luck(1, 0));
+    let asker = Asker::of_lease(&lease(true), &spec(luck(1, 0)));
     let sent = decide_request(&at("s", 0, 0), &asker, thought(plain()));
     assert_eq!(
         (sent.team.as_str(), sent.experiment_id.as_str()),
@@ -90,7 +138,7 @@ fn fallbacks_effort_and_stops_are_part_of_the_question() {
 #[test]
 fn cached_answers_are_shared_by_experiments_and_never_by_repeats_seats_or_calls() {
     let cached = |session: &str, seat, index, luck| {
-        let asker = Asker::of_lease(&lease(true), luck);
+        let asker = Asker::of_lease(&lease(true), &spec(luck));
         let request = decide_request(&at(session, seat, index), &asker, thought(plain()));
         request.content_cache.unwrap().replicate
     };

@@ -49,7 +49,7 @@ pub(super) enum Job {
 pub(super) enum Write {
     Record {
         address: DecisionAddress,
-        decision: Decision,
+        decision: Box<Decision>,
         answer: Answer<Decision>,
     },
     Forget {
@@ -216,7 +216,7 @@ fn answer_all(writes: Vec<Write>, earlier: Vec<Option<String>>) {
             } => {
                 let standing = match earlier.next().flatten() {
                     Some(text) => read_decision(&address, &text),
-                    None => Ok(decision),
+                    None => Ok(*decision),
                 };
                 let _ = answer.send(standing);
             }

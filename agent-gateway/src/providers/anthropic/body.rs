@@ -7,11 +7,12 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::Refusal;
-use super::super::abilities::{Ability, Thinking};
+use super::super::capabilities::Capabilities;
 use super::super::conversation::Conversation;
 use super::super::reading::give_up;
-use crate::config::{ResolvedModel, StructuredOutput};
+use crate::config::{ResolvedModel, StructuredOutput, ThinkingForm};
 use crate::decision::{ReplyFormat, Request};
+use crate::parameters::{Applied, FormatMode};
 
 /// Where a reply stands whose schema is not that of an object, which is what a
 /// tool's input has to be.
@@ -69,32 +70,34 @@ struct BodyMessage {
     content: String,
 }
 
-/// The body as JSON.
+/// The body as JSON, and what it holds.
 pub(super) fn build(
     model: &ResolvedModel,
-    ability: Ability,
+    capabilities: Capabilities,
     request: &Request,
-) -> Result<Vec<u8>, Refusal> {
+) -> Result<(Vec<u8>, Applied), Refusal> {
     if let Some(temperature) = request.temperature.filter(|t| !(0.0..=1.0).contains(t)) {
         let reason =
             format!("temperature {temperature} is outside of 0 to 1, which is all there is");
         return Err(give_up(reason));
     }
     let max_tokens = request.max_output_tokens.unwrap_or(model.max_output_tokens);
-    let (thinking, output_config) = match &request.reasoning_effort {
-        Some(effort) => thinking(&model.model, ability.thinking, effort, max_tokens)?,
-        None => (None, None),
-    };
+    let effort = request.reasoning_effort.as_deref();
+    let effort = effort.filter(|_| capabilities.reasoning_effort);
+    let effort = effort
+        .map(|effort| Effort::new(model, effort, max_tokens))
+        .transpose()?
+        .unwrap_or_default();
     // Thinking goes with no sampling settings and no forced tool.
-    let thinks = thinking.is_some();
+    let thinks = effort.thinking.is_some();
     let format = request
         .reply_format
         .as_ref()
-        .filter(|_| ability.structured_output == StructuredOutput::JsonSchema);
+        .filter(|_| capabilities.structured_output == StructuredOutput::JsonSchema);
     let tool = format.map(tool).transpose()?;
-    let tool_choice = format.map(|format| match ability.forced_tool && !thinks {
-        true => json!({"type": "tool", "name": format.name}),
-        false => json!({"type": "auto", "disable_parallel_tool_use": true}),
+    let tool_choice = format.map(|format| match thinks {
+        false => json!({"type": "tool", "name": format.name}),
+        true => json!({"type": "auto", "disable_parallel_tool_use": true}),
     });
     let conversation = Conversation::of(&request.messages);
     let body = Body {
@@ -104,21 +107,36 @@ pub(super) fn build(
         system: conversation.system,
         temperature: request
             .temperature
-            .filter(|_| ability.temperature && !thinks),
-        top_p: request.top_p.filter(|_| ability.top_p && !thinks),
+            .filter(|_| capabilities.temperature && !thinks),
+        top_p: request.top_p.filter(|_| capabilities.top_p && !thinks),
         // Those of white space are refused here; `caller.rs` ends the reply.
         stop_sequences: request
             .stop_sequences
             .iter()
             .map(String::as_str)
-            .filter(|stop| ability.stop && !stop.trim().is_empty())
+            .filter(|stop| capabilities.stop && !stop.trim().is_empty())
             .collect(),
         tools: tool.map(|tool| [tool]),
         tool_choice,
-        thinking,
-        output_config,
+        thinking: effort.thinking,
+        output_config: effort.output_config,
     };
-    serde_json::to_vec(&body).map_err(|error| give_up(format!("cannot be written: {error}")))
+    let applied = Applied {
+        temperature: body.temperature,
+        top_p: body.top_p,
+        sampling_seed: None,
+        max_output_tokens: Some(max_tokens),
+        reply_format: format.map(|_| match thinks {
+            false => FormatMode::Tool,
+            true => FormatMode::OfferedTool,
+        }),
+        reasoning_effort: effort.said,
+        stop_sequences: !body.stop_sequences.is_empty(),
+        omitted: Vec::new(),
+    };
+    let bytes = serde_json::to_vec(&body)
+        .map_err(|error| give_up(format!("cannot be written: {error}")))?;
+    Ok((bytes, applied))
 }
 
 fn messages(conversation: &Conversation) -> Vec<BodyMessage> {
@@ -178,36 +196,65 @@ fn wrapped(mut schema: Value) -> Value {
     outer
 }
 
-/// `thinking` and `output_config` for an effort.
-fn thinking(
-    model: &str,
-    how: Thinking,
-    effort: &str,
-    max_tokens: u32,
-) -> Result<(Option<Value>, Option<Value>), Refusal> {
-    if effort == "none" || how == Thinking::Untold {
-        return Ok((None, None));
+/// An effort in the fields of the protocol.
+#[derive(Default)]
+struct Effort {
+    thinking: Option<Value>,
+    output_config: Option<Value>,
+    /// The same in words.
+    said: Option<String>,
+}
+
+impl Effort {
+    fn new(model: &ResolvedModel, effort: &str, max_tokens: u32) -> Result<Self, Refusal> {
+        if effort == "none" {
+            return Ok(Self {
+                said: Some(effort.to_owned()),
+                ..Self::default()
+            });
+        }
+        let by_name = match KNOW_BUDGETS
+            .iter()
+            .any(|name| model.model.starts_with(name))
+        {
+            true => ThinkingForm::Budget,
+            false => ThinkingForm::Level,
+        };
+        match model.thinking.unwrap_or(by_name) {
+            ThinkingForm::Level => Ok(Self::level(effort)),
+            ThinkingForm::Budget => Self::budget(&model.model, effort, max_tokens),
+        }
     }
-    let knows_budgets = KNOW_BUDGETS.iter().any(|name| model.starts_with(name));
-    if knows_budgets != (how == Thinking::UsualWay) {
+
+    fn level(effort: &str) -> Self {
         let effort = if effort == "minimal" { "low" } else { effort };
-        let adaptive = json!({"type": "adaptive"});
-        return Ok((Some(adaptive), Some(json!({"effort": effort}))));
+        Self {
+            thinking: Some(json!({"type": "adaptive"})),
+            output_config: Some(json!({"effort": effort})),
+            said: Some(effort.to_owned()),
+        }
     }
-    let share = SHARES.iter().find(|(name, _)| *name == effort);
-    let Some((_, percent)) = share else {
-        let reason =
-            format!("{model} knows no reasoning_effort {effort:?}, only low, medium, high");
-        return Err(give_up(reason));
-    };
-    // Something has to be left for the answer.
-    if max_tokens <= SMALLEST_BUDGET {
-        return Err(give_up(format!(
-            "thinking takes {SMALLEST_BUDGET} tokens at least, so that reasoning_effort needs a \
-             larger max_output_tokens than {max_tokens}"
-        )));
+
+    fn budget(model: &str, effort: &str, max_tokens: u32) -> Result<Self, Refusal> {
+        let share = SHARES.iter().find(|(name, _)| *name == effort);
+        let Some((_, percent)) = share else {
+            let reason =
+                format!("{model} knows no reasoning_effort {effort:?}, only low, medium, high");
+            return Err(give_up(reason));
+        };
+        // Something has to be left for the answer.
+        if max_tokens <= SMALLEST_BUDGET {
+            return Err(give_up(format!(
+                "thinking takes {SMALLEST_BUDGET} tokens at least, so that reasoning_effort needs \
+                 a larger max_output_tokens than {max_tokens}"
+            )));
+        }
+        let budget = (max_tokens / 100 * percent).max(SMALLEST_BUDGET);
+        let budget = budget.min(max_tokens - 1);
+        Ok(Self {
+            thinking: Some(json!({"type": "enabled", "budget_tokens": budget})),
+            output_config: None,
+            said: Some(format!("budget {budget}")),
+        })
     }
-    let budget = (max_tokens / 100 * percent).max(SMALLEST_BUDGET);
-    let enabled = json!({"type": "enabled", "budget_tokens": budget.min(max_tokens - 1)});
-    Ok((Some(enabled), None))
 }

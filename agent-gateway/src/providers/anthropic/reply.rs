@@ -1,6 +1,6 @@
 //! Reads a message from Anthropic: the input of the tool that carries a reply,
-//! or else its text. What the model thought is no part of the reply. Refuses
-//! what holds no answer. Called by `anthropic.rs`.
+//! or else its text, and beside it what the model thought. Refuses what holds
+//! no answer. Called by `anthropic.rs`.
 
 use serde::Deserialize;
 use serde_json::Value;
@@ -24,8 +24,13 @@ pub(super) fn read(request: &Request, incoming: &Incoming) -> Result<Reply, Refu
         let texts = blocks.iter().filter(|block| block["type"] == "text");
         texts.filter_map(|block| block["text"].as_str()).collect()
     });
+    let thoughts = blocks.iter().filter(|block| block["type"] == "thinking");
+    let thoughts: Vec<&str> = thoughts
+        .filter_map(|block| block["thinking"].as_str())
+        .collect();
     Ok(Reply {
         text,
+        reasoning: thoughts.join("\n\n"),
         answered_by: message["model"].as_str().unwrap_or_default().to_owned(),
         finish_reason: finish_reason(message["stop_reason"].as_str().unwrap_or_default()),
         usage: usage_of(&message["usage"]),

@@ -6,12 +6,13 @@ use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::super::Refusal;
-use super::super::abilities::{Ability, Thinking};
+use super::super::capabilities::Capabilities;
 use super::super::conversation::Conversation;
 use super::super::reading::give_up;
 use super::schema;
-use crate::config::{ResolvedModel, StructuredOutput};
+use crate::config::{ResolvedModel, StructuredOutput, ThinkingForm};
 use crate::decision::Request;
+use crate::parameters::{Applied, FormatMode};
 
 /// Seeds are signed 32-bit numbers here; a longer one is folded by this.
 const SEED_BITS: u64 = 0x7fff_ffff;
@@ -72,40 +73,54 @@ struct GenerationConfig {
     thinking_config: Option<Value>,
 }
 
-/// The body as JSON.
+/// The body as JSON, and what it holds.
 pub(super) fn build(
     model: &ResolvedModel,
-    ability: Ability,
+    capabilities: Capabilities,
     request: &Request,
-) -> Result<Vec<u8>, Refusal> {
+) -> Result<(Vec<u8>, Applied), Refusal> {
     let conversation = Conversation::of(&request.messages);
     let format = request.reply_format.as_ref();
     let schema = format
-        .filter(|_| ability.structured_output == StructuredOutput::JsonSchema)
+        .filter(|_| capabilities.structured_output == StructuredOutput::JsonSchema)
         .map(|format| schema::acceptable(&format.json_schema))
         .transpose()
         .map_err(|error| give_up(format!("the reply format is not JSON: {error}")))?;
-    let json_wanted = format.is_some() && ability.structured_output != StructuredOutput::None;
+    let json_wanted = format.is_some() && capabilities.structured_output != StructuredOutput::None;
     let max_output_tokens = request.max_output_tokens.unwrap_or(model.max_output_tokens);
     let effort = request.reasoning_effort.as_deref();
+    let effort = effort.filter(|_| capabilities.reasoning_effort);
+    let effort = effort
+        .map(|effort| thinking(model, effort, max_output_tokens))
+        .transpose()?;
     let generation_config = GenerationConfig {
-        temperature: request.temperature.filter(|_| ability.temperature),
-        top_p: request.top_p.filter(|_| ability.top_p),
+        temperature: request.temperature.filter(|_| capabilities.temperature),
+        top_p: request.top_p.filter(|_| capabilities.top_p),
         max_output_tokens,
-        stop_sequences: match ability.stop {
+        stop_sequences: match capabilities.stop {
             true => request.stop_sequences.clone(),
             false => Vec::new(),
         },
         seed: request
             .sampling_seed
-            .filter(|_| ability.seed)
+            .filter(|_| capabilities.seed)
             .map(|seed| (seed ^ (seed >> 31)) & SEED_BITS),
         response_mime_type: json_wanted.then_some("application/json"),
         response_json_schema: schema,
-        thinking_config: match effort {
-            Some(effort) => thinking(&model.model, ability.thinking, effort, max_output_tokens)?,
-            None => None,
+        thinking_config: effort.as_ref().map(|(config, _)| config.clone()),
+    };
+    let applied = Applied {
+        temperature: generation_config.temperature,
+        top_p: generation_config.top_p,
+        sampling_seed: generation_config.seed,
+        max_output_tokens: Some(max_output_tokens),
+        reply_format: match &generation_config.response_json_schema {
+            Some(_) => Some(FormatMode::JsonSchema),
+            None => json_wanted.then_some(FormatMode::JsonObject),
         },
+        reasoning_effort: effort.map(|(_, said)| said),
+        stop_sequences: !generation_config.stop_sequences.is_empty(),
+        omitted: Vec::new(),
     };
     let body = Body {
         contents: conversation
@@ -119,7 +134,9 @@ pub(super) fn build(
         system_instruction: conversation.system.map(|system| content(None, system)),
         generation_config,
     };
-    serde_json::to_vec(&body).map_err(|error| give_up(format!("cannot be written: {error}")))
+    let bytes = serde_json::to_vec(&body)
+        .map_err(|error| give_up(format!("cannot be written: {error}")))?;
+    Ok((bytes, applied))
 }
 
 fn content(role: Option<&'static str>, text: String) -> Content {
@@ -129,22 +146,27 @@ fn content(role: Option<&'static str>, text: String) -> Content {
     }
 }
 
-/// `thinkingConfig` for an effort. A budget or a level, never both: that is
-/// refused. With a level any word goes to the server, which knows its own.
-fn thinking(model: &str, how: Thinking, effort: &str, most: u32) -> Result<Option<Value>, Refusal> {
-    if how == Thinking::Untold {
-        return Ok(None);
-    }
-    let knows_budgets = model.contains(KNOWS_BUDGETS);
-    if knows_budgets != (how == Thinking::UsualWay) {
+/// `thinkingConfig` for an effort, and the same in words. A budget or a level, never both: that
+/// is refused. With a level any word goes to the server, which knows its own.
+fn thinking(model: &ResolvedModel, effort: &str, most: u32) -> Result<(Value, String), Refusal> {
+    let by_name = match model.model.contains(KNOWS_BUDGETS) {
+        true => ThinkingForm::Budget,
+        false => ThinkingForm::Level,
+    };
+    if model.thinking.unwrap_or(by_name) == ThinkingForm::Level {
         let level = if effort == "none" { "minimal" } else { effort };
-        return Ok(Some(json!({"thinkingLevel": level})));
+        return Ok((json!({"thinkingLevel": level}), level.to_owned()));
     }
     let Some((_, budget)) = BUDGETS.iter().find(|(name, _)| *name == effort) else {
+        let model = &model.model;
         let reason =
             format!("{model} knows no reasoning_effort {effort:?}, only low, medium, high");
         return Err(give_up(reason));
     };
     let room = most / 100 * (100 - SHARE_OF_THE_ANSWER);
-    Ok(Some(json!({"thinkingBudget": (*budget).min(room)})))
+    let budget = (*budget).min(room);
+    Ok((
+        json!({"thinkingBudget": budget}),
+        format!("budget {budget}"),
+    ))
 }

@@ -1,5 +1,5 @@
-//! Reads what generateContent answers: the text of the first candidate without
-//! its thoughts. A blocked prompt has no candidate and is an answer all the
+//! Reads what generateContent answers: the text of the first candidate, and its
+//! thoughts beside it. A blocked prompt has no candidate and is an answer all the
 //! same. Refuses what holds neither. Called by `gemini.rs`.
 
 use serde_json::Value;
@@ -19,7 +19,8 @@ pub(super) fn read(incoming: &Incoming) -> Result<Reply, Refusal> {
     }
     let said = candidate["finishReason"].as_str().unwrap_or_default();
     Ok(Reply {
-        text: text_of(&candidate["content"]["parts"]),
+        text: text_of(&candidate["content"]["parts"], false),
+        reasoning: text_of(&candidate["content"]["parts"], true),
         answered_by: body["modelVersion"].as_str().unwrap_or_default().to_owned(),
         finish_reason: match candidate.is_object() {
             true => finish_reason(said),
@@ -30,11 +31,12 @@ pub(super) fn read(incoming: &Incoming) -> Result<Reply, Refusal> {
     })
 }
 
-fn text_of(parts: &Value) -> String {
+/// The parts that are thoughts, or those that are not.
+fn text_of(parts: &Value, thoughts: bool) -> String {
     let parts = parts.as_array().map(Vec::as_slice).unwrap_or_default();
     parts
         .iter()
-        .filter(|part| part["thought"] != true)
+        .filter(|part| (part["thought"] == true) == thoughts)
         .filter_map(|part| part["text"].as_str())
         .collect()
 }

@@ -6,10 +6,11 @@ use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::super::Refusal;
-use super::super::abilities::{Ability, Thinking};
+use super::super::capabilities::Capabilities;
 use super::super::reading::give_up;
 use crate::config::{OutputLimitField, ResolvedModel, StructuredOutput};
 use crate::decision::{ReplyFormat, Request};
+use crate::parameters::{Applied, FormatMode};
 
 #[derive(Serialize)]
 struct Body<'a> {
@@ -53,14 +54,14 @@ struct BodySchema<'a> {
     schema: &'a RawValue,
 }
 
-/// The body as JSON.
+/// The body as JSON, and what it holds.
 pub(in super::super) fn build(
     model: &ResolvedModel,
-    ability: Ability,
+    capabilities: Capabilities,
     request: &Request,
-) -> Result<Vec<u8>, Refusal> {
+) -> Result<(Vec<u8>, Applied), Refusal> {
     let limit = Some(request.max_output_tokens.unwrap_or(model.max_output_tokens));
-    let (max_tokens, max_completion_tokens) = match ability.output_limit_field(model) {
+    let (max_tokens, max_completion_tokens) = match capabilities.output_limit_field {
         OutputLimitField::MaxTokens => (limit, None),
         OutputLimitField::MaxCompletionTokens => (None, limit),
     };
@@ -74,25 +75,46 @@ pub(in super::super) fn build(
                 content: &message.content,
             })
             .collect(),
-        temperature: request.temperature.filter(|_| ability.temperature),
-        top_p: request.top_p.filter(|_| ability.top_p),
+        temperature: request.temperature.filter(|_| capabilities.temperature),
+        top_p: request.top_p.filter(|_| capabilities.top_p),
         max_tokens,
         max_completion_tokens,
-        seed: request.sampling_seed.filter(|_| ability.seed),
-        stop: match ability.stop {
+        seed: request.sampling_seed.filter(|_| capabilities.seed),
+        stop: match capabilities.stop {
             true => &request.stop_sequences,
             false => &[],
         },
         reasoning_effort: request
             .reasoning_effort
             .as_deref()
-            .filter(|_| ability.thinking == Thinking::UsualWay),
+            .filter(|_| capabilities.reasoning_effort),
         response_format: match &request.reply_format {
-            Some(format) => body_format(ability.structured_output, format)?,
+            Some(format) => body_format(capabilities.structured_output, format)?,
             None => None,
         },
     };
-    serde_json::to_vec(&body).map_err(|error| give_up(format!("cannot be written: {error}")))
+    let applied = Applied {
+        temperature: body.temperature,
+        top_p: body.top_p,
+        sampling_seed: body.seed,
+        max_output_tokens: limit,
+        reply_format: body.response_format.as_ref().map(BodyFormat::mode),
+        reasoning_effort: body.reasoning_effort.map(str::to_owned),
+        stop_sequences: !body.stop.is_empty(),
+        omitted: Vec::new(),
+    };
+    let bytes = serde_json::to_vec(&body)
+        .map_err(|error| give_up(format!("cannot be written: {error}")))?;
+    Ok((bytes, applied))
+}
+
+impl BodyFormat<'_> {
+    fn mode(&self) -> FormatMode {
+        match self {
+            Self::JsonObject => FormatMode::JsonObject,
+            Self::JsonSchema { .. } => FormatMode::JsonSchema,
+        }
+    }
 }
 
 fn body_format(

@@ -25,6 +25,7 @@ pub(in super::super) fn read(incoming: &Incoming) -> Result<Reply, Refusal> {
     let reason = text_of(&choice["finish_reason"]).unwrap_or_default();
     Ok(Reply {
         text: content.unwrap_or_default(),
+        reasoning: reasoning_of(message),
         answered_by: text_of(&completion["model"]).unwrap_or_default(),
         finish_reason: finish_reason(&reason),
         usage: usage_of(&completion["usage"]),
@@ -42,6 +43,15 @@ fn text_of(value: &Value) -> Option<String> {
         }
         _ => None,
     }
+}
+
+/// What the model thought: `reasoning_content` of DeepSeek, vLLM and others, `reasoning` of
+/// OpenRouter and Ollama.
+fn reasoning_of(message: &Value) -> String {
+    ["reasoning_content", "reasoning"]
+        .iter()
+        .find_map(|field| text_of(&message[*field]).filter(|text| !text.is_empty()))
+        .unwrap_or_default()
 }
 
 /// What was used, if both sums are said; half of it would pass for all of it.

@@ -259,6 +259,7 @@ async fn run(
         model: &model,
         request: &request,
         key: Some(&key),
+        required: &[],
     };
     let before = mirror.seen().len();
     let outcome = providers.get(folder.kind).unwrap().call(call).await;

@@ -8,7 +8,10 @@ use agon_agent_gateway::config::ProviderKind;
 use agon_agent_gateway::providers::Providers;
 use agon_agent_gateway::sim_llm::{SimLlm, SimOptions};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
-use agon_proto::v1::{ChatMessage, DecideRequest, DecideResponse, MessageRole, ReplyFormat};
+use agon_proto::v1::{
+    ChatMessage, DecideRequest, DecideResponse, DescribeModelsRequest, MessageRole, ModelOrigin,
+    ReplyFormat,
+};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tonic::{Code, Status};
@@ -311,61 +314,181 @@ async fn refusal_for_quota_waits_as_each_protocol_has_it() {
 }
 
 #[tokio::test]
-async fn what_a_newer_model_does_not_take_is_learnt_in_every_protocol() {
-    let refusals = [
+async fn parameter_that_is_refused_is_left_out_and_the_decision_says_so() {
+    let (gateway, mirror, _ledger) = open_openai().await;
+    mirror.will_answer([
+        no_temperature(),
+        Answer::new(
+            400,
+            json!({"error": {"message": "no", "param": "max_tokens",
+            "code": "unsupported_parameter"}}),
+        ),
+        openai().answer(),
+    ]);
+    let mut applied = Vec::new();
+    for index in 0..2 {
+        let decided = decide(&gateway, warm(index)).await.unwrap();
+        applied.push(decided.applied.unwrap());
+    }
+    let bodies: Vec<Value> = mirror.seen().into_iter().map(|seen| seen.body).collect();
+    assert_eq!(bodies.len(), 4, "{bodies:?}");
+    assert_eq!(bodies[2], bodies[3], "it is remembered");
+    assert_eq!(bodies[0]["temperature"], 0.5);
+    assert!(bodies[3]["temperature"].is_null() && bodies[3]["max_tokens"].is_null());
+    assert_eq!(bodies[3]["max_completion_tokens"], bodies[0]["max_tokens"]);
+    assert_eq!(applied[0], applied[1]);
+    assert_eq!(
+        (applied[0].temperature, &*applied[0].omitted),
+        (None, &["temperature".to_owned()][..])
+    );
+    assert_eq!(applied[0].reply_format, "json_schema");
+    let learnt = status(&gateway).await.learnt;
+    let parameters: Vec<&str> = learnt.iter().map(|one| one.parameter.as_str()).collect();
+    assert_eq!(parameters, ["temperature", "output_limit_field"]);
+}
+
+#[tokio::test]
+async fn who_requires_a_parameter_is_refused_rather_than_answered_without_it() {
+    let (gateway, mirror, _ledger) = open_openai().await;
+    mirror.will_answer([no_temperature(), openai().answer()]);
+    let strict = |index| DecideRequest {
+        required_parameters: vec!["temperature".to_owned()],
+        ..warm(index)
+    };
+    let refused = decide(&gateway, strict(0)).await.unwrap_err();
+    assert_eq!(refused.code(), Code::InvalidArgument);
+    assert!(
+        refused.message().contains("it takes no temperature"),
+        "{refused}"
+    );
+    assert!(refused.message().contains("Only the default"), "{refused}");
+    assert_eq!(
+        mirror.seen().len(),
+        1,
+        "the answer without it is not asked for"
+    );
+    // Recorded for somebody else, who did not mind.
+    decide(&gateway, warm(1)).await.unwrap();
+    let refused = decide(&gateway, strict(1)).await.unwrap_err();
+    assert_eq!(refused.code(), Code::FailedPrecondition);
+    let cold = DecideRequest {
+        temperature: None,
+        ..strict(2)
+    };
+    decide(&gateway, cold).await.unwrap();
+}
+
+#[tokio::test]
+async fn answers_come_from_where_the_caller_expects_them_or_not_at_all() {
+    let (gateway, mirror, _ledger) = open_openai().await;
+    mirror.will_answer([openai().answer()]);
+    let described = client(&gateway)
+        .describe_models(DescribeModelsRequest {
+            models: vec!["m".to_owned()],
+        })
+        .await
+        .unwrap();
+    let origin = described.into_inner().origins.remove(0);
+    assert_eq!(origin.provider_kind, "openai");
+    assert!(origin.endpoint.starts_with(&mirror.address), "{origin:?}");
+    let expecting = |index, origin| DecideRequest {
+        expected_origins: vec![origin],
+        ..question(index)
+    };
+    decide(&gateway, expecting(0, origin.clone()))
+        .await
+        .unwrap();
+    for other in [
+        ModelOrigin {
+            endpoint: "http://elsewhere/v1".to_owned(),
+            ..origin.clone()
+        },
+        ModelOrigin {
+            provider_kind: "azure".to_owned(),
+            ..origin.clone()
+        },
+        ModelOrigin {
+            provider_model: "n".to_owned(),
+            ..origin.clone()
+        },
+    ] {
+        let refused = decide(&gateway, expecting(1, other)).await.unwrap_err();
+        assert_eq!(refused.code(), Code::FailedPrecondition, "{refused}");
+    }
+    assert_eq!(mirror.seen().len(), 1);
+    let unknown = DescribeModelsRequest {
+        models: vec!["nobody".to_owned()],
+    };
+    let refused = client(&gateway).describe_models(unknown).await.unwrap_err();
+    assert_eq!(refused.code(), Code::InvalidArgument);
+}
+
+#[tokio::test]
+async fn what_a_model_thought_is_kept_beside_its_answer() {
+    for (kind, body) in [
         (
             "openai",
-            vec![
-                "Unsupported value: 'temperature' does not support 0.5 with this model.",
-                "Unsupported parameter: 'max_tokens' is not supported with this model. Use 'max_completion_tokens' instead.",
-            ],
+            json!({"choices": [{"message": {"content": "3", "reasoning_content": "I think."}}]}),
+        ),
+        (
+            "openai",
+            json!({"choices": [{"message": {"content": "3", "reasoning": "I think."}}]}),
         ),
         (
             "anthropic",
-            vec![
-                "`temperature` is deprecated for this model.",
-                "Thinking may not be enabled when tool_choice forces tool use.",
-            ],
+            json!({"content": [{"type": "thinking", "thinking": "I think.", "signature": "x"},
+                {"type": "text", "text": "3"}]}),
         ),
-        ("gemini", vec!["JSON mode is not enabled for this model"; 2]),
-    ];
-    for (kind, refusals) in refusals {
+        (
+            "gemini",
+            json!({"candidates": [{"content": {"parts": [{"text": "I think.", "thought": true},
+                {"text": "3"}]}}]}),
+        ),
+    ] {
         let protocol = PROTOCOLS.iter().find(|named| named.kind == kind).unwrap();
         let mirror = Mirror::open().await;
-        let (gateway, _ledger) = protocol.open(&mirror, 2).await;
-        let said = refusals
-            .iter()
-            .map(|said| protocol.error(400, "invalid_request_error", said));
-        mirror.will_answer(said.chain([protocol.answer()]));
-        let asked = |index| DecideRequest {
-            temperature: Some(0.5),
-            ..question(index)
-        };
-        for index in 0..2 {
-            decide(&gateway, asked(index)).await.unwrap();
+        let (gateway, _ledger) = protocol.open(&mirror, 1).await;
+        mirror.will_answer([Answer::fine(&body)]);
+        for _ in ["asked", "from the ledger"] {
+            let decided = decide(&gateway, question(0)).await.unwrap();
+            assert_eq!(
+                (&*decided.reply, &*decided.reasoning),
+                ("3", "I think."),
+                "{body}"
+            );
         }
-        let bodies: Vec<Value> = mirror.seen().into_iter().map(|seen| seen.body).collect();
-        assert_eq!(bodies.len(), 4, "{kind}: {bodies:?}");
-        assert_eq!(bodies[2], bodies[3], "{kind}: it is remembered");
-        let (first, last) = (&bodies[0], &bodies[3]);
-        match kind {
-            "openai" => {
-                assert_eq!(first["temperature"], 0.5);
-                assert!(last["temperature"].is_null() && last["max_tokens"].is_null());
-                assert_eq!(last["max_completion_tokens"], first["max_tokens"]);
-            }
-            "anthropic" => {
-                assert_eq!(first["tool_choice"]["type"], "tool");
-                assert_eq!(last["tool_choice"]["type"], "auto");
-                assert!(last["temperature"].is_null());
-            }
-            _ => {
-                assert!(first["generationConfig"]["responseJsonSchema"].is_object());
-                assert!(last["generationConfig"]["responseMimeType"].is_null());
-                assert_eq!(last["generationConfig"]["temperature"], 0.5);
-            }
-        }
+        assert_eq!(mirror.seen().len(), 1);
     }
+}
+
+fn openai() -> &'static Protocol {
+    PROTOCOLS
+        .iter()
+        .find(|named| named.kind == "openai")
+        .unwrap()
+}
+
+async fn open_openai() -> (Gateway, Mirror, TempDir) {
+    let mirror = Mirror::open().await;
+    let (gateway, ledger) = openai().open(&mirror, 2).await;
+    (gateway, mirror, ledger)
+}
+
+fn warm(index: u32) -> DecideRequest {
+    DecideRequest {
+        temperature: Some(0.5),
+        ..question(index)
+    }
+}
+
+/// As OpenAI refuses it.
+fn no_temperature() -> Answer {
+    Answer::new(
+        400,
+        json!({"error": {
+        "message": "Unsupported value: 'temperature' does not support 0.5 with this model. Only the default (1) value is supported.",
+        "type": "invalid_request_error", "param": "temperature", "code": "unsupported_value"}}),
+    )
 }
 
 #[tokio::test]

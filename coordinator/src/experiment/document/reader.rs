@@ -106,6 +106,7 @@ impl Reader {
             templates: self.text(table, &root, "templates"),
             prompts_version: self.text(table, &root, "prompts_version"),
             prompt_bundle: self.text(table, &root, "prompt_bundle"),
+            origins: BTreeMap::new(),
         }
     }
 

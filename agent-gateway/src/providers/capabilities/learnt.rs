@@ -1,0 +1,180 @@
+//! What servers have refused in this process, by server and model, each for a while: a server
+//! may be updated. Reply formats are learnt by schema, so that the faulty one of a single
+//! caller costs nobody else theirs. Bounded, whatever callers send.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::{Duration, Instant};
+
+use parking_lot::Mutex;
+
+use super::super::LearntRefusal;
+use super::super::http::Incoming;
+use super::super::said::Said;
+use super::{Capabilities, Complaint, complaint_about, format_key};
+use crate::config::{ResolvedModel, StructuredOutput};
+use crate::decision::Request;
+use crate::parameters::Parameter;
+
+/// How long a parameter is left out. Asking again costs one refused call an hour, which is
+/// free.
+const LEARNT_FOR: Duration = Duration::from_secs(3_600);
+
+/// More models, and more schemas of one, than anybody compares at once.
+const MOST_MODELS: usize = 1_000;
+const MOST_FORMATS: usize = 256;
+
+/// See the module.
+#[derive(Default)]
+pub(in super::super) struct Learnt {
+    models: Mutex<BTreeMap<ModelKey, Lessons>>,
+}
+
+/// Address and name at the provider.
+type ModelKey = (String, String);
+
+#[derive(Default)]
+struct Lessons {
+    provider: String,
+    refused: Vec<(Complaint, Lesson)>,
+    formats: VecDeque<(blake3::Hash, StructuredOutput, Lesson)>,
+}
+
+struct Lesson {
+    said: String,
+    ends: Instant,
+}
+
+impl Learnt {
+    /// As configured, less what the server has refused.
+    pub(in super::super) fn capabilities(
+        &self,
+        model: &ResolvedModel,
+        request: &Request,
+        now: Instant,
+    ) -> Capabilities {
+        let configured = Capabilities::configured(model);
+        let models = self.models.lock();
+        let Some(lessons) = models.get(&key(model)) else {
+            return configured;
+        };
+        let mut less = configured;
+        for (complaint, lesson) in &lessons.refused {
+            if lesson.ends > now {
+                less = less.without(complaint);
+            }
+        }
+        let format = request.reply_format.as_ref().map(format_key);
+        let known = lessons
+            .formats
+            .iter()
+            .find(|(known, _, lesson)| Some(*known) == format && lesson.ends > now);
+        if let Some((_, weaker, _)) = known {
+            less.structured_output = *weaker;
+        }
+        less
+    }
+
+    /// Learns from a refused call; says whether another one will be different.
+    pub(in super::super) fn learn(
+        &self,
+        model: &ResolvedModel,
+        request: &Request,
+        sent: Capabilities,
+        incoming: &Incoming,
+        now: Instant,
+    ) -> bool {
+        let Some(complaint) = complaint_about(model, request, sent, incoming) else {
+            return false;
+        };
+        let said = Said::read(&incoming.body).text;
+        tracing::warn!(
+            model = model.name,
+            ?complaint,
+            said,
+            "the provider does not take this parameter; it is left out for a while, and every \
+             decision says so"
+        );
+        let lesson = Lesson {
+            said,
+            ends: now + LEARNT_FOR,
+        };
+        let mut models = self.models.lock();
+        make_room(&mut models, now);
+        let lessons = models.entry(key(model)).or_default();
+        lessons.provider.clone_from(&model.provider.name);
+        match (complaint, &request.reply_format) {
+            (Complaint::Parameter(Parameter::ReplyFormat), Some(format)) => {
+                let weaker = sent.without(&complaint).structured_output;
+                lessons.note_format(format_key(format), weaker, lesson);
+            }
+            _ => {
+                lessons.refused.retain(|(known, _)| *known != complaint);
+                lessons.refused.push((complaint, lesson));
+            }
+        }
+        true
+    }
+
+    /// Everything that is left out now, in order of address and model.
+    pub(in super::super) fn list(&self, now: Instant) -> Vec<LearntRefusal> {
+        let models = self.models.lock();
+        let mut listed = Vec::new();
+        for ((_, model), lessons) in models.iter() {
+            let refused = lessons.refused.iter().map(|(complaint, lesson)| {
+                let parameter = match complaint {
+                    Complaint::Parameter(parameter) => parameter.name(),
+                    Complaint::OutputLimitField => "output_limit_field",
+                };
+                (parameter, lesson)
+            });
+            let format = Parameter::ReplyFormat.name();
+            let formats = lessons
+                .formats
+                .iter()
+                .map(|(_, _, lesson)| (format, lesson));
+            listed.extend(refused.chain(formats).filter_map(|(parameter, lesson)| {
+                let expires_in = lesson.ends.checked_duration_since(now)?;
+                Some(LearntRefusal {
+                    provider: lessons.provider.clone(),
+                    model: model.clone(),
+                    parameter,
+                    said: lesson.said.clone(),
+                    expires_in,
+                })
+            }));
+        }
+        listed
+    }
+}
+
+impl Lessons {
+    fn note_format(&mut self, format: blake3::Hash, weaker: StructuredOutput, lesson: Lesson) {
+        self.formats.retain(|(known, ..)| *known != format);
+        if self.formats.len() == MOST_FORMATS {
+            self.formats.pop_front();
+        }
+        self.formats.push_back((format, weaker, lesson));
+    }
+
+    fn end(&self) -> Option<Instant> {
+        let refused = self.refused.iter().map(|(_, lesson)| lesson.ends);
+        let formats = self.formats.iter().map(|(_, _, lesson)| lesson.ends);
+        refused.chain(formats).max()
+    }
+}
+
+/// Forgets what is over, and the model that is over first when there are too many.
+fn make_room(models: &mut BTreeMap<ModelKey, Lessons>, now: Instant) {
+    models.retain(|_, lessons| lessons.end().is_some_and(|end| end > now));
+    if models.len() < MOST_MODELS {
+        return;
+    }
+    let first = models.iter().min_by_key(|(_, lessons)| lessons.end());
+    if let Some(first) = first.map(|(key, _)| key.clone()) {
+        models.remove(&first);
+    }
+}
+
+fn key(model: &ResolvedModel) -> ModelKey {
+    (model.provider.base_url.clone(), model.model.clone())
+}
