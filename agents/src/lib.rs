@@ -40,7 +40,10 @@ pub mod templates;
 pub mod turn;
 
 pub use agent::{Agent, AgentError, Note};
-pub use library::{AGENTS_VERSION, PROMPTS_VERSION, PromptLibrary};
+pub use library::{AGENTS_VERSION, PromptLibrary};
 pub use mind::{Message, Mind, MindError, ModelSettings, Reply, ReplyFormat, Role, Thought};
-pub use roster::{AGENTS, AgentInfo, build, check_player, check_seat};
+pub use roster::{
+    AGENTS, AgentInfo, build, check_player, check_seat, prompts_version, prompts_version_of,
+    uses_replaced,
+};
 pub use settings::{PERSONAS, PlayerSettings, models_of};

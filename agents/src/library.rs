@@ -23,10 +23,6 @@ pub use near::nearest;
 /// its replies are read.
 pub const AGENTS_VERSION: u32 = 2;
 
-/// Version of the built-in templates and agents: [`AGENTS_VERSION`] and a digest
-/// of all templates. Part of every session id with a model player.
-pub static PROMPTS_VERSION: LazyLock<String> = LazyLock::new(|| prompts_version(BUILT_IN));
-
 /// Path inside the template folder, and text, in the order of paths.
 type Templates = [(&'static str, &'static str)];
 
@@ -42,6 +38,7 @@ static BUILT_IN_LIBRARY: LazyLock<PromptLibrary> = LazyLock::new(|| {
     PromptLibrary {
         environment: Arc::new(environment),
         digest: None,
+        replaced: Arc::default(),
     }
 });
 
@@ -63,6 +60,8 @@ const DIGEST_DIGITS: usize = 16;
 pub struct PromptLibrary {
     environment: Arc<Environment<'static>>,
     digest: Option<String>,
+    /// Paths of the built-in templates that others stand in the place of.
+    replaced: Arc<BTreeSet<String>>,
 }
 
 impl PromptLibrary {
@@ -86,6 +85,7 @@ impl PromptLibrary {
         library.digest = Some(digest(
             overrides.iter().map(|(path, text)| (&**path, &**text)),
         ));
+        library.replaced = Arc::new(overrides.keys().cloned().collect());
         let mut environment = (*library.environment).clone();
         let mut touched = BTreeSet::new();
         for (path, text) in overrides {
@@ -112,6 +112,18 @@ impl PromptLibrary {
     /// Digest of the templates that replace built-in ones, if any do.
     pub fn digest(&self) -> Option<&str> {
         self.digest.as_deref()
+    }
+
+    /// Version of the agents and of the built-in templates in these folders and in the one
+    /// that all games share: [`AGENTS_VERSION`] and a digest.
+    pub(crate) fn version_of(folders: &[String]) -> String {
+        prompts_version(BUILT_IN, folders)
+    }
+
+    /// Whether templates in these folders, or those that all games share, are replaced.
+    pub(crate) fn replaces(&self, folders: &[String]) -> bool {
+        let mut replaced = self.replaced.iter();
+        replaced.any(|path| is_used(path, folders))
     }
 
     /// The prompt versions of a game, in order; none for a game without prompts.
@@ -174,9 +186,15 @@ fn touched_folder(path: &str) -> String {
     path[..end].to_owned()
 }
 
-fn prompts_version(templates: &Templates) -> String {
-    let digest = digest(templates.iter().copied());
+fn prompts_version(templates: &Templates, folders: &[String]) -> String {
+    let used = templates.iter().copied();
+    let digest = digest(used.filter(|(path, _)| is_used(path, folders)));
     format!("{AGENTS_VERSION}-{digest}")
+}
+
+/// Whether a template lies in one of these folders, or where all games share it.
+fn is_used(path: &str, folders: &[String]) -> bool {
+    path.starts_with(SHARED) || folders.iter().any(|folder| path.starts_with(folder))
 }
 
 fn digest<'a>(templates: impl Iterator<Item = (&'a str, &'a str)>) -> String {

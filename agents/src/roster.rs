@@ -1,7 +1,8 @@
 //! The only list of agents: what there is, and how one is built for a seat.
 //! The worker builds; the coordinator and `agon check` check early.
 
-use agon_engine::{Carried, PlayerSpec, Seat, SessionSpec};
+use agon_engine::spec::prompts::joint_version;
+use agon_engine::{Carried, PlayerKind, PlayerSpec, Seat, SessionSpec};
 use serde_json::{Map, Value};
 
 use crate::agent::{Agent, AgentError};
@@ -291,6 +292,71 @@ pub fn check_seat(
     stand_in.map(|_| ()).map_err(wrong)
 }
 
+/// Version of what a player of a game is told, by built-in templates: that of its agent and of
+/// the templates which that uses.
+///
+/// # Errors
+/// As [`check_player`].
+pub fn prompts_version(
+    player: &PlayerSpec,
+    game: &str,
+    library: &PromptLibrary,
+) -> Result<String, AgentError> {
+    Ok(PromptLibrary::version_of(&folders(player, game, library)?))
+}
+
+/// The version of the prompts of a session; none when no model plays.
+///
+/// # Errors
+/// As [`check_player`], for any of its players.
+pub fn prompts_version_of(
+    session: &SessionSpec,
+    library: &PromptLibrary,
+) -> Result<Option<String>, AgentError> {
+    let models = session
+        .seats
+        .iter()
+        .filter(|player| player.kind == PlayerKind::Model);
+    let versions = models
+        .map(|player| prompts_version(player, &session.game, library))
+        .collect::<Result<Vec<String>, _>>()?;
+    Ok(joint_version(
+        &versions.iter().map(String::as_str).collect(),
+    ))
+}
+
+/// Whether a player of a game is told anything in the words of the user's own templates.
+///
+/// # Errors
+/// As [`check_player`].
+pub fn uses_replaced(
+    player: &PlayerSpec,
+    game: &str,
+    library: &PromptLibrary,
+) -> Result<bool, AgentError> {
+    Ok(library.replaces(&folders(player, game, library)?))
+}
+
+/// The folders of the templates of a player, apart from the one that all games share.
+fn folders(
+    player: &PlayerSpec,
+    game: &str,
+    library: &PromptLibrary,
+) -> Result<Vec<String>, AgentError> {
+    let (settings, agent) = read(player, game, library)?;
+    let folder = folder_of(agent, game);
+    Ok(vec![format!("{folder}/{}/", settings.prompt)])
+}
+
+/// The folder that holds an agent's templates for a game.
+fn folder_of(agent: &AgentInfo, game: &str) -> String {
+    if agent.own_prompts {
+        templates::folder(game, agent.name)
+    } else {
+        game.to_owned()
+    }
+}
+
 fn read(
     player: &PlayerSpec,
     game: &str,
@@ -310,11 +376,7 @@ fn read(
             games.join(", ")
         )));
     }
-    let folder = if agent.own_prompts {
-        templates::folder(game, agent.name)
-    } else {
-        game.to_owned()
-    };
+    let folder = folder_of(agent, game);
     let versions = library.versions(&folder);
     if versions.is_empty() {
         let whose = if agent.own_prompts {

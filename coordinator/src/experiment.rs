@@ -27,7 +27,8 @@ mod tests;
 mod world;
 
 pub use document::{
-    COMPARISONS, ExperimentDocument, GameDefinition, ReportDefinition, SeriesDefinition,
+    COMPARISONS, ExperimentDocument, GameDefinition, PromptsOfPlayer, ReportDefinition,
+    SeriesDefinition,
 };
 pub use expand::{MOST_SESSIONS, PlannedSession, expand};
 pub use faults::{Fault, Faults};

@@ -38,6 +38,10 @@ const PAGE: usize = 32;
 /// Messages that wait for the caller: a page, so that the next is read while one is sent.
 const OUTBOX: usize = PAGE;
 
+/// What is told to whoever hands in an experiment with models here.
+const NO_GATEWAY: &str = "this coordinator cannot ask where the models are, which is part of \
+                          their sessions: start it with --gateway URL";
+
 /// See the module. Cheap to clone.
 #[derive(Clone)]
 pub struct Experiments {
@@ -65,8 +69,9 @@ impl ExperimentService for Experiments {
         let mut request = request.into_inner();
         let models = std::mem::take(&mut request.models);
         let origins = match &self.describe_models {
-            Some(describe) if !models.is_empty() => describe(models).await?,
-            _ => Vec::new(),
+            _ if models.is_empty() => Vec::new(),
+            Some(describe) => describe(models).await?,
+            None => return Err(to_status(ErrorClass::Conflict, NO_GATEWAY)),
         };
         let known = wire::origins(&origins);
         // Expanding a large grid takes a second or so.

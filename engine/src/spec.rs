@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::chance::Luck;
 
 mod canonical;
+pub mod prompts;
 
 /// JSON object with a stable order of keys.
 pub type Settings = BTreeMap<String, serde_json::Value>;
@@ -33,11 +34,11 @@ pub struct SessionSpec {
     pub params: Settings,
     /// Who sits where, in seat order.
     pub seats: Vec<PlayerSpec>,
-    /// Version of the built-in prompt templates and agents; absent when no
+    /// Version of the agents and of the built-in templates that its players use; absent when no
     /// model plays.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompts_version: Option<String>,
-    /// Digest of the templates that replace built-in ones, if any do.
+    /// Digest of the templates that replace built-in ones, if any of these do.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_bundle: Option<String>,
     /// Where the answers of its models come from, by the names that its players use; empty

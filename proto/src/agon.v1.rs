@@ -1481,8 +1481,7 @@ pub struct SubmitExperimentResponse {
     /// Of these, finished before this call.
     #[prost(uint64, tag = "3")]
     pub already_done: u64,
-    /// Where the answers of the models come from; empty when the coordinator knows
-    /// no gateway.
+    /// Where the answers of the models come from.
     #[prost(message, repeated, tag = "4")]
     pub origins: ::prost::alloc::vec::Vec<ModelOrigin>,
 }
@@ -1701,7 +1700,8 @@ pub mod experiment_service_client {
         /// Called by the command line. Safe to repeat: sessions that are done stay
         /// done, sessions that are new are queued, sessions no longer in the grid
         /// leave the experiment (their records stay in the store).
-        /// INVALID_ARGUMENT when the document cannot be expanded.
+        /// INVALID_ARGUMENT when the document cannot be expanded; FAILED_PRECONDITION
+        /// when models play and the coordinator knows no gateway.
         pub async fn submit_experiment(
             &mut self,
             request: impl tonic::IntoRequest<super::SubmitExperimentRequest>,
@@ -1903,7 +1903,8 @@ pub mod experiment_service_server {
         /// Called by the command line. Safe to repeat: sessions that are done stay
         /// done, sessions that are new are queued, sessions no longer in the grid
         /// leave the experiment (their records stay in the store).
-        /// INVALID_ARGUMENT when the document cannot be expanded.
+        /// INVALID_ARGUMENT when the document cannot be expanded; FAILED_PRECONDITION
+        /// when models play and the coordinator knows no gateway.
         async fn submit_experiment(
             &self,
             request: tonic::Request<super::SubmitExperimentRequest>,

@@ -7,6 +7,10 @@ use std::process::{Child, ChildStdout, Command, ExitStatus, Output, Stdio};
 
 use crate::tree;
 
+/// The name under which results know the model servers of tests, which listen on any port:
+/// what one would answer, each would.
+pub const MODEL_SERVERS: &str = "test";
+
 /// The binary that `cargo build` made for the same profile as this test.
 ///
 /// # Panics
@@ -34,10 +38,11 @@ pub fn command(arguments: &[&str]) -> Command {
             command.env_remove(name);
         }
     }
-    command
-        .args(arguments)
-        .current_dir(tree::root())
-        .stdin(Stdio::null());
+    command.args(arguments);
+    if arguments.contains(&"--base-url") && !arguments.contains(&"--endpoint") {
+        command.args(["--endpoint", MODEL_SERVERS]);
+    }
+    command.current_dir(tree::root()).stdin(Stdio::null());
     command
 }
 

@@ -4,7 +4,7 @@
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 
-use crate::binary::Role;
+use crate::binary::{MODEL_SERVERS, Role};
 use crate::model_server::ModelServer;
 use crate::runs;
 
@@ -57,8 +57,9 @@ impl Cluster {
         let config = folder.join("agon.toml");
         let base_url = models.base_url();
         let text = format!(
-            "[providers.simulated]\nbase_url = \"{base_url}\"\nkeys = []\n\
-             [models.any]\nprovider = \"simulated\"\nstructured_output = \"json_schema\"\nseed = true\n"
+            "[providers.simulated]\nbase_url = \"{base_url}\"\nendpoint = \"{MODEL_SERVERS}\"\n\
+             keys = []\n[models.any]\nprovider = \"simulated\"\n\
+             [models.lukewarm]\nprovider = \"simulated\"\ntemperature = false\n"
         );
         fs::write(&config, text).expect("a writable folder");
         let store = match redis {
@@ -67,14 +68,15 @@ impl Cluster {
         };
         let worker_flags = owned(flags.all);
         let shared = [&store[..], &worker_flags].concat();
-        let coordinator_flags = [shared.clone(), owned(flags.coordinator)].concat();
         let config = ["--config".to_owned(), config.display().to_string()];
         let gateway_flags = [&config[..], &shared].concat();
+        let (gateway, gateway_address) =
+            Role::listening(&arguments("gateway", "127.0.0.1:0", &gateway_flags));
+        let at = ["--gateway".to_owned(), format!("http://{gateway_address}")];
+        let coordinator_flags = [&shared[..], &owned(flags.coordinator), &at].concat();
         let coordinator_log = folder.join("coordinator.log");
         let (coordinator, coordinator_address) =
             coordinator("127.0.0.1:0", &coordinator_flags, &coordinator_log);
-        let (gateway, gateway_address) =
-            Role::listening(&arguments("gateway", "127.0.0.1:0", &gateway_flags));
         let mut cluster = Self {
             coordinator,
             gateway,

@@ -60,8 +60,15 @@ fn cluster_pauses_at_a_spent_budget_and_goes_on_when_it_is_raised() {
     let gateway = FakeGateway::start();
     let gateway_url = gateway.url();
     let data = folder.path().join("data").display().to_string();
-    let (_coordinator, address) =
-        Role::listening(&["coordinator", "--listen", "127.0.0.1:0", "--data", &data]);
+    let (_coordinator, address) = Role::listening(&[
+        "coordinator",
+        "--listen",
+        "127.0.0.1:0",
+        "--data",
+        &data,
+        "--gateway",
+        &gateway_url,
+    ]);
     let url = format!("http://{address}");
     let _worker = Role::start(&["worker", "--coordinator", &url, "--gateway", &gateway_url]);
     let experiment = runs::write(folder.path(), EXPERIMENT);
@@ -134,7 +141,7 @@ fn cluster_pauses_at_a_spent_budget_and_goes_on_when_it_is_raised() {
 /// The fake lets the second choice answer seat 1.
 fn a_fallback_is_named_where_it_answered(records: &[u8]) {
     for record in runs::parsed(records) {
-        assert_eq!(record["agon_record"], 2);
+        assert_eq!(record["agon_record"], 4);
         for decision in record["decisions"].as_array().unwrap() {
             let model = decision.get("model").and_then(Value::as_str);
             let expected = (decision["seat"] == 1).then_some("second");

@@ -304,8 +304,9 @@ fn a_coordinator_tells_which_series_stopped_and_where() {
         let folder = scratch();
         let models = ModelServer::start(&[]);
         let cluster = Cluster::start(folder.path(), store.as_deref(), &models, 2);
-        // A model that the cluster's gateway does not have: its sessions can never be played.
-        let grid = "[games.grid]\n\"players.other.model\" = [\"any\", \"nowhere\"]\n[games.params]";
+        // A model that takes no temperature, which is compared: its sessions can never be played.
+        let grid = "[games.grid]\n\"players.other.model\" = [\"any\", \"lukewarm\"]\n\
+                    \"players.other.temperature\" = [0.5]\n[games.params]";
         let text = LEARNING.replace("[games.params]", grid);
         let experiment = runs::write(folder.path(), &text);
         let (out, url) = (folder.path().join("out"), cluster.coordinator_url());

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use agon_agents::{Agent, AgentError, PROMPTS_VERSION, PromptLibrary};
+use agon_agents::{Agent, AgentError, PromptLibrary};
 use agon_engine::series::{self, HandoverError};
 use agon_engine::session::{OpenError, open};
 use agon_engine::{Carried, Play, PlayerKind, SessionSpec};
@@ -57,7 +57,7 @@ pub fn set_up(
     carried: Option<&Carried>,
     library: &PromptLibrary,
 ) -> Result<Table, SetupError> {
-    check_prompts(spec)?;
+    check_prompts(spec, library)?;
     series::check(spec, carried).map_err(SetupError::Handover)?;
     let play = open(spec).map_err(|source| SetupError::Open {
         game: spec.game.clone(),
@@ -77,15 +77,16 @@ pub fn set_up(
     Ok(Table { play, agents })
 }
 
-fn check_prompts(spec: &SessionSpec) -> Result<(), SetupError> {
-    match &spec.prompts_version {
-        Some(planned) if *planned != *PROMPTS_VERSION => {
-            let ours = PROMPTS_VERSION.to_string();
-            Err(SetupError::PromptsVersion {
-                planned: planned.clone(),
-                ours,
-            })
-        }
+fn check_prompts(spec: &SessionSpec, library: &PromptLibrary) -> Result<(), SetupError> {
+    let Some(planned) = &spec.prompts_version else {
+        return Ok(());
+    };
+    let ours = agon_agents::prompts_version_of(spec, library).map_err(SetupError::Agent)?;
+    match ours {
+        Some(ours) if ours != *planned => Err(SetupError::PromptsVersion {
+            planned: planned.clone(),
+            ours,
+        }),
         _ => Ok(()),
     }
 }

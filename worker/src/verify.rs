@@ -53,7 +53,8 @@ pub enum VerifyError {
 pub async fn verify(tasks: &Tasks, line: &str, library: Library) -> Result<(), VerifyError> {
     let stored = StoredRecord::from_line(line).map_err(VerifyError::Unreadable)?;
     let session = stored.session.to_string();
-    if stored.spec.prompt_bundle.as_deref() != library.digest() {
+    let bundle = stored.spec.prompt_bundle.as_deref();
+    if bundle.is_some_and(|bundle| Some(bundle) != library.digest()) {
         let reason = "it was played with other templates; name them with --templates".to_owned();
         return Err(VerifyError::NotPlayable { session, reason });
     }

@@ -123,7 +123,11 @@ impl<P: Protocol> Caller<P> {
             Some(learnt) => format!("its provider says: {}", learnt.said),
             None => format!("as {setting} and reasoning are configured for it"),
         };
-        Err(give_up(format!("it takes no {name} ({why})")))
+        Err(give_up(format!(
+            "it takes no {name} ({why}), and {name} is required: a grid compares its values, or \
+             the player is strict. Choose another model, take {name} out of the grid, or give the \
+             player strict = false, and it plays without {name} and results say so"
+        )))
     }
 }
 

@@ -13,7 +13,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
 use axum::serve::ListenerExt as _;
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -156,6 +156,10 @@ async fn serve_ask(
         Err(reason) => return invalid(reason),
     };
     let options = provider.parts.of(&ask.model);
+    if let Some(parameter) = refused(&options, &body) {
+        provider.books().counts.invalid += 1;
+        return protocol.fault(&Fault::Unsupported(parameter));
+    }
     let digest = Digest::with_path(provider.parts.base.seed, model.unwrap_or_default(), &body);
     let answer = ask.answer(digest, &options);
     let visit = Visit {
@@ -193,6 +197,18 @@ async fn serve_ask(
     drop(admitted);
     tell_room(&mut response, protocol, &visit.options, &room);
     response
+}
+
+/// The first field of a request that its model does not take.
+fn refused(options: &SimOptions, body: &[u8]) -> Option<String> {
+    if options.refused_parameters.is_empty() {
+        return None;
+    }
+    let request: Value = serde_json::from_slice(body).ok()?;
+    let mut refused = options.refused_parameters.iter();
+    refused
+        .find(|name| !request[name.as_str()].is_null())
+        .cloned()
 }
 
 type Room = Vec<super::limits::Headroom>;

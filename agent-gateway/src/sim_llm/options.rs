@@ -82,6 +82,9 @@ pub struct SimOptions {
     pub dead_after: Option<u64>,
     /// The keys which that can happen to; all when empty.
     pub dead_keys: Vec<String>,
+    /// Fields of a request that are refused, as servers refuse parameters that a model does
+    /// not take.
+    pub refused_parameters: Vec<String>,
     /// Models that behave differently; the first that fits counts.
     pub models: Vec<SimModel>,
 }
@@ -174,6 +177,7 @@ impl Default for SimOptions {
             timeout_rate: 0.0,
             dead_after: None,
             dead_keys: Vec::new(),
+            refused_parameters: Vec::new(),
             models: Vec::new(),
         }
     }

@@ -35,6 +35,8 @@ pub(super) enum Fault {
     Unauthorized,
     /// The request is wrong; for people.
     Invalid(String),
+    /// The model does not take this parameter; its name.
+    Unsupported(String),
     /// There is nothing here; the path.
     UnknownPath(String),
     /// A limit.

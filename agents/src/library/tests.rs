@@ -116,16 +116,21 @@ fn a_template_cannot_hang() {
 }
 
 #[test]
-fn the_version_changes_with_every_template() {
-    let before = prompts_version(&[("a/v1/ask.j2", "one"), ("b/v1/ask.j2", "two")]);
-    let changes: [&Templates; 4] = [
-        &[("a/v1/ask.j2", "one "), ("b/v1/ask.j2", "two")],
-        &[("a/v1/ask.j2", "one"), ("b/v2/ask.j2", "two")],
-        &[("a/v1/ask.j2", "one")],
-        &[("a/v1/ask.j2", "oneb"), ("/v1/ask.j2", "two")],
+fn the_version_changes_with_every_template_that_is_used_and_with_no_other() {
+    let used = ["a/v1/".to_owned(), "a_agent/v1/".to_owned()];
+    let templates = [
+        ("a/v1/ask.j2", "one"),
+        ("a/v2/ask.j2", "two"),
+        ("a_agent/v1/plan.j2", "three"),
+        ("b/v1/ask.j2", "four"),
+        ("shared/answer.j2", "five"),
     ];
-    for changed in changes {
-        assert_ne!(prompts_version(changed), before);
+    let before = prompts_version(&templates, &used);
+    assert!(before.starts_with(&format!("{AGENTS_VERSION}-")));
+    for (place, counts) in [true, false, true, false, true].into_iter().enumerate() {
+        let mut changed = templates;
+        changed[place].1 = "other";
+        let same = prompts_version(&changed, &used) == before;
+        assert_eq!(same, !counts, "{}", templates[place].0);
     }
-    assert!(PROMPTS_VERSION.starts_with(&format!("{AGENTS_VERSION}-")));
 }

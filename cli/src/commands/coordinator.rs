@@ -61,8 +61,8 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
             Some(url) => Some(transport::over(channel(url).map_err(Failure::input)?)),
             None => {
                 tracing::warn!(
-                    "no --gateway: ledgers of finished sessions will not be deleted, and results \
-                     will not say where their models are"
+                    "no --gateway: experiments with models are refused, and ledgers of finished \
+                     sessions are not deleted"
                 );
                 None
             }

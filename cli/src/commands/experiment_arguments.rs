@@ -5,10 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use agon_agents::{AgentError, PROMPTS_VERSION, PromptLibrary, models_of};
+use agon_agents::{AgentError, PromptLibrary, models_of, prompts_version, uses_replaced};
 use agon_coordinator::experiment::{
-    ExperimentDocument, ExperimentFile, Faults, Overrides, TreePath, expand,
+    ExperimentDocument, ExperimentFile, Faults, Overrides, PromptsOfPlayer, TreePath, expand,
 };
+use agon_engine::spec::prompts;
 use agon_engine::{PlayerKind, PlayerSpec};
 use agon_report::dollars;
 
@@ -120,8 +121,8 @@ impl ExperimentArguments {
         let templates = self.read_templates(&document)?;
         let library = PromptLibrary::with_overrides(templates.clone()).map_err(Failure::input)?;
         document.prompt_bundle = library.digest().map(str::to_owned);
-        document.prompts_version = Some(PROMPTS_VERSION.clone());
-        let models = check_models(&file, &document, &library)?;
+        let (models, prompts) = check_models(&file, &document, &library)?;
+        document.prompts = prompts;
         Ok(CheckedExperiment {
             document,
             text: source.text,
@@ -194,12 +195,13 @@ impl ExperimentArguments {
     }
 }
 
-/// Checks the settings of every model player in every cell; returns the models.
+/// Checks the settings of every model player in every cell; returns the models, and what their
+/// players are told.
 fn check_models(
     file: &ExperimentFile,
     document: &ExperimentDocument,
     library: &PromptLibrary,
-) -> Result<BTreeSet<String>, Failure> {
+) -> Result<(BTreeSet<String>, BTreeMap<String, PromptsOfPlayer>), Failure> {
     let once = ExperimentDocument {
         repeats: 1,
         series: None,
@@ -208,7 +210,7 @@ fn check_models(
     let sessions =
         expand(&once).map_err(|faults| Failure::BadInput(file.locate(&faults).to_string()))?;
     let mut faults = Faults::default();
-    let mut models = BTreeSet::new();
+    let (mut models, mut told) = (BTreeSet::new(), BTreeMap::new());
     let mut seen = BTreeSet::new();
     for session in &sessions {
         let spec = &session.spec;
@@ -226,10 +228,17 @@ fn check_models(
                 faults.value(&place_of(document, player, &message), message);
             }
             models.extend(models_of(player).map(str::to_owned));
+            // What is wrong with the player was said just before.
+            let version = prompts_version(player, &spec.game, library);
+            let replaced = uses_replaced(player, &spec.game, library);
+            if let (Ok(version), Ok(replaced)) = (version, replaced) {
+                let key = prompts::key(&spec.game, player);
+                told.insert(key, PromptsOfPlayer { version, replaced });
+            }
         }
     }
     if faults.is_empty() {
-        return Ok(models);
+        return Ok((models, told));
     }
     Err(Failure::BadInput(file.locate(&faults).to_string()))
 }

@@ -8,8 +8,8 @@ use std::sync::Arc;
 
 use agon_agents::PromptLibrary;
 use agon_coordinator::experiment::{ExperimentDocument, expand};
-use agon_engine::Carried;
 use agon_engine::record::StoredRecord;
+use agon_engine::{Carried, SessionSpec};
 use agon_service_kit::tasks::{Tasks, with_causes};
 use agon_worker::verify::{VerifyError, verify};
 
@@ -133,6 +133,7 @@ impl Roll {
             return;
         };
         let session = stored.session.to_string();
+        let planned = planned_id(stored.spec);
         self.handed
             .extend(stored.carried.map(|carried| (session.clone(), carried)));
         if let Ok(left) = Carried::from_record(line.as_bytes())
@@ -144,7 +145,7 @@ impl Roll {
             self.faults
                 .push(format!("session {session} stands here twice"));
         } else if let Some(expected) = &mut self.expected
-            && !expected.remove(&session)
+            && !expected.remove(&planned)
         {
             self.faults
                 .push(format!("session {session} is none of this experiment"));
@@ -176,6 +177,15 @@ impl Roll {
             missing => format!("; the experiment has {missing} more that have no record here"),
         }
     }
+}
+
+/// The id that a document gives to a session: it does not know where models are.
+fn planned_id(spec: SessionSpec) -> String {
+    let planned = SessionSpec {
+        origins: BTreeMap::new(),
+        ..spec
+    };
+    planned.id().to_string()
 }
 
 /// Verifies one line; the flag of a fault says whether the line is unreadable.

@@ -7,11 +7,12 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_engine::registry::{self, Built, Registration};
+use agon_engine::spec::prompts::{self, joint_version};
 use agon_engine::spec::{Origin, Settings};
 use agon_engine::{Game, Luck, PlayerKind, PlayerSpec, SessionSpec};
 use serde_json::{Value, json};
 
-use super::document::{ExperimentDocument, kind_of};
+use super::document::{ExperimentDocument, PromptsOfPlayer, kind_of};
 use super::faults::{Faults, among};
 use super::grid::Assignment;
 use super::path::{Step, TreePath};
@@ -155,8 +156,15 @@ impl Checking<'_> {
         if !self.sound {
             return None;
         }
-        let asks_outside = seats.iter().any(|player| player.kind == PlayerKind::Model);
         let document = self.document;
+        let models = seats
+            .iter()
+            .filter(|player| player.kind == PlayerKind::Model);
+        let keys = models.map(|player| prompts::key(registration.info.name, player));
+        let told: Vec<&PromptsOfPlayer> =
+            keys.filter_map(|key| document.prompts.get(&key)).collect();
+        let versions = told.iter().map(|told| told.version.as_str()).collect();
+        let replaced = told.iter().any(|told| told.replaced);
         let spec = SessionSpec {
             experiment: document.name.clone(),
             setting: self.setting(),
@@ -164,8 +172,8 @@ impl Checking<'_> {
             game: registration.info.name.to_owned(),
             rules_version: registration.info.rules_version,
             params: built.params,
-            prompts_version: document.prompts_version.clone().filter(|_| asks_outside),
-            prompt_bundle: document.prompt_bundle.clone().filter(|_| asks_outside),
+            prompts_version: joint_version(&versions),
+            prompt_bundle: document.prompt_bundle.clone().filter(|_| replaced),
             origins: origins(document, &seats),
             seats,
         };

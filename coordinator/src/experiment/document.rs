@@ -16,6 +16,7 @@ use super::path::TreePath;
 use super::world::World;
 use crate::store::Terms;
 
+mod added;
 mod reader;
 
 pub(super) use reader::kind_of;
@@ -100,9 +101,10 @@ pub struct ExperimentDocument {
     /// Folder of templates that replace built-in ones, as the file names it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub templates: Option<String>,
-    /// Version of the built-in prompts; set by the command line when a model plays.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub prompts_version: Option<String>,
+    /// What its model players are told, by [`agon_engine::spec::prompts::key`]; set by the
+    /// command line.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub prompts: BTreeMap<String, PromptsOfPlayer>,
     /// Digest of the replaced templates; set by the command line.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prompt_bundle: Option<String>,
@@ -110,6 +112,17 @@ pub struct ExperimentDocument {
     /// never believes what is handed in.
     #[serde(skip)]
     pub origins: BTreeMap<String, Origin>,
+}
+
+/// The prompts of a model player.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PromptsOfPlayer {
+    /// Version of its agent and of the built-in templates that this uses.
+    pub version: String,
+    /// Whether the experiment's own templates replace any of them.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub replaced: bool,
 }
 
 /// One entry of `[[games]]`.

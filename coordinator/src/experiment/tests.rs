@@ -1,6 +1,10 @@
 //! Experiment files: what good ones become, and what bad ones are told.
 //! One good file is changed piece by piece; random changes must never make the reader panic.
 
+use std::collections::BTreeSet;
+
+use agon_engine::PlayerKind;
+use agon_engine::spec::prompts;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -100,7 +104,7 @@ fn grid_rows_and_repeats_multiply() {
 
 #[test]
 fn session_ids_do_not_depend_on_order_or_size_of_the_grid() {
-    let ids = |text: &str| -> std::collections::BTreeSet<String> {
+    let ids = |text: &str| -> BTreeSet<String> {
         let sessions = expand(&check(text).unwrap()).unwrap();
         sessions
             .iter()
@@ -147,7 +151,7 @@ fn each_repeat_is_a_series_whose_sessions_follow_each_other() {
             .collect::<Vec<_>>()
             .iter())
     );
-    let ids = |text: &str| -> std::collections::BTreeSet<String> {
+    let ids = |text: &str| -> BTreeSet<String> {
         let sessions = expand(&check(text).unwrap()).unwrap().into_iter();
         sessions
             .map(|session| session.spec.id().to_string())
@@ -251,7 +255,7 @@ fn wrong_terms_are_refused_where_they_stand() {
 
 #[test]
 fn fallbacks_effort_and_stops_are_part_of_the_sessions_that_have_them() {
-    let ids = |text: &str| -> std::collections::BTreeSet<String> {
+    let ids = |text: &str| -> BTreeSet<String> {
         let sessions = expand(&check(text).unwrap()).unwrap().into_iter();
         let with_model = sessions.filter(|session| session.label.contains("duel"));
         with_model
@@ -275,12 +279,28 @@ fn fallbacks_effort_and_stops_are_part_of_the_sessions_that_have_them() {
 #[test]
 fn prompts_are_part_of_sessions_with_models_only() {
     let mut document = good();
-    document.prompts_version = Some("p1".to_owned());
     document.prompt_bundle = Some("b1".to_owned());
-    for session in expand(&document).unwrap() {
-        let with_model = session.spec.asks_outside();
-        assert_eq!(session.spec.prompts_version.is_some(), with_model);
-        assert_eq!(session.spec.prompt_bundle.is_some(), with_model);
+    let told = |replaced| PromptsOfPlayer {
+        version: "1-p".to_owned(),
+        replaced,
+    };
+    let models = expand(&document).unwrap().into_iter().flat_map(|session| {
+        let game = session.spec.game.clone();
+        let seats = session.spec.seats.into_iter();
+        let models = seats.filter(|player| player.kind == PlayerKind::Model);
+        models.map(move |player| prompts::key(&game, &player))
+    });
+    let keys: BTreeSet<String> = models.collect();
+    for replaced in [false, true] {
+        document.prompts = keys
+            .iter()
+            .map(|key| (key.clone(), told(replaced)))
+            .collect();
+        for session in expand(&document).unwrap() {
+            let with_model = session.spec.asks_outside();
+            assert_eq!(session.spec.prompts_version.is_some(), with_model);
+            assert_eq!(session.spec.prompt_bundle.is_some(), with_model && replaced);
+        }
     }
 }
 
@@ -791,7 +811,7 @@ fn a_model_that_many_share_is_named_once_and_replaced_at_once() {
             let model = player.settings.get("model")?.as_str()?.to_owned();
             Some((player.name, model))
         });
-        models.collect::<std::collections::BTreeSet<_>>()
+        models.collect::<BTreeSet<_>>()
     };
     let of = |name: &str, model: &str| (name.to_owned(), model.to_owned());
     assert!(seated(&file).contains(&of("second", "sim")));

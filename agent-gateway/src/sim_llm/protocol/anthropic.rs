@@ -163,6 +163,11 @@ pub(super) fn fault(fault: &Fault) -> (StatusCode, Value) {
             "invalid_request_error",
             reason.clone(),
         ),
+        Fault::Unsupported(parameter) => (
+            StatusCode::BAD_REQUEST,
+            "invalid_request_error",
+            format!("{parameter}: Extra inputs are not permitted"),
+        ),
         Fault::UnknownPath(_) => (
             StatusCode::NOT_FOUND,
             "not_found_error",

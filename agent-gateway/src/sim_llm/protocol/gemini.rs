@@ -105,6 +105,10 @@ pub(super) fn fault(fault: &Fault) -> (StatusCode, Value) {
             (status, "INVALID_ARGUMENT", message.to_owned())
         }
         Fault::Invalid(reason) => (StatusCode::BAD_REQUEST, "INVALID_ARGUMENT", reason.clone()),
+        Fault::Unsupported(parameter) => {
+            let message = format!("{parameter} is not supported for this model.");
+            (StatusCode::BAD_REQUEST, "INVALID_ARGUMENT", message)
+        }
         Fault::UnknownPath(path) => {
             let message = format!("Requested entity was not found: {path}");
             (StatusCode::NOT_FOUND, "NOT_FOUND", message)

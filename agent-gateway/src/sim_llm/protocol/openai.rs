@@ -74,10 +74,14 @@ pub(super) fn answer(digest: Digest, ask: &Ask<'_>, answer: &Answer) -> String {
     let reason = if answer.cut { "length" } else { "stop" };
     let (input, output) = (usage.input, usage.output);
     let total = input.saturating_add(output);
+    let thoughts = match usage.reasoning {
+        0 => String::new(),
+        tokens => format!(r#","reasoning_content":"{tokens} tokens of simulated thought""#),
+    };
     write(
         &mut body,
         format_args!(
-            r#"{{"id":"chatcmpl-{id}","object":"chat.completion","created":{CREATED},"model":{model},"choices":[{{"index":0,"message":{{"role":"assistant","content":{content},"refusal":null}},"logprobs":null,"finish_reason":"{reason}"}}],"usage":{{"prompt_tokens":{input},"completion_tokens":{output},"total_tokens":{total},"prompt_tokens_details":{{"cached_tokens":{}}},"completion_tokens_details":{{"reasoning_tokens":{}}}}},"system_fingerprint":"{FINGERPRINT}"}}"#,
+            r#"{{"id":"chatcmpl-{id}","object":"chat.completion","created":{CREATED},"model":{model},"choices":[{{"index":0,"message":{{"role":"assistant","content":{content},"refusal":null{thoughts}}},"logprobs":null,"finish_reason":"{reason}"}}],"usage":{{"prompt_tokens":{input},"completion_tokens":{output},"total_tokens":{total},"prompt_tokens_details":{{"cached_tokens":{}}},"completion_tokens_details":{{"reasoning_tokens":{}}}}},"system_fingerprint":"{FINGERPRINT}"}}"#,
             usage.cached, usage.reasoning
         ),
     );
@@ -99,6 +103,12 @@ pub(super) fn fault(fault: &Fault) -> (StatusCode, Value) {
             "invalid_request_error",
             "invalid_request",
             reason.clone(),
+        ),
+        Fault::Unsupported(parameter) => (
+            StatusCode::BAD_REQUEST,
+            "invalid_request_error",
+            "unsupported_parameter",
+            format!("Unsupported parameter: '{parameter}' is not supported with this model."),
         ),
         Fault::UnknownPath(path) => (
             StatusCode::NOT_FOUND,
@@ -146,7 +156,11 @@ pub(super) fn fault(fault: &Fault) -> (StatusCode, Value) {
             "The server is shutting down.".to_owned(),
         ),
     };
-    let error = json!({"message": message, "type": kind, "param": null, "code": code});
+    let parameter = match fault {
+        Fault::Unsupported(parameter) => Some(parameter),
+        _ => None,
+    };
+    let error = json!({"message": message, "type": kind, "param": parameter, "code": code});
     (status, json!({ "error": error }))
 }
 
@@ -177,7 +191,11 @@ pub(super) fn azure_fault(fault: &Fault) -> (StatusCode, Value) {
                 format!("The service is overloaded. Please retry after {seconds} seconds.");
             (StatusCode::TOO_MANY_REQUESTS, message)
         }
-        Fault::Invalid(_) | Fault::Dead | Fault::Failed(_) | Fault::Stopping => {
+        Fault::Invalid(_)
+        | Fault::Unsupported(_)
+        | Fault::Dead
+        | Fault::Failed(_)
+        | Fault::Stopping => {
             return self::fault(fault);
         }
     };

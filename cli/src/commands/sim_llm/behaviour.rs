@@ -93,6 +93,10 @@ pub(super) struct Behaviour {
     /// Only this key can run out of money (may be repeated); every key when absent
     #[arg(long = "dead-key", value_name = "KEY", help_heading = "Faults")]
     dead_keys: Vec<String>,
+    /// Refuse requests with this field, such as temperature, as models do that do not take it
+    /// (may be repeated)
+    #[arg(long = "refuse", value_name = "FIELD", help_heading = "Faults")]
+    refused_parameters: Vec<String>,
 }
 
 /// `--charge`.
@@ -184,6 +188,10 @@ impl Behaviour {
         lay(&mut options.timeout_rate, self.timeout_rate);
         lay(&mut options.dead_after, self.dead_after.map(Some));
         lay(&mut options.dead_keys, said(&self.dead_keys));
+        lay(
+            &mut options.refused_parameters,
+            said(&self.refused_parameters),
+        );
     }
 }
 

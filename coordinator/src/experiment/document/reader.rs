@@ -9,7 +9,7 @@ use agon_engine::spec::Settings;
 use serde_json::{Map, Value};
 
 use super::{
-    COMPARISONS, ExperimentDocument, GameDefinition, ReportDefinition, SeriesDefinition,
+    COMPARISONS, ExperimentDocument, GameDefinition, ReportDefinition, SeriesDefinition, added,
     default_team,
 };
 use crate::experiment::budget::nanodollars;
@@ -30,7 +30,7 @@ const MOST_LENGTH: u64 = 1_000;
 /// Farthest from 0 that a priority may be; the queue in Redis has room for so many steps.
 const MOST_PRIORITY: i32 = 100;
 
-/// The keys of the file, then those that the command line adds.
+/// The keys of the file.
 const KEYS: [&str; 17] = [
     "name",
     "description",
@@ -50,7 +50,6 @@ const KEYS: [&str; 17] = [
     "templates",
     "worlds",
 ];
-const ADDED_KEYS: [&str; 2] = ["prompts_version", "prompt_bundle"];
 const GAME_KEYS: [&str; 7] = ["game", "label", "params", "seats", "world", "grid", "rows"];
 
 /// See [`ExperimentDocument::read`].
@@ -72,7 +71,7 @@ impl Reader {
         let empty = Map::new();
         let table = self.table(tree, &root).unwrap_or(&empty);
         self.known_keys(table, &root, |key| {
-            let known = KEYS.contains(&key) || ADDED_KEYS.contains(&key);
+            let known = KEYS.contains(&key) || added::KEYS.contains(&key);
             (!known).then(|| format!("unknown key{}", among(key, KEYS)))
         });
         let name = self.name(table, &root, "name");
@@ -81,6 +80,7 @@ impl Reader {
                 .key(&root, "needs a name, as name = \"my-experiment\"");
         }
         let players = self.players(table.get("players"), &root.key("players"));
+        let added = added::read(table, &mut self.faults);
         ExperimentDocument {
             name: name.unwrap_or_default(),
             description: self.text(table, &root, "description").unwrap_or_default(),
@@ -104,8 +104,8 @@ impl Reader {
             report: self.report(table.get("report"), &root.key("report")),
             worlds: self.worlds(table.get("worlds"), &root.key("worlds")),
             templates: self.text(table, &root, "templates"),
-            prompts_version: self.text(table, &root, "prompts_version"),
-            prompt_bundle: self.text(table, &root, "prompt_bundle"),
+            prompts: added.prompts,
+            prompt_bundle: added.prompt_bundle,
             origins: BTreeMap::new(),
         }
     }

@@ -1,7 +1,9 @@
 //! The status as JSON: the fields of `GetGatewayStatusResponse` by their names.
 //! Leaves nothing out and names nothing anew. Called by `status.rs`.
 
-use agon_proto::v1::{GetGatewayStatusResponse, KeyStatus, LimitStatus, TeamStatus, TokenUsage};
+use agon_proto::v1::{
+    GetGatewayStatusResponse, KeyStatus, LearntRefusal, LimitStatus, TeamStatus, TokenUsage,
+};
 use serde_json::{Map, Value, json};
 
 /// The whole status.
@@ -17,6 +19,17 @@ pub(super) fn of(status: &GetGatewayStatusResponse) -> Value {
         "usage": status.usage.as_ref().map(usage),
         "teams": status.teams.iter().map(team).collect::<Vec<_>>(),
         "keys": status.keys.iter().map(key).collect::<Vec<_>>(),
+        "learnt": status.learnt.iter().map(learnt).collect::<Vec<_>>(),
+    })
+}
+
+fn learnt(learnt: &LearntRefusal) -> Value {
+    json!({
+        "provider": learnt.provider,
+        "provider_model": learnt.provider_model,
+        "parameter": learnt.parameter,
+        "reason": learnt.reason,
+        "expires_in_ms": learnt.expires_in_ms,
     })
 }
 

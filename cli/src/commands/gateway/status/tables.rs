@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 
-use agon_proto::v1::{GetGatewayStatusResponse, KeyStatus, LimitStatus, TeamStatus};
+use agon_proto::v1::{GetGatewayStatusResponse, KeyStatus, LearntRefusal, LimitStatus, TeamStatus};
 
 /// Narrow enough for any terminal.
 const WIDTH: usize = 80;
@@ -38,11 +38,28 @@ pub(super) fn of(status: &GetGatewayStatusResponse) -> String {
         lines.push(String::new());
         lines.extend(key(rows));
     }
+    if !status.learnt.is_empty() {
+        lines.push(String::new());
+        lines.push("left out because the provider refused it:".to_owned());
+        lines.extend(status.learnt.iter().flat_map(learnt));
+    }
     let lines: Vec<String> = lines
         .iter()
         .map(|line| cut(line.trim_end(), WIDTH))
         .collect();
     lines.join("\n")
+}
+
+fn learnt(learnt: &LearntRefusal) -> Vec<String> {
+    let (provider, model) = (&learnt.provider, &learnt.provider_model);
+    let left = seconds(learnt.expires_in_ms);
+    let mut lines = vec![format!(
+        "  {} of {provider}/{model}, for {left} more",
+        learnt.parameter
+    )];
+    let reason = wrapped(&learnt.reason, WIDTH - 4);
+    lines.extend(reason.iter().map(|part| format!("    {part}")));
+    lines
 }
 
 fn teams(teams: &[TeamStatus]) -> Vec<String> {
