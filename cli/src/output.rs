@@ -50,13 +50,26 @@ pub fn width() -> u16 {
     width.unwrap_or(WIDE).max(NARROWEST)
 }
 
-/// A number with its noun: `1 setting`, `3 settings`.
+/// A number with its noun: `1 setting`, `3,000 settings`.
 pub fn counted(number: u64, noun: &str) -> String {
     if number == 1 {
         format!("1 {noun}")
     } else {
-        format!("{number} {noun}s")
+        format!("{} {noun}s", grouped(number))
     }
+}
+
+/// `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// A borderless table.

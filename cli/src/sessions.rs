@@ -44,11 +44,19 @@ pub struct Sessions {
     /// Measures of them instead, when they were asked for.
     pub reports: Option<Reports>,
     /// Records whose id begins as wanted, by id.
-    matching: BTreeMap<String, String>,
+    matching: BTreeMap<String, Found>,
     /// All ids, with their experiment and game.
     ids: BTreeMap<String, (String, String)>,
     /// Where they were looked for, in words.
     place: String,
+}
+
+/// A record that was found.
+pub struct Found {
+    /// Its line.
+    pub line: String,
+    /// The file that it lies in, if it lies in one.
+    pub file: Option<PathBuf>,
 }
 
 /// As much of a record as finding it takes.
@@ -111,10 +119,10 @@ impl Sessions {
     ///
     /// # Errors
     /// There is none, or more than one; says which are near.
-    pub fn the_one(&self, wanted: &str) -> Result<&str, Failure> {
+    pub fn the_one(&self, wanted: &str) -> Result<&Found, Failure> {
         let mut matching = self.matching.iter();
         match (matching.next(), matching.next()) {
-            (Some((_, line)), None) => Ok(line),
+            (Some((_, found)), None) => Ok(found),
             (Some(_), Some(_)) => Err(Failure::BadInput(format!(
                 "{} sessions begin with {wanted}: {}; write more of it",
                 self.matching.len(),
@@ -158,7 +166,7 @@ impl Sessions {
             for line in lines::read(&file) {
                 match line {
                     Ok(line) => {
-                        if let Err(reason) = self.take(&line.text, wanted) {
+                        if let Err(reason) = self.take(&line.text, Some(&file), wanted) {
                             unreadable(LineError::at(&line, reason));
                         }
                     }
@@ -195,7 +203,7 @@ impl Sessions {
             self.experiments.insert(name.clone(), 0);
             while let Some(result) = records.message().await.map_err(lost)? {
                 let line = String::from_utf8_lossy(&result.record);
-                if let Err(reason) = self.take(&line, wanted) {
+                if let Err(reason) = self.take(&line, None, wanted) {
                     eprintln!("unreadable: session {}: {reason}", result.session_id);
                 }
             }
@@ -203,7 +211,12 @@ impl Sessions {
         Ok(())
     }
 
-    fn take(&mut self, line: &str, wanted: Option<&str>) -> Result<(), String> {
+    fn take(
+        &mut self,
+        line: &str,
+        file: Option<&Path>,
+        wanted: Option<&str>,
+    ) -> Result<(), String> {
         let head: Head =
             serde_json::from_str(line).map_err(|error| format!("not a session record: {error}"))?;
         let Head { session, spec } = head;
@@ -221,7 +234,11 @@ impl Sessions {
                 self.of_experiment.push(read);
             }
             if session.starts_with(&wanted.to_lowercase()) {
-                self.matching.insert(session.clone(), line.to_owned());
+                let found = Found {
+                    line: line.to_owned(),
+                    file: file.map(Path::to_owned),
+                };
+                self.matching.insert(session.clone(), found);
             }
         }
         self.ids.insert(session, (spec.experiment, spec.game));

@@ -6,11 +6,31 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
+use agon_agents::PromptLibrary;
+
 use crate::data_folder::cannot;
 use crate::failure::Failure;
+use crate::run_folder::TEMPLATES;
 
 /// Ending of template files.
 const ENDING: &str = "j2";
+
+/// The library that the records of a file were played with: the built-in templates, with those
+/// that lie beside the file or in `named` in their place.
+///
+/// # Errors
+/// As [`read`]; or they are no templates.
+pub fn played_with(named: Option<&Path>, records: &Path) -> Result<PromptLibrary, Failure> {
+    let beside = records.with_file_name(TEMPLATES);
+    let folder = match named {
+        Some(folder) => Some(folder),
+        None => Some(beside.as_path()).filter(|folder| folder.is_dir()),
+    };
+    match folder {
+        None => Ok(PromptLibrary::builtin()),
+        Some(folder) => PromptLibrary::with_overrides(read(folder)?).map_err(Failure::input),
+    }
+}
 
 /// Every template below a folder: path inside it, with `/`, to text.
 ///

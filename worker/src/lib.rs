@@ -7,6 +7,7 @@
 
 pub mod mind;
 pub mod prompts;
+pub mod remaking;
 pub mod seat;
 pub mod session;
 pub mod setup;

@@ -50,6 +50,28 @@ pub struct Made {
     pub decisions: Vec<RecordedDecision>,
     /// For telemetry.
     pub usage: Usage,
+    /// The same decision by decision, in the order in which they were made.
+    pub each: Vec<DecisionUsage>,
+}
+
+/// What one decision took; telemetry.
+#[derive(Debug, Clone, PartialEq, serde::Serialize)]
+pub struct DecisionUsage {
+    /// Which seat asked.
+    pub seat: Seat,
+    /// Position among the seat's decisions.
+    pub index: u32,
+    /// Tokens sent.
+    pub input_tokens: u64,
+    /// Tokens received, those of thinking included.
+    pub output_tokens: u64,
+    /// Of these, spent on thinking.
+    pub reasoning_tokens: u64,
+    /// What it cost, in nano-dollars; absent when the price is not known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cost_nanodollars: Option<u64>,
+    /// Seconds between asking and answer.
+    pub seconds: f64,
 }
 
 /// What decisions cost; telemetry, never part of a record.
@@ -85,6 +107,21 @@ impl Usage {
             _ if decided.from_content_cache => self.from_content_cache += 1,
             Some(cost) => self.cost_nanodollars = self.cost_nanodollars.saturating_add(cost),
             None => self.unpriced_decisions += 1,
+        }
+    }
+}
+
+impl DecisionUsage {
+    fn of(seat: Seat, index: u32, decided: &DecideResponse, took: Duration) -> Self {
+        let tokens = decided.usage.unwrap_or_default();
+        Self {
+            seat,
+            index,
+            input_tokens: tokens.input_tokens,
+            output_tokens: tokens.output_tokens,
+            reasoning_tokens: tokens.reasoning_tokens,
+            cost_nanodollars: decided.cost_nanodollars,
+            seconds: took.as_secs_f64(),
         }
     }
 }
@@ -165,7 +202,12 @@ impl Mind for GatewayMind {
                 .run_until_cancelled_owned(Box::pin(decide(client, request)))
                 .await;
             let response = decided.ok_or(MindError::GivenUp)??;
-            journal.note(|made| made.usage.add(&response, asked.elapsed()));
+            let took = asked.elapsed();
+            journal.note(|made| {
+                made.usage.add(&response, took);
+                made.each
+                    .push(DecisionUsage::of(seat, index, &response, took));
+            });
             let address = wire::Address {
                 session_id: &session_id,
                 seat,
@@ -225,7 +267,12 @@ pub struct RecordedMind {
     next_index: AtomicU32,
     decisions: Arc<BTreeMap<(Seat, u32), RecordedDecision>>,
     journal: Arc<Journal>,
+    witness: Option<Witness>,
 }
+
+/// The calls that minds were asked for, by decision address, and whether each is the recorded
+/// one.
+pub type Witness = Arc<parking_lot::Mutex<BTreeMap<(Seat, u32), (Thought, bool)>>>;
 
 impl RecordedMind {
     /// A mind for one seat of a recorded session.
@@ -242,6 +289,16 @@ impl RecordedMind {
             next_index,
             decisions,
             journal,
+            witness: None,
+        }
+    }
+
+    /// The same mind, which also keeps what it is asked.
+    #[must_use]
+    pub fn with_witness(self, witness: Witness) -> Self {
+        Self {
+            witness: Some(witness),
+            ..self
         }
     }
 
@@ -264,8 +321,13 @@ impl RecordedMind {
             seat,
             index,
         };
+        let asked = self.witness.as_ref().map(|_| thought.clone());
         let request = wire::decide_request(&address, &Asker::default(), thought);
-        if CanonicalRequest::from(&request).digest() != decision.request {
+        let is_same = CanonicalRequest::from(&request).digest() == decision.request;
+        if let (Some(witness), Some(asked)) = (&self.witness, asked) {
+            witness.lock().insert((seat, index), (asked, is_same));
+        }
+        if !is_same {
             return Err(format!(
                 "seat {seat} asked another question at its decision {index} than the recorded one"
             ));

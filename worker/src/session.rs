@@ -15,7 +15,7 @@ pub use messages::SessionStatus;
 
 use agon_engine::Record;
 
-use crate::mind::Usage;
+use crate::mind::{DecisionUsage, Usage};
 
 /// How a try to play a session ended.
 #[derive(Debug)]
@@ -26,6 +26,8 @@ pub enum SessionEnd {
         record: Box<Record>,
         /// What its decisions cost.
         usage: Usage,
+        /// The same decision by decision.
+        each: Vec<DecisionUsage>,
     },
     /// The outside did not answer within the gateway's patience.
     Parked(String),

@@ -2,18 +2,26 @@
 //! Finds records (`sessions.rs`) and prints what the report crate tells of them; plays
 //! nothing and changes nothing. Started by `commands.rs`.
 
-use std::path::PathBuf;
+mod prompts;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use agon_engine::Seat;
 use agon_engine::record::StoredRecord;
 use agon_report::auction::IncrementBins;
 use agon_report::{Reports, Session, Telling, story};
+use agon_service_kit::tasks::Tasks;
+use agon_worker::remaking::remake;
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::output::{self, Columns, counted};
 use crate::role::{LogArguments, runtime};
-use crate::sessions::{Sessions, Source};
+use crate::run_folder::TELEMETRY;
+use crate::sessions::{Found, Sessions, Source};
+use crate::templates;
+use prompts::Prompts;
 
 const EXAMPLES: &str = "Examples:
   agon show                               the experiments whose results are here
@@ -28,6 +36,8 @@ const EXAMPLES: &str = "Examples:
   agon show 3f9a --plans --beliefs        with what the players planned and believed
   agon show 3f9a --fouls                  with what was said in refused answers
   agon show 3f9a --seat 2 --replies       with all that its player said
+  agon show 3f9a --prompts --seat 2       what its model was sent, word for word
+  agon show 3f9a --prompts --decision 2/7 one call of it
   agon show 3f9a --json | jq .outcome     the record itself
   agon show 3f9a --coordinator http://coordinator:7700
 
@@ -71,10 +81,29 @@ pub struct Show {
     /// With all that was said in the answers that counted
     #[arg(long)]
     replies: bool,
+    /// What every decision was asked, word for word, and what came of it: messages, schema,
+    /// parameters, reasoning, raw reply, how it was read, re-asks, tokens
+    #[arg(long, conflicts_with_all = ["plans", "beliefs", "fouls", "replies"])]
+    prompts: bool,
+    /// With --prompts: only this decision, as SEAT/INDEX
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        requires = "prompts",
+        conflicts_with = "seat"
+    )]
+    decision: Option<String>,
+    /// With --prompts: each conversation in full, not only what is new in it
+    #[arg(long, requires = "prompts")]
+    whole: bool,
+    /// With --prompts: the templates that the run replaced built-in ones with, if it did
+    /// [default: those in the run's folder]
+    #[arg(long, value_name = "DIR", requires = "prompts")]
+    templates: Option<PathBuf>,
     /// Of an experiment: all that is measured of its games over the sessions of a setting.
     /// docs/measures.md defines every number
     #[arg(long, requires = "session",
-          conflicts_with_all = ["seat", "plans", "beliefs", "fouls", "replies"])]
+          conflicts_with_all = ["seat", "plans", "beliefs", "fouls", "replies", "prompts"])]
     measures: bool,
     /// With --measures: what is published in this table too, as the key `compare` of an
     /// experiment's [report] shows it
@@ -133,7 +162,11 @@ async fn show(arguments: &Show) -> Result<(), Failure> {
     if !sessions.of_experiment.is_empty() {
         return list_sessions(arguments, &sessions);
     }
-    tell(arguments, sessions.the_one(wanted)?)
+    let found = sessions.the_one(wanted)?;
+    if arguments.prompts {
+        return show_prompts(arguments, found).await;
+    }
+    tell(arguments, &found.line)
 }
 
 fn show_measures(arguments: &Show, wanted: &str, sessions: &Sessions) -> Result<(), Failure> {
@@ -164,6 +197,53 @@ fn show_measures(arguments: &Show, wanted: &str, sessions: &Sessions) -> Result<
         output::print(&format!("\n{compared}"));
     }
     Ok(())
+}
+
+/// Prints what the decisions of a session were asked, made again from its record.
+async fn show_prompts(arguments: &Show, found: &Found) -> Result<(), Failure> {
+    let record = StoredRecord::from_line(&found.line).map_err(Failure::input)?;
+    let choice = match &arguments.decision {
+        Some(address) => prompts::Choice::at(address).map_err(Failure::BadInput)?,
+        None => prompts::Choice {
+            seat: arguments.seat,
+            index: None,
+            whole: arguments.whole,
+        },
+    };
+    if record.decisions.is_empty() {
+        let reason = "no model was asked anything in this session".to_owned();
+        return Err(Failure::BadInput(reason));
+    }
+    let file = found.file.as_deref().unwrap_or(Path::new(""));
+    let library = templates::played_with(arguments.templates.as_deref(), file)?;
+    let tasks = Tasks::new();
+    let remade = remake(&tasks, record.clone(), Arc::new(library)).await;
+    let telemetry = found
+        .file
+        .as_deref()
+        .and_then(|file| telemetry(file, &record));
+    let prompts = Prompts::new(&record, &remade, telemetry.as_ref());
+    if arguments.json {
+        output::print(&prompts.json(choice).to_string());
+    } else {
+        output::print(&prompts.text(choice));
+    }
+    match prompts.same() {
+        (same, all) if same == all => Ok(()),
+        (same, all) => Err(Failure::BadNews(format!(
+            "{} of {all} calls could not be made again as they were",
+            all - same
+        ))),
+    }
+}
+
+/// What lies beside a record about what its decisions took.
+fn telemetry(records: &Path, record: &StoredRecord) -> Option<serde_json::Value> {
+    let text = std::fs::read_to_string(records.with_file_name(TELEMETRY)).ok()?;
+    let mut lines = text
+        .lines()
+        .filter(|line| line.contains(record.session.as_str()));
+    serde_json::from_str(lines.next()?).ok()
 }
 
 /// The paper's bins where none are given.

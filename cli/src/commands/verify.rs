@@ -37,7 +37,10 @@ pub struct Verify {
 /// Exit 1 when a record differs, 2 when something is unreadable.
 pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
     let records = records_file(&arguments.run)?;
-    let library = Arc::new(library(arguments, &records)?);
+    let library = Arc::new(templates::played_with(
+        arguments.templates.as_deref(),
+        &records,
+    )?);
     runtime()?.block_on(async {
         let guard = log.start("verify", true)?;
         let tasks = Tasks::new();
@@ -213,20 +216,4 @@ fn records_file(run: &Path) -> Result<PathBuf, Failure> {
     Err(Failure::BadInput(format!(
         "{run} is neither a record file nor a run's folder"
     )))
-}
-
-/// The built-in templates, with those that the run used in their place.
-fn library(arguments: &Verify, records: &Path) -> Result<PromptLibrary, Failure> {
-    let beside = records.with_file_name(crate::run_folder::TEMPLATES);
-    let folder = arguments
-        .templates
-        .clone()
-        .or_else(|| beside.is_dir().then_some(beside));
-    match folder {
-        None => Ok(PromptLibrary::builtin()),
-        Some(folder) => {
-            let texts = templates::read(&folder)?;
-            PromptLibrary::with_overrides(texts).map_err(Failure::input)
-        }
-    }
 }

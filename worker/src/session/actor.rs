@@ -142,6 +142,7 @@ impl SessionActor {
         SessionEnd::Finished {
             record: Box::new(record),
             usage: made.usage,
+            each: made.each,
         }
     }
 

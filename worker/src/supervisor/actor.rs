@@ -376,7 +376,11 @@ impl Try {
 /// What a try comes to, in the coordinator's terms.
 fn outcome(end: SessionEnd, worker_id: &str, attempt: u32, took: Duration) -> Outcome {
     let (name, outcome) = match end {
-        SessionEnd::Finished { record, usage } => match record.to_line() {
+        SessionEnd::Finished {
+            record,
+            usage,
+            each,
+        } => match record.to_line() {
             Ok(line) if line.len() > LARGEST_MESSAGE_BYTES - ENVELOPE_BYTES => {
                 let size = line.len() / (1024 * 1024);
                 let reason = format!(
@@ -394,6 +398,7 @@ fn outcome(end: SessionEnd, worker_id: &str, attempt: u32, took: Duration) -> Ou
                     "seconds": seconds,
                     "decisions": record.decisions.len(),
                     "usage": usage,
+                    "each": each,
                 });
                 let telemetry = telemetry.to_string().into_bytes();
                 (

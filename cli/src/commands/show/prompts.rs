@@ -1,0 +1,349 @@
+//! `agon show SESSION --prompts`: what every decision was asked, word for word, and what came
+//! of it. The calls are made again from the record and compared by their digests; how each
+//! reply was read stands in the record's moves. Called by `show.rs`.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::fmt::Write as _;
+
+use agon_agents::{Message, Role};
+use agon_engine::record::{AppliedParameters, StoredRecord};
+use agon_engine::{Foul, RecordedDecision, Seat};
+use agon_worker::remaking::Remade;
+use serde_json::{Value, json};
+
+use crate::output::{counted, grouped};
+
+/// Calls in which an agent answers an ask; each is one answer or one foul.
+const ANSWERING: [&str; 2] = ["act", "bid"];
+
+/// What became of a reply.
+enum Reading {
+    /// It was the answer.
+    Answer(Value),
+    /// It was refused.
+    Refused {
+        foul: Foul,
+        /// It was the last one that was forgiven none.
+        forfeited: bool,
+    },
+    /// It answers no ask; the agent made the call for itself.
+    Own,
+}
+
+/// Which decisions are shown, and how much of each.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Choice {
+    /// Only this seat's.
+    pub seat: Option<Seat>,
+    /// Only this one of each seat.
+    pub index: Option<u32>,
+    /// Conversations in full, not only what is new since the decision before.
+    pub whole: bool,
+}
+
+impl Choice {
+    /// Reads a decision address: `SEAT/INDEX`, or as logs have it `SESSION/SEAT/INDEX`.
+    pub fn at(address: &str) -> Result<Self, String> {
+        let mut parts = address.rsplit('/');
+        let index = parts.next().and_then(|part| part.parse().ok());
+        let seat = parts.next().and_then(|part| part.parse().ok());
+        match (seat, index) {
+            (Some(seat), Some(index)) => Ok(Self {
+                seat: Some(seat),
+                index: Some(index),
+                whole: true,
+            }),
+            _ => Err(format!(
+                "\"{address}\" is no decision: write SEAT/INDEX, such as 0/3"
+            )),
+        }
+    }
+
+    fn takes(&self, decision: &RecordedDecision) -> bool {
+        self.seat.is_none_or(|seat| seat == decision.seat)
+            && self.index.is_none_or(|index| index == decision.index)
+    }
+}
+
+/// Decisions of a session, ready to be shown.
+pub struct Prompts<'a> {
+    record: &'a StoredRecord,
+    remade: &'a [Remade],
+    readings: BTreeMap<(Seat, u32), Reading>,
+    usage: BTreeMap<(Seat, u32), Value>,
+}
+
+impl<'a> Prompts<'a> {
+    /// Those of a record; `telemetry` is the line beside it, if there is one.
+    pub fn new(record: &'a StoredRecord, remade: &'a [Remade], telemetry: Option<&Value>) -> Self {
+        let each = telemetry.and_then(|telemetry| telemetry["each"].as_array());
+        let usage = each.into_iter().flatten().filter_map(|one| {
+            let seat = Seat::try_from(one["seat"].as_u64()?).ok()?;
+            let index = u32::try_from(one["index"].as_u64()?).ok()?;
+            Some(((seat, index), one.clone()))
+        });
+        Self {
+            record,
+            remade,
+            readings: readings(record),
+            usage: usage.collect(),
+        }
+    }
+
+    /// How many calls are the recorded ones, and how many decisions there are.
+    pub fn same(&self) -> (usize, usize) {
+        let same = self.remade.iter().filter(|remade| remade.is_same);
+        (same.count(), self.remade.len())
+    }
+
+    /// The chosen decisions as text.
+    pub fn text(&self, choice: Choice) -> String {
+        let mut text = self.heading();
+        let mut before: BTreeMap<Seat, (u32, &[Message])> = BTreeMap::new();
+        for remade in self.remade {
+            let decision = &remade.decision;
+            let messages = remade.call.as_ref().map(|call| call.messages.as_slice());
+            if choice.takes(decision) {
+                let known = before.get(&decision.seat).filter(|_| !choice.whole);
+                self.tell(&mut text, remade, known.copied());
+            }
+            if let Some(messages) = messages {
+                before.insert(decision.seat, (decision.index, messages));
+            }
+        }
+        let (same, all) = self.same();
+        if same == all {
+            let _ = write!(
+                text,
+                "\n{}, all made again with equal digests",
+                counted(all as u64, "decision")
+            );
+        } else {
+            let _ = write!(
+                text,
+                "\n{same} of {} were made again with equal digests; the others were asked by \
+                 another version of the agents or templates",
+                counted(all as u64, "decision")
+            );
+        }
+        text
+    }
+
+    /// The same as JSON, in full.
+    pub fn json(&self, choice: Choice) -> Value {
+        let chosen = self
+            .remade
+            .iter()
+            .filter(|remade| choice.takes(&remade.decision));
+        let decisions = chosen.map(|remade| {
+            let decision = &remade.decision;
+            let address = (decision.seat, decision.index);
+            let call = remade.call.as_ref();
+            let format = call.and_then(|call| call.format.as_ref());
+            let schema =
+                format.and_then(|format| serde_json::from_str::<Value>(&format.schema).ok());
+            let (answer, foul) = match self.readings.get(&address) {
+                Some(Reading::Answer(action)) => (Some(action.clone()), None),
+                Some(Reading::Refused { foul, .. }) => (None, Some(json!(foul))),
+                _ => (None, None),
+            };
+            json!({
+                "seat": decision.seat,
+                "index": decision.index,
+                "player": self.player(decision.seat),
+                "purpose": decision.purpose,
+                "digest_is_equal": remade.is_same,
+                "messages": call.map(|call| &call.messages),
+                "asked": call.map(|call| json!(*call.settings)),
+                "schema": schema,
+                "applied": decision.applied,
+                "answered_by": decision.answered_by,
+                "finish_reason": decision.finish_reason,
+                "reply": decision.reply,
+                "reasoning": decision.reasoning,
+                "answer": answer,
+                "foul": foul,
+                "usage": self.usage.get(&address),
+            })
+        });
+        Value::Array(decisions.collect())
+    }
+
+    fn heading(&self) -> String {
+        let spec = &self.record.spec;
+        let mut text = format!("session {}, {}\n", self.record.session, spec.game);
+        for (model, origin) in &spec.origins {
+            let _ = writeln!(text, "model {model}: {origin}");
+        }
+        text
+    }
+
+    fn player(&self, seat: Seat) -> &str {
+        let player = self.record.spec.seats.get(seat);
+        player.map_or("?", |player| player.name.as_str())
+    }
+
+    fn tell(&self, text: &mut String, remade: &Remade, known: Option<(u32, &[Message])>) {
+        let decision = &remade.decision;
+        let (seat, index) = (decision.seat, decision.index);
+        let player = self.player(seat);
+        let _ = writeln!(
+            text,
+            "\n=== decision {seat}/{index}: seat {seat}, {player}, {}",
+            decision.purpose
+        );
+        match &remade.call {
+            Some(call) => {
+                if !remade.is_same {
+                    text.push_str("(NOT what was asked then: the digests differ)\n");
+                }
+                tell_messages(text, &call.messages, known);
+                if let Some(format) = &call.format {
+                    let _ = writeln!(
+                        text,
+                        "--- schema of the reply, {}\n{}",
+                        format.name, format.schema
+                    );
+                }
+            }
+            None => text.push_str("(this program does not come to this call)\n"),
+        }
+        tell_parameters(text, decision.applied.as_ref());
+        let by = match decision.model.as_deref() {
+            Some(model) => format!("{} (fall-back {model})", decision.answered_by),
+            None => decision.answered_by.clone(),
+        };
+        if !decision.reasoning.is_empty() {
+            let _ = writeln!(text, "--- reasoning\n{}", decision.reasoning);
+        }
+        let _ = writeln!(
+            text,
+            "--- reply by {by}, {}\n{}",
+            decision.finish_reason, decision.reply
+        );
+        match self.readings.get(&(seat, index)) {
+            Some(Reading::Answer(action)) => {
+                let _ = writeln!(text, "--- read as {action}");
+            }
+            Some(Reading::Refused { foul, forfeited }) => {
+                let then = if *forfeited {
+                    "the ask is forfeited"
+                } else {
+                    "asked again"
+                };
+                let kind = serde_json::to_value(foul.kind).unwrap_or_default();
+                let kind = kind.as_str().unwrap_or_default();
+                let _ = writeln!(text, "--- refused ({kind}), {then}: {}", foul.reason);
+            }
+            _ => {}
+        }
+        if let Some(usage) = self.usage.get(&(seat, index)) {
+            tell_usage(text, usage);
+        }
+    }
+}
+
+/// The messages that were not part of the conversation of the decision before.
+fn tell_messages(text: &mut String, messages: &[Message], known: Option<(u32, &[Message])>) {
+    let (earlier, before) = known.unwrap_or_default();
+    let pairs = messages.iter().zip(before);
+    let same = pairs.take_while(|(one, other)| one == other).count();
+    if same > 0 {
+        let count = counted(same as u64, "message");
+        let _ = writeln!(
+            text,
+            "({count} as in decision {earlier} of this seat; --whole shows all)"
+        );
+    }
+    for message in &messages[same..] {
+        let role = match message.role {
+            Role::System => "system",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+        };
+        let _ = writeln!(text, "--- {role}\n{}", message.content);
+    }
+}
+
+fn tell_parameters(text: &mut String, applied: Option<&AppliedParameters>) {
+    let Some(applied) = applied else { return };
+    let mut sent = Vec::new();
+    let numbers = [
+        ("temperature", applied.temperature),
+        ("top_p", applied.top_p),
+    ];
+    for (name, value) in numbers {
+        sent.extend(value.map(|value| format!("{name} {value}")));
+    }
+    sent.extend(
+        applied
+            .max_output_tokens
+            .map(|most| format!("max_output_tokens {most}")),
+    );
+    sent.extend(
+        applied
+            .sampling_seed
+            .map(|seed| format!("sampling_seed {seed}")),
+    );
+    let words = [
+        ("reply_format", &applied.reply_format),
+        ("reasoning_effort", &applied.reasoning_effort),
+    ];
+    for (name, value) in words {
+        sent.extend((!value.is_empty()).then(|| format!("{name} {value}")));
+    }
+    if applied.stop_sequences {
+        sent.push("stop_sequences".to_owned());
+    }
+    let _ = writeln!(text, "--- sent with {}", sent.join(", "));
+    if !applied.omitted.is_empty() {
+        let omitted = applied.omitted.join(", ");
+        let _ = writeln!(text, "--- asked for and NOT sent: {omitted}");
+    }
+}
+
+fn tell_usage(text: &mut String, usage: &Value) {
+    let number = |name: &str| usage[name].as_u64().unwrap_or_default();
+    let (input, output) = (
+        grouped(number("input_tokens")),
+        grouped(number("output_tokens")),
+    );
+    let thought = match number("reasoning_tokens") {
+        0 => String::new(),
+        tokens => format!(" ({} of them thought)", grouped(tokens)),
+    };
+    let cost = match usage["cost_nanodollars"].as_u64() {
+        None | Some(0) => String::new(),
+        Some(cost) => format!(", {}", agon_report::dollars(cost)),
+    };
+    let _ = writeln!(text, "--- {input} tokens in, {output} out{thought}{cost}");
+}
+
+/// What became of every reply: the answering calls of a seat are its attempts, in order.
+fn readings(record: &StoredRecord) -> BTreeMap<(Seat, u32), Reading> {
+    let mut attempts: BTreeMap<Seat, VecDeque<Reading>> = BTreeMap::new();
+    for made in &record.moves {
+        let of_seat = attempts.entry(made.seat).or_default();
+        let last = made.fouls.len().saturating_sub(1);
+        of_seat.extend(
+            made.fouls
+                .iter()
+                .enumerate()
+                .map(|(place, foul)| Reading::Refused {
+                    foul: foul.clone(),
+                    forfeited: made.forfeited && place == last,
+                }),
+        );
+        if !made.forfeited {
+            of_seat.push_back(Reading::Answer(made.action.clone()));
+        }
+    }
+    let mut readings = BTreeMap::new();
+    for decision in &record.decisions {
+        let answers = ANSWERING.contains(&decision.purpose.as_str());
+        let next = attempts.get_mut(&decision.seat).filter(|_| answers);
+        let reading = next.and_then(VecDeque::pop_front).unwrap_or(Reading::Own);
+        readings.insert((decision.seat, decision.index), reading);
+    }
+    readings
+}
