@@ -7,6 +7,7 @@
 //! Reading order: [`game`], [`ask`], [`event`], [`view`], [`chance`], one file of
 //! [`games`], then [`play`], [`record`] and [`series`].
 
+mod arithmetic;
 pub mod ask;
 pub mod chance;
 pub mod conformance;

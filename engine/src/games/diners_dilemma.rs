@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use crate::arithmetic::{larger, smaller};
 use crate::ask::{Action, Answer, Ask, Form, Foul, Seat};
 use crate::chance::Chance;
 use crate::event::{Event, EventLog};
@@ -179,7 +180,8 @@ impl Game for Diner {
             with_others(params.costly_cost),
             with_others(params.cheap_cost),
         );
-        bounds_over(params.rounds, worst.0.min(worst.1), best.0.max(best.1))
+        let (low, high) = (smaller(worst.0, worst.1), larger(best.0, best.1));
+        bounds_over(params.rounds, low, high)
     }
 
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {

@@ -11,6 +11,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use crate::arithmetic::larger;
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::Chance;
 use crate::event::{Event, EventLog};
@@ -207,7 +208,7 @@ fn measures(params: &DollarParams, log: &EventLog) -> Measures {
     let share = golds / players;
     let apart = mean(totals.iter().map(|sum| (sum / players - share).abs()));
     let apart_total = mean(totals.iter().map(|sum| (sum - golds).abs()));
-    measures.score("iclr2025", ((share - apart) / share * 100.0).max(0.0));
+    measures.score("iclr2025", larger((share - apart) / share * 100.0, 0.0));
     measures.score("arxiv2024", (golds - apart_total) / golds * 100.0);
     measures.part("S", apart);
     measures.part("S_total", apart_total);

@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use crate::arithmetic::larger;
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::Chance;
 use crate::event::{Event, EventLog};
@@ -280,7 +281,7 @@ impl RoundRules for BarParams {
 
 /// The score of both schemes from the mean distance between share and ratio.
 fn score_at(params: &BarParams, distance: f64) -> f64 {
-    let widest = params.ratio.max(1.0 - params.ratio);
+    let widest = larger(params.ratio, 1.0 - params.ratio);
     (widest - distance) / widest * 100.0
 }
 

@@ -13,6 +13,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use crate::arithmetic::larger;
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::Chance;
 use crate::event::{Event, EventLog};
@@ -212,7 +213,7 @@ impl Game for Guess {
         let exact = |scheme, value: f64| ExpectedScore {
             scheme,
             value,
-            tolerance: EXACT * value.abs().max(1.0),
+            tolerance: EXACT * larger(value.abs(), 1.0),
         };
         Equilibrium {
             play: format!("everybody says {number}"),

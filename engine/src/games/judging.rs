@@ -16,6 +16,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use crate::arithmetic::{larger, smaller};
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::Chance;
 use crate::event::{Event, EventLog};
@@ -344,7 +345,7 @@ fn measures(params: &JudgingParams, log: &EventLog) -> Measures {
         if !given.is_empty() {
             means.push(mean(numbers()));
             let (low, high) = numbers().fold((f64::MAX, f64::MIN), |(low, high), rating| {
-                (low.min(rating), high.max(rating))
+                (smaller(low, rating), larger(high, rating))
             });
             spreads.push(high - low);
             rated.push(place as f64);

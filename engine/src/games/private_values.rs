@@ -6,6 +6,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::arithmetic::smaller;
 use crate::ask::Seat;
 use crate::chance::{Bell, Chance, VALUATIONS};
 use crate::event::{Event, EventLog, Value};
@@ -83,7 +84,7 @@ impl Terms {
     /// worth all assets for nothing.
     pub(super) fn payoff_bounds(&self) -> (f64, f64) {
         let assets = self.assets as f64;
-        let low = f64::min(1.0, assets - self.entrance_fee);
+        let low = smaller(1.0, assets - self.entrance_fee);
         bounds_over(self.rounds, low, 2.0 * assets)
     }
 

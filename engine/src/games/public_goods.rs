@@ -12,6 +12,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use crate::arithmetic::{larger, smaller};
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::Chance;
 use crate::event::{Event, EventLog};
@@ -128,8 +129,8 @@ impl Game for Goods {
     fn payoff_bounds(&self) -> (f64, f64) {
         let (tokens, players) = (self.params.tokens as f64, self.params.players as f64);
         let returned = self.params.ratio * tokens / players;
-        let low = tokens.min(returned);
-        let high = (tokens + returned * (players - 1.0)).max(returned * players);
+        let low = smaller(tokens, returned);
+        let high = larger(tokens + returned * (players - 1.0), returned * players);
         bounds_over(self.params.rounds, hundredths(low), hundredths(high))
     }
 
