@@ -10,7 +10,7 @@ use agon_engine::{Action, Ask, Foul};
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
-use crate::agent::{Agent, Note};
+use crate::agent::{Agent, Note, Verdict};
 use crate::asking::Question;
 use crate::auction::bidder::source;
 use crate::auction::{Bidder, Happened, Status, beliefs};
@@ -75,11 +75,18 @@ impl Agent for Bdi {
         refused: Option<&Foul>,
         mind: &dyn Mind,
     ) -> Result<Result<Action, Foul>, MindError> {
+        if let Some(foul) = refused {
+            self.bidder.note_refused(foul);
+        }
         let again = |problem: &str| words::again("bid_again", self, problem, &[]);
         let values = |rounds| words::values("bid", self, rounds);
         let bid = self.bidder.bid(ask, refused, &values, &again, mind);
         let said = bid.await?;
-        Ok(self.bidder.keep_bid(ask, said))
+        Ok(self.bidder.keep_bid(said))
+    }
+
+    fn settle(&mut self, verdict: &Verdict) {
+        self.bidder.settle(verdict);
     }
 
     fn take_notes(&mut self) -> Vec<Note> {

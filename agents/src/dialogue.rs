@@ -10,7 +10,7 @@ use agon_engine::view::SeenEvent;
 use agon_engine::{Action, Ask, Form, Foul, FoulKind, Seat};
 use serde_json::{Value, json};
 
-use crate::agent::{AgentError, Note};
+use crate::agent::{AgentError, Note, Verdict};
 use crate::asking::ending;
 use crate::elicitation::fields::{self, About, Fields};
 use crate::library::PromptLibrary;
@@ -32,6 +32,10 @@ pub use forms::{in_words, reply_schema, structured};
 /// Longest part of a refused reply that is shown to its model again. The end is
 /// kept: that is where answers stand.
 const REFUSED_LETTERS: usize = 1_000;
+
+/// The session says how an ask ended before it goes on; without that nobody knows whether
+/// an answer stands.
+const UNSETTLED: &str = "the seat was not told what became of its last answer";
 
 /// The conversation of one seat.
 #[derive(Debug)]
@@ -56,6 +60,8 @@ struct Open {
     ask: Ask,
     reply: Reply,
     action: Option<Action>,
+    /// Whether the answer counts; none until the game has said so.
+    counts: Option<bool>,
 }
 
 /// What a seat should know of its own past.
@@ -146,7 +152,7 @@ impl Dialogue {
         if events.is_empty() {
             return Ok(());
         }
-        self.close().map_err(impossible)?;
+        self.close()?;
         for event in events {
             if let Some(history) = remembered(event) {
                 self.memory.remember_rounds(history);
@@ -218,7 +224,7 @@ impl Dialogue {
     /// A template does not render, or no briefing was heard.
     pub fn consult(&mut self, text: &str) -> Result<Vec<Message>, MindError> {
         self.enter_round()?;
-        self.close().map_err(impossible)?;
+        self.close()?;
         Ok(self.memory.conversation(text, Vec::new()))
     }
 
@@ -229,7 +235,7 @@ impl Dialogue {
     pub(crate) fn wording(&mut self, turn: Turn<'_>) -> Result<String, MindError> {
         self.enter_round()?;
         if turn.refused.is_none() {
-            self.close().map_err(impossible)?;
+            self.close()?;
         }
         let text = self.narrator.ask(turn.ask, turn.thinking);
         let text = text.map_err(impossible)?;
@@ -283,10 +289,18 @@ impl Dialogue {
         self.open.as_ref().map(|open| &open.reply)
     }
 
+    /// Says how the ask that was answered last ended.
+    pub fn settle(&mut self, verdict: &Verdict) {
+        if let Some(open) = &mut self.open {
+            open.counts = Some(*verdict == Verdict::Taken);
+        }
+    }
+
     /// Takes an answer for given that this conversation did not make: the one that the
     /// seat it speaks for is known to have given, or none that was valid.
     pub fn assume(&mut self, ask: &Ask, action: Option<Action>) {
         self.memory.enter_round(self.narrator.round());
+        let counts = Some(action.is_some());
         self.open = Some(Open {
             ask: ask.clone(),
             reply: Reply {
@@ -294,6 +308,7 @@ impl Dialogue {
                 finish_reason: String::new(),
             },
             action,
+            counts,
         });
     }
 
@@ -350,6 +365,7 @@ impl Dialogue {
             ask: ask.clone(),
             reply,
             action,
+            counts: None,
         });
         let reading = read?;
         self.note_reading(&reading);
@@ -433,16 +449,16 @@ impl Dialogue {
         });
     }
 
-    /// Closes the last ask: its answer becomes the past. An answer that the form
-    /// forbids was forfeited, or it would have been put again.
-    fn close(&mut self) -> Result<(), AgentError> {
+    /// Closes the last ask: its answer becomes the past, if the game said that it counts.
+    fn close(&mut self) -> Result<(), MindError> {
         let Some(open) = self.open.take() else {
             return Ok(());
         };
-        let counted = open
-            .action
-            .filter(|action| open.ask.form.check(action).is_ok());
-        let reminder = self.narrator.recall(&open.ask, counted.is_some())?;
+        let unsettled = || MindError::Impossible(UNSETTLED.to_owned());
+        let counts = open.counts.ok_or_else(unsettled)?;
+        let counted = open.action.filter(|_| counts);
+        let reminder = self.narrator.recall(&open.ask, counted.is_some());
+        let reminder = reminder.map_err(impossible)?;
         let answered = Answered {
             action: counted.clone(),
             payoff: None,

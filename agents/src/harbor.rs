@@ -11,7 +11,7 @@ use agon_engine::{Action, Ask, Foul, Seat};
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
-use crate::agent::{Agent, Note};
+use crate::agent::{Agent, Note, Verdict};
 use crate::asking::{Question, ask_all_until};
 use crate::auction::bidder::source;
 use crate::auction::{Bidder, Happened, Status, beliefs};
@@ -73,9 +73,7 @@ struct Rival {
 impl Agent for Harbor {
     async fn observe(&mut self, events: &[SeenEvent], mind: &dyn Mind) -> Result<(), MindError> {
         for event in events {
-            let happened = self.bidder.hear(event)?;
-            self.choice = None;
-            match happened {
+            match self.bidder.hear(event)? {
                 Happened::Briefed => {
                     self.meet_rivals();
                     self.make_plan("plan", mind).await?;
@@ -105,8 +103,10 @@ impl Agent for Harbor {
         mind: &dyn Mind,
     ) -> Result<Result<Action, Foul>, MindError> {
         // What is asked again was thought over before: only the bid was wrong.
-        if self.options.strategic && refused.is_none() {
-            self.choose(mind).await?;
+        match refused {
+            Some(foul) => self.bidder.note_refused(foul),
+            None if self.options.strategic => self.choose(mind).await?,
+            None => {}
         }
         if self.choice.as_ref().is_some_and(|choice| !choice.raises()) {
             return Ok(Ok(Action::Pass));
@@ -115,7 +115,12 @@ impl Agent for Harbor {
         let values = |rounds| words::values("bid", self, None, rounds);
         let bid = self.bidder.bid(ask, refused, &values, &again, mind);
         let said = bid.await?;
-        Ok(self.bidder.keep_bid(ask, said))
+        Ok(self.bidder.keep_bid(said))
+    }
+
+    fn settle(&mut self, verdict: &Verdict) {
+        self.choice = None;
+        self.bidder.settle(verdict);
     }
 
     fn take_notes(&mut self) -> Vec<Note> {

@@ -14,7 +14,7 @@ use futures_util::future::join_all;
 use minijinja::context;
 use serde_json::{Map, Value};
 
-use crate::agent::{Agent, Note};
+use crate::agent::{Agent, Note, Verdict};
 use crate::asking::shown;
 use crate::dialogue::{Dialogue, in_words};
 use crate::library::PromptLibrary;
@@ -126,6 +126,10 @@ impl Agent for KLevel {
             ..Turn::plain(ask, refused)
         };
         turn::take(&mut self.dialogue, turn, mind).await
+    }
+
+    fn settle(&mut self, verdict: &Verdict) {
+        self.dialogue.settle(verdict);
     }
 
     fn take_notes(&mut self) -> Vec<Note> {

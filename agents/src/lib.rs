@@ -39,7 +39,7 @@ pub mod summing;
 pub mod templates;
 pub mod turn;
 
-pub use agent::{Agent, AgentError, Note};
+pub use agent::{Agent, AgentError, Note, Verdict};
 pub use library::{AGENTS_VERSION, PROMPTS_VERSION, PromptLibrary};
 pub use mind::{Message, Mind, MindError, ModelSettings, Reply, ReplyFormat, Role, Thought};
 pub use roster::{AGENTS, AgentInfo, build, check_player, check_seat};

@@ -21,7 +21,7 @@ pub use near::nearest;
 
 /// Raised whenever the code of this crate changes what is sent to a model, or how
 /// its replies are read.
-pub const AGENTS_VERSION: u32 = 2;
+pub const AGENTS_VERSION: u32 = 3;
 
 /// Version of the built-in templates and agents: [`AGENTS_VERSION`] and a digest
 /// of all templates. Part of every session id with a model player.

@@ -15,7 +15,7 @@ use agon_engine::{
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
-use crate::agent::{Agent, Note};
+use crate::agent::{Agent, Note, Verdict};
 use crate::dialogue::{Dialogue, Thinking, structured};
 use crate::harbor::World;
 use crate::mind::{Mind, MindError, TIME_IS_UP, Thought, TimedAnswer};
@@ -103,6 +103,10 @@ impl Agent for Person {
             });
         }
         Ok(self.dialogue.read(ask, reply))
+    }
+
+    fn settle(&mut self, verdict: &Verdict) {
+        self.dialogue.settle(verdict);
     }
 
     fn take_notes(&mut self) -> Vec<Note> {

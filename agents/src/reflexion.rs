@@ -12,7 +12,7 @@ use async_trait::async_trait;
 use minijinja::{Value as Words, context};
 use serde_json::{Map, Value, json};
 
-use crate::agent::{Agent, Note};
+use crate::agent::{Agent, Note, Verdict};
 use crate::asking::ending;
 use crate::dialogue::Dialogue;
 use crate::mind::{Mind, MindError, Thought};
@@ -95,6 +95,10 @@ impl Agent for Reflexion {
             ..Turn::plain(ask, refused)
         };
         turn::take(&mut self.dialogue, turn, mind).await
+    }
+
+    fn settle(&mut self, verdict: &Verdict) {
+        self.dialogue.settle(verdict);
     }
 
     fn take_notes(&mut self) -> Vec<Note> {

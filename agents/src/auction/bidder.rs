@@ -12,7 +12,7 @@ use minijinja::{Value, context};
 use serde_json::json;
 
 use super::{BidReading, Happened, Item, Picture, priorities_schema, read_bid, read_priorities};
-use crate::agent::{AgentError, Note};
+use crate::agent::{AgentError, Note, Verdict};
 use crate::asking::{Answered, Question, ask_until, shown};
 use crate::dialogue::{Thinking, reply_schema};
 use crate::memory::{message, tokens};
@@ -51,8 +51,8 @@ pub struct Bidder {
     pub picture: Picture,
     /// What it intends; none without a plan.
     pub plan: Option<Plan>,
-    /// What was said to the ask that is open, should it be put again.
-    latest_reply: Option<String>,
+    /// The last answer to the ask that is open.
+    latest: Option<Latest>,
     notes: Vec<Note>,
 }
 
@@ -66,9 +66,18 @@ pub struct Plan {
 }
 
 /// A bid as it was read, and the reply it stands in.
+#[derive(Debug)]
 pub struct Said {
     bid: BidReading,
     reply: String,
+}
+
+/// What was said to an ask that is open, and where the auction stood.
+#[derive(Debug)]
+struct Latest {
+    said: Said,
+    item: usize,
+    bid_round: u32,
 }
 
 impl Bidder {
@@ -84,17 +93,16 @@ impl Bidder {
             templates: Templates::new(settings, seating.game, seating.seat, library),
             picture: Picture::new(seating.seat),
             plan: None,
-            latest_reply: None,
+            latest: None,
             notes: Vec::new(),
         }
     }
 
-    /// Adds an event to the picture. The ask before it is over.
+    /// Adds an event to the picture.
     ///
     /// # Errors
     /// The event is not of this game.
     pub fn hear(&mut self, event: &SeenEvent) -> Result<Happened, MindError> {
-        self.latest_reply = None;
         self.picture.hear(event)
     }
 
@@ -121,8 +129,8 @@ impl Bidder {
         mind: &dyn Mind,
     ) -> Result<Said, MindError> {
         let mut messages = self.conversation("bid", told)?;
-        if let (Some(foul), Some(said)) = (refused, &self.latest_reply) {
-            messages.push(message(Role::Assistant, shown(said)));
+        if let (Some(foul), Some(latest)) = (refused, &self.latest) {
+            messages.push(message(Role::Assistant, shown(&latest.said.reply)));
             let again = again(&foul.reason).map_err(impossible)?;
             messages.push(message(Role::User, again));
         }
@@ -140,12 +148,39 @@ impl Bidder {
         })
     }
 
-    /// Keeps what was said until its ask is over, and notes it.
-    pub fn keep_bid(&mut self, ask: &Ask, said: Said) -> Result<Action, Foul> {
-        let (item, round) = (self.picture.place, self.picture.bid_round());
-        self.note("bid", said.bid.note(ask, item, round));
-        self.latest_reply = Some(said.reply);
-        said.bid.read
+    /// Keeps what was said until the game has said what becomes of it.
+    pub fn keep_bid(&mut self, said: Said) -> Result<Action, Foul> {
+        let read = said.bid.read.clone();
+        self.latest = Some(Latest {
+            said,
+            item: self.picture.place,
+            bid_round: self.picture.bid_round(),
+        });
+        read
+    }
+
+    /// Notes the last bid, which was refused; its ask is still open.
+    pub fn note_refused(&mut self, foul: &Foul) {
+        self.note_latest(Some(&foul.reason));
+    }
+
+    /// Notes the last bid and how its ask ended.
+    pub fn settle(&mut self, verdict: &Verdict) {
+        self.note_latest(match verdict {
+            Verdict::Taken => None,
+            Verdict::Forfeited(foul) => Some(&foul.reason),
+        });
+        self.latest = None;
+    }
+
+    fn note_latest(&mut self, problem: Option<&str>) {
+        if let Some(latest) = &self.latest {
+            let Latest {
+                item, bid_round, ..
+            } = *latest;
+            let body = latest.said.bid.note(item, bid_round, problem);
+            self.note("bid", body);
+        }
     }
 
     /// Asks for a strategy in words and a priority for every item that is still to

@@ -10,7 +10,7 @@ use futures_util::future::BoxFuture;
 use serde_json::json;
 
 use super::*;
-use crate::agent::AgentError;
+use crate::agent::{AgentError, Verdict};
 use crate::library::PromptLibrary;
 use crate::mind::Reply;
 use crate::roster;
@@ -111,7 +111,8 @@ fn play_out(spec: &SessionSpec, seat: Seat, mind: &Late) -> Play {
             .unwrap()
             .unwrap();
         let answer = person.act(&ask, None, mind).now_or_never().unwrap();
-        play.answer(seat, answer.unwrap());
+        let reaction = play.answer(seat, answer.unwrap());
+        person.settle(&Verdict::of(&reaction).unwrap());
     }
     play
 }
@@ -156,8 +157,16 @@ fn a_refused_answer_does_not_put_the_ask_to_the_stand_in_again() {
     let mind = Late::default();
     let (mut person, ask) = briefed(&spec, &mind);
     let foul = Foul::new(agon_engine::FoulKind::OutOfRange, "too much");
-    for refused in [None, Some(&foul), Some(&foul), None] {
+    for (refused, is_over) in [
+        (None, false),
+        (Some(&foul), false),
+        (Some(&foul), true),
+        (None, true),
+    ] {
         let _ = person.act(&ask, refused, &mind).now_or_never().unwrap();
+        if is_over {
+            person.settle(&Verdict::Taken);
+        }
     }
     let asked = mind.asked();
     let stood_in = asked.iter().map(|thought| thought.stand_in.as_ref());
