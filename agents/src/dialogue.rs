@@ -3,35 +3,32 @@
 //! It hears events, builds the messages of an ask, reads the reply and remembers
 //! what was answered. It makes no calls: which ones are made is the agent's.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_engine::view::SeenEvent;
 use agon_engine::{Action, Ask, Form, Foul, FoulKind, Seat};
-use serde_json::{Value, json};
+use serde_json::json;
 
 use crate::agent::{AgentError, Note, Verdict};
-use crate::asking::ending;
 use crate::elicitation::fields::{self, About, Fields};
 use crate::library::PromptLibrary;
-use crate::memory::{Memory, message};
-use crate::mind::{Message, MindError, ModelSettings, Reply, ReplyFormat, Role};
+use crate::memory::{Later, Memory, Put};
+use crate::mind::{Message, MindError, ModelSettings, Reply, ReplyFormat};
 use crate::narrator::{BRIEFING, Narrator, ROUND_RESULT, Telling};
 use crate::prediction::said;
+use crate::quotation::problem;
 use crate::reading::{self, Place, Reading};
 use crate::rivals::Rivals;
 use crate::settings::{PlayerSettings, ReplyStyle};
 use crate::turn::Turn;
 
 mod forms;
+mod past;
 
 pub(crate) use forms::or_null;
 use forms::{answer_value, foreseeing_schema};
 pub use forms::{in_words, reply_schema, structured};
-
-/// Longest part of a refused reply that is shown to its model again. The end is
-/// kept: that is where answers stand.
-const REFUSED_LETTERS: usize = 1_000;
+use past::Past;
 
 /// The session says how an ask ended before it goes on; without that nobody knows whether
 /// an answer stands.
@@ -62,25 +59,6 @@ struct Open {
     action: Option<Action>,
     /// Whether the answer counts; none until the game has said so.
     counts: Option<bool>,
-}
-
-/// What a seat should know of its own past.
-#[derive(Debug, Default)]
-struct Past {
-    /// What became of the last ask of each kind.
-    answers: BTreeMap<&'static str, Answered>,
-    /// Whether it was told how anything ended.
-    has_results: bool,
-}
-
-/// An answer of the past, and what came of it.
-#[derive(Debug)]
-struct Answered {
-    /// None where the seat gave no valid one.
-    action: Option<Action>,
-    /// What the seat got in the round of this answer; none until that round is over, null
-    /// in games that do not tell it.
-    payoff: Option<Value>,
 }
 
 /// The schema of the last ask; most games repeat theirs from round to round.
@@ -162,9 +140,9 @@ impl Dialogue {
                 Telling::Rules(text) => self.memory.set_rules(format!("{}{text}", self.preface)),
                 Telling::News(text) => self.memory.add_news(text),
                 Telling::Result(text) => {
-                    self.past.has_results = true;
+                    self.past.has_result();
                     if event.kind == ROUND_RESULT {
-                        self.past.settle(&payoff(event));
+                        self.past.round_over(event);
                     }
                     self.memory.add_news(text);
                 }
@@ -177,7 +155,7 @@ impl Dialogue {
     /// Which beliefs are asked for beside the answer: those about the past once the
     /// seat has one, with results that it was told.
     pub fn fields(&self, ask: &Ask) -> Fields {
-        if self.past.has_results && self.past.answers.contains_key(ask.kind) {
+        if self.past.reaches(ask.kind) {
             Fields::Reviewing
         } else {
             Fields::Opening
@@ -189,46 +167,57 @@ impl Dialogue {
     /// # Errors
     /// A template does not render, or no briefing was heard.
     pub fn messages(&mut self, turn: Turn<'_>) -> Result<Vec<Message>, MindError> {
-        self.messages_then(turn, Vec::new())
+        let refused = turn.refused.zip(self.open.as_ref());
+        let later = match refused {
+            Some((foul, open)) => {
+                let reply = open.reply.text.clone();
+                Some(self.refuse(turn, foul, &reply)?)
+            }
+            None => None,
+        };
+        self.messages_then(turn, later)
     }
 
-    /// The same, with what was said after the ask.
+    /// What is said to a reply that was refused.
+    fn refuse(&self, turn: Turn<'_>, foul: &Foul, reply: &str) -> Result<Later, MindError> {
+        let foul = Foul::new(foul.kind, problem(&foul.reason));
+        let again = self.narrator.refuse(turn.ask, turn.thinking, &foul);
+        let again = again.map_err(impossible)?;
+        Ok(Later::new(reply, self.advice_letters(), &again))
+    }
+
+    /// The same, with what was said to the ask already.
     ///
     /// # Errors
     /// As [`Self::messages`].
     pub fn messages_then(
         &mut self,
         turn: Turn<'_>,
-        later: Vec<Message>,
+        later: Option<Later>,
     ) -> Result<Vec<Message>, MindError> {
-        let text = self.wording(turn)?;
+        let ask = self.wording(turn)?;
         self.thinking = turn.thinking;
-        let mut after = Vec::new();
-        if let (Some(foul), Some(open)) = (turn.refused, &self.open) {
-            // Providers refuse empty messages.
-            let most = REFUSED_LETTERS.min(self.advice_letters());
-            let said = ending(open.reply.text.trim(), most);
-            let said = if said.is_empty() { "(no answer)" } else { said };
-            let again = self.narrator.refuse(turn.ask, turn.thinking, foul);
-            after.push(message(Role::Assistant, said));
-            after.push(message(Role::User, again.map_err(impossible)?));
-        }
-        after.extend(later);
-        Ok(self.memory.conversation(&text, after))
+        Ok(self.memory.conversation(Put {
+            advice: turn.advice,
+            ask: &ask,
+            later: later.as_ref(),
+        }))
     }
 
-    /// The messages that say something else in the place of an ask; nothing of it is
-    /// remembered.
+    /// The messages that say something else in the place of an ask, in the `shortest` words
+    /// where there is no room for more; nothing of it is remembered.
     ///
     /// # Errors
     /// A template does not render, or no briefing was heard.
-    pub fn consult(&mut self, text: &str) -> Result<Vec<Message>, MindError> {
+    pub fn consult(&mut self, text: &str, shortest: &str) -> Result<Vec<Message>, MindError> {
         self.enter_round()?;
         self.close()?;
-        Ok(self.memory.conversation(text, Vec::new()))
+        let has_room = self.memory.has_room_for(text);
+        let text = if has_room { text } else { shortest };
+        Ok(self.memory.conversation(Put::plain(text)))
     }
 
-    /// What puts an ask, once what was asked before is past.
+    /// The words of an ask, once what was asked before is past.
     ///
     /// # Errors
     /// As [`Dialogue::messages`].
@@ -238,11 +227,7 @@ impl Dialogue {
             self.close()?;
         }
         let text = self.narrator.ask(turn.ask, turn.thinking);
-        let text = text.map_err(impossible)?;
-        Ok(match turn.advice {
-            Some(advice) => format!("{advice}\n{text}"),
-            None => text,
-        })
+        text.map_err(impossible)
     }
 
     fn enter_round(&mut self) -> Result<(), MindError> {
@@ -268,10 +253,9 @@ impl Dialogue {
     ///
     /// # Errors
     /// The template does not render.
-    pub fn again(&self, ask: &Ask, problem: &str) -> Result<String, MindError> {
+    pub fn again(&self, ask: &Ask, reply: &str, problem: &str) -> Result<Later, MindError> {
         let foul = Foul::new(FoulKind::Unreadable, problem);
-        let again = self.narrator.refuse(ask, Thinking::None, &foul);
-        again.map_err(impossible)
+        self.refuse(Turn::plain(ask, None), &foul, reply)
     }
 
     /// Who else is in play, as far as the seat was told.
@@ -433,7 +417,7 @@ impl Dialogue {
         };
         let mut body = json!({ "round": self.narrator.round(), "ask": ask.kind, "said": said });
         if fields == Fields::Reviewing {
-            let past = self.past.answers.get(ask.kind);
+            let past = self.past.last(ask.kind);
             let answer = past.and_then(|past| past.action.as_ref());
             let answer = answer.map(|action| answer_value(&ask.form, action));
             // A round in play has paid nothing yet.
@@ -459,11 +443,7 @@ impl Dialogue {
         let counted = open.action.filter(|_| counts);
         let reminder = self.narrator.recall(&open.ask, counted.is_some());
         let reminder = reminder.map_err(impossible)?;
-        let answered = Answered {
-            action: counted.clone(),
-            payoff: None,
-        };
-        self.past.answers.insert(open.ask.kind, answered);
+        self.past.answered(open.ask.kind, counted.clone());
         let answer = counted.map(|action| match self.wants_json() {
             true => structured(open.ask.kind, &open.ask.form, &action),
             false => in_words(&open.ask.form, &action),
@@ -471,21 +451,6 @@ impl Dialogue {
         self.memory.close(reminder, answer);
         Ok(())
     }
-}
-
-impl Past {
-    /// A round is over: its payoff is that of the answers that were given in it.
-    fn settle(&mut self, payoff: &Value) {
-        for answered in self.answers.values_mut() {
-            answered.payoff.get_or_insert_with(|| payoff.clone());
-        }
-    }
-}
-
-/// What a seat got in the round that ended; null in games that do not tell it so.
-fn payoff(result: &SeenEvent) -> Value {
-    let told = result.fact("payoff").map(serde_json::to_value);
-    told.and_then(Result::ok).unwrap_or_default()
 }
 
 /// How many past rounds a game wants its players to be shown, if it says so.

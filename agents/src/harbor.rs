@@ -112,7 +112,7 @@ impl Agent for Harbor {
             return Ok(Ok(Action::Pass));
         }
         let again = |problem: &str| words::again("bid_again", self, None, problem);
-        let values = |rounds| words::values("bid", self, None, rounds);
+        let values = |detail| words::values("bid", self, None, detail);
         let bid = self.bidder.bid(ask, refused, &values, &again, mind);
         let said = bid.await?;
         Ok(self.bidder.keep_bid(said))
@@ -169,7 +169,7 @@ impl Harbor {
         if !self.options.plan {
             return Ok(());
         }
-        let question = self.question(purpose, "plan", None, || self.bidder.plan_schema())?;
+        let question = self.question(purpose, "plan", None, || self.bidder.plan_schema());
         let again = |problem: &str| words::again("plan_again", self, None, problem);
         let planned = self.bidder.think_plan(question, &again, mind).await?;
         self.bidder.keep_plan(planned);
@@ -184,7 +184,7 @@ impl Harbor {
             return Ok(());
         }
         let schema = || beliefs::schema(&self.bidder.picture);
-        let question = self.question("belief", "belief", None, schema)?;
+        let question = self.question("belief", "belief", None, schema);
         let again = |problem: &str| words::again("belief_again", self, None, problem);
         // Corrected beliefs end as the truth: there is none to keep.
         let kept = Status::default();
@@ -203,7 +203,7 @@ impl Harbor {
         }
         let personas = self.options.world.names();
         let schema = || profiles::schema(&personas, &[]);
-        let questions = self.question_per_rival("profile", schema)?;
+        let questions = self.question_per_rival("profile", schema);
         let mut read =
             |at: usize, reply: &Reply| profiles::read(reply, &self.rivals[at].name, &personas);
         let again = |at: usize, problem: &str| {
@@ -228,7 +228,7 @@ impl Harbor {
         }
         let rivals: Vec<&str> = self.rivals.iter().map(|rival| &*rival.name).collect();
         let schema = || predictions::schema(&rivals);
-        let question = self.question("predict", "predictions", None, schema)?;
+        let question = self.question("predict", "predictions", None, schema);
         let again = |problem: &str| words::again("predict_again", self, None, problem);
         let mut read = |reply: &Reply| predictions::read(reply, &rivals);
         let answered = self.bidder.ask(mind, question, &mut read, &again).await?;
@@ -255,7 +255,7 @@ impl Harbor {
         }
         let personas = self.options.world.names();
         let schema = || profiles::schema(&personas, &["mislead"]);
-        let questions = self.question_per_rival("second_order", schema)?;
+        let questions = self.question_per_rival("second_order", schema);
         let me = player_name(self.bidder.picture.seat);
         let mut read = |_: usize, reply: &Reply| {
             let weights = profiles::read(reply, &me, &personas)?;
@@ -287,7 +287,7 @@ impl Harbor {
     /// The strategic module (section 3.5). Without a choice that can be read the
     /// bid is asked for as if there were no such module.
     async fn choose(&mut self, mind: &dyn Mind) -> Result<(), MindError> {
-        let question = self.question("strategy", "choice", None, || choices::SCHEMA.to_owned())?;
+        let question = self.question("strategy", "choice", None, || choices::SCHEMA.to_owned());
         let again = |problem: &str| words::again("strategy_again", self, None, problem);
         let mut read = choices::read;
         let answered = self.bidder.ask(mind, question, &mut read, &again).await?;
@@ -308,15 +308,15 @@ impl Harbor {
     }
 
     /// A question of the bidder's own, worded by the template of its purpose.
-    fn question(
-        &self,
+    fn question<'a>(
+        &'a self,
         purpose: &'static str,
         form: &str,
-        rival: Option<&Rival>,
+        rival: Option<&'a Rival>,
         schema: impl FnOnce() -> String,
-    ) -> Result<Question, MindError> {
-        let values = |rounds| words::values(purpose, self, rival, rounds);
-        self.bidder.question(purpose, form, &values, schema)
+    ) -> Question<'a> {
+        let values = move |detail| words::values(purpose, self, rival, detail);
+        self.bidder.question(purpose, form, values, schema)
     }
 
     /// The same question about every rival, in seat order.
@@ -324,7 +324,7 @@ impl Harbor {
         &self,
         purpose: &'static str,
         schema: impl Fn() -> String,
-    ) -> Result<Vec<Question>, MindError> {
+    ) -> Vec<Question<'_>> {
         let ask = |rival| self.question(purpose, "profile", Some(rival), &schema);
         self.rivals.iter().map(ask).collect()
     }

@@ -15,11 +15,10 @@ use minijinja::context;
 use serde_json::{Map, Value};
 
 use crate::agent::{Agent, Note, Verdict};
-use crate::asking::shown;
 use crate::dialogue::{Dialogue, in_words};
 use crate::library::PromptLibrary;
-use crate::memory::message;
-use crate::mind::{Message, Mind, MindError, Reply, Role, Thought};
+use crate::memory::Later;
+use crate::mind::{Mind, MindError, Reply, Thought};
 use crate::narrator::BRIEFING;
 use crate::prediction::{self, Predicted};
 use crate::roster::Seating;
@@ -281,11 +280,10 @@ impl KLevel {
 
     /// What is asked again, after a reply that cannot be used.
     fn again(&mut self, ask: &Ask, reply: &Reply, problem: &str) -> Result<Open, MindError> {
-        let again = self.voice(ask).again(ask, problem)?;
-        let said = message(Role::Assistant, shown(&reply.text));
+        let later = self.voice(ask).again(ask, &reply.text, problem)?;
         Ok(Open {
             seat: ask.seat,
-            later: vec![said, message(Role::User, again)],
+            later: Some(later),
         })
     }
 
@@ -303,13 +301,13 @@ impl KLevel {
 #[derive(Debug)]
 struct Open {
     seat: Seat,
-    /// What was said after its ask: a reply that cannot be used, and why.
-    later: Vec<Message>,
+    /// What was said to its ask: a reply that cannot be used, and why.
+    later: Option<Later>,
 }
 
 impl Open {
     fn new(seat: Seat) -> Self {
-        let later = Vec::new();
+        let later = None;
         Self { seat, later }
     }
 }

@@ -13,9 +13,9 @@ use minijinja::{Value as Words, context};
 use serde_json::{Map, Value, json};
 
 use crate::agent::{Agent, Note, Verdict};
-use crate::asking::ending;
 use crate::dialogue::Dialogue;
 use crate::mind::{Mind, MindError, Thought};
+use crate::quotation::ending;
 use crate::reading;
 use crate::roster::Seating;
 use crate::settings::whole;
@@ -122,12 +122,15 @@ impl Reflexion {
 
     /// Looks back at the round that was played last.
     async fn reflect(&mut self, played: u32, mind: &dyn Mind) -> Result<(), MindError> {
-        let values = context! { played, reflections => self.kept_words() };
-        let text = self.dialogue.words("reflect.j2", values)?;
+        let question = |reflections: Vec<Words>| {
+            let values = context! { played, reflections };
+            self.dialogue.words("reflect.j2", values)
+        };
+        let (text, shortest) = (question(self.kept_words())?, question(Vec::new())?);
         let reply = mind.think(Thought {
             purpose: "reflect",
             settings: self.dialogue.settings(),
-            messages: self.dialogue.consult(&text)?,
+            messages: self.dialogue.consult(&text, &shortest)?,
             format: None,
             stand_in: None,
         });

@@ -12,11 +12,11 @@ use minijinja::context;
 use serde_json::{Map, Value, json};
 
 use crate::agent::{Agent, Note, Verdict};
-use crate::asking::{ending, shown};
 use crate::dialogue::{Dialogue, Thinking, in_words};
-use crate::memory::message;
-use crate::mind::{Mind, MindError, Role, Thought};
+use crate::memory::Later;
+use crate::mind::{Mind, MindError, Thought};
 use crate::prediction::{noted, read};
+use crate::quotation::{ending, shown};
 use crate::reading;
 use crate::roster::Seating;
 use crate::settings::whole;
@@ -164,17 +164,17 @@ impl SelfRefine {
             // Draft and feedback share the room that the player's memory has for advice.
             let room = self.dialogue.advice_letters();
             let feedback_letters = KEPT_LETTERS.min(room / 2);
-            let said = ending(shown(&draft.text), room - room / 2);
+            let said = shown(&draft.text, room - room / 2);
             let values = context! {
                 kind => ask.kind,
                 draft => action.as_ref().map(|action| in_words(&ask.form, action)),
             };
             let judge = self.dialogue.words("feedback.j2", values)?;
-            let later = vec![message(Role::Assistant, said), message(Role::User, judge)];
+            let later = Later::new(said, room, &judge);
             let feedback = mind.think(Thought {
                 purpose: "feedback",
                 settings: self.dialogue.settings(),
-                messages: self.dialogue.messages_then(turn, later)?,
+                messages: self.dialogue.messages_then(turn, Some(later))?,
                 format: None,
                 stand_in: None,
             });

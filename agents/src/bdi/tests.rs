@@ -572,8 +572,8 @@ fn long_sales_are_told_from_their_end_within_the_bound() {
             .collect(),
         outcome: None,
     }];
-    let question = agent.question("bid", "bid", String::new).unwrap();
-    let messages = question.messages;
+    let question = agent.question("bid", "bid", String::new);
+    let messages = (question.put)(None).unwrap();
     let length: usize = messages.iter().map(crate::memory::tokens).sum();
     assert!(length <= picture_bound, "{length}");
     assert!(messages[1].content.contains("Round 900:"));
@@ -614,10 +614,8 @@ fn in_a_series_a_bidder_has_its_own_lessons_in_mind_and_nobody_elses() {
             carried,
         });
         agent.bidder.picture.players = 2;
-        let messages = agent
-            .question("plan", "plan", String::new)
-            .unwrap()
-            .messages;
+        let question = agent.question("plan", "plan", String::new);
+        let messages = (question.put)(None).unwrap();
         let texts: Vec<&str> = messages.iter().map(|said| &*said.content).collect();
         texts.join("\n")
     };
