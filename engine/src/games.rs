@@ -54,6 +54,12 @@ const LARGEST_AMOUNT: i64 = 1_000_000_000;
 /// How far sums of rounded numbers may stray from the product that bounds them.
 const SUM_SLACK: f64 = 1e-9;
 
+/// The rule by which everybody knows most parameters.
+const BRIEFED: &str = "the briefing tells everybody";
+
+/// The rule by which some need not be told.
+const ALIKE: &str = "it holds for all seats alike and is nobody's secret";
+
 /// Room for the rounding of scores that are exact in theory.
 const EXACT: f64 = 1e-9;
 
