@@ -14,10 +14,13 @@ use agon_engine::{Foul, FoulKind};
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
+#[path = "conversations/filling.rs"]
+mod filling;
 #[path = "conversations/table.rs"]
 #[allow(dead_code, missing_docs)]
 mod table;
 
+use filling::filled;
 use table::Game;
 
 /// The least that `memory_tokens` can be set to: rules and ask alone are longer in most games.
@@ -43,7 +46,7 @@ impl Mind for Talker {
         let format = thought.format.as_ref();
         let schema = format.and_then(|format| serde_json::from_str(&format.schema).ok());
         let text = match schema {
-            Some(schema) if call % 3 != 1 => filled(&schema).to_string(),
+            Some(schema) if call % 3 != 1 => filled(&schema, &chatter()).to_string(),
             _ => chatter(),
         };
         self.heard.lock().unwrap().push(thought);
@@ -57,32 +60,6 @@ impl Mind for Talker {
 
 fn chatter() -> String {
     "I could go on about this for hours. ".repeat(90)
-}
-
-/// A value that a schema allows.
-fn filled(schema: &Value) -> Value {
-    if let Some(first) = schema.pointer("/enum/0") {
-        return first.clone();
-    }
-    if let Some(first) = schema.pointer("/anyOf/0") {
-        return filled(first);
-    }
-    match schema.get("type").and_then(Value::as_str) {
-        Some("object") => {
-            let fields = schema.get("properties").and_then(Value::as_object);
-            let fields = fields.into_iter().flatten();
-            Value::Object(
-                fields
-                    .map(|(name, of)| (name.clone(), filled(of)))
-                    .collect(),
-            )
-        }
-        Some("array") => schema.get("items").map(filled).into_iter().collect(),
-        Some("integer" | "number") => schema.get("minimum").cloned().unwrap_or(0.into()),
-        Some("boolean") => true.into(),
-        Some("string") => chatter().into(),
-        _ => Value::Null,
-    }
 }
 
 /// One call as it was sent.

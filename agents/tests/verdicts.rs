@@ -12,15 +12,11 @@ mod table;
 use table::{Game, Scripted};
 
 /// Agents that play every game in the words of the game.
-const AGENTS: [&str; 7] = [
-    "direct",
-    "chain_of_thought",
-    "elicitation",
-    "person",
-    "prediction_chain_of_thought",
-    "reflexion",
-    "self_refine",
-];
+fn agents() -> impl Iterator<Item = &'static str> {
+    let all = agon_agents::AGENTS.iter();
+    let all = all.filter(|agent| !agent.own_prompts && agent.games.is_none());
+    all.map(|agent| agent.name)
+}
 
 /// What a seat was asked, and what it concluded, in a game whose other seats forfeit.
 struct Played {
@@ -121,7 +117,7 @@ fn auction(agent: &str) -> Played {
 
 #[test]
 fn an_answer_that_the_game_forfeited_is_in_nobodys_past() {
-    for agent in AGENTS {
+    for agent in agents() {
         let played = auction(agent);
         let acts = played.thoughts.iter().filter(|one| one.purpose == "act");
         assert_eq!(acts.count(), 4 + 1, "{agent}");

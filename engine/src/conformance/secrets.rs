@@ -70,6 +70,7 @@ pub fn compare(
         of,
         game,
         draws,
+        ..
     } = variation;
     let noticed = |how: String| format!("{how}, when {what}");
     let others: Vec<Seat> = (0..game.seats())

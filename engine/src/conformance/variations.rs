@@ -13,6 +13,7 @@ use crate::ask::Seat;
 use crate::chance::{Draw, Luck};
 use crate::disclosure::{Disclosure, Told};
 use crate::game::Game;
+use crate::spec::Settings;
 
 mod drawn;
 
@@ -54,7 +55,9 @@ pub struct Variation {
     pub what: String,
     /// Whose secret it is; nobody's where no seat may know it.
     pub of: Vec<Seat>,
-    /// The game.
+    /// Complete parameters.
+    pub params: Settings,
+    /// The game built from them.
     pub game: Arc<dyn Game>,
     /// The draws to play it with.
     pub draws: Vec<Draw>,
@@ -122,6 +125,7 @@ impl Secret {
                 Some(Variation {
                     what: format!("{name}{whose} is {to} instead of {from}"),
                     of: of.clone(),
+                    params: changed.params,
                     game: changed.game,
                     draws: course.draws().to_vec(),
                 })
@@ -129,6 +133,7 @@ impl Secret {
             Way::Draws { of, draws, what } => Some(Variation {
                 what: what.clone(),
                 of: of.clone(),
+                params: case.params.clone(),
                 game: Arc::clone(&case.game),
                 draws: draws.clone(),
             }),
@@ -212,7 +217,7 @@ fn hidden_parameter(case: &Case, schema: &Json, path: &'static str) -> Vec<Way> 
 }
 
 /// Other values of a parameter, far ones first: they leave most answers legal, or show most.
-fn others(schema: &Json, node: &Json, value: &Json, params: &crate::spec::Settings) -> Vec<Json> {
+fn others(schema: &Json, node: &Json, value: &Json, params: &Settings) -> Vec<Json> {
     let mut others = Vec::new();
     match value {
         Json::Number(number) if number.is_i64() => {
@@ -255,12 +260,7 @@ fn others(schema: &Json, node: &Json, value: &Json, params: &crate::spec::Settin
 }
 
 /// Lists with one entry changed, and one entry more.
-fn other_lists(
-    schema: &Json,
-    node: &Json,
-    entries: &[Json],
-    params: &crate::spec::Settings,
-) -> Vec<Json> {
+fn other_lists(schema: &Json, node: &Json, entries: &[Json], params: &Settings) -> Vec<Json> {
     let node = resolved(schema, &node["items"]);
     let with = |at: usize, entry: Json| {
         let mut changed = entries.to_vec();
