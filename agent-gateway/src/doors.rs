@@ -73,7 +73,7 @@ pub struct StandIn {
     pub after: Duration,
     /// Who answers.
     pub name: String,
-    /// What is answered.
+    /// What is answered. For the gateway alone: nobody is shown it at the door.
     pub reply: String,
 }
 

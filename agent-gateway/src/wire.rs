@@ -309,10 +309,9 @@ pub fn write_listing(listing: Listing) -> v1::WatchDoorResponse {
             purpose: ask.purpose,
             experiment_id: ask.experiment_id,
             waiting_ms: millis(waiting),
-            stand_in: ask.stand_in.map(|stand_in| v1::StandIn {
+            stand_in: ask.stand_in.map(|stand_in| v1::DoorStandIn {
                 after_ms: millis(stand_in.after),
                 name: stand_in.name,
-                reply: stand_in.reply,
             }),
         }
     });

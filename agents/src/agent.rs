@@ -5,7 +5,7 @@
 //! [`Mind`] it is handed, and nothing else reaches the outside.
 
 use agon_engine::view::SeenEvent;
-use agon_engine::{Action, Ask, Foul};
+use agon_engine::{Action, Ask, Foul, Reaction};
 use async_trait::async_trait;
 
 use crate::mind::{Mind, MindError};
@@ -21,8 +21,8 @@ pub trait Agent: Send {
     async fn observe(&mut self, events: &[SeenEvent], mind: &dyn Mind) -> Result<(), MindError>;
 
     /// Answers an ask: the action read from the model's reply, or the foul that
-    /// reading ended in. `refused` is the foul of the answer just before, when
-    /// the same ask is put again.
+    /// reading ended in. Whether the answer is legal, the game decides. `refused` is
+    /// the foul of the answer just before, when the same ask is put again.
     ///
     /// # Errors
     /// The model could not be called.
@@ -33,10 +33,34 @@ pub trait Agent: Send {
         mind: &dyn Mind,
     ) -> Result<Result<Action, Foul>, MindError>;
 
+    /// Says how the last ask ended, before anything new is shown or asked. An answer
+    /// that was refused is no end: the same ask is put again then.
+    fn settle(&mut self, verdict: &Verdict);
+
     /// Hands over what the agent concluded since the last time it was asked, in
     /// order; goes into the record.
     fn take_notes(&mut self) -> Vec<Note> {
         Vec::new()
+    }
+}
+
+/// How an ask ended: the game's word on the last answer to it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// The answer counts.
+    Taken,
+    /// It was one foul too many, and the ask was closed without an answer.
+    Forfeited(Foul),
+}
+
+impl Verdict {
+    /// The verdict in what a game did with an answer; none where the ask is still open.
+    pub fn of(reaction: &Reaction) -> Option<Self> {
+        match reaction {
+            Reaction::Taken => Some(Self::Taken),
+            Reaction::Forfeited { foul } => Some(Self::Forfeited(foul.clone())),
+            Reaction::Refused { .. } | Reaction::NotAsked => None,
+        }
     }
 }
 

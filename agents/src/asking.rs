@@ -7,25 +7,25 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 
 use crate::agent::AgentError;
-use crate::memory::message;
-use crate::mind::{Message, Mind, MindError, ModelSettings, Reply, ReplyFormat, Role, Thought};
-
-/// Longest part of an unusable reply that its model is shown again. The end is
-/// kept: that is where answers stand.
-const SHOWN_LETTERS: usize = 1_000;
+use crate::memory::Later;
+use crate::mind::{Message, Mind, MindError, ModelSettings, Reply, ReplyFormat, Thought};
+use crate::quotation;
 
 /// A question.
-#[derive(Debug, Clone)]
-pub struct Question {
+pub struct Question<'a> {
     /// What it is for; recorded with every try.
     pub purpose: &'static str,
     /// Which model, and how it samples.
     pub settings: Arc<ModelSettings>,
-    /// The conversation that puts it.
-    pub messages: Vec<Message>,
+    /// Makes the conversation that puts it, or puts it again.
+    pub put: Box<Put<'a>>,
     /// The form that the reply should have, if any.
     pub format: Option<ReplyFormat>,
 }
+
+/// Makes the conversation of a question, with what was said to it already: within the bound
+/// of whoever asks.
+pub type Put<'a> = dyn Fn(Option<&Later>) -> Result<Vec<Message>, MindError> + Send + Sync + 'a;
 
 /// What a question came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -45,7 +45,7 @@ pub struct Answered<T> {
 /// The model could not be called, or a template does not render.
 pub async fn ask_until<T: Send>(
     mind: &dyn Mind,
-    question: Question,
+    question: Question<'_>,
     tries: u32,
     read: &mut (dyn FnMut(&Reply) -> Result<T, String> + Send),
     again: &(dyn Fn(&str) -> Result<String, AgentError> + Sync),
@@ -67,7 +67,7 @@ pub async fn ask_until<T: Send>(
 /// As [`ask_until`].
 pub async fn ask_all_until<T: Send>(
     mind: &dyn Mind,
-    questions: Vec<Question>,
+    questions: Vec<Question<'_>>,
     tries: u32,
     read: &mut (dyn FnMut(usize, &Reply) -> Result<T, String> + Send),
     again: &(dyn Fn(usize, &str) -> Result<String, AgentError> + Sync),
@@ -78,23 +78,23 @@ pub async fn ask_all_until<T: Send>(
         tries: 0,
         problems: Vec::new(),
     });
-    let mut after: Vec<Vec<Message>> = vec![Vec::new(); questions.len()];
+    let mut later: Vec<Option<Later>> = vec![None; questions.len()];
     let mut open: Vec<usize> = (0..questions.len()).collect();
     let tries = tries.max(1);
     for attempt in 1..=tries {
-        let calls = open.iter().map(|at| {
+        let thoughts = open.iter().map(|at| {
             let question = &questions[*at];
-            let messages = question.messages.iter().chain(&after[*at]);
-            mind.think(Thought {
+            Ok(Thought {
                 purpose: question.purpose,
                 settings: Arc::clone(&question.settings),
-                messages: messages.cloned().collect(),
+                messages: (question.put)(later[*at].as_ref())?,
                 format: question.format.clone(),
                 stand_in: None,
             })
         });
+        let thoughts = thoughts.collect::<Result<Vec<Thought>, MindError>>()?;
         // Collected first: every call has its index before any is awaited.
-        let calls: Vec<_> = calls.collect();
+        let calls: Vec<_> = thoughts.into_iter().map(|one| mind.think(one)).collect();
         let replies = join_all(calls).await;
         let mut failed = Vec::new();
         for (at, reply) in open.into_iter().zip(replies) {
@@ -105,12 +105,10 @@ pub async fn ask_all_until<T: Send>(
                 Err(problem) => {
                     // Nobody hears what would be said to the last reply.
                     if attempt < tries {
-                        let text = again(at, &problem)
+                        let told = quotation::problem(&problem);
+                        let said = again(at, &told)
                             .map_err(|error| MindError::Impossible(error.to_string()))?;
-                        after[at] = vec![
-                            message(Role::Assistant, shown(&reply.text)),
-                            message(Role::User, text),
-                        ];
+                        later[at] = Some(Later::new(&reply.text, usize::MAX, &said));
                     }
                     answered[at].problems.push(problem);
                     failed.push(at);
@@ -123,24 +121,6 @@ pub async fn ask_all_until<T: Send>(
         }
     }
     Ok(answered)
-}
-
-/// The end of a reply; providers refuse empty messages.
-pub fn shown(text: &str) -> &str {
-    match ending(text.trim(), SHOWN_LETTERS) {
-        "" => "(no answer)",
-        end => end,
-    }
-}
-
-/// The last letters of a text.
-pub fn ending(text: &str, letters: usize) -> &str {
-    let skipped = text.chars().count().saturating_sub(letters);
-    let start = text
-        .char_indices()
-        .nth(skipped)
-        .map_or(text.len(), |(at, _)| at);
-    &text[start..]
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ pub mod beliefs;
 mod believing;
 pub mod bidder;
 pub mod bids;
+pub mod detail;
 mod grouped;
 pub mod picture;
 pub mod priorities;
@@ -18,6 +19,7 @@ mod spoken;
 pub use beliefs::Status;
 pub use bidder::{Again, Bidder};
 pub use bids::{BidReading, read_bid};
+pub use detail::Detail;
 pub use picture::{Happened, Item, Outcome, Picture, Round, Standing};
 pub use priorities::{Priorities, priorities_schema, read_priorities};
 

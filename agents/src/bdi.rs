@@ -10,7 +10,7 @@ use agon_engine::{Action, Ask, Foul};
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
-use crate::agent::{Agent, Note};
+use crate::agent::{Agent, Note, Verdict};
 use crate::asking::Question;
 use crate::auction::bidder::source;
 use crate::auction::{Bidder, Happened, Status, beliefs};
@@ -75,11 +75,18 @@ impl Agent for Bdi {
         refused: Option<&Foul>,
         mind: &dyn Mind,
     ) -> Result<Result<Action, Foul>, MindError> {
+        if let Some(foul) = refused {
+            self.bidder.note_refused(foul);
+        }
         let again = |problem: &str| words::again("bid_again", self, problem, &[]);
-        let values = |rounds| words::values("bid", self, rounds);
+        let values = |detail| words::values("bid", self, detail);
         let bid = self.bidder.bid(ask, refused, &values, &again, mind);
         let said = bid.await?;
-        Ok(self.bidder.keep_bid(ask, said))
+        Ok(self.bidder.keep_bid(said))
+    }
+
+    fn settle(&mut self, verdict: &Verdict) {
+        self.bidder.settle(verdict);
     }
 
     fn take_notes(&mut self) -> Vec<Note> {
@@ -106,7 +113,7 @@ impl Bdi {
 
     /// Planning and replanning.
     async fn make_plan(&mut self, purpose: &'static str, mind: &dyn Mind) -> Result<(), MindError> {
-        let question = self.question(purpose, "plan", || self.bidder.plan_schema())?;
+        let question = self.question(purpose, "plan", || self.bidder.plan_schema());
         let again = |problem: &str| words::again("plan_again", self, problem, &[]);
         let planned = self.bidder.think_plan(question, &again, mind).await?;
         self.bidder.keep_plan(planned);
@@ -115,8 +122,7 @@ impl Bdi {
 
     /// Belief update, after every item.
     async fn update_belief(&mut self, item: usize, mind: &dyn Mind) -> Result<(), MindError> {
-        let question =
-            self.question("belief", "belief", || beliefs::schema(&self.bidder.picture))?;
+        let question = self.question("belief", "belief", || beliefs::schema(&self.bidder.picture));
         let again = |problem: &str| {
             let faults: Vec<&str> = problem.lines().collect();
             words::again("belief_again", self, problem, &faults)
@@ -133,7 +139,7 @@ impl Bdi {
 
     /// Learning: lessons from this auction and the ones before it.
     async fn learn(&mut self, mind: &dyn Mind) -> Result<(), MindError> {
-        let question = self.question("learn", "tips", || tips::SCHEMA.to_owned())?;
+        let question = self.question("learn", "tips", || tips::SCHEMA.to_owned());
         let again = |problem: &str| words::again("learn_again", self, problem, &[]);
         let mut read = tips::read;
         let answered = self.bidder.ask(mind, question, &mut read, &again).await?;
@@ -150,9 +156,9 @@ impl Bdi {
         purpose: &'static str,
         form: &str,
         schema: impl FnOnce() -> String,
-    ) -> Result<Question, MindError> {
-        let values = |rounds| words::values(purpose, self, rounds);
-        self.bidder.question(purpose, form, &values, schema)
+    ) -> Question<'_> {
+        let values = move |detail| words::values(purpose, self, detail);
+        self.bidder.question(purpose, form, values, schema)
     }
 }
 

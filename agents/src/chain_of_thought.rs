@@ -7,7 +7,7 @@ use agon_engine::view::SeenEvent;
 use agon_engine::{Action, Ask, Foul};
 use async_trait::async_trait;
 
-use crate::agent::{Agent, Note};
+use crate::agent::{Agent, Note, Verdict};
 use crate::dialogue::{Dialogue, Thinking};
 use crate::mind::{Mind, MindError};
 use crate::turn::{self, Turn};
@@ -42,6 +42,10 @@ impl Agent for ChainOfThought {
             ..Turn::plain(ask, refused)
         };
         turn::take(&mut self.dialogue, turn, mind).await
+    }
+
+    fn settle(&mut self, verdict: &Verdict) {
+        self.dialogue.settle(verdict);
     }
 
     fn take_notes(&mut self) -> Vec<Note> {

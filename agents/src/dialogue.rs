@@ -3,35 +3,36 @@
 //! It hears events, builds the messages of an ask, reads the reply and remembers
 //! what was answered. It makes no calls: which ones are made is the agent's.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_engine::view::SeenEvent;
 use agon_engine::{Action, Ask, Form, Foul, FoulKind, Seat};
-use serde_json::{Value, json};
+use serde_json::json;
 
-use crate::agent::{AgentError, Note};
-use crate::asking::ending;
+use crate::agent::{AgentError, Note, Verdict};
 use crate::elicitation::fields::{self, About, Fields};
 use crate::library::PromptLibrary;
-use crate::memory::{Memory, message};
-use crate::mind::{Message, MindError, ModelSettings, Reply, ReplyFormat, Role};
+use crate::memory::{Later, Memory, Put};
+use crate::mind::{Message, MindError, ModelSettings, Reply, ReplyFormat};
 use crate::narrator::{BRIEFING, Narrator, ROUND_RESULT, Telling};
 use crate::prediction::said;
+use crate::quotation::problem;
 use crate::reading::{self, Place, Reading};
 use crate::rivals::Rivals;
 use crate::settings::{PlayerSettings, ReplyStyle};
 use crate::turn::Turn;
 
 mod forms;
+mod past;
 
 pub(crate) use forms::or_null;
 use forms::{answer_value, foreseeing_schema};
 pub use forms::{in_words, reply_schema, structured};
+use past::Past;
 
-/// Longest part of a refused reply that is shown to its model again. The end is
-/// kept: that is where answers stand.
-const REFUSED_LETTERS: usize = 1_000;
+/// The session says how an ask ended before it goes on; without that nobody knows whether
+/// an answer stands.
+const UNSETTLED: &str = "the seat was not told what became of its last answer";
 
 /// The conversation of one seat.
 #[derive(Debug)]
@@ -56,25 +57,8 @@ struct Open {
     ask: Ask,
     reply: Reply,
     action: Option<Action>,
-}
-
-/// What a seat should know of its own past.
-#[derive(Debug, Default)]
-struct Past {
-    /// What became of the last ask of each kind.
-    answers: BTreeMap<&'static str, Answered>,
-    /// Whether it was told how anything ended.
-    has_results: bool,
-}
-
-/// An answer of the past, and what came of it.
-#[derive(Debug)]
-struct Answered {
-    /// None where the seat gave no valid one.
-    action: Option<Action>,
-    /// What the seat got in the round of this answer; none until that round is over, null
-    /// in games that do not tell it.
-    payoff: Option<Value>,
+    /// Whether the answer counts; none until the game has said so.
+    counts: Option<bool>,
 }
 
 /// The schema of the last ask; most games repeat theirs from round to round.
@@ -146,7 +130,7 @@ impl Dialogue {
         if events.is_empty() {
             return Ok(());
         }
-        self.close().map_err(impossible)?;
+        self.close()?;
         for event in events {
             if let Some(history) = remembered(event) {
                 self.memory.remember_rounds(history);
@@ -156,9 +140,9 @@ impl Dialogue {
                 Telling::Rules(text) => self.memory.set_rules(format!("{}{text}", self.preface)),
                 Telling::News(text) => self.memory.add_news(text),
                 Telling::Result(text) => {
-                    self.past.has_results = true;
+                    self.past.has_result();
                     if event.kind == ROUND_RESULT {
-                        self.past.settle(&payoff(event));
+                        self.past.round_over(event);
                     }
                     self.memory.add_news(text);
                 }
@@ -171,7 +155,7 @@ impl Dialogue {
     /// Which beliefs are asked for beside the answer: those about the past once the
     /// seat has one, with results that it was told.
     pub fn fields(&self, ask: &Ask) -> Fields {
-        if self.past.has_results && self.past.answers.contains_key(ask.kind) {
+        if self.past.reaches(ask.kind) {
             Fields::Reviewing
         } else {
             Fields::Opening
@@ -183,60 +167,67 @@ impl Dialogue {
     /// # Errors
     /// A template does not render, or no briefing was heard.
     pub fn messages(&mut self, turn: Turn<'_>) -> Result<Vec<Message>, MindError> {
-        self.messages_then(turn, Vec::new())
+        let refused = turn.refused.zip(self.open.as_ref());
+        let later = match refused {
+            Some((foul, open)) => {
+                let reply = open.reply.text.clone();
+                Some(self.refuse(turn, foul, &reply)?)
+            }
+            None => None,
+        };
+        self.messages_then(turn, later)
     }
 
-    /// The same, with what was said after the ask.
+    /// What is said to a reply that was refused.
+    fn refuse(&self, turn: Turn<'_>, foul: &Foul, reply: &str) -> Result<Later, MindError> {
+        let foul = Foul::new(foul.kind, problem(&foul.reason));
+        let again = self.narrator.refuse(turn.ask, turn.thinking, &foul);
+        let again = again.map_err(impossible)?;
+        Ok(Later::new(reply, self.advice_letters(), &again))
+    }
+
+    /// The same, with what was said to the ask already.
     ///
     /// # Errors
     /// As [`Self::messages`].
     pub fn messages_then(
         &mut self,
         turn: Turn<'_>,
-        later: Vec<Message>,
+        later: Option<Later>,
     ) -> Result<Vec<Message>, MindError> {
-        let text = self.wording(turn)?;
+        let ask = self.wording(turn)?;
         self.thinking = turn.thinking;
-        let mut after = Vec::new();
-        if let (Some(foul), Some(open)) = (turn.refused, &self.open) {
-            // Providers refuse empty messages.
-            let most = REFUSED_LETTERS.min(self.advice_letters());
-            let said = ending(open.reply.text.trim(), most);
-            let said = if said.is_empty() { "(no answer)" } else { said };
-            let again = self.narrator.refuse(turn.ask, turn.thinking, foul);
-            after.push(message(Role::Assistant, said));
-            after.push(message(Role::User, again.map_err(impossible)?));
-        }
-        after.extend(later);
-        Ok(self.memory.conversation(&text, after))
+        Ok(self.memory.conversation(Put {
+            advice: turn.advice,
+            ask: &ask,
+            later: later.as_ref(),
+        }))
     }
 
-    /// The messages that say something else in the place of an ask; nothing of it is
-    /// remembered.
+    /// The messages that say something else in the place of an ask, in the `shortest` words
+    /// where there is no room for more; nothing of it is remembered.
     ///
     /// # Errors
     /// A template does not render, or no briefing was heard.
-    pub fn consult(&mut self, text: &str) -> Result<Vec<Message>, MindError> {
+    pub fn consult(&mut self, text: &str, shortest: &str) -> Result<Vec<Message>, MindError> {
         self.enter_round()?;
-        self.close().map_err(impossible)?;
-        Ok(self.memory.conversation(text, Vec::new()))
+        self.close()?;
+        let has_room = self.memory.has_room_for(text);
+        let text = if has_room { text } else { shortest };
+        Ok(self.memory.conversation(Put::plain(text)))
     }
 
-    /// What puts an ask, once what was asked before is past.
+    /// The words of an ask, once what was asked before is past.
     ///
     /// # Errors
     /// As [`Dialogue::messages`].
     pub(crate) fn wording(&mut self, turn: Turn<'_>) -> Result<String, MindError> {
         self.enter_round()?;
         if turn.refused.is_none() {
-            self.close().map_err(impossible)?;
+            self.close()?;
         }
         let text = self.narrator.ask(turn.ask, turn.thinking);
-        let text = text.map_err(impossible)?;
-        Ok(match turn.advice {
-            Some(advice) => format!("{advice}\n{text}"),
-            None => text,
-        })
+        text.map_err(impossible)
     }
 
     fn enter_round(&mut self) -> Result<(), MindError> {
@@ -262,10 +253,9 @@ impl Dialogue {
     ///
     /// # Errors
     /// The template does not render.
-    pub fn again(&self, ask: &Ask, problem: &str) -> Result<String, MindError> {
+    pub fn again(&self, ask: &Ask, reply: &str, problem: &str) -> Result<Later, MindError> {
         let foul = Foul::new(FoulKind::Unreadable, problem);
-        let again = self.narrator.refuse(ask, Thinking::None, &foul);
-        again.map_err(impossible)
+        self.refuse(Turn::plain(ask, None), &foul, reply)
     }
 
     /// Who else is in play, as far as the seat was told.
@@ -283,10 +273,18 @@ impl Dialogue {
         self.open.as_ref().map(|open| &open.reply)
     }
 
+    /// Says how the ask that was answered last ended.
+    pub fn settle(&mut self, verdict: &Verdict) {
+        if let Some(open) = &mut self.open {
+            open.counts = Some(*verdict == Verdict::Taken);
+        }
+    }
+
     /// Takes an answer for given that this conversation did not make: the one that the
     /// seat it speaks for is known to have given, or none that was valid.
     pub fn assume(&mut self, ask: &Ask, action: Option<Action>) {
         self.memory.enter_round(self.narrator.round());
+        let counts = Some(action.is_some());
         self.open = Some(Open {
             ask: ask.clone(),
             reply: Reply {
@@ -294,6 +292,7 @@ impl Dialogue {
                 finish_reason: String::new(),
             },
             action,
+            counts,
         });
     }
 
@@ -350,6 +349,7 @@ impl Dialogue {
             ask: ask.clone(),
             reply,
             action,
+            counts: None,
         });
         let reading = read?;
         self.note_reading(&reading);
@@ -417,7 +417,7 @@ impl Dialogue {
         };
         let mut body = json!({ "round": self.narrator.round(), "ask": ask.kind, "said": said });
         if fields == Fields::Reviewing {
-            let past = self.past.answers.get(ask.kind);
+            let past = self.past.last(ask.kind);
             let answer = past.and_then(|past| past.action.as_ref());
             let answer = answer.map(|action| answer_value(&ask.form, action));
             // A round in play has paid nothing yet.
@@ -433,21 +433,17 @@ impl Dialogue {
         });
     }
 
-    /// Closes the last ask: its answer becomes the past. An answer that the form
-    /// forbids was forfeited, or it would have been put again.
-    fn close(&mut self) -> Result<(), AgentError> {
+    /// Closes the last ask: its answer becomes the past, if the game said that it counts.
+    fn close(&mut self) -> Result<(), MindError> {
         let Some(open) = self.open.take() else {
             return Ok(());
         };
-        let counted = open
-            .action
-            .filter(|action| open.ask.form.check(action).is_ok());
-        let reminder = self.narrator.recall(&open.ask, counted.is_some())?;
-        let answered = Answered {
-            action: counted.clone(),
-            payoff: None,
-        };
-        self.past.answers.insert(open.ask.kind, answered);
+        let unsettled = || MindError::Impossible(UNSETTLED.to_owned());
+        let counts = open.counts.ok_or_else(unsettled)?;
+        let counted = open.action.filter(|_| counts);
+        let reminder = self.narrator.recall(&open.ask, counted.is_some());
+        let reminder = reminder.map_err(impossible)?;
+        self.past.answered(open.ask.kind, counted.clone());
         let answer = counted.map(|action| match self.wants_json() {
             true => structured(open.ask.kind, &open.ask.form, &action),
             false => in_words(&open.ask.form, &action),
@@ -455,21 +451,6 @@ impl Dialogue {
         self.memory.close(reminder, answer);
         Ok(())
     }
-}
-
-impl Past {
-    /// A round is over: its payoff is that of the answers that were given in it.
-    fn settle(&mut self, payoff: &Value) {
-        for answered in self.answers.values_mut() {
-            answered.payoff.get_or_insert_with(|| payoff.clone());
-        }
-    }
-}
-
-/// What a seat got in the round that ended; null in games that do not tell it so.
-fn payoff(result: &SeenEvent) -> Value {
-    let told = result.fact("payoff").map(serde_json::to_value);
-    told.and_then(Result::ok).unwrap_or_default()
 }
 
 /// How many past rounds a game wants its players to be shown, if it says so.

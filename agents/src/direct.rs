@@ -7,7 +7,7 @@ use agon_engine::view::SeenEvent;
 use agon_engine::{Action, Ask, Foul};
 use async_trait::async_trait;
 
-use crate::agent::{Agent, Note};
+use crate::agent::{Agent, Note, Verdict};
 use crate::dialogue::Dialogue;
 use crate::mind::{Mind, MindError};
 use crate::turn::{self, Turn};
@@ -38,6 +38,10 @@ impl Agent for Direct {
         mind: &dyn Mind,
     ) -> Result<Result<Action, Foul>, MindError> {
         turn::take(&mut self.dialogue, Turn::plain(ask, refused), mind).await
+    }
+
+    fn settle(&mut self, verdict: &Verdict) {
+        self.dialogue.settle(verdict);
     }
 
     fn take_notes(&mut self) -> Vec<Note> {

@@ -9,7 +9,7 @@ use agon_engine::view::SeenEvent;
 use agon_engine::{Action, Ask, Foul};
 use async_trait::async_trait;
 
-use crate::agent::{Agent, Note};
+use crate::agent::{Agent, Note, Verdict};
 use crate::dialogue::{Dialogue, Thinking};
 use crate::mind::{Mind, MindError};
 use crate::turn::{self, Turn};
@@ -46,6 +46,10 @@ impl Agent for Elicitation {
             ..Turn::plain(ask, refused)
         };
         turn::take(&mut self.dialogue, turn, mind).await
+    }
+
+    fn settle(&mut self, verdict: &Verdict) {
+        self.dialogue.settle(verdict);
     }
 
     fn take_notes(&mut self) -> Vec<Note> {

@@ -11,7 +11,7 @@ use agon_engine::{Action, Ask, Foul, Seat};
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
-use crate::agent::{Agent, Note};
+use crate::agent::{Agent, Note, Verdict};
 use crate::asking::{Question, ask_all_until};
 use crate::auction::bidder::source;
 use crate::auction::{Bidder, Happened, Status, beliefs};
@@ -73,9 +73,7 @@ struct Rival {
 impl Agent for Harbor {
     async fn observe(&mut self, events: &[SeenEvent], mind: &dyn Mind) -> Result<(), MindError> {
         for event in events {
-            let happened = self.bidder.hear(event)?;
-            self.choice = None;
-            match happened {
+            match self.bidder.hear(event)? {
                 Happened::Briefed => {
                     self.meet_rivals();
                     self.make_plan("plan", mind).await?;
@@ -105,17 +103,24 @@ impl Agent for Harbor {
         mind: &dyn Mind,
     ) -> Result<Result<Action, Foul>, MindError> {
         // What is asked again was thought over before: only the bid was wrong.
-        if self.options.strategic && refused.is_none() {
-            self.choose(mind).await?;
+        match refused {
+            Some(foul) => self.bidder.note_refused(foul),
+            None if self.options.strategic => self.choose(mind).await?,
+            None => {}
         }
         if self.choice.as_ref().is_some_and(|choice| !choice.raises()) {
             return Ok(Ok(Action::Pass));
         }
         let again = |problem: &str| words::again("bid_again", self, None, problem);
-        let values = |rounds| words::values("bid", self, None, rounds);
+        let values = |detail| words::values("bid", self, None, detail);
         let bid = self.bidder.bid(ask, refused, &values, &again, mind);
         let said = bid.await?;
-        Ok(self.bidder.keep_bid(ask, said))
+        Ok(self.bidder.keep_bid(said))
+    }
+
+    fn settle(&mut self, verdict: &Verdict) {
+        self.choice = None;
+        self.bidder.settle(verdict);
     }
 
     fn take_notes(&mut self) -> Vec<Note> {
@@ -164,7 +169,7 @@ impl Harbor {
         if !self.options.plan {
             return Ok(());
         }
-        let question = self.question(purpose, "plan", None, || self.bidder.plan_schema())?;
+        let question = self.question(purpose, "plan", None, || self.bidder.plan_schema());
         let again = |problem: &str| words::again("plan_again", self, None, problem);
         let planned = self.bidder.think_plan(question, &again, mind).await?;
         self.bidder.keep_plan(planned);
@@ -179,7 +184,7 @@ impl Harbor {
             return Ok(());
         }
         let schema = || beliefs::schema(&self.bidder.picture);
-        let question = self.question("belief", "belief", None, schema)?;
+        let question = self.question("belief", "belief", None, schema);
         let again = |problem: &str| words::again("belief_again", self, None, problem);
         // Corrected beliefs end as the truth: there is none to keep.
         let kept = Status::default();
@@ -198,7 +203,7 @@ impl Harbor {
         }
         let personas = self.options.world.names();
         let schema = || profiles::schema(&personas, &[]);
-        let questions = self.question_per_rival("profile", schema)?;
+        let questions = self.question_per_rival("profile", schema);
         let mut read =
             |at: usize, reply: &Reply| profiles::read(reply, &self.rivals[at].name, &personas);
         let again = |at: usize, problem: &str| {
@@ -223,7 +228,7 @@ impl Harbor {
         }
         let rivals: Vec<&str> = self.rivals.iter().map(|rival| &*rival.name).collect();
         let schema = || predictions::schema(&rivals);
-        let question = self.question("predict", "predictions", None, schema)?;
+        let question = self.question("predict", "predictions", None, schema);
         let again = |problem: &str| words::again("predict_again", self, None, problem);
         let mut read = |reply: &Reply| predictions::read(reply, &rivals);
         let answered = self.bidder.ask(mind, question, &mut read, &again).await?;
@@ -250,7 +255,7 @@ impl Harbor {
         }
         let personas = self.options.world.names();
         let schema = || profiles::schema(&personas, &["mislead"]);
-        let questions = self.question_per_rival("second_order", schema)?;
+        let questions = self.question_per_rival("second_order", schema);
         let me = player_name(self.bidder.picture.seat);
         let mut read = |_: usize, reply: &Reply| {
             let weights = profiles::read(reply, &me, &personas)?;
@@ -282,7 +287,7 @@ impl Harbor {
     /// The strategic module (section 3.5). Without a choice that can be read the
     /// bid is asked for as if there were no such module.
     async fn choose(&mut self, mind: &dyn Mind) -> Result<(), MindError> {
-        let question = self.question("strategy", "choice", None, || choices::SCHEMA.to_owned())?;
+        let question = self.question("strategy", "choice", None, || choices::SCHEMA.to_owned());
         let again = |problem: &str| words::again("strategy_again", self, None, problem);
         let mut read = choices::read;
         let answered = self.bidder.ask(mind, question, &mut read, &again).await?;
@@ -303,15 +308,15 @@ impl Harbor {
     }
 
     /// A question of the bidder's own, worded by the template of its purpose.
-    fn question(
-        &self,
+    fn question<'a>(
+        &'a self,
         purpose: &'static str,
         form: &str,
-        rival: Option<&Rival>,
+        rival: Option<&'a Rival>,
         schema: impl FnOnce() -> String,
-    ) -> Result<Question, MindError> {
-        let values = |rounds| words::values(purpose, self, rival, rounds);
-        self.bidder.question(purpose, form, &values, schema)
+    ) -> Question<'a> {
+        let values = move |detail| words::values(purpose, self, rival, detail);
+        self.bidder.question(purpose, form, values, schema)
     }
 
     /// The same question about every rival, in seat order.
@@ -319,7 +324,7 @@ impl Harbor {
         &self,
         purpose: &'static str,
         schema: impl Fn() -> String,
-    ) -> Result<Vec<Question>, MindError> {
+    ) -> Vec<Question<'_>> {
         let ask = |rival| self.question(purpose, "profile", Some(rival), &schema);
         self.rivals.iter().map(ask).collect()
     }

@@ -14,12 +14,11 @@ use futures_util::future::join_all;
 use minijinja::context;
 use serde_json::{Map, Value};
 
-use crate::agent::{Agent, Note};
-use crate::asking::shown;
+use crate::agent::{Agent, Note, Verdict};
 use crate::dialogue::{Dialogue, in_words};
 use crate::library::PromptLibrary;
-use crate::memory::message;
-use crate::mind::{Message, Mind, MindError, Reply, Role, Thought};
+use crate::memory::Later;
+use crate::mind::{Mind, MindError, Reply, Thought};
 use crate::narrator::BRIEFING;
 use crate::prediction::{self, Predicted};
 use crate::roster::Seating;
@@ -126,6 +125,10 @@ impl Agent for KLevel {
             ..Turn::plain(ask, refused)
         };
         turn::take(&mut self.dialogue, turn, mind).await
+    }
+
+    fn settle(&mut self, verdict: &Verdict) {
+        self.dialogue.settle(verdict);
     }
 
     fn take_notes(&mut self) -> Vec<Note> {
@@ -277,11 +280,10 @@ impl KLevel {
 
     /// What is asked again, after a reply that cannot be used.
     fn again(&mut self, ask: &Ask, reply: &Reply, problem: &str) -> Result<Open, MindError> {
-        let again = self.voice(ask).again(ask, problem)?;
-        let said = message(Role::Assistant, shown(&reply.text));
+        let later = self.voice(ask).again(ask, &reply.text, problem)?;
         Ok(Open {
             seat: ask.seat,
-            later: vec![said, message(Role::User, again)],
+            later: Some(later),
         })
     }
 
@@ -299,13 +301,13 @@ impl KLevel {
 #[derive(Debug)]
 struct Open {
     seat: Seat,
-    /// What was said after its ask: a reply that cannot be used, and why.
-    later: Vec<Message>,
+    /// What was said to its ask: a reply that cannot be used, and why.
+    later: Option<Later>,
 }
 
 impl Open {
     fn new(seat: Seat) -> Self {
-        let later = Vec::new();
+        let later = None;
         Self { seat, later }
     }
 }

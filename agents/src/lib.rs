@@ -39,7 +39,7 @@ pub mod summing;
 pub mod templates;
 pub mod turn;
 
-pub use agent::{Agent, AgentError, Note};
+pub use agent::{Agent, AgentError, Note, Verdict};
 pub use library::{AGENTS_VERSION, PromptLibrary};
 pub use mind::{Message, Mind, MindError, ModelSettings, Reply, ReplyFormat, Role, Thought};
 pub use roster::{

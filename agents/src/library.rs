@@ -21,7 +21,7 @@ pub use near::nearest;
 
 /// Raised whenever the code of this crate changes what is sent to a model, or how
 /// its replies are read.
-pub const AGENTS_VERSION: u32 = 2;
+pub const AGENTS_VERSION: u32 = 3;
 
 /// Path inside the template folder, and text, in the order of paths.
 type Templates = [(&'static str, &'static str)];

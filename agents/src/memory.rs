@@ -3,13 +3,17 @@
 //! Kept are the rules, then per past ask what had been told before it, a short
 //! reminder of the ask and the seat's answer, then what was told since. Beyond the
 //! bound the oldest exchanges go first, or a summary takes their place; rules and
-//! newest message stay. A game may also say how many past rounds are remembered.
+//! ask stay. A game may also say how many past rounds are remembered.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 use crate::mind::{Message, Role};
 use crate::settings::WhenFull;
+
+mod later;
+
+pub use later::Later;
 
 /// Letters per token, for estimating; close enough for English with every
 /// tokenizer in use.
@@ -38,6 +42,28 @@ pub struct Memory {
     news: VecDeque<News>,
     history: Option<u32>,
     round: u32,
+}
+
+/// What is put to a model now, behind rules and past.
+#[derive(Debug, Clone, Copy)]
+pub struct Put<'a> {
+    /// What an agent says of its own making before the ask; not remembered.
+    pub advice: Option<&'a str>,
+    /// The ask.
+    pub ask: &'a str,
+    /// What was said to the ask already, where it is put again.
+    pub later: Option<&'a Later>,
+}
+
+impl<'a> Put<'a> {
+    /// An ask as it is.
+    pub fn plain(ask: &'a str) -> Self {
+        Self {
+            advice: None,
+            ask,
+            later: None,
+        }
+    }
 }
 
 /// What stands in the place of the oldest exchanges.
@@ -141,7 +167,7 @@ impl Memory {
         let Some(answer) = answer else {
             return;
         };
-        let told = message(Role::User, joined(&self.news, None));
+        let told = message(Role::User, joined(&self.news, []));
         self.news.clear();
         let answer = message(Role::Assistant, answer);
         let tokens = tokens(&told) + tokens(&answer);
@@ -155,32 +181,40 @@ impl Memory {
     }
 
     /// The conversation that puts an ask: rules, past, then the news since the
-    /// last answer together with the ask, then what followed it (a refused answer
-    /// and why). What the bound has no room for is left out: the oldest exchanges,
-    /// then a summary, then the oldest news. A memory that forgets when it is full
-    /// forgets these exchanges; one that sums up keeps them for their summary.
-    pub fn conversation(&mut self, ask: &str, after: Vec<Message>) -> Vec<Message> {
-        let after_tokens: usize = after.iter().map(tokens).sum();
+    /// last answer together with advice and ask, then what was said to it (a refused
+    /// answer and why). What the bound has no room for is left out, in this order: the
+    /// oldest exchanges, a summary, the oldest news, the advice, the refused answer. What
+    /// is left is the smallest conversation there is: the rules, and the ask with what was
+    /// wrong with the last answer to it; it may be longer than the bound. A memory that
+    /// forgets when it is full forgets these exchanges; one that sums up keeps them for
+    /// their summary.
+    pub fn conversation(&mut self, put: Put<'_>) -> Vec<Message> {
+        let later = put.later.map_or(0, Later::tokens);
         let rules = self.rules.as_ref().map_or(0, tokens);
-        let room = self.bound.saturating_sub(rules + after_tokens);
-        let mut newest = self.newest(ask);
+        let room = self.bound.saturating_sub(rules + later);
+        let mut newest = self.newest(put);
         let kept = self.newest_that_fit(room.saturating_sub(tokens(&newest)));
         let mut summary = self.summary.as_ref();
         if kept == 0 && self.summary_tokens() + tokens(&newest) > room {
             summary = None;
             while tokens(&newest) > room && self.news.pop_front().is_some() {
-                newest = self.newest(ask);
+                newest = self.newest(put);
+            }
+            if tokens(&newest) > room {
+                newest = self.newest(Put::plain(put.ask));
             }
         }
         let mut opening = summary.map(|summary| summary.text.clone());
-        let mut messages = Vec::with_capacity(2 + 2 * kept + after.len());
+        let mut messages = Vec::with_capacity(2 * kept + 4);
         messages.extend(self.rules.clone());
         for exchange in self.past.range(self.past.len() - kept..) {
             messages.push(behind(opening.take(), exchange.told.clone()));
             messages.push(exchange.answer.clone());
         }
         messages.push(behind(opening, newest));
-        messages.extend(after);
+        if let Some(later) = put.later {
+            messages = later.behind(messages, self.bound);
+        }
         if self.when_full == WhenFull::Forget {
             self.forget(self.past.len() - kept);
         }
@@ -190,9 +224,9 @@ impl Memory {
     /// What should be summed up before an ask is put, if the conversation would not
     /// fit otherwise: so much that afterwards the past takes half of the room that
     /// rules and ask leave, or the next round would be full again.
-    pub fn excess(&self, ask: &str) -> Option<Excess> {
+    pub fn excess(&self, put: Put<'_>) -> Option<Excess> {
         let rules = self.rules.as_ref().map_or(0, tokens);
-        let fixed = rules + tokens(&self.newest(ask));
+        let fixed = rules + tokens(&self.newest(put));
         let room = self.bound.saturating_sub(fixed);
         let is_full = self.summary_tokens() + self.past_tokens > room;
         if self.when_full == WhenFull::Forget || !is_full || self.past.is_empty() {
@@ -234,6 +268,17 @@ impl Memory {
         (first, round(exchanges.saturating_sub(1)))
     }
 
+    /// The most that a conversation may hold, in tokens, where its least part allows.
+    pub fn bound(&self) -> usize {
+        self.bound
+    }
+
+    /// Whether an ask has room beside the rules.
+    pub fn has_room_for(&self, ask: &str) -> bool {
+        let rules = self.rules.as_ref().map_or(0, tokens);
+        rules + tokens(&message(Role::User, ask)) <= self.bound
+    }
+
     /// How many letters of an agent's own making may stand beside an ask.
     pub fn advice_letters(&self) -> usize {
         self.bound.saturating_mul(LETTERS_PER_TOKEN) / ADVICE_PART
@@ -254,9 +299,9 @@ impl Memory {
 
     /// Forgets the oldest exchanges that leave no room for an ask: their rounds, if
     /// there were any.
-    pub fn forget_for(&mut self, ask: &str) -> Option<(u32, u32)> {
+    pub fn forget_for(&mut self, put: Put<'_>) -> Option<(u32, u32)> {
         let rules = self.rules.as_ref().map_or(0, tokens);
-        let fixed = rules + tokens(&self.newest(ask));
+        let fixed = rules + tokens(&self.newest(put));
         let kept = self.newest_that_fit(self.bound.saturating_sub(fixed));
         let forgotten = self.past.len() - kept;
         let first = self.past.front()?.round;
@@ -289,8 +334,10 @@ impl Memory {
         summary.map_or(0, |summary| letters(summary).div_ceil(LETTERS_PER_TOKEN))
     }
 
-    fn newest(&self, ask: &str) -> Message {
-        message(Role::User, joined(&self.news, Some(ask)))
+    /// The newest message.
+    fn newest(&self, put: Put<'_>) -> Message {
+        let own = put.advice.into_iter().chain([put.ask]);
+        message(Role::User, joined(&self.news, own))
     }
 }
 
@@ -321,9 +368,9 @@ fn behind(opening: Option<String>, told: Message) -> Message {
     }
 }
 
-fn joined(news: &VecDeque<News>, ask: Option<&str>) -> String {
+fn joined<'a>(news: &'a VecDeque<News>, more: impl IntoIterator<Item = &'a str>) -> String {
     let told = news.iter().map(|news| news.text.as_str());
-    let pieces: Vec<&str> = told.chain(ask).collect();
+    let pieces: Vec<&str> = told.chain(more).collect();
     pieces.join("\n")
 }
 

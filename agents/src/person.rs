@@ -1,11 +1,10 @@
 //! The agent of a seat where a person sits: it tells what a model would be told, without
-//! demands on the form of a reply, and puts the ask as it is. With a stand-in it says
-//! beside the question what that rule player would answer, and with a deadline when:
-//! the gateway keeps the person's time. It decides nothing by itself, knows no clock,
+//! demands on the form of a reply, and puts the ask as it is. With a deadline it hands the
+//! gateway, which keeps the person's time, what a rule player would answer when time is up;
+//! the question itself says nothing of that. It decides nothing by itself, knows no clock,
 //! and notes when it was answered for.
 
 use std::borrow::Cow;
-use std::sync::Arc;
 use std::time::Duration;
 
 use agon_engine::session::STRATEGY;
@@ -16,10 +15,10 @@ use agon_engine::{
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
-use crate::agent::{Agent, Note};
+use crate::agent::{Agent, Note, Verdict};
 use crate::dialogue::{Dialogue, Thinking, structured};
 use crate::harbor::World;
-use crate::mind::{Mind, MindError, ReplyFormat, TIME_IS_UP, Thought, TimedAnswer};
+use crate::mind::{Mind, MindError, TIME_IS_UP, Thought, TimedAnswer};
 use crate::turn::Turn;
 
 mod buyer;
@@ -41,9 +40,6 @@ pub const SETTINGS: &[&str] = &[STAND_IN, DEADLINE, WORLD];
 
 /// The kind of the note that says that a stand-in answered.
 const NOTE: &str = "stand_in";
-
-/// The keyword of JSON Schema under which the stand-in's answer is found.
-pub const DEFAULT: &str = "default";
 
 /// No deadline is shorter: time is kept in milliseconds.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -84,17 +80,13 @@ impl Agent for Person {
         refused: Option<&Foul>,
         mind: &dyn Mind,
     ) -> Result<Result<Action, Foul>, MindError> {
-        let mut format = self.dialogue.format(ask, Thinking::None);
-        let mut timed = None;
-        if let (Some(stand_in), Some(format)) = (&mut self.stand_in, &mut format) {
-            timed = stand_in.suggest(ask, refused.is_some(), format)?;
-        }
+        let stand_in = self.stand_in.as_mut();
         let reply = mind.think(Thought {
             purpose: "act",
             settings: self.dialogue.settings(),
             messages: self.dialogue.messages(Turn::plain(ask, refused))?,
-            format,
-            stand_in: timed,
+            format: self.dialogue.format(ask, Thinking::None),
+            stand_in: stand_in.map(|stand_in| stand_in.answer(ask, refused.is_some())),
         });
         let reply = reply.await?;
         if reply.finish_reason == TIME_IS_UP
@@ -106,11 +98,15 @@ impl Agent for Person {
                     "ask": ask.kind,
                     "strategy": stand_in.name,
                     "reason": TIME_IS_UP,
-                    "deadline": stand_in.after.map(in_words),
+                    "deadline": in_words(stand_in.after),
                 }),
             });
         }
         Ok(self.dialogue.read(ask, reply))
+    }
+
+    fn settle(&mut self, verdict: &Verdict) {
+        self.dialogue.settle(verdict);
     }
 
     fn take_notes(&mut self) -> Vec<Note> {
@@ -125,8 +121,8 @@ impl Agent for Person {
 pub struct StandIn {
     /// Name of the strategy.
     name: String,
-    /// Time for each answer; none is no limit.
-    after: Option<Duration>,
+    /// Time for each answer.
+    after: Duration,
     rule: Box<dyn Rule>,
     luck: agon_engine::Generator,
     seat: Seat,
@@ -136,8 +132,8 @@ pub struct StandIn {
 }
 
 impl StandIn {
-    /// The stand-in that the setting names, if it does: a strategy, or a table with
-    /// `strategy` and what that takes.
+    /// The stand-in that the setting names, a strategy, or a table with `strategy` and what
+    /// that takes. None where nobody is ever late: without a deadline.
     ///
     /// # Errors
     /// The game has no such strategy; says what there is.
@@ -154,9 +150,9 @@ impl StandIn {
         let built = (registration.build)(&session.params).map_err(|error| error.to_string())?;
         let rule = built.game.rule(&strategy, &settings, seat);
         let rule = rule.map_err(|error| format!("{STAND_IN}: {error}"))?;
-        Ok(Some(Self {
+        Ok(deadline(own)?.map(|after| Self {
             name: strategy,
-            after: deadline(own)?,
+            after,
             rule,
             luck: Chance::seeded(session.luck).for_rule(seat),
             seat,
@@ -169,34 +165,20 @@ impl StandIn {
         self.seen.extend(events.iter().map(as_event));
     }
 
-    /// Writes its answer into the question's form; with a deadline it is an answer that is given
-    /// when time is up.
-    fn suggest(
-        &mut self,
-        ask: &Ask,
-        again: bool,
-        format: &mut ReplyFormat,
-    ) -> Result<Option<TimedAnswer>, MindError> {
+    /// What it answers when time is up; the same to an ask that is put again.
+    fn answer(&mut self, ask: &Ask, again: bool) -> TimedAnswer {
         let kept = self.open.take().filter(|_| again);
         let action = kept.unwrap_or_else(|| {
             let view = View::new(self.seat, &self.seen);
             self.rule.act(ask, &view, &mut self.luck)
         });
-        let answer = structured(ask.kind, &ask.form, &action);
+        let reply = structured(ask.kind, &ask.form, &action);
         self.open = Some(action);
-        let with_default = || -> Result<String, serde_json::Error> {
-            let mut schema: Value = serde_json::from_str(&format.schema)?;
-            let answer: Value = serde_json::from_str(&answer)?;
-            schema["properties"][ask.kind][DEFAULT] = answer[ask.kind].clone();
-            serde_json::to_string(&schema)
-        };
-        let schema = with_default().map_err(|error| MindError::Impossible(error.to_string()))?;
-        format.schema = Arc::from(schema);
-        Ok(self.after.map(|after| TimedAnswer {
-            after,
+        TimedAnswer {
+            after: self.after,
             name: self.name.clone(),
-            reply: answer,
-        }))
+            reply,
+        }
     }
 }
 

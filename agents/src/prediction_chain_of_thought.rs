@@ -8,7 +8,7 @@ use agon_engine::view::SeenEvent;
 use agon_engine::{Action, Ask, Form, Foul, Seat, registry};
 use async_trait::async_trait;
 
-use crate::agent::{Agent, Note};
+use crate::agent::{Agent, Note, Verdict};
 use crate::dialogue::{Dialogue, Thinking};
 use crate::mind::{Mind, MindError};
 use crate::prediction::{Predicted, said};
@@ -81,6 +81,10 @@ impl Agent for PredictionChainOfThought {
         };
         self.dialogue.note(predicted.note());
         Ok(answer)
+    }
+
+    fn settle(&mut self, verdict: &Verdict) {
+        self.dialogue.settle(verdict);
     }
 
     fn take_notes(&mut self) -> Vec<Note> {

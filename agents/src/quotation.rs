@@ -1,6 +1,16 @@
-//! Texts of others inside a prompt: a mark stands before every line, so that nothing in
-//! them can end the quotation and speak for itself. Called by the reader of replies and by
-//! templates.
+//! Texts of others inside a prompt: how much of them is shown, and a mark before every line,
+//! so that nothing in them can end the quotation and speak for itself. Called by whoever
+//! shows a model what it, or another, has said.
+
+/// Longest part of a reply that its own model is shown again. The end is kept: that is
+/// where answers stand.
+const SHOWN_LETTERS: usize = 1_000;
+
+/// What stands for a reply that says nothing; providers refuse empty messages.
+const NO_REPLY: &str = "(no answer)";
+
+/// Longest account of what is wrong with a reply. It may quote the reply.
+const PROBLEM_LETTERS: usize = 1_000;
 
 /// What ends a line somewhere: whoever reads the quotation may see a new line in any.
 const LINE_ENDS: [char; 7] = [
@@ -13,9 +23,66 @@ pub fn quoted(text: &str, mark: &str) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
+/// What a model is shown again of its own reply: so many letters at most.
+pub fn shown(reply: &str, letters: usize) -> &str {
+    match ending(reply.trim(), letters.min(SHOWN_LETTERS)) {
+        "" => NO_REPLY,
+        shown => shown,
+    }
+}
+
+/// The last letters of a text.
+pub fn ending(text: &str, letters: usize) -> &str {
+    let skipped = text.chars().count().saturating_sub(letters);
+    let start = text
+        .char_indices()
+        .nth(skipped)
+        .map_or(text.len(), |(at, _)| at);
+    &text[start..]
+}
+
+/// What was wrong with a reply, in lines, as far as its model is told: the first lines, and
+/// of one that is too long by itself its end, which says what would be right.
+pub fn problem(text: &str) -> String {
+    let mut told = String::new();
+    let mut left = PROBLEM_LETTERS;
+    for line in text.lines() {
+        let letters = line.chars().count();
+        if told.is_empty() {
+            told.push_str(ending(line, PROBLEM_LETTERS));
+        } else if letters < left {
+            told.push('\n');
+            told.push_str(line);
+        } else {
+            break;
+        }
+        left = left.saturating_sub(letters + 1);
+    }
+    told
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_end_of_a_long_text_is_what_is_left_of_it() {
+        let text = "é".repeat(20) + "end";
+        assert_eq!(ending(&text, 20).chars().count(), 20);
+        assert!(ending(&text, 20).ends_with("end"));
+        assert_eq!((ending("end", 3), ending("end", 0)), ("end", ""));
+    }
+
+    #[test]
+    fn a_problem_is_told_in_whole_lines_as_far_as_there_is_room() {
+        assert_eq!(problem("one\ntwo"), "one\ntwo");
+        assert_eq!(problem(""), "");
+        let long = format!("{} will not do: give a number", "9".repeat(5_000));
+        assert_eq!(problem(&long).chars().count(), PROBLEM_LETTERS);
+        assert!(problem(&long).ends_with("will not do: give a number"));
+        let lines = vec!["é".repeat(300); 9].join("\n");
+        assert_eq!(problem(&lines), vec!["é".repeat(300); 3].join("\n"));
+    }
 
     #[test]
     fn nothing_that_ends_a_line_ends_the_quotation() {

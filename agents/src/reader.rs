@@ -9,18 +9,20 @@ use std::sync::Arc;
 use agon_engine::{Action, Ask, Foul, FoulKind};
 use serde_json::json;
 
-use crate::asking::ending;
+use crate::agent::AgentError;
 use crate::dialogue::{Dialogue, or_null};
-use crate::memory::message;
-use crate::mind::{Mind, MindError, Reply, ReplyFormat, Role, Thought};
+use crate::memory::{message, tokens};
+use crate::mind::{Message, Mind, MindError, Reply, ReplyFormat, Role, Thought};
 use crate::narrator::Quoted;
-use crate::quotation::quoted;
+use crate::quotation::{ending, quoted};
 use crate::reading::{self, Reading};
 
 /// Longest part of a reply that is quoted, in letters. The end is kept: that is where
-/// answers stand. This and one ask are all that a reader is shown, of no past: the player's
-/// `memory_tokens` bounds its conversation, and cuts nothing of what is to be read here.
+/// answers stand. Less is quoted where the player's `memory_tokens` have no room for it.
 const QUOTED_LETTERS: usize = 4_000;
+
+/// So much of a reply is quoted in any case: less can hardly be made out.
+const LEAST_QUOTED: usize = 250;
 
 /// What begins every quoted line.
 const MARK: &str = "> ";
@@ -48,19 +50,11 @@ pub async fn find(
     let (Some(settings), Some(said)) = (dialogue.reader(), dialogue.unread()) else {
         return Ok(None);
     };
-    let asked = dialogue.narrator.plain_ask(ask);
-    let told = asked.and_then(|asked| {
-        let quoted = Quoted {
-            asked: quoted(&asked, MARK),
-            reply: quoted(ending(said, QUOTED_LETTERS), MARK),
-        };
-        dialogue.narrator.to_read(ask, &quoted)
-    });
-    let (rules, text) = told.map_err(|error| MindError::Impossible(error.to_string()))?;
+    let messages = question(dialogue, ask, said);
     let reply = mind.think(Thought {
         purpose: "read",
         settings,
-        messages: vec![message(Role::System, rules), message(Role::User, text)],
+        messages: messages.map_err(|error| MindError::Impossible(error.to_string()))?,
         format: Some(ReplyFormat {
             name: ask.kind.to_owned(),
             schema: Arc::from(schema(ask)),
@@ -68,6 +62,25 @@ pub async fn find(
         stand_in: None,
     });
     Ok(read(ask, &reply.await?))
+}
+
+/// What the reader is asked: the end of what was said, as much as there is room for.
+fn question(dialogue: &Dialogue, ask: &Ask, said: &str) -> Result<Vec<Message>, AgentError> {
+    let asked = quoted(&dialogue.narrator.plain_ask(ask)?, MARK);
+    let mut letters = QUOTED_LETTERS;
+    loop {
+        let shown = Quoted {
+            asked: asked.clone(),
+            reply: quoted(ending(said, letters), MARK),
+        };
+        let (rules, text) = dialogue.narrator.to_read(ask, &shown)?;
+        let messages = vec![message(Role::System, rules), message(Role::User, text)];
+        let length: usize = messages.iter().map(tokens).sum();
+        if length <= dialogue.memory.bound() || letters <= LEAST_QUOTED {
+            return Ok(messages);
+        }
+        letters /= 2;
+    }
 }
 
 /// The form of the reader's reply: the ask's own, with null for no answer.

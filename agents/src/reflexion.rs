@@ -12,10 +12,10 @@ use async_trait::async_trait;
 use minijinja::{Value as Words, context};
 use serde_json::{Map, Value, json};
 
-use crate::agent::{Agent, Note};
-use crate::asking::ending;
+use crate::agent::{Agent, Note, Verdict};
 use crate::dialogue::Dialogue;
 use crate::mind::{Mind, MindError, Thought};
+use crate::quotation::ending;
 use crate::reading;
 use crate::roster::Seating;
 use crate::settings::whole;
@@ -97,6 +97,10 @@ impl Agent for Reflexion {
         turn::take(&mut self.dialogue, turn, mind).await
     }
 
+    fn settle(&mut self, verdict: &Verdict) {
+        self.dialogue.settle(verdict);
+    }
+
     fn take_notes(&mut self) -> Vec<Note> {
         self.dialogue.take_notes()
     }
@@ -118,12 +122,15 @@ impl Reflexion {
 
     /// Looks back at the round that was played last.
     async fn reflect(&mut self, played: u32, mind: &dyn Mind) -> Result<(), MindError> {
-        let values = context! { played, reflections => self.kept_words() };
-        let text = self.dialogue.words("reflect.j2", values)?;
+        let question = |reflections: Vec<Words>| {
+            let values = context! { played, reflections };
+            self.dialogue.words("reflect.j2", values)
+        };
+        let (text, shortest) = (question(self.kept_words())?, question(Vec::new())?);
         let reply = mind.think(Thought {
             purpose: "reflect",
             settings: self.dialogue.settings(),
-            messages: self.dialogue.consult(&text)?,
+            messages: self.dialogue.consult(&text, &shortest)?,
             format: None,
             stand_in: None,
         });

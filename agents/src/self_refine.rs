@@ -11,12 +11,12 @@ use async_trait::async_trait;
 use minijinja::context;
 use serde_json::{Map, Value, json};
 
-use crate::agent::{Agent, Note};
-use crate::asking::{ending, shown};
+use crate::agent::{Agent, Note, Verdict};
 use crate::dialogue::{Dialogue, Thinking, in_words};
-use crate::memory::message;
-use crate::mind::{Mind, MindError, Role, Thought};
+use crate::memory::Later;
+use crate::mind::{Mind, MindError, Thought};
 use crate::prediction::{noted, read};
+use crate::quotation::{ending, shown};
 use crate::reading;
 use crate::roster::Seating;
 use crate::settings::whole;
@@ -59,6 +59,8 @@ pub struct SelfRefine {
     rounds: u32,
     /// What came before the answer to the open ask.
     drafted: Drafted,
+    /// The last answer to the open ask, as notes hold it; null where none could be read.
+    answered: Option<Value>,
 }
 
 /// Drafts of an ask and what was said to them.
@@ -85,8 +87,9 @@ impl Agent for SelfRefine {
         mind: &dyn Mind,
     ) -> Result<Result<Action, Foul>, MindError> {
         // After a foul the advice still stands; only the answer is open.
-        if refused.is_none() {
-            self.drafted = self.draft(ask, mind).await?;
+        match refused {
+            Some(_) => self.note_answer(false),
+            None => self.drafted = self.draft(ask, mind).await?,
         }
         let turn = Turn {
             thinking: Thinking::StepByStep,
@@ -94,19 +97,14 @@ impl Agent for SelfRefine {
             ..Turn::plain(ask, refused)
         };
         let answer = turn::take(&mut self.dialogue, turn, mind).await?;
-        let legal = answer.as_ref().ok();
-        let legal = legal.filter(|action| ask.form.check(action).is_ok());
-        let round = self.dialogue.round();
-        self.dialogue.note(Note {
-            kind: NOTE,
-            body: json!({
-                "round": round,
-                "first": self.drafted.first,
-                "last": legal.map(|action| noted(&ask.form, action)),
-                "feedback": self.drafted.feedback,
-            }),
-        });
+        let said = answer.as_ref().map(|action| noted(&ask.form, action));
+        self.answered = Some(said.unwrap_or_default());
         Ok(answer)
+    }
+
+    fn settle(&mut self, verdict: &Verdict) {
+        self.note_answer(*verdict == Verdict::Taken);
+        self.dialogue.settle(verdict);
     }
 
     fn take_notes(&mut self) -> Vec<Note> {
@@ -123,7 +121,25 @@ impl SelfRefine {
             dialogue: seating.dialogue(),
             rounds: rounds(&seating.settings.own).unwrap_or(USUAL_ROUNDS),
             drafted: Drafted::default(),
+            answered: None,
         }
+    }
+
+    /// Notes the last answer, once the game has said whether it counts.
+    fn note_answer(&mut self, counts: bool) {
+        let Some(answer) = self.answered.take() else {
+            return;
+        };
+        let round = self.dialogue.round();
+        self.dialogue.note(Note {
+            kind: NOTE,
+            body: json!({
+                "round": round,
+                "first": self.drafted.first,
+                "last": if counts { answer } else { Value::Null },
+                "feedback": self.drafted.feedback,
+            }),
+        });
     }
 
     /// Drafts and has judged, as often as it is set to.
@@ -148,17 +164,17 @@ impl SelfRefine {
             // Draft and feedback share the room that the player's memory has for advice.
             let room = self.dialogue.advice_letters();
             let feedback_letters = KEPT_LETTERS.min(room / 2);
-            let said = ending(shown(&draft.text), room - room / 2);
+            let said = shown(&draft.text, room - room / 2);
             let values = context! {
                 kind => ask.kind,
                 draft => action.as_ref().map(|action| in_words(&ask.form, action)),
             };
             let judge = self.dialogue.words("feedback.j2", values)?;
-            let later = vec![message(Role::Assistant, said), message(Role::User, judge)];
+            let later = Later::new(said, room, &judge);
             let feedback = mind.think(Thought {
                 purpose: "feedback",
                 settings: self.dialogue.settings(),
-                messages: self.dialogue.messages_then(turn, later)?,
+                messages: self.dialogue.messages_then(turn, Some(later))?,
                 format: None,
                 stand_in: None,
             });

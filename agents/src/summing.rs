@@ -7,7 +7,7 @@ use serde_json::json;
 
 use crate::agent::{AgentError, Note};
 use crate::dialogue::Dialogue;
-use crate::memory::{Excess, message, tokens, words};
+use crate::memory::{Excess, Put, message, tokens, words};
 use crate::mind::{Mind, MindError, Reply, Role, Thought};
 use crate::narrator::Summing;
 use crate::reading;
@@ -32,11 +32,16 @@ pub async fn make_room(
     mind: &dyn Mind,
 ) -> Result<(), MindError> {
     let ask = dialogue.wording(turn)?;
+    let put = Put {
+        advice: turn.advice,
+        ask: &ask,
+        later: None,
+    };
     // Every pass takes exchanges out of the past, so there is an end to them.
-    while let Some(excess) = dialogue.memory.excess(&ask) {
+    while let Some(excess) = dialogue.memory.excess(put) {
         let Some((exchanges, summing)) = question(dialogue, excess)? else {
             let problem = "there is no room for a summary".to_owned();
-            forget(dialogue, &ask, 0, &[problem]);
+            forget(dialogue, put, 0, &[problem]);
             return Ok(());
         };
         let rounds = dialogue.memory.rounds(exchanges);
@@ -59,7 +64,7 @@ pub async fn make_room(
             }
         }
         let Some(text) = found else {
-            forget(dialogue, &ask, problems.len(), &problems);
+            forget(dialogue, put, problems.len(), &problems);
             return Ok(());
         };
         let told = dialogue.narrator.summary(rounds, &text);
@@ -124,8 +129,8 @@ fn read(reply: &Reply, most_tokens: usize) -> Result<String, String> {
 }
 
 /// Forgets what has no room, and writes that down.
-fn forget(dialogue: &mut Dialogue, ask: &str, tries: usize, problems: &[String]) {
-    let Some(rounds) = dialogue.memory.forget_for(ask) else {
+fn forget(dialogue: &mut Dialogue, put: Put<'_>, tries: usize, problems: &[String]) {
+    let Some(rounds) = dialogue.memory.forget_for(put) else {
         return;
     };
     dialogue.note(Note {

@@ -414,7 +414,8 @@ fn a_refused_answer_is_put_back_with_its_reason() {
     assert_eq!(read, Action::Integer(120));
     let foul = ask.form.check(&read).unwrap_err();
     mind.prepare("{\"guess\": 20}");
-    table::act(&mut *agent, ask, Some(&foul), &mind).unwrap();
+    let again = table::act(&mut *agent, ask, Some(&foul), &mind);
+    table::settle(&mut *agent, &again);
     let messages = mind.latest();
     let [_, first, said, again] = &*messages else {
         panic!("{messages:?}");
@@ -472,7 +473,8 @@ fn replies_that_miss_their_form_are_noted() {
         ),
     ] {
         mind.prepare(reply);
-        table::act(&mut *agent, &game.steps[0].ask, None, &mind).unwrap();
+        let read = table::act(&mut *agent, &game.steps[0].ask, None, &mind);
+        table::settle(&mut *agent, &read);
         let noted = agent.take_notes().pop().map(|note| note.body);
         assert_eq!(noted, expected, "{reply}");
     }

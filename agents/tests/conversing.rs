@@ -87,11 +87,12 @@ where
     for step in game.steps.iter().filter(|step| step.ask.seat == 1) {
         table::show(&mut *agent, 1, &game.events[seen..step.events], &mind);
         seen = step.events;
-        let _ = table::act(&mut *agent, &step.ask, None, &mind);
+        let mut answer = table::act(&mut *agent, &step.ask, None, &mind);
         if twice {
             let foul = table::foul();
-            let _ = table::act(&mut *agent, &step.ask, Some(&foul), &mind);
+            answer = table::act(&mut *agent, &step.ask, Some(&foul), &mind);
         }
+        table::settle(&mut *agent, &answer);
         notes.extend(agent.take_notes());
     }
     (mind.thoughts(), notes)
@@ -510,10 +511,9 @@ fn an_answer_that_a_reader_found_is_remembered() {
     for step in game.steps.iter().filter(|step| step.ask.seat == 1) {
         table::show(&mut *agent, 1, &game.events[seen..step.events], &mind);
         seen = step.events;
-        assert_eq!(
-            table::act(&mut *agent, &step.ask, None, &mind),
-            Ok(Action::Integer(50))
-        );
+        let answer = table::act(&mut *agent, &step.ask, None, &mind);
+        assert_eq!(answer, Ok(Action::Integer(50)));
+        table::settle(&mut *agent, &answer);
     }
     let last = mind.of("act").pop().unwrap().messages;
     let answers: Vec<&str> = last
@@ -643,7 +643,8 @@ fn what_was_stated_is_noted_beside_what_is_true() {
         let mind = Answering::new(move |_: &Thought| said(reply));
         table::show(&mut *agent, 1, &game.events[seen..step.events], &mind);
         seen = step.events;
-        table::act(&mut *agent, &step.ask, None, &mind).unwrap();
+        let answer = table::act(&mut *agent, &step.ask, None, &mind);
+        table::settle(&mut *agent, &answer);
         notes.extend(agent.take_notes());
     }
     let payoff = |round: u32| {

@@ -7,9 +7,9 @@
 
 use std::sync::Arc;
 
-use agon_agents::{Agent, Message, PromptLibrary, Reply, reading};
+use agon_agents::{Agent, Message, PromptLibrary, Reply, Verdict, reading};
 use agon_engine::chance::Luck;
-use agon_engine::{Action, Ask, Chance, Foul, FoulKind, Play, Seat, registry};
+use agon_engine::{Action, Ask, Chance, Foul, FoulKind, Play, Reaction, Seat, registry};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -122,8 +122,14 @@ fn played(text: &str, style: &str, agent: &str) -> Played {
             while play.waiting().any(|one| one.seat == ask.seat) {
                 let agent = &mut *agents[ask.seat];
                 let answer = act(agent, &ask, refused.as_ref(), &minds[ask.seat]);
-                refused = answer.as_ref().err().cloned();
-                play.answer(ask.seat, answer);
+                let reaction = play.answer(ask.seat, answer);
+                if let Some(verdict) = Verdict::of(&reaction) {
+                    agent.settle(&verdict);
+                }
+                refused = match reaction {
+                    Reaction::Refused { foul, .. } => Some(foul),
+                    _ => None,
+                };
             }
         }
     }

@@ -8,7 +8,7 @@ use std::sync::Mutex;
 use std::task::{Context, Poll};
 
 use agon_agents::{
-    Agent, Mind, MindError, Note, PromptLibrary, Reply, Role, Thought, build, check_player,
+    Agent, Mind, MindError, Note, PromptLibrary, Reply, Role, Thought, Verdict, build, check_player,
 };
 use agon_engine::chance::Luck;
 use agon_engine::spec::Settings;
@@ -184,8 +184,12 @@ impl Setting {
                 break;
             };
             let offer = done(agent.act(&ask, refused.as_ref(), &mind)).unwrap();
+            let reaction = play.answer(OWN, offer);
+            if let Some(verdict) = Verdict::of(&reaction) {
+                agent.settle(&verdict);
+            }
             notes.extend(agent.take_notes());
-            refused = match play.answer(OWN, offer) {
+            refused = match reaction {
                 Reaction::Refused { foul, .. } => Some(foul),
                 _ => None,
             };

@@ -14,15 +14,22 @@ use crate::registry::Registration;
 use crate::session::STRATEGY;
 use crate::spec::{PlayerKind, PlayerSpec, SessionSpec, Settings};
 
+mod course;
+mod declared;
 mod determinism;
 mod legality;
 mod outcomes;
 mod parameters;
 mod secrecy;
+mod secrets;
 mod table;
 mod transcript;
+mod variations;
 
+pub use course::{Course, Following, Step};
+pub use secrets::{compare, compared};
 pub use transcript::{full_run_hash, transcript};
+pub use variations::{Secret, Variation, secrets_of};
 
 /// Lucks with which the default parameters are tried.
 const LUCKS: u32 = 4;
@@ -70,9 +77,19 @@ pub const PROPERTIES: &[Property] = &[
         holds: secrecy::open_answers_are_unseen,
     },
     Property {
-        name: "private_draws",
-        statement: "others' private draws do not change a seat's view",
-        holds: secrecy::private_draws_of_others_are_unseen,
+        name: "declared",
+        statement: "of every parameter and draw it is declared who is told, and by which rule",
+        holds: declared::everything_is_declared,
+    },
+    Property {
+        name: "secrets",
+        statement: "what a seat is not told shows in nothing that it sees and is asked",
+        holds: secrets::secrets_do_not_show,
+    },
+    Property {
+        name: "players",
+        statement: "who sits at a seat does not show, only what is answered there",
+        holds: secrets::players_do_not_show,
     },
     Property {
         name: "payoffs",

@@ -6,6 +6,7 @@
 
 use crate::ask::{Action, Answer, Ask, Foul, Seat};
 use crate::chance::Chance;
+use crate::disclosure::Disclosure;
 use crate::event::EventLog;
 use crate::measures::Measures;
 use crate::play::Move;
@@ -66,11 +67,9 @@ pub trait Game: Send + Sync {
     /// answer was checked.
     fn payoff_bounds(&self) -> (f64, f64);
 
-    /// Whether the rules tell players, once a round is over, what others drew for
-    /// themselves alone.
-    fn reveals_private_draws(&self) -> bool {
-        false
-    }
+    /// Who is told what of the parameters and draws: every parameter and every stream
+    /// that it draws from stands in exactly one of these.
+    fn disclosures(&self) -> &'static [Disclosure];
 
     /// The first state. Emits at least a `briefing` event with every parameter
     /// that players know, before anybody is asked.

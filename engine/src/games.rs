@@ -2,6 +2,7 @@
 //! Also what several games have in common: checks of parameters, columns, and
 //! the rounds of simultaneous games (`rounds.rs`).
 
+use crate::arithmetic::smaller;
 use crate::ask::Seat;
 use crate::event::{Event, EventLog, Value};
 use crate::game::{ExpectedScore, GameInfo, ParameterError};
@@ -52,6 +53,12 @@ const LARGEST_AMOUNT: i64 = 1_000_000_000;
 
 /// How far sums of rounded numbers may stray from the product that bounds them.
 const SUM_SLACK: f64 = 1e-9;
+
+/// The rule by which everybody knows most parameters.
+const BRIEFED: &str = "the briefing tells everybody";
+
+/// The rule by which some need not be told.
+const ALIKE: &str = "it holds for all seats alike and is nobody's secret";
 
 /// Room for the rounding of scores that are exact in theory.
 const EXACT: f64 = 1e-9;
@@ -174,7 +181,7 @@ const SAME_DISTANCE: f64 = 1e-12;
 /// `largest` is the largest number that can be said.
 fn closest(choices: &[Option<f64>], target: f64, largest: f64) -> Vec<Seat> {
     let distance = |choice: &Option<f64>| choice.map(|number| (number - target).abs());
-    let least = choices.iter().filter_map(distance).reduce(f64::min);
+    let least = choices.iter().filter_map(distance).reduce(smaller);
     let Some(least) = least else {
         return Vec::new();
     };

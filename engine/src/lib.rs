@@ -7,9 +7,11 @@
 //! Reading order: [`game`], [`ask`], [`event`], [`view`], [`chance`], one file of
 //! [`games`], then [`play`], [`record`] and [`series`].
 
+mod arithmetic;
 pub mod ask;
 pub mod chance;
 pub mod conformance;
+pub mod disclosure;
 pub mod event;
 pub mod game;
 pub mod games;
@@ -27,6 +29,7 @@ pub mod view;
 
 pub use ask::{Action, Answer, Ask, Form, Foul, FoulKind, Seat};
 pub use chance::{Chance, Generator, Luck};
+pub use disclosure::{Disclosure, Told};
 pub use event::{Audience, Event, EventLog, Value};
 pub use game::{Game, GameInfo, ParameterError, State, Timing};
 pub use measures::Measures;

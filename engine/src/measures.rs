@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use crate::arithmetic::{larger, square};
+
 /// What a game computes from its own events.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Measures {
@@ -53,10 +55,10 @@ pub fn mean(numbers: impl IntoIterator<Item = f64>) -> f64 {
 /// no numbers.
 pub fn standard_deviation(numbers: &[f64]) -> f64 {
     let middle = mean(numbers.iter().copied());
-    mean(numbers.iter().map(|number| (number - middle).powi(2))).sqrt()
+    mean(numbers.iter().map(|number| square(number - middle))).sqrt()
 }
 
 /// The standard deviation of as many ones and zeros as make up a share.
 pub fn share_deviation(share: f64) -> f64 {
-    (share * (1.0 - share)).max(0.0).sqrt()
+    larger(share * (1.0 - share), 0.0).sqrt()
 }

@@ -1,10 +1,12 @@
 //! Runs the conformance kit over every registered game. A new game is covered by
 //! being registered; each test below is one property of the kit.
 
-use agon_engine::Luck;
-use agon_engine::conformance::{Case, PROPERTIES, cases, faults};
+use std::collections::BTreeSet;
+
+use agon_engine::conformance::{Case, PROPERTIES, cases, compared, faults};
 use agon_engine::registry::GAMES;
 use agon_engine::spec::Settings;
+use agon_engine::{Luck, Told};
 use proptest::prelude::*;
 
 /// Faults of one game that are shown; the rest is usually the same again.
@@ -56,7 +58,9 @@ properties! {
     private_draws_depend_on_nothing_unrelated: "same_luck",
     a_view_holds_nothing_of_others: "own_view",
     an_answer_is_unseen_while_its_turn_is_open: "open_turn",
-    private_draws_of_others_do_not_show: "private_draws",
+    everything_is_declared_to_be_public_or_secret: "declared",
+    secrets_show_in_nothing_that_others_see_and_are_asked: "secrets",
+    who_sits_at_a_seat_does_not_show: "players",
     payoffs_stay_within_bounds: "payoffs",
     equilibrium_scores_as_predicted: "equilibrium",
     every_strategy_plays_legally: "strategies",
@@ -117,5 +121,33 @@ proptest! {
         let case = case.expect("defaults are good parameters");
         let held = (PROPERTIES[property].holds)(&case);
         prop_assert!(held.is_ok(), "{}: {:?}", PROPERTIES[property].name, held);
+    }
+}
+
+/// What a case keeps from some seats, by name.
+fn kept(case: &Case) -> BTreeSet<&'static str> {
+    let private = case.game.disclosures().iter();
+    let private = private.filter(|one| one.told != Told::Everybody);
+    let names = private.flat_map(|one| {
+        let draws = one.draws.iter().map(|stream| stream.0);
+        one.parameters.iter().copied().chain(draws)
+    });
+    names.collect()
+}
+
+#[test]
+fn every_declared_secret_of_every_game_was_changed_and_looked_for() {
+    for game in GAMES {
+        let cases = cases(game);
+        let mut unseen: BTreeSet<&str> = cases.iter().flat_map(kept).collect();
+        for case in &cases {
+            if unseen.is_empty() {
+                break;
+            }
+            for name in compared(case).unwrap_or_default() {
+                unseen.remove(name);
+            }
+        }
+        assert!(unseen.is_empty(), "{}: {unseen:?}", game.info.name);
     }
 }

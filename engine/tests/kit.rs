@@ -13,7 +13,8 @@ use agon_engine::rule::{Rule, StrategyError, StrategyInfo};
 use agon_engine::rules::common;
 use agon_engine::spec::Settings;
 use agon_engine::{
-    Action, Answer, Ask, Chance, Event, EventLog, Foul, Game, Measures, Move, Seat, State, View,
+    Action, Answer, Ask, Chance, Disclosure, Event, EventLog, Foul, Game, Measures, Move, Seat,
+    State, View,
 };
 use serde_json::{Map, Value as Json, json};
 
@@ -57,6 +58,11 @@ const STRATEGIES: &[StrategyInfo] = &[
     },
     common::RANDOM,
     common::SPECIFIED,
+];
+
+const DISCLOSURES: &[Disclosure] = &[
+    Disclosure::to_everybody("the briefing", &["players", "rounds", "foul_allowance"]),
+    Disclosure::to_owner("each player knows its own", &[]).draws(&[VALUATIONS]),
 ];
 
 #[derive(Clone)]
@@ -121,6 +127,10 @@ impl<const FLAW: usize> Game for Probe<FLAW> {
                 high
             },
         )
+    }
+
+    fn disclosures(&self) -> &'static [Disclosure] {
+        DISCLOSURES
     }
 
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
@@ -317,8 +327,8 @@ macro_rules! flaws {
 flaws! {
     a_foul_that_counts_is_found: TAKES_ANYTHING breaks "fouls"
         saying "a bid outside its form is accepted";
-    a_private_value_in_a_shared_fact_is_found: TELLS_VALUATIONS breaks "private_draws"
-        saying "notices that others have other private values";
+    a_private_value_in_a_shared_fact_is_found: TELLS_VALUATIONS breaks "secrets"
+        saying "is shown fact first of event round_result in round 1";
     a_missing_briefing_is_found: NO_BRIEFING breaks "legal_play"
         saying "nothing is said before the first ask";
     a_short_column_is_found: SHORT_COLUMN breaks "legal_play"

@@ -139,7 +139,7 @@ pub struct StandIn {
     /// Who answers ("truthful").
     #[prost(string, tag = "2")]
     pub name: ::prost::alloc::string::String,
-    /// What is answered.
+    /// What is answered. Never shown at the door.
     #[prost(string, tag = "3")]
     pub reply: ::prost::alloc::string::String,
 }
@@ -489,7 +489,18 @@ pub struct DoorAsk {
     pub waiting_ms: u64,
     /// Who answers when nobody has in time; unset: it waits.
     #[prost(message, optional, tag = "8")]
-    pub stand_in: ::core::option::Option<StandIn>,
+    pub stand_in: ::core::option::Option<DoorStandIn>,
+}
+/// What whoever is behind a door may know of its stand-in: not what that would
+/// answer, which stays in the gateway until it is the decision.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DoorStandIn {
+    /// From the moment at which the question was put to the door.
+    #[prost(uint64, tag = "1")]
+    pub after_ms: u64,
+    /// Who answers ("truthful").
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WatchDoorResponse {

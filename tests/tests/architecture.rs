@@ -50,6 +50,48 @@ const NOT_IN_THE_ENGINE: &[&str] = &[
     "tokio", "tracing", "tonic", "prost", "reqwest", "redis", "rusqlite", "rand", "chrono",
 ];
 
+/// Methods of `f32` and `f64` of which std (1.95) says under "Unspecified precision" that
+/// their result varies by platform, version and call; and those that may return either
+/// zero where a positive and a negative one meet.
+const LEFT_OPEN_BY_STD: &[&str] = &[
+    "abs_sub",
+    "acos",
+    "acosh",
+    "asin",
+    "asinh",
+    "atan",
+    "atan2",
+    "atanh",
+    "cbrt",
+    "cos",
+    "cosh",
+    "erf",
+    "erfc",
+    "exp",
+    "exp2",
+    "exp_m1",
+    "gamma",
+    "hypot",
+    "ln",
+    "ln_1p",
+    "ln_gamma",
+    "log",
+    "log10",
+    "log2",
+    "powf",
+    "powi",
+    "sin",
+    "sin_cos",
+    "sinh",
+    "tan",
+    "tanh",
+    "to_degrees",
+    "to_radians",
+    "clamp",
+    "max",
+    "min",
+];
+
 /// Only these rooms may see a store.
 const STORES: &[&str] = &["redis", "rusqlite"];
 
@@ -76,6 +118,23 @@ fn the_engine_depends_on_nothing_impure() {
             !manifests["engine"].contains(*package),
             "the engine must not use {package}"
         );
+    }
+}
+
+#[test]
+fn the_engine_bans_every_method_whose_result_std_leaves_open() {
+    let text = fs::read_to_string(tree::root().join("engine/clippy.toml")).unwrap();
+    let table: toml::Table = text.parse().unwrap();
+    let banned = table["disallowed-methods"].as_array().unwrap();
+    let banned: BTreeSet<&str> = banned
+        .iter()
+        .filter_map(|entry| entry.get("path")?.as_str())
+        .collect();
+    for method in LEFT_OPEN_BY_STD {
+        for primitive in ["f32", "f64"] {
+            let path = format!("{primitive}::{method}");
+            assert!(banned.contains(&*path), "{path} is not banned");
+        }
     }
 }
 

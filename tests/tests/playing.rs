@@ -187,7 +187,7 @@ fn ruled(folder: &Path, flags: &[&str]) -> Value {
 fn answered_for(arguments: &[&str], data: &str, ruled: &Value) -> Value {
     let mut silent = Role::launch_with(arguments, piped);
     silent.line_with("You have 50ms, then truthful answers for you.");
-    silent.line_with("Time is up: truthful answers 1000 for you.");
+    silent.line_with("Time is up: truthful has answered for you.");
     silent.line_with("The game is over.");
     let (code, err) = silent.end();
     assert_eq!(code, Some(0), "{err}");
@@ -448,6 +448,10 @@ fn what_cannot_be_played_is_refused_with_what_can() {
     refused(
         &[preset, "--seat", "1", "--stand-in", "brave"],
         "there are equilibrium",
+    );
+    refused(
+        &[preset, "--seat", "1", "--stand-in", "random"],
+        "no effect without a deadline",
     );
     refused(
         &[preset, "--seat", "1", "--name", "two words"],

@@ -122,15 +122,41 @@ async fn person_at_another_replica_makes_the_decision() {
     person_decides(&houses[0], &houses[1]).await;
 }
 
+/// What the stand-in of a timed question would answer.
+const STOOD_IN: &str = "4711";
+
 /// The same, for which somebody stands in after so long.
 fn timed(session_id: &str, index: u32, after_ms: u64) -> DecideRequest {
     DecideRequest {
         stand_in: Some(Box::new(StandIn {
             after_ms,
             name: "truthful".to_owned(),
-            reply: "7".to_owned(),
+            reply: STOOD_IN.to_owned(),
         })),
         ..at_door(session_id, index)
+    }
+}
+
+#[tokio::test]
+async fn what_a_stand_in_would_answer_is_shown_at_no_door() {
+    let server = RedisServer::start().await;
+    for store in [None, Some(&server)] {
+        let house = &houses(store, 1).await[0];
+        let mut door = client(&house.gateway);
+        let mut stream = watch(&mut door, "s").await;
+        assert!(next(&mut stream).await.is_empty());
+        let waiting = decide(house, timed("s", 0, 60_000));
+        let shown = next(&mut stream).await;
+        let sent = format!("{shown:?}");
+        assert!(
+            sent.contains("truthful") && sent.contains("60000"),
+            "{sent}"
+        );
+        assert!(!sent.contains(STOOD_IN), "{sent}");
+        let over_http = look(house, RED, "?session=s").await.to_string();
+        assert!(over_http.contains("truthful"), "{over_http}");
+        assert!(!over_http.contains(STOOD_IN), "{over_http}");
+        waiting.abort();
     }
 }
 
@@ -151,14 +177,14 @@ async fn stand_in_answers_when_nobody_has_in_time_and_the_decision_says_so() {
         assert!(began.elapsed() >= Duration::from_millis(300));
         assert_eq!(
             (&*decision.reply, &*decision.answered_by),
-            ("7", "truthful for alice")
+            (STOOD_IN, "truthful for alice")
         );
         assert_eq!(decision.finish_reason, "deadline");
         // Whoever comes too late is told, and what was recorded stands.
         let late = door.answer_at_door(answer(&shown[0], "12")).await;
         assert_eq!(late.unwrap_err().code(), Code::NotFound);
         let again = decide(house, timed("s", 0, 300)).await.unwrap().unwrap();
-        assert!(again.from_ledger && again.reply == "7");
+        assert!(again.from_ledger && again.reply == STOOD_IN);
         assert_eq!(again.finish_reason, "deadline");
     }
 }

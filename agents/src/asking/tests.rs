@@ -8,6 +8,8 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::*;
+use crate::memory::message;
+use crate::mind::Role;
 
 #[derive(Default)]
 struct Scripted {
@@ -28,11 +30,15 @@ impl Mind for Scripted {
     }
 }
 
-fn question(text: &str) -> Question {
+fn question(text: &str) -> Question<'_> {
     Question {
         purpose: "plan",
         settings: Arc::default(),
-        messages: vec![message(Role::User, text)],
+        put: Box::new(move |later| {
+            let asked = vec![message(Role::User, text)];
+            let again = |later: &Later| later.behind(asked.clone(), usize::MAX);
+            Ok(later.map_or_else(|| asked.clone(), again))
+        }),
         format: None,
     }
 }
@@ -100,12 +106,4 @@ fn a_call_that_fails_ends_the_question() {
     let asked = ask_until(&mind, question("a"), 3, &mut read, &again);
     let failed = asked.now_or_never().unwrap();
     assert!(matches!(failed, Err(MindError::NoAnswer(_))), "{failed:?}");
-}
-
-#[test]
-fn the_end_of_a_long_text_is_what_is_left_of_it() {
-    let text = "é".repeat(20) + "end";
-    assert_eq!(ending(&text, 20).chars().count(), 20);
-    assert!(ending(&text, 20).ends_with("end"));
-    assert_eq!((ending("end", 3), ending("end", 0)), ("end", ""));
 }

@@ -24,7 +24,7 @@ impl Bidder {
         item: usize,
         kept: &Status,
         correct: bool,
-        question: Question,
+        question: Question<'_>,
         again: Again<'_>,
         mind: &dyn Mind,
     ) -> Result<(Status, Note), MindError> {

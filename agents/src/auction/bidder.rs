@@ -11,12 +11,15 @@ use minijinja::value::Serde;
 use minijinja::{Value, context};
 use serde_json::json;
 
-use super::{BidReading, Happened, Item, Picture, priorities_schema, read_bid, read_priorities};
-use crate::agent::{AgentError, Note};
-use crate::asking::{Answered, Question, ask_until, shown};
+use super::{
+    BidReading, Detail, Happened, Item, Picture, priorities_schema, read_bid, read_priorities,
+};
+use crate::agent::{AgentError, Note, Verdict};
+use crate::asking::{Answered, Question, ask_until};
 use crate::dialogue::{Thinking, reply_schema};
-use crate::memory::{message, tokens};
-use crate::mind::{Message, Mind, MindError, ModelSettings, Reply, ReplyFormat, Role, Thought};
+use crate::memory::{Later, tokens};
+use crate::mind::{Message, Mind, MindError, ModelSettings, Reply, ReplyFormat, Thought};
+use crate::quotation::problem;
 use crate::roster::Seating;
 use crate::settings::ReplyStyle;
 use crate::templates::Templates;
@@ -27,12 +30,8 @@ const NO_PRIORITY: i64 = 2;
 /// Most tries of one question: more only cost.
 const MOST_TRIES: u32 = 10;
 
-/// How many bid rounds of an item are told at most; fewer when the conversation
-/// would otherwise be too long.
-pub const ROUNDS_TOLD: [usize; 4] = [40, 12, 4, 1];
-
-/// What an agent tells its template, with so many bid rounds of an item at most.
-pub type Told<'a> = &'a (dyn Fn(usize) -> Value + Sync);
+/// What an agent tells its template, in so much detail.
+pub type Told<'a> = dyn Fn(Detail) -> Value + Send + Sync + 'a;
 
 /// What an agent says to a reply that could not be used, from what was wrong.
 pub type Again<'a> = &'a (dyn Fn(&str) -> Result<String, AgentError> + Sync);
@@ -51,8 +50,8 @@ pub struct Bidder {
     pub picture: Picture,
     /// What it intends; none without a plan.
     pub plan: Option<Plan>,
-    /// What was said to the ask that is open, should it be put again.
-    latest_reply: Option<String>,
+    /// The last answer to the ask that is open.
+    latest: Option<Latest>,
     notes: Vec<Note>,
 }
 
@@ -66,9 +65,18 @@ pub struct Plan {
 }
 
 /// A bid as it was read, and the reply it stands in.
+#[derive(Debug)]
 pub struct Said {
     bid: BidReading,
     reply: String,
+}
+
+/// What was said to an ask that is open, and where the auction stood.
+#[derive(Debug)]
+struct Latest {
+    said: Said,
+    item: usize,
+    bid_round: u32,
 }
 
 impl Bidder {
@@ -84,17 +92,16 @@ impl Bidder {
             templates: Templates::new(settings, seating.game, seating.seat, library),
             picture: Picture::new(seating.seat),
             plan: None,
-            latest_reply: None,
+            latest: None,
             notes: Vec::new(),
         }
     }
 
-    /// Adds an event to the picture. The ask before it is over.
+    /// Adds an event to the picture.
     ///
     /// # Errors
     /// The event is not of this game.
     pub fn hear(&mut self, event: &SeenEvent) -> Result<Happened, MindError> {
-        self.latest_reply = None;
         self.picture.hear(event)
     }
 
@@ -116,20 +123,21 @@ impl Bidder {
         &self,
         ask: &Ask,
         refused: Option<&Foul>,
-        told: Told<'_>,
+        told: &Told<'_>,
         again: Again<'_>,
         mind: &dyn Mind,
     ) -> Result<Said, MindError> {
-        let mut messages = self.conversation("bid", told)?;
-        if let (Some(foul), Some(said)) = (refused, &self.latest_reply) {
-            messages.push(message(Role::Assistant, shown(said)));
-            let again = again(&foul.reason).map_err(impossible)?;
-            messages.push(message(Role::User, again));
-        }
+        let later = match refused.zip(self.latest.as_ref()) {
+            Some((foul, latest)) => {
+                let said = again(&problem(&foul.reason)).map_err(impossible)?;
+                Some(Later::new(&latest.said.reply, usize::MAX, &said))
+            }
+            None => None,
+        };
         let call = mind.think(Thought {
             purpose: "bid",
             settings: Arc::clone(&self.model),
-            messages,
+            messages: self.conversation("bid", told, later.as_ref())?,
             format: self.format("bid", || reply_schema(ask, Thinking::StepByStep)),
             stand_in: None,
         });
@@ -140,12 +148,39 @@ impl Bidder {
         })
     }
 
-    /// Keeps what was said until its ask is over, and notes it.
-    pub fn keep_bid(&mut self, ask: &Ask, said: Said) -> Result<Action, Foul> {
-        let (item, round) = (self.picture.place, self.picture.bid_round());
-        self.note("bid", said.bid.note(ask, item, round));
-        self.latest_reply = Some(said.reply);
-        said.bid.read
+    /// Keeps what was said until the game has said what becomes of it.
+    pub fn keep_bid(&mut self, said: Said) -> Result<Action, Foul> {
+        let read = said.bid.read.clone();
+        self.latest = Some(Latest {
+            said,
+            item: self.picture.place,
+            bid_round: self.picture.bid_round(),
+        });
+        read
+    }
+
+    /// Notes the last bid, which was refused; its ask is still open.
+    pub fn note_refused(&mut self, foul: &Foul) {
+        self.note_latest(Some(&foul.reason));
+    }
+
+    /// Notes the last bid and how its ask ended.
+    pub fn settle(&mut self, verdict: &Verdict) {
+        self.note_latest(match verdict {
+            Verdict::Taken => None,
+            Verdict::Forfeited(foul) => Some(&foul.reason),
+        });
+        self.latest = None;
+    }
+
+    fn note_latest(&mut self, problem: Option<&str>) {
+        if let Some(latest) = &self.latest {
+            let Latest {
+                item, bid_round, ..
+            } = *latest;
+            let body = latest.said.bid.note(item, bid_round, problem);
+            self.note("bid", body);
+        }
     }
 
     /// Asks for a strategy in words and a priority for every item that is still to
@@ -155,7 +190,7 @@ impl Bidder {
     /// As [`Bidder::bid`].
     pub async fn think_plan(
         &self,
-        question: Question,
+        question: Question<'_>,
         again: Again<'_>,
         mind: &dyn Mind,
     ) -> Result<(Plan, Note), MindError> {
@@ -206,7 +241,7 @@ impl Bidder {
     pub async fn ask<T: Send>(
         &self,
         mind: &dyn Mind,
-        question: Question,
+        question: Question<'_>,
         read: &mut (dyn FnMut(&Reply) -> Result<T, String> + Send),
         again: Again<'_>,
     ) -> Result<Answered<T>, MindError> {
@@ -214,22 +249,19 @@ impl Bidder {
     }
 
     /// A question worded by the template of its purpose.
-    ///
-    /// # Errors
-    /// The template does not render.
-    pub fn question(
-        &self,
+    pub fn question<'a>(
+        &'a self,
         purpose: &'static str,
         form: &str,
-        told: Told<'_>,
+        told: impl Fn(Detail) -> Value + Send + Sync + 'a,
         schema: impl FnOnce() -> String,
-    ) -> Result<Question, MindError> {
-        Ok(Question {
+    ) -> Question<'a> {
+        Question {
             purpose,
             settings: Arc::clone(&self.model),
-            messages: self.conversation(purpose, told)?,
+            put: Box::new(move |later| self.conversation(purpose, &told, later)),
             format: self.format(form, schema),
-        })
+        }
     }
 
     /// What a template says to a reply that could not be used.
@@ -242,9 +274,9 @@ impl Bidder {
 
     /// What every template is told: the auction, the item that is told of (`told`)
     /// with its last bid rounds, and the plan.
-    pub fn values(&self, told: Option<&Item>, most_rounds: usize) -> Value {
+    pub fn values(&self, told: Option<&Item>, detail: Detail) -> Value {
         let picture = &self.picture;
-        let (rounds, left_out) = rounds_of(told, most_rounds);
+        let (rounds, left_out) = rounds_of(told, detail);
         let latest = told.and_then(|item| item.rounds.last());
         let plan = self.plan.as_ref();
         context! {
@@ -266,21 +298,30 @@ impl Bidder {
             highest => latest.and_then(|round| round.highest),
             rounds,
             left_out,
-            plan => plan.map(|plan| plan_values(picture, plan)),
+            plan => plan.map(|plan| plan_values(picture, plan, detail)),
         }
     }
 
-    /// The conversation of a call. Tells as many bid rounds as there is room for.
-    fn conversation(&self, template: &str, told: Told<'_>) -> Result<Vec<Message>, MindError> {
+    /// The conversation of a call, with what was said to it already. Tells as much as there
+    /// is room for; the least that is told may be longer than that.
+    fn conversation(
+        &self,
+        template: &str,
+        told: &Told<'_>,
+        later: Option<&Later>,
+    ) -> Result<Vec<Message>, MindError> {
         let mut messages = Vec::new();
-        for rounds in ROUNDS_TOLD {
-            messages = self.templates.conversation(template, told(rounds))?;
+        for detail in Detail::STEPS {
+            messages = self.templates.conversation(template, told(detail))?;
             let length: usize = messages.iter().map(tokens).sum();
-            if length <= self.bound {
+            if length + later.map_or(0, Later::tokens) <= self.bound {
                 break;
             }
         }
-        Ok(messages)
+        Ok(match later {
+            Some(later) => later.behind(messages, self.bound),
+            None => messages,
+        })
     }
 
     fn format(&self, name: &str, schema: impl FnOnce() -> String) -> Option<ReplyFormat> {
@@ -303,9 +344,9 @@ pub fn check_tries(tries: u32) -> Result<(), String> {
 }
 
 /// The last rounds of an item, and how many are left out before them.
-pub fn rounds_of(item: Option<&Item>, most: usize) -> (Value, usize) {
+pub fn rounds_of(item: Option<&Item>, detail: Detail) -> (Value, usize) {
     let rounds = item.map_or(&[][..], |item| &item.rounds);
-    let left_out = rounds.len().saturating_sub(most);
+    let left_out = rounds.len().saturating_sub(detail.rounds);
     (Value::from(Serde(&rounds[left_out..])), left_out)
 }
 
@@ -328,7 +369,7 @@ pub fn source<T>(answered: &Answered<T>) -> &'static str {
 }
 
 /// The plan for the items that are up or still to come.
-fn plan_values(picture: &Picture, plan: &Plan) -> Value {
+fn plan_values(picture: &Picture, plan: &Plan, detail: Detail) -> Value {
     let rows = picture
         .remaining()
         .iter()
@@ -336,7 +377,8 @@ fn plan_values(picture: &Picture, plan: &Plan) -> Value {
     let priorities: Vec<Value> = rows
         .map(|(item, priority)| Value::from(vec![Value::from(&*item.name), Value::from(*priority)]))
         .collect();
-    context! { strategy => &plan.strategy, priorities }
+    let strategy = plan.strategy.as_deref().map(|text| detail.of(text));
+    context! { strategy, priorities }
 }
 
 fn names(items: &[Item]) -> Vec<&str> {

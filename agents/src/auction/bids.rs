@@ -1,6 +1,6 @@
 //! Reads a bid or a withdrawal from a reply: the JSON that was asked for, JSON in
 //! text, or words ("I bid $1,200!", "I'm out!"). What names two different bids is
-//! a foul. Ranges are checked by the game; what it would say is noted here.
+//! a foul. Ranges are checked by the game.
 
 use std::borrow::Cow;
 
@@ -25,16 +25,13 @@ pub struct BidReading {
 
 impl BidReading {
     /// The body of a note `bid`: one per reply, refused ones too. `item` and
-    /// `round` are the place in the order of sale and the bid round, from 1.
-    pub fn note(&self, ask: &Ask, item: usize, round: u32) -> Value {
+    /// `round` are the place in the order of sale and the bid round, from 1; `problem`
+    /// is what the game said of a bid that does not count.
+    pub fn note(&self, item: usize, round: u32, problem: Option<&str>) -> Value {
         let read = match &self.read {
             Ok(Action::Integer(amount)) => Value::from(*amount),
             Ok(Action::Pass) => Value::from("withdraw"),
             _ => Value::Null,
-        };
-        let problem = match &self.read {
-            Ok(action) => ask.form.check(action).err().map(|foul| foul.reason),
-            Err(foul) => Some(foul.reason.clone()),
         };
         json!({ "item": item, "round": round, "said": self.said, "read": read, "problem": problem })
     }

@@ -5,7 +5,7 @@
 use std::sync::Mutex;
 
 use agon_engine::chance::Luck;
-use agon_engine::{Chance, FoulKind, Play, PlayerKind, PlayerSpec, registry};
+use agon_engine::{Chance, FoulKind, Play, PlayerKind, PlayerSpec, Reaction, registry};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
@@ -142,12 +142,15 @@ fn auction(
         while play.waiting().any(|open| *open == ask) {
             let acted = agent.act(&ask, refused.as_ref(), &mind);
             let offer = acted.now_or_never().unwrap().unwrap();
+            let reaction = play.answer(0, offer);
+            if let Some(verdict) = Verdict::of(&reaction) {
+                agent.settle(&verdict);
+            }
             notes.extend(agent.take_notes());
-            refused = match &offer {
-                Ok(action) => play.check(0, action).err(),
-                Err(foul) => Some(foul.clone()),
+            refused = match reaction {
+                Reaction::Refused { foul, .. } => Some(foul),
+                _ => None,
             };
-            play.answer(0, offer);
         }
     }
 }
@@ -569,8 +572,8 @@ fn long_sales_are_told_from_their_end_within_the_bound() {
             .collect(),
         outcome: None,
     }];
-    let question = agent.question("bid", "bid", String::new).unwrap();
-    let messages = question.messages;
+    let question = agent.question("bid", "bid", String::new);
+    let messages = (question.put)(None).unwrap();
     let length: usize = messages.iter().map(crate::memory::tokens).sum();
     assert!(length <= picture_bound, "{length}");
     assert!(messages[1].content.contains("Round 900:"));
@@ -611,10 +614,8 @@ fn in_a_series_a_bidder_has_its_own_lessons_in_mind_and_nobody_elses() {
             carried,
         });
         agent.bidder.picture.players = 2;
-        let messages = agent
-            .question("plan", "plan", String::new)
-            .unwrap()
-            .messages;
+        let question = agent.question("plan", "plan", String::new);
+        let messages = (question.put)(None).unwrap();
         let texts: Vec<&str> = messages.iter().map(|said| &*said.content).collect();
         texts.join("\n")
     };

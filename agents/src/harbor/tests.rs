@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use agon_engine::chance::Luck;
 use agon_engine::view::SeenEvent;
-use agon_engine::{Chance, Play, PlayerKind, PlayerSpec, registry};
+use agon_engine::{Chance, Play, PlayerKind, PlayerSpec, Reaction, registry};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
@@ -169,12 +169,15 @@ fn auction(settings: &Value, params: &Value, others: &[Other<'_>], answer: Scrip
         while play.waiting().any(|open| *open == ask) {
             let acted = agent.act(&ask, refused.as_ref(), &mind);
             let offer = acted.now_or_never().unwrap().unwrap();
+            let reaction = play.answer(0, offer);
+            if let Some(verdict) = Verdict::of(&reaction) {
+                agent.settle(&verdict);
+            }
             notes.extend(agent.take_notes());
-            refused = match &offer {
-                Ok(action) => play.check(0, action).err(),
-                Err(foul) => Some(foul.clone()),
+            refused = match reaction {
+                Reaction::Refused { foul, .. } => Some(foul),
+                _ => None,
             };
-            play.answer(0, offer);
         }
     }
 }

@@ -7,7 +7,7 @@ use serde_json::json;
 
 use super::{Harbor, Persona, Rival, TheoryOfMind};
 use crate::agent::AgentError;
-use crate::auction::bidder::ROUNDS_TOLD;
+use crate::auction::Detail;
 
 /// What is said to a reply that could not be used.
 pub(super) fn again(
@@ -16,17 +16,16 @@ pub(super) fn again(
     rival: Option<&Rival>,
     reason: &str,
 ) -> Result<String, AgentError> {
-    let values = values(template, agent, rival, ROUNDS_TOLD[0]);
+    let values = values(template, agent, rival, Detail::FULL);
     agent.bidder.render(template, context! { reason, ..values })
 }
 
-/// What a template is told, about one rival or about all of them, with so many bid
-/// rounds of an item at most.
+/// What a template is told, about one rival or about all of them, in so much detail.
 pub(super) fn values(
     template: &str,
     agent: &Harbor,
     rival: Option<&Rival>,
-    most_rounds: usize,
+    detail: Detail,
 ) -> Value {
     let picture = &agent.bidder.picture;
     let world = &agent.options.world;
@@ -38,27 +37,27 @@ pub(super) fn values(
         picture.item()
     };
     let worded = |one: &Persona| json!({ "name": one.name, "text": one.text });
-    let rivals = agent.rivals.iter().map(|rival| about(agent, rival));
+    let rivals = agent.rivals.iter().map(|rival| about(agent, rival, detail));
     context! {
         desire => &picture.objective,
         personas => Serde(world.own().map(worded).collect::<Vec<_>>()),
         all_personas => Serde(world.personas.iter().map(worded).collect::<Vec<_>>()),
         rivals => rivals.collect::<Vec<Value>>(),
-        rival => rival.map(|rival| about(agent, rival)),
+        rival => rival.map(|rival| about(agent, rival, detail)),
         modules => context! {
             profile => agent.options.profile,
             theory_of_mind => agent.options.theory_of_mind != TheoryOfMind::None,
             second_order => agent.options.second_order,
         },
         choice => agent.choice.as_ref().map(|choice| context! {
-            letter => choice.letter.to_string(), reason => &choice.reason,
+            letter => choice.letter.to_string(), reason => detail.of(&choice.reason),
         }),
-        ..agent.bidder.values(told, most_rounds)
+        ..agent.bidder.values(told, detail)
     }
 }
 
 /// What is known, or thought, of a rival.
-fn about(agent: &Harbor, rival: &Rival) -> Value {
+fn about(agent: &Harbor, rival: &Rival, detail: Detail) -> Value {
     let options = &agent.options;
     let named = |weights: &[f64]| -> Vec<Value> {
         let pairs = options.world.personas.iter().zip(weights);
@@ -75,8 +74,8 @@ fn about(agent: &Harbor, rival: &Rival) -> Value {
         personas,
         weights => named(&rival.weights),
         wants => rival.prediction.wants,
-        detail => &rival.prediction.detail,
+        detail => detail.of(&rival.prediction.detail),
         believes => named(&rival.believes),
-        misleading => &rival.misleading,
+        misleading => rival.misleading.as_deref().map(|text| detail.of(text)),
     }
 }

@@ -18,7 +18,7 @@ fn the_past_is_told_in_turns() {
     memory.set_rules("rules".to_owned());
     remember(&mut memory, 1);
     remember(&mut memory, 2);
-    let messages = memory.conversation("Round 3: choose.", Vec::new());
+    let messages = memory.conversation(Put::plain("Round 3: choose."));
     let expected = [
         "rules",
         "Round 1?",
@@ -37,7 +37,7 @@ fn the_oldest_exchange_is_forgotten_first() {
     for round in 1..=9 {
         remember(&mut memory, round);
     }
-    let messages = memory.conversation("Round 10?", Vec::new());
+    let messages = memory.conversation(Put::plain("Round 10?"));
     let expected = [
         "rules",
         "result 8\nRound 9?",
@@ -53,8 +53,60 @@ fn rules_and_ask_stay_whatever_the_bound() {
     let mut memory = Memory::new(1, WhenFull::Forget);
     memory.set_rules("rules".to_owned());
     remember(&mut memory, 1);
-    let messages = memory.conversation("choose", Vec::new());
+    let messages = memory.conversation(Put::plain("choose"));
     assert_eq!(contents(&messages), ["rules", "choose"]);
+}
+
+/// What is left of a conversation of past, news, advice, ask and a refused answer, in a
+/// memory of so many tokens.
+fn squeezed(bound: u32) -> Vec<String> {
+    let mut memory = Memory::new(bound, WhenFull::Forget);
+    memory.set_rules("the rules of it".to_owned());
+    for round in 1..=2 {
+        remember(&mut memory, round);
+    }
+    let later = Later::new(&"so I say again: 7. ".repeat(30), 1_000, "That is wrong.");
+    let messages = memory.conversation(Put {
+        advice: Some("Think of the others."),
+        ask: "Round 3: choose.",
+        later: Some(&later),
+    });
+    let length: usize = messages.iter().map(tokens).sum();
+    let least = "the rules of it".len() + "Round 3: choose.\nThat is wrong.".len();
+    assert!(length <= (bound as usize).max(least.div_ceil(LETTERS_PER_TOKEN)));
+    let told = contents(&messages).into_iter();
+    told.map(str::to_owned).collect()
+}
+
+#[test]
+fn what_has_no_room_goes_in_order_down_to_rules_and_ask() {
+    let said = "so I say again: 7. ".repeat(30);
+    let said = said.trim();
+    let newest = "result 2\nThink of the others.\nRound 3: choose.";
+    let whole = [
+        "the rules of it",
+        "Round 1?",
+        "answer 1",
+        "result 1\nRound 2?",
+        "answer 2",
+        newest,
+        said,
+        "That is wrong.",
+    ];
+    assert_eq!(squeezed(1_000), whole);
+    let without_past = ["the rules of it", newest, said, "That is wrong."];
+    assert_eq!(squeezed(165), without_past);
+    let advised = "Think of the others.\nRound 3: choose.";
+    assert_eq!(squeezed(161)[1], advised);
+    assert_eq!(squeezed(155)[1], "Round 3: choose.");
+    // Less of the answer is shown, and in the end nothing.
+    let shorter = squeezed(60);
+    assert_eq!(shorter.len(), 4);
+    assert!(said.ends_with(&shorter[2]) && shorter[2].len() < said.len());
+    let least = ["the rules of it", "Round 3: choose.\nThat is wrong."];
+    for bound in [20, 12, 1] {
+        assert_eq!(squeezed(bound), least);
+    }
 }
 
 #[test]
@@ -62,7 +114,7 @@ fn an_ask_without_an_answer_is_part_of_the_news() {
     let mut memory = Memory::new(1_000, WhenFull::Forget);
     memory.close("Round 1? You gave no valid answer.".to_owned(), None);
     memory.add_news("result 1".to_owned());
-    let messages = memory.conversation("Round 2?", Vec::new());
+    let messages = memory.conversation(Put::plain("Round 2?"));
     let told = "Round 1? You gave no valid answer.\nresult 1\nRound 2?";
     assert_eq!(contents(&messages), [told]);
 }
@@ -97,7 +149,7 @@ fn a_game_may_say_how_many_rounds_are_remembered() {
             remember(&mut memory, round);
         }
         memory.enter_round(5);
-        let messages = memory.conversation("Round 5?", Vec::new());
+        let messages = memory.conversation(Put::plain("Round 5?"));
         assert_eq!(contents(&messages), expected, "history {history}");
         assert_eq!(
             memory.past_tokens,
@@ -119,7 +171,7 @@ fn unanswered_asks_are_forgotten_like_answered_ones() {
         memory.add_news(format!("result {round}"));
     }
     memory.enter_round(5);
-    let messages = memory.conversation("Round 5?", Vec::new());
+    let messages = memory.conversation(Put::plain("Round 5?"));
     assert_eq!(contents(&messages), ["Round 4?\nresult 4\nRound 5?"]);
 }
 
@@ -131,11 +183,11 @@ fn what_was_said_in_the_round_in_play_is_no_past_round() {
     memory.enter_round(3);
     memory.close("Round 3, price 5?".to_owned(), Some("stay".to_owned()));
     memory.enter_round(3);
-    let messages = memory.conversation("Round 3, price 10?", Vec::new());
+    let messages = memory.conversation(Put::plain("Round 3, price 10?"));
     let kept = ["rules", "Round 3, price 5?", "stay", "Round 3, price 10?"];
     assert_eq!(contents(&messages), kept);
     memory.enter_round(4);
-    let messages = memory.conversation("Round 4, price 5?", Vec::new());
+    let messages = memory.conversation(Put::plain("Round 4, price 5?"));
     assert_eq!(contents(&messages), ["rules", "Round 4, price 5?"]);
 }
 
@@ -155,7 +207,7 @@ fn so_much_is_summed_up_that_the_past_takes_half_of_its_room() {
     for rounds in 10..60 {
         // Rules and ask take 8 tokens.
         let mut memory = full(168, rounds);
-        let Some(excess) = memory.excess("choose.") else {
+        let Some(excess) = memory.excess(Put::plain("choose.")) else {
             assert!(rounds * 8 <= 160, "{rounds}");
             continue;
         };
@@ -169,7 +221,7 @@ fn so_much_is_summed_up_that_the_past_takes_half_of_its_room() {
             (70..=80).contains(&taken),
             "{taken} of 160 for {rounds} rounds"
         );
-        assert_eq!(memory.excess("choose."), None);
+        assert_eq!(memory.excess(Put::plain("choose.")), None);
         // The next is summed up together with what there is.
         assert_eq!(memory.rounds(1), (1, last + 1));
     }
@@ -178,14 +230,18 @@ fn so_much_is_summed_up_that_the_past_takes_half_of_its_room() {
 #[test]
 fn a_memory_that_sums_up_forgets_nothing_by_itself() {
     let mut memory = full(100, 20);
-    let tight = memory.conversation("choose.", vec![message(Role::User, "no".repeat(100))]);
-    let roomy = memory.conversation("choose.", Vec::new());
+    let refused = Later::new("no", 1_000, &"no".repeat(100));
+    let tight = memory.conversation(Put {
+        later: Some(&refused),
+        ..Put::plain("choose.")
+    });
+    let roomy = memory.conversation(Put::plain("choose."));
     assert!(tight.len() < roomy.len());
     assert!(tight.iter().map(tokens).sum::<usize>() <= 100);
     assert_eq!(memory.past.len(), 20);
-    assert_eq!(memory.forget_for("choose."), Some((1, 9)));
-    assert_eq!(memory.forget_for("choose."), None);
-    assert_eq!(memory.conversation("choose.", Vec::new()), roomy);
+    assert_eq!(memory.forget_for(Put::plain("choose.")), Some((1, 9)));
+    assert_eq!(memory.forget_for(Put::plain("choose.")), None);
+    assert_eq!(memory.conversation(Put::plain("choose.")), roomy);
 }
 
 #[test]
@@ -194,7 +250,7 @@ fn a_summary_that_is_too_long_for_an_ask_is_left_out() {
     memory.sum_up(3, "s".repeat(300));
     let long = "choose ".repeat(20);
     let contents = |memory: &mut Memory, ask: &str| -> Vec<String> {
-        let told = memory.conversation(ask, Vec::new());
+        let told = memory.conversation(Put::plain(ask));
         told.iter()
             .map(|message| message.content.to_string())
             .collect()

@@ -10,28 +10,40 @@ use futures_util::future::BoxFuture;
 use serde_json::json;
 
 use super::*;
-use crate::agent::AgentError;
+use crate::agent::{AgentError, Verdict};
 use crate::library::PromptLibrary;
-use crate::mind::{Message, Reply};
+use crate::mind::Reply;
 use crate::roster;
 
-/// Answers what the stand-in would, and keeps what it was asked.
+/// Is always late, so that the gateway answers with what stands in, or with nothing where
+/// nobody does; keeps what it was asked.
 #[derive(Default)]
-struct Obedient(Mutex<Vec<(Vec<Message>, Value)>>);
+struct Late(Mutex<Vec<Thought>>);
 
-impl Mind for Obedient {
+impl Mind for Late {
     fn think(&self, thought: Thought) -> BoxFuture<'static, Result<Reply, MindError>> {
-        let format = thought.format.unwrap();
-        let schema: Value = serde_json::from_str(&format.schema).unwrap();
-        let answer = schema["properties"][&format.name][DEFAULT].clone();
-        let text = json!({ format.name.as_str(): answer }).to_string();
-        self.0.lock().unwrap().push((thought.messages, answer));
-        let finish_reason = "stop".to_owned();
+        let stood_in = thought.stand_in.as_ref();
+        let (text, finish_reason) = match stood_in {
+            Some(answer) => (answer.reply.clone(), TIME_IS_UP),
+            None => ("{}".to_owned(), "stop"),
+        };
+        self.0.lock().unwrap().push(thought);
         Box::pin(std::future::ready(Ok(Reply {
             text,
-            finish_reason,
+            finish_reason: finish_reason.to_owned(),
         })))
     }
+}
+
+impl Late {
+    fn asked(self) -> Vec<Thought> {
+        self.0.into_inner().unwrap()
+    }
+}
+
+/// The settings of a person for whom this strategy answers after two minutes.
+fn timed(stand_in: Value) -> Value {
+    json!({ "model": "human/ann", "agent": "person", "deadline": "2m", "stand_in": stand_in })
 }
 
 fn player(kind: PlayerKind, settings: Value) -> PlayerSpec {
@@ -79,7 +91,7 @@ fn briefed(spec: &SessionSpec, mind: &dyn Mind) -> (Box<dyn Agent>, Ask) {
 }
 
 /// Plays to the end with a person at a seat.
-fn play_out(spec: &SessionSpec, seat: Seat, mind: &Obedient) -> Play {
+fn play_out(spec: &SessionSpec, seat: Seat, mind: &Late) -> Play {
     let library = PromptLibrary::builtin();
     let mut person = roster::build(&spec.seats[seat], spec, None, seat, &library).unwrap();
     let mut play = open(spec).unwrap();
@@ -99,7 +111,8 @@ fn play_out(spec: &SessionSpec, seat: Seat, mind: &Obedient) -> Play {
             .unwrap()
             .unwrap();
         let answer = person.act(&ask, None, mind).now_or_never().unwrap();
-        play.answer(seat, answer.unwrap());
+        let reaction = play.answer(seat, answer.unwrap());
+        person.settle(&Verdict::of(&reaction).unwrap());
     }
     play
 }
@@ -111,9 +124,8 @@ fn a_stand_in_plays_as_the_same_rule_player_would_in_every_game() {
         for strategy in ["equilibrium", "random"] {
             let mut spec = spec(game, &["equilibrium", strategy, "random", "random"]);
             let ruled = open(&spec).unwrap();
-            let person = json!({ "model": "human/ann", "agent": "person", "stand_in": strategy });
-            spec.seats[1] = player(PlayerKind::Model, person);
-            let stood_in = play_out(&spec, 1, &Obedient::default());
+            spec.seats[1] = player(PlayerKind::Model, timed(json!(strategy)));
+            let stood_in = play_out(&spec, 1, &Late::default());
             assert_eq!(stood_in.log(), ruled.log(), "{game}, {strategy}");
             assert_eq!(stood_in.moves(), ruled.moves(), "{game}, {strategy}");
         }
@@ -123,45 +135,54 @@ fn a_stand_in_plays_as_the_same_rule_player_would_in_every_game() {
 #[test]
 fn a_person_is_told_the_same_without_demands_on_the_form() {
     let mut spec = spec("english_auction", &["equilibrium", "equilibrium", "random"]);
-    let person = json!({ "model": "human/ann", "agent": "person", "stand_in": "truthful" });
-    spec.seats[1] = player(PlayerKind::Model, person);
-    let mind = Obedient::default();
+    spec.seats[1] = player(PlayerKind::Model, timed(json!("truthful")));
+    let mind = Late::default();
     play_out(&spec, 1, &mind);
-    let asked = mind.0.into_inner().unwrap();
-    let (messages, _) = &asked[0];
+    let asked = mind.asked();
+    let messages = &asked[0].messages;
     assert!(messages[0].content.contains("You are player_1"));
     let question = &messages[1].content;
     assert!(
         question.contains("Type a whole number from 1000 to 20000, or \"withdraw\"."),
         "{question}"
     );
-    for (messages, _) in &asked {
-        assert!(
-            messages
-                .iter()
-                .all(|message| !message.content.contains("JSON"))
-        );
-    }
+    let mut messages = asked.iter().flat_map(|thought| &thought.messages);
+    assert!(messages.all(|message| !message.content.contains("JSON")));
 }
 
 #[test]
 fn a_refused_answer_does_not_put_the_ask_to_the_stand_in_again() {
     let mut spec = spec("guess_two_thirds", &["random", "random", "random"]);
-    let person = json!({ "model": "human/ann", "agent": "person", "stand_in": "random" });
-    spec.seats[1] = player(PlayerKind::Model, person);
-    let mind = Obedient::default();
+    spec.seats[1] = player(PlayerKind::Model, timed(json!("random")));
+    let mind = Late::default();
     let (mut person, ask) = briefed(&spec, &mind);
     let foul = Foul::new(agon_engine::FoulKind::OutOfRange, "too much");
-    for refused in [None, Some(&foul), Some(&foul), None] {
+    for (refused, is_over) in [
+        (None, false),
+        (Some(&foul), false),
+        (Some(&foul), true),
+        (None, true),
+    ] {
         let _ = person.act(&ask, refused, &mind).now_or_never().unwrap();
+        if is_over {
+            person.settle(&Verdict::Taken);
+        }
     }
-    let asked = mind.0.into_inner().unwrap();
-    let answers: Vec<&Value> = asked.iter().map(|(_, answer)| answer).collect();
+    let asked = mind.asked();
+    let stood_in = asked.iter().map(|thought| thought.stand_in.as_ref());
+    let answers: Vec<&str> = stood_in.map(|answer| &*answer.unwrap().reply).collect();
     assert_eq!(answers[0], answers[1]);
     assert_eq!(answers[0], answers[2]);
     // The next ask is another one; equal luck twice would be none.
     assert_ne!(answers[0], answers[3]);
-    assert!(asked[1].0.last().unwrap().content.contains("too much"));
+    assert!(
+        asked[1]
+            .messages
+            .last()
+            .unwrap()
+            .content
+            .contains("too much")
+    );
 }
 
 #[test]
@@ -181,26 +202,29 @@ fn a_wrong_stand_in_is_refused_with_what_there_is() {
     assert!(refused(json!({ "strategy": "equilibrium", "k": 1 })).contains("equilibrium"));
 }
 
-/// Is always late: the gateway answers with what stands in.
-#[derive(Default)]
-struct Late(Mutex<Vec<Option<TimedAnswer>>>);
-
-impl Mind for Late {
-    fn think(&self, thought: Thought) -> BoxFuture<'static, Result<Reply, MindError>> {
-        let stand_in = thought.stand_in;
-        let text = stand_in
-            .as_ref()
-            .map_or("{}".to_owned(), |one| one.reply.clone());
-        let finish_reason = if stand_in.is_some() {
-            TIME_IS_UP
-        } else {
-            "stop"
+#[test]
+fn a_question_does_not_depend_on_what_the_stand_in_would_answer() {
+    for game in registry::GAMES.iter().map(|game| game.info.name) {
+        let questions = |stand_in: Option<&str>| {
+            let mut spec = spec(game, &["equilibrium", "random", "random", "random"]);
+            let settings = match stand_in {
+                Some(strategy) => timed(json!(strategy)),
+                None => json!({ "model": "human/ann", "agent": "person" }),
+            };
+            spec.seats[1] = player(PlayerKind::Model, settings);
+            let mind = Late::default();
+            let (mut person, ask) = briefed(&spec, &mind);
+            let _ = person.act(&ask, None, &mind).now_or_never().unwrap();
+            let mut asked = mind.asked().remove(0);
+            let answer = asked.stand_in.take();
+            assert_eq!(answer.is_some(), stand_in.is_some());
+            asked
         };
-        self.0.lock().unwrap().push(stand_in);
-        Box::pin(std::future::ready(Ok(Reply {
-            text,
-            finish_reason: finish_reason.to_owned(),
-        })))
+        let alone = questions(None);
+        assert!(!alone.format.as_ref().unwrap().schema.contains("default"));
+        for strategy in ["equilibrium", "random"] {
+            assert_eq!(questions(Some(strategy)), alone, "{game}, {strategy}");
+        }
     }
 }
 
@@ -217,7 +241,7 @@ fn with_a_deadline_the_stand_ins_answer_goes_along_and_is_noted_when_it_counts()
         let mind = Late::default();
         let (mut agent, ask) = briefed(&spec, &mind);
         let acted = agent.act(&ask, None, &mind).now_or_never().unwrap();
-        let stood_in = mind.0.into_inner().unwrap().remove(0);
+        let stood_in = mind.asked().remove(0).stand_in;
         assert_eq!(stood_in.as_ref().map(|one| one.after.as_secs()), seconds);
         let notes = agent.take_notes();
         let notes: Vec<_> = notes.iter().filter(|note| note.kind == NOTE).collect();
@@ -272,11 +296,10 @@ fn a_wrong_deadline_is_refused_with_what_would_be_right() {
 fn told(settings: Value) -> Vec<String> {
     let mut spec = spec("english_auction", &["truthful", "truthful", "truthful"]);
     spec.seats[1] = player(PlayerKind::Model, settings);
-    let mind = Obedient::default();
+    let mind = Late::default();
     let (mut agent, ask) = briefed(&spec, &mind);
     let _ = agent.act(&ask, None, &mind).now_or_never().unwrap();
-    let asked = mind.0.into_inner().unwrap();
-    let messages = asked.into_iter().flat_map(|(messages, _)| messages);
+    let messages = mind.asked().into_iter().flat_map(|asked| asked.messages);
     messages
         .map(|message| message.content.to_string())
         .collect()

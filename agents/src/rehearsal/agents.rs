@@ -11,7 +11,7 @@ use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use super::{LUCK, short_game};
-use crate::agent::{Agent, AgentError};
+use crate::agent::{Agent, AgentError, Verdict};
 use crate::library::PromptLibrary;
 use crate::mind::{Mind, MindError, Reply, Thought};
 use crate::roster::{self, AgentInfo};
@@ -105,6 +105,7 @@ fn asked_twice(agent: &mut dyn Agent, ask: &Ask, mind: &dyn Mind) -> Result<(), 
     let foul = Foul::new(FoulKind::Unreadable, "no answer could be read");
     let _ = done(agent.act(ask, None, mind))?;
     let _ = done(agent.act(ask, Some(&foul), mind))?;
+    agent.settle(&Verdict::Taken);
     Ok(())
 }
 

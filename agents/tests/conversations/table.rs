@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use agon_agents::{Agent, Message, Mind, MindError, PromptLibrary, Reply, Thought, build};
+use agon_agents::{Agent, Message, Mind, MindError, PromptLibrary, Reply, Thought, Verdict, build};
 use agon_engine::chance::Luck;
 use agon_engine::rules::common::Random;
 use agon_engine::spec::Settings;
@@ -151,6 +151,7 @@ impl Game {
                         "reply: {}",
                         write(&step.ask, action)
                     );
+                    settle(&mut *agent, &read);
                 }
                 None => {
                     mind.prepare("I would rather not say.");
@@ -159,6 +160,7 @@ impl Game {
                         refused = act(&mut *agent, &step.ask, refused.as_ref(), &mind).err();
                         assert!(refused.is_some());
                     }
+                    agent.settle(&Verdict::Forfeited(foul()));
                 }
             }
         }
@@ -186,6 +188,14 @@ pub fn act(
         .now_or_never()
         .unwrap()
         .unwrap()
+}
+
+/// Tells an agent how its last ask ended, when nobody but its reader objected to the answer.
+pub fn settle(agent: &mut dyn Agent, answer: &Result<Action, Foul>) {
+    agent.settle(&match answer {
+        Ok(_) => Verdict::Taken,
+        Err(foul) => Verdict::Forfeited(foul.clone()),
+    });
 }
 
 /// A mind that says what it was told to say and keeps what it was asked.

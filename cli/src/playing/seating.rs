@@ -23,6 +23,9 @@ const PEOPLE: &str = "human/";
 /// The agent of people.
 const PERSON: &str = "person";
 
+/// The setting with the time for each answer.
+const DEADLINE: &str = "deadline";
+
 /// Who answers for a person when nobody else is named.
 const STAND_IN: &str = "equilibrium";
 
@@ -114,7 +117,7 @@ pub fn seat(checked: &CheckedExperiment, chair: &Chair<'_>) -> Result<Seated, Fa
         )));
     }
     let seated = person(chair, &spec.seats[chair.seat]);
-    check_stand_in(&spec, chair)?;
+    check_stand_in(&spec, chair, &seated)?;
     let others = spec.seats.iter().enumerate();
     let taken = others.filter(|(seat, _)| *seat != chair.seat);
     if taken
@@ -193,16 +196,26 @@ fn choose(
     Ok((fitting.swap_remove(chair.setting - 1), settings))
 }
 
-/// A wrong stand-in would only show when the session is set up.
-fn check_stand_in(spec: &SessionSpec, chair: &Chair<'_>) -> Result<(), Failure> {
+/// A wrong stand-in would only show when the session is set up, and one without a deadline
+/// would never answer.
+fn check_stand_in(
+    spec: &SessionSpec,
+    chair: &Chair<'_>,
+    seated: &PlayerSpec,
+) -> Result<(), Failure> {
     let Some(stand_in) = chair.stand_in else {
         return Ok(());
     };
     let registration = registry::find(&spec.game).map_err(Failure::input)?;
     let built = (registration.build)(&spec.params).map_err(Failure::input)?;
     let made = built.game.rule(stand_in, &Map::new(), chair.seat);
-    made.map(|_| ())
-        .map_err(|error| Failure::BadInput(format!("--stand-in: {error}")))
+    made.map_err(|error| Failure::BadInput(format!("--stand-in: {error}")))?;
+    if seated.settings.contains_key(DEADLINE) {
+        return Ok(());
+    }
+    Err(Failure::BadInput(format!(
+        "--stand-in {stand_in} has no effect without a deadline; add one, such as --deadline 2m"
+    )))
 }
 
 /// The person: on the experiment's terms, where it has a person at this seat, apart from what the
@@ -213,7 +226,7 @@ fn person(chair: &Chair<'_>, seat: &PlayerSpec) -> PlayerSpec {
     let stand_in = chair.stand_in.map(|name| json!(name));
     let stand_in = stand_in.or_else(|| rule("stand_in"));
     let deadline = match chair.deadline {
-        None => rule("deadline"),
+        None => rule(DEADLINE),
         Some(Limit::None) => None,
         Some(Limit::After(time)) => Some(json!(humantime::format_duration(time).to_string())),
     };
@@ -221,7 +234,7 @@ fn person(chair: &Chair<'_>, seat: &PlayerSpec) -> PlayerSpec {
         ("model", Some(json!(model_of(chair.person)))),
         ("agent", Some(json!(PERSON))),
         ("stand_in", stand_in.or_else(|| Some(json!(STAND_IN)))),
-        ("deadline", deadline),
+        (DEADLINE, deadline),
         ("world", world(seat)),
         ("persona", seat.settings.get("persona").cloned()),
         ("others", seat.settings.get("others").cloned()),

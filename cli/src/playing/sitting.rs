@@ -7,7 +7,7 @@ use std::time::Duration;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{
-    AnswerAtDoorRequest, ChatMessage, DoorAsk, MessageRole, StandIn, WatchDoorRequest,
+    AnswerAtDoorRequest, ChatMessage, DoorAsk, DoorStandIn, MessageRole, WatchDoorRequest,
     WatchExperimentRequest, WatchExperimentResponse,
 };
 use agon_worker::Transport;
@@ -190,7 +190,7 @@ impl Sitting {
 }
 
 /// The time that is left; whole seconds where it is long.
-fn left(stand_in: &StandIn, waiting_ms: u64) -> Duration {
+fn left(stand_in: &DoorStandIn, waiting_ms: u64) -> Duration {
     if waiting_ms < SHORT_MS {
         return Duration::from_millis(stand_in.after_ms);
     }
@@ -200,13 +200,9 @@ fn left(stand_in: &StandIn, waiting_ms: u64) -> Duration {
 
 /// A question that went away without an answer of the person's was answered by its stand-in.
 fn tell_answered_for(open: Option<&Open>) {
-    let Some(open) = open else { return };
-    let form = open.form.as_ref();
-    let value = form.and_then(|form| form.stand_in.as_ref());
-    if let (Some(stand_in), Some(value)) = (&open.ask.stand_in, value) {
-        let (who, shown) = (&stand_in.name, value.to_string());
-        let shown = shown.trim_matches('"');
-        output::print(&format!("Time is up: {who} answers {shown} for you."));
+    let stand_in = open.and_then(|open| open.ask.stand_in.as_ref());
+    if let Some(DoorStandIn { name, .. }) = stand_in {
+        output::print(&format!("Time is up: {name} has answered for you."));
     }
 }
 

@@ -61,16 +61,18 @@ fn seat_counts(registration: &Registration) -> Vec<Value> {
     counts.into_iter().map(|count| json!(count)).collect()
 }
 
+/// A node of a schema, or what it refers to.
+pub(super) fn resolved<'a>(schema: &'a Value, node: &'a Value) -> &'a Value {
+    let target = node["$ref"].as_str();
+    let pointer = target.map(|target| target.trim_start_matches('#'));
+    let found = pointer.and_then(|pointer| schema.pointer(pointer));
+    found.unwrap_or(node)
+}
+
 /// Values for a schema node: all words of an enumeration, both flags, numbers
 /// around 0, 1 and the default.
-fn values_of(schema: &Value, node: &Value, default: &Value) -> Vec<Value> {
-    if let Some(target) = node["$ref"].as_str() {
-        let pointer = target.trim_start_matches('#');
-        let found = schema.pointer(pointer);
-        return found
-            .map(|found| values_of(schema, found, default))
-            .unwrap_or_default();
-    }
+pub(super) fn values_of(schema: &Value, node: &Value, default: &Value) -> Vec<Value> {
+    let node = resolved(schema, node);
     for key in ["oneOf", "anyOf", "allOf"] {
         if let Some(branches) = node[key].as_array() {
             return branches

@@ -1,13 +1,11 @@
 //! Properties of views: a seat knows what it is told and nothing else. Each is
 //! checked by non-interference: change what the seat must not know, and its
-//! view must stay the same.
+//! view must stay the same. What games declare to be secret is in `secrets.rs`.
 
 use super::Case;
 use super::table::{Manners, Table};
 use crate::ask::{Ask, Seat};
-use crate::chance::{Chance, STREAMS, Stream, VALUATIONS};
 use crate::event::{Event, EventLog, Value};
-use crate::play::{Move, Play, Reaction};
 use crate::view::{SeenEvent, View};
 
 /// What stands in for things that a seat must not see.
@@ -97,67 +95,6 @@ pub(super) fn open_answers_are_unseen(case: &Case) -> Result<(), String> {
                     "the answer of seat {seat} shows while others are asked"
                 ));
             }
-        }
-    }
-    Ok(())
-}
-
-/// Lets others exchange their private draws, with the same moves, and compares
-/// each seat's view.
-pub(super) fn private_draws_of_others_are_unseen(case: &Case) -> Result<(), String> {
-    if case.game.reveals_private_draws() {
-        return Ok(());
-    }
-    let mut table = Table::open(case, Manners::default(), 6);
-    table.finish(|_, _| {})?;
-    let seats = case.game.seats();
-    for seat in 0..seats {
-        let others: Vec<Seat> = (0..seats).filter(|other| *other != seat).collect();
-        let script = table.play.chance().draws().iter().filter_map(|draw| {
-            let stream = known(&draw.stream)?;
-            Some((stream, draw.at, exchange(stream, &draw.value, &others)))
-        });
-        let chance = Chance::scripted(script);
-        let outside = (0..seats).map(|_| None).collect();
-        let mut play = Play::start(std::sync::Arc::clone(&case.game), chance, outside);
-        feed(&mut play, table.play.moves())?;
-        if seen(&play.view(seat)) != seen(&table.play.view(seat)) {
-            return Err(format!(
-                "seat {seat} notices that others have other private values"
-            ));
-        }
-    }
-    Ok(())
-}
-
-fn known(name: &str) -> Option<Stream> {
-    STREAMS.into_iter().find(|stream| stream.0 == name)
-}
-
-/// Passes the entries of a private draw on among some seats.
-fn exchange(stream: Stream, value: &Value, seats: &[Seat]) -> Value {
-    let (true, Value::Integers(numbers)) = (stream == VALUATIONS, value) else {
-        return value.clone();
-    };
-    let mut exchanged = numbers.clone();
-    let next = seats.iter().cycle().skip(1);
-    for (from, to) in seats.iter().zip(next) {
-        if let (Some(number), Some(place)) = (numbers.get(*from), exchanged.get_mut(*to)) {
-            *place = *number;
-        }
-    }
-    Value::Integers(exchanged)
-}
-
-fn feed(play: &mut Play, moves: &[Move]) -> Result<(), String> {
-    for made in moves {
-        let action = made.action.clone().ok_or("a forfeit without fouls")?;
-        let reaction = play.answer(made.seat, Ok(action));
-        if reaction != Reaction::Taken {
-            let Move { turn, seat, .. } = made;
-            return Err(format!(
-                "turn {turn}: the same answer of seat {seat} led to {reaction:?}"
-            ));
         }
     }
     Ok(())

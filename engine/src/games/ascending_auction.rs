@@ -24,6 +24,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::ask::Seat;
 use crate::chance::Chance;
+use crate::disclosure::Disclosure;
 use crate::event::{Event, EventLog, Value};
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::check_between;
@@ -127,6 +128,23 @@ impl Hall {
     }
 }
 
+/// What everybody is told.
+const TOLD: &[&str] = &[
+    "players",
+    "rounds",
+    "assets",
+    "increment",
+    "entrance_fee",
+    "history",
+    "shown",
+];
+
+/// Who is told what where results show everybody's value.
+const VALUES_SHOWN: &[Disclosure] = &private_values::disclosures(TOLD, true);
+
+/// Who is told what where they do not.
+const VALUES_KEPT: &[Disclosure] = &private_values::disclosures(TOLD, false);
+
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: AscendingParams = read_params(settings)?;
     let hall = Hall {
@@ -187,8 +205,11 @@ impl Game for Ascending {
         self.hall.terms.payoff_bounds()
     }
 
-    fn reveals_private_draws(&self) -> bool {
-        self.hall.terms.reveals_private_draws()
+    fn disclosures(&self) -> &'static [Disclosure] {
+        match self.hall.terms.shows_values() {
+            true => VALUES_SHOWN,
+            false => VALUES_KEPT,
+        }
     }
 
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {

@@ -17,11 +17,12 @@ use serde_json::{Map, Value as Json};
 
 use crate::ask::{Action, Answer, Ask, Form, Seat};
 use crate::chance::{Chance, HITS};
+use crate::disclosure::Disclosure;
 use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, MOST_ROUNDS, PLAYERS, check_between, check_fouls, check_seats, exact,
-    series_of,
+    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, MOST_ROUNDS, PLAYERS, check_between, check_fouls,
+    check_seats, exact, series_of,
 };
 use crate::measures::Measures;
 use crate::play::Move;
@@ -91,6 +92,18 @@ impl BattleParams {
     }
 }
 
+/// Who is told what.
+const DISCLOSURES: &[Disclosure] = &[
+    Disclosure::to_everybody(BRIEFED, &["players"]),
+    Disclosure::to_everybody(
+        "everybody is told everybody's hit rate",
+        &["base_hit_rate", "interval"],
+    ),
+    Disclosure::to_nobody("players are not told that turns end", &["max_turns"]),
+    Disclosure::to_everybody(ALIKE, &["foul_allowance", "lenient"]),
+    Disclosure::to_everybody("those who live see whether a shot hits", &[]).draws(&[HITS]),
+];
+
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: BattleParams = read_params(settings)?;
     check_seats(&INFO, params.players)?;
@@ -144,6 +157,10 @@ impl Game for Battle {
 
     fn payoff_bounds(&self) -> (f64, f64) {
         (0.0, 1.0)
+    }
+
+    fn disclosures(&self) -> &'static [Disclosure] {
+        DISCLOSURES
     }
 
     /// Players are told the hit rates, not the law behind them nor that turns

@@ -18,12 +18,13 @@ use serde_json::{Map, Value as Json};
 
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::{BOUNDS, Chance};
+use crate::disclosure::Disclosure;
 use crate::event::EventLog;
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
-    LARGEST_AMOUNT, bounds_over, briefing, check_between, check_fouls, check_table, closest,
-    column, exact, rationality, round_result, series_of, spread_of,
+    ALIKE, BRIEFED, LARGEST_AMOUNT, bounds_over, briefing, check_between, check_fouls, check_table,
+    closest, column, exact, rationality, round_result, series_of, spread_of,
 };
 use crate::measures::{Measures, mean};
 use crate::play::Move;
@@ -91,6 +92,17 @@ impl Default for ContestParams {
     }
 }
 
+/// Who is told what.
+const DISCLOSURES: &[Disclosure] = &[
+    Disclosure::to_everybody(BRIEFED, &["players", "rounds", "ratio", "prize", "history"])
+        .draws(&[BOUNDS]),
+    Disclosure::to_nobody(
+        "players are told the bound that was drawn, not from where",
+        &["bound_min", "bound_max"],
+    ),
+    Disclosure::to_everybody(ALIKE, &["foul_allowance"]),
+];
+
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: ContestParams = read_params(settings)?;
     check_table(&INFO, params.players, params.rounds)?;
@@ -140,6 +152,10 @@ impl Game for Contest {
 
     fn payoff_bounds(&self) -> (f64, f64) {
         bounds_over(self.params.rounds, 0.0, self.params.prize)
+    }
+
+    fn disclosures(&self) -> &'static [Disclosure] {
+        DISCLOSURES
     }
 
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {

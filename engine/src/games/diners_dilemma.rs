@@ -12,14 +12,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use crate::arithmetic::{larger, smaller};
 use crate::ask::{Action, Answer, Ask, Form, Foul, Seat};
 use crate::chance::Chance;
+use crate::disclosure::Disclosure;
 use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing, check_between,
-    check_fouls, check_table, column, exact, series_of,
+    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
+    check_between, check_fouls, check_table, column, exact, series_of,
 };
 use crate::measures::{Measures, mean, share_deviation};
 use crate::play::Move;
@@ -115,6 +117,22 @@ impl DinerParams {
     }
 }
 
+/// Who is told what.
+const DISCLOSURES: &[Disclosure] = &[
+    Disclosure::to_everybody(
+        BRIEFED,
+        &[
+            "players",
+            "rounds",
+            "cheap_cost",
+            "cheap_utility",
+            "costly_cost",
+            "costly_utility",
+        ],
+    ),
+    Disclosure::to_everybody(ALIKE, &["foul_allowance", "lenient"]),
+];
+
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: DinerParams = read_params(settings)?;
     check_table(&INFO, params.players, params.rounds)?;
@@ -179,7 +197,12 @@ impl Game for Diner {
             with_others(params.costly_cost),
             with_others(params.cheap_cost),
         );
-        bounds_over(params.rounds, worst.0.min(worst.1), best.0.max(best.1))
+        let (low, high) = (smaller(worst.0, worst.1), larger(best.0, best.1));
+        bounds_over(params.rounds, low, high)
+    }
+
+    fn disclosures(&self) -> &'static [Disclosure] {
+        DISCLOSURES
     }
 
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {

@@ -11,14 +11,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use crate::arithmetic::larger;
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::Chance;
+use crate::disclosure::Disclosure;
 use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing, check_between,
-    check_fouls, check_table, column, exact, series_of, spread_of, total,
+    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
+    check_between, check_fouls, check_table, column, exact, series_of, spread_of, total,
 };
 use crate::measures::{Measures, mean};
 use crate::play::Move;
@@ -83,6 +85,12 @@ impl DollarParams {
     }
 }
 
+/// Who is told what.
+const DISCLOSURES: &[Disclosure] = &[
+    Disclosure::to_everybody(BRIEFED, &["players", "rounds", "golds"]),
+    Disclosure::to_everybody(ALIKE, &["foul_allowance", "lenient"]),
+];
+
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: DollarParams = read_params(settings)?;
     check_table(&INFO, params.players, params.rounds)?;
@@ -114,6 +122,10 @@ impl Game for Dollar {
 
     fn payoff_bounds(&self) -> (f64, f64) {
         bounds_over(self.params.rounds, 0.0, self.params.golds as f64)
+    }
+
+    fn disclosures(&self) -> &'static [Disclosure] {
+        DISCLOSURES
     }
 
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
@@ -207,7 +219,7 @@ fn measures(params: &DollarParams, log: &EventLog) -> Measures {
     let share = golds / players;
     let apart = mean(totals.iter().map(|sum| (sum / players - share).abs()));
     let apart_total = mean(totals.iter().map(|sum| (sum - golds).abs()));
-    measures.score("iclr2025", ((share - apart) / share * 100.0).max(0.0));
+    measures.score("iclr2025", larger((share - apart) / share * 100.0, 0.0));
     measures.score("arxiv2024", (golds - apart_total) / golds * 100.0);
     measures.part("S", apart);
     measures.part("S_total", apart_total);

@@ -13,14 +13,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use crate::arithmetic::larger;
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::Chance;
+use crate::disclosure::Disclosure;
 use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing, check_between,
-    check_fouls, check_table, column, exact, series_of,
+    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
+    check_between, check_fouls, check_table, column, exact, series_of,
 };
 use crate::measures::{Measures, mean, share_deviation};
 use crate::play::Move;
@@ -126,6 +128,15 @@ impl BarParams {
     }
 }
 
+/// Who is told what.
+const DISCLOSURES: &[Disclosure] = &[
+    Disclosure::to_everybody(
+        BRIEFED,
+        &["players", "rounds", "ratio", "max", "min", "home", "mode"],
+    ),
+    Disclosure::to_everybody(ALIKE, &["foul_allowance", "lenient"]),
+];
+
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: BarParams = read_params(settings)?;
     check_table(&INFO, params.players, params.rounds)?;
@@ -170,6 +181,10 @@ impl Game for Bar {
             self.params.min as f64,
             self.params.max as f64,
         )
+    }
+
+    fn disclosures(&self) -> &'static [Disclosure] {
+        DISCLOSURES
     }
 
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
@@ -280,7 +295,7 @@ impl RoundRules for BarParams {
 
 /// The score of both schemes from the mean distance between share and ratio.
 fn score_at(params: &BarParams, distance: f64) -> f64 {
-    let widest = params.ratio.max(1.0 - params.ratio);
+    let widest = larger(params.ratio, 1.0 - params.ratio);
     (widest - distance) / widest * 100.0
 }
 

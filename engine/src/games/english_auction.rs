@@ -23,10 +23,11 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use crate::ask::Seat;
-use crate::chance::Chance;
+use crate::chance::{Chance, ORDERS, TIES};
+use crate::disclosure::Disclosure;
 use crate::event::EventLog;
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
-use crate::games::{DEFAULT_FOUL_ALLOWANCE, check_fouls};
+use crate::games::{ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, check_fouls};
 use crate::measures::Measures;
 use crate::play::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
@@ -202,6 +203,52 @@ impl EnglishAuctionParams {
     }
 }
 
+/// Who is told what.
+const DISCLOSURES: &[Disclosure] = &[
+    Disclosure::to_everybody(
+        BRIEFED,
+        &[
+            "players",
+            "items.name",
+            "items.starting_price",
+            "items.description",
+            "items.size",
+            "items.location",
+            "minimum_increase_percent",
+            "minimum_increase_follows_discount",
+            "discount_unsold",
+            "discount_percent",
+            "discount_rounds",
+            "max_rounds",
+        ],
+    ),
+    Disclosure::to_everybody(
+        "the briefing lists the items in the order of sale",
+        &["order"],
+    )
+    .draws(&[ORDERS]),
+    Disclosure::to_everybody("everybody hears who leads", &[]).draws(&[TIES]),
+    Disclosure::to_owner(
+        "a bidder knows its own means and aims alone",
+        &["budget", "objective"],
+    ),
+    Disclosure::to_owner(
+        "a bidder knows its own estimates alone",
+        &["overestimate_percent"],
+    ),
+    Disclosure::to_nobody(
+        "nobody knows what an item is worth before the hammer falls",
+        &["items.true_value"],
+    )
+    .seen_in(&["estimate", "estimates"])
+    .until("hammer"),
+    Disclosure::to_nobody(
+        "personas are for counting and are told by no event",
+        &["items.suits", "personas"],
+    ),
+    Disclosure::to_everybody(ALIKE, &["foul_allowance"]),
+];
+
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: EnglishAuctionParams = read_params(settings)?;
     checks::check(&INFO, &params)?;
@@ -251,6 +298,10 @@ impl Game for EnglishAuction {
 
     fn payoff_bounds(&self) -> (f64, f64) {
         theory::payoff_bounds(&self.params)
+    }
+
+    fn disclosures(&self) -> &'static [Disclosure] {
+        DISCLOSURES
     }
 
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {

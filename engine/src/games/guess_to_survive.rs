@@ -23,10 +23,12 @@ use serde_json::{Map, Value as Json};
 
 use crate::ask::{Ask, Form, Seat};
 use crate::chance::Chance;
+use crate::disclosure::Disclosure;
 use crate::event::EventLog;
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, check_between, check_fouls, check_table, exact,
+    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, check_between, check_fouls,
+    check_table, exact,
 };
 use crate::measures::Measures;
 use crate::play::Move;
@@ -98,6 +100,15 @@ impl Default for SurvivalParams {
     }
 }
 
+/// Who is told what.
+const DISCLOSURES: &[Disclosure] = &[
+    Disclosure::to_everybody(
+        BRIEFED,
+        &["players", "rounds", "min", "max", "ratio", "health", "loss"],
+    ),
+    Disclosure::to_everybody(ALIKE, &["foul_allowance"]),
+];
+
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: SurvivalParams = read_params(settings)?;
     check_table(&INFO, params.players, params.rounds)?;
@@ -143,6 +154,10 @@ impl Game for Survival {
 
     fn payoff_bounds(&self) -> (f64, f64) {
         (0.0, f64::from(self.params.rounds))
+    }
+
+    fn disclosures(&self) -> &'static [Disclosure] {
+        DISCLOSURES
     }
 
     fn start(&self, _chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {

@@ -13,14 +13,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use crate::arithmetic::larger;
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::Chance;
+use crate::disclosure::Disclosure;
 use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, PLAYERS, ROUNDS, briefing, check_between,
-    check_fouls, check_ratio, check_table, column, series_of, spread_of,
+    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, PLAYERS, ROUNDS, briefing,
+    check_between, check_fouls, check_ratio, check_table, column, series_of, spread_of,
 };
 use crate::measures::{Measures, mean};
 use crate::play::Move;
@@ -116,6 +118,12 @@ impl GuessParams {
     }
 }
 
+/// Who is told what.
+const DISCLOSURES: &[Disclosure] = &[
+    Disclosure::to_everybody(BRIEFED, &["players", "rounds", "min", "max", "ratio"]),
+    Disclosure::to_everybody(ALIKE, &["tie", "foul_allowance", "lenient"]),
+];
+
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: GuessParams = read_params(settings)?;
     check_table(&INFO, params.players, params.rounds)?;
@@ -153,6 +161,10 @@ impl Game for Guess {
 
     fn payoff_bounds(&self) -> (f64, f64) {
         (0.0, f64::from(self.params.rounds))
+    }
+
+    fn disclosures(&self) -> &'static [Disclosure] {
+        DISCLOSURES
     }
 
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
@@ -212,7 +224,7 @@ impl Game for Guess {
         let exact = |scheme, value: f64| ExpectedScore {
             scheme,
             value,
-            tolerance: EXACT * value.abs().max(1.0),
+            tolerance: EXACT * larger(value.abs(), 1.0),
         };
         Equilibrium {
             play: format!("everybody says {number}"),

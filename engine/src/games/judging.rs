@@ -16,14 +16,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use crate::arithmetic::{larger, smaller};
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::Chance;
+use crate::disclosure::Disclosure;
 use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, briefing, check_between, check_fouls, check_seats, column, ends_a_line,
-    exact,
+    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, briefing, check_between, check_fouls, check_seats,
+    column, ends_a_line, exact,
 };
 use crate::measures::{Measures, mean};
 use crate::play::Move;
@@ -155,6 +157,26 @@ impl Default for JudgingParams {
     }
 }
 
+/// Who is told what.
+const DISCLOSURES: &[Disclosure] = &[
+    Disclosure::to_everybody(
+        BRIEFED,
+        &[
+            "players",
+            "record",
+            "judged",
+            "has_persona",
+            "lowest",
+            "highest",
+        ],
+    ),
+    Disclosure::to_everybody(
+        "a criterion is put before all judges; which of them are asked follows from the judged player",
+        &["criteria"],
+    ),
+    Disclosure::to_everybody(ALIKE, &["foul_allowance"]),
+];
+
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: JudgingParams = read_params(settings)?;
     check_seats(&INFO, params.players)?;
@@ -243,6 +265,10 @@ impl Game for Judging {
 
     fn payoff_bounds(&self) -> (f64, f64) {
         (0.0, 0.0)
+    }
+
+    fn disclosures(&self) -> &'static [Disclosure] {
+        DISCLOSURES
     }
 
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
@@ -344,7 +370,7 @@ fn measures(params: &JudgingParams, log: &EventLog) -> Measures {
         if !given.is_empty() {
             means.push(mean(numbers()));
             let (low, high) = numbers().fold((f64::MAX, f64::MIN), |(low, high), rating| {
-                (low.min(rating), high.max(rating))
+                (smaller(low, rating), larger(high, rating))
             });
             spreads.push(high - low);
             rated.push(place as f64);

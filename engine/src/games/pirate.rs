@@ -20,11 +20,12 @@ use serde_json::{Map, Value as Json};
 
 use crate::ask::{Action, Answer, Ask, Form, Foul, Seat};
 use crate::chance::Chance;
+use crate::disclosure::Disclosure;
 use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, check_between, check_fouls, check_seats,
-    column,
+    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, check_between, check_fouls,
+    check_seats, column,
 };
 use crate::measures::Measures;
 use crate::play::Move;
@@ -90,6 +91,12 @@ impl Default for PirateParams {
     }
 }
 
+/// Who is told what.
+const DISCLOSURES: &[Disclosure] = &[
+    Disclosure::to_everybody(BRIEFED, &["players", "gold"]),
+    Disclosure::to_everybody(ALIKE, &["foul_allowance", "lenient"]),
+];
+
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: PirateParams = read_params(settings)?;
     check_seats(&INFO, params.players)?;
@@ -130,6 +137,10 @@ impl Game for Pirates {
 
     fn payoff_bounds(&self) -> (f64, f64) {
         (0.0, self.params.gold as f64)
+    }
+
+    fn disclosures(&self) -> &'static [Disclosure] {
+        DISCLOSURES
     }
 
     fn start(&self, _chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {

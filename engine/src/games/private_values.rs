@@ -6,13 +6,15 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::arithmetic::smaller;
 use crate::ask::Seat;
 use crate::chance::{Bell, Chance, VALUATIONS};
+use crate::disclosure::Disclosure;
 use crate::event::{Event, EventLog, Value};
 use crate::game::{Equilibrium, GameInfo, ParameterError};
 use crate::games::{
-    LARGEST_AMOUNT, bounds_over, briefing, check_between, check_fouls, check_table, exact,
-    rationality, round_result,
+    ALIKE, BRIEFED, LARGEST_AMOUNT, bounds_over, briefing, check_between, check_fouls, check_table,
+    exact, rationality, round_result,
 };
 use crate::measures::{Measures, mean};
 use crate::play::Move;
@@ -40,6 +42,36 @@ pub(super) struct Terms {
     pub(super) history: u32,
     pub(super) shown: Shown,
     pub(super) foul_allowance: u32,
+}
+
+/// Who is told what nobody is: the law of the values.
+const LAW: Disclosure = Disclosure::to_nobody(
+    "the law of private values is not told",
+    &["value_mean", "value_sd"],
+);
+
+/// Who is told the values: each player its own, for good or until a round is over.
+const VALUES: Disclosure =
+    Disclosure::to_owner("a private value is told to its own player alone", &[])
+        .draws(&[VALUATIONS]);
+
+/// What every form declares, beside the parameters that `everybody` is told, where values
+/// are never shown and where they are.
+pub(super) const fn disclosures(
+    everybody: &'static [&'static str],
+    values_shown: bool,
+) -> [Disclosure; 4] {
+    let values = if values_shown {
+        VALUES.until("round_result")
+    } else {
+        VALUES
+    };
+    [
+        Disclosure::to_everybody(BRIEFED, everybody),
+        LAW,
+        values,
+        Disclosure::to_everybody(ALIKE, &["foul_allowance"]),
+    ]
 }
 
 /// Who gets the item, and what for.
@@ -83,11 +115,12 @@ impl Terms {
     /// worth all assets for nothing.
     pub(super) fn payoff_bounds(&self) -> (f64, f64) {
         let assets = self.assets as f64;
-        let low = f64::min(1.0, assets - self.entrance_fee);
+        let low = smaller(1.0, assets - self.entrance_fee);
         bounds_over(self.rounds, low, 2.0 * assets)
     }
 
-    pub(super) fn reveals_private_draws(&self) -> bool {
+    /// Whether the results of rounds show everybody's private value.
+    pub(super) fn shows_values(&self) -> bool {
         self.shown == Shown::StrategiesAndValues && self.history > 0
     }
 

@@ -12,14 +12,16 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
+use crate::arithmetic::{larger, smaller};
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::Chance;
+use crate::disclosure::Disclosure;
 use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing, check_between,
-    check_fouls, check_ratio, check_table, column, exact, spread_of, total,
+    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
+    check_between, check_fouls, check_ratio, check_table, column, exact, spread_of, total,
 };
 use crate::measures::{Measures, mean};
 use crate::play::Move;
@@ -93,6 +95,12 @@ impl GoodsParams {
     }
 }
 
+/// Who is told what.
+const DISCLOSURES: &[Disclosure] = &[
+    Disclosure::to_everybody(BRIEFED, &["players", "rounds", "tokens", "ratio"]),
+    Disclosure::to_everybody(ALIKE, &["foul_allowance", "lenient"]),
+];
+
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: GoodsParams = read_params(settings)?;
     check_table(&INFO, params.players, params.rounds)?;
@@ -128,9 +136,13 @@ impl Game for Goods {
     fn payoff_bounds(&self) -> (f64, f64) {
         let (tokens, players) = (self.params.tokens as f64, self.params.players as f64);
         let returned = self.params.ratio * tokens / players;
-        let low = tokens.min(returned);
-        let high = (tokens + returned * (players - 1.0)).max(returned * players);
+        let low = smaller(tokens, returned);
+        let high = larger(tokens + returned * (players - 1.0), returned * players);
         bounds_over(self.params.rounds, hundredths(low), hundredths(high))
+    }
+
+    fn disclosures(&self) -> &'static [Disclosure] {
+        DISCLOSURES
     }
 
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {

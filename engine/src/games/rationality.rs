@@ -4,6 +4,7 @@
 
 use std::collections::BTreeSet;
 
+use crate::arithmetic::smaller;
 use crate::ask::Seat;
 use crate::event::{Event, EventLog, Value};
 use crate::measures::{Measures, mean};
@@ -28,7 +29,7 @@ pub(super) fn rule_breaking(
         shares[seat] += 100.0 / f64::from(rounds);
     }
     // A sum of parts may stray above the whole.
-    let percent = shares.into_iter().map(|share| f64::min(share, 100.0));
+    let percent = shares.into_iter().map(|share| smaller(share, 100.0));
     into.series("rule_breaking", percent.collect());
 }
 

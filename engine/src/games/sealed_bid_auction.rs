@@ -20,12 +20,13 @@ use serde_json::{Map, Value as Json};
 
 use crate::ask::{Action, Answer, Ask, Form, Foul, FoulKind, Seat};
 use crate::chance::{Chance, Ladder, TIES, VALUATIONS};
+use crate::disclosure::Disclosure;
 use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, TopBids, bounds_over, briefing,
-    check_between, check_fouls, check_table, column, top_bids,
+    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, TopBids, bounds_over,
+    briefing, check_between, check_fouls, check_table, column, top_bids,
 };
 use crate::measures::Measures;
 use crate::play::Move;
@@ -128,6 +129,18 @@ impl AuctionParams {
     }
 }
 
+/// Who is told what.
+const DISCLOSURES: &[Disclosure] = &[
+    Disclosure::to_everybody(BRIEFED, &["players", "rounds", "price"]),
+    Disclosure::to_nobody(
+        "the law of valuations is not told, nor where absurd bids begin",
+        &["valuation_min", "valuation_max", "interval", "bid_max"],
+    ),
+    Disclosure::to_owner("a valuation is told to its own player alone", &[]).draws(&[VALUATIONS]),
+    Disclosure::to_everybody("the winner learns that it won", &[]).draws(&[TIES]),
+    Disclosure::to_everybody(ALIKE, &["foul_allowance", "lenient"]),
+];
+
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let mut params: AuctionParams = read_params(settings)?;
     check_table(&INFO, params.players, params.rounds)?;
@@ -185,6 +198,10 @@ impl Game for Auction {
             low as f64,
             self.params.valuation_max as f64,
         )
+    }
+
+    fn disclosures(&self) -> &'static [Disclosure] {
+        DISCLOSURES
     }
 
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {

@@ -20,6 +20,7 @@ use serde_json::{Map, Value as Json};
 
 use crate::ask::{Answer, Ask, Form, Seat};
 use crate::chance::Chance;
+use crate::disclosure::Disclosure;
 use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::private_values::{self, Outcome, Sale, Scale, Terms};
@@ -112,6 +113,22 @@ impl AuctionParams {
     }
 }
 
+/// What everybody is told.
+const TOLD: &[&str] = &[
+    "players",
+    "rounds",
+    "assets",
+    "entrance_fee",
+    "history",
+    "shown",
+];
+
+/// Who is told what where results show everybody's value.
+const VALUES_SHOWN: &[Disclosure] = &private_values::disclosures(TOLD, true);
+
+/// Who is told what where they do not.
+const VALUES_KEPT: &[Disclosure] = &private_values::disclosures(TOLD, false);
+
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let params: AuctionParams = read_params(settings)?;
     let terms = params.terms();
@@ -144,8 +161,11 @@ impl Game for Auction {
         self.terms.payoff_bounds()
     }
 
-    fn reveals_private_draws(&self) -> bool {
-        self.terms.reveals_private_draws()
+    fn disclosures(&self) -> &'static [Disclosure] {
+        match self.terms.shows_values() {
+            true => VALUES_SHOWN,
+            false => VALUES_KEPT,
+        }
     }
 
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {

@@ -26,12 +26,13 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value as Json};
 
 use crate::ask::{Ask, Form, Seat};
-use crate::chance::Chance;
+use crate::chance::{Chance, SUPPLIES, TIES};
+use crate::disclosure::Disclosure;
 use crate::event::EventLog;
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing, player_name};
 use crate::games::{
-    DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, MOST_ROUNDS, ROUNDS, check_between, check_fouls,
-    check_table, ends_a_line, exact,
+    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, MOST_ROUNDS, ROUNDS, check_between,
+    check_fouls, check_table, ends_a_line, exact,
 };
 use crate::measures::Measures;
 use crate::play::Move;
@@ -162,6 +163,35 @@ impl Default for WaterParams {
 /// Most health and counts: a count grows by 1 a day, so sums stay far from the end.
 const MOST_HEALTH: i64 = 1_000_000;
 
+/// Who is told what.
+const DISCLOSURES: &[Disclosure] = &[
+    Disclosure::to_everybody(
+        BRIEFED,
+        &[
+            "players",
+            "rounds",
+            "supply_min",
+            "supply_max",
+            "health_start",
+            "health_max",
+            "health_gain",
+            "dry_days_start",
+            "ties",
+            "elimination",
+            "zero_bids_win",
+        ],
+    ),
+    Disclosure::to_everybody(
+        "all residents know each other's names, needs and salaries",
+        &["names", "requirements", "salaries"],
+    ),
+    Disclosure::to_nobody("a supply is announced on its own day", &["supplies"])
+        .draws(&[SUPPLIES])
+        .until("day_opened"),
+    Disclosure::to_everybody("everybody hears who gets water", &[]).draws(&[TIES]),
+    Disclosure::to_everybody(ALIKE, &["foul_allowance"]),
+];
+
 fn build(settings: &Settings) -> Result<Built, ParameterError> {
     let mut params: WaterParams = read_params(settings)?;
     check_table(&INFO, params.players, params.rounds)?;
@@ -254,6 +284,10 @@ impl Game for Water {
 
     fn payoff_bounds(&self) -> (f64, f64) {
         (0.0, 1.0)
+    }
+
+    fn disclosures(&self) -> &'static [Disclosure] {
+        DISCLOSURES
     }
 
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {

@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::arithmetic::smaller;
 use crate::ask::{Action, Ask, Form};
 use crate::chance::Generator;
 use crate::games::beauty_contest::ContestParams;
@@ -56,9 +57,8 @@ impl Rule for LevelK {
             return Action::Number(0.0);
         };
         let anchor = last_mean.unwrap_or(max / 2.0);
-        // Multiplied out: powers of the platform differ in their last digits.
         let steps = (0..self.k.min(MOST_STEPS)).fold(anchor, |number, _| number * self.ratio);
-        Action::Number(steps.min(max))
+        Action::Number(smaller(steps, max))
     }
 }
 

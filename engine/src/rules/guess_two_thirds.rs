@@ -3,6 +3,7 @@
 
 use serde_json::{Map, Value};
 
+use crate::arithmetic::{larger, power, smaller};
 use crate::ask::{Action, Ask};
 use crate::chance::Generator;
 use crate::games::guess_two_thirds::GuessParams;
@@ -60,9 +61,8 @@ impl Rule for LevelK {
             .latest("round_result")
             .and_then(|sight| sight.number("mean"));
         let anchor = last_mean.unwrap_or((self.low + self.high) as f64 / 2.0);
-        let exponent = i32::try_from(self.k).unwrap_or(i32::MAX);
-        let guess = anchor * self.ratio.powi(exponent);
-        let bounded = guess.clamp(self.low as f64, self.high as f64);
+        let guess = anchor * power(self.ratio, self.k);
+        let bounded = smaller(larger(guess, self.low as f64), self.high as f64);
         Action::Integer(bounded.round() as i64)
     }
 }

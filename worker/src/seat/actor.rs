@@ -1,10 +1,11 @@
-//! The loop of a seat: shows its agent what happened, lets it think, reports.
+//! The loop of a seat: tells its agent what became of its answers and what happened, lets
+//! it think, reports.
 //! Whether an answer is legal is left to the session, and panics to `seat.rs`,
 //! which starts it.
 
 use std::sync::Arc;
 
-use agon_agents::{Agent, Mind, MindError};
+use agon_agents::{Agent, Mind, MindError, Note, Verdict};
 use agon_engine::view::SeenEvent;
 use agon_engine::{Ask, Foul, Seat};
 use tokio::sync::mpsc;
@@ -49,13 +50,18 @@ impl SeatActor {
             };
             match message {
                 SeatMessage::Act {
+                    verdict,
                     events,
                     ask,
                     refused,
                 } => {
-                    self.on_act(&events, &ask, refused.as_ref()).await;
+                    let settled = self.settle(verdict.as_ref());
+                    self.on_act(settled, &events, &ask, refused.as_ref()).await;
                 }
-                SeatMessage::Close { events } => self.on_close(&events).await,
+                SeatMessage::Close { verdict, events } => {
+                    let settled = self.settle(verdict.as_ref());
+                    self.on_close(settled, &events).await;
+                }
                 SeatMessage::Status(reply) => {
                     // Whoever asked may have left.
                     let _ = reply.send(self.state.status());
@@ -64,11 +70,27 @@ impl SeatActor {
         }
     }
 
-    async fn on_act(&mut self, events: &[SeenEvent], ask: &Ask, refused: Option<&Foul>) {
+    /// Says how the last ask ended, before anything else; what the agent concludes from it.
+    fn settle(&mut self, verdict: Option<&Verdict>) -> Vec<Note> {
+        let Some(verdict) = verdict else {
+            return Vec::new();
+        };
+        self.agent.settle(verdict);
+        self.agent.take_notes()
+    }
+
+    async fn on_act(
+        &mut self,
+        settled: Vec<Note>,
+        events: &[SeenEvent],
+        ask: &Ask,
+        refused: Option<&Foul>,
+    ) {
         let answered = self.answer(events, ask, refused).await;
         self.state.on_answered();
         let report = match answered {
             Ok(offer) => SeatReport::Answered {
+                settled,
                 offer,
                 notes: self.agent.take_notes(),
             },
@@ -89,11 +111,12 @@ impl SeatActor {
         self.agent.act(ask, refused, &*self.mind).await
     }
 
-    async fn on_close(&mut self, events: &[SeenEvent]) {
+    async fn on_close(&mut self, settled: Vec<Note>, events: &[SeenEvent]) {
         let seen = self.agent.observe(events, &*self.mind).await;
         self.state.on_closed();
         let report = match seen {
             Ok(()) => SeatReport::Closed {
+                settled,
                 notes: self.agent.take_notes(),
             },
             Err(error) => SeatReport::Failed(error),

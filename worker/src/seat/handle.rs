@@ -1,6 +1,7 @@
 //! How a session talks to its seats: one method per message. An ask is not answered
 //! through it but by a report to the session.
 
+use agon_agents::Verdict;
 use agon_engine::view::SeenEvent;
 use agon_engine::{Ask, Foul};
 use tokio::sync::{mpsc, oneshot};
@@ -19,9 +20,17 @@ impl SeatHandle {
         Self { sender }
     }
 
-    /// Asks the seat; the answer comes as a report to the session.
-    pub async fn act(&self, events: Vec<SeenEvent>, ask: Ask, refused: Option<Foul>) {
+    /// Asks the seat; the answer comes as a report to the session. It hears first how its
+    /// ask before ended.
+    pub async fn act(
+        &self,
+        verdict: Option<Verdict>,
+        events: Vec<SeenEvent>,
+        ask: Ask,
+        refused: Option<Foul>,
+    ) {
         self.tell(SeatMessage::Act {
+            verdict,
             events,
             ask,
             refused,
@@ -30,8 +39,8 @@ impl SeatHandle {
     }
 
     /// Tells the seat how the game ended; comes back as a report.
-    pub async fn close(&self, events: Vec<SeenEvent>) {
-        self.tell(SeatMessage::Close { events }).await;
+    pub async fn close(&self, verdict: Option<Verdict>, events: Vec<SeenEvent>) {
+        self.tell(SeatMessage::Close { verdict, events }).await;
     }
 
     /// What the seat is doing; `None` when it has ended.

@@ -1,7 +1,7 @@
 //! What a seat actor is told, and what it tells its session. Sent by the session
 //! through `handle.rs`; a seat never hears of other seats.
 
-use agon_agents::{MindError, Note};
+use agon_agents::{MindError, Note, Verdict};
 use agon_engine::view::SeenEvent;
 use agon_engine::{Action, Ask, Foul};
 use tokio::sync::oneshot;
@@ -10,6 +10,9 @@ use tokio::sync::oneshot;
 pub(super) enum SeatMessage {
     /// From the session, when the game asks this seat, or asks again after a foul.
     Act {
+        /// How the ask before this one ended, if there was one; none where this one is
+        /// put again.
+        verdict: Option<Verdict>,
         /// What the seat may see and has not been shown yet.
         events: Vec<SeenEvent>,
         /// What is asked.
@@ -19,6 +22,8 @@ pub(super) enum SeatMessage {
     },
     /// From the session, when the game has ended: the last events.
     Close {
+        /// How the last ask ended, if there was one.
+        verdict: Option<Verdict>,
         /// What the seat may see and has not been shown yet.
         events: Vec<SeenEvent>,
     },
@@ -31,6 +36,8 @@ pub(super) enum SeatMessage {
 pub enum SeatReport {
     /// An answer, or the foul that reading one ended in.
     Answered {
+        /// What the agent concluded from how the ask before this one ended.
+        settled: Vec<Note>,
         /// The answer.
         offer: Result<Action, Foul>,
         /// What the agent concluded on the way.
@@ -38,7 +45,9 @@ pub enum SeatReport {
     },
     /// The agent has seen the last events.
     Closed {
-        /// What it concluded from them.
+        /// What it concluded from how its last ask ended.
+        settled: Vec<Note>,
+        /// What it concluded from the events.
         notes: Vec<Note>,
     },
     /// The model could not be called.

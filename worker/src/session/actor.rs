@@ -98,17 +98,22 @@ impl SessionActor {
                 match effect {
                     Effect::Ask {
                         seat,
+                        verdict,
                         events,
                         ask,
                         refused,
                     } => {
                         if let Some(handle) = &self.seats[seat] {
-                            handle.act(events, ask, refused).await;
+                            handle.act(verdict, events, ask, refused).await;
                         }
                     }
-                    Effect::Close { seat, events } => {
+                    Effect::Close {
+                        seat,
+                        verdict,
+                        events,
+                    } => {
                         if let Some(handle) = &self.seats[seat] {
-                            handle.close(events).await;
+                            handle.close(verdict, events).await;
                         }
                     }
                     Effect::Finish => return self.finish(),

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use agon_agents::{MindError, Note};
+use agon_agents::{MindError, Note, Verdict};
 use agon_engine::view::SeenEvent;
 use agon_engine::{
     Ask, Foul, Play, Reaction, Record, RecordedDecision, Seat, SeatNote, SessionSpec, View,
@@ -19,12 +19,17 @@ pub(super) enum Effect {
     /// Put an ask to a seat.
     Ask {
         seat: Seat,
+        verdict: Option<Verdict>,
         events: Vec<SeenEvent>,
         ask: Ask,
         refused: Option<Foul>,
     },
     /// Show a seat how the game ended.
-    Close { seat: Seat, events: Vec<SeenEvent> },
+    Close {
+        seat: Seat,
+        verdict: Option<Verdict>,
+        events: Vec<SeenEvent>,
+    },
     /// Everything is in: write the record.
     Finish,
     /// Stop without a record.
@@ -39,12 +44,23 @@ pub(super) struct SessionState {
     notes: Vec<SeatNote>,
     /// Per seat, how many events of the log it has been shown.
     shown: Vec<usize>,
+    /// Per seat, its last answer.
+    answered: Vec<Answered>,
     /// Seats with an agent.
     outside: Vec<Seat>,
     /// Seats that have an ask and have not reported on it.
     asked: BTreeSet<Seat>,
     /// Seats that have not reported on the end yet; filled when the game ends.
     closing: Option<BTreeSet<Seat>>,
+}
+
+/// The last answer of a seat.
+#[derive(Clone, Default)]
+struct Answered {
+    /// The turn that it belongs to.
+    turn: u32,
+    /// How its ask ended, until the seat is told.
+    verdict: Option<Verdict>,
 }
 
 impl SessionState {
@@ -54,6 +70,7 @@ impl SessionState {
             play,
             notes: Vec::new(),
             shown: vec![0; seats],
+            answered: vec![Answered::default(); seats],
             outside,
             asked: BTreeSet::new(),
             closing: None,
@@ -68,10 +85,19 @@ impl SessionState {
     /// A seat has reported.
     pub(super) fn on_report(&mut self, seat: Seat, report: SeatReport) -> Vec<Effect> {
         match report {
-            SeatReport::Answered { offer, notes } => {
-                self.keep_notes(seat, notes);
+            SeatReport::Answered {
+                settled,
+                offer,
+                notes,
+            } => {
+                self.keep_notes(seat, self.answered[seat].turn, settled);
+                let turn = self.play.turn();
+                self.keep_notes(seat, turn, notes);
                 self.asked.remove(&seat);
-                match self.play.answer(seat, offer) {
+                let reaction = self.play.answer(seat, offer);
+                let verdict = Verdict::of(&reaction);
+                self.answered[seat] = Answered { turn, verdict };
+                match reaction {
                     Reaction::Refused { foul, .. } => self.ask_again(seat, foul),
                     // Nobody is asked twice at a time, so this cannot be; and if
                     // it were, the game has not changed.
@@ -79,8 +105,9 @@ impl SessionState {
                     Reaction::Taken | Reaction::Forfeited { .. } => self.go_on(),
                 }
             }
-            SeatReport::Closed { notes } => {
-                self.keep_notes(seat, notes);
+            SeatReport::Closed { settled, notes } => {
+                self.keep_notes(seat, self.answered[seat].turn, settled);
+                self.keep_notes(seat, self.play.turn(), notes);
                 let closing = self.closing.get_or_insert_default();
                 closing.remove(&seat);
                 if closing.is_empty() {
@@ -133,9 +160,11 @@ impl SessionState {
     fn ask(&mut self, ask: Ask, refused: Option<Foul>) -> Effect {
         let seat = ask.seat;
         self.asked.insert(seat);
+        let verdict = self.answered[seat].verdict.take();
         let events = self.news_for(seat);
         Effect::Ask {
             seat,
+            verdict,
             events,
             ask,
             refused,
@@ -151,8 +180,9 @@ impl SessionState {
             return vec![Effect::Finish];
         }
         let seats = self.outside.clone();
-        let close = |seat| Effect::Close {
+        let close = |seat: Seat| Effect::Close {
             seat,
+            verdict: self.answered[seat].verdict.take(),
             events: self.news_for(seat),
         };
         seats.into_iter().map(close).collect()
@@ -166,8 +196,7 @@ impl SessionState {
         fresh.sights().map(|sight| sight.to_event()).collect()
     }
 
-    fn keep_notes(&mut self, seat: Seat, notes: Vec<Note>) {
-        let turn = self.play.turn();
+    fn keep_notes(&mut self, seat: Seat, turn: u32, notes: Vec<Note>) {
         let kept = notes.into_iter().map(|note| SeatNote {
             seat,
             turn,

@@ -228,6 +228,60 @@ async fn one_foul_too_many_forfeits_the_ask_and_the_game_goes_on() {
     assert!(record.moves[0].forfeited && record.moves[0].action.is_none());
 }
 
+/// A session of two sealed-bid auctions with this agent at every seat, whose first `refused`
+/// calls bid what the game does not allow: enough to forfeit the first ask.
+async fn forfeiting(agent: &str, refused: u32) -> agon_engine::Record {
+    let game = registry::find("sealed_bid_auction").unwrap();
+    let asked: Settings =
+        serde_json::from_value(json!({ "players": 2, "rounds": 2, "foul_allowance": 3 })).unwrap();
+    let mut spec = spec(2, 0, 2);
+    spec.game = game.info.name.to_owned();
+    spec.rules_version = game.info.rules_version;
+    spec.params = (game.build)(&asked).unwrap().params;
+    for player in &mut spec.seats {
+        player.settings.insert("agent".to_owned(), agent.into());
+    }
+    let played = play(spec, CancellationToken::new(), move |_, index| {
+        // Far more than the item can be worth: only the game knows that.
+        let bid = if index < refused { 5000 } else { 20 };
+        let reply = json!({ "goal": "g", "previous_bid": 5000, "previous_payoff": 0,
+            "bid": bid, "reason": "r" });
+        async move { Ok(reply.to_string()) }.boxed()
+    });
+    record(played.await)
+}
+
+#[tokio::test]
+async fn a_forfeited_answer_is_no_answer_of_the_past_now_or_when_played_again() {
+    let record = forfeiting("elicitation", 4).await;
+    assert_eq!(record.outcome.forfeits, [1, 1]);
+    let reviewed = record.notes.iter().filter(|note| note.note == "reasons");
+    let reviewed: Vec<_> = reviewed.filter(|note| note.turn == 2).collect();
+    assert_eq!(reviewed.len(), 2);
+    for note in reviewed {
+        assert_eq!(note.body["said"]["previous_bid"], 5000);
+        assert_eq!(note.body["true"]["previous_bid"], serde_json::Value::Null);
+    }
+    let line = record.to_line().unwrap();
+    let library = Arc::new(PromptLibrary::builtin());
+    verify(&Tasks::new(), &line, library).await.unwrap();
+}
+
+#[tokio::test]
+async fn what_an_agent_concludes_from_a_verdict_is_noted_in_the_turn_of_its_ask() {
+    // A draft and what is said to it come before the four tries.
+    let mut record = forfeiting("self_refine", 2 + 4).await;
+    assert_eq!(record.outcome.forfeits, [1, 1]);
+    record.notes.retain(|note| note.note == "refinement");
+    let seen = record.notes.iter().filter(|note| note.seat == 1);
+    let seen: Vec<_> = seen
+        .map(|note| (note.turn, note.body["last"].clone()))
+        .collect();
+    let refused = (1, serde_json::Value::Null);
+    assert_eq!(seen[..4], vec![refused; 4]);
+    assert_eq!(seen[4..], [(2, json!(20))]);
+}
+
 #[tokio::test]
 async fn a_panic_of_one_seat_ends_this_try_and_nothing_else() {
     let played = play(spec(3, 0, 2), CancellationToken::new(), |seat, _| {

@@ -5,6 +5,7 @@
 use serde_json::json;
 
 use super::*;
+use crate::arithmetic::larger;
 use crate::ask::Action;
 use crate::chance::VALUATIONS;
 use crate::games::testing::*;
@@ -307,7 +308,7 @@ fn rational_players_end_within_an_increment_of_the_sealed_form() {
             for (open, sealed) in pairs {
                 let apart = (open - sealed).abs() / increment as f64;
                 assert!(apart <= 1.0, "{apart} increments: {params}");
-                furthest = furthest.max(apart);
+                furthest = larger(furthest, apart);
             }
         }
     }
@@ -489,8 +490,8 @@ fn equilibria_with_drawn_values_are_as_many_as_gambit_finds() {
                 .collect()
         })
         .collect();
-    let best_first = |second: usize| (0..64).map(|a| table[a][second][0]).fold(0.0, f64::max);
-    let best_second = |first: usize| (0..64).map(|b| table[first][b][1]).fold(0.0, f64::max);
+    let best_first = |second: usize| (0..64).map(|a| table[a][second][0]).fold(0.0, larger);
+    let best_second = |first: usize| (0..64).map(|b| table[first][b][1]).fold(0.0, larger);
     let (firsts, seconds): (Vec<f64>, Vec<f64>) =
         (0..64).map(|at| (best_first(at), best_second(at))).unzip();
     let stable =

@@ -5,6 +5,7 @@ use proptest::prelude::*;
 use serde_json::json;
 
 use super::*;
+use crate::arithmetic::larger;
 use crate::ask::{Action, Form, FoulKind};
 use crate::chance::{Luck, ORDERS, TIES};
 use crate::event::{Event, Value};
@@ -676,7 +677,7 @@ proptest! {
                         }
                         withdrawn.extend_from_slice(event.get("withdrew").unwrap().integers().unwrap());
                         highest = integer(event, "leader").zip(integer(event, "highest"));
-                        let top = bids.numbers().into_iter().fold(0.0, f64::max) as i64;
+                        let top = bids.numbers().into_iter().fold(0.0, larger) as i64;
                         let standing = before.map_or(0, |(_, amount)| amount);
                         prop_assert_eq!(highest.map_or(0, |(_, amount)| amount), top.max(standing));
                     }

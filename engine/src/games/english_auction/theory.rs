@@ -4,6 +4,7 @@
 //! and Weber 1982), and bidders here know nothing but their own estimates.
 
 use super::{EnglishAuctionParams, Item, Objective};
+use crate::arithmetic::{larger, smaller};
 use crate::game::{Equilibrium, ExpectedScore};
 use crate::games::EXACT;
 
@@ -60,7 +61,7 @@ pub(super) fn payoff_bounds(params: &EnglishAuctionParams) -> (f64, f64) {
     };
     let bounds = objectives.into_iter().zip(params.budget.of(params.players));
     bounds.map(of_seat).fold((0.0, 0.0), |all, one| {
-        (f64::min(all.0, one.0), f64::max(all.1, one.1))
+        (smaller(all.0, one.0), larger(all.1, one.1))
     })
 }
 

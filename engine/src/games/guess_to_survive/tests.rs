@@ -4,6 +4,7 @@
 
 use serde_json::{Value as Json, json};
 
+use crate::arithmetic::square;
 use crate::ask::Action;
 use crate::chance::{Chance, Luck};
 use crate::games::testing::{
@@ -283,7 +284,7 @@ fn bell_curves_are_drawn_from_the_own_luck_of_each_seat() {
     assert_ne!(numbers, drawn(4));
     let count = numbers.len() as f64;
     let mean = numbers.iter().sum::<i64>() as f64 / count;
-    let spread = numbers.iter().map(|number| (*number as f64 - mean).powi(2));
+    let spread = numbers.iter().map(|number| square(*number as f64 - mean));
     let variance = spread.sum::<f64>() / count;
     // Rounding down takes half a point and adds a twelfth to the variance of 5.
     assert!((mean - 39.5).abs() < 0.4, "{mean}");

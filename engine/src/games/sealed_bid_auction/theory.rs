@@ -1,6 +1,7 @@
 //! What theory says about the sealed-bid auction: equilibrium bids, the scores
 //! they lead to, and the scores of a played session. Called by the game only.
 
+use crate::arithmetic::larger;
 use crate::event::{Event, EventLog};
 use crate::game::{Equilibrium, ExpectedScore};
 use crate::games::EXACT;
@@ -48,7 +49,7 @@ fn shading(valuation: i64, bid: i64) -> Shading {
         valuation as f64
     };
     Shading {
-        relative: (absolute / scale).max(0.0),
+        relative: larger(absolute / scale, 0.0),
         absolute,
     }
 }
@@ -92,7 +93,7 @@ fn mean_and_reach(mut numbers: Vec<f64>, count: usize) -> (f64, f64) {
     let middle = mean(numbers.iter().copied());
     let lowest = mean(numbers.iter().copied().take(count));
     let highest = mean(numbers.iter().copied().rev().take(count));
-    (middle, (middle - lowest).max(highest - middle))
+    (middle, larger(middle - lowest, highest - middle))
 }
 
 /// Scores of both schemes (arXiv 2403.11807, section 3.1 and version 1, appendix

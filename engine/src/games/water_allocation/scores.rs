@@ -3,6 +3,7 @@
 //! `water_allocation.rs`.
 
 use super::WaterParams;
+use crate::arithmetic::{larger, smaller};
 use crate::ask::Seat;
 use crate::event::{Event, EventLog, Value};
 use crate::games::{survival, top_bids};
@@ -133,7 +134,7 @@ impl Day<'_> {
     /// The day and the lowest bid that won.
     fn minimum_bid(&self) -> Option<(f64, f64)> {
         let bids = self.seats("winners").into_iter();
-        let lowest = bids.filter_map(|seat| self.bid(seat)).reduce(f64::min)?;
+        let lowest = bids.filter_map(|seat| self.bid(seat)).reduce(smaller)?;
         Some((f64::from(self.result.round), lowest))
     }
 }
@@ -191,7 +192,7 @@ fn trajectories(players: usize, days: &[Day<'_>], measures: &mut Measures) {
             let column = day.result.get(name);
             (0..players).map(move |seat| {
                 let number = column.and_then(|column| column.entry(seat).number());
-                number.unwrap_or(0.0).max(0.0)
+                larger(number.unwrap_or(0.0), 0.0)
             })
         });
         measures.series(name, entries.collect());
