@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use agon_engine::Seat;
 use agon_engine::record::StoredRecord;
 use agon_report::auction::IncrementBins;
-use agon_report::{Reports, Session, Telling, story};
+use agon_report::{AxisNames, Reports, Session, Telling, grouped, story};
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -230,7 +230,7 @@ fn list_experiments(arguments: &Show, sessions: &Sessions) -> Result<(), Failure
     }
     let mut columns = Columns::new(["experiment", "sessions"]);
     for (name, count) in &sessions.experiments {
-        columns.row([name.clone(), count.to_string()]);
+        columns.row([name.clone(), grouped(*count)]);
     }
     output::print(&columns.to_string());
     output::print("\n`agon show EXPERIMENT` lists its sessions, `agon show SESSION` tells one.");
@@ -248,6 +248,10 @@ fn list_sessions(arguments: &Show, sessions: &Sessions) -> Result<(), Failure> {
         .of_experiment
         .iter()
         .any(|session| session.spec.luck.place > 0);
+    let mut names = AxisNames::default();
+    for session in &sessions.of_experiment {
+        names.add(&session.spec);
+    }
     let mut columns = Columns::new([
         "session",
         "game",
@@ -255,16 +259,20 @@ fn list_sessions(arguments: &Show, sessions: &Sessions) -> Result<(), Failure> {
         if in_series { "repeat, place" } else { "repeat" },
         "players",
         "payoffs",
+        "notes",
     ]);
     for session in &sessions.of_experiment {
-        let payoffs = session.payoffs_by_player().into_iter();
-        let payoffs: Vec<String> = payoffs
-            .map(|(player, payoff)| format!("{player} {payoff:.2}"))
+        let paid = session.paid().into_iter();
+        let payoffs: Vec<String> = paid
+            .map(|paid| match paid.payoff {
+                Some(payoff) => format!("{} {payoff:.2}", paid.player),
+                None => format!("{} -", paid.player),
+            })
             .collect();
         columns.row([
             session.session[..digits.min(session.session.len())].to_owned(),
             session.spec.game.clone(),
-            session.setting(),
+            names.setting(&session.spec),
             if in_series {
                 format!("{}, {}", session.spec.luck.repeat, session.spec.luck.place)
             } else {
@@ -272,6 +280,7 @@ fn list_sessions(arguments: &Show, sessions: &Sessions) -> Result<(), Failure> {
             },
             session.players(),
             payoffs.join(", "),
+            session.notes(),
         ]);
     }
     output::print(&columns.to_string());
@@ -290,7 +299,9 @@ fn as_json(session: &Session) -> serde_json::Value {
         "place": session.spec.luck.place,
         "players": session.players(),
         "payoffs": session.outcome.payoffs,
-        "scores": session.measures.scores,
+        "scores": session.scores(),
+        "answers": session.answers().all(),
+        "notes": session.notes(),
         "simulated": session.simulated,
     })
 }

@@ -5,6 +5,7 @@
 use std::collections::BTreeMap;
 
 use agon_proto::v1::{GetGatewayStatusResponse, KeyStatus, LearntRefusal, LimitStatus, TeamStatus};
+use agon_report::grouped;
 
 /// Narrow enough for any terminal.
 const WIDTH: usize = 80;
@@ -188,19 +189,6 @@ fn limit(indent: &str, limit: &LimitStatus) -> String {
         grouped(limit.used),
         grouped(limit.limit)
     )
-}
-
-/// `1,234,567`.
-fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
 }
 
 fn seconds(milliseconds: u64) -> String {
