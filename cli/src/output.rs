@@ -5,7 +5,10 @@ use std::fmt;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use comfy_table::{ContentArrangement, Table, presets};
+use agon_report::{Column, TextTable};
+use terminal_size::terminal_size;
+
+pub use agon_report::counted;
 
 /// Set when something could not be printed; [`lost`] tells.
 static LOST: AtomicBool = AtomicBool::new(false);
@@ -32,70 +35,58 @@ pub fn lost() -> bool {
     LOST.load(Ordering::Relaxed)
 }
 
-/// Columns of text where the output is no terminal.
-const WIDE: u16 = 400;
+/// How wide tables are in files, and wherever the output is no terminal: the same for
+/// everybody, so that files can be compared.
+pub const FILE_WIDTH: u16 = 100;
 
-/// Narrower tables break words.
+/// Narrower terminals wrap lines themselves.
 const NARROWEST: u16 = 60;
 
-/// How wide tables may be: as the terminal, or unbroken where there is none.
+/// How wide tables may be on standard output.
 pub fn width() -> u16 {
     if !std::io::stdout().is_terminal() {
-        return WIDE;
+        return FILE_WIDTH;
     }
     let said = std::env::var("COLUMNS")
         .ok()
         .and_then(|columns| columns.parse().ok());
-    let width: Option<u16> = said.or_else(|| Table::new().width());
-    width.unwrap_or(WIDE).max(NARROWEST)
+    let width: Option<u16> = said.or_else(|| terminal_size().map(|(width, _)| width.0));
+    width.unwrap_or(FILE_WIDTH).max(NARROWEST)
 }
 
-/// A number with its noun: `1 setting`, `3,000 settings`.
-pub fn counted(number: u64, noun: &str) -> String {
-    if number == 1 {
-        format!("1 {noun}")
-    } else {
-        format!("{} {noun}s", grouped(number))
-    }
-}
-
-/// `1,234,567`.
-pub fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
-/// A borderless table.
+/// A list: as wide as the terminal, or one line a row for programs that read it.
 pub struct Columns {
-    table: Table,
+    table: TextTable,
 }
 
 impl Columns {
     /// A table with these headings.
     pub fn new<const N: usize>(headings: [&str; N]) -> Self {
-        let mut table = Table::new();
-        table
-            .load_style(presets::NOTHING)
-            .set_content_arrangement(ContentArrangement::Dynamic)
-            .set_header(headings);
-        Self { table }
+        let columns = headings
+            .iter()
+            .enumerate()
+            .map(|(place, heading)| match place {
+                0 => Column::key(*heading),
+                _ => Column::words(*heading),
+            });
+        Self {
+            table: TextTable::new(columns.collect()),
+        }
     }
 
     /// Adds a row.
     pub fn row<const N: usize>(&mut self, cells: [String; N]) {
-        self.table.add_row(cells);
+        self.table.row(cells);
     }
 }
 
 impl fmt::Display for Columns {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.table.trim_fmt())
+        let width = if std::io::stdout().is_terminal() {
+            width()
+        } else {
+            u16::MAX
+        };
+        write!(formatter, "{}", self.table.fitted(width))
     }
 }

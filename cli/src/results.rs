@@ -19,7 +19,7 @@ use tonic::Status;
 
 use crate::data_folder::cannot;
 use crate::failure::Failure;
-use crate::output::width;
+use crate::output::{FILE_WIDTH, width};
 use crate::run_folder::{self, NewFile, RunFolder};
 
 /// The published table that the gamma-Bench presets ask for.
@@ -49,8 +49,8 @@ pub fn refused(whom: &str, refusal: &Status) -> Failure {
     }
 }
 
-/// Writes everything that is done into the run's folder; returns the table and
-/// how many sessions it shows.
+/// Writes everything that is done into the run's folder; returns the tables for the
+/// terminal and how many sessions they show.
 ///
 /// # Errors
 /// The coordinator does not answer, or the folder cannot be written.
@@ -85,7 +85,8 @@ pub async fn collect(
     telemetry_file.keep()?;
     write_csv(folder, &tables.columns)?;
     let compare = document.report.compare.as_deref();
-    Ok((tables.render(compare), done))
+    folder.write(run_folder::SUMMARY, &tables.render(compare, FILE_WIDTH))?;
+    Ok((tables.render(compare, width()), done))
 }
 
 /// Takes a session in, of whose game measures need events and notes too; any other game
@@ -118,17 +119,17 @@ impl Tables {
         self.columns.gather(session);
     }
 
-    fn render(&self, compare: Option<&str>) -> String {
+    fn render(&self, compare: Option<&str>, width: u16) -> String {
         if self.summary.is_empty() {
             return "no session is done yet".to_owned();
         }
-        let mut parts = vec![self.summary.render(width())];
+        let mut parts = vec![self.summary.render(width)];
         if !self.reports.is_empty() {
-            parts.push(self.reports.render(width()));
+            parts.push(self.reports.render(width));
         }
         parts.extend(compare.and_then(|name| match name {
-            GAMMA_BENCH => Some(self.leaderboard.render(width())),
-            _ => self.reports.beside_published(name, width()),
+            GAMMA_BENCH => Some(self.leaderboard.render(width)),
+            _ => self.reports.beside_published(name, width),
         }));
         parts.join("\n\n")
     }

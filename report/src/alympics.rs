@@ -42,7 +42,7 @@ struct Gathered {
     supply: (i64, i64),
     residents: Residents,
     survivors: Vec<u64>,
-    /// As above, to compute with.
+    /// The same numbers, to compute with.
     counted: Accumulator,
     rsr_start: Accumulator,
     rsr_end: Accumulator,
@@ -62,7 +62,7 @@ pub struct SettingMeasures {
     pub supply: (i64, i64),
     /// Who survives, resident by resident.
     pub residents: Vec<ResidentRow>,
-    /// How many lived at the end, session by session.
+    /// How many lived at the end, session by session, of those in which enough was answered.
     pub survivors: Vec<u64>,
     /// Mean of that.
     pub survivors_mean: Option<f64>,
@@ -74,6 +74,8 @@ pub struct SettingMeasures {
     pub rsr_start: Option<f64>,
     /// The same after the last day, over sessions in which somebody lived.
     pub rsr_end: Option<f64>,
+    /// How many these are.
+    pub rsr_end_sessions: u64,
     /// Mean number of bids above the bidder's balance in a session.
     pub overbids: Option<f64>,
     /// The lowest bid that won, day by day.
@@ -97,7 +99,7 @@ impl AlympicsReport {
                 medians.add(row.bids.median);
             }
             SettingMeasures {
-                head: head.clone(),
+                head,
                 supply: gathered.supply,
                 residents: gathered.residents.rows(),
                 survivors: gathered.survivors.clone(),
@@ -106,6 +108,7 @@ impl AlympicsReport {
                 survival_rate: gathered.residents.survival_rate(),
                 rsr_start: gathered.rsr_start.mean(),
                 rsr_end: gathered.rsr_end.mean(),
+                rsr_end_sessions: gathered.rsr_end.count(),
                 overbids: gathered.overbids.mean(),
                 minimum_bids,
                 minimum_bid_medians: medians.mean(),
@@ -137,6 +140,10 @@ impl SettingReport for AlympicsReport {
         let gathered = self.settings.count(record);
         gathered.supply = town.supply;
         gathered.residents.add(&town);
+        gathered.trajectories.add(&town);
+        if !town.is_measured {
+            return true;
+        }
         let survivors = town.residents.iter().filter(|one| one.survived).count() as u64;
         gathered.survivors.push(survivors);
         gathered.counted.add(survivors as f64);
@@ -149,7 +156,6 @@ impl SettingReport for AlympicsReport {
             accumulator.add_known(town.part(part));
         }
         gathered.days.add(&town);
-        gathered.trajectories.add(&town);
         true
     }
 

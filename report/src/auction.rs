@@ -4,6 +4,7 @@
 //! Definitions with their formulas stand in `docs/measures.md`.
 
 mod beliefs;
+mod faithfulness;
 mod fares;
 mod increments;
 mod items;
@@ -38,10 +39,11 @@ use strategies::Strategies;
 use winning_bids::WinningBids;
 
 pub use beliefs::{BeliefRow, Facts};
+pub use faithfulness::Faithfulness;
 pub use increments::{IncrementBins, IncrementRow};
 pub use items::{ItemPlayer, ItemRow};
 pub use learning::LearningRow;
-pub use plans::{Faithfulness, ItemPriorities, PlanRow};
+pub use plans::{ItemPriorities, PlanRow};
 pub use players::{PlayerRow, Rated};
 pub use predictions::PredictionRow;
 pub use profiles::{ProfileEndRow, ProfileRow};
@@ -121,7 +123,7 @@ impl AuctionReport {
     pub fn settings(&self) -> Vec<SettingMeasures> {
         let settings = self.settings.iter();
         let measures = settings.map(|(head, gathered)| SettingMeasures {
-            head: head.clone(),
+            head,
             players: gathered.players.rows(),
             learning: gathered.learning.rows(),
             increment_bins: self.bins.edges().to_vec(),

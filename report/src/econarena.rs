@@ -84,7 +84,7 @@ impl EconArenaReport {
     pub fn settings(&self) -> Vec<SettingMeasures> {
         let settings = self.settings.iter();
         let measures = settings.map(|(head, gathered)| SettingMeasures {
-            head: head.clone(),
+            head,
             rounds: gathered.rounds,
             history_shown: gathered.history_shown,
             void_rounds: gathered.void_rounds,

@@ -8,12 +8,15 @@ use agon_engine::record::StoredRecord;
 use serde::Serialize;
 
 use crate::accumulator::Accumulator;
+use crate::basis::SessionAnswers;
 use crate::by_player::ByPlayer;
 use crate::published::Papers;
 use crate::reports::SettingReport;
 use crate::settings::{BySetting, OfSetting, SettingHead};
 use crate::statistics::{Quartiles, quartiles};
-use crate::table::{SettingTables, counted, mean_and_spread, number, owned};
+use crate::table::{
+    Row, SettingTables, columns, count, in_json, mean_and_spread, number, paragraphs, sessions_of,
+};
 use published::PAPERS;
 
 /// The game whose records are measured.
@@ -25,8 +28,10 @@ const AGENTS: &str = "agents";
 /// The label of settings in which persons judge themselves.
 const PERSONS: &str = "persons";
 
-/// Where the rest is.
-const REST: &str = "Setting by setting: agon show EXPERIMENT --measures --json";
+/// What is counted of criteria.
+const CRITERIA: &str = "All settings together, criterion by criterion: marks over records and judges, \
+    \u{b1} standard deviation over these, although marks of one record depend on each other; \
+    spread: highest less lowest mark of a record";
 
 /// Marks of any number of records; other games are passed over.
 #[derive(Debug, Clone, Default)]
@@ -71,6 +76,8 @@ pub struct CriterionRow {
     pub quartiles: Option<Quartiles>,
     /// Mean over records of the highest mark less the lowest: how far judges disagree.
     pub spread: Option<f64>,
+    /// How many records have a mark.
+    pub records: u64,
 }
 
 impl JudgingReport {
@@ -78,8 +85,8 @@ impl JudgingReport {
     pub fn settings(&self) -> Vec<SettingMeasures> {
         let settings = self.settings.iter();
         let measures = settings.map(|(head, gathered)| SettingMeasures {
-            head: head.clone(),
-            about: about(head).to_owned(),
+            about: about(&head).to_owned(),
+            head,
             criteria: rows(gathered),
         });
         measures.collect()
@@ -98,6 +105,7 @@ impl JudgingReport {
             for (one, gathered) in self.settings.iter().filter(|(one, _)| about(one) == who) {
                 head.sessions += one.sessions;
                 head.simulated += one.simulated;
+                head.answers.merge(&one.answers);
                 for (criterion, marks) in gathered.iter() {
                     let sums = all.of(criterion);
                     sums.given.extend(&marks.given);
@@ -137,6 +145,7 @@ fn rows(gathered: &Gathered) -> Vec<CriterionRow> {
             sd: all.standard_deviation(),
             quartiles: quartiles(&marks.given),
             spread: marks.spread.mean(),
+            records: marks.spread.count(),
         }
     });
     rows.collect()
@@ -160,6 +169,7 @@ impl SettingReport for JudgingReport {
             return false;
         }
         let gathered = self.settings.count(record);
+        let measured = SessionAnswers::of(record).measured_seats(&record.spec.seats);
         let of_kind = |kind: &'static str| record.events.iter().filter(move |one| one.kind == kind);
         for opened in of_kind("criterion_opened") {
             let Some(criterion) = opened.get("criterion").and_then(Value::text) else {
@@ -171,7 +181,8 @@ impl SettingReport for JudgingReport {
             let Some(given) = result.and_then(|result| result.get("ratings")) else {
                 continue;
             };
-            let given = (0..given.len()).filter_map(|judge| given.entry(judge).number());
+            let judges = (0..given.len()).filter(|judge| measured.get(*judge) == Some(&true));
+            let given = judges.filter_map(|judge| given.entry(judge).number());
             let given: Vec<f64> = given.collect();
             if let Some(all) = quartiles(&given) {
                 marks.spread.add(all.most - all.least);
@@ -194,29 +205,30 @@ impl SettingReport for JudgingReport {
     }
 
     fn tables(settings: &[SettingMeasures], width: u16) -> String {
-        let (sessions, note) = counted(settings, "session");
-        let title = format!("Marks of {sessions} of judging{note}");
+        let title = format!("Marks of {} of judging", sessions_of(settings, "session"));
         let tables = SettingTables { settings, width };
-        let headings = ["marks", "mean", "lower", "median", "upper", "spread"];
-        let what = "All settings together, criterion by criterion; spread: highest less lowest mark of a record";
-        let table = tables.table_of(what, "criterion", &owned(&headings), |setting| {
+        let headings = [
+            "marks", "mean", "lower", "median", "upper", "records", "spread",
+        ];
+        let table = tables.table(CRITERIA, columns("criterion", headings), |setting| {
             let rows = setting.criteria.iter().map(|row| {
                 let quartile =
                     |of: fn(&Quartiles) -> f64| number(row.quartiles.as_ref().map(of), 2);
                 let cells = vec![
-                    row.marks.to_string(),
+                    count(row.marks),
                     mean_and_spread(row.mean, row.sd, 2),
                     quartile(|one| one.lower),
                     quartile(|one| one.median),
                     quartile(|one| one.upper),
+                    count(row.records),
                     number(row.spread, 2),
                 ];
-                (row.criterion.replace('_', " "), cells)
+                Row::all(&row.criterion.replace('_', " "), cells)
             });
             rows.collect()
         });
-        let parts = [Some(title), table, Some(REST.to_owned())];
-        parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+        let rest = in_json("Setting by setting", width);
+        paragraphs([Some(title), table, Some(rest)])
     }
 }
 

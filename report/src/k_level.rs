@@ -40,6 +40,7 @@ struct Gathered {
     rounds: u32,
     is_survival_auction: bool,
     opponents: String,
+    first_player: String,
     players: ByPlayer<Sums>,
     first_seat: ByPlayer<Sums>,
 }
@@ -63,6 +64,9 @@ pub struct SettingMeasures {
     /// The same of the first seat alone, under the name of its method: the one player
     /// against opponents of one method that the paper's tables are about.
     pub first_seat: Vec<PlayerRow>,
+    /// Whose answers these rest on.
+    #[serde(skip)]
+    first_player: String,
 }
 
 impl KLevelReport {
@@ -74,12 +78,13 @@ impl KLevelReport {
             rows.map(|(player, sums)| sums.row(player)).collect()
         };
         let measures = settings.map(|(head, gathered)| SettingMeasures {
-            head: head.clone(),
+            head,
             rounds: gathered.rounds,
             is_survival_auction: gathered.is_survival_auction,
             opponents: gathered.opponents.clone(),
             players: rows(&gathered.players),
             first_seat: rows(&gathered.first_seat),
+            first_player: gathered.first_player.clone(),
         });
         measures.collect()
     }
@@ -106,6 +111,12 @@ impl SettingReport for KLevelReport {
         gathered.rounds = played.rounds;
         gathered.is_survival_auction = played.is_survival_auction;
         gathered.opponents = played.opponents();
+        gathered.first_player = played
+            .players
+            .first()
+            .copied()
+            .unwrap_or_default()
+            .to_owned();
         for (seat, player) in played.players.iter().enumerate() {
             gathered.players.of(player).add(&played, seat);
         }

@@ -7,8 +7,11 @@
 use std::collections::BTreeMap;
 
 use crate::accumulator::Accumulator;
-use crate::session::{LABEL, Session, axes};
-use crate::table::{NONE, SIMULATED, plain_table, spread, trimmed};
+use crate::axes::{Axes, AxisNames, LABEL, axes};
+use crate::basis::{Basis, explained};
+use crate::session::Session;
+use crate::table::{Column, NONE, TextTable, count, number, paragraphs, part_of};
+use crate::wrapping::prose;
 
 /// The games, in the order of the published table.
 pub const GAMES: [(&str, &str); 8] = [
@@ -22,6 +25,9 @@ pub const GAMES: [(&str, &str); 8] = [
     ("pirate", "pirate"),
 ];
 
+/// How many games these are.
+const GAMES_IN_ALL: usize = GAMES.len();
+
 /// The scheme of the published table.
 const SCHEME: &str = "iclr2025";
 
@@ -31,79 +37,150 @@ const PUBLISHED: &str = include_str!("../data/gamma_bench.csv");
 /// A user's own rows, folded session by session.
 #[derive(Debug, Default)]
 pub struct Leaderboard {
+    names: AxisNames,
     rows: BTreeMap<String, Own>,
 }
 
+/// One of them: who played, in which setting, over all games.
 #[derive(Debug, Default)]
 struct Own {
-    simulated: bool,
-    scores: BTreeMap<String, Accumulator>,
+    players: String,
+    axes: Axes,
+    basis: Basis,
+    games: BTreeMap<String, Game>,
+}
+
+#[derive(Debug, Default)]
+struct Game {
+    sessions: u64,
+    scores: Accumulator,
 }
 
 impl Leaderboard {
     /// Takes in a session; games that are not in the table are passed over.
     pub fn add(&mut self, session: &Session) {
-        let Some(score) = session.measures.scores.get(SCHEME) else {
+        let game = &session.spec.game;
+        if !GAMES.iter().any(|(known, _)| known == game) {
             return;
-        };
-        let row = self.rows.entry(row_name(session)).or_default();
-        row.simulated |= session.simulated;
-        row.scores
-            .entry(session.spec.game.clone())
-            .or_default()
-            .add(*score);
+        }
+        self.names.add(&session.spec);
+        // A label names one game of the experiment; a row compares models over all.
+        let axes = axes(&session.spec).filter(|(axis, _)| *axis != LABEL);
+        let axes: Axes = axes
+            .map(|(axis, value)| (axis.clone(), value.clone()))
+            .collect();
+        let players = players(session);
+        let setting = serde_json::to_string(&axes).unwrap_or_default();
+        let row = self.rows.entry(format!("{players}\n{setting}"));
+        let row = row.or_insert_with(|| Own {
+            players,
+            axes,
+            ..Own::default()
+        });
+        row.basis.add(session.answers(), session.answers().all());
+        let game = row.games.entry(game.clone()).or_default();
+        game.sessions += 1;
+        game.scores.add_known(session.scores().get(SCHEME).copied());
     }
 
     /// Own rows, then the published ones, in at most `width` columns.
     pub fn render(&self, width: u16) -> String {
-        let mut table = plain_table(width);
-        let mut headings = vec!["model".to_owned(), "overall".to_owned()];
-        headings.extend(GAMES.iter().map(|(_, short)| (*short).to_owned()));
-        table.set_header(headings);
-        for (name, own) in &self.rows {
-            let mark = if own.simulated {
-                format!(" ({SIMULATED})")
+        let mut columns = vec![Column::key("model"), Column::key("")];
+        columns.push(Column::number("overall"));
+        columns.extend(GAMES.map(|(_, short)| Column::number(short)));
+        columns.push(Column::notes());
+        let mut table = TextTable::new(columns);
+        for own in self.rows.values() {
+            let axes = self.names.join(own.axes.iter());
+            let name = if axes.is_empty() {
+                own.players.clone()
             } else {
-                String::new()
+                format!("{} [{axes}]", own.players)
             };
-            let mut cells = vec![format!("{name}{mark}"), own.overall()];
-            cells.extend(
-                GAMES
-                    .iter()
-                    .map(|(game, _)| spread(own.scores.get(*game), 1)),
-            );
-            table.add_row(cells);
+            table.row(own.cells(name));
         }
         for published in published() {
-            let mut cells = vec![published.model, format!("{:.1}", published.overall)];
-            cells.extend(
-                GAMES
-                    .iter()
-                    .map(|(game, _)| match published.scores.get(*game) {
-                        Some(score) => format!("{score:.1}"),
-                        None => NONE.to_owned(),
-                    }),
-            );
-            table.add_row(cells);
+            let overall = number(Some(published.overall), 1);
+            let mut cells = vec![published.model, String::new(), overall];
+            let scores = GAMES.map(|(game, _)| published.scores.get(game).copied());
+            cells.extend(scores.map(|score| number(score, 1)));
+            cells.push(String::new());
+            table.row(cells);
         }
-        let text = trimmed(&table);
-        format!(
-            "Leaderboard of gamma-Bench, score {SCHEME}: this run, then the published rows\n\
-             (arXiv 2403.11807, mean of five runs)\n\n{text}"
-        )
+        let title = format!(
+            "Leaderboard of gamma-Bench, score {SCHEME}: this run, mean and standard deviation \
+             over n sessions, then the published rows (arXiv 2403.11807, mean of five runs)"
+        );
+        let notes = self.rows.values().flat_map(|own| own.basis.notes());
+        paragraphs([
+            Some(prose(&title, width)),
+            Some(table.fitted(width)),
+            explained(notes, width),
+        ])
     }
 }
 
 impl Own {
-    /// Mean over the eight games; `-` while one is missing.
-    fn overall(&self) -> String {
+    /// Means, below them their spread, and below that of how many sessions they are.
+    fn cells(&self, name: String) -> Vec<String> {
+        let overall = format!("{}\n\n{}", number(self.overall(), 1), self.counts());
+        let mut cells = vec![name, "mean\n\u{b1}\nn".to_owned(), overall];
+        cells.extend(GAMES.iter().map(|(game, _)| {
+            let Some(game) = self.games.get(*game) else {
+                return NONE.to_owned();
+            };
+            let scores = &game.scores;
+            let [mean, spread] =
+                [scores.mean(), scores.standard_deviation()].map(|one| number(one, 1));
+            format!(
+                "{mean}\n{spread}\n{}",
+                part_of(scores.count(), game.sessions)
+            )
+        }));
+        cells.push(self.notes());
+        cells
+    }
+
+    /// How many sessions with a score each game has, in the order of the table.
+    fn scored(&self) -> [u64; GAMES_IN_ALL] {
+        GAMES.map(|(game, _)| self.games.get(game).map_or(0, |game| game.scores.count()))
+    }
+
+    /// Mean over the eight games; `None` while one has no score.
+    fn overall(&self) -> Option<f64> {
         let means = GAMES
             .iter()
-            .map(|(game, _)| self.scores.get(*game).and_then(Accumulator::mean));
-        match means.sum::<Option<f64>>() {
-            Some(sum) => format!("{:.1}", sum / GAMES.len() as f64),
-            None => NONE.to_owned(),
+            .map(|(game, _)| self.games.get(*game)?.scores.mean());
+        let sum = means.sum::<Option<f64>>()?;
+        Some(sum / GAMES_IN_ALL as f64)
+    }
+
+    /// Of how many sessions a game the overall score is; empty without one.
+    fn counts(&self) -> String {
+        let scored = self.scored();
+        let (least, most) = (scored.iter().min(), scored.iter().max());
+        match (least, most) {
+            (Some(0), _) | (None, _) | (_, None) => String::new(),
+            (Some(least), Some(most)) if least == most => count(*least),
+            (Some(least), Some(most)) => format!("{}\u{2013}{}", count(*least), count(*most)),
         }
+    }
+
+    /// What must be said of the row.
+    fn notes(&self) -> String {
+        let scored = self.scored();
+        let without = scored.iter().filter(|count| **count == 0).count();
+        let is_uneven = scored.iter().any(|count| *count != scored[0]);
+        let overall = match without {
+            0 if is_uneven => Some("overall of unequal n".to_owned()),
+            0 => None,
+            GAMES_IN_ALL => Some("no overall: no game has a score".to_owned()),
+            1 => Some("no overall: 1 game has no score".to_owned()),
+            games => Some(format!("no overall: {games} games have no score")),
+        };
+        let basis = Some(self.basis.in_words()).filter(|words| !words.is_empty());
+        let notes: Vec<String> = [basis, overall].into_iter().flatten().collect();
+        notes.join(", ")
     }
 }
 
@@ -148,8 +225,8 @@ pub fn published() -> Vec<Published> {
     rows.collect()
 }
 
-/// Players and setting, without the game: what a row of the table compares.
-fn row_name(session: &Session) -> String {
+/// Who plays, without the game: what a row of the table compares.
+fn players(session: &Session) -> String {
     let mut names: Vec<&str> = Vec::new();
     for player in &session.spec.seats {
         let named = ["model", "strategy"]
@@ -160,18 +237,5 @@ fn row_name(session: &Session) -> String {
             names.push(name);
         }
     }
-    // A label names one game of the experiment; a row compares models over all.
-    let axes: Vec<String> = axes(&session.spec)
-        .filter(|(axis, _)| *axis != LABEL)
-        .map(|(axis, value)| {
-            let value = crate::session::in_words(value);
-            format!("{}={value}", axis.rsplit('.').next().unwrap_or(axis))
-        })
-        .collect();
-    let names = names.join(" + ");
-    if axes.is_empty() {
-        names
-    } else {
-        format!("{names} [{}]", axes.join(", "))
-    }
+    names.join(" + ")
 }

@@ -5,6 +5,8 @@
 pub mod accumulator;
 pub mod alympics;
 pub mod auction;
+mod axes;
+mod basis;
 mod by_player;
 pub mod econarena;
 pub mod judging;
@@ -23,9 +25,12 @@ pub mod summary;
 mod table;
 #[cfg(test)]
 mod testing;
+mod wrapping;
 
 pub use alympics::AlympicsReport;
 pub use auction::AuctionReport;
+pub use axes::AxisNames;
+pub use basis::{Answers, Basis, SessionAnswers};
 pub use econarena::EconArenaReport;
 pub use judging::JudgingReport;
 pub use k_level::KLevelReport;
@@ -35,7 +40,8 @@ pub use ratings::Ratings;
 pub use reports::{GameReport, Reports};
 pub use results::ResultColumns;
 pub use session::{Session, SessionError};
-pub use settings::SettingHead;
+pub use settings::{PlayerAnswers, SettingHead};
 pub use statistics::StatisticsError;
 pub use story::Telling;
 pub use summary::Summary;
+pub use table::{Column, TextTable, count as grouped, counted};

@@ -4,8 +4,10 @@
 
 use csv::StringRecord;
 
+use crate::basis::{Basis, explained};
 use crate::settings::OfSetting;
-use crate::table::{NONE, SIMULATED, number, plain_table, trimmed};
+use crate::table::{Column, NONE, TextTable, number, paragraphs};
+use crate::wrapping::prose;
 
 /// Columns of a sheet of measures before these: condition and player.
 const KEYS: usize = 2;
@@ -83,6 +85,11 @@ pub(crate) trait Compared: OfSetting + Sized + 'static {
 
     /// Names of those who have figures of their own.
     fn names(&self) -> Vec<&str>;
+
+    /// What the figures of such a name rest on.
+    fn basis(&self, name: &str) -> &Basis {
+        self.head().basis(name)
+    }
 }
 
 impl Papers {
@@ -94,15 +101,15 @@ impl Papers {
     /// What is published in words, with sources.
     fn findings(&self, name: &str, width: u16) -> Option<String> {
         let mut reader = csv::Reader::from_reader(self.findings.as_bytes());
-        let mut table = plain_table(width);
-        table.set_header(["published finding", "source"]);
+        let columns = ["published finding", "source"].map(Column::words);
+        let mut table = TextTable::new(columns.into());
         for row in reader.records() {
             let row = row.ok()?;
             if row.get(0) == Some(name) {
-                table.add_row(row.iter().skip(1));
+                table.row(row.iter().skip(1).map(str::to_owned));
             }
         }
-        (!table.is_empty()).then(|| trimmed(&table))
+        (!table.is_empty()).then(|| table.fitted(width))
     }
 }
 
@@ -115,17 +122,21 @@ pub(crate) fn beside<S: Compared>(
     width: u16,
 ) -> Option<String> {
     let published = papers.tables.iter().find(|table| table.name == name)?;
-    let mut parts = vec![published.title.to_owned()];
+    let mut parts = vec![Some(prose(published.title, width))];
     for sheet in published.sheets {
         let compared = compared(sheet, settings, width);
         let titled = compared.map(|table| match sheet.title {
             "" => table,
-            title => format!("{title}\n\n{table}"),
+            title => format!("{}\n\n{table}", prose(title, width)),
         });
-        parts.extend(titled);
+        parts.push(titled);
     }
-    parts.extend(papers.findings(name, width));
-    Some(parts.join("\n\n"))
+    parts.push(papers.findings(name, width));
+    parts.push(explained(
+        settings.iter().flat_map(|one| one.head().notes()),
+        width,
+    ));
+    Some(paragraphs(parts))
 }
 
 fn compared<S: Compared>(sheet: &Sheet, settings: &[S], width: u16) -> Option<String> {
@@ -146,7 +157,11 @@ fn compared<S: Compared>(sheet: &Sheet, settings: &[S], width: u16) -> Option<St
             conditions.push(condition);
         }
     }
-    let mut table = vec![row("", headings.iter().take(shown))];
+    let mut columns = vec![Column::key("")];
+    columns.extend(headings.iter().take(keys).map(Column::key));
+    columns.extend(measured.iter().copied().map(Column::number));
+    columns.push(Column::notes());
+    let mut table = TextTable::new(columns);
     for name in &conditions {
         let of_condition = published.iter().filter(|row| row.get(0) == Some(name));
         for one in of_condition {
@@ -155,46 +170,24 @@ fn compared<S: Compared>(sheet: &Sheet, settings: &[S], width: u16) -> Option<St
                 "" if place >= keys => NONE,
                 cell => cell,
             });
-            table.push(row("published", filled));
+            table.row(row("published", filled, ""));
         }
         let own = settings.iter().filter(|one| match &**name {
             AVERAGE => of_rows.contains(&&*one.condition(key)),
             name => one.condition(key) == name,
         });
         let own: Vec<&S> = own.collect();
-        match sheet.columns {
-            Columns::Players(measure) => table.extend(own_row(&own, name, &measured, measure)),
-            Columns::Measures => table.extend(own_rows(&own, name, &measured)),
+        let rows = match sheet.columns {
+            Columns::Players(measure) => own_row(&own, name, &measured, measure)
+                .into_iter()
+                .collect(),
+            Columns::Measures => own_rows(&own, name, &measured),
+        };
+        for cells in rows {
+            table.row(cells);
         }
     }
-    if let Columns::Players(_) = sheet.columns {
-        in_spaced_words(&mut table);
-    }
-    // Keys that are empty in all rows say nothing.
-    for place in (1..=keys).rev() {
-        let mut rows = table.iter().skip(1);
-        if rows.all(|row| row.get(place).is_none_or(String::is_empty)) {
-            for row in &mut table {
-                row.remove(place);
-            }
-        }
-    }
-    let mut rows = table.into_iter();
-    let mut shown = plain_table(width);
-    shown.set_header(rows.next()?);
-    shown.add_rows(rows);
-    (!shown.is_empty()).then(|| trimmed(&shown))
-}
-
-/// Lets the names of players and conditions break between their words: a column each takes
-/// all the room there is.
-fn in_spaced_words(table: &mut [Vec<String>]) {
-    for (place, row) in table.iter_mut().enumerate() {
-        let names = if place == 0 { row.len() } else { KEYS };
-        for cell in row.iter_mut().take(names) {
-            *cell = cell.replace('-', " ");
-        }
-    }
+    (!table.is_empty()).then(|| table.fitted(width))
 }
 
 impl Columns {
@@ -207,22 +200,24 @@ impl Columns {
     }
 }
 
-fn row<'a>(whose: &'a str, cells: impl Iterator<Item = &'a str>) -> Vec<String> {
-    let cells = [whose].into_iter().chain(cells);
+fn row<'a>(whose: &'a str, cells: impl Iterator<Item = &'a str>, notes: &'a str) -> Vec<String> {
+    let cells = [whose].into_iter().chain(cells).chain([notes]);
     cells.map(str::to_owned).collect()
 }
 
-fn yours<S: Compared>(settings: &[&S]) -> String {
-    if settings.iter().any(|one| one.head().simulated > 0) {
-        format!("yours, {SIMULATED}")
-    } else {
-        "yours".to_owned()
+/// What one's own figures of these names rest on.
+fn basis<S: Compared>(settings: &[&S], names: &[&str]) -> Basis {
+    let mut basis = Basis::default();
+    for one in settings {
+        for name in one.names().into_iter().filter(|name| names.contains(name)) {
+            basis.merge(one.basis(name));
+        }
     }
+    basis
 }
 
 /// One row per player that has any of these measures in these settings.
 fn own_rows<S: Compared>(settings: &[&S], condition: &str, measured: &[&str]) -> Vec<Vec<String>> {
-    let whose = yours(settings);
     let mut names: Vec<&str> = Vec::new();
     for name in settings.iter().flat_map(|one| one.names()) {
         if !names.contains(&name) {
@@ -231,9 +226,8 @@ fn own_rows<S: Compared>(settings: &[&S], condition: &str, measured: &[&str]) ->
     }
     let rows = names.into_iter().filter_map(|name| {
         let numbers = measured.iter().map(|heading| own(settings, name, heading));
-        let numbers = filled(numbers.collect())?;
-        let numbers = numbers.iter().map(|cell| &**cell);
-        Some(row(&whose, [condition, name].into_iter().chain(numbers)))
+        let basis = basis(settings, &[name]);
+        filled(&[condition, name], numbers.collect(), &basis)
     });
     rows.collect()
 }
@@ -246,25 +240,22 @@ fn own_row<S: Compared>(
     measure: &str,
 ) -> Option<Vec<String>> {
     let numbers = players.iter().map(|name| own(settings, name, measure));
-    let numbers = filled(numbers.collect())?;
-    let numbers = numbers.iter().map(|cell| &**cell);
-    Some(row(
-        &yours(settings),
-        [condition].into_iter().chain(numbers),
-    ))
+    let basis = basis(settings, players);
+    filled(&[condition], numbers.collect(), &basis)
 }
 
-/// Cells of a row; `None` when it has no number.
-fn filled(numbers: Vec<Option<String>>) -> Option<Vec<String>> {
-    if numbers.iter().all(Option::is_none) {
+/// A row of one's own; `None` when it has no number, unless that is because too little was
+/// answered.
+fn filled(keys: &[&str], numbers: Vec<Option<String>>, basis: &Basis) -> Option<Vec<String>> {
+    if numbers.iter().all(Option::is_none) && !basis.is_left_out() {
         return None;
     }
-    let cells = numbers.into_iter();
-    Some(
-        cells
-            .map(|cell| cell.unwrap_or_else(|| NONE.to_owned()))
-            .collect(),
-    )
+    let cells: Vec<String> = numbers
+        .into_iter()
+        .map(|cell| cell.unwrap_or_else(|| NONE.to_owned()))
+        .collect();
+    let cells = keys.iter().copied().chain(cells.iter().map(String::as_str));
+    Some(row("yours", cells, &basis.in_words()))
 }
 
 /// A player's weighted mean of a measure over settings; `None` where it has none.

@@ -1,6 +1,7 @@
 //! TrueSkill of the players of a setting over its sessions, in the order in which the
 //! sessions are given: that of the experiment, whoever finished first. Rated is what
-//! a session paid each seat.
+//! a session paid each seat. Its uncertainty takes every session for independent of the
+//! others, those of a series too.
 
 use crate::session::Session;
 use crate::statistics::StatisticsError;
@@ -29,15 +30,23 @@ impl Ratings {
     }
 
     /// Takes in a session: every seat against every other, by payoff, listed in seat
-    /// order. A player is known by its name; where one sits in several seats, its
-    /// further seats are rated as `name (2)`, `name (3)` and so on, because nobody
-    /// can be compared with itself.
+    /// order, without players that answered too little. A player is known by its name; where
+    /// one sits in several seats, its further seats are rated as `name (2)`, `name (3)` and so
+    /// on, because nobody can be compared with itself.
     ///
     /// # Errors
     /// It has fewer than two seats or unusable payoffs; the ratings stay as they were.
     pub fn add(&mut self, session: &Session) -> Result<(), StatisticsError> {
-        let seats = session.spec.seats.iter().map(|player| player.name.as_str());
-        self.rate(&seats.collect::<Vec<_>>(), &session.outcome.payoffs)
+        let seats = &session.spec.seats;
+        let paid = seats.iter().zip(&session.outcome.payoffs);
+        let paid = paid.filter(|(player, _)| {
+            let answers = session.answers().of_player(seats, &player.name);
+            answers.suffice()
+        });
+        let (players, payoffs): (Vec<&str>, Vec<f64>) = paid
+            .map(|(player, payoff)| (player.name.as_str(), *payoff))
+            .unzip();
+        self.rate(&players, &payoffs)
     }
 
     /// Takes in a session by what each of its players made of it, for tables that rate

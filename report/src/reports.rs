@@ -7,10 +7,13 @@ use serde::Serialize;
 
 use crate::alympics::AlympicsReport;
 use crate::auction::{AuctionReport, IncrementBins};
+use crate::basis::explained;
 use crate::econarena::EconArenaReport;
 use crate::judging::JudgingReport;
 use crate::k_level::KLevelReport;
 use crate::published::{Compared, Papers, beside};
+use crate::settings::OfSetting;
+use crate::table::paragraphs;
 
 /// Measures of the finished sessions of some games, gathered one by one.
 pub trait GameReport {
@@ -101,7 +104,8 @@ impl<R: SettingReport> GameReport for R {
         if settings.is_empty() {
             return String::new();
         }
-        R::tables(&settings, width)
+        let notes = settings.iter().flat_map(|one| one.head().notes());
+        paragraphs([Some(R::tables(&settings, width)), explained(notes, width)])
     }
 
     fn settings_as_json(&self) -> serde_json::Result<Vec<String>> {

@@ -7,8 +7,9 @@ use std::io::Write;
 
 use agon_engine::PlayerKind;
 
+use crate::axes::{axes, in_words};
 use crate::money::exact_dollars;
-use crate::session::{Session, Telemetry, axes, in_words};
+use crate::session::{Session, Telemetry};
 
 /// Columns that every run has, before those of its own.
 const FIRST: [&str; 7] = [
@@ -25,9 +26,13 @@ const FIRST: [&str; 7] = [
 const PLACE: &str = "place";
 
 /// Columns that every run has, after those of its own.
-const LAST: [&str; 11] = [
+const LAST: [&str; 15] = [
+    "asks",
     "fouls",
     "forfeits",
+    "by_stand_in",
+    "unanswered_share",
+    "notes",
     "simulated",
     "decisions",
     "input_tokens",
@@ -56,8 +61,9 @@ impl ResultColumns {
         self.axes
             .extend(axes(&session.spec).map(|(axis, _)| axis.clone()));
         self.in_series |= session.spec.luck.place > 0;
-        self.scores.extend(session.measures.scores.keys().cloned());
-        self.parts.extend(session.measures.parts.keys().cloned());
+        let owned = |(name, _): (&str, f64)| name.to_owned();
+        self.scores.extend(session.scores().into_iter().map(owned));
+        self.parts.extend(session.parts().into_iter().map(owned));
         self.seats = self.seats.max(session.outcome.payoffs.len());
     }
 
@@ -100,20 +106,19 @@ impl ResultColumns {
         let axis = |axis| spec.setting.get(axis).map(in_words).unwrap_or_default();
         cells.extend(self.axes.iter().map(axis));
         let number = |number: Option<&f64>| number.map(f64::to_string).unwrap_or_default();
-        let measures = &session.measures;
-        cells.extend(
-            self.scores
-                .iter()
-                .map(|scheme| number(measures.scores.get(scheme))),
-        );
-        cells.extend(
-            self.parts
-                .iter()
-                .map(|part| number(measures.parts.get(part))),
-        );
+        let (scores, parts) = (session.scores(), session.parts());
+        let scores = self.scores.iter().map(|scheme| scores.get(&**scheme));
+        cells.extend(scores.map(number));
+        let parts = self.parts.iter().map(|part| parts.get(&**part));
+        cells.extend(parts.map(number));
+        let answers = session.answers();
         cells.extend([
+            session.asks().to_string(),
             session.fouls().to_string(),
             session.forfeits().to_string(),
+            answers.by_stand_in().to_string(),
+            answers.all().unanswered().to_string(),
+            session.notes(),
             session.simulated.to_string(),
             session.decisions().to_string(),
             telemetry.usage.input_tokens.to_string(),

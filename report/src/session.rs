@@ -1,15 +1,18 @@
 //! What tables need of one session: the relevant parts of its record, and of the
-//! telemetry beside it.
+//! telemetry beside it. Hands out no score that rests mostly on forfeits.
 
-use agon_engine::record::RECORD_VERSION;
-use agon_engine::{Measures, Outcome, PlayerKind, SessionSpec};
+use std::collections::BTreeMap;
+
+use agon_engine::measures::mean;
+use agon_engine::record::{AppliedParameters, RECORD_VERSION};
+use agon_engine::{Measures, Outcome, PlayerKind, PlayerSpec, Seat, SessionSpec};
 use serde::Deserialize;
-use serde::de::IgnoredAny;
+
+use crate::basis::{Answers, STAND_IN, SessionAnswers, Sources};
 
 /// One finished session, as tables see it.
-#[derive(Debug, Clone, Deserialize)]
+#[derive(Debug, Clone)]
 pub struct Session {
-    agon_record: u32,
     /// Its id.
     pub session: String,
     /// Whether any answer came from a simulated model.
@@ -18,12 +21,54 @@ pub struct Session {
     pub spec: SessionSpec,
     /// How it ended.
     pub outcome: Outcome,
-    /// Scores, parts and series.
-    pub measures: Measures,
+    measures: Measures,
+    decisions: usize,
+    asks: u64,
+    answers: SessionAnswers,
+}
+
+/// The parts of a record's line that are read.
+#[derive(Deserialize)]
+struct Line {
+    agon_record: u32,
+    session: String,
+    simulated: bool,
+    spec: SessionSpec,
+    outcome: Outcome,
+    measures: Measures,
     #[serde(default)]
-    decisions: Vec<IgnoredAny>,
+    decisions: Vec<Decision>,
     #[serde(default)]
-    moves: Vec<IgnoredAny>,
+    moves: Vec<OfSeat>,
+    #[serde(default)]
+    notes: Vec<OfSeat>,
+}
+
+/// A move or a note.
+#[derive(Deserialize)]
+struct OfSeat {
+    seat: Seat,
+    #[serde(default)]
+    note: String,
+}
+
+/// As much of a decision as tells how it was asked for.
+#[derive(Deserialize)]
+struct Decision {
+    seat: Seat,
+    #[serde(default)]
+    applied: AppliedParameters,
+}
+
+/// What one player of a session was paid.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Paid<'a> {
+    /// Its name.
+    pub player: &'a str,
+    /// Mean payoff of its seats; `None` where it answered too little for that to be its own.
+    pub payoff: Option<f64>,
+    /// What it answered.
+    pub answers: Answers,
 }
 
 /// What a session cost; beside the record, never in it.
@@ -83,38 +128,95 @@ impl Session {
     /// # Errors
     /// It is no record, or of a newer version.
     pub fn from_line(line: &[u8]) -> Result<Self, SessionError> {
-        let session: Self = serde_json::from_slice(line).map_err(SessionError::Malformed)?;
-        if session.agon_record > RECORD_VERSION {
-            return Err(SessionError::TooNew(session.agon_record));
+        let line: Line = serde_json::from_slice(line).map_err(SessionError::Malformed)?;
+        if line.agon_record > RECORD_VERSION {
+            return Err(SessionError::TooNew(line.agon_record));
         }
-        Ok(session)
+        let sources = Sources {
+            spec: &line.spec,
+            forfeits: &line.outcome.forfeits,
+            is_simulated: line.simulated,
+        };
+        let stand_ins = line.notes.iter().filter(|note| note.note == STAND_IN);
+        let omitted = line.decisions.iter();
+        let omitted = omitted.map(|made| (made.seat, made.applied.omitted.as_slice()));
+        let answers = SessionAnswers::counted(
+            &sources,
+            line.moves.iter().map(|made| made.seat),
+            stand_ins.map(|note| note.seat),
+            omitted,
+        );
+        Ok(Self {
+            session: line.session,
+            simulated: line.simulated,
+            spec: line.spec,
+            outcome: line.outcome,
+            measures: line.measures,
+            decisions: line.decisions.len(),
+            asks: line.moves.len() as u64,
+            answers,
+        })
     }
 
     /// How many answers came from outside.
     pub fn decisions(&self) -> usize {
-        self.decisions.len()
+        self.decisions
     }
 
     /// How many asks were answered or forfeited.
     pub fn asks(&self) -> u64 {
-        self.moves.len() as u64
+        self.asks
     }
 
-    /// Mean payoff of a player's seats, for every player, in order of first seats.
-    pub fn payoffs_by_player(&self) -> Vec<(String, f64)> {
-        let mut sums: Vec<(String, f64, f64)> = Vec::new();
-        for (player, payoff) in self.spec.seats.iter().zip(&self.outcome.payoffs) {
-            match sums.iter_mut().find(|(known, ..)| *known == player.name) {
-                Some((_, sum, seats)) => {
-                    *sum += payoff;
-                    *seats += 1.0;
-                }
-                None => sums.push((player.name.clone(), *payoff, 1.0)),
+    /// Who answered.
+    pub fn answers(&self) -> &SessionAnswers {
+        &self.answers
+    }
+
+    /// Scores by scheme; none where too little was answered.
+    pub fn scores(&self) -> BTreeMap<&str, f64> {
+        self.answered(&self.measures.scores)
+    }
+
+    /// What is behind the scores, in the same way.
+    pub fn parts(&self) -> BTreeMap<&str, f64> {
+        self.answered(&self.measures.parts)
+    }
+
+    fn answered<'a>(&self, numbers: &'a BTreeMap<String, f64>) -> BTreeMap<&'a str, f64> {
+        let suffice = self.answers.all().suffice();
+        let numbers = numbers.iter().filter(|_| suffice);
+        numbers
+            .map(|(name, number)| (name.as_str(), *number))
+            .collect()
+    }
+
+    /// What must be said of its numbers, in words; empty where every answer was a player's
+    /// own.
+    pub fn notes(&self) -> String {
+        self.answers.notes()
+    }
+
+    /// What every player was paid, in order of first seats.
+    pub fn paid(&self) -> Vec<Paid<'_>> {
+        let mut players: Vec<&str> = Vec::new();
+        for player in &self.spec.seats {
+            if !players.contains(&&*player.name) {
+                players.push(&player.name);
             }
         }
-        sums.into_iter()
-            .map(|(name, sum, seats)| (name, sum / seats))
-            .collect()
+        let paid = players.into_iter().map(|player| {
+            let seats = self.spec.seats.iter().zip(&self.outcome.payoffs);
+            let own = seats.filter(|(one, _)| one.name == player);
+            let answers = self.answers.of_player(&self.spec.seats, player);
+            let payoff = mean(own.map(|(_, payoff)| *payoff));
+            Paid {
+                player,
+                payoff: answers.suffice().then_some(payoff),
+                answers,
+            }
+        });
+        paid.collect()
     }
 
     /// Fouls of all seats.
@@ -133,75 +235,42 @@ impl Session {
 
     /// Mean payoff of a seat.
     pub fn mean_payoff(&self) -> f64 {
-        agon_engine::measures::mean(self.outcome.payoffs.iter().copied())
+        mean(self.outcome.payoffs.iter().copied())
     }
 
     /// Who sits there, in words: `9 x subject (gpt-4o), 1 x free_rider`. Players
     /// in order of their first seat.
     pub fn players(&self) -> String {
-        let mut counts: Vec<(String, usize)> = Vec::new();
-        for player in &self.spec.seats {
-            let name = match player
-                .settings
-                .get("model")
-                .and_then(|model| model.as_str())
-            {
-                Some(model) if player.kind == PlayerKind::Model && model != player.name => {
-                    format!("{} ({model})", player.name)
-                }
-                _ => player.name.clone(),
-            };
-            match counts.iter_mut().find(|(known, _)| *known == name) {
-                Some((_, count)) => *count += 1,
-                None => counts.push((name, 1)),
+        in_words(self.spec.seats.iter())
+    }
+
+    /// The seats of one player, in the same words.
+    pub fn seats_of(&self, player: &str) -> String {
+        let seats = self.spec.seats.iter();
+        in_words(seats.filter(|seat| seat.name == player))
+    }
+}
+
+/// Who sits on these seats.
+fn in_words<'a>(seats: impl Iterator<Item = &'a PlayerSpec>) -> String {
+    let mut counts: Vec<(String, usize)> = Vec::new();
+    for player in seats {
+        let model = player.settings.get("model");
+        let name = match model.and_then(|model| model.as_str()) {
+            Some(model) if player.kind == PlayerKind::Model && model != player.name => {
+                format!("{} ({model})", player.name)
             }
+            _ => player.name.clone(),
+        };
+        match counts.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((name, 1)),
         }
-        let parts: Vec<String> = counts
-            .into_iter()
-            .map(|(name, count)| format!("{count} x {name}"))
-            .collect();
-        parts.join(", ")
     }
-
-    /// The setting in words, apart from what names the game.
-    pub fn setting(&self) -> String {
-        setting_in_words(&self.spec)
-    }
-}
-
-/// The setting of a session in words, apart from what names the game.
-pub(crate) fn setting_in_words(spec: &SessionSpec) -> String {
-    let parts: Vec<String> = axes(spec)
-        .map(|(axis, value)| name_value(axis, value))
-        .collect();
-    parts.join(", ")
-}
-
-/// What tells a setting from others of its game.
-pub(crate) fn axes(spec: &SessionSpec) -> impl Iterator<Item = (&String, &serde_json::Value)> {
-    spec.setting.iter().filter(|(axis, _)| *axis != GAME)
-}
-
-/// The setting's entry that repeats the game's name.
-pub(crate) const GAME: &str = "game";
-
-/// The setting's entry that the experiment file calls a label.
-pub(crate) const LABEL: &str = "label";
-
-pub(crate) fn name_value(axis: &str, value: &serde_json::Value) -> String {
-    let value = in_words(value);
-    if axis == LABEL {
-        return value;
-    }
-    let name = axis.rsplit('.').next().unwrap_or(axis);
-    format!("{name}={value}")
-}
-
-/// A value without the quotation marks of JSON.
-pub(crate) fn in_words(value: &serde_json::Value) -> String {
-    value
-        .as_str()
-        .map_or_else(|| value.to_string(), str::to_owned)
+    let parts = counts
+        .into_iter()
+        .map(|(name, count)| format!("{count} x {name}"));
+    parts.collect::<Vec<_>>().join(", ")
 }
 
 impl Telemetry {

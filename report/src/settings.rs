@@ -1,5 +1,5 @@
 //! The settings of an experiment, in the order in which they came first, and something
-//! kept of the sessions of each. What tells settings apart is said in `session.rs`.
+//! kept of the sessions of each. What tells settings apart is said in `axes.rs`.
 //! Called by every report.
 
 use std::collections::BTreeMap;
@@ -8,7 +8,8 @@ use agon_engine::record::StoredRecord;
 use serde::Serialize;
 use serde_json::Value as Json;
 
-use crate::session::{LABEL, axes, in_words, setting_in_words};
+use crate::axes::{AxisNames, LABEL, axes_of, in_words};
+use crate::basis::{Basis, Note, SessionAnswers};
 
 /// What every report says of a setting.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -23,6 +24,20 @@ pub struct SettingHead {
     pub sessions: u64,
     /// How many of them were answered by a simulated model.
     pub simulated: u64,
+    /// What numbers about all seats rest on.
+    pub answers: Basis,
+    /// What numbers about one player rest on, in order of first seats.
+    pub answers_by_player: Vec<PlayerAnswers>,
+}
+
+/// What numbers about one player rest on.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct PlayerAnswers {
+    /// Its name; all its seats are taken together.
+    pub player: String,
+    /// Its answers.
+    #[serde(flatten)]
+    pub answers: Basis,
 }
 
 impl SettingHead {
@@ -35,6 +50,48 @@ impl SettingHead {
     pub(crate) fn label(&self) -> String {
         self.axis(LABEL).unwrap_or_default()
     }
+
+    /// What numbers about a player rest on; those about all seats for any other name.
+    pub(crate) fn basis(&self, player: &str) -> &Basis {
+        let mut players = self.answers_by_player.iter();
+        let found = players.find(|one| one.player == player);
+        found.map_or(&self.answers, |one| &one.answers)
+    }
+
+    /// Everything that must be said of any number of this setting.
+    pub(crate) fn notes(&self) -> impl Iterator<Item = Note> + use<> {
+        let mut notes = self.answers.notes();
+        for one in &self.answers_by_player {
+            notes.extend(one.answers.notes());
+        }
+        notes.into_iter()
+    }
+
+    /// Counts a session.
+    fn count(&mut self, record: &StoredRecord) {
+        self.sessions += 1;
+        self.simulated += u64::from(record.simulated);
+        let answers = SessionAnswers::of(record);
+        self.answers.add(&answers, answers.all());
+        let seats = &record.spec.seats;
+        for (place, seat) in seats.iter().enumerate() {
+            let player = &seat.name;
+            if seats[..place].iter().any(|before| before.name == *player) {
+                continue;
+            }
+            let mut known = self.answers_by_player.iter();
+            let known = known.position(|one| one.player == *player);
+            let known = known.unwrap_or_else(|| {
+                self.answers_by_player.push(PlayerAnswers {
+                    player: player.clone(),
+                    ..PlayerAnswers::default()
+                });
+                self.answers_by_player.len() - 1
+            });
+            let basis = &mut self.answers_by_player[known].answers;
+            basis.add(&answers, &answers.of_player(seats, player));
+        }
+    }
 }
 
 /// Something that is measured setting by setting.
@@ -46,12 +103,14 @@ pub(crate) trait OfSetting {
 /// Settings and what is kept of each. Settings of two games are two, whatever they say.
 #[derive(Debug, Clone)]
 pub(crate) struct BySetting<T> {
+    names: AxisNames,
     settings: Vec<(SettingHead, T)>,
 }
 
 impl<T> Default for BySetting<T> {
     fn default() -> Self {
         Self {
+            names: AxisNames::default(),
             settings: Vec::new(),
         }
     }
@@ -61,25 +120,22 @@ impl<T: Default> BySetting<T> {
     /// Counts a session and hands out what is kept of its setting, new when it has not
     /// been seen.
     pub fn count(&mut self, record: &StoredRecord) -> &mut T {
-        let setting = setting_in_words(&record.spec);
+        self.names.add(&record.spec);
+        let axes = axes_of(&record.spec);
         let game = &record.spec.game;
         let mut known = self.settings.iter();
-        let place = known.position(|(head, _)| head.game == *game && head.setting == setting);
+        let place = known.position(|(head, _)| head.game == *game && head.axes == axes);
         let place = place.unwrap_or_else(|| {
             let head = SettingHead {
                 game: game.clone(),
-                setting,
-                axes: axes(&record.spec)
-                    .map(|(axis, value)| (axis.clone(), value.clone()))
-                    .collect(),
+                axes,
                 ..SettingHead::default()
             };
             self.settings.push((head, T::default()));
             self.settings.len() - 1
         });
         let (head, kept) = &mut self.settings[place];
-        head.sessions += 1;
-        head.simulated += u64::from(record.simulated);
+        head.count(record);
         kept
     }
 }
@@ -90,8 +146,15 @@ impl<T> BySetting<T> {
         self.settings.is_empty()
     }
 
-    /// All of them.
-    pub fn iter(&self) -> impl Iterator<Item = (&SettingHead, &T)> {
-        self.settings.iter().map(|(head, kept)| (head, kept))
+    /// All of them, named by what tells them apart.
+    pub fn iter(&self) -> impl Iterator<Item = (SettingHead, &T)> {
+        self.settings.iter().map(|(head, kept)| {
+            let setting = self.names.join(head.axes.iter());
+            let head = SettingHead {
+                setting,
+                ..head.clone()
+            };
+            (head, kept)
+        })
     }
 }

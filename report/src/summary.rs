@@ -1,14 +1,18 @@
-//! The table at the end of a run: one row per setting, with mean and standard
-//! deviation over its repeats.
+//! The table at the end of a run: one row per setting, with mean and standard deviation over
+//! its sessions, of how many, and what must be said of them. Below it what everything cost.
 
 use std::collections::BTreeMap;
 
 use crate::accumulator::Accumulator;
+use crate::axes::{Axes, AxisNames, axes_of};
+use crate::basis::{Basis, explained};
+use crate::leaderboard;
 use crate::money::dollars;
 use crate::session::{Session, Telemetry};
 use crate::table::{
-    NO_BREAK, NONE, align_right, mark, plain_table, simulated_note, spread, trimmed,
+    Column, NONE, TextTable, count, counted, of_values, paragraphs, part_of, spread,
 };
+use crate::wrapping::prose;
 
 /// The scheme that is shown first.
 const FIRST_SCHEME: &str = "iclr2025";
@@ -16,93 +20,109 @@ const FIRST_SCHEME: &str = "iclr2025";
 /// Everything the table shows, folded session by session.
 #[derive(Debug, Default)]
 pub struct Summary {
+    names: AxisNames,
     /// In the order in which settings came first, which is the experiment's.
-    rows: Vec<Row>,
+    rows: Vec<Setting>,
     /// Where the row of a setting is.
     places: BTreeMap<String, usize>,
     sessions: u64,
-    simulated: u64,
     /// Nano-dollars, as far as prices are known.
     cost: u64,
     /// Decisions of real models whose price is not known.
     unpriced: u64,
+    /// Whether any session is a later one of a series.
+    in_series: bool,
+    /// Asks of all sessions, and those of them that were forfeited.
+    asks: u64,
+    forfeits: u64,
 }
 
 #[derive(Debug, Default)]
-struct Row {
+struct Setting {
     game: String,
-    setting: String,
-    players: String,
-    simulated: bool,
+    axes: Axes,
     sessions: u64,
     fouls: u64,
     forfeits: u64,
-    /// Payoff of a seat by player, in order of first seats.
-    payoffs: Vec<(String, Accumulator)>,
-    asks: u64,
+    /// In order of first seats.
+    players: Vec<Player>,
+    /// What the scores rest on.
+    basis: Basis,
+    scores: BTreeMap<String, Accumulator>,
     /// Nano-dollars, as far as prices are known.
     cost: Option<u64>,
-    scores: BTreeMap<String, Accumulator>,
 }
 
-impl Row {
-    /// One line per player where several sit.
-    fn payoffs(&self) -> String {
-        let line = |(player, payoff): &(String, Accumulator)| {
-            let payoff = spread(Some(payoff), 2);
-            if self.payoffs.len() == 1 {
-                payoff
-            } else {
-                format!("{player}{NO_BREAK}{payoff}")
-            }
-        };
-        self.payoffs.iter().map(line).collect::<Vec<_>>().join("\n")
-    }
+#[derive(Debug, Default)]
+struct Player {
+    name: String,
+    seats: String,
+    basis: Basis,
+    payoff: Accumulator,
+}
+
+/// What the rows of one table have in common.
+struct Shown<'a> {
+    schemes: Vec<&'a str>,
+    has_cost: bool,
+    has_fouls: bool,
 }
 
 impl Summary {
     /// Takes in a session and what it cost.
     pub fn add(&mut self, session: &Session, telemetry: &Telemetry) {
-        let (setting, players) = (session.setting(), session.players());
-        let key = format!("{}\n{setting}\n{players}", session.spec.game);
-        let next = self.rows.len();
-        let place = *self.places.entry(key).or_insert(next);
-        if place == next {
-            let game = session.spec.game.clone();
-            self.rows.push(Row {
-                game,
-                setting,
-                players,
-                ..Row::default()
-            });
-        }
-        let row = &mut self.rows[place];
-        row.simulated |= session.simulated;
+        self.names.add(&session.spec);
+        let row = self.row(session);
         row.sessions += 1;
         row.fouls += u64::from(session.fouls());
         row.forfeits += u64::from(session.forfeits());
-        row.asks += session.asks();
+        row.basis.add(session.answers(), session.answers().all());
+        for (scheme, score) in session.scores() {
+            row.scores.entry(scheme.to_owned()).or_default().add(score);
+        }
+        for paid in session.paid() {
+            let known = row.players.iter().position(|one| one.name == paid.player);
+            let known = known.unwrap_or_else(|| {
+                row.players.push(Player {
+                    name: paid.player.to_owned(),
+                    seats: session.seats_of(paid.player),
+                    ..Player::default()
+                });
+                row.players.len() - 1
+            });
+            let player = &mut row.players[known];
+            player.basis.add(session.answers(), &paid.answers);
+            player.payoff.add_known(paid.payoff);
+        }
         let cost = telemetry.usage.known_cost();
         if let Some(cost) = cost {
             row.cost = Some(row.cost.unwrap_or_default().saturating_add(cost));
         }
-        for (player, payoff) in session.payoffs_by_player() {
-            let place = row.payoffs.iter().position(|(known, _)| *known == player);
-            let place = place.unwrap_or_else(|| {
-                row.payoffs.push((player, Accumulator::default()));
-                row.payoffs.len() - 1
-            });
-            row.payoffs[place].1.add(payoff);
-        }
-        for (scheme, score) in &session.measures.scores {
-            row.scores.entry(scheme.clone()).or_default().add(*score);
-        }
         self.sessions += 1;
-        self.simulated += u64::from(session.simulated);
+        self.in_series |= session.spec.luck.place > 0;
         self.cost = self.cost.saturating_add(cost.unwrap_or_default());
         if !session.simulated {
             self.unpriced += telemetry.usage.unpriced_decisions;
         }
+        self.asks += session.asks();
+        self.forfeits += u64::from(session.forfeits());
+    }
+
+    /// The row of a session, new when its setting has not been seen.
+    fn row(&mut self, session: &Session) -> &mut Setting {
+        let axes = axes_of(&session.spec);
+        let setting = serde_json::to_string(&axes).unwrap_or_default();
+        let key = format!("{}\n{setting}\n{}", session.spec.game, session.players());
+        let next = self.rows.len();
+        let place = *self.places.entry(key).or_insert(next);
+        if place == next {
+            self.rows.push(Setting {
+                game: session.spec.game.clone(),
+                axes,
+                ..Setting::default()
+            });
+        }
+        &mut self.rows[place]
     }
 
     /// Whether no session has been taken in.
@@ -110,89 +130,157 @@ impl Summary {
         self.sessions == 0
     }
 
-    /// The table in at most `width` columns, with a line below it that says what
-    /// must not be overlooked.
+    /// The table in at most `width` columns, with lines below it that say what must not be
+    /// overlooked.
     pub fn render(&self, width: u16) -> String {
-        let schemes = self.schemes();
-        let has_settings = self.rows.iter().any(|row| !row.setting.is_empty());
-        let has_fouls = self.rows.iter().any(|row| row.fouls + row.forfeits > 0);
-        let mut headings = vec!["game".to_owned()];
-        headings.extend(has_settings.then(|| "setting".to_owned()));
-        headings.extend(["players".to_owned(), "n".to_owned()]);
-        headings.extend(schemes.iter().map(|scheme| format!("score {scheme}")));
-        headings.push("payoff".to_owned());
-        headings.extend((self.cost > 0).then(|| "cost".to_owned()));
-        if has_fouls {
-            headings.extend(["fouls".to_owned(), "forfeits".to_owned()]);
-        }
-        if self.simulated > 0 {
-            headings.push(String::new());
-        }
-        let mut table = plain_table(width);
-        table.set_header(&headings);
+        let shown = Shown {
+            schemes: self.schemes(),
+            has_cost: self.cost > 0,
+            has_fouls: self.rows.iter().any(|row| row.fouls + row.forfeits > 0),
+        };
+        let mut columns = ["game", "setting", "players"].map(Column::key).to_vec();
+        columns.push(Column::number("n"));
+        let schemes = shown.schemes.iter();
+        columns.extend(schemes.map(|scheme| Column::number(format!("score {scheme}"))));
+        columns.extend(["payoff", "cost", "fouls", "forfeits"].map(Column::number));
+        columns.push(Column::notes());
+        let mut table = TextTable::new(columns);
         for row in &self.rows {
-            let mut cells = vec![row.game.clone()];
-            cells.extend(has_settings.then(|| row.setting.clone()));
-            cells.extend([row.players.clone(), row.sessions.to_string()]);
-            cells.extend(
-                schemes
-                    .iter()
-                    .map(|scheme| spread(row.scores.get(*scheme), 1)),
-            );
-            cells.push(row.payoffs());
-            if self.cost > 0 {
-                cells.push(row.cost.map_or_else(|| NONE.to_owned(), dollars));
+            let setting = self.names.join(row.axes.iter());
+            for cells in row.cells(setting, &shown) {
+                table.row(cells);
             }
-            if has_fouls {
-                cells.extend([row.fouls.to_string(), row.forfeits.to_string()]);
-            }
-            if self.simulated > 0 {
-                cells.push(mark(row.simulated).to_owned());
-            }
-            table.add_row(cells);
         }
-        let words = 2 + usize::from(has_settings);
-        align_right(&mut table, |place| place >= words);
-        let mut text = trimmed(&table);
-        let sessions = self.sessions;
-        let noun = if sessions == 1 { "session" } else { "sessions" };
-        text.push_str(&format!(
-            "\n\n{sessions} {noun}; mean \u{b1} sd over repeats; payoff: of one seat in one session"
-        ));
-        text.push_str(&simulated_note(self.simulated));
-        text.push_str(&self.costs());
-        let forfeits: u64 = self.rows.iter().map(|row| row.forfeits).sum();
-        let asks: u64 = self.rows.iter().map(|row| row.asks).sum();
-        if forfeits > 0 {
-            let share = 100.0 * forfeits as f64 / asks.max(1) as f64;
-            text.push_str(&format!(
-                "\nATTENTION: {forfeits} of {asks} asks ({share:.1} %) were forfeited after too many \
-                 fouls;\nscores count what the game does then, which no player chose"
-            ));
-        }
-        text
+        let bases = self.rows.iter().flat_map(|row| {
+            let players = row.players.iter().map(|player| &player.basis);
+            [&row.basis].into_iter().chain(players)
+        });
+        let notes = bases.flat_map(Basis::notes);
+        let mut below = vec![Some(prose(&self.reading(), width))];
+        below.push(explained(notes, width));
+        below.push(self.costs().map(|costs| prose(&costs, width)));
+        below.push(self.attention().map(|attention| prose(&attention, width)));
+        let below: Vec<String> = below.into_iter().flatten().collect();
+        paragraphs([Some(table.fitted(width)), Some(below.join("\n"))])
+    }
+
+    /// How to read the table.
+    fn reading(&self) -> String {
+        let sessions = counted(self.sessions, "session");
+        let series = if self.in_series {
+            ", although those of one series depend on each other"
+        } else {
+            ""
+        };
+        format!(
+            "{sessions}; mean \u{b1} standard deviation over n sessions{series}; payoff: mean over \
+             the seats of a player"
+        )
     }
 
     /// What all of it cost, and what is not known of that; nothing where nothing is paid for.
-    fn costs(&self) -> String {
-        let unpriced = self.unpriced;
-        match (self.cost, unpriced) {
-            (0, 0) => String::new(),
-            (0, _) => format!("\ncost: unknown, {unpriced} decisions have no known price"),
-            (cost, 0) => format!("\ncost: {} in all", dollars(cost)),
-            (cost, _) => format!(
-                "\ncost: {} in all, without {unpriced} decisions that have no known price",
-                dollars(cost)
-            ),
+    fn costs(&self) -> Option<String> {
+        let cost = dollars(self.cost);
+        let unpriced = counted(self.unpriced, "decision");
+        let have = if self.unpriced == 1 { "has" } else { "have" };
+        match (self.cost, self.unpriced) {
+            (0, 0) => None,
+            (0, _) => Some(format!("cost: unknown, {unpriced} {have} no known price")),
+            (_, 0) => Some(format!("cost: {cost} in all")),
+            (_, _) => Some(format!(
+                "cost: {cost} in all, without {unpriced} that {have} no known price"
+            )),
         }
+    }
+
+    /// How much was forfeited in all; nothing where nothing was.
+    fn attention(&self) -> Option<String> {
+        let (forfeits, asks) = (self.forfeits, self.asks.max(1));
+        let share = 100.0 * forfeits as f64 / asks as f64;
+        let were = if forfeits == 1 { "was" } else { "were" };
+        (forfeits > 0).then(|| {
+            format!(
+                "ATTENTION: {} of {} ({share:.1} %) {were} forfeited after too many fouls",
+                count(forfeits),
+                counted(asks, "ask"),
+            )
+        })
     }
 
     /// All schemes, the newest first.
     fn schemes(&self) -> Vec<&str> {
         let all = self.rows.iter().flat_map(|row| row.scores.keys());
         let mut schemes: Vec<&str> = all.map(String::as_str).collect();
+        if self.rows.iter().any(Setting::is_scored) {
+            schemes.push(FIRST_SCHEME);
+        }
         schemes.sort_by_key(|scheme| (*scheme != FIRST_SCHEME, scheme.to_owned()));
         schemes.dedup();
         schemes
     }
 }
+
+impl Setting {
+    /// Whether its game has a score, even where no session has one.
+    fn is_scored(&self) -> bool {
+        let mut games = leaderboard::GAMES.iter();
+        !self.scores.is_empty() || games.any(|(game, _)| *game == self.game)
+    }
+
+    /// One row, and where several players sit one below it for each of them.
+    fn cells(&self, setting: String, shown: &Shown<'_>) -> Vec<Vec<String>> {
+        let [only] = &*self.players else {
+            let seats = "all".to_owned();
+            let whole = self.line([self.game.clone(), setting, seats], None, shown);
+            let players = self.players.iter().map(|player| {
+                let keys = [String::new(), String::new(), player.seats.clone()];
+                let mut cells = keys.to_vec();
+                cells.push(part_of(player.payoff.count(), self.sessions));
+                cells.extend(shown.schemes.iter().map(|_| String::new()));
+                cells.push(spread(&player.payoff, 2));
+                cells.extend([(); 3].map(|()| String::new()));
+                cells.push(player.basis.in_words());
+                cells
+            });
+            return [whole].into_iter().chain(players).collect();
+        };
+        let keys = [self.game.clone(), setting, only.seats.clone()];
+        vec![self.line(keys, Some(only), shown)]
+    }
+
+    /// The row of the whole setting, with the payoff of its only player.
+    fn line(&self, keys: [String; 3], only: Option<&Player>, shown: &Shown<'_>) -> Vec<String> {
+        let scored = |scheme: &str| self.scores.get(scheme).copied().unwrap_or_default();
+        // The row's own first score, or none of a game that has one, or else the payoff.
+        let mut own = shown.schemes.iter().map(|scheme| scored(scheme).count());
+        let first = own.find(|count| *count > 0);
+        let first = first.or_else(|| self.is_scored().then_some(0));
+        let n = first.or_else(|| only.map(|player| player.payoff.count()));
+        let mut cells = keys.to_vec();
+        // Without a score the means stand in the rows of the players.
+        cells.push(n.map_or_else(String::new, |n| part_of(n, self.sessions)));
+        let n = n.unwrap_or(self.sessions);
+        let scores = shown.schemes.iter().map(|scheme| {
+            let scores = scored(scheme);
+            of_values(spread(&scores, 1), scores.count(), n)
+        });
+        cells.extend(scores);
+        cells.push(only.map_or_else(String::new, |player| {
+            of_values(spread(&player.payoff, 2), player.payoff.count(), n)
+        }));
+        let cost = self.cost.map_or_else(|| NONE.to_owned(), dollars);
+        cells.push(if shown.has_cost { cost } else { String::new() });
+        for number in [self.fouls, self.forfeits] {
+            cells.push(if shown.has_fouls {
+                count(number)
+            } else {
+                String::new()
+            });
+        }
+        cells.push(self.basis.in_words());
+        cells
+    }
+}
+
+#[cfg(test)]
+mod tests;

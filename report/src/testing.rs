@@ -35,6 +35,11 @@ impl Table<'_> {
     }
 
     fn record(&self, settings: Vec<Value>, notes: Vec<SeatNote>) -> StoredRecord {
+        StoredRecord::from_line(&self.line(settings, notes)).unwrap()
+    }
+
+    /// The same as a line of a file of records.
+    pub fn line(&self, settings: Vec<Value>, notes: Vec<SeatNote>) -> String {
         let registration = registry::find(self.game).unwrap();
         let mut params = self.params.clone();
         params["players"] = self.seats.len().into();
@@ -60,7 +65,7 @@ impl Table<'_> {
         let play = open(&spec).unwrap();
         assert!(play.is_finished());
         let record = Record::new(spec, &play, Vec::new(), notes);
-        StoredRecord::from_line(&record.to_line().unwrap()).unwrap()
+        record.to_line().unwrap()
     }
 
     /// The record of it.
@@ -102,11 +107,10 @@ pub(crate) fn golden(name: &str, now: &str) {
     assert_eq!(then.lines().count(), now.lines().count(), "{name}");
 }
 
-/// Asserts that rows of tables, which begin with a blank, are at most so wide; titles are
-/// prose and break where they break.
+/// Asserts that every line is at most so wide.
 #[track_caller]
 pub(crate) fn fits(shown: &str, width: usize) {
-    for row in shown.lines().filter(|line| line.starts_with(' ')) {
-        assert!(row.chars().count() <= width, "{width}: {row}");
+    for line in shown.lines() {
+        assert!(line.chars().count() <= width, "{width}: {line}");
     }
 }

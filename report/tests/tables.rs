@@ -1,13 +1,14 @@
 //! Claims about tables and exports, made from records of real sessions.
 //! Equilibrium players play them in the test, so the numbers are those of the engine.
 
+use agon_engine::record::StoredRecord;
 use agon_engine::session::open;
 use agon_engine::spec::Settings;
 use agon_engine::{Luck, PlayerKind, PlayerSpec, Record, SessionSpec, registry};
 use agon_report::leaderboard::{GAMES, published};
 use agon_report::session::Telemetry;
 use agon_report::{
-    Leaderboard, Ratings, ResultColumns, Session, SessionError, StatisticsError, Summary,
+    Leaderboard, Ratings, Reports, ResultColumns, Session, SessionError, StatisticsError, Summary,
 };
 use serde_json::json;
 
@@ -79,7 +80,9 @@ fn simulated_sessions_are_marked_in_every_table() {
     );
     let mut leaderboard = Leaderboard::default();
     leaderboard.add(&session);
-    assert!(leaderboard.render(140).contains("equilibrium (simulated)"));
+    let shown = leaderboard.render(140);
+    let own = shown.lines().find(|row| row.contains("equilibrium"));
+    assert!(own.unwrap().contains("simulated"), "{shown}");
     let mut columns = ResultColumns::default();
     columns.gather(&session);
     let mut out = csv::Writer::from_writer(Vec::new());
@@ -96,6 +99,84 @@ fn simulated_sessions_are_marked_in_every_table() {
         .position(|name| name == "simulated")
         .unwrap();
     assert_eq!(&reader.records().next().unwrap().unwrap()[place], "true");
+}
+
+/// Sessions of these settings, one each.
+fn sessions_of(game: &str, settings: &[serde_json::Value]) -> Vec<String> {
+    let lines = settings
+        .iter()
+        .map(|setting| line(game, 0, setting.clone()));
+    lines.collect()
+}
+
+#[test]
+fn axes_that_share_their_last_segment_are_two() {
+    let settings = [
+        json!({ "players.alice.temperature": 0 }),
+        json!({ "players.bob.temperature": 0 }),
+    ];
+    let (mut summary, mut leaderboard) = (Summary::default(), Leaderboard::default());
+    for line in sessions_of("pirate", &settings) {
+        summary.add(&session(&line), &Telemetry::default());
+        leaderboard.add(&session(&line));
+    }
+    let summary = summary.render(400);
+    let leaderboard = leaderboard.render(400);
+    for name in ["alice.temperature=0", "bob.temperature=0"] {
+        let row = summary.lines().find(|row| row.contains(name));
+        let row = row.unwrap_or_else(|| panic!("{name}: {summary}"));
+        assert!(row.contains("subject  1  "), "{row}");
+        assert!(
+            leaderboard.contains(&format!("equilibrium [{name}]")),
+            "{leaderboard}"
+        );
+    }
+    let mut reports = Reports::default();
+    for line in sessions_of("english_auction", &settings) {
+        reports.add(&StoredRecord::from_line(&line).unwrap());
+    }
+    let json: serde_json::Value = serde_json::from_str(&reports.to_json().unwrap()).unwrap();
+    let known = json.as_array().unwrap().iter();
+    let known: Vec<_> = known
+        .map(|one| (one["setting"].as_str(), one["sessions"].as_u64()))
+        .collect();
+    let expected = ["alice.temperature=0", "bob.temperature=0"];
+    assert_eq!(known, expected.map(|setting| (Some(setting), Some(1))));
+}
+
+#[test]
+fn axes_of_one_setting_are_told_apart() {
+    let setting = json!({ "players.alice.temperature": 0, "players.bob.temperature": 1 });
+    let mut summary = Summary::default();
+    for line in sessions_of("pirate", &[setting]) {
+        summary.add(&session(&line), &Telemetry::default());
+    }
+    let shown = summary.render(400);
+    let setting = "alice.temperature=0, bob.temperature=1";
+    assert!(shown.contains(setting), "{shown}");
+}
+
+#[test]
+fn a_temperature_that_was_not_sent_is_marked_wherever_it_is_named() {
+    let setting = json!({ "players.subject.temperature": 0 });
+    let mut record: serde_json::Value = serde_json::from_str(&line("pirate", 0, setting)).unwrap();
+    record["spec"]["seats"][0]["settings"] = json!({ "model": "m", "temperature": 0 });
+    let applied = json!({ "max_output_tokens": 100, "omitted": ["temperature"] });
+    record["decisions"] = json!([{ "seat": 0, "index": 0, "purpose": "act", "request": "",
+        "answered_by": "m", "finish_reason": "stop", "reply": "", "applied": applied }]);
+    let session = session(&record.to_string());
+    let (mut summary, mut leaderboard) = (Summary::default(), Leaderboard::default());
+    summary.add(&session, &Telemetry::default());
+    leaderboard.add(&session);
+    for shown in [summary.render(400), leaderboard.render(400)] {
+        let row = shown.lines().find(|row| row.contains("temperature=0"));
+        assert!(row.unwrap().contains("temperature not sent"), "{shown}");
+        assert!(
+            shown.contains("not sent: a setting that was asked for"),
+            "{shown}"
+        );
+    }
+    assert_eq!(session.notes(), "temperature not sent");
 }
 
 #[test]
@@ -146,12 +227,19 @@ fn the_overall_score_needs_all_eight_games() {
             .to_owned()
     };
     let seven = own(&leaderboard.render(160));
-    assert!(seven.split_whitespace().nth(1) == Some("-"), "{seven}");
+    assert!(seven.split_whitespace().nth(2) == Some("-"), "{seven}");
     leaderboard.add(&session(&line(GAMES[7].0, 0, json!({}))));
     let eight = own(&leaderboard.render(160));
-    let overall: f64 = eight.split_whitespace().nth(1).unwrap().parse().unwrap();
+    let overall: f64 = eight.split_whitespace().nth(2).unwrap().parse().unwrap();
     // All games reward equilibrium play with 100, the auction with about 10.
     assert!((overall - 88.7).abs() < 1.0, "{eight}");
+    assert!(!eight.contains("unequal"), "{eight}");
+    leaderboard.add(&session(&line(GAMES[0].0, 1, json!({}))));
+    let uneven = leaderboard.render(160);
+    assert!(own(&uneven).contains("overall of unequal n"), "{uneven}");
+    let n = uneven.lines().find(|row| row.trim().starts_with("n "));
+    let n: Vec<&str> = n.unwrap().split_whitespace().take(4).collect();
+    assert_eq!(n, ["n", "1\u{2013}2", "2", "1"], "{uneven}");
 }
 
 #[test]
@@ -193,10 +281,14 @@ fn payoffs_are_told_by_player_and_forfeits_aloud() {
     let mut summary = Summary::default();
     summary.add(&session(&record.to_string()), &Telemetry::default());
     let text = summary.render(200);
+    let row = |player: &str| text.lines().find(|row| row.contains(player)).unwrap();
+    // Three of twenty were forfeited by one seat of ten.
+    let other = row("1 x other");
     assert!(
-        text.contains("other 7.00") && text.contains("subject 200.00"),
+        other.contains(" 7.00 ") && other.ends_with("15 % forfeited"),
         "{text}"
     );
+    assert!(row("9 x subject").ends_with("200.00"), "{text}");
     assert!(
         text.contains("ATTENTION: 3 of 200 asks (1.5 %) were forfeited"),
         "{text}"

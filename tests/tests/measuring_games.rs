@@ -95,8 +95,8 @@ fn every_measured_game_has_its_tables_at_the_end_of_a_run_and_again() {
         assert!(shown.contains(title), "{title}: {shown}");
     }
     // Who plays the equilibrium against others that do deviates by nothing.
-    let rational = line(&shown, "Beauty contest: what was said", "rational");
-    assert_eq!(rational[..3], ["rational", "0.00", "\u{b1}"], "{shown}");
+    let rational = line(&shown, "Beauty contest: valid actions", "rational");
+    assert!(rational.contains(&"0.00".to_owned()), "{shown}");
     let history = line(&shown, "Beauty contest: the same without", "low, history=2");
     assert_eq!(
         history[2..],

@@ -344,6 +344,16 @@ fn a_run_in_which_nobody_comes_to_the_door_ends_by_its_stand_ins() {
         // What a stand-in says depends on no clock and no store.
         assert!(seen.as_ref().is_none_or(|seen| *seen == records));
         seen = Some(records);
+        // What a stand-in earned is nobody's.
+        let summary = fs::read_to_string(out.join("summary.txt")).unwrap();
+        assert!(
+            summary.contains("100 % by stand-in, 1 of 1 left out"),
+            "{summary}"
+        );
+        assert!(
+            summary.contains("by stand-in: share of the answers"),
+            "{summary}"
+        );
     }
 }
 

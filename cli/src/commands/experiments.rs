@@ -8,6 +8,7 @@ use agon_proto::v1::{
     CancelExperimentRequest, ExperimentSummary, ListExperimentsRequest, ResumeExperimentRequest,
     RetrySessionsRequest, WatchExperimentRequest,
 };
+use agon_report::grouped;
 use agon_service_kit::server::channel;
 use agon_worker::{Transport, transport};
 
@@ -118,8 +119,8 @@ async fn list(mut client: ExperimentServiceClient<Transport>) -> Result<(), Fail
         columns.row([
             experiment.experiment_id,
             experiment.team,
-            experiment.done.to_string(),
-            experiment.sessions.to_string(),
+            grouped(experiment.done),
+            grouped(experiment.sessions),
             state,
         ]);
     }

@@ -248,8 +248,7 @@ async fn conclude(
     folder.write(files::DOCUMENT, &checked.document_text()?)?;
     folder.write_templates(checked.templates.iter())?;
     let client = results::experiment_client(cluster.experiments.clone());
-    let (table, _) = results::collect(client, &checked.document, folder).await?;
-    folder.write(files::SUMMARY, &table)?;
+    results::collect(client, &checked.document, folder).await?;
     let line = lines::read(&folder.file(files::RECORDS)).next();
     let line = line.ok_or_else(|| Failure::BadNews("the game left no record".to_owned()))?;
     let line = line.map_err(|error| Failure::Surroundings(error.to_string()))?;

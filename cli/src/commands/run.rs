@@ -414,7 +414,6 @@ async fn collect(
     folder.write_templates(checked.templates.iter())?;
     let client = results::experiment_client(experiments);
     let (table, done) = results::collect(client, &checked.document, &folder).await?;
-    folder.write(files::SUMMARY, &table)?;
     output::print(&table);
     Ok((folder, done))
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use agon_engine::Seat;
 use agon_engine::record::StoredRecord;
 use agon_report::auction::IncrementBins;
-use agon_report::{Reports, Session, Telling, story};
+use agon_report::{AxisNames, Reports, Session, Telling, grouped, story};
 use agon_service_kit::tasks::Tasks;
 use agon_worker::remaking::remake;
 use serde_json::json;
@@ -310,7 +310,7 @@ fn list_experiments(arguments: &Show, sessions: &Sessions) -> Result<(), Failure
     }
     let mut columns = Columns::new(["experiment", "sessions"]);
     for (name, count) in &sessions.experiments {
-        columns.row([name.clone(), count.to_string()]);
+        columns.row([name.clone(), grouped(*count)]);
     }
     output::print(&columns.to_string());
     output::print("\n`agon show EXPERIMENT` lists its sessions, `agon show SESSION` tells one.");
@@ -328,6 +328,10 @@ fn list_sessions(arguments: &Show, sessions: &Sessions) -> Result<(), Failure> {
         .of_experiment
         .iter()
         .any(|session| session.spec.luck.place > 0);
+    let mut names = AxisNames::default();
+    for session in &sessions.of_experiment {
+        names.add(&session.spec);
+    }
     let mut columns = Columns::new([
         "session",
         "game",
@@ -335,16 +339,20 @@ fn list_sessions(arguments: &Show, sessions: &Sessions) -> Result<(), Failure> {
         if in_series { "repeat, place" } else { "repeat" },
         "players",
         "payoffs",
+        "notes",
     ]);
     for session in &sessions.of_experiment {
-        let payoffs = session.payoffs_by_player().into_iter();
-        let payoffs: Vec<String> = payoffs
-            .map(|(player, payoff)| format!("{player} {payoff:.2}"))
+        let paid = session.paid().into_iter();
+        let payoffs: Vec<String> = paid
+            .map(|paid| match paid.payoff {
+                Some(payoff) => format!("{} {payoff:.2}", paid.player),
+                None => format!("{} -", paid.player),
+            })
             .collect();
         columns.row([
             session.session[..digits.min(session.session.len())].to_owned(),
             session.spec.game.clone(),
-            session.setting(),
+            names.setting(&session.spec),
             if in_series {
                 format!("{}, {}", session.spec.luck.repeat, session.spec.luck.place)
             } else {
@@ -352,6 +360,7 @@ fn list_sessions(arguments: &Show, sessions: &Sessions) -> Result<(), Failure> {
             },
             session.players(),
             payoffs.join(", "),
+            session.notes(),
         ]);
     }
     output::print(&columns.to_string());
@@ -370,7 +379,9 @@ fn as_json(session: &Session) -> serde_json::Value {
         "place": session.spec.luck.place,
         "players": session.players(),
         "payoffs": session.outcome.payoffs,
-        "scores": session.measures.scores,
+        "scores": session.scores(),
+        "answers": session.answers().all(),
+        "notes": session.notes(),
         "simulated": session.simulated,
     })
 }

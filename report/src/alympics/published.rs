@@ -16,7 +16,7 @@ const TOWN: &str = "";
 const TABLES: [Published; 3] = [
     Published {
         name: "alympics-resources",
-        title: "Published beside it: GPT-4 without personas, 10 sessions each (Alympics, arXiv\n\
+        title: "Published beside it: GPT-4 without personas, 10 sessions each (Alympics, arXiv \
                 2311.03220, table 2, settings 1 to 3)",
         sheets: &[
             SURVIVAL.rows(include_str!("../../data/alympics_survival.csv")),
@@ -25,7 +25,7 @@ const TABLES: [Published; 3] = [
     },
     Published {
         name: "alympics-personas",
-        title: "Published beside it: GPT-4 with personas, 10 sessions each (Alympics, arXiv 2311.03220,\n\
+        title: "Published beside it: GPT-4 with personas, 10 sessions each (Alympics, arXiv 2311.03220, \
                 table 2, settings 4 to 6)",
         sheets: &[
             SURVIVAL.rows(include_str!("../../data/alympics_survival_personas.csv")),
@@ -61,11 +61,11 @@ const SATISFACTION: Sheet = Sheet {
 const MEASURES: [Measure<SettingMeasures>; 4] = [
     ("survival rate", 2, |one, name| {
         let row = resident(one, name)?;
-        Some((row.survival_rate?, row.survived.len() as f64))
+        Some((row.survival_rate?, row.n as f64))
     }),
     ("last day", 1, |one, name| {
         let row = resident(one, name)?;
-        Some((row.survival_rounds?, row.survived.len() as f64))
+        Some((row.survival_rounds?, row.n as f64))
     }),
     ("RSR at start", 2, |one, name| {
         town(one, name, one.rsr_start)
@@ -102,7 +102,7 @@ fn resident<'a>(setting: &'a SettingMeasures, name: &str) -> Option<&'a Resident
 
 fn town(setting: &SettingMeasures, name: &str, number: Option<f64>) -> Option<(f64, f64)> {
     let number = number.filter(|_| name == TOWN)?;
-    Some((number, setting.head.sessions as f64))
+    Some((number, setting.survivors.len() as f64))
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use agon_engine::record::StoredRecord;
 use agon_engine::{Event, Seat, Value};
 
 use super::WATER_ALLOCATION;
+use crate::basis::SessionAnswers;
 
 /// One finished session.
 pub(super) struct Town<'a> {
@@ -15,6 +16,8 @@ pub(super) struct Town<'a> {
     /// The least and the most water of a day.
     pub supply: (i64, i64),
     pub days: Vec<Day>,
+    /// Whether enough was answered for the town as a whole to be measured.
+    pub is_measured: bool,
 }
 
 /// Who lives there.
@@ -23,6 +26,8 @@ pub(super) struct Resident<'a> {
     pub name: Option<&'a str>,
     /// Who plays it.
     pub player: &'a str,
+    /// Whether that player answered enough to be measured.
+    pub is_measured: bool,
     pub survived: bool,
     /// Bids above its balance.
     pub overbids: u64,
@@ -63,11 +68,14 @@ impl<'a> Town<'a> {
         let supply = (integer("supply_min")?, integer("supply_max")?);
         let ended = Ended { record };
         let survived = record.measures.series.get("survived")?;
+        let answers = SessionAnswers::of(record);
+        let measured = answers.measured_seats(&record.spec.seats);
         let players = record.spec.seats.iter().enumerate();
         let residents = players.map(|(seat, player)| {
             Some(Resident {
                 name: name_of(briefing, seat),
                 player: &player.name,
+                is_measured: *measured.get(seat)?,
                 survived: *survived.get(seat)? > 0.0,
                 overbids: ended.overbids(seat),
             })
@@ -84,6 +92,7 @@ impl<'a> Town<'a> {
         });
         Some(Self {
             days: days.collect(),
+            is_measured: answers.all().suffice(),
             record,
             residents,
             supply,
@@ -95,8 +104,9 @@ impl<'a> Town<'a> {
         self.record.measures.parts.get(name).copied()
     }
 
-    /// The same of a seat.
+    /// The same of a seat; `None` where its player answered too little.
     pub fn number(&self, series: &str, seat: Seat) -> Option<f64> {
+        self.residents.get(seat).filter(|one| one.is_measured)?;
         self.record.measures.series.get(series)?.get(seat).copied()
     }
 }

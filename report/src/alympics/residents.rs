@@ -15,9 +15,12 @@ pub struct ResidentRow {
     pub resident: String,
     /// Names of those who played it.
     pub players: Vec<String>,
-    /// Whether it lived at the end, session by session.
-    pub survived: Vec<bool>,
-    /// Share of sessions in which it did, from 0 to 1.
+    /// Whether it lived at the end, session by session; `None` where its player answered too
+    /// little for that to be its own doing.
+    pub survived: Vec<Option<bool>>,
+    /// In how many sessions it answered enough: what the following are means of.
+    pub n: u64,
+    /// Share of these sessions in which it lived at the end, from 0 to 1.
     pub survival_rate: Option<f64>,
     /// Mean of the last day that it lived to see the morning of.
     pub survival_rounds: Option<f64>,
@@ -37,7 +40,7 @@ pub(super) struct Residents {
 struct Sums {
     resident: String,
     players: Vec<String>,
-    survived: Vec<bool>,
+    survived: Vec<Option<bool>>,
     survival_rounds: Accumulator,
     days_with_water: Accumulator,
     overbids: u64,
@@ -55,7 +58,8 @@ impl Residents {
             if !sums.players.iter().any(|name| name == resident.player) {
                 sums.players.push(resident.player.to_owned());
             }
-            sums.survived.push(resident.survived);
+            let survived = resident.is_measured.then_some(resident.survived);
+            sums.survived.push(survived);
             sums.overbids += resident.overbids;
             let last = town.number("survival_rounds", seat);
             sums.survival_rounds.add_known(last);
@@ -71,7 +75,8 @@ impl Residents {
             resident: sums.resident.clone(),
             players: sums.players.clone(),
             survived: sums.survived.clone(),
-            survival_rate: share(&sums.survived),
+            n: sums.survived.iter().flatten().count() as u64,
+            survival_rate: share(sums.survived.iter()),
             survival_rounds: sums.survival_rounds.mean(),
             days_with_water: sums.days_with_water.mean(),
             overbids: sums.overbids,
@@ -82,11 +87,12 @@ impl Residents {
     /// Of all of them together.
     pub fn survival_rate(&self) -> Option<f64> {
         let all = self.seats.iter().flat_map(|sums| &sums.survived);
-        share(&all.copied().collect::<Vec<bool>>())
+        share(all)
     }
 }
 
-fn share(survived: &[bool]) -> Option<f64> {
-    let living = survived.iter().filter(|survived| **survived).count();
-    (!survived.is_empty()).then(|| living as f64 / survived.len() as f64)
+fn share<'a>(survived: impl Iterator<Item = &'a Option<bool>>) -> Option<f64> {
+    let known: Vec<&bool> = survived.flatten().collect();
+    let living = known.iter().filter(|survived| ***survived).count();
+    (!known.is_empty()).then(|| living as f64 / known.len() as f64)
 }

@@ -49,8 +49,11 @@ impl Trajectories {
         let seats = self.seats.len().max(town.residents.len());
         self.seats.resize(seats, Vec::new());
         for (place, day) in town.days.iter().enumerate() {
-            for (points, evening) in self.seats.iter_mut().zip(&day.living) {
-                let Some(evening) = evening else { continue };
+            let residents = town.residents.iter().zip(&day.living);
+            for (points, (resident, evening)) in self.seats.iter_mut().zip(residents) {
+                let Some(evening) = evening.as_ref().filter(|_| resident.is_measured) else {
+                    continue;
+                };
                 let days = points.len().max(place + 1);
                 points.resize(days, Point::default());
                 points[place].add(day.day, evening);

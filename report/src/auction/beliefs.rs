@@ -89,7 +89,10 @@ struct Sides {
 impl Beliefs {
     pub fn add(&mut self, auction: &Auction<'_>) {
         for (seat, belief) in auction.notes("belief") {
-            self.players.of(auction.players[seat]).add(belief);
+            let counted = self.players.of(auction.players[seat]);
+            if auction.is_measured(seat) {
+                counted.add(belief);
+            }
         }
     }
 

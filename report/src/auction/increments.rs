@@ -83,11 +83,14 @@ impl Increments {
             return;
         };
         for (percent, seat) in increments.iter().zip(seats) {
-            let (Some(player), Some(place)) =
-                (auction.players.get(*seat as usize), bins.place(*percent))
+            let seat = *seat as usize;
+            let (Some(player), Some(place)) = (auction.players.get(seat), bins.place(*percent))
             else {
                 continue;
             };
+            if !auction.is_measured(seat) {
+                continue;
+            }
             let counted = self.players.of(player);
             counted.counts.resize(bins.edges.len(), 0);
             counted.counts[place] += 1;

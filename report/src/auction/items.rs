@@ -36,6 +36,8 @@ pub struct ItemPlayer {
     pub bids: Option<f64>,
     /// How often it suited one of a seat's personas.
     pub matched: u64,
+    /// How often it could have won it: each time it was put up while the player answered.
+    pub offered: u64,
     /// How often it won it.
     pub won: u64,
     /// Mean profit when it won it: true value less price.
@@ -58,6 +60,7 @@ struct Sums {
 
 #[derive(Debug, Clone, Default)]
 struct PlayerSums {
+    offered: u64,
     bids: Accumulator,
     matched: u64,
     profit: Accumulator,
@@ -72,16 +75,22 @@ impl Items {
                 self.prices.entry(item.starting_price).or_default(),
             ] {
                 sums.offered += 1;
-                let bidders = auction.players.iter().zip(item.engagements);
-                for (seat, (player, bids)) in bidders.enumerate() {
+                let mut bidders: Vec<&str> = Vec::new();
+                for (seat, player) in auction.measured_seats() {
                     let sums = sums.players.of(player);
-                    sums.bids.add(*bids);
+                    sums.bids.add(item.engagements[seat]);
                     sums.matched += u64::from(auction.matches(item, seat));
+                    if !bidders.contains(&player) {
+                        bidders.push(player);
+                        sums.offered += 1;
+                    }
                 }
                 if let Some((winner, price)) = item.sold {
                     sums.price.add(price as f64);
-                    let winner = sums.players.of(auction.players[winner]);
-                    winner.profit.add((item.true_value - price) as f64);
+                    if auction.is_measured(winner) {
+                        let winner = sums.players.of(auction.players[winner]);
+                        winner.profit.add((item.true_value - price) as f64);
+                    }
                 }
             }
         }
@@ -107,6 +116,7 @@ impl Sums {
             player: player.to_owned(),
             bids: sums.bids.mean(),
             matched: sums.matched,
+            offered: sums.offered,
             won: sums.profit.count(),
             profit: sums.profit.mean(),
         });

@@ -11,6 +11,7 @@ use serde_json::Value;
 use super::fares::Fares;
 use super::reading::Auction;
 use crate::accumulator::Accumulator;
+use crate::basis::Basis;
 use crate::by_player::ByPlayer;
 
 /// The kind of note that lessons stand in.
@@ -26,6 +27,10 @@ pub struct LearningRow {
     pub place: u32,
     /// How often it sat there: seats times series.
     pub sat: u64,
+    /// How many of these the means are of: those in which it answered enough.
+    pub n: u64,
+    /// Its answers there.
+    pub answers: Basis,
     /// Mean profit.
     pub profit: Option<f64>,
     /// Standard deviation (n - 1) of that profit; `None` for fewer than two.
@@ -48,6 +53,7 @@ pub(super) struct Learning {
 
 #[derive(Debug, Clone, Default)]
 struct Sums {
+    basis: Basis,
     fares: Fares,
     lessons: Accumulator,
 }
@@ -58,8 +64,16 @@ impl Learning {
         self.in_series |= place > 0;
         for (seat, player) in auction.players.iter().enumerate() {
             let sums = self.players.of(player).entry(place).or_default();
+            if !auction.players[..seat].contains(player) {
+                let answers = auction
+                    .answers
+                    .of_player(&auction.record.spec.seats, player);
+                sums.basis.add(&auction.answers, &answers);
+            }
             sums.fares.add(auction, seat);
-            if let Some(carried) = &auction.record.carried {
+            if let Some(carried) = auction.record.carried.as_ref()
+                && auction.is_measured(seat)
+            {
                 sums.lessons.add(lessons(carried, seat) as f64);
             }
         }
@@ -73,7 +87,9 @@ impl Learning {
             places.iter().map(|(place, sums)| LearningRow {
                 player: player.to_owned(),
                 place: *place,
-                sat: sums.fares.profit.count(),
+                sat: sums.fares.sat,
+                n: sums.fares.profit.count(),
+                answers: sums.basis.clone(),
                 profit: sums.fares.profit.mean(),
                 profit_sd: sums.fares.profit.standard_deviation(),
                 items_won: sums.fares.items_won.mean(),

@@ -1,14 +1,15 @@
 //! Plans (arXiv 2310.05746, section 4.3): the mean priority of every item before each
 //! item is sold, and how faithful bidders are to it: the rank correlation of an item's
-//! priority with the bids placed on it and with winning it. Reads the `plan` notes.
+//! priority with the bids placed on it and with winning it. Reads the `plan` notes, and
+//! leaves out auctions in which most of them could not be read.
 
 use agon_engine::Seat;
 use serde::Serialize;
 
+use super::faithfulness::{Faithfulness, Pairs};
 use super::reading::{Auction, Item};
 use crate::accumulator::Accumulator;
 use crate::by_player::ByPlayer;
-use crate::statistics::spearman;
 
 /// Plans of one player.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -17,6 +18,13 @@ pub struct PlanRow {
     pub player: String,
     /// Auctions for which it made a plan, seat by seat.
     pub planned: u64,
+    /// Auctions for which it was to make one that are left out, because it forfeited more than
+    /// half of its answers, or because more than half of its plans could not be read.
+    pub left_out: u64,
+    /// Plans that it was asked for in the others.
+    pub asked: u64,
+    /// Those of them that could not be read, so that the one before stayed in force.
+    pub kept: u64,
     /// Row k, column j: mean priority (1 to 3) of the item at place j of the order of sale
     /// in the plan that was in force when the item at place k was put up; places from 0,
     /// `None` for items that are over. A plan stays in force until the next.
@@ -55,15 +63,6 @@ pub struct ItemPriorities {
     pub priorities: Vec<Option<f64>>,
 }
 
-/// A rank correlation; not defined for fewer than two pairs and where a column is constant.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
-pub struct Faithfulness {
-    /// Spearman's rho, ties ranked by their average.
-    pub rho: f64,
-    /// Two-sided p-value of no correlation; `None` for two pairs.
-    pub p: Option<f64>,
-}
-
 /// Plans so far.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Plans {
@@ -73,15 +72,18 @@ pub(super) struct Plans {
 #[derive(Debug, Clone, Default)]
 struct Kept {
     planned: u64,
+    left_out: u64,
+    asked: u64,
+    unread: u64,
     priorities: Vec<Vec<Accumulator>>,
     by_item: Vec<OneItem>,
     orders_differ: bool,
     matched: Accumulator,
     unmatched: Accumulator,
-    initial: Vec<f64>,
-    current: Vec<f64>,
-    engagements: Vec<f64>,
-    won: Vec<f64>,
+    initial_engagements: Pairs,
+    initial_won: Pairs,
+    current_engagements: Pairs,
+    current_won: Pairs,
 }
 
 /// Priorities of one item, by name, before each round.
@@ -101,8 +103,21 @@ impl Plans {
                 continue;
             };
             let kept = self.players.of(player);
+            let own = || {
+                auction
+                    .notes("plan")
+                    .filter(|(planner, _)| *planner == seat)
+            };
+            let asked = own().count() as u64;
+            let unread = own().filter(|(_, plan)| plan["source"] == "kept").count() as u64;
+            if 2 * unread > asked || !auction.is_measured(seat) {
+                kept.left_out += 1;
+                continue;
+            }
             kept.note_order(auction);
             kept.planned += 1;
+            kept.asked += asked;
+            kept.unread += unread;
             for (at, plan) in plans.iter().enumerate() {
                 let (Some(plan), Some(item)) = (plan, auction.items.get(at)) else {
                     continue;
@@ -116,11 +131,14 @@ impl Plans {
                 else {
                     continue;
                 };
-                kept.initial.push(*initial);
-                kept.current.push(*current);
-                kept.engagements.push(item.engagements[seat]);
+                let repeat = auction.record.spec.luck.repeat;
+                let bids = item.engagements[seat];
                 let is_won = item.sold.is_some_and(|(winner, _)| winner == seat);
-                kept.won.push(f64::from(u8::from(is_won)));
+                let won = f64::from(u8::from(is_won));
+                kept.initial_engagements.add(repeat, *initial, bids);
+                kept.initial_won.add(repeat, *initial, won);
+                kept.current_engagements.add(repeat, *current, bids);
+                kept.current_won.add(repeat, *current, won);
             }
         }
     }
@@ -231,17 +249,13 @@ impl Kept {
     }
 
     fn row(&self, player: &str) -> PlanRow {
-        let faithfulness = |priorities: &[f64], done: &[f64]| {
-            let correlation = spearman(priorities, done).ok().flatten()?;
-            Some(Faithfulness {
-                rho: correlation.rho,
-                p: correlation.p,
-            })
-        };
         let means = |row: &Vec<Accumulator>| row.iter().map(Accumulator::mean).collect();
         PlanRow {
             player: player.to_owned(),
             planned: self.planned,
+            left_out: self.left_out,
+            asked: self.asked,
+            kept: self.unread,
             priorities: self.priorities.iter().map(means).collect(),
             by_item: self
                 .by_item
@@ -255,11 +269,11 @@ impl Kept {
             one_order: !self.orders_differ,
             matched_priority: self.matched.mean(),
             unmatched_priority: self.unmatched.mean(),
-            pairs: self.initial.len() as u64,
-            initial_engagements: faithfulness(&self.initial, &self.engagements),
-            initial_won: faithfulness(&self.initial, &self.won),
-            current_engagements: faithfulness(&self.current, &self.engagements),
-            current_won: faithfulness(&self.current, &self.won),
+            pairs: self.initial_engagements.count(),
+            initial_engagements: self.initial_engagements.faithfulness(),
+            initial_won: self.initial_won.faithfulness(),
+            current_engagements: self.current_engagements.faithfulness(),
+            current_won: self.current_won.faithfulness(),
         }
     }
 }

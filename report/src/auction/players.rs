@@ -9,14 +9,17 @@ use crate::accumulator::Accumulator;
 use crate::by_player::ByPlayer;
 use crate::ratings::Ratings;
 
-/// One player over the sessions of a setting. Counts are sums over its seats and
-/// sessions, means are of one seat in one session.
+/// One player over the sessions of a setting. Failed bids and correct actions are counted over
+/// all its seats and sessions, everything else over those in which it answered enough; means
+/// are of one seat in one session.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct PlayerRow {
     /// Its name; all its seats are taken together.
     pub player: String,
     /// How often it sat: seats times sessions.
     pub sat: u64,
+    /// How many of these the means are of: those in which it answered enough.
+    pub n: u64,
     /// Mean profit: true values less prices of what it won.
     pub profit: Option<f64>,
     /// Standard deviation (n - 1) of that profit; `None` for fewer than two.
@@ -80,6 +83,9 @@ impl Players {
             let seats = auction.players.iter().filter(|name| *name == player);
             sums.most_seats = sums.most_seats.max(seats.count());
             sums.fares.add(auction, seat);
+            if !auction.is_measured(seat) {
+                continue;
+            }
             sums.profit_ratio
                 .add_known(auction.number("profit_ratio", seat));
             sums.items += auction.items.len() as u64;
@@ -88,18 +94,20 @@ impl Players {
             sums.matched_offered += auction.count("matched_offered", seat);
             sums.matched_won += auction.count("matched_won", seat);
         }
-        let seats = 0..auction.players.len();
-        let profits: Option<Vec<f64>> = seats.map(|seat| auction.number("profit", seat)).collect();
-        if let Some(profits) = profits {
+        let seats = auction.measured_seats();
+        let (seats, players): (Vec<usize>, Vec<&str>) = seats.unzip();
+        let profits = seats.iter().map(|seat| auction.number("profit", *seat));
+        if let Some(profits) = profits.collect::<Option<Vec<f64>>>() {
             // What cannot be rated (a single bidder) leaves the ratings as they were.
-            let _ = self.ratings.rate(&auction.players, &profits);
+            let _ = self.ratings.rate(&players, &profits);
         }
     }
 
     pub fn rows(&self) -> Vec<PlayerRow> {
         let rows = self.sums.iter().map(|(player, sums)| PlayerRow {
             player: player.to_owned(),
-            sat: sums.fares.profit.count(),
+            sat: sums.fares.sat,
+            n: sums.fares.profit.count(),
             profit: sums.fares.profit.mean(),
             profit_sd: sums.fares.profit.standard_deviation(),
             items_won: sums.fares.items_won.mean(),

@@ -63,6 +63,9 @@ impl Predictions {
                 continue;
             };
             let kept = self.players.of(auction.players[seat]);
+            if !auction.is_measured(seat) {
+                continue;
+            }
             let counted = match (wants.as_bool(), *bids > 0.0) {
                 (None, _) => &mut kept.open,
                 (Some(true), true) => &mut kept.wanted_bid,

@@ -23,6 +23,11 @@ pub struct ProfileRow {
     pub profiles: u64,
     /// Profiles of rivals without a persona of the world, which have no truth.
     pub without_truth: u64,
+    /// Profiles that could not be read, so that the one before stayed.
+    pub kept: u64,
+    /// How often it sat in an auction that is left out, because more than half of its profiles
+    /// could not be read, or because it forfeited more than half of its answers.
+    pub left_out: u64,
     /// Entry k: mean divergence in nats, over rivals and sessions, of the true persona
     /// distribution from the profile after k items; `None` where there was none.
     pub divergence: Vec<Option<f64>>,
@@ -60,6 +65,8 @@ pub(super) struct Profiles {
 #[derive(Debug, Clone, Default)]
 struct Kept {
     without_truth: u64,
+    unread: u64,
+    left_out: u64,
     rounds: Vec<Accumulator>,
     baseline: Accumulator,
     ends: BTreeMap<Known, Ends>,
@@ -77,7 +84,9 @@ struct Ends {
 
 impl Profiles {
     pub fn add(&mut self, auction: &Auction<'_>) {
-        for (seat, profile) in auction.notes("profile") {
+        let measured = self.count(auction);
+        let profiles = auction.notes("profile");
+        for (seat, profile) in profiles.filter(|(seat, _)| measured.contains(seat)) {
             let (Some(after), Some(about), Some(weights)) = (
                 profile["after_item"].as_u64().map(|after| after as usize),
                 profile["about"].as_u64().map(|about| about as Seat),
@@ -121,11 +130,36 @@ impl Profiles {
         }
     }
 
+    /// Counts what could not be read; returns the seats whose profiles are measured.
+    fn count(&mut self, auction: &Auction<'_>) -> Vec<Seat> {
+        let mut measured = Vec::new();
+        for (seat, player) in auction.players.iter().enumerate() {
+            let own = auction.notes("profile").filter(|(owner, _)| *owner == seat);
+            let made = own.filter(|(_, profile)| profile["source"] != "start");
+            let unread: Vec<bool> = made
+                .map(|(_, profile)| profile["source"] == "kept")
+                .collect();
+            let all = unread.len();
+            let unread = unread.into_iter().filter(|unread| *unread).count();
+            if 2 * unread <= all && auction.is_measured(seat) {
+                measured.push(seat);
+                if all > 0 {
+                    self.players.of(player).unread += unread as u64;
+                }
+            } else if all > 0 {
+                self.players.of(player).left_out += 1;
+            }
+        }
+        measured
+    }
+
     pub fn rows(&self) -> Vec<ProfileRow> {
         let rows = self.players.iter().map(|(player, kept)| ProfileRow {
             player: player.to_owned(),
             profiles: kept.baseline.count(),
             without_truth: kept.without_truth,
+            kept: kept.unread,
+            left_out: kept.left_out,
             divergence: kept.rounds.iter().map(Accumulator::mean).collect(),
             baseline: kept.baseline.mean(),
         });

@@ -35,7 +35,7 @@ const TABLES: [Published; 10] = [
     },
     Published {
         name: "aucarena-human",
-        title: "Published beside it: mean profit and items won by order of sale (arXiv 2310.05746,\n\
+        title: "Published beside it: mean profit and items won by order of sale (arXiv 2310.05746, \
                 table 2 in appendix B, four persons)",
         sheets: &[Sheet::measures(include_str!(
             "../../data/aucarena_human.csv"
@@ -50,7 +50,7 @@ const TABLES: [Published; 10] = [
     },
     Published {
         name: "harbor-persona-profit",
-        title: "Published beside it: profit ratio in percent, GPT-4o-mini, personas rotated and\n\
+        title: "Published beside it: profit ratio in percent, GPT-4o-mini, personas rotated and \
                 averaged (Harbor, table 2)",
         sheets: &[Sheet::measures(include_str!(
             "../../data/harbor_persona_profit.csv"
@@ -164,7 +164,7 @@ fn sat(
     of: impl Fn(&PlayerRow) -> Option<f64>,
 ) -> Option<(f64, f64)> {
     let row = player(setting, name)?;
-    Some((of(row)?, row.sat as f64))
+    Some((of(row)?, row.n as f64))
 }
 
 fn rho(

@@ -7,12 +7,17 @@ use agon_engine::{Event, Seat, Value};
 use serde_json::Value as Json;
 
 use super::ENGLISH_AUCTION;
+use crate::basis::SessionAnswers;
 
 /// One finished auction.
 pub(super) struct Auction<'a> {
     pub record: &'a StoredRecord,
     /// Names by seat.
     pub players: Vec<&'a str>,
+    /// Who answered.
+    pub answers: SessionAnswers,
+    /// By seat, whether its player answered enough to be measured.
+    measured: Vec<bool>,
     /// What each seat is out for: `maximize_profit` or `maximize_items`.
     objectives: Vec<&'a str>,
     /// True personas by seat; empty where the game has none.
@@ -46,6 +51,7 @@ impl<'a> Auction<'a> {
         event("auction_over")?;
         let briefing = event("briefing")?;
         let seats = record.spec.seats.len();
+        let answers = SessionAnswers::of(record);
         let Value::List(names) = briefing.get("items")? else {
             return None;
         };
@@ -66,6 +72,8 @@ impl<'a> Auction<'a> {
         Some(Self {
             record,
             players: record.spec.seats.iter().map(|seat| &*seat.name).collect(),
+            measured: answers.measured_seats(&record.spec.seats),
+            answers,
             objectives: words(briefing.get("objective")),
             personas: word_lists(briefing.get("personas")),
             items: items.collect::<Option<_>>()?,
@@ -95,6 +103,17 @@ impl<'a> Auction<'a> {
     pub fn matches(&self, item: &Item<'_>, seat: Seat) -> bool {
         let personas = self.personas(seat);
         item.suits.iter().any(|name| personas.contains(name))
+    }
+
+    /// Whether the player of a seat answered enough to be measured.
+    pub fn is_measured(&self, seat: Seat) -> bool {
+        self.measured.get(seat).copied().unwrap_or(false)
+    }
+
+    /// The seats of such players.
+    pub fn measured_seats(&self) -> impl Iterator<Item = (Seat, &'a str)> {
+        let players = self.players.iter().copied().enumerate();
+        players.filter(|(seat, _)| self.is_measured(*seat))
     }
 
     /// A number of a seat that the game wrote down at the end.

@@ -44,6 +44,9 @@ impl Strategies {
     pub fn add(&mut self, auction: &Auction<'_>) {
         for (seat, strategy) in auction.notes("strategy") {
             let kept = self.players.of(auction.players[seat]);
+            if !auction.is_measured(seat) {
+                continue;
+            }
             match strategy["choice"].as_str() {
                 Some(choice) => {
                     *kept.counts.entry(choice.to_owned()).or_default() += 1;

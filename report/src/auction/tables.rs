@@ -8,29 +8,39 @@ mod rivals;
 
 use super::{BeliefRow, Facts, PlayerRow, SettingMeasures};
 use crate::table::{
-    Cells, NO_BREAK, NONE, SettingTables, counted, mean_and_spread, number, owned, percent,
+    Cells, NONE, Row, SettingTables, columns, count, in_json, mean_and_spread, number, paragraphs,
+    part_of, percent, sessions_of,
 };
 
 /// The six actions of Harbor, section 3.5.
 const CHOICES: [&str; 6] = ["A", "B", "C", "D", "E", "F"];
 
-/// What they are.
-const CHOICES_IN_WORDS: &str = "Strategy mix in percent: A raise, top priority; B raise, drain \
-    a rival; C raise, budget allows;\nD quit, save; E quit, no margin; F quit, avoid a war";
+/// How the first table is read.
+const PLAYERS: &str = "Players: n, how often a player sat; profit, items won and profit ratio of one \
+    seat in one session; \u{b1}, standard deviation over these, although seats of one session depend \
+    on each other; TrueSkill, mean \u{b1} uncertainty, every auction counting as independent; CFR, \
+    corrected failure rate F / (C + F) of bids";
 
-/// Where the rest is.
-const REST: &str = "Of one seat in one session: mean \u{b1} sd of profit, mean of items won and profit \
-    ratio. CFR = F / (C + F).\nItems by name, densities and what tables have no room for: \
-    agon show EXPERIMENT --measures --json";
+/// How places in a series are compared.
+const LEARNING: &str = "From place to place of a series: n, how often a player sat there; lessons, \
+    how many it had taken along; auctions of one series depend on each other";
+
+/// What is counted of beliefs.
+const BELIEFS: &str = "Belief errors: facts that were wrong at the first try, and corrected failure \
+    rates; updates that the player corrected itself, or that the auctioneer put right";
+
+/// What the actions are.
+const CHOICES_IN_WORDS: &str = "Strategy mix in percent: A raise, top priority; B raise, drain a \
+    rival; C raise, budget allows; D quit, save; E quit, no margin; F quit, avoid a war";
 
 type Tables<'a> = SettingTables<'a, SettingMeasures>;
 
 /// The tables of these settings in at most `width` columns.
 pub(super) fn render(settings: &[SettingMeasures], width: u16) -> String {
-    let (auctions, note) = counted(settings, "auction");
-    let title = format!("Measures of {auctions}{note}");
+    let title = format!("Measures of {}", sessions_of(settings, "auction"));
+    let rest = "Items by name, densities and what tables have no room for";
     let tables = Tables { settings, width };
-    let parts = [
+    paragraphs([
         Some(title),
         tables.players(),
         tables.learning(),
@@ -45,17 +55,14 @@ pub(super) fn render(settings: &[SettingMeasures], width: u16) -> String {
         tables.profile_ends(),
         tables.predictions(),
         tables.strategies(),
-        Some(REST.to_owned()),
-    ];
-    parts.into_iter().flatten().collect::<Vec<_>>().join("\n\n")
+        Some(in_json(rest, width)),
+    ])
 }
 
 impl Tables<'_> {
     fn players(&self) -> Option<String> {
-        let all = || self.settings.iter().flat_map(|setting| &setting.players);
-        let has_matches = all().any(|player| player.acquisition.is_some());
-        let mut headings = owned(&[
-            "sat",
+        let headings = [
+            "n",
             "profit",
             "items won",
             "TrueSkill",
@@ -63,42 +70,35 @@ impl Tables<'_> {
             "CFR %",
             "bids/item",
             "profit ratio %",
-        ]);
-        headings.extend(has_matches.then(|| "matched won".to_owned()));
-        self.table("Players", &headings, |setting| {
-            let rows = setting.players.iter().map(|player| {
-                let mut cells = player_cells(player);
-                cells.extend(has_matches.then(|| matched(player)));
-                (player.player.clone(), cells)
+            "matched won",
+        ];
+        self.table(PLAYERS, columns("player", headings), |setting| {
+            let rows = setting.players.iter();
+            rows.map(|row| Row::player(&row.player, player_cells(row)))
+                .collect()
+        })
+    }
+
+    fn learning(&self) -> Option<String> {
+        let headings = ["place", "n", "profit", "items won", "CFR %", "lessons"];
+        self.table(LEARNING, columns("player", headings), |setting| {
+            let rows = setting.learning.iter().map(|row| {
+                let cells = vec![
+                    row.place.to_string(),
+                    part_of(row.n, row.sat),
+                    mean_and_spread(row.profit, row.profit_sd, 1),
+                    number(row.items_won, 2),
+                    percent(row.failed_bid_rate, 2),
+                    number(row.lessons, 2),
+                ];
+                Row::resting_on(row.answers.clone(), &row.player, cells)
             });
             rows.collect()
         })
     }
 
-    fn learning(&self) -> Option<String> {
-        let headings = ["place", "sat", "profit", "items won", "CFR %", "lessons"];
-        self.table(
-            "From place to place of a series",
-            &owned(&headings),
-            |setting| {
-                let rows = setting.learning.iter().map(|row| {
-                    let cells = vec![
-                        row.place.to_string(),
-                        row.sat.to_string(),
-                        mean_and_spread(row.profit, row.profit_sd, 1),
-                        number(row.items_won, 2),
-                        percent(row.failed_bid_rate, 2),
-                        number(row.lessons, 2),
-                    ];
-                    (row.player.clone(), cells)
-                });
-                rows.collect()
-            },
-        )
-    }
-
     fn beliefs(&self) -> Option<String> {
-        let headings = owned(&[
+        let headings = [
             "updates",
             "unreadable",
             "shape errors",
@@ -111,23 +111,21 @@ impl Tables<'_> {
             "budget %",
             "profit %",
             "wins %",
-        ]);
-        let title = "Belief errors: wrong facts of first tries, corrected failure rates; updates that \
-                     the player\ncorrected itself, or that the auctioneer put right";
-        self.table(title, &headings, |setting| {
+        ];
+        self.table(BELIEFS, columns("player", headings), |setting| {
             let rows = setting.beliefs.iter();
-            rows.map(|row| (row.player.clone(), belief_cells(row)))
+            rows.map(|row| Row::player(&row.player, belief_cells(row)))
                 .collect()
         })
     }
 
     fn strategies(&self) -> Option<String> {
-        let mut headings = owned(&["choices", "unreadable"]);
-        headings.extend(owned(&CHOICES));
-        headings.push("by profile".to_owned());
-        self.table(CHOICES_IN_WORDS, &headings, |setting| {
+        let mut headings = vec!["choices", "unreadable"];
+        headings.extend(CHOICES);
+        headings.push("by profile");
+        self.table(CHOICES_IN_WORDS, columns("player", headings), |setting| {
             let rows = setting.strategies.iter().map(|row| {
-                let mut cells = vec![row.choices.to_string(), row.unreadable.to_string()];
+                let mut cells = vec![count(row.choices), count(row.unreadable)];
                 // A letter that was never chosen is 0, not unknown, once there is a choice.
                 let shares = CHOICES.iter().map(|letter| {
                     let share = row.shares.get(*letter).copied().unwrap_or_default();
@@ -135,7 +133,7 @@ impl Tables<'_> {
                 });
                 cells.extend(shares.map(|share| number(share, 1)));
                 cells.push(percent(row.uses_profile, 1));
-                (row.player.clone(), cells)
+                Row::player(&row.player, cells)
             });
             rows.collect()
         })
@@ -149,7 +147,7 @@ fn player_cells(player: &PlayerRow) -> Cells {
         .map(|rated| mean_and_spread(Some(rated.mu), Some(rated.sigma), 2))
         .collect();
     vec![
-        player.sat.to_string(),
+        part_of(player.n, player.sat),
         mean_and_spread(player.profit, player.profit_sd, 1),
         number(player.items_won, 2),
         if rated.is_empty() {
@@ -157,34 +155,39 @@ fn player_cells(player: &PlayerRow) -> Cells {
         } else {
             rated.join("\n")
         },
-        player.failed_bids.to_string(),
+        count(player.failed_bids),
         percent(player.failed_bid_rate, 2),
         number(player.engagements_per_item, 2),
         number(player.profit_ratio, 2),
+        matched(player),
     ]
 }
 
+/// Empty where nothing could have suited the player.
 fn matched(player: &PlayerRow) -> String {
-    match player.acquisition {
-        Some(share) => format!(
-            "{} of {} = {share:.2}",
-            player.matched_won, player.matched_offered
-        )
-        .replace(' ', NO_BREAK),
-        None => NONE.to_owned(),
-    }
+    let (won, offered) = (count(player.matched_won), count(player.matched_offered));
+    let share = player.acquisition;
+    share.map_or_else(String::new, |share| {
+        format!("{won} of {offered} = {share:.2}")
+    })
 }
 
 fn belief_cells(row: &BeliefRow) -> Cells {
     let rate = |facts: &Facts| percent(facts.failure_rate, 2);
-    let mut cells = vec![
-        row.updates.to_string(),
-        row.unreadable.to_string(),
-        row.shape_errors.to_string(),
-        row.corrected.to_string(),
-        row.put_right.to_string(),
-        format!("{} of {}", row.all.wrong, row.all.checked).replace(' ', NO_BREAK),
-    ];
+    let mut cells: Cells = [
+        row.updates,
+        row.unreadable,
+        row.shape_errors,
+        row.corrected,
+        row.put_right,
+    ]
+    .map(count)
+    .into();
+    cells.push(format!(
+        "{} of {}",
+        count(row.all.wrong),
+        count(row.all.checked)
+    ));
     let facts = [
         &row.all,
         &row.own,

@@ -10,6 +10,7 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::reports::GameReport;
+use crate::testing::{fits, golden};
 
 /// Lamp: a bids 100, b 120, a is refused 125 and bids 150, b withdraws. Chair: a bids 50 and
 /// b 60 at the same time, a withdraws.
@@ -224,10 +225,10 @@ fn what_was_bid_and_paid_is_printed_in_tables_that_fit() {
         let objective = json!({ "objective": ["maximize_profit", "maximize_items"] });
         assert!(report.add(&played_with(objective, "one", ["a", "b"], Vec::new())));
     }
-    let shown = report.render(100);
-    let ours = shown.find("Bid increments").unwrap()..shown.find("Of one seat").unwrap();
-    let mut lines = shown[ours].lines();
-    assert!(lines.all(|line| line.chars().count() <= 100), "{shown}");
+    for width in [80, 100] {
+        fits(&report.render(width), width.into());
+    }
+    let shown = report.render(400);
     // a: 100 over 100 and 50 over 50, then 150 over 100.
     let increments = printed(&shown, "Bid increments");
     assert!(shown.contains("[0, 20)") && shown.contains("20 and above"));
@@ -255,7 +256,7 @@ fn what_was_bid_and_paid_is_printed_in_tables_that_fit() {
     ];
     assert_eq!(engagements, expected);
     // Columns of 15 from 0 to 150: 60 is in the fifth, 150 in the last.
-    let winning = printed(&shown, "Winning bids, by what");
+    let winning = printed(&shown, "Winning bids by group");
     let of_lamp = [
         "2", "15.0", "0", "0", "0", "0", "0", "0", "0", "0", "0", "2", "-",
     ];
@@ -264,8 +265,8 @@ fn what_was_bid_and_paid_is_printed_in_tables_that_fit() {
     ];
     let row = |words: &[&'static str], numbers: &[&'static str]| [words, numbers].concat();
     let expected = [
-        row(&["one", "maximize_profit"], &of_lamp),
-        row(&["maximize_items"], &of_chair),
+        row(&["one", "maximize", "profit"], &of_lamp),
+        row(&["maximize", "items"], &of_chair),
         row(&["a"], &of_lamp),
         row(&["b"], &of_chair),
     ];
@@ -288,7 +289,7 @@ fn engagements_are_printed_where_items_suit_personas_and_up_to_sixty_rows() {
     assert_eq!(rows.len(), 60);
     assert_eq!(rows[0], ["of-personas-0", "chair", "1.00*", "1.00"]);
     assert!(
-        shown.contains("\n\n1 more setting: --measures --json"),
+        shown.contains("\n\n1 more setting: agon show EXPERIMENT --measures --json"),
         "{shown}"
     );
 }
@@ -297,7 +298,7 @@ fn engagements_are_printed_where_items_suit_personas_and_up_to_sixty_rows() {
 fn a_density_is_drawn_bin_by_bin_and_one_group_is_not_told_apart() {
     let record = played("one", ["a", "a"], Vec::new());
     let shown = AuctionReport::of([&record]).render(200);
-    let winning = printed(&shown, "Winning bids, by player");
+    let winning = printed(&shown, "Winning bids by player");
     let [of_a] = &winning[..] else {
         panic!("{winning:?}");
     };
@@ -336,7 +337,7 @@ fn starting_prices_are_printed_up_to_ten_of_them() {
     let eleven = shown(11);
     assert!(!eleven.contains("Items by starting price"), "{eleven}");
     // Nothing was sold, and nothing suits anybody.
-    assert!(!eleven.contains("Winning bids,") && !eleven.contains("Engagements"));
+    assert!(!eleven.contains("Winning bids") && !eleven.contains("Engagements"));
 }
 
 #[test]
@@ -465,7 +466,14 @@ fn priorities_are_those_in_force_before_each_item() {
     assert_eq!(a.current_won, a.current_engagements);
     // b bids once for each: no correlation; it wins what it wanted.
     assert_eq!(b.initial_engagements, None);
-    assert_eq!(b.initial_won, Some(Faithfulness { rho: 1.0, p: None }));
+    assert_eq!(
+        b.initial_won,
+        Some(Faithfulness {
+            rho: 1.0,
+            p: None,
+            independent: 1
+        })
+    );
 }
 
 #[test]
@@ -764,4 +772,91 @@ fn a_series_is_measured_from_place_to_place() {
             .render(200)
             .contains("From place to place of a series")
     );
+}
+
+/// A plan before the first item.
+fn plan(seat: usize, source: &str, at: u64, priorities: Value) -> SeatNote {
+    let body = json!({ "at_item": at, "priorities": priorities, "source": source });
+    note(seat, 1, "plan", body)
+}
+
+#[test]
+fn plans_that_could_mostly_not_be_read_are_no_plans() {
+    let unread = vec![
+        plan(0, "kept", 0, json!([2, 2])),
+        plan(0, "kept", 1, json!([null, 2])),
+        plan(1, "model", 0, json!([1, 3])),
+        plan(1, "kept", 1, json!([null, 3])),
+    ];
+    let plans = measured(unread).plans;
+    let [a, b] = &plans[..] else {
+        panic!("{plans:?}");
+    };
+    assert_eq!((a.planned, a.left_out, a.pairs), (0, 1, 0));
+    assert!(a.priorities.is_empty() && a.initial_won.is_none(), "{a:?}");
+    assert_eq!((b.planned, b.left_out, b.asked, b.kept), (1, 0, 2, 1));
+}
+
+#[test]
+fn profiles_that_could_mostly_not_be_read_are_no_profiles() {
+    let profile = |after: u64, source: &str| {
+        let weights = json!({ "reader": 0.0, "cook": 0.0 });
+        let body = json!({ "after_item": after, "about": 1, "source": source, "weights": weights });
+        note(0, 1, "profile", body)
+    };
+    let unread = vec![profile(0, "start"), profile(1, "kept"), profile(2, "kept")];
+    let rows = measured(unread).profiles;
+    assert_eq!((rows[0].profiles, rows[0].left_out), (0, 1));
+    let half = vec![profile(0, "start"), profile(1, "kept"), profile(2, "model")];
+    let rows = measured(half).profiles;
+    assert_eq!(
+        (rows[0].profiles, rows[0].kept, rows[0].left_out),
+        (3, 1, 0)
+    );
+}
+
+/// Everything that a bidder with all modules writes down.
+fn minds(seat: usize) -> Vec<SeatNote> {
+    let about = 1 - seat;
+    let belief = json!({ "checked": 5, "corrected": true, "source": "model",
+        "errors": [{ "try": 1, "kind": "profit", "about": "self", "detail": "" }] });
+    let profile = |after: u64| {
+        json!({ "after_item": after, "about": about, "source": "model",
+            "weights": { "reader": 0.5, "cook": -0.5 } })
+    };
+    let prediction = json!({ "item": 0, "about": about, "wants": true });
+    let strategy = json!({ "item": 0, "round": 1, "choice": "B", "uses_profile": true });
+    vec![
+        plan(seat, "model", 0, json!([3, 2])),
+        plan(seat, "kept", 1, json!([null, 2])),
+        note(seat, 2, "belief", belief),
+        note(seat, 1, "profile", profile(0)),
+        note(seat, 2, "profile", profile(1)),
+        note(seat, 3, "profile", profile(2)),
+        note(seat, 1, "prediction", prediction),
+        note(seat, 1, "strategy", strategy),
+    ]
+}
+
+#[test]
+fn tables_fit_80_and_100_columns() {
+    let names = ["gpt-4o-2024-08-06", "meta-llama/llama-3.1-405b-instruct"];
+    let mut report = AuctionReport::default();
+    for (repeat, forfeits) in [0, 1, 9].into_iter().enumerate() {
+        let notes = [minds(0), minds(1)].concat();
+        let mut record = played("temperature", names, notes);
+        record.spec.luck.repeat = u32::try_from(repeat).unwrap();
+        record.outcome.forfeits[1] = forfeits;
+        record.simulated = repeat == 0;
+        for series in ["profit", "increments"] {
+            let numbers = record.measures.series.get_mut(series).unwrap();
+            numbers.iter_mut().for_each(|number| *number *= 1000.0);
+        }
+        assert!(report.add(&record));
+    }
+    for (name, width) in [("auctions_100.txt", 100), ("auctions_80.txt", 80)] {
+        let shown = report.render(width);
+        fits(&shown, width.into());
+        golden(name, &shown);
+    }
 }

@@ -82,7 +82,8 @@ impl WinningBids {
                 }
             }
         }
-        for (winner, price) in auction.items.iter().filter_map(|item| item.sold) {
+        let sold = auction.items.iter().filter_map(|item| item.sold);
+        for (winner, price) in sold.filter(|(winner, _)| auction.is_measured(*winner)) {
             self.players.of(auction.players[winner]).push(price as f64);
             if let Some(objective) = auction.objective(winner) {
                 self.groups.of(objective).bids.push(price as f64);

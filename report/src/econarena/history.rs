@@ -9,8 +9,11 @@ use serde::Serialize;
 
 use super::{PlayerRow, SettingMeasures};
 
-/// What tells a setting with history from one without.
+/// What tells a setting with history from one without: these parameters.
 const OF_HISTORY: [&str; 3] = ["history", "rounds", "shown"];
+
+/// What axes over parameters begin with.
+const PARAMETERS: &str = "params.";
 
 /// What history changed for one player.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -80,8 +83,8 @@ fn is_close(one: &SettingMeasures, other: &SettingMeasures) -> bool {
     let axes = |setting: &SettingMeasures| {
         let axes = setting.head.axes.clone().into_iter();
         let kept = axes.filter(|(axis, _)| {
-            let name = axis.rsplit('.').next().unwrap_or(axis);
-            !OF_HISTORY.contains(&name)
+            let parameter = axis.strip_prefix(PARAMETERS);
+            !parameter.is_some_and(|name| OF_HISTORY.contains(&name))
         });
         kept.collect::<BTreeMap<_, _>>()
     };
@@ -101,8 +104,8 @@ fn changed(row: &PlayerRow, counterparts: &[&SettingMeasures]) -> HistoryRow {
         (weights > 0.0).then(|| sum / weights)
     };
     let less = |with: Option<f64>, without: Option<f64>| Some(with? - without?);
-    let rationality = mean(|one| one.rationality, |one| one.sat);
-    let wins = mean(|one| one.wins, |one| one.sat);
+    let rationality = mean(|one| one.rationality, |one| one.n);
+    let wins = mean(|one| one.wins, |one| one.n);
     let deviation = mean(|one| one.deviation, |one| one.actions);
     let settings = counterparts.iter();
     HistoryRow {

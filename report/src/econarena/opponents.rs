@@ -16,19 +16,21 @@ pub struct OpponentsRow {
     pub opponents: Vec<String>,
     /// Seats times sessions.
     pub sat: u64,
-    /// As of a player.
+    /// How many of these its payoffs are means of.
+    pub n: u64,
+    /// Mean payoff of a run.
     pub payoff: Option<f64>,
-    /// As of a player.
+    /// Rationality degree.
     pub rationality: Option<f64>,
-    /// As of a player.
+    /// Share of runs won, from 0 to 1, ties included.
     pub wins: Option<f64>,
     /// Its valid actions.
     pub actions: u64,
-    /// As of a player.
+    /// Mean of what it said.
     pub action: Option<f64>,
-    /// As of a player.
+    /// Mean of it over the bound (contests) or over the private value (auctions).
     pub relative_action: Option<f64>,
-    /// As of a player.
+    /// Mean deviation distance.
     pub deviation: Option<f64>,
 }
 
@@ -67,6 +69,7 @@ impl Opponents {
                 player: player.to_owned(),
                 opponents: opponents.clone(),
                 sat: sums.sat,
+                n: sums.payoff.count(),
                 payoff: sums.payoff.mean(),
                 rationality: sums.rationality.mean(),
                 wins: sums.wins.mean(),

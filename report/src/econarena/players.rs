@@ -19,6 +19,9 @@ pub struct PlayerRow {
     pub player: String,
     /// How often it sat: seats times sessions.
     pub sat: u64,
+    /// How many of these its payoffs are means of: those in which it answered enough and a run
+    /// had a result.
+    pub n: u64,
     /// Mean payoff of a run: the prize won, or in auctions what it is left with.
     pub payoff: Option<f64>,
     /// Standard deviation (n - 1) of that over seats and sessions.
@@ -129,7 +132,8 @@ impl Sums {
         self.rationality.add_known(number("rationality"));
         self.initial.add_known(number("assets"));
         self.wins.add_known(number("wins"));
-        self.rule_breaking.add_known(number("rule_breaking"));
+        let rule_breaking = played.of_any("rule_breaking", seat);
+        self.rule_breaking.add_known(rule_breaking);
     }
 
     /// Takes in what one said.
@@ -144,6 +148,7 @@ impl Sums {
         PlayerRow {
             player: player.to_owned(),
             sat: self.sat,
+            n: self.payoff.count(),
             payoff: self.payoff.mean(),
             payoff_sd: self.payoff.standard_deviation(),
             equilibrium_payoff: self.equilibrium_payoff.mean(),

@@ -13,7 +13,7 @@ pub(super) const PAPERS: Papers = Papers {
 const TABLES: [Published; 6] = [
     Published {
         name: "econarena-melee",
-        title: "Published beside it: percentage of runs with a foul, without history (Economics Arena,\n\
+        title: "Published beside it: percentage of runs with a foul, without history (Economics Arena, \
                 table 2)",
         sheets: &[Sheet::measures(include_str!(
             "../../data/econarena_rules_without_history.csv"
@@ -49,7 +49,7 @@ const TABLES: [Published; 6] = [
     },
     Published {
         name: "econarena-history-melee",
-        title: "Published beside it: percentage of runs with a foul, with history (Economics Arena,\n\
+        title: "Published beside it: percentage of runs with a foul, with history (Economics Arena, \
                 table 2)",
         sheets: &[Sheet::measures(include_str!(
             "../../data/econarena_rules_with_history.csv"
@@ -75,7 +75,8 @@ const MEASURES: [Measure<SettingMeasures>; 10] = [
         sat(one, name, |row| row.rationality)
     }),
     ("rules broken %", 2, |one, name| {
-        sat(one, name, |row| row.rule_breaking)
+        let row = player(one, name)?;
+        Some((row.rule_breaking?, row.sat as f64))
     }),
     ("deviation", 3, |one, name| {
         acted(one, name, |row| row.deviation)
@@ -129,7 +130,7 @@ fn sat(
     of: impl Fn(&PlayerRow) -> Option<f64>,
 ) -> Option<(f64, f64)> {
     let row = player(setting, name)?;
-    Some((of(row)?, row.sat as f64))
+    Some((of(row)?, row.n as f64))
 }
 
 fn acted(

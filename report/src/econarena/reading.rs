@@ -5,6 +5,7 @@ use agon_engine::Seat;
 use agon_engine::record::StoredRecord;
 
 use super::GAMES;
+use crate::basis::SessionAnswers;
 
 /// One finished session of some runs.
 pub(super) struct Played<'a> {
@@ -16,8 +17,10 @@ pub(super) struct Played<'a> {
     /// How many past runs are shown at most.
     pub history_shown: u32,
     pub void_rounds: u64,
-    /// Valid actions by run, then seat.
+    /// Valid actions by run, then seat, of players that answered enough to be measured.
     pub actions: Vec<Taken>,
+    /// By seat, whether its player did.
+    measured: Vec<bool>,
 }
 
 /// One valid action.
@@ -41,6 +44,9 @@ impl<'a> Played<'a> {
         let game = GAMES.iter().find(|(name, _)| *name == record.spec.game)?;
         let is_auction = game.0 != GAMES[0].0;
         let rounds = count(record, "rounds")?;
+        let measured = SessionAnswers::of(record).measured_seats(&record.spec.seats);
+        let mut actions = actions(record, is_auction);
+        actions.retain(|taken| measured.get(taken.seat) == Some(&true));
         Some(Self {
             record,
             players: record.spec.seats.iter().map(|seat| &*seat.name).collect(),
@@ -53,12 +59,20 @@ impl<'a> Played<'a> {
                 0
             },
             void_rounds: *record.measures.parts.get("void_rounds")? as u64,
-            actions: actions(record, is_auction),
+            actions,
+            measured,
         })
     }
 
-    /// A number of a seat that the game wrote down at the end.
+    /// A number of a seat that the game wrote down at the end; `None` where its player
+    /// answered too little.
     pub fn number(&self, series: &str, seat: Seat) -> Option<f64> {
+        let is_measured = self.measured.get(seat).copied()?;
+        self.of_any(series, seat).filter(|_| is_measured)
+    }
+
+    /// The same whatever was answered.
+    pub fn of_any(&self, series: &str, seat: Seat) -> Option<f64> {
         self.record.measures.series.get(series)?.get(seat).copied()
     }
 }

@@ -8,7 +8,7 @@ use crate::published::{Compared, Measure, Papers, Published, Sheet};
 pub(super) const PAPERS: Papers = Papers {
     tables: &[Published {
         name: "alympics-judging",
-        title: "Published beside it: marks from 1 to 5, five judges for each of 30 records, and ten\n\
+        title: "Published beside it: marks from 1 to 5, five judges for each of 30 records, and ten \
                 persons about themselves (Alympics, arXiv 2311.03220, table 3)",
         sheets: &[Sheet::measures(include_str!(
             "../../data/alympics_judging.csv"

@@ -74,8 +74,8 @@ fn records_are_taken_together_and_stand_below_what_is_published() {
 }
 
 #[test]
-fn tables_fit_a_wide_and_a_narrow_terminal() {
-    for (name, width) in [("judging_wide.txt", 120), ("judging_narrow.txt", 80)] {
+fn tables_fit_80_and_100_columns() {
+    for (name, width) in [("judging_100.txt", 100), ("judging_80.txt", 80)] {
         let shown = both().render(width);
         fits(&shown, width.into());
         golden(name, &shown);

@@ -15,6 +15,9 @@ pub struct PlayerRow {
     pub player: String,
     /// How often it sat: seats times sessions.
     pub sat: u64,
+    /// How many of these its means are of, where nothing else is said: those in which it
+    /// answered enough.
+    pub n: u64,
     /// Mean share of a session's rounds that it won, from 0 to 1 (formula 9).
     pub win_rate: Option<f64>,
     /// Standard deviation (n - 1) of that.
@@ -66,6 +69,9 @@ impl Sums {
     /// Takes in what a seat came to.
     pub fn add(&mut self, played: &Played<'_>, seat: Seat) {
         self.sat += 1;
+        if !played.is_measured(seat) {
+            return;
+        }
         self.win_rate.add_known(played.win_rate(seat));
         self.survival_rounds
             .add_known(played.number("survival_rounds", seat));
@@ -97,6 +103,7 @@ impl Sums {
         PlayerRow {
             player: player.to_owned(),
             sat: self.sat,
+            n: self.win_rate.count(),
             win_rate: self.win_rate.mean(),
             win_rate_sd: self.win_rate.standard_deviation(),
             survival_rounds: self.survival_rounds.mean(),

@@ -3,6 +3,7 @@
 //! in `crate::published`.
 
 use super::{GUESS_TO_SURVIVE, PlayerRow, SURVIVAL_AUCTION, SettingMeasures};
+use crate::basis::Basis;
 use crate::published::{Columns, Compared, Measure, Papers, Published, Sheet};
 
 /// The paper.
@@ -17,7 +18,7 @@ const EVERYBODY: &str = "all opponents";
 const TABLES: [Published; 3] = [
     Published {
         name: "k-level-guessing",
-        title: "Published beside it: GPT-4 guessing 0.8 of the average, one player against four opponents\n\
+        title: "Published beside it: GPT-4 guessing 0.8 of the average, one player against four opponents \
                 of one method, 10 sessions each (arXiv 2402.01521, tables 1, 6 and 8)",
         sheets: &[
             Sheet {
@@ -34,7 +35,7 @@ const TABLES: [Published; 3] = [
     },
     Published {
         name: "k-level-survival-auction",
-        title: "Published beside it: GPT-4 in the survival auction, one player against four opponents of\n\
+        title: "Published beside it: GPT-4 in the survival auction, one player against four opponents of \
                 one method, 10 sessions each (arXiv 2402.01521, tables 2 and 8)",
         sheets: &[Sheet {
             title: "Rounds survived by the player's method, against these opponents",
@@ -44,7 +45,7 @@ const TABLES: [Published; 3] = [
     },
     Published {
         name: "k-level-programmatic",
-        title: "Published beside it: GPT-4 guessing 0.8 of the average, one player against four programmed\n\
+        title: "Published beside it: GPT-4 guessing 0.8 of the average, one player against four programmed \
                 opponents (arXiv 2402.01521, table 9)",
         sheets: &[Sheet {
             title: "Win rate by the player's method, against these opponents",
@@ -58,12 +59,12 @@ const TABLES: [Published; 3] = [
 const MEASURES: [Measure<SettingMeasures>; 3] = [
     ("win rate", 2, |one, name| {
         let row = first(one, GUESS_TO_SURVIVE, name)?;
-        Some((row.win_rate?, row.sat as f64))
+        Some((row.win_rate?, row.n as f64))
     }),
     ("rounds", 2, |one, name| {
         let row = first(one, SURVIVAL_AUCTION, name)?;
         let row = one.is_survival_auction.then_some(row)?;
-        Some((row.survival_rounds?, row.sat as f64))
+        Some((row.survival_rounds?, row.n as f64))
     }),
     ("depth", 2, |one, name| {
         let row = first(one, GUESS_TO_SURVIVE, name)?;
@@ -83,6 +84,10 @@ impl Compared for SettingMeasures {
 
     fn names(&self) -> Vec<&str> {
         self.first_seat.iter().map(|row| &*row.player).collect()
+    }
+
+    fn basis(&self, _name: &str) -> &Basis {
+        self.head.basis(&self.first_player)
     }
 }
 

@@ -8,7 +8,8 @@ use serde_json::Value;
 
 use super::predictions::KIND;
 use super::{GUESS_TO_SURVIVE, SURVIVAL_AUCTION};
-use crate::session::{LABEL, axes, in_words};
+use crate::axes::{LABEL, axes, in_words};
+use crate::basis::SessionAnswers;
 
 /// The paper's methods (section 3.2), as published tables call them.
 pub(super) const METHODS: [&str; 8] = [
@@ -36,6 +37,8 @@ pub(super) struct Played<'a> {
     /// Whether it is an auction with the paper's rules: water for exactly one of equals.
     pub is_survival_auction: bool,
     results: Vec<&'a Event>,
+    /// By seat, whether its player answered enough to be measured.
+    measured: Vec<bool>,
 }
 
 impl<'a> Played<'a> {
@@ -63,6 +66,7 @@ impl<'a> Played<'a> {
             is_auction,
             is_survival_auction,
             results,
+            measured: SessionAnswers::of(record).measured_seats(&spec.seats),
         })
     }
 
@@ -82,6 +86,11 @@ impl<'a> Played<'a> {
         }
         let result = self.results.iter().find(|one| one.round == round)?;
         result.get(column)?.entry(seat).number()
+    }
+
+    /// Whether the player of a seat answered enough to be measured.
+    pub fn is_measured(&self, seat: Seat) -> bool {
+        self.measured.get(seat).copied().unwrap_or(false)
     }
 
     /// A number of a seat that the game wrote down at the end.

@@ -3,12 +3,16 @@
 //! in the JSON.
 
 use super::{GUESS_TO_SURVIVE, PlayerRow, SURVIVAL_AUCTION, SettingMeasures};
-use crate::table::{Cells, SettingTables, counted, evenly, mean_and_spread, number, owned};
+use crate::table::{
+    Cells, Row, SettingTables, columns, count, evenly, in_json, mean_and_spread, number, of_values,
+    paragraphs, part_of, sessions_of,
+};
+use crate::wrapping::prose;
 
-/// Where the rest is.
-const REST: &str = "Of one seat in one session: win rate, rounds won over rounds; rounds, the last one played; \
-    adaptation,\ndeviation in the second half over that in the first. All of it: \
-    agon show EXPERIMENT --measures --json";
+/// How the tables are read.
+const READING: &str = "n: how often a player sat; win rate: rounds won over rounds; rounds: the last \
+    one played; adaptation: deviation in the second half over that in the first; \u{b1}: standard \
+    deviation over seats and sessions, although seats of one session depend on each other";
 
 /// Rounds that have columns; of longer games some are shown, the first and last among them.
 const MOST_ROUNDS: usize = 10;
@@ -24,10 +28,9 @@ type Tables<'a> = SettingTables<'a, SettingMeasures>;
 
 /// The tables of these settings in at most `width` columns.
 pub(super) fn render(settings: &[SettingMeasures], width: u16) -> String {
-    let (sessions, note) = counted(settings, "session");
-    let mut parts = vec![format!(
-        "Measures of {sessions} by those of K-level reasoning{note}"
-    )];
+    let sessions = sessions_of(settings, "session");
+    let title = format!("Measures of {sessions} by those of K-level reasoning");
+    let mut parts = vec![Some(title)];
     for (game, is_survival_auction, name) in GAMES {
         let of_game = settings
             .iter()
@@ -37,11 +40,13 @@ pub(super) fn render(settings: &[SettingMeasures], width: u16) -> String {
             settings: &of_game,
             width,
         };
-        let of_game = [tables.players(name), tables.predictions(name)];
-        parts.extend(of_game.into_iter().flatten());
+        parts.extend([tables.players(name), tables.predictions(name)]);
     }
-    parts.push(REST.to_owned());
-    parts.join("\n\n")
+    parts.extend([
+        Some(prose(READING, width)),
+        Some(in_json("All of it", width)),
+    ]);
+    paragraphs(parts)
 }
 
 impl Tables<'_> {
@@ -49,27 +54,30 @@ impl Tables<'_> {
         let all = || self.settings.iter().flat_map(|setting| &setting.players);
         let has_depth = all().any(|row| row.strategic_depth_seats > 0);
         let has_errors = all().any(|row| row.predictions > 0);
-        let mut headings = owned(&["sat", "win rate", "rounds", "adaptation"]);
-        headings.extend(has_depth.then(|| "depth".to_owned()));
-        headings.extend(has_errors.then(|| "off by".to_owned()));
+        let mut headings = vec!["n", "win rate", "rounds", "adaptation"];
+        headings.extend(has_depth.then_some("depth"));
+        headings.extend(has_errors.then_some("off by"));
         let mut title = format!("{game}: wins, rounds survived, adaptation index");
         if has_depth {
             title.push_str(", strategic depth of the first choice");
         }
         if has_errors {
-            title.push_str(", and how far\npredictions were off");
+            title.push_str(", how far predictions were off");
         }
-        self.table(&title, &headings, |setting| {
+        self.table(&title, columns("player", headings), |setting| {
             let rows = setting.players.iter().map(|row| {
+                let of_seats =
+                    |mean: Option<f64>, seats: u64| of_values(number(mean, 2), seats, row.n);
                 let mut cells = vec![
-                    row.sat.to_string(),
+                    part_of(row.n, row.sat),
                     mean_and_spread(row.win_rate, row.win_rate_sd, 2),
                     mean_and_spread(row.survival_rounds, row.survival_rounds_sd, 2),
-                    number(row.adaptation, 2),
+                    of_seats(row.adaptation, row.adaptation_seats),
                 ];
-                cells.extend(has_depth.then(|| number(row.strategic_depth, 2)));
-                cells.extend(has_errors.then(|| number(row.prediction_error, 2)));
-                (row.player.clone(), cells)
+                let depth = || of_seats(row.strategic_depth, row.strategic_depth_seats);
+                cells.extend(has_depth.then(depth));
+                cells.extend(has_errors.then(|| of_seats(row.prediction_error, row.predictions)));
+                Row::player(&row.player, cells)
             });
             rows.collect()
         })
@@ -79,19 +87,22 @@ impl Tables<'_> {
         let all = self.settings.iter().flat_map(|setting| &setting.players);
         let longest = all.map(|row| row.prediction_rounds.len()).max()?;
         let shown = evenly(longest, MOST_ROUNDS);
-        let mut headings = owned(&["predictions"]);
+        let mut headings = vec!["in all".to_owned()];
         headings.extend(shown.iter().map(|place| (place + 1).to_string()));
-        let title = format!("{game}: how far predictions of the rivals were off, round by round");
-        self.table(&title, &headings, |setting| {
+        let title = format!(
+            "{game}: how far predictions of the rivals were off, round by round, and how many \
+             there were in all"
+        );
+        self.table(&title, columns("player", headings), |setting| {
             let rows = setting.players.iter().filter(|row| row.predictions > 0);
-            let rows = rows.map(|row| (row.player.clone(), errors(row, &shown)));
-            rows.collect()
+            rows.map(|row| Row::player(&row.player, errors(row, &shown)))
+                .collect()
         })
     }
 }
 
 fn errors(row: &PlayerRow, shown: &[usize]) -> Cells {
-    let mut cells = vec![row.predictions.to_string()];
+    let mut cells = vec![count(row.predictions)];
     let rounds = shown.iter().map(|place| row.prediction_rounds.get(*place));
     cells.extend(rounds.map(|one| number(one.and_then(|one| one.error), 1)));
     cells

@@ -21,7 +21,8 @@ pub struct SignFlip {
     pub p: f64,
 }
 
-/// Compares the means of pairs over all 2^n choices of signs.
+/// Compares the means of pairs over all 2^n choices of signs. Pairs must be independent of
+/// each other: sessions are, seats and rounds of one are not.
 ///
 /// The signs of the two halves of the pairs are listed apart and their sorted sums
 /// counted against each other, so it takes 2^(n/2) steps and not 2^n.

@@ -12,9 +12,10 @@ use super::{StatisticsError, all_finite, at_least, same_length};
 pub struct Correlation {
     /// Rank correlation, from -1 to 1.
     pub rho: f64,
-    /// Two-sided p-value of no correlation, by Student's distribution of
-    /// `rho sqrt((n - 2) / (1 - rho^2))` with n - 2 degrees of freedom; `None` for
-    /// two pairs, where there is no degree of freedom.
+    /// Two-sided p-value of no correlation between pairs that are independent of each other, by
+    /// Student's distribution of `rho sqrt((n - 2) / (1 - rho^2))` with n - 2 degrees of freedom;
+    /// `None` for two pairs, where there is no degree of freedom. Items of one auction are not
+    /// independent.
     pub p: Option<f64>,
 }
 

@@ -21,6 +21,8 @@ pub struct SignedRank {
 /// sum of the positive ones with its distribution over all choices of signs. Pairs
 /// without a difference are left out, as Wilcoxon did; where all are, W is 0 and p 1.
 ///
+/// Pairs must be independent of each other: sessions are, seats and rounds of one are not.
+///
 /// Profits are often multiples of one amount, so differences tie; tables for ranks
 /// without ties would give another p-value then.
 ///

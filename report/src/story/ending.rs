@@ -4,10 +4,14 @@
 use std::collections::BTreeMap;
 
 use agon_engine::FoulKind;
-use comfy_table::{Table, presets};
 
 use super::teller::Teller;
 use super::words::number;
+use crate::basis::SessionAnswers;
+use crate::table::{Column, TextTable};
+
+/// One line a seat: what judges are told is part of their sessions and must not wrap.
+const WIDTH: u16 = u16::MAX;
 
 /// Tells it.
 pub fn tell(teller: &mut Teller<'_>) {
@@ -15,13 +19,12 @@ pub fn tell(teller: &mut Teller<'_>) {
     let outcome = &record.outcome;
     teller.gap();
     teller.line(0, "Outcome");
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    table.set_header(["seat", "player", "payoff", "fouls", "forfeits"]);
+    let columns = ["seat", "player", "payoff", "fouls", "forfeits"];
+    let mut table = TextTable::new(columns.map(Column::words).into());
     for seat in teller.seats() {
         let payoff = outcome.payoffs.get(seat).copied().unwrap_or_default();
         let forfeits = outcome.forfeits.get(seat).copied().unwrap_or_default();
-        table.add_row([
+        table.row([
             teller.name_in_game(seat),
             record.spec.seats[seat].name.clone(),
             number(payoff),
@@ -29,7 +32,7 @@ pub fn tell(teller: &mut Teller<'_>) {
             forfeits.to_string(),
         ]);
     }
-    for line in table.trim_fmt().lines() {
+    for line in table.fitted(WIDTH).lines() {
         teller.line(1, line.trim_start());
     }
     // Measures are of the whole table, not of what one seat could see.
@@ -38,9 +41,16 @@ pub fn tell(teller: &mut Teller<'_>) {
     }
 }
 
-/// Scores and parts; series are for programs.
+/// Scores and parts, and what they rest on; series are for programs.
 pub fn tell_measures(teller: &mut Teller<'_>) {
-    let measures = &teller.record.measures;
+    let (answers, measures) = (SessionAnswers::of(teller.record), &teller.record.measures);
+    let notes = answers.notes();
+    if !notes.is_empty() {
+        teller.line(1, format!("Answers: {notes}"));
+    }
+    if !answers.all().suffice() {
+        return;
+    }
     for (what, numbers) in [("Scores", &measures.scores), ("Parts", &measures.parts)] {
         if numbers.is_empty() {
             continue;

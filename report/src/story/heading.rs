@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 use super::notes;
 use super::teller::Teller;
 use super::words::json;
-use crate::session::{axes, in_words, name_value};
+use crate::axes::{AxisNames, in_words};
 
 /// Settings that are named before all others, without their names.
 const FIRST: [&str; 2] = ["strategy", "model"];
@@ -19,7 +19,9 @@ pub fn tell(teller: &mut Teller<'_>) {
     let title = registry::find(&spec.game).map_or(spec.game.as_str(), |game| game.info.title);
     teller.line(0, format!("{title}, session {}", record.session));
     let mut parts = vec![format!("experiment {}", spec.experiment)];
-    parts.extend(axes(spec).map(|(axis, value)| name_value(axis, value)));
+    let mut names = AxisNames::default();
+    names.add(spec);
+    parts.extend(Some(names.setting(spec)).filter(|setting| !setting.is_empty()));
     parts.push(format!(
         "seed {}, repeat {}",
         spec.luck.seed, spec.luck.repeat

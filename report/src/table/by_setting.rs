@@ -1,26 +1,91 @@
-//! One table over the settings of an experiment: the setting said once, rows below it,
-//! simulated ones marked. A table without a row is none. Called by the tables of every
-//! report.
+//! One table over the settings of an experiment: the setting said once, rows below it, and
+//! beside each row what must be said of it. A table without a row is none. Called by the
+//! tables of every report.
 
 use std::cell::Cell;
 
-use super::{Cells, align_right, mark, plain_table, simulated_note, trimmed};
-use crate::settings::OfSetting;
+use super::numbers::counted;
+use super::{Cells, Column, TextTable, paragraphs};
+use crate::basis::Basis;
+use crate::settings::{OfSetting, SettingHead};
+use crate::wrapping::{NO_BREAK, prose};
 
-/// The columns of a table that hold words: setting and what its rows are.
-const WORDS: usize = 2;
+/// A row of a table over settings.
+pub(crate) struct Row {
+    label: String,
+    of: Of,
+    cells: Cells,
+}
 
-/// Headings of columns of words among those of numbers.
-pub(crate) const ITEM: &str = "item";
+/// Whose answers a row rests on.
+enum Of {
+    /// Those of the row above it, which says so.
+    Above,
+    /// Those that this is.
+    Basis(Basis),
+    /// Those of these players.
+    Players(Vec<String>),
+    /// Those of all seats.
+    All,
+}
 
-/// As above.
-pub(crate) const MEASURE: &str = "measure";
+impl Row {
+    /// A player's row.
+    pub fn player(name: &str, cells: Cells) -> Self {
+        Self::of(name, &[name.to_owned()], cells)
+    }
 
-/// As above.
-pub(crate) const PLAYER: &str = "player";
+    /// A row of something that these players did.
+    pub fn of(label: &str, players: &[String], cells: Cells) -> Self {
+        Self {
+            label: label.to_owned(),
+            of: Of::Players(players.to_vec()),
+            cells,
+        }
+    }
 
-/// As above.
-pub(crate) const AGAINST: &str = "against";
+    /// A row of something that all players did.
+    pub fn all(label: &str, cells: Cells) -> Self {
+        Self {
+            label: label.to_owned(),
+            of: Of::All,
+            cells,
+        }
+    }
+
+    /// A further row of what the row above it is of.
+    pub fn more(cells: Cells) -> Self {
+        Self {
+            label: String::new(),
+            of: Of::Above,
+            cells,
+        }
+    }
+
+    /// A row that rests on something else than its players' answers in the whole setting.
+    pub fn resting_on(basis: Basis, label: &str, cells: Cells) -> Self {
+        Self {
+            label: label.to_owned(),
+            of: Of::Basis(basis),
+            cells,
+        }
+    }
+
+    fn notes(&self, head: &SettingHead) -> String {
+        match &self.of {
+            Of::Above => String::new(),
+            Of::Basis(basis) => basis.in_words(),
+            Of::All => head.answers.in_words(),
+            Of::Players(players) => {
+                let mut basis = Basis::default();
+                for player in players {
+                    basis.merge(head.basis(player));
+                }
+                basis.in_words()
+            }
+        }
+    }
+}
 
 /// Settings, and how wide their tables may be.
 pub(crate) struct SettingTables<'a, S> {
@@ -29,71 +94,39 @@ pub(crate) struct SettingTables<'a, S> {
     pub width: u16,
 }
 
-/// How many sessions these settings had, as "1 session" or "3 sessions" for the `noun`
-/// "session", and what a title says behind it of simulated ones.
-pub(crate) fn counted<S: OfSetting>(settings: &[S], noun: &str) -> (String, String) {
-    let heads = || settings.iter().map(OfSetting::head);
-    let sessions: u64 = heads().map(|head| head.sessions).sum();
-    let simulated: u64 = heads().map(|head| head.simulated).sum();
-    let several = if sessions == 1 { "" } else { "s" };
-    (
-        format!("{sessions} {noun}{several}"),
-        simulated_note(simulated),
-    )
+/// How many sessions these settings had, as "1 session" for the noun "session".
+pub(crate) fn sessions_of<S: OfSetting>(settings: &[S], noun: &str) -> String {
+    let sessions = settings.iter().map(|one| one.head().sessions);
+    counted(sessions.sum(), noun)
 }
 
 impl<S: OfSetting> SettingTables<'_, S> {
-    /// A table of what `rows` makes of each setting, each row a player's; `None` when that
-    /// is nothing.
+    /// A table of what `rows` makes of each setting; `None` when that is nothing. The first
+    /// of the columns is that of labels.
     pub fn table(
         &self,
         title: &str,
-        headings: &[String],
-        rows: impl Fn(&S) -> Vec<(String, Cells)>,
+        columns: Vec<Column>,
+        rows: impl Fn(&S) -> Vec<Row>,
     ) -> Option<String> {
-        self.table_of(title, PLAYER, headings, rows)
-    }
-
-    /// The same with rows of something else.
-    pub fn table_of(
-        &self,
-        title: &str,
-        what: &str,
-        headings: &[String],
-        rows: impl Fn(&S) -> Vec<(String, Cells)>,
-    ) -> Option<String> {
-        let heads = || self.settings.iter().map(OfSetting::head);
-        let named = heads().any(|head| !head.setting.is_empty());
-        let simulated = heads().any(|head| head.simulated > 0);
-        let words = if named { WORDS } else { WORDS - 1 };
-        let mut table = plain_table(self.width);
-        let mut heading: Cells = Vec::new();
-        heading.extend(named.then(|| "setting".to_owned()));
-        heading.push(what.to_owned());
-        heading.extend_from_slice(headings);
-        heading.extend(simulated.then(String::new));
-        table.set_header(heading);
+        let mut all = vec![Column::key("setting")];
+        all.extend(columns);
+        all.push(Column::notes());
+        let mut table = TextTable::new(all);
         for setting in self.settings {
             let head = setting.head();
-            for (place, (of, numbers)) in rows(setting).into_iter().enumerate() {
-                let mut cells: Cells = Vec::new();
+            for (place, row) in rows(setting).into_iter().enumerate() {
+                let notes = row.notes(head);
                 // Said once for all its rows.
-                let shown = if place == 0 { &*head.setting } else { "" };
-                cells.extend(named.then(|| shown.to_owned()));
-                cells.push(of);
-                cells.extend(numbers);
-                cells.extend(simulated.then(|| mark(head.simulated > 0).to_owned()));
-                table.add_row(cells);
+                let setting = if place == 0 { &*head.setting } else { "" };
+                let mut cells = vec![setting.to_owned(), row.label];
+                cells.extend(row.cells);
+                cells.push(notes);
+                table.row(cells);
             }
         }
-        if table.is_empty() {
-            return None;
-        }
-        align_right(&mut table, |place| {
-            let heading = place.checked_sub(words).and_then(|at| headings.get(at));
-            heading.is_some_and(|heading| ![ITEM, MEASURE, PLAYER, AGAINST].contains(&&**heading))
-        });
-        Some(format!("{title}\n\n{}", trimmed(&table)))
+        let title = prose(title, self.width);
+        (!table.is_empty()).then(|| format!("{title}\n\n{}", table.fitted(self.width)))
     }
 
     /// The same with at most so many rows: a setting is shown whole or not at all, and none
@@ -101,13 +134,12 @@ impl<S: OfSetting> SettingTables<'_, S> {
     pub fn some_of(
         &self,
         title: &str,
-        what: &str,
-        headings: &[String],
+        columns: Vec<Column>,
         most: usize,
-        rows: impl Fn(&S) -> Vec<(String, Cells)>,
+        rows: impl Fn(&S) -> Vec<Row>,
     ) -> Option<String> {
         let (left, left_out) = (Cell::new(most), Cell::new(0));
-        let table = self.table_of(title, what, headings, |setting| {
+        let table = self.table(title, columns, |setting| {
             let rows = rows(setting);
             if rows.len() > left.get() {
                 left.set(0);
@@ -117,11 +149,14 @@ impl<S: OfSetting> SettingTables<'_, S> {
             left.set(left.get() - rows.len());
             rows
         })?;
-        let more = match left_out.get() {
-            0 => String::new(),
-            1 => "\n\n1 more setting: --measures --json".to_owned(),
-            settings => format!("\n\n{settings} more settings: --measures --json"),
-        };
-        Some(format!("{table}{more}"))
+        let more = left_out.get();
+        let more = (more > 0).then(|| in_json(&counted(more, "more setting"), self.width));
+        Some(paragraphs([Some(table), more]))
     }
+}
+
+/// Where what is not printed can be read.
+pub(crate) fn in_json(what: &str, width: u16) -> String {
+    let command = "agon show EXPERIMENT --measures --json".replace(' ', NO_BREAK);
+    prose(&format!("{what}: {command}"), width)
 }

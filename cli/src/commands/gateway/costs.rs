@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::{BudgetStatus, CostRow, ListCostsRequest, ListCostsResponse};
-use agon_report::{dollars, exact_dollars};
+use agon_report::{dollars, exact_dollars, grouped};
 use agon_service_kit::server::channel;
 use serde_json::{Map, Value, json};
 
@@ -164,9 +164,9 @@ fn as_tables(costs: &ListCostsResponse, by: &[By]) -> String {
     let mut row = |name: String, sum: &Sum| {
         columns.row([
             name,
-            sum.calls.to_string(),
-            sum.input_tokens.to_string(),
-            sum.output_tokens.to_string(),
+            grouped(sum.calls),
+            grouped(sum.input_tokens),
+            grouped(sum.output_tokens),
             match (sum.nanodollars, sum.unpriced_calls) {
                 (0, unpriced) if unpriced == sum.calls => "no price".to_owned(),
                 (cost, 0) => dollars(cost),

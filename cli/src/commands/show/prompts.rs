@@ -8,10 +8,9 @@ use std::fmt::Write as _;
 use agon_agents::{Message, Role};
 use agon_engine::record::{AppliedParameters, StoredRecord};
 use agon_engine::{Foul, RecordedDecision, Seat};
+use agon_report::{counted, grouped};
 use agon_worker::remaking::Remade;
 use serde_json::{Value, json};
-
-use crate::output::{counted, grouped};
 
 /// Calls in which an agent answers an ask; each is one answer or one foul.
 const ANSWERING: [&str; 2] = ["act", "bid"];

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::Tables;
 use crate::auction::{IncrementRow, ItemPlayer, ItemRow, SettingMeasures};
-use crate::table::{Cells, MEASURE, NO_BREAK, NONE, number, owned, percent};
+use crate::table::{Cells, Column, NONE, Row, columns, count, grouped, number, percent};
 
 /// Starting prices that a table has columns for: the default items have five. Houses have
 /// a price each; those of more are in the JSON.
@@ -14,6 +14,22 @@ const MOST_PRICES: usize = 10;
 
 /// Rows of items that are printed; the settings that go beyond are in the JSON.
 const MOST_ITEM_ROWS: usize = 60;
+
+/// What is counted of increments.
+const INCREMENTS: &str = "Bid increments in percent of the bidder's own highest offer before, or of \
+    the starting price: bids in each bin, and their share";
+
+/// What is counted by starting price.
+const STARTING_PRICES: &str = "Items by starting price: mean bids of a seat each time that one was \
+    put up, how many it won of those put up, and mean profit of those it won";
+
+/// What is counted item by item.
+const ENGAGEMENTS: &str = "Engagements: mean accepted bids of a seat for each item; * where it suits \
+    one of the seat's personas";
+
+/// What winning bids are shown as.
+const WINNING_BIDS: &str = "how many fell into each bin from 0 to the highest of the setting, and \
+    their density over the same, every winning bid counting alike";
 
 /// Bins of a histogram that make one printed column: twenty bins, ten columns.
 const BINS_PER_COLUMN: usize = 2;
@@ -26,13 +42,11 @@ const BARS: [char; 8] = [
 impl Tables<'_> {
     pub(super) fn increments(&self) -> Option<String> {
         let edges = &self.settings.first()?.increment_bins;
-        let mut headings = owned(&["bids", "mean %"]);
+        let mut headings = vec!["bids".to_owned(), "mean %".to_owned()];
         headings.extend((0..edges.len()).map(|place| bin(edges, place)));
-        let title = "Bid increments in percent of the bidder's own highest offer before, or of the \
-                     starting price: bids\nper bin, and their share";
-        self.table(title, &headings, |setting| {
+        self.table(INCREMENTS, columns("player", headings), |setting| {
             let rows = setting.increments.iter();
-            rows.map(|row| (row.player.clone(), increment_cells(row)))
+            rows.map(|row| Row::player(&row.player, increment_cells(row)))
                 .collect()
         })
     }
@@ -43,11 +57,10 @@ impl Tables<'_> {
         if prices.len() > MOST_PRICES {
             return None;
         }
-        let mut headings = vec![MEASURE.to_owned()];
-        headings.extend(prices.iter().map(i64::to_string));
-        let title = "Items by starting price: mean bids of a seat each time that one was put up, how \
-                     many it won of\nthose put up, and mean profit of those it won";
-        self.table(title, &headings, |setting| {
+        let mut all = vec![Column::key("player"), Column::key("measure")];
+        let headings = prices.iter().map(|price| grouped(&price.to_string()));
+        all.extend(headings.map(Column::number));
+        self.table(STARTING_PRICES, all, |setting| {
             let players = setting.players.iter();
             let rows = players.flat_map(|row| price_rows(setting, &row.player, &prices));
             rows.collect()
@@ -67,17 +80,15 @@ impl Tables<'_> {
                 players.push(row.player.clone());
             }
         }
-        let title = "Engagements: mean accepted bids of a seat for each item; * where it suits one of \
-                     the seat's personas";
-        self.some_of(title, "item", &players, MOST_ITEM_ROWS, |setting| {
+        let all = columns("item", &players);
+        self.some_of(ENGAGEMENTS, all, MOST_ITEM_ROWS, |setting| {
             if !has_personas(&setting) {
                 return Vec::new();
             }
-            let items = setting.items.iter();
-            let rows = items.map(|item| {
+            let rows = setting.items.iter().map(|item| {
                 let name = item.item.as_deref().unwrap_or(NONE);
                 let cells = players.iter().map(|player| engagement(item, player));
-                (name.replace(' ', NO_BREAK), cells.collect())
+                Row::all(name, cells.collect())
             });
             rows.collect()
         })
@@ -87,43 +98,43 @@ impl Tables<'_> {
         let tables = || self.settings.iter().map(|setting| &setting.winning_bids);
         let bins = tables().flat_map(|table| &table.players);
         let bins = bins.map(|row| row.counts.len()).max()?;
-        let columns = bins.div_ceil(BINS_PER_COLUMN);
-        if columns == 0 {
+        let places = bins.div_ceil(BINS_PER_COLUMN);
+        if places == 0 {
             return None;
         }
         let has_groups = tables().any(|table| table.groups.len() > 1);
-        let mut headings = owned(&["won", "bin width"]);
-        headings.extend((1..=columns).map(|place| place.to_string()));
+        let mut headings = vec!["won".to_owned(), "bin width".to_owned()];
+        headings.extend((1..=places).map(|place| place.to_string()));
         headings.push("density".to_owned());
-        let whose = if has_groups {
-            "by what bidders are out for, then by player"
+        let (of, whose) = if has_groups {
+            (
+                "group or player",
+                "group of bidders out for the same, and by player",
+            )
         } else {
-            "by player"
+            ("player", "player")
         };
-        let title = format!(
-            "Winning bids, {whose}:\nhow many fell into each bin from 0 to the highest of the \
-             setting, and their density over the same"
-        );
-        self.table(&title, &headings, |setting| {
+        let title = format!("Winning bids by {whose}: {WINNING_BIDS}");
+        self.table(&title, columns(of, headings), |setting| {
             let table = &setting.winning_bids;
             let width = number(Some(table.bin_width * BINS_PER_COLUMN as f64), 1);
             let cells = |won: u64, counts: &[u64], density: Option<&[f64]>| {
-                let mut cells = vec![won.to_string(), width.clone()];
+                let mut cells = vec![count(won), width.clone()];
                 let sums = counts.chunks(BINS_PER_COLUMN);
-                cells.extend(sums.map(|bins| bins.iter().sum::<u64>().to_string()));
+                cells.extend(sums.map(|bins| count(bins.iter().sum())));
                 // Nothing was won: no bin.
-                cells.resize(columns + 2, NONE.to_owned());
+                cells.resize(places + 2, NONE.to_owned());
                 cells.push(density.map_or_else(|| NONE.to_owned(), |density| bars(density, bins)));
                 cells
             };
             let groups = table.groups.iter().filter(|_| table.groups.len() > 1);
             let groups = groups.map(|row| {
                 let cells = cells(row.won, &row.counts, row.density.as_deref());
-                (row.group.clone(), cells)
+                Row::all(&row.group.replace('_', " "), cells)
             });
             let players = table.players.iter().map(|row| {
                 let cells = cells(row.won, &row.counts, row.density.as_deref());
-                (row.player.clone(), cells)
+                Row::player(&row.player, cells)
             });
             groups.chain(players).collect()
         })
@@ -133,55 +144,49 @@ impl Tables<'_> {
 /// A bin in words: with its lower edge, without its upper one.
 fn bin(edges: &[f64], place: usize) -> String {
     let from = edges[place];
-    let bin = edges.get(place + 1).map_or_else(
+    edges.get(place + 1).map_or_else(
         || format!("{from} and above"),
         |to| format!("[{from}, {to})"),
-    );
-    bin.replace(' ', NO_BREAK)
+    )
 }
 
 fn increment_cells(row: &IncrementRow) -> Cells {
-    let mut cells = vec![row.bids.to_string(), number(row.mean, 1)];
-    let counts = row.counts.iter().enumerate().map(|(place, count)| {
+    let mut cells = vec![count(row.bids), number(row.mean, 1)];
+    let counts = row.counts.iter().enumerate().map(|(place, bids)| {
         let share = row.shares.get(place).copied();
         let share = share.map_or_else(String::new, |one| format!(" ({} %)", percent(Some(one), 1)));
-        format!("{count}{share}").replace(' ', NO_BREAK)
+        format!("{}{share}", count(*bids))
     });
     cells.extend(counts);
     cells
 }
 
 /// Three rows of a player, with a column for each starting price; the player is said once.
-fn price_rows(
-    setting: &SettingMeasures,
-    player: &str,
-    prices: &BTreeSet<i64>,
-) -> Vec<(String, Cells)> {
-    let row = |name: &str, measure: &str, cell: &dyn Fn(&ItemRow, &ItemPlayer) -> String| {
+fn price_rows(setting: &SettingMeasures, player: &str, prices: &BTreeSet<i64>) -> Vec<Row> {
+    let cells = |measure: &str, cell: fn(&ItemPlayer) -> String| {
         let mut cells = vec![measure.to_owned()];
         cells.extend(prices.iter().map(|price| {
             let mut rows = setting.starting_prices.iter();
             let found = rows.find(|row| row.starting_price == *price);
-            let found = found.and_then(|row| Some((row, of_player(row, player)?)));
-            found.map_or_else(|| NONE.to_owned(), |(row, player)| cell(row, player))
+            let found = found.and_then(|row| of_player(row, player));
+            found.map_or_else(|| NONE.to_owned(), cell)
         }));
-        (name.to_owned(), cells)
+        cells
     };
+    let won = |one: &ItemPlayer| format!("{} of {}", count(one.won), count(one.offered));
     vec![
-        row(player, "bids", &|_, one| number(one.bids, 2)),
-        row("", "won", &|row, one| {
-            format!("{} of {}", one.won, row.offered).replace(' ', NO_BREAK)
-        }),
-        row("", "profit", &|_, one| number(one.profit, 1)),
+        Row::player(player, cells("bids", |one| number(one.bids, 2))),
+        Row::more(cells("won", won)),
+        Row::more(cells("profit", |one| number(one.profit, 1))),
     ]
 }
 
 fn engagement(item: &ItemRow, player: &str) -> String {
     let Some(found) = of_player(item, player) else {
-        return format!("{NONE}{NO_BREAK}");
+        return format!("{NONE} ");
     };
     // Numbers stay below each other.
-    let mark = if found.matched > 0 { "*" } else { NO_BREAK };
+    let mark = if found.matched > 0 { "*" } else { " " };
     format!("{}{mark}", number(found.bids, 2))
 }
 

@@ -4,26 +4,57 @@
 use std::collections::BTreeMap;
 
 use super::Tables;
-use crate::table::{Cells, align_right, mark, number, owned, percent, plain_table, trimmed};
+use crate::basis::Basis;
+use crate::table::{Cells, Column, Row, TextTable, columns, count, number, percent};
+use crate::wrapping::prose;
+
+/// What profiles are compared with.
+const PROFILES: &str = "Profiling error: divergence from true personas in nats, by items that were \
+    over; profiles, all that could be compared, each mean being of those made by then; kept, \
+    profiles that could not be read, so that the one before stayed";
+
+/// What profiles are compared by.
+const PROFILE_ENDS: &str = "Profiling error after the last item, all settings: by the number of \
+    rivals, of personas of the one profiled, and of items that suit it";
+
+/// What predictions are compared with.
+const PREDICTIONS: &str = "Predictions of rivals: whether one was said to want an item, and whether it \
+    bid for it";
+
+/// Profiles at the end that were made alike.
+#[derive(Default)]
+struct Pooled {
+    basis: Basis,
+    profiles: u64,
+    divergence: f64,
+    baseline: f64,
+}
 
 impl Tables<'_> {
     pub(super) fn profiles(&self) -> Option<String> {
-        let all = self.settings.iter().flat_map(|setting| &setting.profiles);
-        let most = all.map(|row| row.divergence.len()).max()?;
-        let mut headings = owned(&["profiles", "no truth", "baseline"]);
+        let all = || self.settings.iter().flat_map(|setting| &setting.profiles);
+        let most = all().map(|row| row.divergence.len()).max()?;
+        let has_left_out = all().any(|row| row.left_out > 0);
+        let fixed = [
+            "auctions left out",
+            "profiles",
+            "kept",
+            "no truth",
+            "baseline",
+        ];
+        let mut headings: Vec<String> = fixed.map(str::to_owned).into();
         headings.extend((0..most).map(|after| format!("after {after}")));
-        let title =
-            "Profiling error: divergence from true personas in nats, by items that were over";
-        self.table(title, &headings, |setting| {
+        self.table(PROFILES, columns("player", headings), |setting| {
             let rows = setting.profiles.iter().map(|row| {
-                let mut cells = vec![
-                    row.profiles.to_string(),
-                    row.without_truth.to_string(),
-                    number(row.baseline, 2),
-                ];
+                let counts = [row.left_out, row.profiles, row.kept, row.without_truth];
+                let mut cells: Cells = counts.map(count).into();
+                if !has_left_out {
+                    cells[0].clear();
+                }
+                cells.push(number(row.baseline, 2));
                 let known = (0..most).map(|after| row.divergence.get(after).copied().flatten());
                 cells.extend(known.map(|divergence| number(divergence, 2)));
-                (row.player.clone(), cells)
+                Row::player(&row.player, cells)
             });
             rows.collect()
         })
@@ -31,55 +62,48 @@ impl Tables<'_> {
 
     /// One table over all settings of the experiment, as the paper's figure 5 has them.
     pub(super) fn profile_ends(&self) -> Option<String> {
-        #[derive(Default)]
-        struct Pooled {
-            simulated: bool,
-            profiles: u64,
-            divergence: f64,
-            baseline: f64,
-        }
         let mut pooled: BTreeMap<_, Pooled> = BTreeMap::new();
         for setting in self.settings {
             for row in &setting.profile_ends {
                 let key = (&row.player, row.rivals, row.personas, row.matched);
                 let one = pooled.entry(key).or_default();
-                one.simulated |= setting.head.simulated > 0;
+                one.basis.merge(setting.head.basis(&row.player));
                 one.profiles += row.profiles;
                 one.divergence += row.divergence * row.profiles as f64;
                 one.baseline += row.baseline * row.profiles as f64;
             }
         }
-        if pooled.is_empty() {
-            return None;
-        }
-        let mut table = plain_table(self.width);
-        let headings = [
-            "player", "rivals", "personas", "matched", "profiles", "baseline", "error",
-        ];
-        table.set_header(headings.into_iter().chain([""]));
+        let keys = ["player", "rivals", "personas", "matched"];
+        let numbers = ["profiles", "baseline", "error"];
+        let mut columns = vec![Column::key(keys[0])];
+        columns.extend(
+            keys[1..]
+                .iter()
+                .chain(&numbers)
+                .copied()
+                .map(Column::number),
+        );
+        columns.push(Column::notes());
+        let mut table = TextTable::new(columns);
         for ((player, rivals, personas, matched), one) in pooled {
             let mean = |sum: f64| number(Some(sum / one.profiles as f64), 2);
-            table.add_row([
+            table.row([
                 player.clone(),
-                rivals.to_string(),
-                personas.to_string(),
-                matched.to_string(),
-                one.profiles.to_string(),
+                count(rivals),
+                count(personas),
+                count(matched),
+                count(one.profiles),
                 mean(one.baseline),
                 mean(one.divergence),
-                mark(one.simulated).to_owned(),
+                one.basis.in_words(),
             ]);
         }
-        align_right(&mut table, |place| (1..headings.len()).contains(&place));
-        Some(format!(
-            "Profiling error after the last item, all settings: by the number of rivals, of personas \
-             of the one\nprofiled, and of items that suit it\n\n{}",
-            trimmed(&table)
-        ))
+        let title = prose(PROFILE_ENDS, self.width);
+        (!table.is_empty()).then(|| format!("{title}\n\n{}", table.fitted(self.width)))
     }
 
     pub(super) fn predictions(&self) -> Option<String> {
-        let headings = owned(&[
+        let headings = [
             "predictions",
             "open",
             "right %",
@@ -88,14 +112,12 @@ impl Tables<'_> {
             "wanted, did not",
             "unwanted, bid",
             "unwanted, did not",
-        ]);
-        let title = "Predictions of rivals: whether one was said to want an item, and whether it bid \
-                     for it";
-        self.table(title, &headings, |setting| {
+        ];
+        self.table(PREDICTIONS, columns("player", headings), |setting| {
             let rows = setting.predictions.iter().map(|row| {
                 let mut cells: Cells = vec![
-                    row.predictions.to_string(),
-                    row.open.to_string(),
+                    count(row.predictions),
+                    count(row.open),
                     percent(row.accuracy, 1),
                     percent(row.bid_share, 1),
                 ];
@@ -105,8 +127,8 @@ impl Tables<'_> {
                     row.unwanted_bid,
                     row.unwanted_silent,
                 ];
-                cells.extend(counts.map(|count| count.to_string()));
-                (row.player.clone(), cells)
+                cells.extend(counts.map(count));
+                Row::player(&row.player, cells)
             });
             rows.collect()
         })

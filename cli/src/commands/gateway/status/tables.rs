@@ -5,8 +5,7 @@
 use std::collections::BTreeMap;
 
 use agon_proto::v1::{GetGatewayStatusResponse, KeyStatus, LearntRefusal, LimitStatus, TeamStatus};
-
-use crate::output::grouped;
+use agon_report::grouped;
 
 /// Narrow enough for any terminal.
 const WIDTH: usize = 80;
