@@ -8,12 +8,14 @@
 //! [`games`], then [`play`], [`record`] and [`series`].
 
 pub mod ask;
+pub mod cents;
 pub mod chance;
 pub mod conformance;
 pub mod event;
 pub mod game;
 pub mod games;
 pub mod measures;
+pub mod numerals;
 pub mod play;
 pub mod record;
 pub mod registry;
@@ -26,6 +28,7 @@ pub mod spec;
 pub mod view;
 
 pub use ask::{Action, Answer, Ask, Form, Foul, FoulKind, Seat};
+pub use cents::Cents;
 pub use chance::{Chance, Generator, Luck};
 pub use event::{Audience, Event, EventLog, Value};
 pub use game::{Game, GameInfo, ParameterError, State, Timing};
