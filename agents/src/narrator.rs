@@ -275,6 +275,7 @@ fn describe(ask: &Ask) -> Value {
         Form::Integer { min, max, pass } => {
             context! { kind, range, form => "integer", min, max, pass }
         }
+        Form::Amount { min, max } => context! { kind, range, form => "amount", min, max },
         Form::Number { min, max } => context! { kind, range, form => "number", min, max },
         Form::Choice { options } => {
             context! { kind, range, form => "choice", options => options.to_vec() }

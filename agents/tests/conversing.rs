@@ -424,7 +424,7 @@ fn another_model_makes_out_what_the_program_cannot() {
         let answers = &schema["properties"]["bid"]["anyOf"];
         assert_eq!(
             *answers,
-            json!([{ "type": "integer", "minimum": 0 }, { "type": "null" }])
+            json!([{ "type": "number", "minimum": 0 }, { "type": "null" }])
         );
         let [note] = &*notes else {
             panic!("{notes:#?}")

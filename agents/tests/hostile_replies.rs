@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use agon_agents::{Agent, Message, PromptLibrary, Reply, Verdict, reading};
 use agon_engine::chance::Luck;
-use agon_engine::{Action, Ask, Chance, Foul, FoulKind, Play, Reaction, Seat, registry};
+use agon_engine::{Action, Ask, Cents, Chance, Foul, FoulKind, Play, Reaction, Seat, registry};
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -40,7 +40,7 @@ const AGENTS: [&str; 5] = [
 
 /// A reply, and the bid that it is; `None` for a foul.
 struct Case {
-    bid: Option<i64>,
+    bid: Option<Action>,
     text: String,
 }
 
@@ -49,11 +49,16 @@ fn cases() -> Vec<Case> {
     let cases = table.map(|line| {
         let (expected, text) = line.split_once('\t').expect("a tab");
         Case {
-            bid: expected.parse().ok(),
+            bid: amount(expected),
             text: unescaped(text),
         }
     });
     cases.collect()
+}
+
+fn amount(text: &str) -> Option<Action> {
+    let amount = Cents::of(text.parse().ok()?);
+    Some(amount.expect("an amount").action())
 }
 
 fn unescaped(text: &str) -> String {
@@ -169,7 +174,7 @@ fn hostile_replies_are_read_as_a_bid_or_refused_with_a_reason() {
     let mut misread = Vec::new();
     for case in &cases {
         let found = read(&case.text);
-        let expected = case.bid.map(Action::Integer);
+        let expected = &case.bid;
         if found.as_ref().ok() != expected.as_ref() {
             misread.push(format!(
                 "{:?}: expected {expected:?}, found {found:?}",
@@ -178,7 +183,7 @@ fn hostile_replies_are_read_as_a_bid_or_refused_with_a_reason() {
         }
         if let Err(foul) = found {
             let reason = &foul.reason;
-            let helps = ["bid", "whole number", "empty"]
+            let helps = ["bid", "amount", "empty"]
                 .iter()
                 .any(|word| reason.contains(word));
             assert!(helps, "{:?}: {foul:?}", case.text);
@@ -194,8 +199,8 @@ fn hostile_reply_breaks_no_game_and_changes_no_other_seats_view() {
         // one in which the same is said plainly.
         for (place, case) in cases().into_iter().enumerate() {
             let agent = AGENTS[place % AGENTS.len()];
-            let plain = match case.bid {
-                Some(bid) => format!("I bid {bid}."),
+            let plain = match &case.bid {
+                Some(bid) => format!("I bid {}.", json!(bid)),
                 None => "I would rather not say.".to_owned(),
             };
             let (hostile, twin) = (
@@ -222,7 +227,10 @@ fn what_was_said_is_gone_once_the_bid_is_made() {
     for case in cases().iter().filter(|case| case.bid.is_some()) {
         let game = played(&case.text, "text", "direct");
         let words = case.text.trim();
-        let plain = case.bid.map(|bid| format!("I bid {bid}."));
+        let plain = case
+            .bid
+            .as_ref()
+            .map(|bid| format!("I bid {}.", json!(bid)));
         let short = words.parse::<i64>().is_ok() || Some(words) == plain.as_deref();
         for messages in &game.sent[HOSTILE] {
             let repeated = messages
@@ -257,7 +265,8 @@ proptest! {
     #[test]
     fn any_text_is_a_bid_that_the_rules_allow_or_a_foul(text in ".{0,200}") {
         if let Ok(action) = read(&text) {
-            prop_assert!(matches!(action, Action::Integer(bid) if bid >= 0), "{action:?}");
+            let amount = Cents::of_action(&action);
+            prop_assert!(amount >= Some(Cents::ZERO), "{action:?}");
         }
     }
 }

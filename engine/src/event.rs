@@ -320,7 +320,7 @@ impl From<&serde_json::Value> for Value {
 }
 
 /// Values in a row, in the form of their own where they are numbers of one kind.
-fn row(values: Vec<Value>) -> Value {
+pub(crate) fn row(values: Vec<Value>) -> Value {
     let integers: Option<Vec<i64>> = values.iter().map(Value::integer).collect();
     if let Some(integers) = integers {
         return Value::Integers(integers);

@@ -9,6 +9,7 @@
 
 mod arithmetic;
 pub mod ask;
+pub mod cents;
 pub mod chance;
 pub mod conformance;
 pub mod disclosure;
@@ -16,6 +17,7 @@ pub mod event;
 pub mod game;
 pub mod games;
 pub mod measures;
+pub mod numerals;
 pub mod play;
 pub mod record;
 pub mod registry;
@@ -28,6 +30,7 @@ pub mod spec;
 pub mod view;
 
 pub use ask::{Action, Answer, Ask, Form, Foul, FoulKind, Seat};
+pub use cents::Cents;
 pub use chance::{Chance, Generator, Luck};
 pub use disclosure::{Disclosure, Told};
 pub use event::{Audience, Event, EventLog, Value};

@@ -164,7 +164,9 @@ fn what_a_form_takes_survives_json() {
 fn replies_are_read_as_people_write_them() {
     let cases = [
         (0, json!("7"), Action::Integer(7)),
-        (0, json!(" $1,000 "), Action::Integer(1000)),
+        (0, json!(" $1,250 "), Action::Integer(1250)),
+        (0, json!("1 250"), Action::Integer(1250)),
+        (0, json!("twelve hundred"), Action::Integer(1200)),
         (0, json!(4.0), Action::Integer(4)),
         (1, json!("Withdraw "), Action::Pass),
         (2, json!("0.25"), Action::Number(0.25)),
@@ -182,7 +184,7 @@ fn replies_are_read_as_people_write_them() {
 
 #[test]
 fn replies_of_another_kind_are_of_the_wrong_type() {
-    let cases: [(usize, Value); 10] = [
+    let cases: [(usize, Value); 12] = [
         (0, json!("many")),
         (0, json!(2.5)),
         (0, json!(null)),
@@ -192,7 +194,9 @@ fn replies_of_another_kind_are_of_the_wrong_type() {
         (5, json!(null)),
         (5, json!("miss")),
         (6, json!(10)),
-        (6, json!([1, "two", 7])),
+        (6, json!([1, "few", 7])),
+        (0, json!("12,5")),
+        (0, json!("1,2,3")),
     ];
     for (form, reply) in cases {
         let foul = forms()[form].read(&reply).expect_err("a foul");

@@ -52,6 +52,41 @@ fn recorded_water_games_match() {
 }
 
 #[test]
+fn bids_with_cents_replay() {
+    let status = |balance: f64, hp: i64, no_drink: i64| json!({ "balance": balance, "hp": hp, "no_drink": no_drink });
+    let mut game = json!({
+        "game": "water_allocation", "id": "cents", "tie_rule": "lower_requirement",
+        "params": {
+            "low": 9, "high": 9, "persona": false, "start_hp": 8, "max_hp": 10, "days": 2,
+            "players": [
+                { "name": "Ann", "requirement": 8, "salary": 70 },
+                { "name": "Ben", "requirement": 9, "salary": 75 },
+            ],
+        },
+        "days": [
+            {
+                "day": 1, "supply": 9, "texts": {}, "eliminated": [],
+                "before": { "Ann": status(70.0, 8, 1), "Ben": status(75.0, 8, 1) },
+                "bids": { "Ann": 67.25, "Ben": 67 }, "winners": ["Ann"],
+                "after": { "Ann": status(2.75, 10, 1), "Ben": status(75.0, 7, 2) },
+            },
+            {
+                "day": 2, "supply": 9, "texts": {}, "eliminated": [],
+                "before": { "Ann": status(72.75, 10, 1), "Ben": status(150.0, 7, 2) },
+                "bids": { "Ann": 72.75, "Ben": 72.76 }, "winners": ["Ben"],
+                // As a program writes it that sums real numbers.
+                "after": { "Ann": status(72.75, 9, 2), "Ben": status(77.24000000000001, 9, 1) },
+            },
+        ],
+        "survivors": ["Ann", "Ben"], "last_day": 2,
+    });
+    assert_eq!(verdict(&game).mismatches, Vec::<String>::new());
+    game["days"][1]["after"]["Ben"]["balance"] = json!(77.23);
+    let found = verdict(&game).mismatches;
+    assert!(found[0].contains("balance of Ben"), "{found:?}");
+}
+
+#[test]
 fn every_changed_number_of_a_day_is_noticed() {
     let game = deadly();
     let days = game["days"].as_array().expect("days");
@@ -161,7 +196,7 @@ fn lines_of_another_form_are_refused_with_the_field() {
         ("/params/low", json!("much"), "params.low"),
         ("/params/players/0/requirement", json!(0), "requirements[0]"),
         ("/tie_rule", json!("who_shouts"), "tie_rule"),
-        ("/days/0/bids/Bob", json!(2.5), "days[0].bids"),
+        ("/days/0/bids/Bob", json!(2.125), "days[0].bids"),
     ] {
         let mut game = deadly();
         *game.pointer_mut(pointer).expect(pointer) = value;

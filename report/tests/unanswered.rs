@@ -39,6 +39,7 @@ fn answer(ask: &Ask) -> Action {
     match &ask.form {
         Form::Integer { min, .. } => Action::Integer(min.unwrap_or(0)),
         Form::Number { min, .. } => Action::Number(*min),
+        Form::Amount { .. } => Action::Integer(0),
         Form::Choice { options } => Action::Choice(options[0].into()),
         Form::Division { parts, total } => {
             let mut division = vec![0; *parts];

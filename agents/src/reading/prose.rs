@@ -105,7 +105,7 @@ fn is_free_bid(ask: &Ask) -> bool {
             max: None,
             pass: None,
             ..
-        }
+        } | Form::Amount { max: None, .. }
     );
     ask.kind == "bid" && open && ask.form.check(&Action::Integer(0)).is_ok()
 }
@@ -226,7 +226,10 @@ fn other_option(ask: &Ask, refused: &Action) -> Option<Action> {
 /// Whether a sentence is a statement about the player's own answer.
 fn speaks_for_itself(ask: &Ask, tokens: &[Token<'_>], sentence: Range<usize>) -> bool {
     // Where a number is the answer, a sentence about another player tells of that one's.
-    let of_numbers = matches!(ask.form, Form::Integer { .. } | Form::Number { .. });
+    let of_numbers = matches!(
+        ask.form,
+        Form::Integer { .. } | Form::Amount { .. } | Form::Number { .. }
+    );
     let about_others = |token: &Token<'_>| match token {
         Token::Word(word) => {
             ABOUT_OTHERS.contains(word) || of_numbers && names_another(ask.seat, word)

@@ -140,6 +140,14 @@ fn corners(form: &Form) -> Vec<Action> {
             .copied()
             .map(Action::Integer)
             .collect(),
+        Form::Amount { min, max } => {
+            let ends = [Some(*min), *max].into_iter().flatten();
+            let cents = [
+                Action::Number(*min as f64 + 0.01),
+                Action::Number(*min as f64 + 67.25),
+            ];
+            ends.map(Action::Integer).chain(cents).collect()
+        }
         Form::Number { min, max } => vec![Action::Number(*min), Action::Number(*max)],
         Form::Choice { options } => options
             .iter()
@@ -181,6 +189,12 @@ pub(super) fn illegal(form: &Form) -> Vec<Action> {
         Form::Integer { min, max, .. } => {
             offers.extend(min.and_then(|min| min.checked_sub(1)).map(Action::Integer));
             offers.extend(max.and_then(|max| max.checked_add(1)).map(Action::Integer));
+        }
+        Form::Amount { min, max } => {
+            offers.extend(min.checked_sub(1).map(Action::Integer));
+            offers.extend(max.and_then(|max| max.checked_add(1)).map(Action::Integer));
+            offers.push(Action::Number(*min as f64 + 0.125));
+            offers.push(Action::Number(*min as f64 + 1.0));
         }
         Form::Number { min, max } => {
             offers.push(Action::Number(min - 1.0));

@@ -13,7 +13,8 @@
 //! of days without water starts anew at `dry_days_start`; all others lose as much
 //! health as the count says, which then grows by 1. A resident without health is
 //! out, its balance lost. Then bids, winners, balances, health and counts are
-//! public. A forfeited ask is no bid. A payoff is 1 for a living resident, else 0.
+//! public. Money is dollars and cents, so a bid may have two decimals. A forfeited ask
+//! is no bid. A payoff is 1 for a living resident, else 0.
 //!
 //! Source: Mao et al., arXiv 2311.03220, section 4 and its prompts. The survival
 //! auction of Zhang et al., arXiv 2402.01521, appendix B.2, is this game with equal
@@ -56,6 +57,8 @@ const INFO: GameInfo = GameInfo {
     name: "water_allocation",
     title: "Water Allocation Challenge",
     summary: "bid every day for water that is too little for all, and stay alive",
+    // Still 2 although bids may have cents: whole amounts give the records that they gave,
+    // and an amount with cents was no answer before.
     rules_version: 2,
     seats: (1, 100),
     timing: Timing::Simultaneous,
@@ -325,11 +328,7 @@ pub(crate) fn ask(params: &WaterParams, seat: Seat) -> Ask {
     Ask {
         seat,
         kind: "bid",
-        form: Form::Integer {
-            min: Some(0),
-            max: None,
-            pass: None,
-        },
+        form: Form::Amount { min: 0, max: None },
         foul_allowance: params.foul_allowance,
     }
 }

@@ -12,7 +12,8 @@ use serde_json::json;
 
 use super::check::Check;
 use super::{ReadReply, Reader, Recorded, RecordedError, Reread, build, compare_draws, read};
-use crate::ask::{Action, Seat};
+use crate::ask::Seat;
+use crate::cents::Cents;
 use crate::chance::{Chance, SUPPLIES};
 use crate::event::{Event, Value};
 use crate::game::Game;
@@ -76,7 +77,7 @@ struct Day {
     day: u32,
     supply: i64,
     before: BTreeMap<String, Status>,
-    bids: BTreeMap<String, i64>,
+    bids: BTreeMap<String, Cents>,
     /// Replies in full; the bids were taken from them. Absent where only numbers were kept.
     #[serde(default)]
     texts: BTreeMap<String, String>,
@@ -88,7 +89,8 @@ struct Day {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Status {
-    balance: i64,
+    /// Sums of real numbers, which may be off by less than a cent.
+    balance: f64,
     hp: i64,
     no_drink: i64,
 }
@@ -122,7 +124,7 @@ pub(super) struct Reply {
     game: String,
     day: u32,
     player: String,
-    bid: i64,
+    bid: Cents,
     text: String,
 }
 
@@ -133,7 +135,7 @@ impl Reply {
         } = self;
         Reread {
             place: format!("{game}, day {day}, {player}"),
-            used: Action::Integer(self.bid),
+            used: self.bid.action(),
             read: read(&ask(&WaterParams::default(), 0), &self.text),
         }
     }
@@ -196,9 +198,9 @@ impl Recorded for Town {
                 let Some(bid) = day.bids.get_mut(name) else {
                     continue;
                 };
-                let used = Action::Integer(*bid);
+                let used = bid.action();
                 let read = read(&ask(&WaterParams::default(), 0), text);
-                if let Ok(Action::Integer(now)) = read {
+                if let Some(now) = read.as_ref().ok().and_then(Cents::of_action) {
                     *bid = now;
                 }
                 all.push(Reread {
@@ -265,7 +267,7 @@ impl Town {
             let bid = day.bids.get(name);
             let bid =
                 bid.ok_or_else(|| format!("{name} lives, but the record has no bid of it"))?;
-            match play.answer(seat, Ok(Action::Integer(*bid))) {
+            match play.answer(seat, Ok(bid.action())) {
                 Reaction::Taken => {}
                 other => return Err(format!("{name}: {bid} is no bid: {other:?}")),
             }
@@ -307,9 +309,10 @@ impl Town {
             let lost = lost.and_then(|lost| lost.get(&seat));
             let balance =
                 lost.map_or_else(|| entry(event, "balances", seat), |lost| (*lost).into());
-            let number = |read: fn(&Status) -> i64| status.map(read);
+            let number = |read: fn(&Status) -> i64| Value::from(status.map(read));
+            let recorded_balance = Value::from(status.map(|status| status.balance));
             for (what, recorded, computed) in [
-                ("balance", number(|status| status.balance), balance),
+                ("balance", recorded_balance, balance),
                 (
                     "hp",
                     number(|status| status.hp),

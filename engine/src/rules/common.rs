@@ -43,6 +43,10 @@ impl Rule for Random {
                 }
                 Action::Integer(luck.between(low, high))
             }
+            Form::Amount { min, max } => {
+                let high = max.unwrap_or_else(|| min.saturating_add(OPEN_RANGE));
+                Action::Integer(luck.between(*min, high))
+            }
             Form::Number { min, max } => Action::Number(min + luck.unit() * (max - min)),
             Form::Choice { options } => {
                 let option = options[luck.below(options.len() as u64) as usize];

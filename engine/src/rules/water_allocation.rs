@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use crate::ask::{Action, Ask, Seat};
+use crate::cents::Cents;
 use crate::chance::Generator;
 use crate::games::water_allocation::WaterParams;
 use crate::rule::{Rule, StrategyError, StrategyInfo};
@@ -22,7 +23,7 @@ pub const STRATEGIES: &[StrategyInfo] = &[
     common::SPECIFIED,
     StrategyInfo {
         name: "share",
-        summary: "a part of its balance, rounded down: share, 0 to 1 (default 0.5)",
+        summary: "a part of its balance, rounded down to whole dollars: share, 0 to 1 (default 0.5)",
     },
     StrategyInfo {
         name: "last_moment",
@@ -45,16 +46,23 @@ pub fn make(
 ) -> Option<Result<Box<dyn Rule>, StrategyError>> {
     match strategy {
         "equilibrium" => common::plain(strategy, settings, ByStatus(|own: Status| own.balance)),
-        "share" => {
-            common::made(share(settings).map(|share| {
-                ByStatus(move |own: Status| (own.balance as f64 * share).floor() as i64)
-            }))
-        }
+        "share" => common::made(share(settings).map(|share| {
+            ByStatus(move |own: Status| {
+                let part = (own.balance.in_dollars() * share).floor();
+                Cents::dollars(part as i64)
+            })
+        })),
         "last_moment" => common::made(days_to_outlive(settings).map(|days| {
-            ByStatus(move |own: Status| if own.outlives(days) { 0 } else { own.balance })
+            ByStatus(move |own: Status| {
+                if own.outlives(days) {
+                    Cents::ZERO
+                } else {
+                    own.balance
+                }
+            })
         })),
         "outbid" => {
-            let first = params.salaries[seat] / 2;
+            let first = Cents::dollars(params.salaries[seat] / 2);
             common::plain(strategy, settings, Outbid { first })
         }
         _ => common::make(strategy, settings),
@@ -97,7 +105,7 @@ fn days_to_outlive(settings: &Map<String, Value>) -> Result<u32, StrategyError> 
 /// How a resident stands in the morning.
 #[derive(Clone, Copy)]
 struct Status {
-    balance: i64,
+    balance: Cents,
     health: i64,
     dry_days: i64,
 }
@@ -107,7 +115,7 @@ impl Status {
         let morning = view.latest("day_opened")?;
         let entry = |name| morning.fact(name)?.entry(seat).integer();
         Some(Self {
-            balance: entry("balances")?,
+            balance: Cents::of_value(&morning.fact("balances")?.entry(seat))?,
             health: entry("health")?,
             dry_days: entry("dry_days")?,
         })
@@ -129,16 +137,18 @@ impl Status {
 /// Bids a function of how it stands.
 struct ByStatus<F>(F);
 
-impl<F: Fn(Status) -> i64 + Send> Rule for ByStatus<F> {
+impl<F: Fn(Status) -> Cents + Send> Rule for ByStatus<F> {
     fn act(&mut self, ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
         // Every day begins with everybody's standing.
-        Action::Integer(Status::of(ask.seat, view).map_or(0, &self.0))
+        Status::of(ask.seat, view)
+            .map_or(Cents::ZERO, &self.0)
+            .action()
     }
 }
 
 /// Bids just above what was enough the last time.
 struct Outbid {
-    first: i64,
+    first: Cents,
 }
 
 impl Rule for Outbid {
@@ -148,12 +158,15 @@ impl Rule for Outbid {
             let bids = sight.fact("bids")?;
             let bid = |place| {
                 let winner = usize::try_from(winners.entry(place).integer()?).ok()?;
-                bids.entry(winner).integer()
+                Cents::of_value(&bids.entry(winner))
             };
             (0..winners.len()).filter_map(bid).min()
         });
-        let wanted = enough.map_or(self.first, |bid| bid + 1);
-        let balance = Status::of(ask.seat, view).map_or(0, |own| own.balance);
-        Action::Integer(wanted.min(balance))
+        let wanted = enough.map_or(self.first, |mut bid| {
+            bid += Cents::dollars(1);
+            bid
+        });
+        let balance = Status::of(ask.seat, view).map_or(Cents::ZERO, |own| own.balance);
+        wanted.min(balance).action()
     }
 }

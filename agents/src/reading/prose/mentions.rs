@@ -95,6 +95,10 @@ fn mention_at(ask: &Ask, tokens: &[Token<'_>], at: usize) -> Option<(Action, usi
                 Some((action_of(value), end))
             })
         }
+        Form::Amount { .. } => {
+            let (value, end) = number_at(tokens, at, 100.0)?;
+            Some((action_of(value), end))
+        }
         Form::Number { max, .. } => {
             let percent = if *max <= 1.0 { 1.0 } else { 100.0 };
             number_at(tokens, at, percent).map(|(value, end)| (Action::Number(value), end))

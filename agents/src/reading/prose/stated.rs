@@ -255,7 +255,7 @@ fn is_subject(ask: &Ask, tokens: &[Token<'_>], at: usize, word: &str) -> bool {
         return own || matches!(before, Some("the" | "so" | "thus" | "therefore"));
     }
     let special = match ask.form {
-        Form::Integer { .. } | Form::Number { .. } => NUMBER_NOUNS,
+        Form::Integer { .. } | Form::Amount { .. } | Form::Number { .. } => NUMBER_NOUNS,
         Form::Target { .. } => TARGET_NOUNS,
         Form::Choice { .. } | Form::Division { .. } => &[],
     };

@@ -104,6 +104,7 @@ fn read(ask: &Ask, text: &str) -> Result<Action, Foul> {
 fn words(action: &Action) -> String {
     match action {
         Action::Integer(number) => number.to_string(),
+        Action::Number(number) => number.to_string(),
         other => format!("{other:?}"),
     }
 }

@@ -5,10 +5,11 @@ use serde_json::{Value as Json, json};
 
 use super::town::tie_index;
 use crate::ask::Action;
-use crate::chance::{SUPPLIES, TIES};
+use crate::cents::Cents;
+use crate::chance::{Chance, Luck, SUPPLIES, TIES};
 use crate::games::testing::{
-    close, fact, forfeit, integers, last, opened, opened_with, part, played, pure_equilibria,
-    refusal, refused, score, turn,
+    close, fact, forfeit, game, integers, last, opened, opened_with, part, played, pure_equilibria,
+    refusal, refused, rule, score, turn,
 };
 use crate::play::Play;
 
@@ -240,6 +241,61 @@ fn every_whole_amount_from_nothing_up_is_a_bid() {
         forfeit(&mut play, seat);
     }
     assert_eq!(result(&play, "winners"), json!([]));
+}
+
+#[test]
+fn amounts_with_cents_are_bids_and_whole_ones_stay_whole() {
+    let with = |bids: &[f64]| -> Vec<Option<Action>> {
+        let amounts = bids.iter().map(|bid| Cents::of(*bid).unwrap());
+        amounts.map(|amount| Some(amount.action())).collect()
+    };
+    let mut play = town(&[20, 20], json!({}));
+    turn(&mut play, with(&[67.25, 67.5, 40.0, 67.75, 0.0]));
+    assert_eq!(result(&play, "bids"), json!([67.25, 67.5, 40, 67.75, 0]));
+    assert_eq!(result(&play, "winners"), json!([3, 1]));
+    assert_eq!(result(&play, "balances"), json!([70, 7.5, 100, 52.25, 120]));
+    let text = serde_json::to_string(&play.moves()[2]).unwrap();
+    assert!(
+        text.contains("\"action\":40,") || text.contains("\"action\":40}"),
+        "{text}"
+    );
+    // All of a balance with cents can be bid, and is gone to the cent.
+    turn(&mut play, with(&[0.0, 82.5, 0.0, 172.25, 172.24]));
+    assert_eq!(result(&play, "winners"), json!([3, 1]));
+    assert_eq!(result(&play, "balances"), json!([140, 0, 200, 0, 240]));
+    let play = town(&[20], json!({}));
+    for amount in [0.125, 33.333, 40.0, -0.5, f64::NAN, f64::INFINITY] {
+        assert!(play.check(0, &Action::Number(amount)).is_err(), "{amount}");
+    }
+    let foul = play.check(0, &Action::Number(33.333)).unwrap_err();
+    assert_eq!(
+        foul.reason,
+        "33.333 has more than two decimals: amounts go in dollars and cents"
+    );
+}
+
+#[test]
+fn rule_players_count_cents() {
+    let params = json!({ "players": 3, "supplies": [18], "supply_min": 0, "rounds": 3 });
+    let game = game(GAME, params);
+    let answers = json!({ "answers": ["$35.25", 0.5, 0] });
+    let rules = [
+        rule(&*game, "specified", answers, 0),
+        rule(&*game, "outbid", json!({}), 1),
+        rule(&*game, "equilibrium", json!({}), 2),
+    ];
+    let chance = Chance::seeded(Luck::new(5, 0));
+    let play = Play::start(game, chance, rules.map(Some).into());
+    let days = play.log().of_kind("round_result");
+    let bids: Vec<Json> = days
+        .map(|day| serde_json::to_value(day.get("bids").unwrap()).unwrap())
+        .collect();
+    // Cindy takes 10 of 18, and what is left is enough for Alex alone.
+    let expected = [[35.25, 37.0, 100.0], [0.5, 36.25, 100.0], [0.0, 1.5, 100.0]];
+    for (bids, expected) in bids.iter().zip(expected) {
+        let bids: Vec<f64> = serde_json::from_value(bids.clone()).unwrap();
+        assert_eq!(bids, expected);
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::{Ties, WaterParams, ask};
 use crate::ask::{Answer, Ask, Seat};
+use crate::cents::Cents;
 use crate::chance::{Chance, SUPPLIES, TIES};
 use crate::event::{Event, EventLog, Name, Value};
 use crate::game::State;
@@ -31,7 +32,7 @@ struct Town {
 
 #[derive(Clone)]
 struct Resident {
-    balance: i64,
+    balance: Cents,
     health: i64,
     dry_days: i64,
     alive: bool,
@@ -60,7 +61,7 @@ pub(super) fn open(
             .fact("zero_bids_win", params.zero_bids_win),
     );
     let newcomer = Resident {
-        balance: 0,
+        balance: Cents::ZERO,
         health: params.health_start,
         dry_days: params.dry_days_start,
         alive: true,
@@ -91,7 +92,7 @@ impl State for Town {
     fn advance(&mut self, answers: &[Answer], chance: &mut Chance, log: &mut EventLog) {
         let mut bids = vec![None; self.residents.len()];
         for (ask, answer) in self.asks.iter().zip(answers) {
-            bids[ask.seat] = answer.integer();
+            bids[ask.seat] = answer.action().and_then(Cents::of_action);
         }
         let winners = self.allocate(&bids, chance);
         self.drink(&bids, &winners);
@@ -126,9 +127,13 @@ impl Town {
     }
 
     /// A column with a number for each of these seats and nothing for the others.
-    fn of(&self, seats: &[Seat], number: impl Fn(&Resident) -> i64) -> Value {
+    fn of<T>(&self, seats: &[Seat], number: impl Fn(&Resident) -> T) -> Value
+    where
+        Value: From<Vec<T>> + From<Option<T>>,
+    {
         let all = self.residents.iter().enumerate();
-        column(all.map(|(seat, resident)| seats.contains(&seat).then(|| number(resident))))
+        let of = all.map(|(seat, resident)| seats.contains(&seat).then(|| number(resident)));
+        column(of)
     }
 
     /// Pays salaries and announces the supply of the next day.
@@ -136,7 +141,7 @@ impl Town {
         self.day += 1;
         let living = self.living();
         for seat in &living {
-            self.residents[*seat].balance += self.params.salaries[*seat];
+            self.residents[*seat].balance += Cents::dollars(self.params.salaries[*seat]);
         }
         let WaterParams {
             supplies,
@@ -163,9 +168,13 @@ impl Town {
     }
 
     /// Who gets water, in the order of allocation.
-    fn allocate(&self, bids: &[Option<i64>], chance: &mut Chance) -> Vec<Seat> {
-        let least = i64::from(!self.params.zero_bids_win);
-        let mut open: Vec<(Seat, i64)> = bids
+    fn allocate(&self, bids: &[Option<Cents>], chance: &mut Chance) -> Vec<Seat> {
+        let least = if self.params.zero_bids_win {
+            Cents::ZERO
+        } else {
+            Cents::ONE
+        };
+        let mut open: Vec<(Seat, Cents)> = bids
             .iter()
             .enumerate()
             .filter_map(|(seat, bid)| Some((seat, (*bid)?)))
@@ -206,14 +215,14 @@ impl Town {
     }
 
     /// Winners pay and recover, the other living ones suffer.
-    fn drink(&mut self, bids: &[Option<i64>], winners: &[Seat]) {
+    fn drink(&mut self, bids: &[Option<Cents>], winners: &[Seat]) {
         let params = &self.params;
         for (seat, resident) in self.residents.iter_mut().enumerate() {
             if !resident.alive {
                 continue;
             }
             if winners.contains(&seat) {
-                resident.balance -= bids[seat].unwrap_or(0);
+                resident.balance -= bids[seat].unwrap_or_default();
                 resident.health = (resident.health + params.health_gain).min(params.health_max);
                 resident.dry_days = params.dry_days_start;
             } else {
@@ -224,7 +233,7 @@ impl Town {
     }
 
     /// Takes out who has no health left; who that is, and the balances lost.
-    fn bury(&mut self) -> (Vec<Seat>, Vec<i64>) {
+    fn bury(&mut self) -> (Vec<Seat>, Vec<Cents>) {
         let (mut gone, mut lost) = (Vec::new(), Vec::new());
         for (seat, resident) in self.residents.iter_mut().enumerate() {
             if !resident.alive || resident.health > 0 {
@@ -242,7 +251,7 @@ impl Town {
     }
 
     /// What is told to all that lived through the day, those just eliminated included.
-    fn report(&self, lived: &[Seat], bids: &[Option<i64>], winners: Vec<Seat>) -> Event {
+    fn report(&self, lived: &[Seat], bids: &[Option<Cents>], winners: Vec<Seat>) -> Event {
         let won: Vec<bool> = (0..bids.len())
             .map(|seat| winners.contains(&seat))
             .collect();
