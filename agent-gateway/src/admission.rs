@@ -14,6 +14,7 @@ mod scope;
 use std::time::Duration;
 
 use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
 
 use crate::keys::KeyId;
 use crate::providers::Signals;
@@ -72,7 +73,7 @@ pub const QUANTITIES: usize = 4;
 
 /// What one call takes of the limits per minute. The default is a call that was
 /// not made.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Charge {
     /// Of the limits on requests: 1, or 0 of a call that was not made.
     pub requests: u64,
@@ -101,15 +102,31 @@ impl Charge {
         own.iter().zip(other).all(|(own, other)| *own >= other)
     }
 
+    /// Both together.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        self.each(other, u64::saturating_add)
+    }
+
+    /// What is left when another one is taken away; nothing less than zero.
+    #[must_use]
+    pub fn minus(&self, other: &Self) -> Self {
+        self.each(other, u64::saturating_sub)
+    }
+
+    fn each(&self, other: &Self, join: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            requests: join(self.requests, other.requests),
+            tokens: join(self.tokens, other.tokens),
+            input_tokens: join(self.input_tokens, other.input_tokens),
+            output_tokens: join(self.output_tokens, other.output_tokens),
+        }
+    }
+
     /// The least charge that covers both.
     #[must_use]
     pub fn covering(&self, other: &Self) -> Self {
-        Self {
-            requests: self.requests.max(other.requests),
-            tokens: self.tokens.max(other.tokens),
-            input_tokens: self.input_tokens.max(other.input_tokens),
-            output_tokens: self.output_tokens.max(other.output_tokens),
-        }
+        self.each(other, u64::max)
     }
 }
 
@@ -329,6 +346,15 @@ pub trait Limiter: Send + Sync {
 /// What can go wrong with the limits.
 #[derive(Debug, thiserror::Error)]
 pub enum AdmissionError {
+    /// The file that several processes share did not do what it was asked.
+    #[error("cannot {operation}")]
+    File {
+        /// What was tried.
+        operation: &'static str,
+        /// What the system or SQLite says.
+        #[source]
+        source: Box<dyn std::error::Error + Send + Sync>,
+    },
     /// Redis did not do what it was asked. No call is made without limits.
     #[error("cannot {operation} in redis")]
     Redis {

@@ -3,6 +3,7 @@
 //! serves it over a socket or, in one process, calls its service directly.
 
 mod asking;
+mod stores;
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,17 +14,15 @@ use agon_service_kit::config::without_secrets;
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use tokio::sync::watch;
 
-use crate::admission::{EmbeddedLimiter, Limiter, RedisLimiter};
+use crate::admission::AdmissionError;
 use crate::complaint::Complaint;
 use crate::config::GatewayConfig;
-use crate::content_cache::{ContentCache, EmbeddedContentCache, RedisContentCache};
 use crate::deciding::{Ahead, Decider, Ground, Memory, Outcome, Releases};
 use crate::doors::http::TeamTokens;
-use crate::doors::{DoorStore, EmbeddedDoors, RedisDoors};
 use crate::flights::Flights;
-use crate::ledger::{EmbeddedLedger, Ledger, LedgerError, RedisLedger};
+use crate::ledger::LedgerError;
 use crate::money::accounts::Money;
-use crate::money::purse::{EmbeddedPurse, Purse, PurseError, RedisPurse};
+use crate::money::purse::PurseError;
 use crate::owed::Owed;
 use crate::providers::Providers;
 use crate::redis_store::{self, RedisStoreError};
@@ -34,11 +33,16 @@ use crate::status::Book;
 use crate::status::gauges::Gauges;
 use crate::store_watch::StoreWatch;
 
+use stores::Stores;
+
 /// Where decisions are kept and limits are shared.
 #[derive(Clone)]
 pub enum Store {
     /// One file for decisions; limits in memory. One gateway process.
     Embedded(PathBuf),
+    /// The same file for several gateway processes of one machine, which keep limits and
+    /// money together. Each session must be played by one of them at a time.
+    Shared(PathBuf),
     /// A Redis address (`redis://host:port`); any number of gateway processes.
     Redis(String),
 }
@@ -48,6 +52,7 @@ impl std::fmt::Debug for Store {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Store::Embedded(path) => f.debug_tuple("Embedded").field(path).finish(),
+            Store::Shared(path) => f.debug_tuple("Shared").field(path).finish(),
             Store::Redis(url) => f.debug_tuple("Redis").field(&without_secrets(url)).finish(),
         }
     }
@@ -62,6 +67,18 @@ pub enum GatewayError {
     /// The purse in the embedded store.
     #[error(transparent)]
     Purse(#[from] PurseError),
+    /// The limits that processes share.
+    #[error(transparent)]
+    Limits(#[from] AdmissionError),
+    /// The folder of the embedded store.
+    #[error("cannot use the folder of {path}")]
+    Folder {
+        /// The file.
+        path: String,
+        /// What the system says.
+        #[source]
+        source: std::io::Error,
+    },
     /// The Redis store.
     #[error(transparent)]
     Redis(#[from] RedisStoreError),
@@ -98,45 +115,24 @@ impl Gateway {
         let owner = new_owner();
         let tasks = Tasks::new();
         let mut store_answers = watch::Sender::new(true).subscribe();
-        type Stores = (
-            Arc<dyn Ledger>,
-            Arc<dyn Limiter>,
-            Arc<dyn Purse>,
-            Arc<dyn ContentCache>,
-            Arc<dyn DoorStore>,
-        );
-        let (ledger, limiter, purse, cache, doors): Stores = match store {
-            Store::Embedded(path) => {
-                let beside = path.with_extension("content-cache.sqlite");
-                let ledger = EmbeddedLedger::open(&path)?;
-                let purse = EmbeddedPurse::open(&ledger).await?;
-                (
-                    Arc::new(ledger),
-                    Arc::new(EmbeddedLimiter::default()),
-                    Arc::new(purse),
-                    Arc::new(EmbeddedContentCache::at(&beside)),
-                    Arc::new(EmbeddedDoors::default()),
-                )
-            }
+        let stores = match store {
+            Store::Embedded(path) => Stores::embedded(&path).await?,
+            Store::Shared(path) => Stores::shared(&path, &owner).await?,
             Store::Redis(url) => {
                 let connection = redis_store::connect(&url)?;
                 let store_watch = StoreWatch::begin(connection.clone(), &url).await?;
                 store_answers = store_watch.answers();
                 tasks.spawn(TaskKind::UPKEEP, "store watch", store_watch.run());
-                let ledger = RedisLedger::new(connection.clone());
-                let purse = RedisPurse::new(connection.clone());
-                let cache = RedisContentCache::new(connection.clone());
-                let doors = RedisDoors::new(connection.clone());
-                let limiter = RedisLimiter::new(connection);
-                (
-                    Arc::new(ledger),
-                    Arc::new(limiter),
-                    Arc::new(purse),
-                    Arc::new(cache),
-                    Arc::new(doors),
-                )
+                Stores::redis(&connection)
             }
         };
+        let Stores {
+            ledger,
+            limiter,
+            purse,
+            cache,
+            doors,
+        } = stores;
         let routes = Routes::new(
             config,
             providers,

@@ -4,8 +4,8 @@
 //!
 //! Workers come in through [`Gateway::service`], everything else over HTTP
 //! ([`doors::http`]). The ledger, the limits and the doors have two back ends each
-//! behind a trait (embedded, Redis); providers sit behind a trait of their own. What is public beside [`Gateway`] and its configuration
-//! is there for tests of those traits. Nothing here knows games, sessions or agents.
+//! behind a trait (embedded, Redis); providers sit behind a trait of their own. What is public
+//! beside [`Gateway`] and its configuration is there for tests of those traits. Nothing here knows games, sessions or agents.
 
 pub mod admission;
 mod complaint;
@@ -27,6 +27,7 @@ pub mod metrics;
 pub mod money;
 mod owed;
 pub mod parameters;
+pub mod peers;
 pub mod providers;
 mod redact;
 pub mod redis_store;

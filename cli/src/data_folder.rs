@@ -1,36 +1,109 @@
-//! The folder in which services on one machine keep their state, one folder for
-//! each, used by one process at a time.
+//! The data folder: what services and runs on one machine keep. A service has its folder for
+//! itself. Runs share the gateway's files, and each has the folder of its experiment: who comes
+//! second with the same experiment waits until the first has ended. Held by locks, which the
+//! system lets go of when a process ends, however it ends.
 
-use std::fs::{self, File, TryLockError};
+use std::fs::{File, TryLockError};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use agon_coordinator::store::EmbeddedStore;
+use agon_service_kit::folder::{Folder, IsALink};
+use agon_service_kit::tasks::shutdown_signal;
 
 use crate::failure::Failure;
 
-/// A service's folder, held by this process.
-pub struct ServiceFolder {
+/// The coordinator's folder, and in it those of experiments that are run without a service.
+pub const COORDINATOR: &str = "coordinator";
+const EXPERIMENTS: &str = "experiments";
+
+/// The store of the coordinator, in its folder or in that of an experiment.
+pub const STORE: &str = "store";
+
+/// The gateway's folder, and its ledger there.
+pub const GATEWAY: &str = "gateway";
+pub const LEDGER: &str = "ledger.db";
+
+/// The file whose lock says that a folder is in use; it holds the number of the process.
+const LOCK: &str = "in-use";
+
+/// Who waits for another process looks this often.
+const LOOK_EVERY: Duration = Duration::from_millis(200);
+
+/// A folder that is held by this process, alone or beside others.
+pub struct HeldFolder {
     path: PathBuf,
-    /// Held for as long as the folder is used; the system lets go of it when the
-    /// process ends, however it ends.
+    /// Held for as long as the folder is used.
     _lock: File,
 }
 
-impl ServiceFolder {
+impl HeldFolder {
     /// Creates the folder of a service if need be and takes it for this process.
     ///
     /// # Errors
     /// It cannot be written, or another process has it.
-    pub fn take(data: &Path, service: &str) -> Result<Self, Failure> {
-        let path = data.join(service);
-        fs::create_dir_all(&path).map_err(|error| cannot("create", &path, &error))?;
-        let lock_path = path.join("in-use");
-        let lock = File::create(&lock_path).map_err(|error| cannot("write", &lock_path, &error))?;
+    pub fn of_service(data: &Path, service: &str) -> Result<Self, Failure> {
+        let (folder, lock) = lock_file(data, &[service])?;
         match lock.try_lock() {
-            Ok(()) => Ok(Self { path, _lock: lock }),
-            Err(TryLockError::WouldBlock) => Err(Failure::Surroundings(format!(
-                "{} is in use by another agon; wait for it, or choose another folder with --data",
-                data.display()
-            ))),
-            Err(TryLockError::Error(error)) => Err(cannot("lock", &lock_path, &error)),
+            Ok(()) => Ok(Self::held(&folder, lock)),
+            Err(TryLockError::WouldBlock) => Err(in_use(data)),
+            Err(TryLockError::Error(error)) => Err(cannot("lock", &folder.place(LOCK), &error)),
+        }
+    }
+
+    /// Creates the gateway's folder if need be and shares it with other runs.
+    ///
+    /// # Errors
+    /// It cannot be written, or a service has it for itself.
+    pub fn of_gateway(data: &Path) -> Result<Self, Failure> {
+        let (folder, lock) = lock_file(data, &[GATEWAY])?;
+        match lock.try_lock_shared() {
+            Ok(()) => Ok(Self::held(&folder, lock)),
+            Err(TryLockError::WouldBlock) => Err(in_use(data)),
+            Err(TryLockError::Error(error)) => Err(cannot("lock", &folder.place(LOCK), &error)),
+        }
+    }
+
+    /// Creates the folder of an experiment if need be and takes it for this process, as soon as no
+    /// other one runs the same experiment.
+    ///
+    /// # Errors
+    /// It cannot be written, or Ctrl-C ended the waiting.
+    pub async fn of_experiment(data: &Path, experiment: &str) -> Result<Self, Failure> {
+        let (folder, lock) = lock_file(data, &[COORDINATOR, EXPERIMENTS, experiment])?;
+        let mut waits_for = None;
+        loop {
+            match lock.try_lock() {
+                Ok(()) => break,
+                Err(TryLockError::WouldBlock) => {}
+                Err(TryLockError::Error(error)) => {
+                    return Err(cannot("lock", &folder.place(LOCK), &error));
+                }
+            }
+            let holder = waits_for.get_or_insert_with(|| {
+                let holder = holder(&folder);
+                eprintln!("{}", waiting(data, experiment, &holder, folder.path()));
+                holder
+            });
+            tokio::select! {
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+                _ = shutdown_signal() => return Err(Failure::Interrupted(format!(
+                    "no longer waiting for {holder}, which goes on; nothing was started here"
+                ))),
+            }
+        }
+        if let Some(holder) = waits_for {
+            eprintln!("{holder} has ended; going on with {experiment}");
+        }
+        note_holder(&lock).map_err(|error| cannot("write", &folder.place(LOCK), &error))?;
+        Ok(Self::held(&folder, lock))
+    }
+
+    fn held(folder: &Folder, lock: File) -> Self {
+        Self {
+            path: folder.path().to_owned(),
+            _lock: lock,
         }
     }
 
@@ -40,11 +113,62 @@ impl ServiceFolder {
     }
 }
 
+/// Opens a folder below the data folder, each made if need be, and the file to lock there.
+fn lock_file(data: &Path, names: &[&str]) -> Result<(Folder, File), Failure> {
+    let mut folder = Folder::create(data).map_err(|error| cannot("create", data, &error))?;
+    for name in names {
+        let inside = folder.folder(name);
+        folder = inside.map_err(|error| cannot("create", &folder.place(name), &error))?;
+    }
+    let lock = folder.file(LOCK);
+    let lock = lock.map_err(|error| cannot("write", &folder.place(LOCK), &error))?;
+    Ok((folder, lock))
+}
+
+/// Which process holds a folder, in words.
+fn holder(folder: &Folder) -> String {
+    let noted = folder.read(LOCK).ok().flatten().unwrap_or_default();
+    let number = String::from_utf8_lossy(&noted);
+    match number.trim().parse::<u32>() {
+        Ok(number) => format!("process {number}"),
+        Err(_) => "another process".to_owned(),
+    }
+}
+
+fn note_holder(mut lock: &File) -> io::Result<()> {
+    lock.set_len(0)?;
+    writeln!(lock, "{}", std::process::id())
+}
+
+fn waiting(data: &Path, experiment: &str, holder: &str, folder: &Path) -> String {
+    let progress = EmbeddedStore::peek(&folder.join(STORE), experiment);
+    let so_far = progress.ok().flatten().map(|progress| {
+        let (done, sessions) = (progress.done, progress.sessions);
+        format!(", {done} of {sessions} sessions done")
+    });
+    format!(
+        "{holder} is running {experiment} in {}{}; waiting until it ends, to go on from there \
+         (Ctrl-C stops waiting and leaves it alone)",
+        data.display(),
+        so_far.unwrap_or_default()
+    )
+}
+
+fn in_use(data: &Path) -> Failure {
+    Failure::Surroundings(format!(
+        "{} is in use by another agon, which has it for itself; wait until it ends, or choose \
+         another folder with --data",
+        data.display()
+    ))
+}
+
 /// A file that cannot be used, with what to do about the usual reasons.
-pub fn cannot(what: &str, path: &Path, error: &std::io::Error) -> Failure {
+pub fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {
+    let is_link = error.get_ref().is_some_and(|inner| inner.is::<IsALink>());
     let advice = match error.kind() {
-        std::io::ErrorKind::StorageFull => "; free some space and run the same command again",
-        std::io::ErrorKind::PermissionDenied => "; choose a folder you may write to",
+        _ if is_link => "; remove the link, or name the folder that it leads to",
+        io::ErrorKind::StorageFull => "; free some space and run the same command again",
+        io::ErrorKind::PermissionDenied => "; choose a folder you may write to",
         _ => "",
     };
     Failure::Surroundings(format!("cannot {what} {}: {error}{advice}", path.display()))

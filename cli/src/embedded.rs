@@ -2,23 +2,20 @@
 //! cluster, over the same protocol messages, without a socket between them.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 use agon_agent_gateway::sim_llm::{SimLlm, SimOptions};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_coordinator::{Coordinator, CoordinatorOptions, StoreChoice};
-use agon_proto::v1::{CancelExperimentRequest, ListExperimentsRequest};
 use agon_service_kit::tasks::Tasks;
 use agon_worker::{Transport, Worker, WorkerOptions, transport};
 
-use crate::data_folder::ServiceFolder;
+use crate::data_folder::{COORDINATOR, HeldFolder, LEDGER, STORE};
 use crate::describing::describe_at;
 use crate::failure::Failure;
 use crate::forgetting::forget_at;
 use crate::model_config::{self, SIMULATED};
-use crate::playing::seating;
-use crate::results;
 
 /// Workers give their sessions back within this time.
 const WORKERS_STOP_WITHIN: Duration = Duration::from_secs(10);
@@ -35,6 +32,8 @@ pub struct Options {
     pub redis: Option<String>,
     /// The data folder.
     pub data: PathBuf,
+    /// The experiment that is run; nothing else is played.
+    pub experiment: String,
     /// How many workers.
     pub workers: usize,
     /// Sessions that each of them plays at the same time.
@@ -57,17 +56,18 @@ pub struct Cluster {
     _folders: Option<Folders>,
 }
 
-/// The folders of the two services that keep state.
+/// The folders in which the roles of this process keep their state.
 struct Folders {
-    coordinator: ServiceFolder,
-    gateway: ServiceFolder,
+    experiment: HeldFolder,
+    gateway: HeldFolder,
 }
 
 impl Folders {
-    fn take(data: &Path) -> Result<Self, Failure> {
+    /// Waits while another process runs the same experiment in the same data folder.
+    async fn take(options: &Options) -> Result<Self, Failure> {
         Ok(Self {
-            coordinator: ServiceFolder::take(data, "coordinator")?,
-            gateway: ServiceFolder::take(data, "gateway")?,
+            experiment: HeldFolder::of_experiment(&options.data, &options.experiment).await?,
+            gateway: HeldFolder::of_gateway(&options.data)?,
         })
     }
 }
@@ -84,12 +84,12 @@ impl Cluster {
     ) -> Result<Self, Failure> {
         let folders = match &options.redis {
             Some(_) => None,
-            None => Some(Folders::take(&options.data)?),
+            None => Some(Folders::take(options).await?),
         };
         let simulated = start_simulated(&mut config, models).await?;
         model_config::require(&config, models)?;
         let store = match (&folders, &options.redis) {
-            (Some(folders), _) => Store::Embedded(folders.gateway.path().join("ledger.db")),
+            (Some(folders), _) => Store::Shared(folders.gateway.path().join(LEDGER)),
             (None, url) => Store::Redis(url.clone().unwrap_or_default()),
         };
         let running_gateway = Gateway::open(config, store)
@@ -97,7 +97,11 @@ impl Cluster {
             .map_err(Failure::surroundings)?;
         let gateway = transport::into_service(running_gateway.service());
         let store = match (&folders, &options.redis) {
-            (Some(folders), _) => StoreChoice::Embedded(folders.coordinator.path().join("store")),
+            (Some(folders), _) => StoreChoice::OfExperiment {
+                folder: folders.experiment.path().join(STORE),
+                experiment: options.experiment.clone(),
+                older: options.data.join(COORDINATOR).join(STORE),
+            },
             (None, url) => StoreChoice::Redis(url.clone().unwrap_or_default()),
         };
         let services = Tasks::new();
@@ -111,9 +115,6 @@ impl Cluster {
         let coordinator = opened.map_err(Failure::surroundings)?;
         let served = coordinator.services();
         let experiments = transport::into_service(served.experiments);
-        if folders.is_some() {
-            clear_tables(experiments.clone()).await?;
-        }
         let leases = transport::into_service(served.session_leases);
         let workers = Tasks::new();
         for number in 0..options.workers {
@@ -168,25 +169,6 @@ impl Cluster {
             simulated.stop().await;
         }
     }
-}
-
-/// Takes games that their person left off the queue: nobody sits there, so they would hold
-/// places and be played on by stand-ins. Whoever comes back queues the game again. Only
-/// in a data folder of one's own, where nobody else can be at a table.
-async fn clear_tables(experiments: Transport) -> Result<(), Failure> {
-    let lost = |refusal| results::refused("the coordinator", &refusal);
-    let mut client = results::experiment_client(experiments);
-    let listed = client.list_experiments(ListExperimentsRequest {}).await;
-    for entry in listed.map_err(lost)?.into_inner().experiments {
-        let with_person = seating::is_game_with_person(&entry.experiment_id);
-        let is_left = with_person && entry.done < entry.sessions;
-        if is_left && !entry.cancelled {
-            let experiment_id = entry.experiment_id;
-            let cancelled = client.cancel_experiment(CancelExperimentRequest { experiment_id });
-            let _ = cancelled.await.map_err(lost)?;
-        }
-    }
-    Ok(())
 }
 
 /// Starts the simulated model server when a player uses it and the configuration

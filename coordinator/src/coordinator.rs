@@ -14,7 +14,7 @@ use tokio_util::sync::CancellationToken;
 use crate::experiment_service::{DescribeModels, Experiments};
 use crate::lease::{LeaseHandle, LeaseOptions, LeaseStatus};
 use crate::session_lease_service::{OnStored, SessionLeases};
-use crate::store::{EmbeddedStore, RedisStore, Store, StoreError};
+use crate::store::{EmbeddedStore, RedisStore, Store, StoreError, StoreResult};
 
 /// Sweeps in a lease's time: a lost session waits at most a tenth longer than its lease.
 const SWEEPS_PER_TTL: u32 = 10;
@@ -24,6 +24,16 @@ const SWEEPS_PER_TTL: u32 = 10;
 pub enum StoreChoice {
     /// A folder, for one coordinator.
     Embedded(PathBuf),
+    /// A folder for one experiment, for one coordinator. A new one begins with what the older
+    /// folder, that of a coordinator with several experiments, has of it.
+    OfExperiment {
+        /// Of this experiment alone.
+        folder: PathBuf,
+        /// Its name.
+        experiment: String,
+        /// Need not be there.
+        older: PathBuf,
+    },
     /// The address of a Redis, for one or several.
     Redis(String),
 }
@@ -88,21 +98,8 @@ impl Coordinator {
         options: CoordinatorOptions,
         tasks: &Tasks,
     ) -> Result<Self, CoordinatorError> {
-        let (store, embedded): (Arc<dyn Store>, _) = match choice {
-            StoreChoice::Embedded(folder) => {
-                let store = EmbeddedStore::open(&folder).map_err(CoordinatorError::Store)?;
-                if options.own_workers_only {
-                    store.reclaim().await.map_err(CoordinatorError::Store)?;
-                }
-                (Arc::new(store.clone()), Some(store))
-            }
-            StoreChoice::Redis(url) => {
-                let store = RedisStore::connect(&url)
-                    .await
-                    .map_err(CoordinatorError::Store)?;
-                (Arc::new(store), None)
-            }
-        };
+        let opened = open_store(choice, &options).await;
+        let (store, embedded) = opened.map_err(CoordinatorError::Store)?;
         let draining = CancellationToken::new();
         let lease_ttl = options.lease_ttl;
         let lease_options = LeaseOptions {
@@ -170,4 +167,23 @@ impl Coordinator {
             embedded.close();
         }
     }
+}
+
+/// A store, and the same if it is one in files.
+type Opened = (Arc<dyn Store>, Option<EmbeddedStore>);
+
+async fn open_store(choice: StoreChoice, options: &CoordinatorOptions) -> StoreResult<Opened> {
+    let store = match choice {
+        StoreChoice::Embedded(folder) => EmbeddedStore::open(&folder)?,
+        StoreChoice::OfExperiment {
+            folder,
+            experiment,
+            older,
+        } => EmbeddedStore::open_for(&folder, &experiment, &older)?,
+        StoreChoice::Redis(url) => return Ok((Arc::new(RedisStore::connect(&url).await?), None)),
+    };
+    if options.own_workers_only {
+        store.reclaim().await?;
+    }
+    Ok((Arc::new(store.clone()), Some(store)))
 }

@@ -1,10 +1,11 @@
 //! Plumbing that every Agon service shares: configuration files, telemetry, metrics, supervised
-//! tasks, the error table, back-off, milliseconds, and gRPC servers and channels. A closed list: what only one
-//! service needs, or what knows a game, a session or a provider, belongs to that service.
+//! tasks, the error table, back-off, milliseconds, folders on disk, and gRPC servers and channels. A closed
+//! list: what only one service needs, or what knows a game, a session or a provider, belongs to that service.
 
 pub mod backoff;
 pub mod clock;
 pub mod config;
+pub mod folder;
 pub mod metrics;
 pub mod server;
 pub mod status;

@@ -5,6 +5,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 const MINUTE_MS: f64 = 60_000.0;
 const SECONDS_PER_MINUTE: f64 = 60.0;
 
@@ -42,7 +44,7 @@ impl Terms {
 }
 
 /// What is left of a limit.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 pub struct Bucket {
     /// What was there at a time; absent: never used, hence full.
     left: Option<(f64, f64)>,

@@ -4,13 +4,15 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 pub(super) const HOUR_MS: f64 = 3_600_000.0;
 
 /// An hour counts until the last of its requests is a day old.
 const HOURS_KEPT: u64 = 25;
 
 /// Requests by hour, on a clock of the caller's.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(super) struct DayLog(BTreeMap<u64, u64>);
 
 impl DayLog {

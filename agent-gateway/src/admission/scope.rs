@@ -4,6 +4,8 @@
 
 use std::time::Duration;
 
+use serde::{Deserialize, Serialize};
+
 use super::bucket::{Bucket, Terms};
 use super::day::DayLog;
 use super::{Charge, KeyLimits, LimitOutlook, QUANTITIES};
@@ -16,7 +18,8 @@ const MINUTE_MS: f64 = 60_000.0;
 const GATHER_MS: f64 = 300.0;
 
 /// What is left of one set of limits.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(default)]
 pub(super) struct Scope {
     buckets: [Bucket; QUANTITIES],
     /// What the provider's headers said the limits are.
@@ -29,7 +32,7 @@ pub(super) struct Scope {
 
 /// An asker that gathers for a charge above the burst. Until it has it nobody else
 /// takes, or small charges would starve it.
-#[derive(Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 struct Gathers {
     asker: String,
     until_ms: f64,
@@ -188,7 +191,7 @@ pub(super) fn rooms(signals: &Signals) -> [Room; QUANTITIES] {
 }
 
 /// What was taken in this minute and the one before, for people to look at.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
 struct MinuteUse {
     minute: u64,
     this: f64,

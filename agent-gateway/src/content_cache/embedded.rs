@@ -2,6 +2,7 @@
 //! its first use, because most gateways never need it. What a power cut takes
 //! from it costs a call and nothing else, so it is not flushed each time.
 
+use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,10 +10,11 @@ use std::time::Duration;
 use agon_service_kit::clock::{millis, unix_ms};
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use rusqlite::{Connection, OptionalExtension as _, params};
+use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
 use super::{ContentCache, ContentCacheError, ContentKey, decode, encode};
 use crate::decision::Decision;
+use crate::peers::{Turn, folder_of};
 
 /// Somebody may look at the file with the sqlite3 tool.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -129,7 +131,14 @@ impl EmbeddedContentCache {
 }
 
 fn open(path: &Path) -> Result<Connection, rusqlite::Error> {
-    let connection = Connection::open(path)?;
+    let unusable = |error: io::Error| rusqlite::Error::ToSqlConversionFailure(error.into());
+    let (folder, name) = folder_of(path).map_err(unusable)?;
+    // Two processes that make the file at the same time would be in each other's way.
+    let turn = Turn::at(&folder, &format!("{name}.turn")).map_err(unusable)?;
+    let _taken = turn.take().map_err(unusable)?;
+    let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let file = folder.real_path().map_err(unusable)?.join(name);
+    let connection = Connection::open_with_flags(file, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;

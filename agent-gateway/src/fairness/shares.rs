@@ -5,6 +5,8 @@
 
 use std::collections::BTreeMap;
 
+use serde::{Deserialize, Serialize};
+
 /// A team that was not heard of for so long does not wait any more.
 const WAITS_FOR_MS: f64 = 300.0;
 
@@ -12,10 +14,10 @@ const WAITS_FOR_MS: f64 = 300.0;
 const FORGOTTEN_AFTER_MS: f64 = 7_200_000.0;
 
 /// What teams have been served.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Shares(BTreeMap<String, TeamShare>);
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 struct TeamShare {
     served: f64,
     waited_at_ms: f64,

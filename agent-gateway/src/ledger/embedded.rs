@@ -1,23 +1,25 @@
-//! The ledger in one SQLite file, for one process without a server. A thread
-//! of its own holds the connection (`embedded/writer.rs`); this is the way to
-//! it. WAL with synchronous FULL: neither a killed process nor a power cut loses
-//! a decision that was acknowledged, and paid for; a batch shares one flush.
+//! The ledger in one SQLite file, without a server. A thread of its own holds the
+//! connection (`embedded/writer.rs`); this is the way to it. WAL with synchronous
+//! FULL: neither a killed process nor a power cut loses a decision that was
+//! acknowledged, and paid for; a batch shares one flush. One process has the file,
+//! or several share it, each for sessions that no other plays.
 
 mod writer;
 
 use std::fs::{File, TryLockError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
 use agon_service_kit::clock::{millis, unix_ms};
 use async_trait::async_trait;
 use parking_lot::Mutex;
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot, watch};
 
 use super::{Claim, Ledger, LedgerError};
 use crate::decision::{Decision, DecisionAddress, RequestDigest};
+use crate::peers::{Turn, folder_of};
 
 use writer::{Answer, Job, Task, Write, Writer};
 
@@ -46,8 +48,8 @@ const SCHEMA: &str = "
 /// Milliseconds since 1970; tests hand in their own.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
 
-/// A ledger in a file. Claims need no owner here: one process owns the file,
-/// and inside it `flights.rs` already lets one flight per address take off.
+/// A ledger in a file. Claims need no owner here: a session is played by one
+/// process, and inside it `flights.rs` already lets one flight per address take off.
 pub struct EmbeddedLedger {
     jobs: Arc<Jobs>,
     troubled: watch::Receiver<Option<String>>,
@@ -56,28 +58,41 @@ pub struct EmbeddedLedger {
 }
 
 impl EmbeddedLedger {
-    /// Opens or creates the file.
+    /// Opens or creates the file, for this process alone.
     pub fn open(path: &Path) -> Result<Self, LedgerError> {
         Self::open_with_clock(path, Arc::new(unix_ms))
     }
 
     /// The same with a clock of one's own.
     pub fn open_with_clock(path: &Path, clock: Clock) -> Result<Self, LedgerError> {
-        let shown = || path.display().to_string();
-        if let Some(folder) = path.parent() {
-            std::fs::create_dir_all(folder).map_err(|source| LedgerError::Place {
-                path: shown(),
-                source,
-            })?;
-        }
-        let lock = lock_file(path)?;
-        let connection = open_connection(path).map_err(|source| LedgerError::Open {
-            path: shown(),
+        Self::open_as(path, clock, Users::One)
+    }
+
+    /// Opens or creates the file for this process beside others. Each session must be
+    /// played by one of them at a time: nobody claims an address against the others.
+    pub fn open_shared(path: &Path) -> Result<Self, LedgerError> {
+        Self::open_as(path, Arc::new(unix_ms), Users::Several)
+    }
+
+    fn open_as(path: &Path, clock: Clock, users: Users) -> Result<Self, LedgerError> {
+        let place = |source| LedgerError::Place {
+            path: path.display().to_string(),
+            source,
+        };
+        let hold = Hold::take(path, users)?;
+        let opened = {
+            let _turn = hold.turn.as_ref().map(Turn::take).transpose();
+            let _turn = _turn.map_err(place)?;
+            open_connection(&hold.file)
+        };
+        let connection = opened.map_err(|source| LedgerError::Open {
+            path: path.display().to_string(),
             source,
         })?;
         let (jobs, inbox) = mpsc::channel(MAILBOX);
         let (trouble, troubled) = watch::channel(None);
-        let writer = Writer::new(connection, Arc::clone(&clock), trouble);
+        let writer = Writer::new(connection, hold.turn, Arc::clone(&clock), trouble);
+        let lock = hold.lock;
         let thread = std::thread::Builder::new()
             .name("ledger".to_owned())
             .spawn(move || {
@@ -85,10 +100,7 @@ impl EmbeddedLedger {
                 // The next process may come in only after the last commit.
                 drop(lock);
             })
-            .map_err(|source| LedgerError::Place {
-                path: shown(),
-                source,
-            })?;
+            .map_err(place)?;
         Ok(Self {
             jobs: Arc::new(Jobs(Mutex::new(Some(jobs)))),
             troubled,
@@ -250,29 +262,63 @@ impl Ledger for EmbeddedLedger {
     }
 }
 
-/// Holds the ledger for this process; a lock of the file itself would keep
-/// people from looking into it with other tools.
-fn lock_file(path: &Path) -> Result<File, LedgerError> {
-    let shown = || path.display().to_string();
-    let lock = File::create(path.with_extension("lock")).map_err(|source| LedgerError::Place {
-        path: shown(),
-        source,
-    })?;
-    match lock.try_lock() {
-        Ok(()) => Ok(lock),
-        Err(TryLockError::WouldBlock) => Err(LedgerError::InUse { path: shown() }),
-        Err(TryLockError::Error(source)) => Err(LedgerError::Place {
+/// How many processes may have the file at once.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Users {
+    One,
+    Several,
+}
+
+/// The file, held for this process. A lock of the file itself would keep people
+/// from looking into it with other tools.
+struct Hold {
+    /// Free of links.
+    file: PathBuf,
+    lock: File,
+    /// Whose turn it is to write; absent where nobody else does.
+    turn: Option<Turn>,
+}
+
+impl Hold {
+    fn take(path: &Path, users: Users) -> Result<Self, LedgerError> {
+        let shown = || path.display().to_string();
+        let place = |source| LedgerError::Place {
             path: shown(),
             source,
-        }),
+        };
+        let (folder, name) = folder_of(path).map_err(place)?;
+        let beside = |ending: &str| {
+            let name = Path::new(&name).with_extension(ending);
+            name.display().to_string()
+        };
+        let lock = folder.file(&beside("lock")).map_err(place)?;
+        let locked = match users {
+            Users::One => lock.try_lock(),
+            Users::Several => lock.try_lock_shared(),
+        };
+        match locked {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(LedgerError::InUse { path: shown() }),
+            Err(TryLockError::Error(source)) => return Err(place(source)),
+        }
+        let turn = match users {
+            Users::One => None,
+            Users::Several => Some(Turn::at(&folder, &beside("turn")).map_err(place)?),
+        };
+        let file = folder.real_path().map_err(place)?.join(&name);
+        Ok(Self { file, lock, turn })
     }
 }
 
 fn open_connection(path: &Path) -> Result<Connection, rusqlite::Error> {
-    let connection = Connection::open(path)?;
+    // No link in the place of the file is followed.
+    let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+    let mut connection = Connection::open_with_flags(path, flags)?;
     connection.busy_timeout(BUSY_TIMEOUT)?;
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "FULL")?;
+    // What a transaction read must still be so when it writes.
+    connection.set_transaction_behavior(TransactionBehavior::Immediate);
     connection.execute_batch(SCHEMA)?;
     Ok(connection)
 }

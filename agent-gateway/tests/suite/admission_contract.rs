@@ -1,7 +1,10 @@
-//! The contract of a limiter, kept by both back ends on a real clock. Limits
+//! The contract of a limiter, kept by both back ends on a real clock, and what processes keep
+//! together that share a file. Limits
 //! are chosen so that what must be there is there at once, and what must not
 //! is seconds away.
 
+use std::path::Path;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -10,7 +13,9 @@ use agon_agent_gateway::admission::{
     Share, Verdict,
 };
 use agon_agent_gateway::keys::KeyId;
+use agon_agent_gateway::peers::Peers;
 use agon_agent_gateway::providers::{Room, Signals};
+use agon_service_kit::folder::Folder;
 
 use crate::redis_server::RedisServer;
 use crate::support::until;
@@ -21,6 +26,13 @@ macro_rules! contract {
             $(#[tokio::test]
             async fn $claim() {
                 super::$claim(&super::EmbeddedLimiter::default()).await;
+            })*
+        }
+        mod shared_file {
+            $(#[tokio::test]
+            async fn $claim() {
+                let folder = tempfile::tempdir().unwrap();
+                super::$claim(&super::process(folder.path(), "only")).await;
             })*
         }
         mod redis {
@@ -63,6 +75,76 @@ contract!(
     ask_whose_answer_was_lost_takes_nothing_twice,
     places_of_a_model_are_counted_before_they_are_limited,
 );
+
+/// The limiter of one of several processes on one folder.
+fn process(folder: &Path, name: &str) -> EmbeddedLimiter {
+    let peers = Peers::enter(&Folder::create(folder).unwrap(), name).unwrap();
+    EmbeddedLimiter::shared(&folder.join("limits.sqlite"), Arc::new(peers)).unwrap()
+}
+
+#[tokio::test]
+async fn processes_keep_the_limits_of_a_key_together() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (process(folder.path(), "one"), process(folder.path(), "two"));
+    let keys = [candidate("a", 600, 0, 0)];
+    // Ten in a burst, whoever takes them.
+    for turn in 0..10 {
+        let limiter = if turn % 3 == 0 { &two } else { &one };
+        granted(limiter, &keys, 1).await;
+    }
+    wait(&one, &keys, 1).await;
+    wait(&two, &keys, 1).await;
+    let seen = two.outlook(POOL, LANE, &keys).await.unwrap();
+    assert_eq!((seen[0].in_flight, seen[0].key_wide[0].used), (10, 10));
+}
+
+#[tokio::test]
+async fn place_that_one_process_gives_back_is_taken_by_another_soon() {
+    let folder = tempfile::tempdir().unwrap();
+    let (one, two) = (process(folder.path(), "one"), process(folder.path(), "two"));
+    let keys = [candidate("a", 0, 0, 1)];
+    let held = ask_one(&one, &keys, call(1)).await.unwrap();
+    let denied = ask_one(&two, &keys, call(1)).await.unwrap_err();
+    assert!(denied <= Duration::from_millis(50), "{denied:?}");
+    settle(&one, &held, 1).await;
+    ask_one(&two, &keys, call(1)).await.unwrap();
+}
+
+#[tokio::test]
+async fn places_of_a_dead_process_are_free_and_its_calls_charged_with_the_most() {
+    let folder = tempfile::tempdir().unwrap();
+    let (dead, alive) = (
+        process(folder.path(), "dead"),
+        process(folder.path(), "alive"),
+    );
+    // A burst of 100 tokens, and one place.
+    let keys = [candidate("a", 0, 6_000, 1)];
+    let ask = Ask {
+        most: charge(3_000),
+        ..call(10)
+    };
+    let _lost = ask_one(&dead, &keys, ask).await.unwrap();
+    wait(&alive, &keys, 1).await;
+    drop(dead);
+    let after = alive.outlook(POOL, LANE, &keys).await.unwrap();
+    assert_eq!((after[0].in_flight, after[0].key_wide[1].used), (0, 3_000));
+}
+
+#[tokio::test]
+async fn requests_of_the_day_outlive_their_process() {
+    let folder = tempfile::tempdir().unwrap();
+    let limits = KeyLimits {
+        requests_per_day: Some(2),
+        ..KeyLimits::default()
+    };
+    let keys = [with_limits("a", limits, KeyLimits::default())];
+    for name in ["first", "second"] {
+        let limiter = process(folder.path(), name);
+        let held = ask_one(&limiter, &keys, call(1)).await.unwrap();
+        settle(&limiter, &held, 1).await;
+    }
+    wait(&process(folder.path(), "third"), &keys, 1).await;
+}
 
 const POOL: &str = "pool";
 const LANE: &str = "model";

@@ -134,6 +134,19 @@ async fn thousand_calls_at_once_never_overspend_a_budget_in_a_file() {
 }
 
 #[tokio::test]
+async fn thousand_calls_of_two_processes_never_overspend_a_budget_in_a_shared_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let (provider, paid) = counting_provider();
+    let mut processes = Vec::new();
+    for _ in 0..2 {
+        let store = Store::Shared(folder.path().join("ledger.sqlite"));
+        let config = config(PRICE, &budget("0.02"));
+        processes.push(gateway(config, store, provider.clone()).await);
+    }
+    thousand_calls_run_up_against_a_budget(&processes, &paid).await;
+}
+
+#[tokio::test]
 async fn thousand_calls_at_two_replicas_never_overspend_a_budget_in_redis() {
     let server = RedisServer::start().await;
     let (provider, paid) = counting_provider();

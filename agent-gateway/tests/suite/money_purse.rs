@@ -16,6 +16,8 @@ use agon_agent_gateway::money::purse::{
     Scope, Shortage, Standing, Verdict,
 };
 use agon_agent_gateway::money::{Day, NanoDollars};
+use agon_agent_gateway::peers::Peers;
+use agon_service_kit::folder::Folder;
 use async_trait::async_trait;
 
 use crate::redis_server::RedisServer;
@@ -771,4 +773,27 @@ async fn spend_until_killed(path: &Path) {
         purse.settle(&bill(number, Some(3))).await.unwrap();
         println!("{number}");
     }
+}
+
+#[tokio::test]
+async fn what_a_living_process_holds_stays_held_when_another_one_opens_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("ledger.sqlite");
+    let open = async |name: &str| {
+        let peers = Peers::enter(&Folder::open(folder.path()).unwrap(), name).unwrap();
+        let ledger = EmbeddedLedger::open_shared(&file).unwrap();
+        let purse = EmbeddedPurse::open_shared(&ledger, Arc::new(peers)).await;
+        (purse.unwrap(), ledger)
+    };
+    let (first, _first_ledger) = open("first").await;
+    let mut held = hold(7, 100, Some(1_000), None);
+    "first".clone_into(&mut held.attempt.owner);
+    assert_eq!(reserve(&first, held).await, Verdict::Granted);
+    let (second, _second_ledger) = open("second").await;
+    assert_eq!(team(&second).await, (0, 100));
+    let too_much = hold(8, 950, Some(1_000), None);
+    assert!(matches!(reserve(&second, too_much).await, Verdict::Wait(_)));
+    drop(first);
+    let (third, _third_ledger) = open("third").await;
+    assert_eq!(team(&third).await, (100, 0), "that of a dead one is spent");
 }

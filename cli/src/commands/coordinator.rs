@@ -12,7 +12,7 @@ use agon_service_kit::tasks::TaskKind;
 use agon_worker::transport;
 use tonic::service::Routes;
 
-use crate::data_folder::ServiceFolder;
+use crate::data_folder::{COORDINATOR, HeldFolder, STORE};
 use crate::describing::describe_at;
 use crate::failure::Failure;
 use crate::forgetting::forget_at;
@@ -47,10 +47,10 @@ pub struct Coordinator {
 pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
     let data = match arguments.store.redis {
         Some(_) => None,
-        None => Some(ServiceFolder::take(&arguments.store.data, "coordinator")?),
+        None => Some(HeldFolder::of_service(&arguments.store.data, COORDINATOR)?),
     };
     let choice = match (&arguments.store.redis, &data) {
-        (None, Some(data)) => StoreChoice::Embedded(data.path().join("store")),
+        (None, Some(data)) => StoreChoice::Embedded(data.path().join(STORE)),
         (url, _) => StoreChoice::Redis(url.clone().unwrap_or_default()),
     };
     run_service(log, "coordinator", async |tasks| {

@@ -12,7 +12,7 @@ use agon_service_kit::server::{self, Listener};
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use tonic::service::Routes;
 
-use crate::data_folder::ServiceFolder;
+use crate::data_folder::{GATEWAY, HeldFolder, LEDGER};
 use crate::failure::Failure;
 use crate::model_config::ModelArguments;
 use crate::output;
@@ -75,10 +75,10 @@ fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
     let file = arguments.models.file();
     let data = match arguments.store.redis {
         Some(_) => None,
-        None => Some(ServiceFolder::take(&arguments.store.data, "gateway")?),
+        None => Some(HeldFolder::of_service(&arguments.store.data, GATEWAY)?),
     };
     let store = match (&arguments.store.redis, &data) {
-        (None, Some(data)) => Store::Embedded(data.path().join("ledger.db")),
+        (None, Some(data)) => Store::Embedded(data.path().join(LEDGER)),
         (url, _) => Store::Redis(url.clone().unwrap_or_default()),
     };
     run_service(log, "gateway", async |tasks| {

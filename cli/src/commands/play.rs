@@ -147,6 +147,7 @@ async fn play(arguments: &Play, seated: &Seated, folder: &RunFolder) -> Result<(
     let options = embedded::Options {
         redis: arguments.store.redis.clone(),
         data: arguments.store.data.clone(),
+        experiment: checked.document.name.clone(),
         workers: 1,
         places: 1,
     };

@@ -122,6 +122,7 @@ async fn in_process(arguments: &Run, checked: &CheckedExperiment) -> Result<(), 
     let options = embedded::Options {
         redis: arguments.store.redis.clone(),
         data: arguments.store.data.clone(),
+        experiment: checked.document.name.clone(),
         workers: usize::from(arguments.workers),
         places: arguments.places as usize,
     };

@@ -86,15 +86,6 @@ pub struct Seated {
     pub settings: usize,
 }
 
-/// Whether an experiment's name is one that [`seat`] gives; people may begin theirs alike.
-pub fn is_game_with_person(name: &str) -> bool {
-    let digits = name
-        .strip_prefix(PREFIX)
-        .and_then(|rest| rest.rsplit('-').next());
-    let hexadecimal = |digit: u8| digit.is_ascii_hexdigit();
-    digits.is_some_and(|digits| digits.len() == DIGITS && digits.bytes().all(hexadecimal))
-}
-
 /// The model that the person is to the gateway.
 pub fn model_of(person: &str) -> String {
     format!("{PEOPLE}{person}")
@@ -311,23 +302,4 @@ fn document(of: &ExperimentDocument, spec: &SessionSpec) -> Result<ExperimentDoc
         report: ReportDefinition::default(),
         ..of.clone()
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_experiment_that_people_call_alike_is_no_game_with_a_person() {
-        assert!(is_game_with_person("play-alympics-human-0a1b2c3d"));
-        for other in [
-            "play-more",
-            "play-",
-            "alympics-0a1b2c3d",
-            "play-2026-autumn",
-            "play",
-        ] {
-            assert!(!is_game_with_person(other), "{other}");
-        }
-    }
 }

@@ -1,16 +1,19 @@
-//! The store of a single process: one SQLite file in a folder, and a thread that writes it.
+//! The store of a single process: one SQLite file in a folder, and a thread that writes it. It may
+//! be that of one experiment, begun with what an older store of several has of it.
 //!
 //! Every change goes through that thread, which does what has piled up in one transaction and
 //! answers when it is on disk: many callers share one flush. Reads use a second connection. A
 //! second process on the same folder is refused. Survives `kill -9` at any point.
 
-use std::fs::File;
-use std::path::Path;
+use std::fs::{File, TryLockError};
+use std::io;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
 use agon_service_kit::clock::unix_ms;
+use agon_service_kit::folder::Folder;
 use async_trait::async_trait;
 use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
@@ -21,6 +24,7 @@ use super::{
     SessionResult, Store, StoreError, StoreResult, StoredResult, Submitted, Templates,
 };
 
+mod carrying;
 mod reads;
 mod schema;
 mod turns;
@@ -30,6 +34,10 @@ use writer::{Change, Writer};
 
 /// Milliseconds since 1970; tests hand in their own.
 pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// The file of the store, and the one whose lock says that it is in use.
+const DATABASE: &str = "coordinator.db";
+const LOCK: &str = "coordinator.lock";
 
 /// Changes that wait for the writer; more of them wait outside. Larger than a commit's batch, so
 /// that the next batch gathers while one is flushed.
@@ -65,25 +73,37 @@ impl EmbeddedStore {
     /// # Errors
     /// As [`EmbeddedStore::open`].
     pub fn open_with_clock(folder: &Path, clock: Clock) -> StoreResult<Self> {
-        let unusable = |path: &Path| {
-            let path = path.display().to_string();
-            move |source| StoreError::Folder { path, source }
-        };
-        std::fs::create_dir_all(folder).map_err(unusable(folder))?;
-        let lock_path = folder.join("coordinator.lock");
-        let lock = File::create(&lock_path).map_err(unusable(&lock_path))?;
-        match lock.try_lock() {
-            Ok(()) => {}
-            Err(std::fs::TryLockError::WouldBlock) => {
-                return Err(StoreError::InUse {
-                    path: folder.display().to_string(),
-                });
-            }
-            Err(std::fs::TryLockError::Error(source)) => return Err(unusable(&lock_path)(source)),
+        Self::start(&Files::take(folder)?, clock)
+    }
+
+    /// Opens the store of one experiment. A new one begins with all that the store in the folder
+    /// `older`, if there is one, has of that experiment; the older store keeps it, too.
+    ///
+    /// # Errors
+    /// As [`EmbeddedStore::open`]; the older store cannot be read.
+    pub fn open_for(folder: &Path, experiment: &str, older: &Path) -> StoreResult<Self> {
+        let files = Files::take(folder)?;
+        carrying::carry_over(&files.database, experiment, &older.join(DATABASE))?;
+        Self::start(&files, Arc::new(unix_ms))
+    }
+
+    /// How far an experiment is in a store that another process may have open; `None` when it is
+    /// not known there.
+    ///
+    /// # Errors
+    /// The file cannot be read.
+    pub fn peek(folder: &Path, experiment: &str) -> StoreResult<Option<Progress>> {
+        let file = folder.join(DATABASE);
+        if !file.is_file() {
+            return Ok(None);
         }
-        let file = folder.join("coordinator.db");
-        let writing = schema::open(&file)?;
-        let reader = schema::open(&file)?;
+        reads::progress(&schema::open_to_read(&file)?, experiment, unix_ms())
+    }
+
+    fn start(files: &Files, clock: Clock) -> StoreResult<Self> {
+        let lock = files.lock.try_clone().map_err(files.unusable())?;
+        let writing = schema::open(&files.database)?;
+        let reader = schema::open(&files.database)?;
         let (announce, queued) = watch::channel(0);
         let (trouble, troubled) = watch::channel(None);
         let (changes, mailbox) = mpsc::sync_channel(MAILBOX);
@@ -95,7 +115,7 @@ impl EmbeddedStore {
                 // The next process may come in only after the last commit.
                 drop(lock);
             })
-            .map_err(unusable(folder))?;
+            .map_err(files.unusable())?;
         let shared = Shared {
             reader: Mutex::new(reader),
             queued,
@@ -178,6 +198,45 @@ impl EmbeddedStore {
             read(&shared.reader.lock().unwrap_or_else(PoisonError::into_inner))
         });
         reading.await.map_err(|_| StoreError::Stopped)?
+    }
+}
+
+/// The files of a store, held for this process.
+struct Files {
+    folder: String,
+    /// Free of links.
+    database: PathBuf,
+    lock: File,
+}
+
+impl Files {
+    fn take(path: &Path) -> StoreResult<Self> {
+        let shown = path.display().to_string();
+        let unusable = |source| StoreError::Folder {
+            path: shown.clone(),
+            source,
+        };
+        let folder = Folder::create(path).map_err(unusable)?;
+        let lock = folder.file(LOCK).map_err(unusable)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(StoreError::InUse { path: shown }),
+            Err(TryLockError::Error(source)) => return Err(unusable(source)),
+        }
+        let database = folder.real_path().map_err(unusable)?.join(DATABASE);
+        Ok(Self {
+            folder: shown,
+            database,
+            lock,
+        })
+    }
+
+    fn unusable(&self) -> impl Fn(io::Error) -> StoreError + use<> {
+        let path = self.folder.clone();
+        move |source| StoreError::Folder {
+            path: path.clone(),
+            source,
+        }
     }
 }
 

@@ -11,6 +11,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::super::LedgerError;
 use super::Clock;
 use crate::decision::{Decision, DecisionAddress};
+use crate::peers::Turn;
 
 /// Bounds the wait of the first writer in a batch; far above what two cores
 /// produce while one commit runs.
@@ -103,6 +104,8 @@ where
 /// The thread's own things.
 pub(super) struct Writer {
     connection: Connection,
+    /// Absent where no other process writes.
+    turn: Option<Turn>,
     clock: Clock,
     /// Why nothing can be written; absent while all is well.
     trouble: watch::Sender<Option<String>>,
@@ -112,11 +115,13 @@ pub(super) struct Writer {
 impl Writer {
     pub(super) fn new(
         connection: Connection,
+        turn: Option<Turn>,
         clock: Clock,
         trouble: watch::Sender<Option<String>>,
     ) -> Self {
         Self {
             connection,
+            turn,
             clock,
             trouble,
             next_sweep_ms: 0,
@@ -157,7 +162,8 @@ impl Writer {
         if writes.is_empty() {
             return;
         }
-        match write_all(&mut self.connection, &mut writes) {
+        let connection = &mut self.connection;
+        match in_turn(self.turn.as_ref(), || write_all(connection, &mut writes)) {
             Ok(earlier) => {
                 self.trouble.send_if_modified(|said| said.take().is_some());
                 answer_all(writes, earlier);
@@ -194,7 +200,8 @@ impl Writer {
         if now_ms < self.next_sweep_ms {
             return;
         }
-        match delete_due(&mut self.connection, now_ms) {
+        let connection = &mut self.connection;
+        match in_turn(self.turn.as_ref(), || delete_due(connection, now_ms)) {
             Ok(deleted) if deleted == SWEEP_SESSIONS => return,
             Ok(_) => {}
             // They cost space only, and are due again at the next look.
@@ -202,6 +209,16 @@ impl Writer {
         }
         self.next_sweep_ms = now_ms.saturating_add(SWEEP_EVERY_MS);
     }
+}
+
+/// Writes while no other process does.
+fn in_turn<T>(
+    turn: Option<&Turn>,
+    write: impl FnOnce() -> Result<T, rusqlite::Error>,
+) -> Result<T, rusqlite::Error> {
+    let taken = turn.map(Turn::take).transpose();
+    let _taken = taken.map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))?;
+    write()
 }
 
 /// `earlier` is what stood before, for every `Record` in order.

@@ -1,14 +1,14 @@
 //! The purse of a gateway without Redis: tables in the ledger's file, written by
 //! the ledger's thread in the same transactions and under the same flush as the
 //! decisions of the moment. Holds are on disk before a call is made, so that a
-//! crash forgets none; one process owns the file, so that the holds it finds when
-//! it opens are all of the dead.
+//! crash forgets none; those that a process finds when it opens are of the dead,
+//! unless their process is still there beside it.
 
 mod lists;
+mod lost;
 
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
 
 use agon_service_kit::clock::millis;
 use async_trait::async_trait;
@@ -22,13 +22,13 @@ use super::{
 use crate::ledger::embedded::SharedFile;
 use crate::ledger::{EmbeddedLedger, LedgerError};
 use crate::money::NanoDollars;
+use crate::peers::Peers;
+
+use lost::{charge_dead, charge_lost};
 
 /// A settlement is only said again while its first saying is in doubt, and here
 /// that ends with the process; so many is many times what can be under way.
 const REMEMBERED: usize = 100_000;
-
-/// How long a hold that was charged in full may still be corrected.
-const CORRECTED_WITHIN: Duration = Duration::from_secs(24 * 3_600);
 
 /// Sums stop here, far beyond all money, before SQLite would make floats of them.
 const SCHEMA: &str = "
@@ -92,21 +92,44 @@ const ADD_TO_COSTS: &str = "
 pub struct EmbeddedPurse {
     file: SharedFile,
     settled: Arc<Mutex<Remembered>>,
+    /// As long as this is here, what this process holds is no dead one's.
+    _peers: Option<Arc<Peers>>,
 }
 
 impl EmbeddedPurse {
     /// Makes ready the tables and charges in full what the last process held.
     pub async fn open(ledger: &EmbeddedLedger) -> Result<Self, PurseError> {
+        Self::open_with(ledger, |_| false, None).await
+    }
+
+    /// The same beside other processes: what those of them hold that live stays held.
+    ///
+    /// # Errors
+    /// The file cannot be written.
+    pub async fn open_shared(
+        ledger: &EmbeddedLedger,
+        peers: Arc<Peers>,
+    ) -> Result<Self, PurseError> {
+        let known = Arc::clone(&peers);
+        Self::open_with(ledger, move |owner| known.is_alive(owner), Some(peers)).await
+    }
+
+    async fn open_with(
+        ledger: &EmbeddedLedger,
+        is_alive: impl Fn(&str) -> bool + Send + 'static,
+        peers: Option<Arc<Peers>>,
+    ) -> Result<Self, PurseError> {
         let file = ledger.file();
         let now_ms = file.now_ms();
         let opened = file.work("open the purse", move |connection| {
             connection.execute_batch(SCHEMA)?;
-            charge_lost(connection, u64::MAX, now_ms).map(drop)
+            charge_dead(connection, &is_alive, now_ms)
         });
         opened.await.map_err(failed("open the tables"))?;
         Ok(Self {
             file,
             settled: Arc::default(),
+            _peers: peers,
         })
     }
 
@@ -403,45 +426,6 @@ fn add_lost_to_costs(
         day, team, experiment, model, calls, 0, cost, 0, 0, 0, 0, 0, 0
     ])?;
     Ok(())
-}
-
-/// Charges in full what is held and was due by then; says how much there was. Such
-/// holds may still be corrected for a day.
-fn charge_lost(
-    connection: &Connection,
-    due_ms: u64,
-    now_ms: u64,
-) -> Result<usize, rusqlite::Error> {
-    connection
-        .prepare_cached("DELETE FROM holds WHERE lost = 1 AND due_ms <= ?1")?
-        .execute([signed(now_ms)])?;
-    let due: Vec<(String, Held)> = connection
-        .prepare_cached(
-            "SELECT attempt, day, team, experiment, model, most FROM holds
-             WHERE lost = 0 AND due_ms <= ?1",
-        )?
-        .query_map([signed(due_ms)], |row| {
-            let held = Held {
-                account: [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?],
-                most: row.get(5)?,
-                lost: true,
-            };
-            Ok((row.get(0)?, held))
-        })?
-        .collect::<Result<_, _>>()?;
-    let corrected_until = millis(CORRECTED_WITHIN);
-    for (attempt, held) in &due {
-        let [_, team, experiment, _] = &held.account;
-        add_to_purse(connection, scopes(team, experiment), held.most, -held.most)?;
-        add_lost_to_costs(connection, &held.account, 1, held.most)?;
-        connection
-            .prepare_cached("UPDATE holds SET lost = 1, due_ms = ?2 WHERE attempt = ?1")?
-            .execute(params![
-                attempt,
-                signed(now_ms.saturating_add(corrected_until))
-            ])?;
-    }
-    Ok(due.len())
 }
 
 fn scope(kind: &str, name: &str) -> Scope {

@@ -4,7 +4,7 @@
 use std::path::Path;
 use std::time::Duration;
 
-use rusqlite::Connection;
+use rusqlite::{Connection, OpenFlags};
 
 use crate::store::{StoreError, StoreResult};
 
@@ -89,7 +89,9 @@ CREATE UNIQUE INDEX IF NOT EXISTS sessions_behind ON sessions (follows) WHERE fo
 /// Opens the file and makes the tables and columns that are missing.
 pub fn open(file: &Path) -> StoreResult<Connection> {
     let prepare = || -> rusqlite::Result<Connection> {
-        let connection = Connection::open(file)?;
+        // No link in the place of the file is followed.
+        let flags = OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW;
+        let connection = Connection::open_with_flags(file, flags)?;
         connection.busy_timeout(Duration::from_secs(10))?;
         // Full: what was acknowledged survives a power cut, too. Commits are shared.
         connection.execute_batch(
@@ -102,6 +104,12 @@ pub fn open(file: &Path) -> StoreResult<Connection> {
         Ok(connection)
     };
     prepare().map_err(database("open the file"))
+}
+
+/// Opens the file for a look at what another process may be writing.
+pub fn open_to_read(file: &Path) -> StoreResult<Connection> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    Connection::open_with_flags(file, flags).map_err(database("read the file"))
 }
 
 fn add_later_columns(connection: &Connection) -> rusqlite::Result<()> {

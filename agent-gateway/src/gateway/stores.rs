@@ -1,0 +1,77 @@
+//! What a gateway keeps, in one back end: the ledger, limits, money, the content cache and doors.
+//! Chosen when the gateway is opened, by `gateway.rs`.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use redis::aio::ConnectionManager;
+
+use super::GatewayError;
+use crate::admission::{EmbeddedLimiter, Limiter, RedisLimiter};
+use crate::content_cache::{ContentCache, EmbeddedContentCache, RedisContentCache};
+use crate::doors::{DoorStore, EmbeddedDoors, RedisDoors};
+use crate::ledger::{EmbeddedLedger, Ledger, RedisLedger};
+use crate::money::purse::{EmbeddedPurse, Purse, RedisPurse};
+use crate::peers::{Peers, folder_of};
+
+/// See the module.
+pub(super) struct Stores {
+    pub ledger: Arc<dyn Ledger>,
+    pub limiter: Arc<dyn Limiter>,
+    pub purse: Arc<dyn Purse>,
+    pub cache: Arc<dyn ContentCache>,
+    pub doors: Arc<dyn DoorStore>,
+}
+
+impl Stores {
+    /// Files of one process; its limits in memory.
+    pub async fn embedded(path: &Path) -> Result<Self, GatewayError> {
+        let ledger = EmbeddedLedger::open(path)?;
+        let purse = EmbeddedPurse::open(&ledger).await?;
+        let limiter = EmbeddedLimiter::default();
+        Ok(Self::in_files(path, ledger, purse, limiter))
+    }
+
+    /// The same files beside other processes.
+    pub async fn shared(path: &Path, owner: &str) -> Result<Self, GatewayError> {
+        let folder = |source| GatewayError::Folder {
+            path: path.display().to_string(),
+            source,
+        };
+        let (files, _) = folder_of(path).map_err(folder)?;
+        let peers = Arc::new(Peers::enter(&files, owner).map_err(folder)?);
+        let ledger = EmbeddedLedger::open_shared(path)?;
+        let purse = EmbeddedPurse::open_shared(&ledger, Arc::clone(&peers)).await?;
+        let limiter = EmbeddedLimiter::shared(&path.with_extension("limits.sqlite"), peers)?;
+        Ok(Self::in_files(path, ledger, purse, limiter))
+    }
+
+    fn in_files(
+        path: &Path,
+        ledger: EmbeddedLedger,
+        purse: EmbeddedPurse,
+        limiter: EmbeddedLimiter,
+    ) -> Self {
+        let cache = path.with_extension("content-cache.sqlite");
+        Self {
+            ledger: Arc::new(ledger),
+            limiter: Arc::new(limiter),
+            purse: Arc::new(purse),
+            cache: Arc::new(EmbeddedContentCache::at(&cache)),
+            // A door's asks are those of sessions of this process.
+            doors: Arc::new(EmbeddedDoors::default()),
+        }
+    }
+
+    /// A Redis, for any number of processes.
+    pub fn redis(connection: &ConnectionManager) -> Self {
+        let connection = || connection.clone();
+        Self {
+            ledger: Arc::new(RedisLedger::new(connection())),
+            limiter: Arc::new(RedisLimiter::new(connection())),
+            purse: Arc::new(RedisPurse::new(connection())),
+            cache: Arc::new(RedisContentCache::new(connection())),
+            doors: Arc::new(RedisDoors::new(connection())),
+        }
+    }
+}
