@@ -19,7 +19,7 @@ pub mod worker;
 
 mod experiment_arguments;
 
-pub(crate) use experiment_arguments::CheckedExperiment;
+pub(crate) use experiment_arguments::{CheckedExperiment, prompts_of};
 
 use crate::args::{Cli, Command};
 use crate::failure::Failure;

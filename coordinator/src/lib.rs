@@ -20,3 +20,4 @@ pub use coordinator::{
 };
 pub use experiment_service::DescribeModels;
 pub use session_lease_service::OnStored;
+pub use wire::origins;

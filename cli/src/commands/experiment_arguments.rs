@@ -10,7 +10,7 @@ use agon_coordinator::experiment::{
     ExperimentDocument, ExperimentFile, Faults, Overrides, PromptsOfPlayer, TreePath, expand,
 };
 use agon_engine::spec::prompts;
-use agon_engine::{PlayerKind, PlayerSpec};
+use agon_engine::{PlayerKind, PlayerSpec, SessionSpec};
 use agon_report::dollars;
 
 use crate::failure::Failure;
@@ -69,6 +69,8 @@ pub struct CheckedExperiment {
     pub text: String,
     /// Templates that replace built-in ones.
     pub templates: BTreeMap<String, String>,
+    /// The built-in templates, with those in their place.
+    pub library: PromptLibrary,
     /// Models that it names, fall-backs included.
     pub models: BTreeSet<String>,
 }
@@ -127,6 +129,7 @@ impl ExperimentArguments {
             document,
             text: source.text,
             templates,
+            library,
             models,
         })
     }
@@ -228,19 +231,29 @@ fn check_models(
                 faults.value(&place_of(document, player, &message), message);
             }
             models.extend(models_of(player).map(str::to_owned));
-            // What is wrong with the player was said just before.
-            let version = prompts_version(player, &spec.game, library);
-            let replaced = uses_replaced(player, &spec.game, library);
-            if let (Ok(version), Ok(replaced)) = (version, replaced) {
-                let key = prompts::key(&spec.game, player);
-                told.insert(key, PromptsOfPlayer { version, replaced });
-            }
         }
+        told.extend(prompts_of(spec, library));
     }
     if faults.is_empty() {
         return Ok((models, told));
     }
     Err(Failure::BadInput(file.locate(&faults).to_string()))
+}
+
+/// What the model players of a session are told. What is wrong with a player is not said here.
+pub(crate) fn prompts_of(
+    spec: &SessionSpec,
+    library: &PromptLibrary,
+) -> BTreeMap<String, PromptsOfPlayer> {
+    let models = spec.seats.iter();
+    let models = models.filter(|player| player.kind == PlayerKind::Model);
+    let told = models.filter_map(|player| {
+        let version = prompts_version(player, &spec.game, library).ok()?;
+        let replaced = uses_replaced(player, &spec.game, library).ok()?;
+        let key = prompts::key(&spec.game, player);
+        Some((key, PromptsOfPlayer { version, replaced }))
+    });
+    told.collect()
 }
 
 /// Where a fault of a player's settings comes from: the grid that varies the

@@ -196,7 +196,8 @@ async fn sit(arguments: &Play, seated: &Seated, cluster: &Cluster) -> Result<End
     let submitted = hand_in(&mut experiments, &seated.checked)
         .await
         .map_err(lost)?;
-    let (game, session_id) = (&seated.spec.game, seated.spec.id().to_string());
+    let session_id = seated.session_id(&submitted.origins)?;
+    let game = &seated.spec.game;
     if submitted.already_done > 0 {
         output::print("This game is over; another --seed is another game.");
     } else {

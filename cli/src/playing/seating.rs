@@ -12,9 +12,10 @@ use agon_coordinator::experiment::{
 };
 use agon_engine::spec::Settings;
 use agon_engine::{PlayerKind, PlayerSpec, Seat, SessionSpec, registry};
+use agon_proto::v1::ModelOrigin;
 use serde_json::{Map, Value, json};
 
-use crate::commands::CheckedExperiment;
+use crate::commands::{CheckedExperiment, prompts_of};
 use crate::failure::Failure;
 
 /// Provider of models that are people behind a door.
@@ -120,7 +121,7 @@ pub fn seat(checked: &CheckedExperiment, chair: &Chair<'_>) -> Result<Seated, Fa
         return Err(Failure::BadInput(text));
     }
     spec.seats[chair.seat] = seated;
-    let document = document(&checked.document, &spec)?;
+    let document = document(checked, &spec)?;
     let mut models = checked.models.clone();
     models.retain(|model| asks(&spec, model));
     models.insert(model_of(chair.person));
@@ -128,6 +129,7 @@ pub fn seat(checked: &CheckedExperiment, chair: &Chair<'_>) -> Result<Seated, Fa
         document,
         text: checked.text.clone(),
         templates: checked.templates.clone(),
+        library: checked.library.clone(),
         models,
     };
     let sessions = expand(&checked.document).map_err(Failure::input)?;
@@ -138,6 +140,23 @@ pub fn seat(checked: &CheckedExperiment, chair: &Chair<'_>) -> Result<Seated, Fa
         spec: session.spec,
         settings,
     })
+}
+
+impl Seated {
+    /// The id of its session, once it is known where its models are.
+    ///
+    /// # Errors
+    /// There is no session.
+    pub fn session_id(&self, origins: &[ModelOrigin]) -> Result<String, Failure> {
+        let document = ExperimentDocument {
+            origins: agon_coordinator::origins(origins),
+            ..self.checked.document.clone()
+        };
+        let sessions = expand(&document).map_err(Failure::input)?;
+        let session = sessions.first();
+        let session = session.ok_or_else(|| Failure::BadInput("there is no session".to_owned()))?;
+        Ok(session.spec.id().to_string())
+    }
 }
 
 fn check_name(name: &str) -> Result<(), Failure> {
@@ -268,7 +287,11 @@ fn asks(spec: &SessionSpec, model: &str) -> bool {
 }
 
 /// The experiment of this one session.
-fn document(of: &ExperimentDocument, spec: &SessionSpec) -> Result<ExperimentDocument, Failure> {
+fn document(
+    checked: &CheckedExperiment,
+    spec: &SessionSpec,
+) -> Result<ExperimentDocument, Failure> {
+    let of = &checked.document;
     let mut players = BTreeMap::new();
     for player in &spec.seats {
         let mut settings = player.settings.clone();
@@ -300,6 +323,7 @@ fn document(of: &ExperimentDocument, spec: &SessionSpec) -> Result<ExperimentDoc
         grid: BTreeMap::new(),
         rows: Vec::new(),
         report: ReportDefinition::default(),
+        prompts: prompts_of(spec, &checked.library),
         ..of.clone()
     })
 }
