@@ -44,6 +44,6 @@ pub use library::{AGENTS_VERSION, PromptLibrary};
 pub use mind::{Message, Mind, MindError, ModelSettings, Reply, ReplyFormat, Role, Thought};
 pub use roster::{
     AGENTS, AgentInfo, build, check_player, check_seat, prompts_version, prompts_version_of,
-    uses_replaced,
+    templates_of, uses_replaced,
 };
 pub use settings::{PERSONAS, PlayerSettings, models_of};

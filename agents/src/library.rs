@@ -120,6 +120,13 @@ impl PromptLibrary {
         prompts_version(BUILT_IN, folders)
     }
 
+    /// Every built-in template in these folders, and of those that all games share: path and
+    /// text, in the order of paths.
+    pub(crate) fn templates_in(folders: &[String]) -> Vec<(&'static str, &'static str)> {
+        let all = BUILT_IN.iter().copied();
+        all.filter(|(path, _)| is_used(path, folders)).collect()
+    }
+
     /// Whether templates in these folders, or those that all games share, are replaced.
     pub(crate) fn replaces(&self, folders: &[String]) -> bool {
         let mut replaced = self.replaced.iter();

@@ -325,6 +325,20 @@ pub fn prompts_version_of(
     ))
 }
 
+/// The built-in templates that a player of a game may be told in: path and text.
+///
+/// # Errors
+/// As [`check_player`].
+pub fn templates_of(
+    player: &PlayerSpec,
+    game: &str,
+    library: &PromptLibrary,
+) -> Result<Vec<(&'static str, &'static str)>, AgentError> {
+    Ok(PromptLibrary::templates_in(&folders(
+        player, game, library,
+    )?))
+}
+
 /// Whether a player of a game is told anything in the words of the user's own templates.
 ///
 /// # Errors

@@ -5,8 +5,8 @@
 use clap::{Parser, Subcommand};
 
 use crate::commands::{
-    check, completions, coordinator, experiments, games, gateway, plan, play, presets, replay, run,
-    show, sim_llm, verify, worker,
+    check, completions, coordinator, experiments, games, gateway, plan, play, presets, prompts,
+    replay, run, show, sim_llm, verify, worker,
 };
 use crate::failure::EXIT_CODES;
 use crate::role::LogArguments;
@@ -44,6 +44,8 @@ pub(crate) enum Command {
     Presets(presets::Presets),
     /// List games, or show parameters and strategies of one
     Games(games::Games),
+    /// Print the templates that models are told a game in, and what is sent
+    Prompts(prompts::Prompts),
     /// Play recorded games again through the engine and compare everything
     Replay(replay::Replay),
     /// Play a run's session records again and compare bytes

@@ -10,6 +10,7 @@ pub mod gateway;
 pub mod plan;
 pub mod play;
 pub mod presets;
+pub mod prompts;
 pub mod replay;
 pub mod run;
 pub mod show;
@@ -34,6 +35,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Plan(arguments) => plan::run(&arguments),
         Command::Presets(arguments) => presets::run(&arguments),
         Command::Games(arguments) => games::run(&arguments),
+        Command::Prompts(arguments) => prompts::run(&arguments, &log),
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments, &log),
         Command::Show(arguments) => show::run(&arguments, &log),

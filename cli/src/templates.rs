@@ -3,7 +3,8 @@
 //! and by `agon verify`.
 
 use std::collections::BTreeMap;
-use std::fs;
+use std::fs::{self, File};
+use std::io::Write as _;
 use std::path::Path;
 
 use agon_agents::PromptLibrary;
@@ -46,6 +47,19 @@ pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
         )));
     }
     Ok(texts)
+}
+
+/// Writes a template where no file is yet.
+///
+/// # Errors
+/// There is one, or it cannot be written.
+pub fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| cannot("create", folder, &error))?;
+    }
+    let mut file = File::create_new(path).map_err(|error| cannot("create", path, &error))?;
+    file.write_all(text.as_bytes())
+        .map_err(|error| cannot("write", path, &error))
 }
 
 fn collect(

@@ -2,7 +2,7 @@
 //! Finds records (`sessions.rs`) and prints what the report crate tells of them; plays
 //! nothing and changes nothing. Started by `commands.rs`.
 
-mod prompts;
+pub(super) mod prompts;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -206,8 +206,8 @@ async fn show_prompts(arguments: &Show, found: &Found) -> Result<(), Failure> {
         Some(address) => prompts::Choice::at(address).map_err(Failure::BadInput)?,
         None => prompts::Choice {
             seat: arguments.seat,
-            index: None,
             whole: arguments.whole,
+            ..prompts::Choice::default()
         },
     };
     if record.decisions.is_empty() {

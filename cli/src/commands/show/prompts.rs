@@ -36,6 +36,8 @@ pub struct Choice {
     pub seat: Option<Seat>,
     /// Only this one of each seat.
     pub index: Option<u32>,
+    /// Only the first ones of each seat, so many.
+    pub below: Option<u32>,
     /// Conversations in full, not only what is new since the decision before.
     pub whole: bool,
 }
@@ -50,6 +52,7 @@ impl Choice {
             (Some(seat), Some(index)) => Ok(Self {
                 seat: Some(seat),
                 index: Some(index),
+                below: None,
                 whole: true,
             }),
             _ => Err(format!(
@@ -61,6 +64,7 @@ impl Choice {
     fn takes(&self, decision: &RecordedDecision) -> bool {
         self.seat.is_none_or(|seat| seat == decision.seat)
             && self.index.is_none_or(|index| index == decision.index)
+            && self.below.is_none_or(|below| decision.index < below)
     }
 }
 
