@@ -4,6 +4,7 @@
 
 pub mod accumulator;
 pub mod alympics;
+pub mod attempts;
 pub mod auction;
 mod axes;
 mod basis;

@@ -49,7 +49,7 @@ pub fn tell(record: &StoredRecord, telling: Telling) -> String {
         any_game::tell(&mut teller);
         ending::tell(&mut teller);
     }
-    teller.into_text()
+    parts(&teller.into_text()).collect::<Vec<_>>().join("\n\n")
 }
 
 /// The parts of what was told, without the turns of which there is nothing to tell: who is

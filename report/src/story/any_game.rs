@@ -1,11 +1,13 @@
 //! A session of any game, told turn by turn: what each seat answered and what was
 //! refused, then what happened. Knows events by their facts only. Called by `story.rs`.
 
-use agon_engine::game::player_name;
 use agon_engine::{Audience, Event, Value, View};
 
 use super::teller::Teller;
 use super::words::{facts, value};
+
+/// Facts that list seats; told by name where the game has names for its seats.
+const LISTS_OF_SEATS: [&str; 3] = ["living", "winners", "eliminated"];
 
 /// Tells everything between heading and ending.
 pub fn tell(teller: &mut Teller<'_>) {
@@ -71,7 +73,7 @@ fn events(teller: &mut Teller<'_>, steps: usize, events: &[Event]) {
         match teller.telling.seat {
             Some(seat) => {
                 for sight in View::new(seat, std::slice::from_ref(event)).sights() {
-                    let told = facts(sight.facts());
+                    let told = named(teller, sight.facts());
                     teller.line(steps, with_kind(event, "", &told));
                 }
             }
@@ -84,12 +86,17 @@ fn whole(teller: &mut Teller<'_>, steps: usize, event: &Event) {
     let to = match &event.audience {
         Audience::Everyone => String::new(),
         Audience::Only(seats) => {
-            let seats: Vec<String> = seats.iter().map(|seat| player_name(*seat)).collect();
-            format!(" (to {})", seats.join(", "))
+            let everybody = seats.len() == teller.record.spec.seats.len();
+            let names = seats.iter().map(|seat| teller.name_in_game(*seat));
+            let names: Vec<String> = names.filter(|_| !everybody).collect();
+            match everybody {
+                true => " (to everybody)".to_owned(),
+                false => format!(" (to {})", names.join(", ")),
+            }
         }
     };
     let shared = event.facts.iter();
-    let shared = facts(shared.map(|(name, value)| (name, value.clone())));
+    let shared = named(teller, shared.map(|(name, value)| (&**name, value.clone())));
     teller.line(steps, with_kind(event, &to, &shared));
     if !event.own.is_empty() {
         let columns: Vec<String> = event
@@ -104,6 +111,22 @@ fn whole(teller: &mut Teller<'_>, steps: usize, event: &Event) {
         let hidden = facts(hidden.map(|(name, value)| (name, value.clone())));
         teller.line(steps + 1, format!("seen by nobody: {hidden}"));
     }
+}
+
+/// Facts in words, seats by their names.
+fn named<'a>(teller: &Teller<'_>, told: impl Iterator<Item = (&'a str, Value)>) -> String {
+    let has_names = teller.has_names();
+    facts(told.map(|(name, value)| {
+        let is_list = has_names && LISTS_OF_SEATS.contains(&name);
+        match value.integers().filter(|_| is_list) {
+            Some(seats) => {
+                let seats = seats.iter().filter_map(|seat| usize::try_from(*seat).ok());
+                let names = seats.map(|seat| Value::from(teller.name_in_game(seat)));
+                (name, Value::List(names.collect()))
+            }
+            None => (name, value),
+        }
+    }))
 }
 
 fn with_kind(event: &Event, to: &str, told: &str) -> String {

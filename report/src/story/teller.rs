@@ -13,9 +13,7 @@ use super::Telling;
 use super::notes;
 use super::turns::{self, Turns};
 use super::words::one_line;
-
-/// Calls that are made for an answer to an ask, by their purpose.
-const ANSWERING: [&str; 2] = ["act", "bid"];
+use crate::attempts;
 
 /// The event that every game starts with.
 const BRIEFING: &str = "briefing";
@@ -49,7 +47,7 @@ impl<'a> Teller<'a> {
             record,
             telling,
             turns: Turns::of(record),
-            replies: replies(record),
+            replies: attempts::replies(record),
             text: String::new(),
         }
     }
@@ -98,6 +96,12 @@ impl<'a> Teller<'a> {
         let name = names.map(|names| names.entry(seat));
         let name = name.as_ref().and_then(Value::text).map(one_line);
         name.unwrap_or_else(|| player_name(seat))
+    }
+
+    /// Whether the game has names for its seats.
+    pub fn has_names(&self) -> bool {
+        let briefing = self.events_of(BRIEFING);
+        briefing.is_some_and(|event| event.get("names").is_some())
     }
 
     /// What was said in the answer that counted, where it is wanted.
@@ -210,30 +214,11 @@ impl<'a> Teller<'a> {
 
     fn attempts_before(&self, place: usize, seat: Seat) -> usize {
         let before = self.record.moves[..place].iter();
-        before.filter(|made| made.seat == seat).map(attempts).sum()
+        before
+            .filter(|made| made.seat == seat)
+            .map(attempts::of_move)
+            .sum()
     }
-}
-
-/// How many answers a move took.
-fn attempts(made: &StoredMove) -> usize {
-    made.fouls.len() + usize::from(!made.forfeited)
-}
-
-/// The replies to asks by seat. An agent that answers in several calls of one
-/// purpose is left out: nobody can tell which of them was refused.
-fn replies(record: &StoredRecord) -> BTreeMap<Seat, Vec<&RecordedDecision>> {
-    let mut found: BTreeMap<Seat, Vec<&RecordedDecision>> = BTreeMap::new();
-    for decision in &record.decisions {
-        if ANSWERING.contains(&decision.purpose.as_str()) {
-            found.entry(decision.seat).or_default().push(decision);
-        }
-    }
-    let wanted = |seat: Seat| -> usize {
-        let moves = record.moves.iter();
-        moves.filter(|made| made.seat == seat).map(attempts).sum()
-    };
-    found.retain(|seat, replies| replies.len() == wanted(*seat));
-    found
 }
 
 fn quoted(reply: &str) -> String {

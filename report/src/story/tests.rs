@@ -325,8 +325,24 @@ fn who_is_out_is_told_the_last_turn_that_it_saw() {
     assert!(died < last, "{died} of {last}");
     let end = tell_last(&record, own(0));
     assert!(end.starts_with(&format!("Turn {died}\n")), "{end}");
+    let whole = tell(&record, own(0));
+    let headings = whole.lines().filter(|line| line.starts_with("Turn "));
+    assert_eq!(
+        headings.count(),
+        died as usize,
+        "no heading of a turn without it: {whole}"
+    );
     let end = tell_last(&record, own(1));
     assert!(end.starts_with(&format!("Turn {last}\n")), "{end}");
+    let told = tell(&record, Telling::default());
+    assert!(
+        told.contains("eliminated [Alex]") && told.contains("living [Bob]"),
+        "{told}"
+    );
+    assert!(
+        told.contains("day opened (to everybody)") && told.contains("(to Bob)"),
+        "{told}"
+    );
 }
 
 #[test]

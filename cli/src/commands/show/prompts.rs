@@ -2,18 +2,15 @@
 //! of it. The calls are made again from the record and compared by their digests; how each
 //! reply was read stands in the record's moves. Called by `show.rs`.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use agon_agents::{Message, Role};
 use agon_engine::record::{AppliedParameters, StoredRecord};
 use agon_engine::{Foul, RecordedDecision, Seat};
-use agon_report::{counted, grouped};
+use agon_report::{attempts, counted, grouped};
 use agon_worker::remaking::Remade;
 use serde_json::{Value, json};
-
-/// Calls in which an agent answers an ask; each is one answer or one foul.
-const ANSWERING: [&str; 2] = ["act", "bid"];
 
 /// What became of a reply.
 enum Reading {
@@ -25,8 +22,6 @@ enum Reading {
         /// It was the last one that was forgiven none.
         forfeited: bool,
     },
-    /// It answers no ask; the agent made the call for itself.
-    Own,
 }
 
 /// Which decisions are shown, and how much of each.
@@ -322,31 +317,23 @@ fn tell_usage(text: &mut String, usage: &Value) {
     let _ = writeln!(text, "--- {input} tokens in, {output} out{thought}{cost}");
 }
 
-/// What became of every reply: the answering calls of a seat are its attempts, in order.
+/// What became of every reply to an ask.
 fn readings(record: &StoredRecord) -> BTreeMap<(Seat, u32), Reading> {
-    let mut attempts: BTreeMap<Seat, VecDeque<Reading>> = BTreeMap::new();
-    for made in &record.moves {
-        let of_seat = attempts.entry(made.seat).or_default();
-        let last = made.fouls.len().saturating_sub(1);
-        of_seat.extend(
-            made.fouls
-                .iter()
-                .enumerate()
-                .map(|(place, foul)| Reading::Refused {
-                    foul: foul.clone(),
-                    forfeited: made.forfeited && place == last,
-                }),
-        );
-        if !made.forfeited {
-            of_seat.push_back(Reading::Answer(made.action.clone()));
-        }
-    }
     let mut readings = BTreeMap::new();
-    for decision in &record.decisions {
-        let answers = ANSWERING.contains(&decision.purpose.as_str());
-        let next = attempts.get_mut(&decision.seat).filter(|_| answers);
-        let reading = next.and_then(VecDeque::pop_front).unwrap_or(Reading::Own);
-        readings.insert((decision.seat, decision.index), reading);
+    for (seat, replies) in attempts::replies(record) {
+        let moves = record.moves.iter().filter(|made| made.seat == seat);
+        let outcomes = moves.flat_map(|made| {
+            let last = made.fouls.len().saturating_sub(1);
+            let fouls = made.fouls.iter().enumerate();
+            let refused = fouls.map(move |(place, foul)| Reading::Refused {
+                foul: foul.clone(),
+                forfeited: made.forfeited && place == last,
+            });
+            let answer = (!made.forfeited).then(|| Reading::Answer(made.action.clone()));
+            refused.chain(answer)
+        });
+        let indices = replies.iter().map(|reply| (seat, reply.index));
+        readings.extend(indices.zip(outcomes));
     }
     readings
 }

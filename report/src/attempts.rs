@@ -1,0 +1,33 @@
+//! Which reply is which answer: the calls in which a player answers asks are its attempts, in
+//! order. Agents make further calls for themselves, which answer nothing. Called by the story
+//! and by `agon show --prompts`.
+
+use std::collections::BTreeMap;
+
+use agon_engine::record::{StoredMove, StoredRecord};
+use agon_engine::{RecordedDecision, Seat};
+
+/// Calls that are made for an answer to an ask, by their purpose.
+const ANSWERING: [&str; 2] = ["act", "bid"];
+
+/// The replies to asks by seat, one for each attempt of its moves. A seat whose agent answers
+/// in several calls of one purpose is left out: nobody can tell which of them was refused.
+pub fn replies(record: &StoredRecord) -> BTreeMap<Seat, Vec<&RecordedDecision>> {
+    let mut found: BTreeMap<Seat, Vec<&RecordedDecision>> = BTreeMap::new();
+    for decision in &record.decisions {
+        if ANSWERING.contains(&decision.purpose.as_str()) {
+            found.entry(decision.seat).or_default().push(decision);
+        }
+    }
+    let wanted = |seat: Seat| -> usize {
+        let moves = record.moves.iter();
+        moves.filter(|made| made.seat == seat).map(of_move).sum()
+    };
+    found.retain(|seat, replies| replies.len() == wanted(*seat));
+    found
+}
+
+/// How many answers a move took.
+pub fn of_move(made: &StoredMove) -> usize {
+    made.fouls.len() + usize::from(!made.forfeited)
+}
