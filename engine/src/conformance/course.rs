@@ -79,11 +79,6 @@ impl Course {
         self.turns.len()
     }
 
-    /// All moves, in order.
-    pub fn moves(&self) -> &[Move] {
-        &self.moves
-    }
-
     /// Begins to follow the course in a game with these draws.
     pub fn follow(&self, game: &Arc<dyn Game>, draws: &[Draw]) -> Following<'_> {
         let script = draws.iter().filter_map(|draw| {
