@@ -134,8 +134,10 @@ fn every_test_that_the_documents_name_exists() {
                 continue;
             }
             named += 1;
+            // A property of the conformance kit has its test from a table.
+            let forms = [format!("fn {name}("), format!("    {name}: \"")];
             assert!(
-                all.contains(&format!("fn {name}(")),
+                forms.iter().any(|form| all.contains(form)),
                 "{document} names {name}"
             );
         }

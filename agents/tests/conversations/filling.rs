@@ -1,4 +1,5 @@
-//! Replies that keep to the form that is asked for, whatever they say in it.
+//! Replies that keep to the form that is asked for, whatever they say in it. Called where
+//! conversations are to grow beyond their bound.
 
 use serde_json::Value;
 

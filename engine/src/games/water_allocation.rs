@@ -13,8 +13,7 @@
 //! of days without water starts anew at `dry_days_start`; all others lose as much
 //! health as the count says, which then grows by 1. A resident without health is
 //! out, its balance lost. Then bids, winners, balances, health and counts are
-//! public. Money is dollars and cents, so a bid may have two decimals. A forfeited ask
-//! is no bid. A payoff is 1 for a living resident, else 0.
+//! public. Bids have cents. A forfeit is no bid. The living have payoff 1, others 0.
 //!
 //! Source: Mao et al., arXiv 2311.03220, section 4 and its prompts. The survival
 //! auction of Zhang et al., arXiv 2402.01521, appendix B.2, is this game with equal

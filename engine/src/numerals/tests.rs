@@ -1,4 +1,5 @@
-//! Numbers as people write them, and what is none.
+//! Numbers as people write them, and what is none. Tables of texts; what is said around a
+//! number is the business of the readers of replies.
 
 use super::*;
 
