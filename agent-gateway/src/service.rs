@@ -13,6 +13,7 @@ use agon_proto::v1::{
     GetGatewayStatusRequest, GetGatewayStatusResponse, ListCostsRequest, ListCostsResponse,
     ListDecisionsRequest, ListDecisionsResponse, WatchDoorRequest, WatchDoorResponse,
 };
+use agon_service_kit::clock::millis;
 use agon_service_kit::status::{ErrorClass, to_status};
 use agon_service_kit::tasks::with_causes;
 use agon_service_kit::telemetry;
@@ -150,6 +151,7 @@ impl AgentGatewayService for GatewayService {
             teams: teams::with_money(decider).await,
             configuration_fault: self.gateway.configuration_fault(),
             cost_nanodollars: numbers.cost.0,
+            patience_ms: millis(decider.routes.config().patience()),
             learnt: decider
                 .routes
                 .learnt()

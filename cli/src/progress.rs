@@ -6,6 +6,7 @@ use std::io::IsTerminal as _;
 use std::time::{Duration, Instant};
 
 use agon_proto::v1::{GetGatewayStatusResponse, WatchExperimentResponse};
+use agon_report::grouped;
 use indicatif::{ProgressBar, ProgressStyle};
 
 /// How often a line is printed where there is no terminal.
@@ -41,8 +42,9 @@ impl Progress {
         let output = if quiet {
             Output::Nothing
         } else if std::io::stderr().is_terminal() {
-            let bar = ProgressBar::new(sessions);
-            let template = "{bar:30} {pos}/{len} sessions  {msg}";
+            // Sessions that run side by side all end late; their decisions come steadily.
+            let bar = ProgressBar::new(if expected > 0 { expected } else { sessions });
+            let template = "{bar:30} {msg}";
             if let Ok(style) = ProgressStyle::with_template(template) {
                 bar.set_style(style);
             }
@@ -70,16 +72,28 @@ impl Progress {
         let message = self.message(experiment, gateway);
         match &mut self.output {
             Output::Bar(bar) => {
-                bar.set_length(experiment.sessions);
-                bar.set_position(experiment.done);
+                let done = match (self.expected, gateway) {
+                    (0, _) => experiment.done,
+                    // What is expected is a guess; a full bar before the end would be a lie.
+                    (expected, Some(gateway)) => made(gateway).min(expected.saturating_sub(1)),
+                    (_, None) => 0,
+                };
+                bar.set_position(done);
                 bar.set_message(message);
             }
             Output::Lines { last } if last.elapsed() >= LINE_EVERY => {
                 *last = Instant::now();
-                let (done, sessions) = (experiment.done, experiment.sessions);
-                eprintln!("{done}/{sessions} sessions  {message}");
+                eprintln!("{message}");
             }
             Output::Lines { .. } | Output::Nothing => {}
+        }
+    }
+
+    /// Says something beside the progress, also where that is not shown.
+    pub fn say(&self, line: &str) {
+        match &self.output {
+            Output::Bar(bar) => bar.suspend(|| eprintln!("{line}")),
+            Output::Lines { .. } | Output::Nothing => eprintln!("{line}"),
         }
     }
 
@@ -95,7 +109,11 @@ impl Progress {
         experiment: &WatchExperimentResponse,
         gateway: Option<&GetGatewayStatusResponse>,
     ) -> String {
-        let mut parts = vec![format!("{} running", experiment.running)];
+        let (done, sessions) = (grouped(experiment.done), grouped(experiment.sessions));
+        let mut parts = vec![format!("{done} of {sessions} sessions done")];
+        if experiment.running > 0 {
+            parts.push(format!("{} running", grouped(experiment.running)));
+        }
         if experiment.workers == 0 && self.started.elapsed() > WORKERS_CONNECT_WITHIN {
             parts.push("no worker is connected: start `agon worker`".to_owned());
         }
@@ -103,9 +121,17 @@ impl Progress {
             gateway.filter(|gateway| gateway.decided > 0 || gateway.in_flight > 0)
         {
             let speed = self.decisions_per_second(gateway.decided);
-            parts.push(format!("{} decisions ({speed:.0}/s)", gateway.decided));
+            let decided = grouped(made(gateway));
+            parts.push(match self.expected {
+                0 => format!("{decided} decisions ({speed:.0}/s)"),
+                expected => {
+                    let about = grouped(expected.max(made(gateway)));
+                    format!("{decided} of about {about} decisions ({speed:.0}/s)")
+                }
+            });
             if gateway.waiting_for_quota > 0 {
-                parts.push(format!("{} waiting for quota", gateway.waiting_for_quota));
+                let waiting = grouped(gateway.waiting_for_quota);
+                parts.push(format!("{waiting} waiting for quota"));
             }
         }
         if !experiment.paused.is_empty() {
@@ -169,10 +195,7 @@ impl Progress {
     ) -> Option<Duration> {
         let open = experiment.queued + experiment.running + experiment.waiting;
         let (done, left) = match gateway.filter(|_| self.expected > 0) {
-            Some(gateway) => {
-                let done = gateway.decided + gateway.answered_from_ledger;
-                (done, self.expected.saturating_sub(done))
-            }
+            Some(gateway) => (made(gateway), self.expected.saturating_sub(made(gateway))),
             None => (experiment.done.saturating_sub(self.done_before), open),
         };
         if done == 0 || left == 0 || open == 0 {
@@ -181,6 +204,11 @@ impl Progress {
         let each = self.started.elapsed().as_secs_f64() / done as f64;
         Some(Duration::from_secs((each * left as f64).ceil() as u64))
     }
+}
+
+/// Decisions that this run has, those of an earlier try included.
+fn made(gateway: &GetGatewayStatusResponse) -> u64 {
+    gateway.decided + gateway.answered_from_ledger
 }
 
 #[cfg(test)]
@@ -209,7 +237,7 @@ mod tests {
         assert!(
             progress
                 .message(&state(1), Some(&gateway(4)))
-                .contains("4 decisions")
+                .contains("4 of about 100 decisions")
         );
     }
 

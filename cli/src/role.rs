@@ -19,7 +19,7 @@ use crate::output;
 #[command(next_help_heading = "Logs and traces")]
 pub struct LogArguments {
     /// What to log, such as `info` or `warn,agon_worker=debug` [default: info for
-    /// services, warn for everything else]
+    /// services, nothing for everything else]
     #[arg(long = "log", global = true, env = "AGON_LOG", value_name = "FILTER")]
     filter: Option<String>,
     /// How log lines look: text or json
@@ -42,7 +42,8 @@ impl LogArguments {
     /// # Errors
     /// The filter or the endpoint is wrong.
     pub fn start(&self, service: &str, quiet: bool) -> Result<TelemetryGuard, Failure> {
-        let default = if quiet { "warn" } else { "info" };
+        // A command says in its own words what goes wrong, once.
+        let default = if quiet { "off" } else { "info" };
         let options = TelemetryOptions {
             log_filter: self.filter.clone().unwrap_or_else(|| default.to_owned()),
             log_format: self.log_format,

@@ -382,6 +382,9 @@ pub struct GetGatewayStatusResponse {
     /// What models turned out not to take, in order of provider and model.
     #[prost(message, repeated, tag = "11")]
     pub learnt: ::prost::alloc::vec::Vec<LearntRefusal>,
+    /// How long a decision may fail at its provider before it is given up.
+    #[prost(uint64, tag = "12")]
+    pub patience_ms: u64,
 }
 /// A parameter that a model's provider refused, and that is left out until then.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

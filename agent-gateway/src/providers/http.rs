@@ -2,13 +2,13 @@
 //! it: out with the key in a header, in with a body of sane length. Refuses to
 //! follow redirects and to know what a body means. Called by `caller.rs`.
 
-use agon_service_kit::tasks::with_causes;
 use reqwest::StatusCode;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::said::shortened;
 use super::{Call, Refusal, Remedy};
+use crate::config::ProviderConfig;
 use crate::parameters::Applied;
 
 /// No model writes this much; a broken server may, until memory ends.
@@ -90,10 +90,11 @@ impl Http {
         for (name, value) in outgoing.headers {
             request = request.header(name, value);
         }
+        let provider = &call.model.provider;
         let response = request.send().await;
-        let mut response = response.map_err(|error| of_transport(&error))?;
+        let mut response = response.map_err(|error| of_transport(&error, provider))?;
         let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
-        let body = read_body(response).await?;
+        let body = read_body(response, provider).await?;
         Ok(Incoming {
             status,
             headers,
@@ -121,11 +122,14 @@ fn key_header(
 }
 
 /// The whole body, unless it is absurd.
-async fn read_body(mut response: reqwest::Response) -> Result<Vec<u8>, Refusal> {
+async fn read_body(
+    mut response: reqwest::Response,
+    provider: &ProviderConfig,
+) -> Result<Vec<u8>, Refusal> {
     let mut body = Vec::new();
     loop {
         let chunk = response.chunk().await;
-        match chunk.map_err(|error| of_transport(&error))? {
+        match chunk.map_err(|error| of_transport(&error, provider))? {
             None => return Ok(body),
             Some(chunk) if body.len() + chunk.len() <= LARGEST_REPLY_BYTES => {
                 body.extend_from_slice(&chunk);
@@ -142,10 +146,28 @@ async fn read_body(mut response: reqwest::Response) -> Result<Vec<u8>, Refusal> 
 }
 
 /// No answer came at all, or broke off.
-fn of_transport(error: &reqwest::Error) -> Refusal {
+fn of_transport(error: &reqwest::Error, provider: &ProviderConfig) -> Refusal {
+    let address = &provider.base_url;
+    let cause = root_cause(error);
+    let reason = if error.is_connect() {
+        format!("cannot connect to {address}: {cause}")
+    } else if error.is_timeout() {
+        let timeout = provider.timeout.as_secs_f64();
+        format!("no answer from {address} within {timeout} s")
+    } else {
+        format!("the connection to {address} broke: {cause}")
+    };
     Refusal {
         maybe_used: !error.is_connect(),
         overloaded: error.is_timeout(),
-        ..Refusal::new(Remedy::Retry(None), shortened(&with_causes(error)))
+        ..Refusal::new(Remedy::Retry(None), shortened(&reason))
     }
+}
+/// What lies at the bottom of an error, in the system's own words.
+fn root_cause(error: &reqwest::Error) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(deeper) = cause.source() {
+        cause = deeper;
+    }
+    cause.to_string()
 }

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use agon_coordinator::experiment::plan;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
@@ -22,6 +22,7 @@ use tonic::Status;
 use tracing::Instrument as _;
 
 use super::experiment_arguments::{CheckedExperiment, ExperimentArguments};
+use crate::announcements::Announcements;
 use crate::embedded::{self, Cluster};
 use crate::failure::{Failure, INTERRUPTED};
 use crate::handing_in::hand_in;
@@ -216,6 +217,7 @@ async fn follow(
         client,
         experiment_id,
         progress,
+        announcements: Announcements::default(),
         newest,
         gateway,
         seen: None,
@@ -252,6 +254,7 @@ struct Watch {
     client: ExperimentServiceClient<Transport>,
     experiment_id: String,
     progress: Progress,
+    announcements: Announcements,
     newest: WatchExperimentResponse,
     gateway: Option<AgentGatewayServiceClient<Transport>>,
     seen: Option<GetGatewayStatusResponse>,
@@ -300,7 +303,11 @@ impl Watch {
                 },
                 _ = look.tick() => self.look_at_gateway().await,
             }
-            self.progress.show(&self.newest, self.seen.as_ref());
+            let (newest, seen) = (&self.newest, self.seen.as_ref());
+            for line in self.announcements.look(newest, seen, Instant::now()) {
+                self.progress.say(&line);
+            }
+            self.progress.show(newest, seen);
             if is_paused(&self.newest) {
                 return Ok(());
             }

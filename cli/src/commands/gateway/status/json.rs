@@ -16,6 +16,7 @@ pub(super) fn of(status: &GetGatewayStatusResponse) -> Value {
         "provider_requests": status.provider_requests,
         "cost_nanodollars": status.cost_nanodollars,
         "configuration_fault": status.configuration_fault,
+        "patience_ms": status.patience_ms,
         "usage": status.usage.as_ref().map(usage),
         "teams": status.teams.iter().map(team).collect::<Vec<_>>(),
         "keys": status.keys.iter().map(key).collect::<Vec<_>>(),

@@ -1,0 +1,218 @@
+//! What happens to a run while it goes on, in one line each: a server that does not answer and
+//! that answers again, a key that is dead, a worker that was lost. Watches what coordinator and
+//! gateway say of themselves and knows no clock. Called by `agon run` beside its progress.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use agon_proto::v1::{GetGatewayStatusResponse, KeyStatus, WatchExperimentResponse};
+use agon_report::{counted, grouped};
+
+/// A fault that goes on is mentioned again this often.
+const AGAIN_AFTER: Duration = Duration::from_secs(60);
+
+/// What has been announced so far.
+#[derive(Debug, Default)]
+pub struct Announcements {
+    providers: BTreeMap<String, ProviderState>,
+    dead_keys: BTreeMap<String, String>,
+    workers: u64,
+}
+
+/// How a provider's calls went, up to the last look.
+#[derive(Debug, Default, Clone, Copy)]
+struct ProviderState {
+    failed: u64,
+    answered: u64,
+    /// When it was last said that its calls fail.
+    failing: Option<Instant>,
+}
+
+impl Announcements {
+    /// What is to be said now.
+    pub fn look(
+        &mut self,
+        experiment: &WatchExperimentResponse,
+        gateway: Option<&GetGatewayStatusResponse>,
+        now: Instant,
+    ) -> Vec<String> {
+        let mut lines: Vec<String> = self.lost_workers(experiment).into_iter().collect();
+        let Some(gateway) = gateway else {
+            return lines;
+        };
+        let patience = Duration::from_millis(gateway.patience_ms);
+        for (provider, keys) in by_provider(&gateway.keys) {
+            lines.extend(self.provider(provider, &keys, patience, now));
+            for key in keys {
+                lines.extend(self.dead_key(key));
+            }
+        }
+        lines
+    }
+
+    /// In a cluster; workers of this process end with it.
+    fn lost_workers(&mut self, experiment: &WatchExperimentResponse) -> Option<String> {
+        let before = std::mem::replace(&mut self.workers, experiment.workers);
+        let lost = before
+            .checked_sub(experiment.workers)
+            .filter(|lost| *lost > 0)?;
+        let left = match experiment.workers {
+            0 => "no worker is left: start `agon worker`".to_owned(),
+            left => format!("{} left", counted(left, "worker")),
+        };
+        let lost = counted(lost, "worker");
+        Some(format!(
+            "{lost} lost; what was played there goes on elsewhere and no decision is paid twice ({left})"
+        ))
+    }
+
+    fn provider(
+        &mut self,
+        provider: &str,
+        keys: &[&KeyStatus],
+        patience: Duration,
+        now: Instant,
+    ) -> Option<String> {
+        let sum = |count: fn(&KeyStatus) -> u64| keys.iter().map(|key| count(key)).sum::<u64>();
+        let failed = sum(|key| key.failed);
+        let over = sum(|key| key.calls).saturating_sub(sum(|key| key.in_flight));
+        let answered = over.saturating_sub(failed + sum(|key| key.refused_by_provider));
+        let state = self.providers.entry(provider.to_owned()).or_default();
+        let before = std::mem::replace(
+            state,
+            ProviderState {
+                failed,
+                answered,
+                ..*state
+            },
+        );
+        if answered > before.answered {
+            let was_failing = state.failing.take().is_some();
+            return was_failing.then(|| format!("{provider} answers again"));
+        }
+        let is_due = before
+            .failing
+            .is_none_or(|said| now.duration_since(said) >= AGAIN_AFTER);
+        if failed == before.failed || !is_due {
+            return None;
+        }
+        state.failing = Some(now);
+        let mut reasons = keys.iter().map(|key| key.last_error.as_str());
+        let reason = reasons
+            .rfind(|reason| !reason.is_empty())
+            .unwrap_or("no reason is known");
+        let calls = match failed {
+            1 => "a call".to_owned(),
+            many => format!("{} calls", grouped(many)),
+        };
+        let patience = humantime::format_duration(Duration::from_secs(patience.as_secs()));
+        Some(format!(
+            "{provider}: {calls} failed: {reason}. Each is tried again for up to {patience}, then \
+             its session is set aside; Ctrl-C stops the run and keeps what was answered"
+        ))
+    }
+
+    fn dead_key(&mut self, key: &KeyStatus) -> Option<String> {
+        let reason = &key.quarantine_reason;
+        if reason.is_empty() {
+            return None;
+        }
+        let name = format!("{} from {}", key.provider, key.source);
+        let known = self.dead_keys.insert(name, reason.clone());
+        (known.as_ref() != Some(reason)).then(|| {
+            let (provider, source) = (&key.provider, &key.source);
+            format!("{provider}: the key from {source} is out of use: {reason}")
+        })
+    }
+}
+
+/// The rows of keys over all models.
+fn by_provider(keys: &[KeyStatus]) -> BTreeMap<&str, Vec<&KeyStatus>> {
+    let mut providers: BTreeMap<&str, Vec<&KeyStatus>> = BTreeMap::new();
+    for key in keys.iter().filter(|key| key.model.is_empty()) {
+        providers.entry(&key.provider).or_default().push(key);
+    }
+    providers
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn experiment(workers: u64) -> WatchExperimentResponse {
+        WatchExperimentResponse {
+            workers,
+            ..WatchExperimentResponse::default()
+        }
+    }
+
+    fn gateway(calls: u64, failed: u64) -> GetGatewayStatusResponse {
+        let key = KeyStatus {
+            provider: "lab".to_owned(),
+            source: "no key".to_owned(),
+            calls,
+            failed,
+            last_error: "connection refused".to_owned(),
+            ..KeyStatus::default()
+        };
+        GetGatewayStatusResponse {
+            keys: vec![key],
+            patience_ms: 600_000,
+            ..GetGatewayStatusResponse::default()
+        }
+    }
+
+    #[test]
+    fn dead_server_is_one_line_at_once_and_one_a_minute() {
+        let (mut said, start) = (Announcements::default(), Instant::now());
+        let mut lines = Vec::new();
+        for second in 0..61 {
+            let state = gateway(second * 3, second * 3);
+            let now = start + Duration::from_secs(second);
+            lines.extend(said.look(&experiment(1), Some(&state), now));
+        }
+        assert_eq!(lines.len(), 1, "{lines:#?}");
+        for words in ["lab: 3 calls failed", "connection refused", "10m", "Ctrl-C"] {
+            assert!(lines[0].contains(words), "`{words}` is not in {}", lines[0]);
+        }
+        let later = start + Duration::from_secs(62);
+        let line = said.look(&experiment(1), Some(&gateway(200, 200)), later);
+        assert!(line[0].contains("200 calls"), "{line:?}");
+    }
+
+    #[test]
+    fn recovery_is_said_once_and_a_single_failure_among_answers_is_not_a_dead_server() {
+        let (mut said, now) = (Announcements::default(), Instant::now());
+        assert_eq!(
+            said.look(&experiment(1), Some(&gateway(1, 1)), now).len(),
+            1
+        );
+        let again = said.look(&experiment(1), Some(&gateway(2, 1)), now);
+        assert_eq!(again, ["lab answers again"]);
+        assert!(
+            said.look(&experiment(1), Some(&gateway(3, 1)), now)
+                .is_empty()
+        );
+        // One fails while others are answered.
+        assert!(
+            said.look(&experiment(1), Some(&gateway(9, 2)), now)
+                .is_empty()
+        );
+    }
+
+    #[test]
+    fn lost_worker_and_dead_key_are_mentioned_once() {
+        let (mut said, now) = (Announcements::default(), Instant::now());
+        assert!(said.look(&experiment(3), None, now).is_empty());
+        let lost = said.look(&experiment(2), None, now);
+        assert!(
+            lost[0].contains("1 worker lost") && lost[0].contains("2 workers left"),
+            "{lost:?}"
+        );
+        let mut dead = gateway(0, 0);
+        dead.keys[0].quarantine_reason = "401: wrong key".to_owned();
+        let line = said.look(&experiment(2), Some(&dead), now);
+        assert!(line[0].contains("out of use: 401: wrong key"), "{line:?}");
+        assert!(said.look(&experiment(2), Some(&dead), now).is_empty());
+    }
+}
