@@ -41,3 +41,4 @@ mod wire;
 
 pub use config::{ConfigError, GatewayConfig, ModelSection, ProviderSection, ResolvedModel};
 pub use gateway::{Gateway, GatewayError, Store};
+pub use redact::without_what_looks_like_keys;

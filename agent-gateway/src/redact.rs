@@ -45,6 +45,11 @@ pub(crate) fn without_keys(text: &str, own: Option<&SecretString>) -> String {
     clean
 }
 
+/// A text without anything that looks like a key, for whoever keeps what a person typed.
+pub fn without_what_looks_like_keys(text: &str) -> String {
+    without_keys(text, None)
+}
+
 /// A body of a provider without keys. Done before anything is cut short, since
 /// half a key would not be recognised.
 pub(crate) fn body_without_keys(body: &[u8], own: Option<&SecretString>) -> Vec<u8> {

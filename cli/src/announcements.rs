@@ -17,6 +17,7 @@ pub struct Announcements {
     providers: BTreeMap<String, ProviderState>,
     dead_keys: BTreeMap<String, String>,
     workers: u64,
+    coordinator_away: Option<Instant>,
 }
 
 /// How a provider's calls went, up to the last look.
@@ -48,6 +49,19 @@ impl Announcements {
             }
         }
         lines
+    }
+
+    /// What is to be said when the coordinator does not answer: the experiment goes on without us.
+    pub fn coordinator_away(&mut self, now: Instant) -> Option<String> {
+        let is_due = self
+            .coordinator_away
+            .is_none_or(|said| now.duration_since(said) >= AGAIN_AFTER);
+        is_due.then(|| {
+            self.coordinator_away = Some(now);
+            "the coordinator does not answer; what it was handed is kept and goes on with it. \
+             Asking again; Ctrl-C only stops watching"
+                .to_owned()
+        })
     }
 
     /// In a cluster; workers of this process end with it.

@@ -6,7 +6,7 @@ use clap::{Parser, Subcommand};
 
 use crate::commands::{
     check, completions, coordinator, experiments, games, gateway, plan, play, presets, prompts,
-    replay, run, show, sim_llm, verify, worker,
+    replay, run, runs, show, sim_llm, verify, worker,
 };
 use crate::failure::EXIT_CODES;
 use crate::role::LogArguments;
@@ -52,6 +52,8 @@ pub(crate) enum Command {
     Verify(verify::Verify),
     /// Tell a finished session as a readable log, or list the sessions that there are
     Show(show::Show),
+    /// List the runs whose results are kept, or remove one of them
+    Runs(runs::Runs),
     /// List, follow, cancel or retry experiments of a coordinator
     #[command(subcommand)]
     Experiments(experiments::Experiments),

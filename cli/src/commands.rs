@@ -13,6 +13,7 @@ pub mod presets;
 pub mod prompts;
 pub mod replay;
 pub mod run;
+pub mod runs;
 pub mod show;
 pub mod sim_llm;
 pub mod verify;
@@ -39,6 +40,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments, &log),
         Command::Show(arguments) => show::run(&arguments, &log),
+        Command::Runs(arguments) => runs::run(&arguments),
         Command::Experiments(arguments) => experiments::run(&arguments, &log),
         Command::Coordinator(arguments) => coordinator::run(&arguments, &log),
         Command::Gateway(arguments) => gateway::run(&arguments, &log),

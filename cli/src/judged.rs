@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 use crate::lines::{self, LineError};
-use crate::run_folder::TELEMETRY;
+use crate::run_folder;
 
 /// The game that judges play.
 const JUDGING: &str = "judging";
@@ -72,11 +72,9 @@ fn read(records: &Path) -> Result<Vec<Judged>, Failure> {
     let mut judged = Vec::new();
     // A session may lie in several of the folders.
     let mut seen = BTreeSet::new();
-    for file in lines::files(records) {
+    // Of a folder of results what it shows: one run, not several mixed.
+    for file in run_folder::records::below(records, None).shown {
         let file = file.map_err(bad)?;
-        if file.ends_with(TELEMETRY) {
-            continue;
-        }
         for line in lines::read(&file) {
             let read = line.and_then(|line| {
                 let record = StoredRecord::from_line(&line.text);

@@ -13,6 +13,7 @@ mod failure;
 mod forgetting;
 mod handing_in;
 mod judged;
+mod keeping;
 mod lines;
 mod model_config;
 mod output;

@@ -45,7 +45,8 @@ impl LineError {
         }
     }
 
-    fn of(file: &Path, reason: impl fmt::Display) -> Self {
+    /// A fault of a file or folder.
+    pub fn of(file: &Path, reason: impl fmt::Display) -> Self {
         Self {
             file: file.to_owned(),
             number: None,
@@ -75,14 +76,21 @@ pub fn files(path: &Path) -> Vec<Result<PathBuf, LineError>> {
     collect(path, &mut found, &mut faults);
     found.sort();
     if found.is_empty() && faults.is_empty() {
-        let wanted = ENDINGS.join(" or ");
-        faults.push(LineError::of(
-            path,
-            format!("no {wanted} file in this folder"),
-        ));
+        faults.push(nothing_in(path));
     }
     let found = found.into_iter().map(Ok);
     found.chain(faults.into_iter().map(Err)).collect()
+}
+
+/// That there is no file to read in a folder.
+pub fn nothing_in(folder: &Path) -> LineError {
+    let wanted = ENDINGS.join(" or ");
+    LineError::of(folder, format!("no {wanted} file in this folder"))
+}
+
+/// Whether files of this name are looked for in folders.
+pub fn is_looked_for(name: &str) -> bool {
+    ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
 fn collect(folder: &Path, found: &mut Vec<PathBuf>, faults: &mut Vec<LineError>) {
@@ -99,7 +107,7 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>, faults: &mut Vec<LineError>)
             Ok(entry) => {
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
-                if ENDINGS.iter().any(|ending| name.ends_with(ending)) {
+                if is_looked_for(&name) {
                     found.push(entry.path());
                 }
             }

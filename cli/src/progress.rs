@@ -207,7 +207,7 @@ impl Progress {
 }
 
 /// Decisions that this run has, those of an earlier try included.
-fn made(gateway: &GetGatewayStatusResponse) -> u64 {
+pub fn made(gateway: &GetGatewayStatusResponse) -> u64 {
     gateway.decided + gateway.answered_from_ledger
 }
 

@@ -1,6 +1,7 @@
 //! Fetches an experiment's results from a coordinator and writes the run's
 //! files, one session at a time: a large run is never held in memory.
 
+use std::collections::BTreeSet;
 use std::error::Error as _;
 use std::fs::File;
 use std::io::BufReader;
@@ -20,7 +21,10 @@ use tonic::Status;
 use crate::data_folder::cannot;
 use crate::failure::Failure;
 use crate::output::{FILE_WIDTH, width};
-use crate::run_folder::{self, NewFile, RunFolder};
+use crate::run_folder::{self, Entry, NewFile};
+
+/// The column of `results.csv` with the number of the run.
+const RUN: &str = "run";
 
 /// The published table that the gamma-Bench presets ask for.
 const GAMMA_BENCH: &str = "gamma-bench";
@@ -49,16 +53,28 @@ pub fn refused(whom: &str, refusal: &Status) -> Failure {
     }
 }
 
-/// Writes everything that is done into the run's folder; returns the tables for the
-/// terminal and how many sessions they show.
+/// What was fetched.
+pub struct Collected {
+    /// The tables for the terminal.
+    pub shown: String,
+    /// The same for a file.
+    pub tables: String,
+    /// How many sessions they show.
+    pub done: u64,
+    /// Sessions that are none of the experiment as it was run.
+    pub strangers: u64,
+}
+
+/// Writes the records of these sessions, as far as they are done, into a run's entry.
 ///
 /// # Errors
-/// The coordinator does not answer, or the folder cannot be written.
+/// The coordinator does not answer, or the entry cannot be written.
 pub async fn collect(
     mut client: ExperimentServiceClient<Transport>,
     document: &ExperimentDocument,
-    folder: &RunFolder,
-) -> Result<(String, u64), Failure> {
+    wanted: &BTreeSet<String>,
+    entry: &Entry,
+) -> Result<Collected, Failure> {
     let request = FetchRecordsRequest {
         experiment_id: document.name.clone(),
     };
@@ -69,10 +85,14 @@ pub async fn collect(
         .map_err(lost)?
         .into_inner();
     let mut tables = Tables::default();
-    let mut done = 0;
-    let mut record_file = folder.begin(run_folder::RECORDS)?;
-    let mut telemetry_file = folder.begin(run_folder::TELEMETRY)?;
+    let (mut done, mut strangers) = (0, 0);
+    let mut record_file = entry.begin(run_folder::RECORDS)?;
+    let mut telemetry_file = entry.begin(run_folder::TELEMETRY)?;
     while let Some(result) = records.message().await.map_err(lost)? {
+        if !wanted.contains(&result.session_id) {
+            strangers += 1;
+            continue;
+        }
         let session = Session::from_line(&result.record).map_err(Failure::surroundings)?;
         tables.add(&session, &Telemetry::from_line(&result.telemetry));
         measure(&mut tables.reports, &session.spec.game, &result.record)
@@ -83,10 +103,14 @@ pub async fn collect(
     }
     record_file.keep()?;
     telemetry_file.keep()?;
-    write_csv(folder, &tables.columns)?;
+    write_csv(entry, &tables.columns)?;
     let compare = document.report.compare.as_deref();
-    folder.write(run_folder::SUMMARY, &tables.render(compare, FILE_WIDTH))?;
-    Ok((tables.render(compare, width()), done))
+    Ok(Collected {
+        shown: tables.render(compare, width()),
+        tables: tables.render(compare, FILE_WIDTH),
+        done,
+        strangers,
+    })
 }
 
 /// Takes a session in, of whose game measures need events and notes too; any other game
@@ -135,36 +159,39 @@ impl Tables {
     }
 }
 
-/// The second pass: the columns are known now.
-fn write_csv(folder: &RunFolder, columns: &ResultColumns) -> Result<(), Failure> {
-    let mut out = csv::Writer::from_writer(folder.begin(run_folder::RESULTS)?);
+/// The second pass: the columns are known now. The first one says which run it was.
+fn write_csv(entry: &Entry, columns: &ResultColumns) -> Result<(), Failure> {
+    let mut out = csv::Writer::from_writer(entry.begin(run_folder::RESULTS)?);
     let failed = |error: csv::Error| match error.into_kind() {
-        csv::ErrorKind::Io(error) => cannot("write", &folder.file(run_folder::RESULTS), &error),
+        csv::ErrorKind::Io(error) => cannot("write", &entry.file(run_folder::RESULTS), &error),
         other => Failure::Surroundings(format!("cannot write results: {other:?}")),
     };
+    let run = entry.account.run.to_string();
+    out.write_field(RUN).map_err(failed)?;
     columns.write_headings(&mut out).map_err(failed)?;
-    let records = lines(folder, run_folder::RECORDS)?;
-    let telemetry = lines(folder, run_folder::TELEMETRY)?;
+    let records = lines(entry, run_folder::RECORDS)?;
+    let telemetry = lines(entry, run_folder::TELEMETRY)?;
     for (record, telemetry) in records.zip(telemetry) {
         let session = Session::from_line(&record?).map_err(Failure::surroundings)?;
         let telemetry = Telemetry::from_line(&telemetry?);
+        out.write_field(&run).map_err(failed)?;
         columns
             .write_row(&session, &telemetry, &mut out)
             .map_err(failed)?;
     }
     let file: NewFile = out
         .into_inner()
-        .map_err(|error| cannot("write", &folder.file(run_folder::RESULTS), error.error()))?;
+        .map_err(|error| cannot("write", &entry.file(run_folder::RESULTS), error.error()))?;
     file.keep()
 }
 
 /// The lines of a file that was just written.
 fn lines(
-    folder: &RunFolder,
+    entry: &Entry,
     name: &str,
 ) -> Result<impl Iterator<Item = Result<Vec<u8>, Failure>>, Failure> {
     use std::io::BufRead as _;
-    let path = folder.file(name);
+    let path = entry.file(name);
     let file = File::open(&path).map_err(|error| cannot("read", &path, &error))?;
     let lines = BufReader::new(file).split(b'\n');
     Ok(lines.map(move |line| line.map_err(|error| cannot("read", &path, &error))))

@@ -1,12 +1,31 @@
-//! The folder of one run: what came out, in files that other programs read.
-//! Files appear whole or not at all: each is written beside its place first.
+//! The folder of an experiment's results. Every run leaves an entry in its `history`, which nothing
+//! changes afterwards; the files beside it show the newest run that has results. A mark says whose
+//! folder it is: what Agon did not write there is never removed, replaced or written through. The
+//! layout is described in docs/runs.md. Readers of such folders use `run_folder/history.rs`.
 
-use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+use agon_service_kit::folder::{Folder, Kind};
 
 use crate::data_folder::cannot;
 use crate::failure::Failure;
+
+pub mod account;
+mod entry;
+pub mod history;
+mod mark;
+mod older;
+pub mod records;
+
+pub use account::Account;
+pub use entry::{Entry, NewFile};
+pub use mark::{digest, digest_of};
+
+use mark::{Found, MARK, Mark};
 
 /// The session records, one JSON object per line.
 pub const RECORDS: &str = "records.jsonl";
@@ -14,138 +33,433 @@ pub const RECORDS: &str = "records.jsonl";
 pub const TELEMETRY: &str = "telemetry.jsonl";
 /// One row per session.
 pub const RESULTS: &str = "results.csv";
-/// The table as it was printed.
+/// The tables as they were printed.
 pub const SUMMARY: &str = "summary.txt";
-/// The experiment as it was read.
-pub const EXPERIMENT: &str = "experiment.toml";
 /// The experiment as it was run, with every change from the command line.
+pub const EXPERIMENT: &str = "experiment.toml";
+/// The same as it was handed in.
 pub const DOCUMENT: &str = "document.json";
+/// The experiment as it was read.
+pub const ORIGINAL: &str = "original.toml";
 /// The user's templates, when the experiment has any.
 pub const TEMPLATES: &str = "templates";
 
-/// The folder of one run.
+/// The folder with an entry for every run.
+const HISTORY: &str = "history";
+
+/// Files of the shown run that stand beside the history, too.
+const SHOWN: [&str; 6] = [RECORDS, TELEMETRY, RESULTS, SUMMARY, EXPERIMENT, DOCUMENT];
+
+/// Those that are large: a second name for the same file takes no space.
+const LARGE: [&str; 2] = [RECORDS, TELEMETRY];
+
+/// Two processes never change the same folder at the same time.
+const LOCK: &str = ".in-use";
+
+/// Things named when a folder is somebody else's.
+const NAMED: usize = 3;
+
+/// See the module.
 pub struct RunFolder {
-    path: PathBuf,
+    folder: Folder,
+    history: Folder,
+    experiment: String,
+}
+
+/// Where results go.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The data folder.
+    pub data: PathBuf,
+    /// The folder that was named for them.
+    pub out: Option<PathBuf>,
+}
+
+impl Place {
+    /// The folder for an experiment.
+    pub fn of(&self, experiment: &str) -> PathBuf {
+        let by_default = || self.data.join("runs").join(experiment);
+        self.out.clone().unwrap_or_else(by_default)
+    }
+
+    fn open(&self, experiment: &str) -> Result<Folder, Failure> {
+        let path = self.of(experiment);
+        let opened = match &self.out {
+            Some(out) => Folder::create(out),
+            None => Folder::create(&self.data)
+                .and_then(|data| data.folder("runs"))
+                .and_then(|runs| runs.folder(experiment)),
+        };
+        opened.map_err(|error| cannot("use", &path, &error))
+    }
+}
+
+/// How a folder for results stands before a run.
+pub struct Standing {
+    /// Where it is.
+    pub path: PathBuf,
+    /// The number of its last run; 0 before the first.
+    pub last: u32,
+    /// How many runs it keeps.
+    pub runs: usize,
 }
 
 impl RunFolder {
-    /// Creates the folder if need be.
+    /// Opens the folder for an experiment's results, or makes it.
     ///
     /// # Errors
-    /// It cannot be written.
-    pub fn create(path: PathBuf) -> Result<Self, Failure> {
-        fs::create_dir_all(&path).map_err(|error| cannot("create", &path, &error))?;
-        Ok(Self { path })
+    /// It is somebody else's, or another experiment's, or cannot be written; says what to do.
+    pub fn claim(place: &Place, experiment: &str) -> Result<Self, Failure> {
+        let folder = place.open(experiment)?;
+        if holds_of(&folder)?.is_none() {
+            let names = folder.names();
+            let names = names.map_err(|error| cannot("read", folder.path(), &error))?;
+            if !names.is_empty() {
+                return Err(other_things(&folder, &names, experiment));
+            }
+            write_mark(&folder, &Mark::new(experiment))?;
+        }
+        let history = folder.folder(HISTORY);
+        let history = history.map_err(|error| cannot("use", &folder.place(HISTORY), &error))?;
+        let this = Self {
+            folder,
+            history,
+            experiment: experiment.to_owned(),
+        };
+        let _lock = this.lock()?;
+        // Nobody else changes it from here on.
+        match holds_of(&this.folder)? {
+            Some(Holds::Marked(mark)) if mark.experiment == experiment => {
+                this.refuse_what_is_no_file()?;
+                if let Some(number) = mark.publishing {
+                    this.show(number, mark)?;
+                }
+            }
+            Some(Holds::Older(of)) if of == experiment => {
+                this.refuse_what_is_no_file()?;
+                let mark = older::carry_over(&this.folder, experiment)?;
+                write_mark(&this.folder, &mark)?;
+            }
+            Some(Holds::Marked(Mark { experiment: of, .. }) | Holds::Older(of)) => {
+                return Err(other_experiment(&this.folder, &of, experiment));
+            }
+            None => write_mark(&this.folder, &Mark::new(experiment))?,
+        }
+        Ok(this)
+    }
+
+    /// Whether the folder for an experiment's results may be used, and which runs it has. Makes
+    /// and changes nothing.
+    ///
+    /// # Errors
+    /// As [`RunFolder::claim`], as far as that can be seen beforehand.
+    pub fn look(place: &Place, experiment: &str) -> Result<Standing, Failure> {
+        let path = place.of(experiment);
+        let folder = match Folder::open(&path) {
+            Ok(folder) => folder,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                return Ok(Standing {
+                    path,
+                    last: 0,
+                    runs: 0,
+                });
+            }
+            Err(error) => return Err(cannot("use", &path, &error)),
+        };
+        let (holds, last) = match holds_of(&folder)? {
+            Some(Holds::Marked(mark)) => (mark.experiment, mark.last),
+            Some(Holds::Older(of)) => (of, 1),
+            None => {
+                let names = folder.names();
+                let names = names.map_err(|error| cannot("read", &path, &error))?;
+                if !names.is_empty() {
+                    return Err(other_things(&folder, &names, experiment));
+                }
+                (experiment.to_owned(), 0)
+            }
+        };
+        if holds != experiment {
+            return Err(other_experiment(&folder, &holds, experiment));
+        }
+        let runs = history::results(&path).map_or(last as usize, |results| results.runs.len());
+        Ok(Standing { path, last, runs })
+    }
+
+    /// Opens a folder of results that is there already.
+    ///
+    /// # Errors
+    /// It is none.
+    pub fn existing(path: &Path) -> Result<Self, Failure> {
+        let folder = Folder::open(path).map_err(|error| cannot("read", path, &error))?;
+        match holds_of(&folder)? {
+            Some(Holds::Marked(mark)) => {
+                let history = folder.folder(HISTORY);
+                let history =
+                    history.map_err(|error| cannot("use", &folder.place(HISTORY), &error))?;
+                Ok(Self {
+                    folder,
+                    history,
+                    experiment: mark.experiment,
+                })
+            }
+            Some(Holds::Older(_)) => Err(Failure::BadInput(format!(
+                "{} was written before runs were kept apart; the next `agon run` into it does that",
+                path.display()
+            ))),
+            None => Err(Failure::BadInput(format!(
+                "{} is no folder of results",
+                path.display()
+            ))),
+        }
+    }
+
+    /// Said before anything is played, because at the end it is too late to choose.
+    fn refuse_what_is_no_file(&self) -> Result<(), Failure> {
+        for name in SHOWN {
+            let kind = self.folder.kind(name);
+            let what = match kind.map_err(|error| cannot("read", self.path(), &error))? {
+                None | Some(Kind::File) => continue,
+                Some(Kind::Link) => "a symbolic link, and nothing is written through one",
+                Some(Kind::Folder) => "a folder",
+                Some(Kind::Other) => "no plain file",
+            };
+            return Err(Failure::BadInput(format!(
+                "{} is {what}, where results are to be written; move it away, or choose another \
+                 folder with --out",
+                self.folder.place(name).display()
+            )));
+        }
+        Ok(())
     }
 
     /// Where it is.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.folder.path()
     }
 
-    /// Where a file of it is.
-    pub fn file(&self, name: &str) -> PathBuf {
-        self.path.join(name)
-    }
-
-    /// A file that appears under its name when it is kept.
+    /// Whether any run's results stand beside the history.
     ///
     /// # Errors
-    /// It cannot be created.
-    pub fn begin(&self, name: &str) -> Result<NewFile, Failure> {
-        let path = self.path.join(name);
-        let draft = self.path.join(format!(".{name}.part"));
-        if let Some(folder) = draft.parent() {
-            fs::create_dir_all(folder).map_err(|error| cannot("create", folder, &error))?;
-        }
-        let file = File::create(&draft).map_err(|error| cannot("write", &draft, &error))?;
-        Ok(NewFile {
-            path,
-            draft,
-            out: BufWriter::new(file),
-        })
+    /// It cannot be read.
+    pub fn shows_results(&self) -> Result<bool, Failure> {
+        Ok(self.mark()?.shown > 0)
     }
 
-    /// Writes a small file.
+    /// Makes the entry of a run that begins now, with the next number.
     ///
     /// # Errors
     /// It cannot be written.
-    pub fn write(&self, name: &str, text: &str) -> Result<(), Failure> {
-        let mut file = self.begin(name)?;
-        file.add(text.as_bytes())?;
-        file.keep()
+    pub fn begin(&self, account: Account) -> Result<Entry, Failure> {
+        let _lock = self.lock()?;
+        let mut mark = self.mark()?;
+        let newest = history::numbers(&self.history).into_iter().max();
+        let number = mark.last.max(newest.unwrap_or(0)) + 1;
+        mark.last = number;
+        write_mark(&self.folder, &mark)?;
+        let started = now();
+        let name = history::name(number, &started);
+        let folder = self.history.new_folder(&name);
+        let folder =
+            folder.map_err(|error| cannot("create", &self.history.place(&name), &error))?;
+        let account = Account {
+            format: account::FORMAT,
+            run: number,
+            experiment: self.experiment.clone(),
+            started,
+            ..account
+        };
+        let shown = history::open(&self.history, mark.shown);
+        let shown = shown.map_err(|error| cannot("read", self.history.path(), &error))?;
+        let mut entry = Entry::new(folder, account).after(shown);
+        entry.write_account()?;
+        Ok(entry)
     }
 
-    /// Writes the user's templates, in place of older ones.
+    /// Shows a run's results in the files beside the history. Answers what stood in their places
+    /// without being ours, by its new name.
     ///
     /// # Errors
     /// They cannot be written.
-    pub fn write_templates<'a>(
-        &self,
-        templates: impl Iterator<Item = (&'a String, &'a String)>,
-    ) -> Result<(), Failure> {
-        let folder = self.path.join(TEMPLATES);
-        if folder.is_dir() {
-            fs::remove_dir_all(&folder).map_err(|error| cannot("replace", &folder, &error))?;
+    pub fn publish(&self, entry: &Entry) -> Result<Vec<PathBuf>, Failure> {
+        let _lock = self.lock()?;
+        self.show(entry.account.run, self.mark()?)
+    }
+
+    fn show(&self, number: u32, mut mark: Mark) -> Result<Vec<PathBuf>, Failure> {
+        let failed = |error| cannot("write", self.path(), &error);
+        let Some(entry) = history::open(&self.history, number).map_err(failed)? else {
+            return Ok(Vec::new());
+        };
+        let mut files = BTreeMap::new();
+        for name in SHOWN {
+            if let Some(file) = entry.reader(name).map_err(failed)? {
+                files.insert(name, digest_of(file).map_err(failed)?);
+            }
         }
-        for (name, text) in templates {
-            let path = folder.join(name);
-            let parent = path.parent().unwrap_or(&folder);
-            fs::create_dir_all(parent).map_err(|error| cannot("create", parent, &error))?;
-            fs::write(&path, text).map_err(|error| cannot("write", &path, &error))?;
+        let mut kept = Vec::new();
+        for name in files.keys() {
+            let ours = mark.wrote(&self.folder, name).map_err(failed)?;
+            if !ours && self.folder.kind(name).map_err(failed)?.is_some() {
+                kept.push(self.set_aside(name, number).map_err(failed)?);
+            }
         }
-        Ok(())
+        // From here to the end a file may be that of either run.
+        for (name, digest) in &files {
+            let known = mark.files.entry((*name).to_owned()).or_default();
+            known.push(digest.clone());
+        }
+        mark.publishing = Some(number);
+        write_mark(&self.folder, &mark)?;
+        for name in files.keys() {
+            self.put(&entry, name, number)
+                .map_err(|error| cannot("write", &self.folder.place(name), &error))?;
+        }
+        for (name, digest) in files {
+            mark.files.insert(name.to_owned(), vec![digest]);
+        }
+        mark.publishing = None;
+        mark.shown = number;
+        write_mark(&self.folder, &mark)?;
+        Ok(kept)
     }
-}
 
-/// A file that is being written.
-pub struct NewFile {
-    path: PathBuf,
-    draft: PathBuf,
-    out: BufWriter<File>,
-}
+    /// Puts a file of an entry beside the history.
+    fn put(&self, entry: &Folder, name: &str, number: u32) -> io::Result<()> {
+        let draft = self.free(format!(".{name}.{number}.part"))?;
+        if LARGE.contains(&name) {
+            entry.link_or_copy(name, &self.folder, &draft)?;
+        } else {
+            entry.copy(name, &self.folder, &draft)?;
+        }
+        self.folder.rename(&draft, &self.folder, name)
+    }
 
-impl NewFile {
-    /// Adds text or any other bytes.
+    /// Gives what is not ours another name.
+    fn set_aside(&self, name: &str, number: u32) -> io::Result<PathBuf> {
+        let free = self.free(format!("{name}.before-run-{number}"))?;
+        self.folder.rename(name, &self.folder, &free)?;
+        Ok(self.folder.place(&free))
+    }
+
+    /// A name like this one that nothing has.
+    fn free(&self, mut name: String) -> io::Result<String> {
+        while self.folder.kind(&name)?.is_some() {
+            name.push('~');
+        }
+        Ok(name)
+    }
+
+    /// Removes the entry of a run, for good. Where its tables were shown, those of the newest run
+    /// that is left take their places.
     ///
     /// # Errors
-    /// They cannot be written (a full disk, for one).
-    pub fn add(&mut self, bytes: &[u8]) -> Result<(), Failure> {
-        self.out
-            .write_all(bytes)
-            .map_err(|error| cannot("write", &self.draft, &error))
+    /// There is none of this number, or it cannot be removed.
+    pub fn delete(&self, number: u32) -> Result<Vec<PathBuf>, Failure> {
+        let _lock = self.lock()?;
+        let failed = |error| cannot("write", self.path(), &error);
+        history::find(&self.history, number)?;
+        let mut mark = self.mark()?;
+        let mut kept = Vec::new();
+        if mark.shown == number {
+            match history::newest_with(&self.history, RECORDS, number).map_err(failed)? {
+                Some(next) => kept = self.show(next, mark)?,
+                None => {
+                    for name in SHOWN {
+                        if mark.wrote(&self.folder, name).map_err(failed)? {
+                            self.folder.remove_file(name).map_err(failed)?;
+                        }
+                    }
+                    mark.shown = 0;
+                    mark.files.clear();
+                    write_mark(&self.folder, &mark)?;
+                }
+            }
+        }
+        history::remove(&self.history, number)?;
+        Ok(kept)
     }
 
-    /// Adds a line.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    pub fn line(&mut self, line: &[u8]) -> Result<(), Failure> {
-        self.add(line)?;
-        self.add(b"\n")
+    fn lock(&self) -> Result<File, Failure> {
+        let failed = |error| cannot("lock", &self.history.place(LOCK), &error);
+        let lock = self.history.file(LOCK).map_err(failed)?;
+        lock.lock().map_err(failed)?;
+        Ok(lock)
     }
 
-    /// Puts the file in its place.
-    ///
-    /// # Errors
-    /// It cannot be written to its end.
-    pub fn keep(mut self) -> Result<(), Failure> {
-        let flushed = self
-            .out
-            .flush()
-            .and_then(|()| self.out.get_ref().sync_all());
-        flushed.map_err(|error| cannot("write", &self.draft, &error))?;
-        fs::rename(&self.draft, &self.path).map_err(|error| cannot("write", &self.path, &error))
+    fn mark(&self) -> Result<Mark, Failure> {
+        match Mark::read(&self.folder) {
+            Ok(Found::Mark(mark)) => Ok(mark),
+            Ok(Found::None) => Ok(Mark::new(&self.experiment)),
+            Ok(Found::Unreadable(why)) => Err(cannot(
+                "read",
+                &self.folder.place(MARK),
+                &io::Error::other(why),
+            )),
+            Err(error) => Err(cannot("read", &self.folder.place(MARK), &error)),
+        }
     }
 }
 
-/// For writers of formats, which speak of plain input and output errors.
-impl Write for NewFile {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.out.write(bytes)
-    }
+/// What a folder of ours holds.
+enum Holds {
+    /// Results under this mark.
+    Marked(Mark),
+    /// Results of this experiment from before there were marks.
+    Older(String),
+}
 
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.out.flush()
+fn holds_of(folder: &Folder) -> Result<Option<Holds>, Failure> {
+    let found = Mark::read(folder);
+    match found.map_err(|error| cannot("read", &folder.place(MARK), &error))? {
+        Found::Mark(mark) => Ok(Some(Holds::Marked(mark))),
+        Found::None => Ok(older::experiment_of(folder).map(Holds::Older)),
+        Found::Unreadable(why) => Err(Failure::BadInput(format!(
+            "cannot use {}: {why}; choose another folder with --out",
+            folder.place(MARK).display()
+        ))),
     }
 }
+
+fn write_mark(folder: &Folder, mark: &Mark) -> Result<(), Failure> {
+    let written = mark.write(folder);
+    written.map_err(|error| cannot("write", &folder.place(MARK), &error))
+}
+
+/// The time as accounts have it, UTC.
+pub fn now() -> String {
+    humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
+}
+
+fn other_experiment(folder: &Folder, holds: &str, wanted: &str) -> Failure {
+    let path = folder.path();
+    Failure::BadInput(format!(
+        "{} holds the results of experiment {holds}; choose another folder for those of {wanted}, \
+         such as --out {}",
+        path.display(),
+        beside(path, wanted).display()
+    ))
+}
+
+fn other_things(folder: &Folder, names: &[String], experiment: &str) -> Failure {
+    let path = folder.path();
+    let mut named = names[..names.len().min(NAMED)].join(", ");
+    if names.len() > NAMED {
+        named.push_str(&format!(" and {} more", names.len() - NAMED));
+    }
+    Failure::BadInput(format!(
+        "{} has other things in it ({named}), and results go into a folder of their own: choose \
+         one with --out, such as --out {}",
+        path.display(),
+        path.join(experiment).display()
+    ))
+}
+
+fn beside(path: &Path, name: &str) -> PathBuf {
+    match path.parent() {
+        Some(parent) if path.file_name().is_some_and(|own| own != name) => parent.join(name),
+        _ => path.join(name),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -16,7 +16,7 @@ use tonic::Status;
 use crate::failure::Failure;
 use crate::lines::{self, LineError};
 use crate::results::{experiment_client, measure, refused};
-use crate::run_folder::TELEMETRY;
+use crate::run_folder::{self, history::Results};
 
 /// Digits of a whole id.
 const WHOLE: usize = 32;
@@ -29,8 +29,9 @@ const NAMED: usize = 5;
 
 /// Where records are.
 pub enum Source {
-    /// A folder with records in it or below it, or one file of records.
-    Folder(PathBuf),
+    /// A folder with records in it or below it, or one file of records; of folders of results
+    /// the run with this number, or the one that they show.
+    Folder(PathBuf, Option<u32>),
     /// A running coordinator.
     Coordinator(String),
 }
@@ -43,6 +44,8 @@ pub struct Sessions {
     pub of_experiment: Vec<Session>,
     /// Measures of them instead, when they were asked for.
     pub reports: Option<Reports>,
+    /// The folders of results that were looked through.
+    pub folders: Vec<Results>,
     /// Records whose id begins as wanted, by id.
     matching: BTreeMap<String, Found>,
     /// All ids, with their experiment and game.
@@ -97,19 +100,21 @@ impl Sessions {
         reports: Option<Reports>,
     ) -> Result<Self, Failure> {
         let place = match source {
-            Source::Folder(path) => path.display().to_string(),
+            Source::Folder(path, None) => path.display().to_string(),
+            Source::Folder(path, Some(run)) => format!("run {run} of {}", path.display()),
             Source::Coordinator(url) => format!("the coordinator at {url}"),
         };
         let mut found = Self {
             experiments: BTreeMap::new(),
             of_experiment: Vec::new(),
             reports,
+            folders: Vec::new(),
             matching: BTreeMap::new(),
             ids: BTreeMap::new(),
             place,
         };
         match source {
-            Source::Folder(path) => found.look_in(path, wanted)?,
+            Source::Folder(path, run) => found.look_in(path, *run, wanted)?,
             Source::Coordinator(url) => found.ask(url, wanted).await?,
         }
         Ok(found)
@@ -148,7 +153,12 @@ impl Sessions {
         )
     }
 
-    fn look_in(&mut self, path: &Path, wanted: Option<&str>) -> Result<(), Failure> {
+    fn look_in(
+        &mut self,
+        path: &Path,
+        run: Option<u32>,
+        wanted: Option<&str>,
+    ) -> Result<(), Failure> {
         if !path.exists() {
             return Err(Failure::BadInput(format!(
                 "{} does not exist; `agon run` writes results into DATA/runs, --results names \
@@ -156,25 +166,33 @@ impl Sessions {
                 path.display()
             )));
         }
-        let unreadable = |error: LineError| eprintln!("unreadable: {error}");
-        for file in lines::files(path) {
-            // An empty folder is told about with what was wanted.
-            let Ok(file) = file else { continue };
-            if file.ends_with(TELEMETRY) {
-                continue;
-            }
-            for line in lines::read(&file) {
-                match line {
-                    Ok(line) => {
-                        if let Err(reason) = self.take(&line.text, Some(&file), wanted) {
-                            unreadable(LineError::at(&line, reason));
-                        }
-                    }
-                    Err(error) => unreadable(error),
-                }
+        let files = run_folder::records::below(path, run);
+        self.folders = files.folders;
+        // An empty folder is told about with what was wanted.
+        for file in files.shown.into_iter().flatten() {
+            self.read(&file, wanted, true);
+        }
+        let is_found = !self.of_experiment.is_empty() || !self.matching.is_empty();
+        if wanted.is_some() && !is_found && self.reports.as_ref().is_none_or(Reports::is_empty) {
+            for file in files.earlier {
+                self.read(&file, wanted, false);
             }
         }
         Ok(())
+    }
+
+    fn read(&mut self, file: &Path, wanted: Option<&str>, is_shown: bool) {
+        let unreadable = |error: LineError| eprintln!("unreadable: {error}");
+        for line in lines::read(file) {
+            match line {
+                Ok(line) => {
+                    if let Err(reason) = self.take(&line.text, Some(file), wanted, is_shown) {
+                        unreadable(LineError::at(&line, reason));
+                    }
+                }
+                Err(error) => unreadable(error),
+            }
+        }
     }
 
     async fn ask(&mut self, url: &str, wanted: Option<&str>) -> Result<(), Failure> {
@@ -203,7 +221,7 @@ impl Sessions {
             self.experiments.insert(name.clone(), 0);
             while let Some(result) = records.message().await.map_err(lost)? {
                 let line = String::from_utf8_lossy(&result.record);
-                if let Err(reason) = self.take(&line, None, wanted) {
+                if let Err(reason) = self.take(&line, None, wanted, true) {
                     eprintln!("unreadable: session {}: {reason}", result.session_id);
                 }
             }
@@ -211,11 +229,14 @@ impl Sessions {
         Ok(())
     }
 
+    /// Takes a record in. Those of earlier runs can be found by their ids only: they count as
+    /// none of their experiment's.
     fn take(
         &mut self,
         line: &str,
         file: Option<&Path>,
         wanted: Option<&str>,
+        is_shown: bool,
     ) -> Result<(), String> {
         let head: Head =
             serde_json::from_str(line).map_err(|error| format!("not a session record: {error}"))?;
@@ -224,9 +245,11 @@ impl Sessions {
         if self.ids.contains_key(&session) {
             return Ok(());
         }
-        *self.experiments.entry(spec.experiment.clone()).or_insert(0) += 1;
+        if is_shown {
+            *self.experiments.entry(spec.experiment.clone()).or_insert(0) += 1;
+        }
         if let Some(wanted) = wanted {
-            let is_wanted = spec.experiment == wanted;
+            let is_wanted = is_shown && spec.experiment == wanted;
             if is_wanted && let Some(reports) = &mut self.reports {
                 measure(reports, &spec.game, line.as_bytes())?;
             } else if is_wanted {

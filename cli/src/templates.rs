@@ -11,7 +11,7 @@ use agon_agents::PromptLibrary;
 
 use crate::data_folder::cannot;
 use crate::failure::Failure;
-use crate::run_folder::TEMPLATES;
+use crate::run_folder::{TEMPLATES, history};
 
 /// Ending of template files.
 const ENDING: &str = "j2";
@@ -22,7 +22,7 @@ const ENDING: &str = "j2";
 /// # Errors
 /// As [`read`]; or they are no templates.
 pub fn played_with(named: Option<&Path>, records: &Path) -> Result<PromptLibrary, Failure> {
-    let beside = records.with_file_name(TEMPLATES);
+    let beside = history::beside(records, TEMPLATES);
     let folder = match named {
         Some(folder) => Some(folder),
         None => Some(beside.as_path()).filter(|folder| folder.is_dir()),

@@ -228,14 +228,21 @@ impl Folder {
         self.handle.rename(name, &to.handle, new_name)
     }
 
-    /// Gives a file a second name, in this folder or in another; where that is not possible,
-    /// copies it.
+    /// Gives a file a second name, in this folder or in another.
+    ///
+    /// # Errors
+    /// It is not there, the new name is taken, or files cannot have two names here.
+    pub fn link(&self, name: &str, to: &Self, new_name: &str) -> io::Result<()> {
+        self.refuse_link(name)?;
+        self.handle.hard_link(name, &to.handle, new_name)
+    }
+
+    /// Gives a file a second name; where that is not possible, copies it.
     ///
     /// # Errors
     /// It is not there, or the new name is taken.
     pub fn link_or_copy(&self, name: &str, to: &Self, new_name: &str) -> io::Result<()> {
-        self.refuse_link(name)?;
-        match self.handle.hard_link(name, &to.handle, new_name) {
+        match self.link(name, to, new_name) {
             Err(error) if !is_final(error.kind()) => self.copy(name, to, new_name),
             linked => linked,
         }

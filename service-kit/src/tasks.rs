@@ -311,35 +311,43 @@ impl Drop for RunningTask {
     }
 }
 
-/// Completes at SIGINT or SIGTERM (Ctrl-C alone where there are no signals), naming it.
-pub async fn shutdown_signal() -> &'static str {
-    let interrupt = async {
-        if let Err(fault) = tokio::signal::ctrl_c().await {
-            warn!(%fault, "cannot listen for ctrl-c");
-            std::future::pending::<()>().await;
-        }
-        "SIGINT"
-    };
+/// Completes at the first SIGINT or SIGTERM from now on (Ctrl-C alone where there are no signals),
+/// naming it. Listens from the call on, not only once it is awaited. Within a runtime only.
+pub fn shutdown_signal() -> impl Future<Output = &'static str> + Send {
     #[cfg(unix)]
-    let terminate = async {
-        use tokio::signal::unix::{SignalKind, signal};
-        match signal(SignalKind::terminate()) {
-            Ok(mut stream) => stream.recv().await,
-            Err(fault) => {
-                warn!(%fault, "cannot listen for SIGTERM");
-                std::future::pending().await
-            }
-        };
-        "SIGTERM"
+    let (interrupt, terminate) = {
+        use tokio::signal::unix::SignalKind;
+        (
+            received(SignalKind::interrupt()),
+            received(SignalKind::terminate()),
+        )
     };
     #[cfg(not(unix))]
-    let terminate = std::future::pending();
-    let name = tokio::select! {
-        name = interrupt => name,
-        name = terminate => name,
-    };
-    info!(signal = name, "shutting down");
-    name
+    let (interrupt, terminate) = (tokio::signal::ctrl_c(), std::future::pending::<()>());
+    async {
+        let name = tokio::select! {
+            _ = interrupt => "SIGINT",
+            _ = terminate => "SIGTERM",
+        };
+        info!(signal = name, "shutting down");
+        name
+    }
+}
+
+#[cfg(unix)]
+fn received(kind: tokio::signal::unix::SignalKind) -> impl Future<Output = ()> + Send {
+    let listener = tokio::signal::unix::signal(kind);
+    if let Err(fault) = &listener {
+        warn!(%fault, ?kind, "cannot listen for a signal");
+    }
+    async {
+        match listener {
+            Ok(mut listener) => {
+                listener.recv().await;
+            }
+            Err(_) => std::future::pending().await,
+        }
+    }
 }
 
 /// The message of a caught panic.

@@ -10,7 +10,7 @@ use crate::binary::Role;
 
 /// A running server.
 pub struct ModelServer {
-    _role: Role,
+    role: Role,
     address: String,
 }
 
@@ -20,15 +20,22 @@ impl ModelServer {
         let mut arguments = vec!["sim-llm", "--listen", "127.0.0.1:0"];
         arguments.extend(flags);
         let (role, address) = Role::listening(&arguments);
-        Self {
-            _role: role,
-            address,
-        }
+        Self { role, address }
     }
 
     /// What `--base-url` takes.
     pub fn base_url(&self) -> String {
         format!("http://{}/v1", self.address)
+    }
+
+    /// Holds its answers back, until [`ModelServer::go_on`].
+    pub fn hold(&self) {
+        self.role.signal("-STOP");
+    }
+
+    /// Answers again.
+    pub fn go_on(&self) {
+        self.role.signal("-CONT");
     }
 
     /// One of its counts, by name.

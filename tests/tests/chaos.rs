@@ -191,7 +191,8 @@ fn a_worker_that_was_stopped_comes_back_too_late_and_changes_nothing() {
     let other = other.replace("name = \"mixed\"", "name = \"other\"");
     let other_folder = folder.path().join("other");
     std::fs::create_dir(&other_folder).unwrap();
-    cluster.run(&runs::write(&other_folder, &other), &other_folder);
+    let other_out = other_folder.join("out");
+    cluster.run(&runs::write(&other_folder, &other), &other_out);
     let (status, _) = cluster.workers[0].terminate();
     assert_eq!(status.code(), Some(0));
     let _ = runs::run_into(&experiment, &out, &["--coordinator", &url]).expect_code(0);

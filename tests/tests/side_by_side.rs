@@ -63,9 +63,11 @@ fn two_experiments_run_side_by_side_and_each_is_as_if_it_were_alone() {
     let start = runs::arguments(&first.file, &slow_url, &shelf.data, &first.out_flag);
     let mut running = Role::start_silent(&start);
     until("the first one plays", || slow.count("requests") > 20);
+    slow.hold();
     let beside = runs::arguments(&second.file, &fast_url, &shelf.data, &second.out_flag);
     let _ = run(&beside).expect_code(0);
     assert!(!running.has_ended(), "they were not side by side");
+    slow.go_on();
     let (code, err) = running.end();
     assert_eq!(code, Some(0), "{err}");
     for (one, models, name) in [(&first, &slow, "first"), (&second, &fast, "second")] {

@@ -3,7 +3,7 @@
 
 use agon_coordinator::experiment::expand;
 
-use super::experiment_arguments::ExperimentArguments;
+use super::experiment_arguments::{ExperimentArguments, PlaceArguments};
 use crate::failure::Failure;
 use crate::output::{self, counted};
 
@@ -12,6 +12,8 @@ use crate::output::{self, counted};
 pub struct Check {
     #[command(flatten)]
     experiment: ExperimentArguments,
+    #[command(flatten)]
+    place: PlaceArguments,
 }
 
 /// Checks; plays nothing and calls nobody.
@@ -19,6 +21,7 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
     let checked = arguments.experiment.check()?;
     let sessions = expand(&checked.document).map_err(Failure::input)?;
     let name = &checked.document.name;
+    let place = arguments.place.in_words(name)?;
     let settings = sessions.last().map_or(0, |last| last.setting_index + 1);
     let sessions = sessions.len();
     output::print(&format!(
@@ -27,5 +30,6 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
         counted(sessions as u64, "session"),
         checked.budget_in_words()
     ));
+    output::print(&place);
     Ok(())
 }

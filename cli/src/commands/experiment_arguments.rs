@@ -15,11 +15,20 @@ use agon_report::dollars;
 
 use crate::failure::Failure;
 use crate::judged;
+use crate::output;
 use crate::presets;
+use crate::run_folder::{Place, RunFolder, Standing};
 use crate::templates;
 
 /// The player that `--model` replaces.
 const SUBJECT: &str = "subject";
+
+/// What a file says of itself that was written for a run.
+const AS_RUN: &str = "\
+# The experiment as it was run, with every change from the command line and every default
+# written out. `agon run` with this file plays the same sessions.
+
+";
 
 /// An experiment and the changes to it.
 #[derive(Debug, clap::Args)]
@@ -61,12 +70,60 @@ pub struct ExperimentArguments {
     pub(super) judged: u32,
 }
 
+/// Where `agon run` would put things, for commands that only say so.
+#[derive(Debug, clap::Args)]
+#[command(next_help_heading = "Places")]
+pub struct PlaceArguments {
+    /// The data folder of the run
+    #[arg(
+        long,
+        env = "AGON_DATA",
+        default_value = "agon-data",
+        value_name = "DIR"
+    )]
+    data: PathBuf,
+    /// Where its results go [default: DATA/runs/NAME]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+impl PlaceArguments {
+    /// Where the results and the state of a run would go, in words.
+    ///
+    /// # Errors
+    /// The folder for the results cannot be used; says what to do.
+    pub fn in_words(&self, experiment: &str) -> Result<String, Failure> {
+        let place = Place {
+            data: self.data.clone(),
+            out: self.out.clone(),
+        };
+        let Standing { path, last, runs } = RunFolder::look(&place, experiment)?;
+        let beside = match runs {
+            0 => String::new(),
+            some => format!(", beside {}", output::counted(some as u64, "earlier run")),
+        };
+        Ok(format!(
+            "results go to {} as run {}{beside}; state is kept in {}",
+            path.display(),
+            last + 1,
+            self.data.display()
+        ))
+    }
+}
+
 /// An experiment that was found good.
+#[derive(Debug, Clone)]
 pub struct CheckedExperiment {
     /// What is handed to the coordinator.
     pub document: ExperimentDocument,
-    /// The file as it was read, for the run's folder.
+    /// The file or preset.
+    pub source: String,
+    /// The file as it was read.
     pub text: String,
+    /// What the command line changed, as it was typed.
+    pub changes: Vec<String>,
+    /// Versions of the rules of its games.
+    pub rules: BTreeMap<String, u32>,
     /// Templates that replace built-in ones.
     pub templates: BTreeMap<String, String>,
     /// The built-in templates, with those in their place.
@@ -84,13 +141,30 @@ impl CheckedExperiment {
             .unwrap_or_default()
     }
 
-    /// The document for the run's folder.
+    /// The document as it is handed in, to be read.
     ///
     /// # Errors
     /// It cannot be written as JSON.
     pub fn document_text(&self) -> Result<String, Failure> {
         let text = serde_json::to_string_pretty(&self.document).map_err(Failure::surroundings)?;
         Ok(text + "\n")
+    }
+
+    /// The experiment as it is run, as a file that plays the same sessions; the templates, if it
+    /// has any, are looked for in the folder `templates` beside it.
+    ///
+    /// # Errors
+    /// It cannot be written as TOML.
+    pub fn as_file(&self, templates: &str) -> Result<String, Failure> {
+        let named = (!self.templates.is_empty()).then(|| templates.to_owned());
+        let file = ExperimentDocument {
+            templates: named,
+            prompts: BTreeMap::new(),
+            prompt_bundle: None,
+            ..self.document.clone()
+        };
+        let text = toml::to_string(&file).map_err(Failure::surroundings)?;
+        Ok(format!("{AS_RUN}{text}"))
     }
 }
 
@@ -123,15 +197,42 @@ impl ExperimentArguments {
         let templates = self.read_templates(&document)?;
         let library = PromptLibrary::with_overrides(templates.clone()).map_err(Failure::input)?;
         document.prompt_bundle = library.digest().map(str::to_owned);
-        let (models, prompts) = check_models(&file, &document, &library)?;
+        let Players {
+            models,
+            prompts,
+            rules,
+        } = check_models(&file, &document, &library)?;
         document.prompts = prompts;
         Ok(CheckedExperiment {
             document,
+            source: source.name,
             text: source.text,
+            changes: self.changes(),
+            rules,
             templates,
             library,
             models,
         })
+    }
+
+    /// The flags that change the experiment.
+    fn changes(&self) -> Vec<String> {
+        let flag = |name: &str, value: &dyn std::fmt::Display| format!("--{name} {value}");
+        let mut changes = Vec::new();
+        changes.extend(self.model.iter().map(|model| flag("model", model)));
+        let players = self.players.iter();
+        changes.extend(players.map(|(name, model)| format!("--player {name}={model}")));
+        changes.extend(self.name.iter().map(|name| flag("name", name)));
+        changes.extend(self.set.iter().map(|set| flag("set", set)));
+        changes.extend(self.repeats.iter().map(|repeats| flag("repeats", repeats)));
+        changes.extend(self.seed.iter().map(|seed| flag("seed", seed)));
+        let templates = self.templates.iter();
+        changes.extend(templates.map(|path| flag("templates", &path.display())));
+        if let Some(records) = &self.records {
+            changes.push(flag("records", &records.display()));
+            changes.push(flag("judged", &self.judged));
+        }
+        changes
     }
 
     fn refuse_two_models_for_one(&self) -> Result<(), Failure> {
@@ -198,13 +299,21 @@ impl ExperimentArguments {
     }
 }
 
-/// Checks the settings of every model player in every cell; returns the models, and what their
-/// players are told.
+/// Who plays what.
+struct Players {
+    models: BTreeSet<String>,
+    /// What players are told.
+    prompts: BTreeMap<String, PromptsOfPlayer>,
+    /// Versions of the games' rules.
+    rules: BTreeMap<String, u32>,
+}
+
+/// Checks the settings of every model player in every cell; returns who plays what.
 fn check_models(
     file: &ExperimentFile,
     document: &ExperimentDocument,
     library: &PromptLibrary,
-) -> Result<(BTreeSet<String>, BTreeMap<String, PromptsOfPlayer>), Failure> {
+) -> Result<Players, Failure> {
     let once = ExperimentDocument {
         repeats: 1,
         series: None,
@@ -235,7 +344,13 @@ fn check_models(
         told.extend(prompts_of(spec, library));
     }
     if faults.is_empty() {
-        return Ok((models, told));
+        let specs = sessions.into_iter().map(|session| session.spec);
+        let rules = specs.map(|spec| (spec.game, spec.rules_version)).collect();
+        return Ok(Players {
+            models,
+            prompts: told,
+            rules,
+        });
     }
     Err(Failure::BadInput(file.locate(&faults).to_string()))
 }
@@ -287,5 +402,68 @@ pub(super) fn pair(text: &str) -> Result<(String, String), String> {
             Ok((name.to_owned(), model.to_owned()))
         }
         _ => Err("write NAME=MODEL".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    /// Only what a command line needs.
+    #[derive(Debug, clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        experiment: ExperimentArguments,
+    }
+
+    fn check(words: &[&str]) -> Result<CheckedExperiment, Failure> {
+        let line = Line::try_parse_from([&["agon"], words].concat()).unwrap();
+        line.experiment.check()
+    }
+
+    #[test]
+    fn file_of_a_run_is_the_same_experiment_for_every_preset() {
+        let mut compared = 0;
+        for preset in presets::names() {
+            // Some need a model, or records of another run.
+            let checked = check(&[&preset, "--set", "seed=77", "--repeats", "2"]);
+            let Ok(checked) = checked else { continue };
+            let text = checked.as_file("templates").unwrap();
+            let file = ExperimentFile::parse("run", &text).unwrap();
+            assert!(file.missing_worlds().is_empty(), "{preset}");
+            let again = file
+                .check()
+                .unwrap_or_else(|error| panic!("{preset}: {error}"));
+            let as_run = ExperimentDocument {
+                prompts: BTreeMap::new(),
+                prompt_bundle: None,
+                ..checked.document
+            };
+            assert_eq!(again, as_run, "{preset}");
+            compared += 1;
+        }
+        assert!(compared > 20, "{compared}");
+    }
+
+    #[test]
+    fn changes_are_told_as_they_were_typed() {
+        let words = [
+            "gamma-bench/quick-start",
+            "--set",
+            "params.rounds=2",
+            "--player",
+            "random=sim",
+            "--repeats",
+            "1",
+        ];
+        let checked = check(&words).unwrap();
+        let changes = [
+            "--player random=sim",
+            "--set params.rounds=2",
+            "--repeats 1",
+        ];
+        assert_eq!(checked.changes, changes);
     }
 }

@@ -8,7 +8,7 @@ use agon_agent_gateway::money::{Day, NanoDollars};
 use agon_coordinator::experiment::{ModelPlan, plan};
 use agon_report::dollars;
 
-use super::experiment_arguments::ExperimentArguments;
+use super::experiment_arguments::{ExperimentArguments, PlaceArguments};
 use crate::failure::Failure;
 use crate::model_config::{ModelArguments, SIMULATED};
 use crate::output::{self, Columns, counted};
@@ -23,6 +23,8 @@ pub struct Plan {
     experiment: ExperimentArguments,
     #[command(flatten)]
     models: ModelArguments,
+    #[command(flatten)]
+    place: PlaceArguments,
 }
 
 /// Prints the plan; plays nothing and needs no keys.
@@ -35,6 +37,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
     };
     let plan = plan(&checked.document, &longest_reply).map_err(Failure::input)?;
     let name = &checked.document.name;
+    let place = arguments.place.in_words(name)?;
     let (settings, sessions) = (plan.settings, plan.sessions);
     output::print(&format!(
         "{name}: {}, {}",
@@ -50,6 +53,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
     }
     if plan.models.is_empty() {
         output::print("No model plays: nothing to pay.");
+        output::print(&place);
         return Ok(());
     }
     let mut columns = Columns::new([
@@ -107,6 +111,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
     if let Some(budget) = checked.document.budget_nanodollars() {
         output::print(&against_budget(budget, total));
     }
+    output::print(&place);
     Ok(())
 }
 

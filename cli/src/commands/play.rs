@@ -16,6 +16,7 @@ use super::experiment_arguments::ExperimentArguments;
 use crate::embedded::{self, Cluster};
 use crate::failure::{Failure, INTERRUPTED};
 use crate::handing_in::hand_in;
+use crate::keeping::Keeping;
 use crate::lines;
 use crate::model_config::ModelArguments;
 use crate::output;
@@ -25,7 +26,8 @@ use crate::playing::sitting::{Ended, Sitting};
 use crate::playing::typing::Typing;
 use crate::results;
 use crate::role::{LogArguments, StoreArguments, runtime};
-use crate::run_folder::{self as files, RunFolder};
+use crate::run_folder::account::State;
+use crate::run_folder::{self as files, Place, RunFolder};
 
 /// Headings of the help text.
 const GAME: &str = "The game";
@@ -127,17 +129,20 @@ pub fn run(arguments: &Play, log: &LogArguments) -> Result<(), Failure> {
         setting: arguments.setting,
     };
     let seated = seating::seat(&experiment.check()?, &chair)?;
-    let folder = arguments.store.data.join("runs");
-    let folder = RunFolder::create(folder.join(&seated.checked.document.name))?;
+    let place = Place {
+        data: arguments.store.data.clone(),
+        out: None,
+    };
+    let folder = RunFolder::claim(&place, &seated.checked.document.name)?;
     runtime()?.block_on(async {
         let guard = log.start("play", true)?;
-        let ended = play(arguments, &seated, &folder).await;
+        let ended = play(arguments, &seated, folder).await;
         guard.shutdown().await;
         ended
     })
 }
 
-async fn play(arguments: &Play, seated: &Seated, folder: &RunFolder) -> Result<(), Failure> {
+async fn play(arguments: &Play, seated: &Seated, folder: RunFolder) -> Result<(), Failure> {
     let checked = &seated.checked;
     // A person is at no server and has no price.
     let mut others = checked.models.clone();
@@ -152,8 +157,15 @@ async fn play(arguments: &Play, seated: &Seated, folder: &RunFolder) -> Result<(
         places: 1,
     };
     let cluster = Cluster::start(&options, config, &others).await?;
+    let state = State {
+        data: Some(arguments.store.data.display().to_string())
+            .filter(|_| arguments.store.redis.is_none()),
+        redis: arguments.store.redis.clone(),
+        coordinator: None,
+    };
+    let mut keeping = Keeping::begin(folder, checked, state)?;
     let sat = tokio::select! {
-        sat = sit(arguments, seated, &cluster) => sat,
+        sat = sit(arguments, seated, &mut keeping, &cluster) => sat,
         _ = shutdown_signal() => Ok(End::Interrupted),
         reason = cluster.trouble() => Err(Failure::Surroundings(format!(
             "cannot write in {}: {reason}; what you answered is kept: free some space and run \
@@ -162,7 +174,7 @@ async fn play(arguments: &Play, seated: &Seated, folder: &RunFolder) -> Result<(
         ))),
     };
     let ended = match sat {
-        Ok(End::Over(state)) => conclude(arguments, seated, folder, &cluster, &state).await,
+        Ok(End::Over(state)) => conclude(arguments, &mut keeping, &cluster, &state).await,
         Ok(End::Left) => {
             output::print(&come_back());
             Ok(())
@@ -182,7 +194,7 @@ async fn play(arguments: &Play, seated: &Seated, folder: &RunFolder) -> Result<(
         Err(failure) => Err(failure),
     };
     cluster.stop().await;
-    ended
+    keeping.finish(ended)
 }
 
 fn come_back() -> String {
@@ -190,12 +202,18 @@ fn come_back() -> String {
         .to_owned()
 }
 
-async fn sit(arguments: &Play, seated: &Seated, cluster: &Cluster) -> Result<End, Failure> {
+async fn sit(
+    arguments: &Play,
+    seated: &Seated,
+    keeping: &mut Keeping,
+    cluster: &Cluster,
+) -> Result<End, Failure> {
     let lost = |refusal| results::refused("the game", &refusal);
     let mut experiments = results::experiment_client(cluster.experiments.clone());
     let submitted = hand_in(&mut experiments, &seated.checked)
         .await
         .map_err(lost)?;
+    keeping.submitted(&submitted)?;
     let session_id = seated.session_id(&submitted.origins)?;
     let game = &seated.spec.game;
     if submitted.already_done > 0 {
@@ -228,8 +246,7 @@ async fn sit(arguments: &Play, seated: &Seated, cluster: &Cluster) -> Result<End
 /// Writes the results as `agon run` does, and tells how it ended.
 async fn conclude(
     arguments: &Play,
-    seated: &Seated,
-    folder: &RunFolder,
+    keeping: &mut Keeping,
     cluster: &Cluster,
     state: &WatchExperimentResponse,
 ) -> Result<(), Failure> {
@@ -245,13 +262,8 @@ async fn conclude(
             "{reason}; nothing is lost: with a higher budget the same command goes on"
         )));
     }
-    let checked = &seated.checked;
-    folder.write(files::EXPERIMENT, &checked.text)?;
-    folder.write(files::DOCUMENT, &checked.document_text()?)?;
-    folder.write_templates(checked.templates.iter())?;
-    let client = results::experiment_client(cluster.experiments.clone());
-    results::collect(client, &checked.document, folder).await?;
-    let line = lines::read(&folder.file(files::RECORDS)).next();
+    keeping.keep(cluster.experiments.clone(), state).await?;
+    let line = lines::read(&keeping.entry().file(files::RECORDS)).next();
     let line = line.ok_or_else(|| Failure::BadNews("the game left no record".to_owned()))?;
     let line = line.map_err(|error| Failure::Surroundings(error.to_string()))?;
     let record = StoredRecord::from_line(&line.text).map_err(Failure::surroundings)?;

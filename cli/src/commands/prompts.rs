@@ -2,7 +2,7 @@
 //! comes of them, played by the simulated model. The start of templates of one's own. Started
 //! by `commands.rs`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -170,8 +170,11 @@ async fn show_example(text: &str, library: &PromptLibrary) -> Result<(), Failure
     document.prompts = specs.flat_map(|spec| prompts_of(spec, library)).collect();
     let checked = CheckedExperiment {
         document,
+        source: EXAMPLE.to_owned(),
         text: text.to_owned(),
-        templates: Default::default(),
+        changes: Vec::new(),
+        rules: BTreeMap::new(),
+        templates: BTreeMap::new(),
         library: library.clone(),
         models: BTreeSet::from([SIMULATED.to_owned()]),
     };

@@ -27,6 +27,7 @@ const EXAMPLES: &str = "Examples:
   agon show                               the experiments whose results are here
   agon show gamma-bench-quick-start       the sessions of one of them
   agon show aucarena-niche --measures     what its games came to, in tables
+  agon show my-niche --run 1              the same of an earlier run
   agon show my-niche --measures --compare aucarena-niche
                                           the same with what the paper published
   agon show my-niche --measures --increment-bins 0,5,10,20
@@ -63,6 +64,15 @@ pub struct Show {
         value_name = "DIR"
     )]
     data: PathBuf,
+    /// Of an experiment, the run with this number, as `agon runs` lists them [default: the
+    /// newest with results]
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "session",
+        conflicts_with = "coordinator"
+    )]
+    run: Option<u32>,
     /// Ask the coordinator at this address
     #[arg(long, value_name = "URL")]
     coordinator: Option<String>,
@@ -146,8 +156,8 @@ pub fn run(arguments: &Show, log: &LogArguments) -> Result<(), Failure> {
 async fn show(arguments: &Show) -> Result<(), Failure> {
     let source = match (&arguments.coordinator, &arguments.results) {
         (Some(url), _) => Source::Coordinator(url.clone()),
-        (None, Some(path)) => Source::Folder(path.clone()),
-        (None, None) => Source::Folder(arguments.data.join("runs")),
+        (None, Some(path)) => Source::Folder(path.clone(), arguments.run),
+        (None, None) => Source::Folder(arguments.data.join("runs"), arguments.run),
     };
     let Some(wanted) = &arguments.session else {
         let sessions = Sessions::look(&source, None).await?;
@@ -308,9 +318,10 @@ fn list_experiments(arguments: &Show, sessions: &Sessions) -> Result<(), Failure
     if sessions.experiments.is_empty() {
         return Err(Failure::BadInput(sessions.nothing()));
     }
-    let mut columns = Columns::new(["experiment", "sessions"]);
+    let mut columns = Columns::new(["experiment", "sessions", "of run", "runs kept"]);
     for (name, count) in &sessions.experiments {
-        columns.row([name.clone(), grouped(*count)]);
+        let (run, kept) = which_run(sessions, name, None).unwrap_or_default();
+        columns.row([name.clone(), grouped(*count), run, kept]);
     }
     output::print(&columns.to_string());
     output::print("\n`agon show EXPERIMENT` lists its sessions, `agon show SESSION` tells one.");
@@ -366,7 +377,30 @@ fn list_sessions(arguments: &Show, sessions: &Sessions) -> Result<(), Failure> {
     output::print(&columns.to_string());
     let count = counted(sessions.of_experiment.len() as u64, "session");
     output::print(&format!("\n{count}; `agon show SESSION` tells one."));
+    let first = sessions.of_experiment.first();
+    let experiment = first.map(|first| first.spec.experiment.as_str());
+    let experiment = experiment.unwrap_or_default();
+    if let Some((run, kept)) = which_run(sessions, experiment, arguments.run)
+        && kept != "1"
+    {
+        output::print(&format!(
+            "They are of run {run}; {kept} runs are kept, `agon runs {experiment}` lists them."
+        ));
+    }
     Ok(())
+}
+
+/// Which run of an experiment is shown and how many are kept, if its folder keeps them apart.
+fn which_run(
+    sessions: &Sessions,
+    experiment: &str,
+    wanted: Option<u32>,
+) -> Option<(String, String)> {
+    let mut folders = sessions.folders.iter();
+    let results = folders.find(|results| results.experiment == experiment)?;
+    let shown = results.runs.iter().find(|run| run.is_shown);
+    let shown = wanted.or(shown.map(|run| run.number))?;
+    Some((shown.to_string(), results.runs.len().to_string()))
 }
 
 fn as_json(session: &Session) -> serde_json::Value {

@@ -3,6 +3,7 @@
 //! `commands.rs`.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -17,6 +18,7 @@ use crate::failure::Failure;
 use crate::lines::{self, Line, LineError};
 use crate::output;
 use crate::role::{LogArguments, runtime};
+use crate::run_folder::{DOCUMENT, RECORDS, digest_of, history};
 use crate::templates;
 
 /// Arguments of `agon verify`.
@@ -73,6 +75,9 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
             "{verified} of {all} records verified{}",
             roll.missing()
         ));
+        if let Some(note) = changed_since(&records) {
+            output::print(&format!("note: {note}"));
+        }
         for fault in &roll.faults {
             different += 1;
             output::print(&format!("fault: {fault}"));
@@ -106,7 +111,7 @@ struct Roll {
 
 impl Roll {
     fn read(records: &Path) -> Result<Self, Failure> {
-        let path = records.with_file_name(crate::run_folder::DOCUMENT);
+        let path = history::beside(records, DOCUMENT);
         let expected = match std::fs::read(&path) {
             Err(_) => None,
             Ok(bytes) => {
@@ -182,6 +187,18 @@ impl Roll {
     }
 }
 
+/// Says so when records are not those that their run wrote, as far as it left word.
+fn changed_since(records: &Path) -> Option<String> {
+    let account = history::account(&history::beside(records, ""))?;
+    let written = account.files.get(RECORDS)?;
+    let is_named = records.file_name().is_some_and(|name| name == RECORDS);
+    let found = digest_of(File::open(records).ok()?).ok()?;
+    (is_named && found != *written).then(|| {
+        let (records, run) = (records.display(), account.run);
+        format!("{records} is not as run {run} wrote it")
+    })
+}
+
 /// The id that a document gives to a session: it does not know where models are.
 fn planned_id(spec: SessionSpec) -> String {
     let planned = SessionSpec {
@@ -208,7 +225,7 @@ fn records_file(run: &Path) -> Result<PathBuf, Failure> {
     if run.is_file() {
         return Ok(run.to_owned());
     }
-    let inside = run.join(crate::run_folder::RECORDS);
+    let inside = run.join(RECORDS);
     if inside.is_file() {
         return Ok(inside);
     }

@@ -127,10 +127,8 @@ pub fn seat(checked: &CheckedExperiment, chair: &Chair<'_>) -> Result<Seated, Fa
     models.insert(model_of(chair.person));
     let checked = CheckedExperiment {
         document,
-        text: checked.text.clone(),
-        templates: checked.templates.clone(),
-        library: checked.library.clone(),
         models,
+        ..checked.clone()
     };
     let sessions = expand(&checked.document).map_err(Failure::input)?;
     let session = sessions.into_iter().next();

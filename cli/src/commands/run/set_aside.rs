@@ -1,0 +1,94 @@
+//! Says at the end of a run which sessions were set aside, and why, one line for each kind of
+//! reason. Called by `run.rs`.
+
+use std::collections::BTreeMap;
+
+use agon_proto::v1::{SetAsideSession, WatchExperimentResponse};
+
+use crate::output;
+
+/// Says what was set aside, by reason; returns how many sessions.
+pub fn tell(state: &WatchExperimentResponse) -> usize {
+    let sessions: Vec<_> = state.parked.iter().chain(&state.dead).collect();
+    for line in lines(&sessions) {
+        eprintln!("{line}");
+    }
+    if state.stopped > 0 {
+        let stopped = output::counted(state.stopped, "session");
+        eprintln!("not reached: {stopped} behind those in their series");
+    }
+    sessions.len()
+}
+
+/// One line for all reasons that differ in nothing but numbers.
+fn lines(sessions: &[&SetAsideSession]) -> Vec<String> {
+    let mut kinds: BTreeMap<String, Vec<&SetAsideSession>> = BTreeMap::new();
+    for session in sessions {
+        let kind = kinds.entry(without_numbers(&session.reason)).or_default();
+        kind.push(session);
+    }
+    let line = |alike: &Vec<&SetAsideSession>| {
+        let first = alike.first()?;
+        let (session, reason) = (&first.session_id, &first.reason);
+        Some(match alike.len() {
+            1 => format!("set aside: session {session}: {reason}"),
+            several => {
+                let several = output::counted(several as u64, "session");
+                let same = alike.iter().all(|one| one.reason == *reason);
+                let apart = if same {
+                    ""
+                } else {
+                    " (others with other numbers)"
+                };
+                format!("set aside: {several}, {session} the first: {reason}{apart}")
+            }
+        })
+    };
+    kinds.values().filter_map(line).collect()
+}
+
+fn without_numbers(reason: &str) -> String {
+    let mut kind = String::new();
+    for letter in reason.chars() {
+        match letter {
+            digit if digit.is_ascii_digit() => {
+                if !kind.ends_with('#') {
+                    kind.push('#');
+                }
+            }
+            other => kind.push(other),
+        }
+    }
+    kind
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn session(id: &str, reason: &str) -> SetAsideSession {
+        SetAsideSession {
+            session_id: id.to_owned(),
+            reason: reason.to_owned(),
+            ..SetAsideSession::default()
+        }
+    }
+
+    #[test]
+    fn reasons_that_differ_in_numbers_are_one_line() {
+        let sessions = [
+            session("a", "no answer for 601 s after 12 tries"),
+            session("b", "no answer for 602 s after 9 tries"),
+            session("c", "the model is unknown"),
+        ];
+        let told = lines(&sessions.iter().collect::<Vec<_>>());
+        assert_eq!(
+            told,
+            [
+                "set aside: 2 sessions, a the first: no answer for 601 s after 12 tries (others \
+                 with other numbers)",
+                "set aside: session c: the model is unknown",
+            ]
+        );
+    }
+}

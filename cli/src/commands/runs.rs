@@ -1,0 +1,182 @@
+//! `agon runs`: the runs that folders of results keep, and removing one of them. The only command
+//! that removes anything, and it says what. Started by `commands.rs`.
+
+use std::path::{Path, PathBuf};
+
+use serde_json::json;
+
+use crate::failure::Failure;
+use crate::output::{self, Columns, counted};
+use crate::run_folder::account::Counts;
+use crate::run_folder::history::{Results, Run};
+use crate::run_folder::{RunFolder, history, records};
+
+const EXAMPLES: &str = "Examples:
+  agon runs                               all runs whose results are here
+  agon runs my-niche                      those of one experiment, with their folders
+  agon runs my-niche delete 1             remove the results of run 1, for good
+
+An experiment is named by its name, if its results are in DATA/runs, or by the folder of
+its results. What a run decided and paid for stays in the data folder: run again, it asks
+nothing twice.";
+
+/// Arguments of `agon runs`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Runs {
+    /// An experiment's name, or the folder of its results
+    #[arg(value_name = "EXPERIMENT")]
+    experiment: Option<String>,
+    /// The data folder of `agon run`
+    #[arg(
+        long,
+        env = "AGON_DATA",
+        default_value = "agon-data",
+        value_name = "DIR"
+    )]
+    data: PathBuf,
+    /// As JSON: the account of every run
+    #[arg(long)]
+    json: bool,
+    #[command(subcommand)]
+    change: Option<Change>,
+}
+
+/// What can be done with runs.
+#[derive(Debug, clap::Subcommand)]
+enum Change {
+    /// Remove the results of runs, for good
+    Delete {
+        /// Their numbers
+        #[arg(value_name = "N", required = true)]
+        numbers: Vec<u32>,
+    },
+}
+
+/// Lists runs, or removes some.
+///
+/// # Errors
+/// Exit 2 when there is no such experiment or run, 3 when a folder cannot be read or written.
+pub fn run(arguments: &Runs) -> Result<(), Failure> {
+    let by_default = arguments.data.join("runs");
+    let Some(named) = &arguments.experiment else {
+        let folders = records::below(&by_default, None).folders;
+        if folders.is_empty() {
+            return Err(Failure::BadInput(format!(
+                "no results in {}; `agon run` puts them there",
+                by_default.display()
+            )));
+        }
+        return list(arguments, &folders);
+    };
+    let path = find(named, &by_default)?;
+    match &arguments.change {
+        Some(Change::Delete { numbers }) => delete(&path, numbers),
+        None => {
+            let results = history::results(&path).ok_or_else(|| no_results(&path))?;
+            list(arguments, std::slice::from_ref(&results))?;
+            if !arguments.json {
+                for run in &results.runs {
+                    output::print(&format!("run {} in {}", run.number, run.path.display()));
+                }
+            }
+            Ok(())
+        }
+    }
+}
+
+/// The folder of an experiment's results.
+fn find(named: &str, by_default: &Path) -> Result<PathBuf, Failure> {
+    for path in [by_default.join(named), PathBuf::from(named)] {
+        if history::results(&path).is_some() {
+            return Ok(path);
+        }
+    }
+    let folders = records::below(by_default, None).folders;
+    let names: Vec<String> = folders.into_iter().map(|one| one.experiment).collect();
+    let there = match names.is_empty() {
+        true => "there are no results".to_owned(),
+        false => format!("there are {}", names.join(", ")),
+    };
+    Err(Failure::BadInput(format!(
+        "no experiment {named} in {}, and no folder of results of that name; {there}",
+        by_default.display()
+    )))
+}
+
+fn no_results(path: &Path) -> Failure {
+    Failure::BadInput(format!("{} is no folder of results", path.display()))
+}
+
+fn list(arguments: &Runs, folders: &[Results]) -> Result<(), Failure> {
+    if arguments.json {
+        let runs = folders.iter().flat_map(|results| &results.runs);
+        let listed: Vec<_> = runs
+            .map(|run| json!({ "folder": run.path, "shown": run.is_shown, "run": run.account }))
+            .collect();
+        output::print(&json!(listed).to_string());
+        return Ok(());
+    }
+    let mut columns = Columns::new([
+        "experiment",
+        "run",
+        "started",
+        "outcome",
+        "sessions",
+        "changes",
+    ]);
+    for results in folders {
+        for run in &results.runs {
+            columns.row(row(&results.experiment, run));
+        }
+    }
+    output::print(&columns.to_string());
+    output::print("\n* its results are those that the tables in its folder show");
+    Ok(())
+}
+
+fn row(experiment: &str, run: &Run) -> [String; 6] {
+    let shown = if run.is_shown { " *" } else { "" };
+    let number = format!("{}{shown}", run.number);
+    let Some(account) = &run.account else {
+        let unreadable = "unreadable".to_owned();
+        return [
+            experiment.to_owned(),
+            number,
+            String::new(),
+            unreadable,
+            String::new(),
+            String::new(),
+        ];
+    };
+    let sessions = account.sessions.as_ref().map(|counts| {
+        let Counts { all, done, .. } = counts;
+        format!("{done} of {all}")
+    });
+    [
+        experiment.to_owned(),
+        number,
+        account.started.clone(),
+        account.outcome.in_words().to_owned(),
+        sessions.unwrap_or_default(),
+        account.changes.join(" "),
+    ]
+}
+
+fn delete(path: &Path, numbers: &[u32]) -> Result<(), Failure> {
+    let folder = RunFolder::existing(path)?;
+    for number in numbers {
+        for kept in folder.delete(*number)? {
+            let kept = kept.display();
+            eprintln!("not written by agon, so it was kept under another name: {kept}");
+        }
+        output::print(&format!("removed run {number} of {}", path.display()));
+    }
+    let left = history::results(path).ok_or_else(|| no_results(path))?;
+    let count = counted(left.runs.len() as u64, "run");
+    output::print(&match left.shown() {
+        Some(shown) => format!("{count} left; the tables show run {}", shown.number),
+        None => format!("{count} left; no tables are shown"),
+    });
+    Ok(())
+}

@@ -1,0 +1,325 @@
+//! What a run leaves in its folder: an entry that says what was run before anything is played, the
+//! results as far as it got, and in the end what became of it. Plays nothing and follows nothing.
+//! Called by `agon run` and `agon play`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use agon_agent_gateway::without_what_looks_like_keys as without_keys;
+use agon_coordinator::experiment::{ExperimentDocument, expand};
+use agon_engine::record::RECORD_VERSION;
+use agon_engine::spec::Origin;
+use agon_proto::v1::{SubmitExperimentResponse, WatchExperimentResponse};
+use agon_service_kit::config::without_secrets;
+use agon_worker::Transport;
+
+use crate::commands::CheckedExperiment;
+use crate::failure::Failure;
+use crate::output::{self, counted};
+use crate::results;
+use crate::run_folder::account::{Counts, Outcome, Source, State, Versions};
+use crate::run_folder::{self as files, Account, Entry, RunFolder, digest, history};
+
+/// A run that leaves something.
+pub struct Keeping {
+    folder: RunFolder,
+    entry: Entry,
+    document: ExperimentDocument,
+    /// Sessions that were done before it.
+    done_before: u64,
+}
+
+impl Keeping {
+    /// Makes the entry of a run that begins now, with all that is run.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn begin(
+        folder: RunFolder,
+        checked: &CheckedExperiment,
+        state: State,
+    ) -> Result<Self, Failure> {
+        let entry = folder.begin(account(checked, state))?;
+        entry.write(files::EXPERIMENT, &checked.as_file(files::TEMPLATES)?)?;
+        entry.write(files::ORIGINAL, &checked.text)?;
+        entry.write(files::DOCUMENT, &checked.document_text()?)?;
+        entry.write_all(files::TEMPLATES, &checked.templates)?;
+        Ok(Self {
+            folder,
+            entry,
+            document: checked.document.clone(),
+            done_before: 0,
+        })
+    }
+
+    /// Where the files of this run are, for good.
+    pub fn entry(&self) -> &Entry {
+        &self.entry
+    }
+
+    /// Notes what a coordinator said when the experiment was handed in.
+    ///
+    /// # Errors
+    /// The account cannot be written.
+    pub fn submitted(&mut self, submitted: &SubmitExperimentResponse) -> Result<(), Failure> {
+        self.done_before = submitted.already_done;
+        let origins = submitted.origins.iter().map(|origin| {
+            let known = Origin {
+                provider_kind: origin.provider_kind.clone(),
+                endpoint: origin.endpoint.clone(),
+                provider_model: origin.provider_model.clone(),
+            };
+            (origin.model.clone(), known)
+        });
+        self.document.origins = origins.collect();
+        self.entry.account.models.clone_from(&self.document.origins);
+        self.entry.write_account()
+    }
+
+    /// Says of each model that answers elsewhere than in the run before this one: its sessions are
+    /// other ones now, and someone who only moved a server should know how to go on.
+    pub fn moved_models(&self) -> Vec<String> {
+        let results = history::results(self.folder.path());
+        let runs = results.map_or_else(Vec::new, |results| results.runs);
+        let mut earlier = runs.into_iter().rev().filter_map(|run| run.account);
+        let now = &self.entry.account;
+        let before = earlier.find(|account| account.run < now.run && !account.models.is_empty());
+        before.map_or_else(Vec::new, |before| moved(&before, now))
+    }
+
+    /// Keeps what is done and prints its tables; says how many sessions that is.
+    ///
+    /// # Errors
+    /// The coordinator does not answer, or the folder cannot be written.
+    pub async fn collect(
+        &mut self,
+        experiments: Transport,
+        state: &WatchExperimentResponse,
+    ) -> Result<u64, Failure> {
+        let (tables, done) = self.keep(experiments, state).await?;
+        output::print(&tables);
+        Ok(done)
+    }
+
+    /// Fetches what is done and keeps it; answers its tables, and how many sessions that is.
+    ///
+    /// # Errors
+    /// The coordinator does not answer, or the folder cannot be written.
+    pub async fn keep(
+        &mut self,
+        experiments: Transport,
+        state: &WatchExperimentResponse,
+    ) -> Result<(String, u64), Failure> {
+        let sessions = expand(&self.document).map_err(Failure::input)?.into_iter();
+        let wanted: BTreeSet<String> = sessions
+            .map(|session| session.spec.id().to_string())
+            .collect();
+        let client = results::experiment_client(experiments);
+        let collected = results::collect(client, &self.document, &wanted, &self.entry).await?;
+        let (done, all) = (collected.done, wanted.len() as u64);
+        let heading = self.heading(done, all);
+        let summary = format!("{heading}\n\n{}", collected.tables);
+        self.entry.write(files::SUMMARY, &summary)?;
+        let aside = state.parked.iter().chain(&state.dead);
+        self.entry.account.sessions = Some(Counts {
+            all,
+            done,
+            done_before: self.done_before,
+            set_aside: aside
+                .map(|one| (one.session_id.clone(), one.reason.clone()))
+                .collect(),
+        });
+        self.entry.write_account()?;
+        // Who stopped before anything was done need not look at nothing.
+        if done > 0 || !self.folder.shows_results()? {
+            for kept in self.folder.publish(&self.entry)? {
+                let kept = kept.display();
+                eprintln!("not written by agon, so it was kept under another name: {kept}");
+            }
+        }
+        if collected.strangers > 0 {
+            let strangers = counted(collected.strangers, "session");
+            eprintln!(
+                "{strangers} of another document of {} left out: it was handed in again meanwhile",
+                self.document.name
+            );
+        }
+        Ok((format!("{heading}\n\n{}", collected.shown), done))
+    }
+
+    /// The first line of the tables: which run they show.
+    fn heading(&self, done: u64, all: u64) -> String {
+        let Account {
+            run,
+            experiment,
+            started,
+            changes,
+            ..
+        } = &self.entry.account;
+        let changed = match changes.is_empty() {
+            true => String::new(),
+            false => format!(", with {}", changes.join(" ")),
+        };
+        format!("Run {run} of {experiment}, {started}: {done} of {all} sessions{changed}")
+    }
+
+    /// Where everything is, in words.
+    pub fn whereabouts(&self) -> String {
+        let (folder, entry) = (self.folder.path(), self.entry.path());
+        let runs = history::results(folder).map_or(1, |results| results.runs.len());
+        let others = match runs.saturating_sub(1) {
+            0 => String::new(),
+            others => format!(
+                "; {} beside it, `agon runs {}` lists them",
+                counted(others as u64, "other run"),
+                folder.display()
+            ),
+        };
+        let State {
+            data,
+            redis,
+            coordinator,
+        } = &self.entry.account.state;
+        let state = match (data, redis.as_ref().or(coordinator.as_ref())) {
+            (Some(data), _) => format!("\nstate in {data}"),
+            (None, Some(address)) => format!("\nstate at {address}"),
+            (None, None) => String::new(),
+        };
+        format!(
+            "results in {}\nthis run is kept in {}{others}{state}",
+            folder.display(),
+            entry.display()
+        )
+    }
+
+    /// Completes the account: what became of the run.
+    ///
+    /// # Errors
+    /// How it ended, or else that the account cannot be written.
+    pub fn finish(mut self, ended: Result<(), Failure>) -> Result<(), Failure> {
+        let account = &mut self.entry.account;
+        account.ended = Some(files::now());
+        account.outcome = match &ended {
+            Ok(()) => Outcome::Complete,
+            Err(Failure::BadNews(_)) => Outcome::BadNews,
+            Err(Failure::Paused(_)) => Outcome::Paused,
+            Err(Failure::Interrupted(_)) => Outcome::Interrupted,
+            Err(Failure::BadInput(_) | Failure::Surroundings(_)) => Outcome::Failed,
+        };
+        let reason = ended.as_ref().err().map(ToString::to_string);
+        account.reason = reason.map(|reason| without_keys(&reason));
+        let written = self.entry.write_account();
+        ended.and(written)
+    }
+}
+
+fn account(checked: &CheckedExperiment, state: State) -> Account {
+    let document = &checked.document;
+    let templates = checked.templates.iter();
+    Account {
+        command: command(std::env::args()),
+        changes: checked.changes.iter().map(|flag| discreet(flag)).collect(),
+        source: Source {
+            name: checked.source.clone(),
+            digest: digest(checked.text.as_bytes()),
+        },
+        document: digest(&document.to_json()),
+        versions: Versions {
+            agon: env!("CARGO_PKG_VERSION").to_owned(),
+            record: RECORD_VERSION,
+            prompts: document.prompts.clone(),
+            rules: checked.rules.clone(),
+        },
+        prompt_bundle: document.prompt_bundle.clone(),
+        templates: templates
+            .map(|(path, text)| (path.clone(), digest(text.as_bytes())))
+            .collect::<BTreeMap<_, _>>(),
+        state: State {
+            data: state.data,
+            redis: state.redis.map(|url| without_secrets(&url)),
+            coordinator: state.coordinator.map(|url| without_secrets(&url)),
+        },
+        ..Account::default()
+    }
+}
+
+fn moved(before: &Account, now: &Account) -> Vec<String> {
+    let moved = now.models.iter().filter_map(|(model, origin)| {
+        let was = before.models.get(model)?;
+        (was != origin).then(|| {
+            let (run, endpoint) = (before.run, &was.endpoint);
+            format!(
+                "{model} was {was} in run {run}: answers from elsewhere are other sessions, and \
+                 none of those of then are used. If it is the same model moved, `--endpoint \
+                 {endpoint}` says so (in a configuration, `endpoint` of its provider)"
+            )
+        })
+    });
+    moved.collect()
+}
+
+/// A command line without secrets.
+fn command(arguments: impl Iterator<Item = String>) -> Vec<String> {
+    arguments.map(|argument| discreet(&argument)).collect()
+}
+
+/// A word of the command line without the secrets that addresses may hold, and without anything
+/// that looks like a key.
+fn discreet(argument: &str) -> String {
+    let (flag, value) = match argument.split_once('=') {
+        Some((flag, value)) if flag.starts_with("--") => (format!("{flag}="), value),
+        _ => (String::new(), argument),
+    };
+    let value = match value.contains("://") {
+        true => without_secrets(value),
+        false => value.to_owned(),
+    };
+    without_keys(&format!("{flag}{value}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(run: u32, endpoint: &str) -> Account {
+        let origin = Origin {
+            provider_kind: "openai".to_owned(),
+            endpoint: endpoint.to_owned(),
+            provider_model: "m-1".to_owned(),
+        };
+        Account {
+            run,
+            models: BTreeMap::from([("m".to_owned(), origin)]),
+            ..Account::default()
+        }
+    }
+
+    #[test]
+    fn model_that_moved_is_mentioned_with_the_way_to_go_on() {
+        assert!(moved(&at(1, "a"), &at(2, "a")).is_empty());
+        let lines = moved(&at(1, "http://a/v1"), &at(2, "b"));
+        assert_eq!(lines.len(), 1);
+        for words in [
+            "m was m-1 at http://a/v1",
+            "run 1",
+            "--endpoint http://a/v1",
+        ] {
+            assert!(lines[0].contains(words), "`{words}` is not in {}", lines[0]);
+        }
+    }
+
+    #[test]
+    fn command_line_is_kept_without_secrets() {
+        for (typed, kept) in [
+            ("run", "run"),
+            ("--redis", "--redis"),
+            ("redis://me:word@host:1/0", "redis://host:1/0"),
+            ("--redis=redis://:word@host", "--redis=redis://host"),
+            ("http://me:word@host/v1?key=word", "http://host/v1"),
+            ("--base-url=https://host/v1", "--base-url=https://host/v1"),
+            ("--set=params.rounds=1", "--set=params.rounds=1"),
+            ("players.a.note=sk-0123456789abcdef", "players.a.note=[key]"),
+        ] {
+            assert_eq!(discreet(typed), kept);
+        }
+    }
+}

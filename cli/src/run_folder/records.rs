@@ -1,0 +1,84 @@
+//! Files of records below a path: of each folder of results those that it shows, apart from those of
+//! its earlier runs, so that results of different runs are never taken together. Other folders are
+//! searched as they are. Reads only; called by whoever looks for sessions.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use super::history::{self, Results, Run};
+use super::{HISTORY, RECORDS, TELEMETRY};
+use crate::lines::{self, LineError};
+
+/// What was found, in order of name.
+#[derive(Default)]
+pub struct RecordFiles {
+    /// Records that are shown, of one run for each folder of results; and what cannot be read.
+    pub shown: Vec<Result<PathBuf, LineError>>,
+    /// Records of earlier runs, newest first for each folder.
+    pub earlier: Vec<PathBuf>,
+    /// Folders of results, and their runs.
+    pub folders: Vec<Results>,
+}
+
+/// The files at a path: itself, or those in a folder and below it. Of folders of results those of
+/// the run with the number `run`, if one is given.
+pub fn below(path: &Path, run: Option<u32>) -> RecordFiles {
+    let mut found = RecordFiles::default();
+    if path.is_dir() {
+        found.search(path, run);
+        if found.shown.is_empty() && found.earlier.is_empty() {
+            found.shown.push(Err(lines::nothing_in(path)));
+        }
+    } else {
+        found.shown.push(Ok(path.to_owned()));
+    }
+    found
+}
+
+impl RecordFiles {
+    fn search(&mut self, folder: &Path, run: Option<u32>) {
+        let results = history::results(folder);
+        let (mut files, mut folders) = (Vec::new(), Vec::new());
+        match fs::read_dir(folder) {
+            Ok(entries) => {
+                for entry in entries.flatten() {
+                    let (name, path) = (entry.file_name(), entry.path());
+                    // Links to folders are not followed: they may form a circle.
+                    if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                        folders.push(path);
+                    } else if name != TELEMETRY && lines::is_looked_for(&name.to_string_lossy()) {
+                        files.push(path);
+                    }
+                }
+            }
+            Err(error) => self.shown.push(Err(LineError::of(folder, error))),
+        }
+        files.sort();
+        folders.sort();
+        if let Some(results) = results {
+            folders.retain(|inside| *inside != folder.join(HISTORY));
+            self.take(results, files, run);
+        } else {
+            self.shown.extend(files.into_iter().map(Ok));
+        }
+        for inside in folders {
+            self.search(&inside, run);
+        }
+    }
+
+    fn take(&mut self, results: Results, files: Vec<PathBuf>, run: Option<u32>) {
+        let records = |run: &Run| Some(run.path.join(RECORDS)).filter(|file| file.is_file());
+        match run {
+            Some(number) => {
+                let wanted = results.runs.iter().filter(|run| run.number == number);
+                self.shown.extend(wanted.filter_map(records).map(Ok));
+            }
+            None => {
+                self.shown.extend(files.into_iter().map(Ok));
+                let earlier = results.runs.iter().rev().filter(|run| !run.is_shown);
+                self.earlier.extend(earlier.filter_map(records));
+            }
+        }
+        self.folders.push(results);
+    }
+}
