@@ -237,7 +237,7 @@ def check_dockerfile(text):
         if instruction == "FROM":
             words = value.split()
             image = words[0]
-            if image not in stages and ":" not in image:
+            if image not in [*stages, "scratch"] and ":" not in image:
                 faults.append(f"Dockerfile:{line}: image {image} has no version")
             stages.append(words[2] if len(words) == 3 and words[1].upper() == "AS" else "")
             last = {}
