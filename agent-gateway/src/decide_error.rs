@@ -80,7 +80,9 @@ pub enum DecideError {
         reasons: String,
     },
     /// The provider kept failing.
-    #[error("model {model} kept failing until patience was over, {tries} tries, at last: {last}")]
+    #[error(
+        "model {model} gave no answer in {tries} tries, and the time for trying is over; the last: {last}"
+    )]
     PatienceOver {
         /// The model.
         model: String,

@@ -111,7 +111,9 @@ pub enum Claim {
 #[derive(Debug, thiserror::Error)]
 pub enum LedgerError {
     /// The embedded file could not be opened.
-    #[error("cannot open the ledger file {path}")]
+    #[error(
+        "cannot open the ledger file {path}, which keeps what models answered; put back a copy, or move it away, and its answers are asked and paid for again"
+    )]
     Open {
         /// Where it is.
         path: String,

@@ -8,6 +8,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, LazyLock};
 
+use agon_engine::names::nearest;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
 
@@ -15,9 +16,6 @@ use crate::agent::AgentError;
 use crate::rehearsal;
 
 mod filters;
-mod near;
-
-pub use near::nearest;
 
 /// Raised whenever the code of this crate changes what is sent to a model, or how
 /// its replies are read.

@@ -8,13 +8,14 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use agon_engine::PlayerSpec;
+use agon_engine::names::among;
 use agon_engine::spec::Settings;
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
 use crate::agent::AgentError;
-use crate::library::nearest;
+
 use crate::mind::ModelSettings;
 use crate::roster;
 
@@ -449,14 +450,7 @@ fn read_persona(value: &Value) -> Result<Persona, String> {
 /// The message for a name that does not exist: what may have been meant, and
 /// what there is.
 pub fn unknown(what: &str, name: &str, known: &[&str]) -> String {
-    let list = known.join(", ");
-    let near = nearest(name, known.iter().copied());
-    match near.first() {
-        Some(near) if near.contains(name) || name.contains(near) => {
-            format!("no {what} \"{name}\", did you mean \"{near}\"? There are {list}")
-        }
-        _ => format!("no {what} \"{name}\"; there are {list}"),
-    }
+    format!("no {what} \"{name}\"{}", among(name, known.iter().copied()))
 }
 
 #[cfg(test)]

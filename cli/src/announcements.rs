@@ -11,6 +11,9 @@ use agon_report::{counted, grouped};
 /// A fault that goes on is mentioned again this often.
 const AGAIN_AFTER: Duration = Duration::from_secs(60);
 
+/// A server may say "later" for so long without an answer before that is a fault.
+const LATER_FOR: Duration = Duration::from_secs(10);
+
 /// What has been announced so far.
 #[derive(Debug, Default)]
 pub struct Announcements {
@@ -24,9 +27,14 @@ pub struct Announcements {
 #[derive(Debug, Default, Clone, Copy)]
 struct ProviderState {
     failed: u64,
+    put_off: u64,
     answered: u64,
+    /// When it answered last, or was looked at first.
+    answered_at: Option<Instant>,
     /// When it was last said that its calls fail.
-    failing: Option<Instant>,
+    said: Option<Instant>,
+    /// They still do, as far as was said.
+    is_failing: bool,
 }
 
 impl Announcements {
@@ -88,29 +96,30 @@ impl Announcements {
         now: Instant,
     ) -> Option<String> {
         let sum = |count: fn(&KeyStatus) -> u64| keys.iter().map(|key| count(key)).sum::<u64>();
-        let failed = sum(|key| key.failed);
+        let (failed, put_off) = (sum(|key| key.failed), sum(|key| key.refused_by_provider));
         let over = sum(|key| key.calls).saturating_sub(sum(|key| key.in_flight));
-        let answered = over.saturating_sub(failed + sum(|key| key.refused_by_provider));
+        let answered = over.saturating_sub(failed + put_off);
         let state = self.providers.entry(provider.to_owned()).or_default();
-        let before = std::mem::replace(
-            state,
-            ProviderState {
-                failed,
-                answered,
-                ..*state
-            },
-        );
+        let before = *state;
+        state.failed = failed;
+        state.put_off = put_off;
+        state.answered = answered;
+        let answered_at = *state.answered_at.get_or_insert(now);
         if answered > before.answered {
-            let was_failing = state.failing.take().is_some();
+            state.answered_at = Some(now);
+            let was_failing = std::mem::take(&mut state.is_failing);
             return was_failing.then(|| format!("{provider} answers again"));
         }
+        let is_put_off = put_off > before.put_off && now.duration_since(answered_at) >= LATER_FOR;
         let is_due = before
-            .failing
+            .said
             .is_none_or(|said| now.duration_since(said) >= AGAIN_AFTER);
-        if failed == before.failed || !is_due {
+        if !is_due || (failed == before.failed && !is_put_off) {
             return None;
         }
-        state.failing = Some(now);
+        state.said = Some(now);
+        state.is_failing = true;
+        let failed = failed + put_off;
         let mut reasons = keys.iter().map(|key| key.last_error.as_str());
         let reason = reasons
             .rfind(|reason| !reason.is_empty())
@@ -212,6 +221,24 @@ mod tests {
             said.look(&experiment(1), Some(&gateway(9, 2)), now)
                 .is_empty()
         );
+    }
+
+    #[test]
+    fn server_that_puts_everybody_off_is_mentioned_and_one_that_does_so_now_and_then_is_not() {
+        let (mut said, start) = (Announcements::default(), Instant::now());
+        let mut state = gateway(0, 0);
+        let mut at = |second: u64, calls: u64, put_off: u64| {
+            state.keys[0].calls = calls;
+            state.keys[0].refused_by_provider = put_off;
+            let now = start + Duration::from_secs(second);
+            said.look(&experiment(1), Some(&state), now)
+        };
+        assert!(at(0, 10, 10).is_empty());
+        assert!(at(9, 20, 15).is_empty(), "five were answered");
+        assert!(at(18, 30, 25).is_empty());
+        let line = at(19, 31, 26);
+        assert!(line[0].contains("26 calls failed"), "{line:?}");
+        assert_eq!(at(20, 32, 26), ["lab answers again"]);
     }
 
     #[test]

@@ -167,7 +167,9 @@ pub fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {
     let is_link = error.get_ref().is_some_and(|inner| inner.is::<IsALink>());
     let advice = match error.kind() {
         _ if is_link => "; remove the link, or name the folder that it leads to",
-        io::ErrorKind::StorageFull => "; free some space and run the same command again",
+        io::ErrorKind::StorageFull => {
+            "; what was done is kept: free some space and run the same command again"
+        }
         io::ErrorKind::PermissionDenied => "; choose a folder you may write to",
         _ => "",
     };

@@ -186,7 +186,7 @@ async fn start_simulated(
     let simulated = model_config::Server {
         provider: "simulated",
         base_url: &server.base_url(),
-        endpoint: Some("this process"),
+        endpoint: Some(model_config::SIMULATED_ENDPOINT),
         key_variable: None,
     };
     model_config::add_server(config, &simulated, std::iter::once(SIMULATED))?;

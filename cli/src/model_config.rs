@@ -5,9 +5,10 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use agon_agent_gateway::config::PriceSection;
+use agon_agent_gateway::config::{PriceSection, ProviderKind};
 use agon_agent_gateway::keys::KeySource;
 use agon_agent_gateway::{GatewayConfig, ModelSection, ProviderSection};
+use agon_engine::spec::Origin;
 
 use crate::failure::Failure;
 
@@ -37,6 +38,11 @@ pub struct ModelArguments {
 }
 
 impl ModelArguments {
+    /// A server is given by its address.
+    pub fn names_a_server(&self) -> bool {
+        self.base_url.is_some()
+    }
+
     /// The configuration: every named model can be resolved, except [`SIMULATED`],
     /// which is added when its server runs.
     ///
@@ -102,6 +108,18 @@ pub struct Server<'a> {
     pub endpoint: Option<&'a str>,
     /// The environment variable with its key, if it needs one.
     pub key_variable: Option<&'a str>,
+}
+
+/// Where [`SIMULATED`] answers, unless the configuration names a server for it.
+pub const SIMULATED_ENDPOINT: &str = "this process";
+
+/// What a record says of [`SIMULATED`] then.
+pub fn simulated_origin() -> Origin {
+    Origin {
+        provider_kind: ProviderKind::OpenAi.name().to_owned(),
+        endpoint: SIMULATED_ENDPOINT.to_owned(),
+        provider_model: SIMULATED.to_owned(),
+    }
 }
 
 /// Adds a server with models.

@@ -4,6 +4,7 @@
 use std::path::Path;
 
 use agon_coordinator::experiment::ExperimentFile;
+use agon_engine::names::{among, meant};
 use rust_embed::Embed;
 
 use crate::data_folder::cannot;
@@ -58,9 +59,12 @@ pub fn find(name: &str) -> Result<Source, Failure> {
             "{name} is a folder; name one experiment file"
         )));
     }
-    let presets = names().join(", ");
+    let presets = names();
+    let guess = meant(stem, presets.iter().map(String::as_str));
+    let guess = guess.map(|near| format!("; did you mean {near}?"));
     Err(Failure::BadInput(format!(
-        "no experiment file {name}, and no preset of that name; there are {presets}"
+        "no experiment file {name}, and no preset of that name{} `agon presets` lists them",
+        guess.unwrap_or_else(|| ";".to_owned())
     )))
 }
 
@@ -99,9 +103,9 @@ fn world(name: &str, experiment: &str) -> Result<Source, Failure> {
         .map(|path| path.trim_end_matches(".toml").to_owned())
         .collect();
     Err(Failure::BadInput(format!(
-        "no world file {}, and no built-in world of that name; there are {}",
+        "no world file {}, and no built-in world of that name{}",
         path.display(),
-        known.join(", ")
+        among(stem, known.iter().map(String::as_str))
     )))
 }
 

@@ -85,6 +85,11 @@ pub struct MetricsArguments {
 }
 
 impl MetricsArguments {
+    /// They are to be served.
+    pub fn is_asked_for(&self) -> bool {
+        self.metrics.is_some()
+    }
+
     /// Serves the endpoint, if it was asked for.
     ///
     /// # Errors

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-use agon_agents::library::nearest;
+use agon_engine::names::nearest;
 use agon_proto::v1::{FetchRecordsRequest, ListExperimentsRequest};
 use agon_report::{Reports, Session};
 use agon_service_kit::server::channel;

@@ -34,7 +34,7 @@ pub use expand::{MOST_SESSIONS, PlannedSession, expand};
 pub use faults::{Fault, Faults};
 pub use overrides::Overrides;
 pub use path::{Step, TreePath};
-pub use plan::{ModelPlan, Plan, Range, plan};
+pub use plan::{ModelPlan, Plan, Range, plan, plan_left};
 
 use source::{Place, Source};
 

@@ -17,6 +17,7 @@ pub mod event;
 pub mod game;
 pub mod games;
 pub mod measures;
+pub mod names;
 pub mod numerals;
 pub mod play;
 pub mod record;

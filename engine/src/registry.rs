@@ -12,6 +12,7 @@ use crate::games::{
     english_auction, guess_to_survive, guess_two_thirds, judging, pirate, public_goods,
     sealed_bid_auction, second_price_auction, water_allocation,
 };
+use crate::names::among;
 use crate::rule::StrategyInfo;
 use crate::spec::Settings;
 
@@ -61,9 +62,8 @@ pub static GAMES: &[Registration] = &[
 pub fn find(name: &str) -> Result<&'static Registration, ParameterError> {
     let found = GAMES.iter().find(|game| game.info.name == name);
     found.ok_or_else(|| {
-        let known: Vec<&str> = GAMES.iter().map(|game| game.info.name).collect();
-        let known = known.join(", ");
-        ParameterError::new("", format!("no game \"{name}\"; there are {known}"))
+        let known = among(name, GAMES.iter().map(|game| game.info.name));
+        ParameterError::new("", format!("no game \"{name}\"{known}"))
     })
 }
 

@@ -80,7 +80,9 @@ impl Listener {
 
 fn reason(fault: &io::Error) -> String {
     match fault.kind() {
-        io::ErrorKind::AddrInUse => "the port is already in use".to_owned(),
+        io::ErrorKind::AddrInUse => {
+            "the port is already in use; stop what listens there, or choose another port".to_owned()
+        }
         io::ErrorKind::PermissionDenied => "not permitted to use this port".to_owned(),
         io::ErrorKind::AddrNotAvailable => "this machine has no such address".to_owned(),
         _ => fault.to_string(),

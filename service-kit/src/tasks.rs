@@ -361,13 +361,16 @@ pub fn panic_message(panic: &(dyn Any + Send)) -> String {
     }
 }
 
-/// An error and its causes in one line.
+/// An error and its causes in one line; a cause that only says again what stands there is left out.
 pub fn with_causes(error: &(dyn Error + 'static)) -> String {
     let mut text = error.to_string();
     let mut cause = error.source();
     while let Some(inner) = cause {
-        text.push_str(": ");
-        text.push_str(&inner.to_string());
+        let said = inner.to_string();
+        if !text.contains(&said) {
+            text.push_str(": ");
+            text.push_str(&said);
+        }
         cause = inner.source();
     }
     text

@@ -85,7 +85,9 @@ pub enum TelemetryError {
     #[error("log format must be `text` or `json`, not `{0}`")]
     LogFormat(String),
     /// The filter does not parse.
-    #[error("log filter `{filter}` is not understood")]
+    #[error(
+        "log filter `{filter}` is not understood; write it as `info` or `warn,agon_worker=debug`"
+    )]
     LogFilter {
         /// As given.
         filter: String,

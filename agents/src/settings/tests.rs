@@ -70,7 +70,7 @@ fn errors_say_what_would_be_right() {
         ),
         (
             json!({ "model": "m", "temprature": 1 }),
-            "there are model, temperature",
+            "did you mean \"temperature\"",
         ),
         (
             json!({ "model": "m", "personas": "selfish" }),

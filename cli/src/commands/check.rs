@@ -1,27 +1,36 @@
-//! `agon check`: everything that is wrong with an experiment file. Plays nothing,
-//! calls nobody and needs no keys. Started by `commands.rs`.
+//! `agon check`: everything that is wrong with an experiment file, and what `agon run` would miss.
+//! Plays nothing, calls nobody and needs no keys. Started by `commands.rs`.
 
 use agon_coordinator::experiment::expand;
 
-use super::experiment_arguments::{ExperimentArguments, PlaceArguments};
+use super::experiment_arguments::place_in_words;
+use super::run::Run;
 use crate::failure::Failure;
+use crate::model_config::SIMULATED;
 use crate::output::{self, counted};
+use crate::pausing;
 
-/// Arguments of `agon check`.
+/// Arguments of `agon check`: those of `agon run`.
 #[derive(Debug, clap::Args)]
 pub struct Check {
     #[command(flatten)]
-    experiment: ExperimentArguments,
-    #[command(flatten)]
-    place: PlaceArguments,
+    run: Run,
 }
 
 /// Checks; plays nothing and calls nobody.
+///
+/// # Errors
+/// Exit 2, with all that is wrong.
 pub fn run(arguments: &Check) -> Result<(), Failure> {
-    let checked = arguments.experiment.check()?;
+    let run = &arguments.run;
+    let checked = run.check()?;
     let sessions = expand(&checked.document).map_err(Failure::input)?;
     let name = &checked.document.name;
-    let place = arguments.place.in_words(name)?;
+    let place = place_in_words(&run.place(), name)?;
+    let missing = match run.coordinator {
+        Some(_) => Vec::new(),
+        None => missing(run, &checked)?,
+    };
     let settings = sessions.last().map_or(0, |last| last.setting_index + 1);
     let sessions = sessions.len();
     output::print(&format!(
@@ -31,5 +40,24 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
         checked.budget_in_words()
     ));
     output::print(&place);
+    for reason in missing {
+        output::print(&format!("before it can run: {reason}"));
+    }
     Ok(())
+}
+
+/// What `agon run` would refuse for now: models that are not configured, keys that are not set.
+fn missing(run: &Run, checked: &super::CheckedExperiment) -> Result<Vec<String>, Failure> {
+    let config = run.models.load(&checked.models)?;
+    pausing::require_prices(&config, &checked.document, &checked.models)?;
+    let ours = |model: &&String| {
+        **model != SIMULATED || config.model_names().any(|name| name == SIMULATED)
+    };
+    let models = checked.models.iter().filter(ours);
+    let resolved = models.map(|model| config.resolve(model));
+    let mut reasons: Vec<String> = resolved
+        .filter_map(|resolved| resolved.err().map(|error| error.to_string()))
+        .collect();
+    reasons.dedup();
+    Ok(reasons)
 }

@@ -70,45 +70,22 @@ pub struct ExperimentArguments {
     pub(super) judged: u32,
 }
 
-/// Where `agon run` would put things, for commands that only say so.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Places")]
-pub struct PlaceArguments {
-    /// The data folder of the run
-    #[arg(
-        long,
-        env = "AGON_DATA",
-        default_value = "agon-data",
-        value_name = "DIR"
-    )]
-    data: PathBuf,
-    /// Where its results go [default: DATA/runs/NAME]
-    #[arg(long, value_name = "DIR")]
-    out: Option<PathBuf>,
-}
-
-impl PlaceArguments {
-    /// Where the results and the state of a run would go, in words.
-    ///
-    /// # Errors
-    /// The folder for the results cannot be used; says what to do.
-    pub fn in_words(&self, experiment: &str) -> Result<String, Failure> {
-        let place = Place {
-            data: self.data.clone(),
-            out: self.out.clone(),
-        };
-        let Standing { path, last, runs } = RunFolder::look(&place, experiment)?;
-        let beside = match runs {
-            0 => String::new(),
-            some => format!(", beside {}", output::counted(some as u64, "earlier run")),
-        };
-        Ok(format!(
-            "results go to {} as run {}{beside}; state is kept in {}",
-            path.display(),
-            last + 1,
-            self.data.display()
-        ))
-    }
+/// Where the results and the state of a run would go, in words.
+///
+/// # Errors
+/// The folder for the results cannot be used; says what to do.
+pub fn place_in_words(place: &Place, experiment: &str) -> Result<String, Failure> {
+    let Standing { path, last, runs } = RunFolder::look(place, experiment)?;
+    let beside = match runs {
+        0 => String::new(),
+        some => format!(", beside {}", output::counted(some as u64, "earlier run")),
+    };
+    Ok(format!(
+        "results go to {} as run {}{beside}; state is kept in {}",
+        path.display(),
+        last + 1,
+        place.data.display()
+    ))
 }
 
 /// An experiment that was found good.

@@ -5,57 +5,116 @@
 use agon_agent_gateway::GatewayConfig;
 use agon_agent_gateway::decision::Usage;
 use agon_agent_gateway::money::{Day, NanoDollars};
-use agon_coordinator::experiment::{ModelPlan, plan};
-use agon_report::dollars;
+use agon_coordinator::experiment::{ModelPlan, Plan as Needs, plan_left};
+use agon_report::{dollars, grouped};
 
-use super::experiment_arguments::{ExperimentArguments, PlaceArguments};
+use super::CheckedExperiment;
+use super::experiment_arguments::place_in_words;
+use super::run::Run;
 use crate::failure::Failure;
-use crate::model_config::{ModelArguments, SIMULATED};
+use crate::model_config::SIMULATED;
 use crate::output::{self, Columns, counted};
+
+mod done;
+mod pace;
 
 /// Longest reply of a model that is nowhere configured (the simulated one).
 const DEFAULT_LONGEST_REPLY: u32 = 1024;
 
-/// Arguments of `agon plan`.
+/// Arguments of `agon plan`: those of `agon run`.
 #[derive(Debug, clap::Args)]
 pub struct Plan {
     #[command(flatten)]
-    experiment: ExperimentArguments,
-    #[command(flatten)]
-    models: ModelArguments,
-    #[command(flatten)]
-    place: PlaceArguments,
+    run: Run,
 }
 
 /// Prints the plan; plays nothing and needs no keys.
+///
+/// # Errors
+/// Exit 2 when the experiment or the configuration is wrong.
 pub fn run(arguments: &Plan) -> Result<(), Failure> {
-    let checked = arguments.experiment.check()?;
-    let config = arguments.models.load(&checked.models)?;
+    let run = &arguments.run;
+    let checked = run.check()?;
+    let config = run.models.load(&checked.models)?;
     let longest_reply = |model: &str| {
         let resolved = config.resolve_without_keys(model);
         u64::from(resolved.map_or(DEFAULT_LONGEST_REPLY, |model| model.max_output_tokens))
     };
-    let plan = plan(&checked.document, &longest_reply).map_err(Failure::input)?;
     let name = &checked.document.name;
-    let place = arguments.place.in_words(name)?;
-    let (settings, sessions) = (plan.settings, plan.sessions);
+    let folder = run.place().of(name);
+    let place = place_in_words(&run.place(), name)?;
+    let done = done::of(&checked, &config, &folder)?;
+    let done_of = |setting| done.get(&setting).copied().unwrap_or(0);
+    let plan = plan_left(&checked.document, &longest_reply, &done_of).map_err(Failure::input)?;
     output::print(&format!(
         "{name}: {}, {}",
-        counted(settings, "setting"),
-        counted(sessions, "session")
+        counted(plan.settings, "setting"),
+        counted(plan.sessions, "session")
     ));
     if plan.series_length > 1 {
-        let (length, series) = (plan.series_length, sessions / plan.series_length);
+        let (length, series) = (plan.series_length, plan.sessions / plan.series_length);
         output::print(&format!(
             "{series} series of {length} sessions: series run side by side, the sessions of one \
              after each other"
         ));
     }
-    if plan.models.is_empty() {
-        output::print("No model plays: nothing to pay.");
-        output::print(&place);
-        return Ok(());
+    let done: u64 = done.values().sum();
+    if done > 0 {
+        output::print(&format!(
+            "{} of them are done already, as the records in {} say; what follows is for the others ({})",
+            grouped(done),
+            folder.display(),
+            grouped(plan.sessions.saturating_sub(done))
+        ));
     }
+    if plan.models.is_empty() {
+        output::print(match done {
+            0 => "No model plays: nothing to pay.",
+            _ => "No model is left to be asked: nothing to pay.",
+        });
+    } else {
+        show_needs(&checked, &config, &plan);
+    }
+    output::print(&place);
+    Ok(())
+}
+
+/// What models are asked, what that costs and how long it takes.
+fn show_needs(checked: &CheckedExperiment, config: &GatewayConfig, plan: &Needs) {
+    let (columns, total) = table(config, plan);
+    output::print(&columns.to_string());
+    output::print(&match total {
+        Some((expected, most)) => format!(
+            "dollars: {} expected, {} at most",
+            dollars(expected.0),
+            dollars(most.0)
+        ),
+        None => "Dollars need a price: price = { input_per_million_dollars = \"..\", \
+                 output_per_million_dollars = \"..\" } under [models.NAME] in agon.toml."
+            .to_owned(),
+    });
+    if let Some(shortest) = pace::shortest(plan, config) {
+        let seconds = std::time::Duration::from_secs(shortest.as_secs().max(1));
+        let time = humantime::format_duration(seconds);
+        output::print(&format!(
+            "time: at least {time} at the configured limits of its keys, all to itself"
+        ));
+    }
+    for model in pace::reasoning(checked) {
+        output::print(&format!(
+            "WARNING: {model} reasons before it answers. How many tokens that takes is not in what \
+             is expected, only in `at most`; play a few sessions first and look at \
+             `agon gateway costs`"
+        ));
+    }
+    if let Some(budget) = checked.document.budget_nanodollars() {
+        output::print(&against_budget(budget, total));
+    }
+}
+
+/// A row of what is expected and one of what it can be at most, for each model; and the dollars of
+/// both in all, if every model has a price.
+fn table(config: &GatewayConfig, plan: &Needs) -> (Columns, Option<(NanoDollars, NanoDollars)>) {
     let mut columns = Columns::new([
         "model",
         "",
@@ -66,26 +125,26 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
     ]);
     let mut total = Some((NanoDollars(0), NanoDollars(0)));
     for (model, needs) in &plan.models {
-        let costs = costs(&config, model, needs);
-        let shown = |cost: fn((NanoDollars, NanoDollars)) -> NanoDollars| match costs {
-            Some(costs) => dollars(cost(costs).0),
+        let costs = costs(config, model, needs);
+        let shown = |cost: Option<NanoDollars>| match cost {
+            Some(cost) => dollars(cost.0),
             None => "no price".to_owned(),
         };
         columns.row([
             model.clone(),
             "expected".to_owned(),
-            needs.decisions.expected.to_string(),
-            needs.input_tokens.expected.to_string(),
-            needs.output_tokens.expected.to_string(),
-            shown(|(expected, _)| expected),
+            grouped(needs.decisions.expected),
+            grouped(needs.input_tokens.expected),
+            grouped(needs.output_tokens.expected),
+            shown(costs.map(|(expected, _)| expected)),
         ]);
         columns.row([
             String::new(),
             "at most".to_owned(),
-            needs.decisions.most.to_string(),
-            needs.input_tokens.most.to_string(),
-            needs.output_tokens.most.to_string(),
-            shown(|(_, most)| most),
+            grouped(needs.decisions.most),
+            grouped(needs.input_tokens.most),
+            grouped(needs.output_tokens.most),
+            shown(costs.map(|(_, most)| most)),
         ]);
         total = total.zip(costs).map(|(sum, more)| {
             (
@@ -94,25 +153,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
             )
         });
     }
-    output::print(&columns.to_string());
-    match total {
-        Some((expected, most)) => {
-            output::print(&format!(
-                "dollars: {} expected, {} at most",
-                dollars(expected.0),
-                dollars(most.0)
-            ));
-        }
-        None => output::print(
-            "Dollars need a price: price = { input_per_million_dollars = \"..\", \
-             output_per_million_dollars = \"..\" } under [models.NAME] in agon.toml.",
-        ),
-    }
-    if let Some(budget) = checked.document.budget_nanodollars() {
-        output::print(&against_budget(budget, total));
-    }
-    output::print(&place);
-    Ok(())
+    (columns, total)
 }
 
 /// What the plan means for the budget.

@@ -22,6 +22,9 @@ const EXAMPLES: &str = "Examples:
 A mismatch, and a reply that is read as another answer than the recorded one, end with
 exit code 1; a reply that is read as none is listed, and its recorded answer is played.";
 
+/// Unreadable lines that are named.
+const NAMED: usize = 5;
+
 /// Arguments of `agon replay`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
@@ -134,7 +137,11 @@ fn replay_file(path: &Path, json: bool, summary: &mut Summary) {
 
 fn unreadable(error: &LineError, summary: &mut Summary) {
     summary.unreadable += 1;
-    eprintln!("unreadable: {error}");
+    match summary.unreadable {
+        ..=NAMED => eprintln!("unreadable: {error}"),
+        further if further == NAMED + 1 => eprintln!("unreadable: more of the kind"),
+        _ => {}
+    }
 }
 
 fn report(json: bool, summary: &Summary) -> Result<(), Failure> {
@@ -171,18 +178,9 @@ fn report(json: bool, summary: &Summary) -> Result<(), Failure> {
         }
     }
     if *unreadable > 0 {
-        let what = if *unreadable == 1 {
-            "1 input was"
-        } else {
-            "inputs were"
-        };
-        let count = if *unreadable == 1 {
-            String::new()
-        } else {
-            format!("{unreadable} ")
-        };
+        let lines = output::counted(*unreadable as u64, "line");
         return Err(Failure::BadInput(format!(
-            "{count}{what} unreadable, see above"
+            "{lines} cannot be read as recorded games, see above"
         )));
     }
     if readings.is_some() && replies == 0 {

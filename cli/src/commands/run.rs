@@ -35,36 +35,41 @@ use watch::{Watch, expected_decisions, is_paused};
 const RUNNING: &str = "Running";
 const CLUSTER: &str = "In a cluster";
 
-/// Arguments of `agon run`.
+/// Unless the command line says otherwise.
+const WORKERS: u16 = 1;
+const PLACES: u32 = 128;
+
+/// Arguments of `agon run`; `agon check` and `agon plan` take them, too.
 #[derive(Debug, clap::Args)]
 pub struct Run {
     #[command(flatten)]
-    experiment: ExperimentArguments,
+    pub(super) experiment: ExperimentArguments,
     #[command(flatten)]
-    models: ModelArguments,
+    pub(super) models: ModelArguments,
     #[command(flatten)]
-    store: StoreArguments,
+    pub(super) store: StoreArguments,
     /// Where results go [default: DATA/runs/NAME]
     #[arg(long, value_name = "DIR", help_heading = RUNNING)]
     out: Option<PathBuf>,
-    /// Workers inside this process
-    #[arg(long, default_value_t = 1, value_name = "N", help_heading = RUNNING,
+    /// Workers inside this process [default: 1]
+    #[arg(long, value_name = "N", help_heading = RUNNING,
           value_parser = clap::value_parser!(u16).range(1..=256))]
-    workers: u16,
-    /// Sessions that each worker plays at the same time
-    #[arg(long, default_value_t = 128, value_name = "N", help_heading = RUNNING,
+    workers: Option<u16>,
+    /// Sessions that each worker plays at the same time [default: 128]
+    #[arg(long, value_name = "N", help_heading = RUNNING,
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
-    places: u32,
+    places: Option<u32>,
     /// Hand the experiment to the coordinator at this address instead of running
     /// it in this process
     #[arg(long, env = "AGON_COORDINATOR", value_name = "URL", help_heading = CLUSTER)]
-    coordinator: Option<String>,
+    pub(super) coordinator: Option<String>,
     /// Gateway of that cluster, to show its progress
     #[arg(
         long,
         env = "AGON_GATEWAY",
         value_name = "URL",
-        requires = "coordinator"
+        requires = "coordinator",
+        help_heading = CLUSTER
     )]
     gateway: Option<String>,
     /// Show no progress
@@ -90,7 +95,7 @@ enum End {
 /// Exit 1 when sessions were set aside, 2 on wrong input, 3 when something is
 /// missing, 4 when a budget is spent, 130 when stopped by Ctrl-C.
 pub fn run(arguments: &Run, log: &LogArguments) -> Result<(), Failure> {
-    let checked = arguments.experiment.check()?;
+    let checked = arguments.check()?;
     // Tried before anything is played and paid for.
     let folder = RunFolder::claim(&arguments.place(), &checked.document.name)?;
     runtime()?.block_on(async {
@@ -114,7 +119,34 @@ pub fn run(arguments: &Run, log: &LogArguments) -> Result<(), Failure> {
 }
 
 impl Run {
-    fn place(&self) -> Place {
+    /// Checks the experiment, and that every option means something.
+    ///
+    /// # Errors
+    /// Either is wrong.
+    pub(super) fn check(&self) -> Result<CheckedExperiment, Failure> {
+        self.refuse_what_has_no_effect()?;
+        self.experiment.check()
+    }
+
+    /// A cluster has workers, models and a store of its own.
+    fn refuse_what_has_no_effect(&self) -> Result<(), Failure> {
+        let ours = [
+            ("--workers", self.workers.is_some(), "workers"),
+            ("--places", self.places.is_some(), "workers"),
+            ("--base-url", self.models.names_a_server(), "gateway"),
+            ("--metrics", self.metrics.is_asked_for(), "services"),
+        ];
+        let idle = ours.iter().find(|(_, given, _)| *given);
+        match idle.filter(|_| self.coordinator.is_some()) {
+            None => Ok(()),
+            Some((option, _, whose)) => Err(Failure::BadInput(format!(
+                "{option} has no effect with --coordinator: the cluster's own {whose} decide that"
+            ))),
+        }
+    }
+
+    /// Where results go.
+    pub(super) fn place(&self) -> Place {
         Place {
             data: self.store.data.clone(),
             out: self.out.clone(),
@@ -148,8 +180,8 @@ async fn in_process(
         redis: arguments.store.redis.clone(),
         data: arguments.store.data.clone(),
         experiment: checked.document.name.clone(),
-        workers: usize::from(arguments.workers),
-        places: arguments.places as usize,
+        workers: usize::from(arguments.workers.unwrap_or(WORKERS)),
+        places: arguments.places.unwrap_or(PLACES) as usize,
     };
     let cluster = Cluster::start(&options, config, &checked.models).await?;
     let listed = [

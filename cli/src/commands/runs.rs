@@ -69,7 +69,7 @@ pub fn run(arguments: &Runs) -> Result<(), Failure> {
         }
         return list(arguments, &folders);
     };
-    let path = find(named, &by_default)?;
+    let path = records::folder_of(named, &by_default)?;
     match &arguments.change {
         Some(Change::Delete { numbers }) => delete(&path, numbers),
         None => {
@@ -83,25 +83,6 @@ pub fn run(arguments: &Runs) -> Result<(), Failure> {
             Ok(())
         }
     }
-}
-
-/// The folder of an experiment's results.
-fn find(named: &str, by_default: &Path) -> Result<PathBuf, Failure> {
-    for path in [by_default.join(named), PathBuf::from(named)] {
-        if history::results(&path).is_some() {
-            return Ok(path);
-        }
-    }
-    let folders = records::below(by_default, None).folders;
-    let names: Vec<String> = folders.into_iter().map(|one| one.experiment).collect();
-    let there = match names.is_empty() {
-        true => "there are no results".to_owned(),
-        false => format!("there are {}", names.join(", ")),
-    };
-    Err(Failure::BadInput(format!(
-        "no experiment {named} in {}, and no folder of results of that name; {there}",
-        by_default.display()
-    )))
 }
 
 fn no_results(path: &Path) -> Failure {

@@ -49,8 +49,8 @@ another folder (a run's, or one with several runs below it) or a records.jsonl."
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Show {
-    /// A session's id, or its beginning; or the name of an experiment, to list its
-    /// sessions; nothing, to list experiments
+    /// A session's id, or its beginning; or an experiment's name, the folder of its results or a
+    /// file of records, to list sessions; nothing, to list experiments
     #[arg(value_name = "SESSION")]
     session: Option<String>,
     /// Folder or file with records [default: DATA/runs]
@@ -154,21 +154,42 @@ pub fn run(arguments: &Show, log: &LogArguments) -> Result<(), Failure> {
 }
 
 async fn show(arguments: &Show) -> Result<(), Failure> {
+    let place = arguments.session.as_ref().map(PathBuf::from);
+    if let (Some(place), None, None) = (&place, &arguments.coordinator, &arguments.results)
+        && place.exists()
+        && !arguments.data.join("runs").join(place).exists()
+    {
+        return show_place(arguments, place).await;
+    }
     let source = match (&arguments.coordinator, &arguments.results) {
         (Some(url), _) => Source::Coordinator(url.clone()),
         (None, Some(path)) => Source::Folder(path.clone(), arguments.run),
         (None, None) => Source::Folder(arguments.data.join("runs"), arguments.run),
     };
-    let Some(wanted) = &arguments.session else {
-        let sessions = Sessions::look(&source, None).await?;
-        return list_experiments(arguments, &sessions);
-    };
+    match &arguments.session {
+        Some(wanted) => show_wanted(arguments, &source, wanted).await,
+        None => list_experiments(arguments, &Sessions::look(&source, None).await?),
+    }
+}
+
+/// Shows what a folder or file holds: of one experiment its sessions, of several which there are.
+async fn show_place(arguments: &Show, place: &Path) -> Result<(), Failure> {
+    let source = Source::Folder(place.to_owned(), arguments.run);
+    let sessions = Sessions::look(&source, None).await?;
+    let mut experiments = sessions.experiments.keys();
+    match (experiments.next(), experiments.next()) {
+        (Some(only), None) => show_wanted(arguments, &source, only).await,
+        _ => list_experiments(arguments, &sessions),
+    }
+}
+
+async fn show_wanted(arguments: &Show, source: &Source, wanted: &str) -> Result<(), Failure> {
     if arguments.measures {
         let empty = Reports::with_bins(bins(&arguments.increment_bins)?);
-        let sessions = Sessions::measure(&source, wanted, empty).await?;
+        let sessions = Sessions::measure(source, wanted, empty).await?;
         return show_measures(arguments, wanted, &sessions);
     }
-    let sessions = Sessions::look(&source, Some(wanted)).await?;
+    let sessions = Sessions::look(source, Some(wanted)).await?;
     if !sessions.of_experiment.is_empty() {
         return list_sessions(arguments, &sessions);
     }

@@ -18,15 +18,30 @@ use crate::failure::Failure;
 use crate::lines::{self, Line, LineError};
 use crate::output;
 use crate::role::{LogArguments, runtime};
+use crate::run_folder::records::{self, below};
 use crate::run_folder::{DOCUMENT, RECORDS, digest_of, history};
+use crate::sessions::{Sessions, Source};
 use crate::templates;
 
 /// Arguments of `agon verify`.
 #[derive(Debug, clap::Args)]
 pub struct Verify {
-    /// A run's folder, or its records.jsonl
-    #[arg(value_name = "RUN")]
-    run: PathBuf,
+    /// An experiment's name, the folder of its results, a file of records, or a session's id or
+    /// its beginning
+    #[arg(value_name = "EXPERIMENT")]
+    named: String,
+    /// Of an experiment, the run with this number, as `agon runs` lists them [default: the
+    /// newest with results]
+    #[arg(long, value_name = "N")]
+    run: Option<u32>,
+    /// The data folder of `agon run`
+    #[arg(
+        long,
+        env = "AGON_DATA",
+        default_value = "agon-data",
+        value_name = "DIR"
+    )]
+    data: PathBuf,
     /// The templates that the run replaced built-in ones with, if it did
     /// [default: the copy in the run's folder]
     #[arg(long, value_name = "DIR")]
@@ -38,7 +53,9 @@ pub struct Verify {
 /// # Errors
 /// Exit 1 when a record differs, 2 when something is unreadable.
 pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
-    let records = records_file(&arguments.run)?;
+    let Some(records) = records_file(arguments)? else {
+        return verify_session(arguments, log);
+    };
     let library = Arc::new(templates::played_with(
         arguments.templates.as_deref(),
         &records,
@@ -221,16 +238,50 @@ async fn verify_line(
     })
 }
 
-fn records_file(run: &Path) -> Result<PathBuf, Failure> {
-    if run.is_file() {
-        return Ok(run.to_owned());
+/// The records that are meant; `None` when it can only be a session's id.
+fn records_file(arguments: &Verify) -> Result<Option<PathBuf>, Failure> {
+    let path = Path::new(&arguments.named);
+    if path.is_file() {
+        return Ok(Some(path.to_owned()));
     }
-    let inside = run.join(RECORDS);
-    if inside.is_file() {
-        return Ok(inside);
-    }
-    let run = run.display();
-    Err(Failure::BadInput(format!(
-        "{run} is neither a record file nor a run's folder"
-    )))
+    let by_default = arguments.data.join("runs");
+    let folder = match records::folder_of(&arguments.named, &by_default) {
+        Ok(folder) => folder,
+        Err(_) if path.is_dir() => path.to_owned(),
+        Err(_) => return Ok(None),
+    };
+    let found = match (arguments.run, history::results(&folder)) {
+        (Some(run), Some(_)) => below(&folder, Some(run))
+            .shown
+            .into_iter()
+            .find_map(Result::ok),
+        _ => Some(folder.join(RECORDS)).filter(|file| file.is_file()),
+    };
+    let which = arguments
+        .run
+        .map_or_else(String::new, |run| format!("run {run} in "));
+    found.map(Some).ok_or_else(|| {
+        Failure::BadInput(format!(
+            "no records of {which}{}; name an experiment, a folder of results, a file of \
+                 records or a session",
+            folder.display()
+        ))
+    })
+}
+
+/// Verifies one session out of all whose results are there.
+fn verify_session(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
+    runtime()?.block_on(async {
+        let guard = log.start("verify", true)?;
+        let source = Source::Folder(arguments.data.join("runs"), arguments.run);
+        let sessions = Sessions::look(&source, Some(&arguments.named)).await?;
+        let found = sessions.the_one(&arguments.named)?;
+        let file = found.file.as_deref().unwrap_or(Path::new(""));
+        let library = templates::played_with(arguments.templates.as_deref(), file)?;
+        let verified = verify(&Tasks::new(), &found.line, Arc::new(library)).await;
+        guard.shutdown().await;
+        verified.map_err(|error| Failure::BadNews(with_causes(&error)))?;
+        output::print("1 of 1 records verified");
+        Ok(())
+    })
 }

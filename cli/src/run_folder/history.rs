@@ -128,12 +128,13 @@ pub(super) fn find(history: &Folder, number: u32) -> Result<String, Failure> {
         return Ok(name.clone());
     }
     let numbers: Vec<String> = entries.iter().map(|(own, _)| own.to_string()).collect();
-    let there = match numbers.is_empty() {
-        true => "none".to_owned(),
-        false => numbers.join(", "),
+    let there = match numbers.as_slice() {
+        [] => "there are none".to_owned(),
+        [only] => format!("there is only run {only}"),
+        several => format!("there are {}", several.join(", ")),
     };
     Err(Failure::BadInput(format!(
-        "there is no run {number} in {}; there are {there}",
+        "there is no run {number} in {}; {there}",
         history.path().display()
     )))
 }

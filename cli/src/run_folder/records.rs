@@ -5,8 +5,11 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use agon_engine::names::among;
+
 use super::history::{self, Results, Run};
 use super::{HISTORY, RECORDS, TELEMETRY};
+use crate::failure::Failure;
 use crate::lines::{self, LineError};
 
 /// What was found, in order of name.
@@ -33,6 +36,25 @@ pub fn below(path: &Path, run: Option<u32>) -> RecordFiles {
         found.shown.push(Ok(path.to_owned()));
     }
     found
+}
+
+/// The folder of an experiment's results, by the experiment's name or the folder's own.
+///
+/// # Errors
+/// There is none; says which there are.
+pub fn folder_of(named: &str, by_default: &Path) -> Result<PathBuf, Failure> {
+    for path in [by_default.join(named), PathBuf::from(named)] {
+        if history::results(&path).is_some() {
+            return Ok(path);
+        }
+    }
+    let folders = below(by_default, None).folders;
+    let names = folders.iter().map(|one| one.experiment.as_str());
+    Err(Failure::BadInput(format!(
+        "no experiment {named} in {}, and no folder of results of that name{}",
+        by_default.display(),
+        among(named, names)
+    )))
 }
 
 impl RecordFiles {

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use agon_engine::names::among;
 use agon_engine::registry::{self, Built, Registration};
 use agon_engine::spec::prompts::{self, joint_version};
 use agon_engine::spec::{Origin, Settings};
@@ -13,7 +14,7 @@ use agon_engine::{Game, Luck, PlayerKind, PlayerSpec, SessionSpec};
 use serde_json::{Value, json};
 
 use super::document::{ExperimentDocument, PromptsOfPlayer, kind_of};
-use super::faults::{Faults, among};
+use super::faults::Faults;
 use super::grid::Assignment;
 use super::path::{Step, TreePath};
 use super::players::{STRATEGY, in_plain_words, no_strategy, strategy_fault, strategy_of};

@@ -3,10 +3,11 @@
 //! Axes multiply; the rows of `rows` count as one more axis that changes several values together.
 //! A cell is a list of [`Assignment`]s; nothing here knows what the values mean.
 
+use agon_engine::names::among;
 use serde_json::Value;
 
 use super::document::ExperimentDocument;
-use super::faults::{Faults, among};
+use super::faults::Faults;
 use super::path::TreePath;
 
 /// What a grid may vary.

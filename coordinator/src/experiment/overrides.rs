@@ -5,12 +5,12 @@
 
 use std::collections::BTreeMap;
 
+use agon_engine::names::among;
 use agon_engine::registry;
 use agon_engine::spec::Settings;
 use agon_service_kit::config::ConfigError;
 use serde_json::{Map, Value, json};
 
-use super::faults::among;
 use super::grid::by_value;
 use super::path::{Step, TreePath};
 use super::players::SUBJECT;

@@ -90,6 +90,19 @@ pub fn plan(
     document: &ExperimentDocument,
     longest_reply: &dyn Fn(&str) -> u64,
 ) -> Result<Plan, Faults> {
+    plan_left(document, longest_reply, &|_| 0)
+}
+
+/// Plans what is left of an experiment, of which so many sessions of each setting are done; settings
+/// count from 0. `sessions` of the plan are all of them nevertheless.
+///
+/// # Errors
+/// It cannot be expanded.
+pub fn plan_left(
+    document: &ExperimentDocument,
+    longest_reply: &dyn Fn(&str) -> u64,
+    done: &dyn Fn(u64) -> u64,
+) -> Result<Plan, Faults> {
     let cells = expand::cells(document)?;
     let series_length = u64::from(document.series_length());
     let repeats = u64::from(document.repeats) * series_length;
@@ -99,7 +112,11 @@ pub fn plan(
         series_length,
         models: BTreeMap::new(),
     };
-    for cell in &cells {
+    for (setting, cell) in (0..).zip(&cells) {
+        let repeats = repeats.saturating_sub(done(setting));
+        if repeats == 0 {
+            continue;
+        }
         let seats = cell.spec.seats.len() as u64;
         let fouls = cell
             .spec

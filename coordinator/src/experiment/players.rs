@@ -2,13 +2,13 @@
 //! model settings there are is left to the engine and to `agon-agents`. Called when a document is
 //! expanded and its cells are checked.
 
+use agon_engine::names::among;
 use agon_engine::rule::StrategyError;
 use agon_engine::spec::Settings;
 use agon_engine::{PlayerKind, PlayerSpec};
 use serde_json::{Map, Value};
 
 use super::document::kind_of;
-use super::faults::among;
 
 /// Name of the setting that says which strategy a rule player follows.
 pub const STRATEGY: &str = "strategy";

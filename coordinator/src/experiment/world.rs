@@ -7,10 +7,11 @@
 
 use std::collections::BTreeSet;
 
+use agon_engine::names::among;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use super::faults::{Faults, among};
+use super::faults::Faults;
 use super::path::TreePath;
 use super::players::in_plain_words;
 

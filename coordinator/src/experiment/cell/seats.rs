@@ -2,12 +2,12 @@
 //! strategy fits the game is checked by `cell.rs`, which calls this.
 
 use agon_engine::PlayerSpec;
+use agon_engine::names::among;
 use agon_engine::registry::{Built, Registration};
 use serde_json::{Map, Value};
 
 use super::Checking;
 use crate::experiment::document::kind_of;
-use crate::experiment::faults::among;
 use crate::experiment::path::TreePath;
 use crate::experiment::players::{SUBJECT, player};
 

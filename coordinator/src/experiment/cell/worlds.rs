@@ -1,13 +1,13 @@
 //! What a cell takes from its world: the items of the game, the personas of its seats, and what
 //! each player is told of them. Called by `cell.rs` before the game is built.
 
+use agon_engine::names::among;
 use agon_engine::registry::Registration;
 use agon_engine::{PlayerKind, PlayerSpec};
 use serde_json::{Value, json};
 
 use super::Checking;
 use crate::experiment::document::kind_of;
-use crate::experiment::faults::among;
 use crate::experiment::path::TreePath;
 use crate::experiment::world::{Drawn, Request, World, typed};
 

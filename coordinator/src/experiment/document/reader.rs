@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 
+use agon_engine::names::among;
 use agon_engine::registry;
 use agon_engine::spec::Settings;
 use serde_json::{Map, Value};
@@ -13,7 +14,7 @@ use super::{
     default_team,
 };
 use crate::experiment::budget::nanodollars;
-use crate::experiment::faults::{Faults, among};
+use crate::experiment::faults::Faults;
 use crate::experiment::grid::{Axis, by_value};
 use crate::experiment::path::TreePath;
 use crate::experiment::world::{self, World};

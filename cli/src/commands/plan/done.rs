@@ -1,0 +1,81 @@
+//! What of an experiment is done already, as the results of its runs say. Reads records and
+//! nothing of the store, where more may be done. Called by `plan.rs`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+
+use agon_agent_gateway::GatewayConfig;
+use agon_coordinator::experiment::{ExperimentDocument, PlannedSession, expand};
+use agon_engine::spec::Origin;
+use serde::Deserialize;
+
+use crate::commands::CheckedExperiment;
+use crate::failure::Failure;
+use crate::lines;
+use crate::model_config;
+use crate::run_folder::records;
+
+/// As much of a record as this takes.
+#[derive(Deserialize)]
+struct Head {
+    session: String,
+}
+
+/// How many sessions of each setting have a record in a run's folder, by the setting's index.
+///
+/// # Errors
+/// The experiment cannot be expanded.
+pub fn of(
+    checked: &CheckedExperiment,
+    config: &GatewayConfig,
+    folder: &Path,
+) -> Result<BTreeMap<u64, u64>, Failure> {
+    let recorded = recorded(folder);
+    if recorded.is_empty() {
+        return Ok(BTreeMap::new());
+    }
+    let document = ExperimentDocument {
+        origins: origins(checked, config),
+        ..checked.document.clone()
+    };
+    let sessions = expand(&document).map_err(Failure::input)?;
+    let is_done = |one: &&PlannedSession| recorded.contains(&one.spec.id().to_string());
+    let mut done = BTreeMap::new();
+    for session in sessions.iter().filter(is_done) {
+        *done.entry(session.setting_index as u64).or_default() += 1;
+    }
+    Ok(done)
+}
+
+/// Ids of the sessions that any run has recorded; what cannot be read is not done.
+fn recorded(folder: &Path) -> BTreeSet<String> {
+    if !folder.is_dir() {
+        return BTreeSet::new();
+    }
+    let found = records::below(folder, None);
+    let shown = found.shown.into_iter().filter_map(Result::ok);
+    let files: Vec<_> = shown.chain(found.earlier).collect();
+    let lines = files.iter().flat_map(|file| lines::read(file));
+    let heads = lines.filter_map(|line| serde_json::from_str::<Head>(&line.ok()?.text).ok());
+    heads.map(|head| head.session).collect()
+}
+
+/// Where each model would answer, as far as the configuration says.
+fn origins(checked: &CheckedExperiment, config: &GatewayConfig) -> BTreeMap<String, Origin> {
+    let origin = |model: &String| {
+        let origin = match config.resolve_without_keys(model) {
+            Ok(resolved) => {
+                let known = resolved.origin();
+                Origin {
+                    provider_kind: known.provider_kind.name().to_owned(),
+                    endpoint: known.endpoint,
+                    provider_model: known.provider_model,
+                }
+            }
+            Err(_) if model == model_config::SIMULATED => model_config::simulated_origin(),
+            Err(_) => return None,
+        };
+        Some((model.clone(), origin))
+    };
+    checked.models.iter().filter_map(origin).collect()
+}

@@ -1,0 +1,83 @@
+//! Names that were mistyped: which known ones are near. Owns what counts as near; what is said
+//! with it is left to the error messages of every room.
+
+/// How many names are offered.
+const OFFERED: usize = 3;
+
+/// Names are short; a value of a megabyte in place of a name must not cost a minute.
+const LONGEST: usize = 64;
+
+/// A name that was broken off has at least so many letters.
+const SHORTEST_BEGINNING: usize = 4;
+
+/// The known names nearest to `wanted` by edits of single letters and swaps of two, nearest first.
+pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Vec<&'a str> {
+    let known = known.into_iter();
+    let mut ranked: Vec<_> = known.map(|name| (distance(wanted, name), name)).collect();
+    ranked.sort_unstable();
+    ranked.truncate(OFFERED);
+    ranked.into_iter().map(|(_, name)| name).collect()
+}
+
+/// The known name that was meant, if one is so near that this is likely: a third of its letters
+/// may be wrong, more is another word; or the only one that begins so.
+pub fn meant<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let known: Vec<&str> = known.into_iter().collect();
+    let near = *nearest(wanted, known.iter().copied()).first()?;
+    if distance(wanted, near) <= near.chars().count().max(3) / 3 {
+        return Some(near);
+    }
+    let mut longer = known.into_iter().filter(|name| name.starts_with(wanted));
+    let is_a_beginning = wanted.chars().count() >= SHORTEST_BEGINNING;
+    longer
+        .next()
+        .filter(|_| is_a_beginning && longer.next().is_none())
+}
+
+/// "; did you mean X?" when a known name is near, and then which there are.
+pub fn among<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> String {
+    let known: Vec<&str> = known.into_iter().collect();
+    let list = known.join(", ");
+    match meant(wanted, known) {
+        _ if list.is_empty() => "; there are none".to_owned(),
+        Some(near) => format!("; did you mean \"{near}\"? There are {list}"),
+        None => format!("; there are {list}"),
+    }
+}
+
+fn distance(one: &str, other: &str) -> usize {
+    let start = |name: &str| name.chars().take(LONGEST).collect::<String>();
+    strsim::osa_distance(&start(one), &start(other))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn near_name_is_offered_and_a_far_one_is_not() {
+        let known = ["repeats", "seed"];
+        let near = "; did you mean \"repeats\"? There are repeats, seed";
+        assert_eq!(among("repeat", known), near);
+        assert_eq!(among("colour", known), "; there are repeats, seed");
+        assert_eq!(among("colour", []), "; there are none");
+        assert_eq!(
+            meant("beauty", ["beauty_contest", "pirate"]),
+            Some("beauty_contest")
+        );
+        assert_eq!(
+            meant("beauty", ["beauty_a_la_carte", "beauty_and_the_beast"]),
+            None
+        );
+    }
+
+    #[test]
+    fn nearest_comes_first() {
+        let known = [
+            "diners_dilemma/v1/ask.j2",
+            "pirate/v1/system.j2",
+            "pirate/v1/ask.j2",
+        ];
+        assert_eq!(nearest("pirates/v1/ask.j2", known)[0], "pirate/v1/ask.j2");
+    }
+}
