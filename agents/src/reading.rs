@@ -133,7 +133,7 @@ fn read_value(ask: &Ask, value: &Json) -> Result<Action, Foul> {
         return read;
     }
     match (&ask.form, value) {
-        (_, Json::String(words)) => prose::read(ask, words).or(read),
+        (_, Json::String(words)) => prose::read(ask, &words.replace('_', " ")).or(read),
         (Form::Division { .. }, Json::Object(object)) => amounts_by_number(object)
             .map(Action::Division)
             .map_or(read, Ok),

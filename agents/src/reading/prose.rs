@@ -8,6 +8,7 @@ use agon_engine::numerals::Commas;
 use agon_engine::{Action, Ask, Form, Foul, FoulKind};
 
 mod beside;
+mod corrections;
 mod division;
 mod fragments;
 mod layout;
@@ -18,6 +19,7 @@ mod people;
 mod phrases;
 mod plain;
 mod predicates;
+mod references;
 mod refusals;
 mod statements;
 mod tokens;
@@ -30,6 +32,7 @@ use lexicon::Class;
 use mentions::Mention;
 pub(crate) use naming::Naming;
 use plain::Plain;
+use references::References;
 use statements::Parts;
 use tokens::Token;
 pub(crate) use verdict::Stated;
@@ -139,7 +142,8 @@ fn is_page(text: &str) -> bool {
 
 /// What a text states.
 fn stated(ask: &Ask, vocabulary: &Vocabulary, tokens: &[Token<'_>]) -> Stated {
-    let (claims, open) = claims(ask, vocabulary, tokens);
+    let (mut claims, open) = claims(ask, vocabulary, tokens);
+    claims.extend(corrected(&claims, &open, tokens));
     match verdict::of(claims) {
         Stated::None => lone(&open),
         stated => stated,
@@ -154,6 +158,7 @@ fn claims(ask: &Ask, vocabulary: &Vocabulary, tokens: &[Token<'_>]) -> (Vec<Clai
     let mut denied: Vec<Action> = Vec::new();
     let mut behind = 0;
     let mut is_asked = false;
+    let mut references = References::default();
     for sentence in &layout::sentences(tokens, ask.seat) {
         let own = &tokens[sentence.range.clone()];
         let found = mentions::mentions(ask, vocabulary, own);
@@ -163,6 +168,13 @@ fn claims(ask: &Ask, vocabulary: &Vocabulary, tokens: &[Token<'_>]) -> (Vec<Clai
             tokens: own,
             mentions: &found,
         };
+        let place = layout::with_label(tokens, &sentence.range);
+        let offset = sentence.range.start - place.start;
+        references.learn(tokens, &place, &mentions::shifted(&found, offset));
+        if found.is_empty() {
+            let chosen = references.chosen(tokens, &sentence.range);
+            claims.extend(chosen);
+        }
         let is_aside = sentence.naming.is_some_and(Naming::is_aside);
         let denial = own
             .iter()
@@ -170,7 +182,7 @@ fn claims(ask: &Ask, vocabulary: &Vocabulary, tokens: &[Token<'_>]) -> (Vec<Clai
             .filter(|_| is_program);
         let answers_another =
             std::mem::replace(&mut is_asked, sentence.is_question && asks_another(parts));
-        if is_aside || sentence.is_question {
+        if is_aside || sentence.is_question || begs_off(own) {
             continue;
         }
         let mut said = statements::of_sentence(parts);
@@ -188,6 +200,12 @@ fn claims(ask: &Ask, vocabulary: &Vocabulary, tokens: &[Token<'_>]) -> (Vec<Clai
             said.claims
                 .extend(last.map(|last| Claim::new(last, Firmness::Committed, 0)));
         }
+        let condition = parts.condition().unwrap_or(own.len());
+        for claim in &mut said.claims {
+            if statements::hangs(parts, claim.at, condition) {
+                claim.stated = Stated::Several;
+            }
+        }
         // A program says what it cannot do, and then what it does.
         let from = denial.map_or(0, |denial| clause_behind(own, denial));
         said.claims.retain(|claim| {
@@ -198,14 +216,23 @@ fn claims(ask: &Ask, vocabulary: &Vocabulary, tokens: &[Token<'_>]) -> (Vec<Clai
         } else {
             parts.unresolved()
         };
-        let live = found
-            .into_iter()
-            .filter(|mention| mention.why_not.is_none());
-        open.extend(live.filter(|mention| mention.start < condition));
+        let live = found.iter().filter(|mention| mention.why_not.is_none());
+        let stands = |mention: &Mention| {
+            mention.start < condition && !statements::hangs(parts, mention.start, condition)
+        };
+        open.extend(
+            live.filter(|mention| stands(mention))
+                .cloned()
+                .map(|mut mention| {
+                    mention.start += sentence.range.start;
+                    mention.end += sentence.range.start;
+                    mention
+                }),
+        );
         denied.extend(said.denied);
         for mut claim in said.claims {
             claim.at += sentence.range.start;
-            claim.corrects = verdict::takes_back(&tokens[behind.min(claim.at)..claim.at]);
+            claim.corrects = corrections::takes_back(&tokens[behind.min(claim.at)..claim.at]);
             claim.is_quoted = tokens[claim.at].is_quoted;
             behind = claim.at;
             claims.push(claim);
@@ -213,6 +240,36 @@ fn claims(ask: &Ask, vocabulary: &Vocabulary, tokens: &[Token<'_>]) -> (Vec<Clai
     }
     open.retain(|mention| !denied.contains(&mention.action));
     (claims, open)
+}
+
+/// The only thing that is named behind words that take back what was claimed before them.
+fn corrected(claims: &[Claim], open: &[Mention], tokens: &[Token<'_>]) -> Option<Claim> {
+    let last = claims.last()?;
+    let place = corrections::last(tokens).filter(|place| *place > last.at)?;
+    let behind = open.partition_point(|mention| mention.start < place);
+    let stated = match lone(&open[behind..]) {
+        Stated::None => return None,
+        stated => stated,
+    };
+    let mut claim = Claim::new(stated, last.firmness, place);
+    claim.corrects = true;
+    Some(claim)
+}
+
+/// Whether a sentence says that the speaker does not play, rather than what he plays: "I'm
+/// sorry, but I can't", "I decline to answer", "on behalf of users".
+fn begs_off(sentence: &[Token<'_>]) -> bool {
+    let pardon = sentence.iter().position(|token| token.is(Class::Pardon));
+    let cannot = |token: &Token<'_>| token.is_word(&["can't", "cannot", "unable", "able", "won't"]);
+    let declines = sentence.windows(3).any(|words| {
+        words[0].is(Class::Refraining)
+            && words[1].is_word(&["to"])
+            && words[2].is(Class::Responding)
+    });
+    let serves = sentence
+        .windows(2)
+        .any(|words| words[0].is_word(&["behalf"]) && words[1].is_word(&["of"]));
+    declines || serves || pardon.is_some_and(|pardon| sentence[pardon..].iter().any(cannot))
 }
 
 /// Whether a question is about something else than the answer: "What have I got?"
@@ -250,7 +307,8 @@ fn clause_behind(tokens: &[Token<'_>], at: usize) -> usize {
 /// Whether the speaker says that it is a program, which cannot go to bars.
 fn speaks_as_program(tokens: &[Token<'_>]) -> bool {
     let is_model = |pair: &[Token<'_>]| {
-        let kind = pair[0].is_word(&["language", "ai"]) && pair[1].is_word(&["model", "assistant"]);
+        let kind = pair[0].is_word(&["language", "ai", "computer", "virtual", "text-based"])
+            && pair[1].is_word(&["model", "models", "assistant", "program", "system"]);
         kind || pair[0].is_word(&["an"]) && pair[1].is_word(&["ai"])
     };
     tokens.windows(2).any(is_model)

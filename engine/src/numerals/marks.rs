@@ -30,7 +30,10 @@ pub(super) struct Run {
 pub(super) fn digit_run(text: &str, start: usize, commas: Commas) -> Option<Run> {
     let bytes = text.as_bytes();
     let starts = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    let begins = starts(start) || bytes.get(start) == Some(&b'.') && starts(start + 1);
+    // ".5" is a half, "...5" is five.
+    let is_ellipsis = start > 0 && bytes.get(start - 1) == Some(&b'.');
+    let is_fraction = bytes.get(start) == Some(&b'.') && starts(start + 1) && !is_ellipsis;
+    let begins = starts(start) || is_fraction;
     if !begins {
         return None;
     }

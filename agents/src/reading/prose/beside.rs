@@ -6,8 +6,10 @@ use agon_engine::{Ask, Form};
 
 use super::lexicon::Class;
 use super::mentions::WhyNot;
-use super::naming::{self, Naming};
+use super::naming;
 use super::tokens::{Kind, Token};
+
+mod possession;
 
 /// How many tokens back a clause is followed.
 const CLAUSE: usize = 20;
@@ -23,6 +25,8 @@ pub struct Beside<'a, 'b> {
     seat: usize,
     /// Whether amounts go up from one bid to the next.
     rises: bool,
+    /// Whether money is bid.
+    is_bid: bool,
 }
 
 impl<'a, 'b> Beside<'a, 'b> {
@@ -30,12 +34,14 @@ impl<'a, 'b> Beside<'a, 'b> {
     pub fn new(tokens: &'b [Token<'a>], start: usize, end: usize, ask: &Ask) -> Self {
         let rises = matches!(ask.form, Form::Integer { pass: Some(_), .. });
         let seat = ask.seat;
+        let is_bid = ask.kind == "bid";
         Self {
             tokens,
             start,
             end,
             seat,
             rises,
+            is_bid,
         }
     }
 
@@ -62,6 +68,11 @@ impl<'a, 'b> Beside<'a, 'b> {
     pub fn why_no_option(&self) -> Option<WhyNot> {
         if self.before(1).is_some_and(|token| token.is_mark('✗')) {
             return Some(WhyNot::OtherSort);
+        }
+        let is_between = self.before_is(1, &["between"]) && self.behind_is(0, &["and"])
+            || self.before_is(1, &["and"]) && (2..6).any(|by| self.before_is(by, &["between"]));
+        if is_between {
+            return Some(WhyNot::Range);
         }
         if self.is_anothers() {
             return Some(WhyNot::Theirs);
@@ -135,6 +146,11 @@ impl<'a, 'b> Beside<'a, 'b> {
 
     /// "Day 7", "no. 6", "from 60".
     fn is_labelled(&self) -> bool {
+        // "2) The others gave 4."
+        let closes = self.behind(0).is_some_and(|token| token.is_mark(')'));
+        if self.start == 0 && closes && self.behind(1).is_some() {
+            return true;
+        }
         let is_money = self.sort() == Some(Sort::Money);
         let is_tied = self.has_before(1, Class::Tied) && !self.has_before(1, Class::Noun);
         is_tied && !is_money || self.before_is(1, &["from", "by"])
@@ -142,6 +158,13 @@ impl<'a, 'b> Beside<'a, 'b> {
 
     /// "8 units", "3 points of health", "40 horses".
     fn is_counted(&self) -> bool {
+        // "My 11-unit requirement".
+        let hyphen = self
+            .behind(0)
+            .is_some_and(|token| token.is_mark('-') && !token.is_apart);
+        if hyphen && self.has_behind(1, Class::Counted) {
+            return true;
+        }
         let Some(next) = self.behind(0).filter(|next| next.kind == Kind::Word) else {
             return false;
         };
@@ -149,6 +172,12 @@ impl<'a, 'b> Beside<'a, 'b> {
             self.sort() == Some(Sort::Money) || self.tokens[self.end - 1].is(Class::Unit);
         if has_unit {
             return false;
+        }
+        // "8 of them" are units, where money is asked for.
+        let of_them = next.is_word(&["of"]) && self.behind_is(1, &["them", "these", "those"]);
+        let hands = (1..=3).any(|by| self.has_before(by, Class::Giving));
+        if of_them && self.is_bid && !hands {
+            return true;
         }
         if next.is(Class::Counted) {
             return !next.is(Class::Unit) && !self.is_of_money();
@@ -164,7 +193,10 @@ impl<'a, 'b> Beside<'a, 'b> {
             Class::Because,
         ];
         let is_function = functions.iter().any(|class| next.is(*class));
-        let is_asserted = (1..=2).any(|by| self.has_before(by, Class::Verb));
+        // "Put me down for 55 mate".
+        let closes =
+            self.behind(1).is_none() && (1..=4).any(|by| self.has_before(by, Class::WeakVerb));
+        let is_asserted = (1..=2).any(|by| self.has_before(by, Class::Verb)) || closes;
         !is_function && !next.text.ends_with("ly") && !is_asserted
     }
 
@@ -196,6 +228,18 @@ impl<'a, 'b> Beside<'a, 'b> {
         if self.rises && is(0, &["to"]) && is(1, &["up"]) {
             return is(2, &["bid", "pay", "spend", "worth"]) || has(3, Class::Supposing);
         }
+        let moves = |token: &Token<'_>| {
+            token.is_word(&["go", "going", "move", "moving", "step", "jump", "raise"])
+        };
+        let bounds = |token: &Token<'_>| {
+            token.is(Class::Supposing)
+                || token.is_word(&["would", "i'd", "willing", "ready", "prepared", "happy"])
+        };
+        let rises =
+            is(0, &["to"]) && is(1, &["up", "down"]) && self.before(left + 2).is_some_and(moves);
+        if rises && !self.clause().any(|(_, token)| bounds(token)) {
+            return false;
+        }
         has(0, Class::Comparing) && !is_given
             || has(0, Class::Bounding)
             || is(0, &["to"]) && has(1, Class::Nearby)
@@ -203,73 +247,6 @@ impl<'a, 'b> Beside<'a, 'b> {
             || is(0, &["of"])
                 && (has(1, Class::Bounding) || is(1, &["instead", "short", "north", "south"]))
             || is(0, &["not", "never"])
-    }
-
-    /// "A balance of 90", "I have 170", "$20 left", "my $70 salary", "the average was 40".
-    fn is_had(&self) -> bool {
-        let is_thing = |token: &Token<'_>| {
-            let names = token.is(Class::MoneyHad) || token.is(Class::Property);
-            names && !token.is(Class::Noun) && !token.is(Class::Unit)
-        };
-        let links = |token: &Token<'_>| {
-            token.is(Class::Linking) || token.is(Class::Approx) || token.is_any_mark(":=-(")
-        };
-        let by = (1..6)
-            .find(|by| !self.before(*by).is_some_and(links))
-            .unwrap_or(6);
-        if self.before(by).is_some_and(is_thing) || by > 1 && self.is_named_aside(by) {
-            return true;
-        }
-        let left = self.left();
-        let between = |token: &Token<'_>| token.is(Class::Having) || token.is(Class::Approx);
-        let back = (left..7)
-            .find(|by| !self.before(*by).is_some_and(between))
-            .unwrap_or(7);
-        let comes = |token: &Token<'_>| token.is(Class::Outcome) && !token.is(Class::WeakVerb);
-        let owns = self.has_before(back, Class::Owning) || self.before(back).is_some_and(comes);
-        let is_subject = self.behind_is(0, &["has", "have", "had"]);
-        let keeps = |by: usize| self.behind_is(by, &["keep", "keeping", "save", "saving"]);
-        let is_kept = self.has_behind(0, Class::Speaker)
-            && (1..4).any(keeps)
-            && !self.before_is(1, &["with"]);
-        let is_had = self.behind(0).is_some_and(|token| {
-            is_thing(token) && !token.is(Class::Follows) && !self.is_of_money()
-        });
-        owns || is_subject || is_kept || is_had || self.is_kept()
-    }
-
-    /// "$20 left", "$530 sitting in the bank".
-    fn is_kept(&self) -> bool {
-        let lies = (0..4).find(|by| self.has_behind(*by, Class::Lying));
-        let is_place = |by: usize| {
-            self.has_behind(by, Class::MoneyHad) || self.has_behind(by, Class::MoneyPlace)
-        };
-        self.has_behind(0, Class::Kept) || lies.is_some_and(|by| (by + 1..by + 4).any(is_place))
-    }
-
-    /// Whether the name that is linked to it is no answer's: "the average share was 0.4".
-    fn is_named_aside(&self, by: usize) -> bool {
-        let Some(end) = self.start.checked_sub(by) else {
-            return false;
-        };
-        let is_copula = |token: &Token<'_>| {
-            token.is(Class::Be)
-                || token.is_any_mark(":=")
-                || token.is_word(&["was", "were", "would", "will"])
-        };
-        if !(1..by).any(|by| self.before(by).is_some_and(is_copula)) {
-            return false;
-        }
-        let begins = |token: &Token<'_>| {
-            let joins = [
-                "that", "and", "but", "because", "since", "so", "while", "if",
-            ];
-            token.kind != Kind::Word || is_copula(token) || token.is_word(&joins)
-        };
-        let from = self.tokens[..=end].iter().rposition(begins);
-        let name = &self.tokens[from.map_or(0, |from| from + 1)..=end];
-        let speaks = name.iter().any(|token| token.is(Class::Speaker));
-        !name.is_empty() && !speaks && Naming::of(name, self.seat).is_aside()
     }
 
     /// The whole of "10 of my 20" and "10 out of 20".
@@ -387,16 +364,38 @@ impl<'a, 'b> Beside<'a, 'b> {
                 && self.has_behind(0, Class::Judging)
                 && !self.clause().any(|(_, token)| token.is(Class::Speaker));
         let is_thought = |(at, token): (usize, &Token<'_>)| {
+            let is_first = token.is_word(&["first", "second", "opening"])
+                && self
+                    .tokens
+                    .get(at + 1)
+                    .is_some_and(|next| next.is(Class::Time))
+                && at > 1
+                && self.tokens[at - 2].is_word(&["in", "on"]);
+            if is_first {
+                return true;
+            }
             token.is(Class::Thinking)
                 || token.is(Class::WasPast)
                 || at == 0 && token.is(Class::Opening)
         };
         words.into_iter().any(is_later)
+            || self.has_become()
             || is_judged
             || self
                 .clause()
                 .take_while(|(_, token)| !token.is_mark(':'))
                 .any(is_thought)
+    }
+
+    /// "40 (lost)", "45, won": one of the past.
+    fn has_become(&self) -> bool {
+        let is_mark = self
+            .behind(0)
+            .is_some_and(|token| token.is_any_mark("(,-:"));
+        let ends = self.behind(2).is_none_or(|token| token.kind != Kind::Word);
+        is_mark && self.has_behind(1, Class::PastOutcome) && ends
+            || self.has_behind(0, Class::PastOutcome)
+                && self.behind(1).is_none_or(|token| token.kind != Kind::Word)
     }
 
     /// "Bob's 60", "Eric: 77", "David will bid 70", "65 for Bob".
@@ -418,7 +417,10 @@ impl<'a, 'b> Beside<'a, 'b> {
         let token = &self.tokens[at];
         let is_numbered = token.is(Class::Titled) && self.tokens[at + 1].number().is_some();
         let at = at + usize::from(is_numbered && at + 1 < self.start);
-        let next = &self.tokens[at + 1];
+        let rest = self.tokens.get(at + 1..).unwrap_or_default();
+        let Some(next) = rest.iter().find(|token| !token.is(Class::Adverb)) else {
+            return false;
+        };
         // "The other 17" are what is left.
         if token.is_word(&["other", "rest", "others"]) && next.number().is_some() {
             return false;

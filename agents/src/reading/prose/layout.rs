@@ -3,6 +3,7 @@
 
 use std::ops::Range;
 
+use super::corrections;
 use super::lexicon::Class;
 use super::naming::Naming;
 use super::tokens::{Kind, Token};
@@ -49,6 +50,13 @@ pub fn sentences(tokens: &[Token<'_>], seat: usize) -> Vec<Sentence> {
         }
     }
     layout.all
+}
+
+/// A sentence with the label that stands before it in its line.
+pub fn with_label(tokens: &[Token<'_>], sentence: &Range<usize>) -> Range<usize> {
+    let from = sentence.start.saturating_sub(LONGEST_LABEL + 1);
+    let before = tokens[from..sentence.start].iter().rposition(Token::is_end);
+    from + before.map_or(0, |end| end + 1)..sentence.end
 }
 
 /// The lines of a text that are not empty, without their ends.
@@ -207,7 +215,13 @@ impl Layout<'_, '_> {
         let mut start = range.start;
         for at in range.start..=range.end {
             let token = self.tokens.get(at).filter(|_| at < range.end);
+            let cuts = at > start && corrections::begins(self.tokens, at) > 0;
             let ends = token.is_none_or(|token| token.is_end() || token.is_mark(';'));
+            if cuts {
+                self.piece(start..at, naming.take(), false);
+                start = at;
+                continue;
+            }
             if !ends && at - start < LONGEST {
                 continue;
             }

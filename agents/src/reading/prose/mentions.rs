@@ -58,6 +58,10 @@ pub fn mentions(ask: &Ask, vocabulary: &Vocabulary, tokens: &[Token<'_>]) -> Vec
             at = end;
             continue;
         }
+        let action = match is_excepted(tokens, at) {
+            true => other_option(ask, &action).unwrap_or(action),
+            false => action,
+        };
         let beside = Beside::new(tokens, at, end, ask);
         let is_number = matches!(action, Action::Integer(_) | Action::Number(_));
         let why_not = match is_number {
@@ -75,13 +79,65 @@ pub fn mentions(ask: &Ask, vocabulary: &Vocabulary, tokens: &[Token<'_>]) -> Vec
         });
         at = end.max(at + 1);
     }
+    share_reasons(&mut found, tokens);
     found
+}
+
+/// The same mentions for a part that begins so many tokens earlier.
+pub fn shifted(mentions: &[Mention], by: usize) -> Vec<Mention> {
+    let shift = |mention: &Mention| Mention {
+        start: mention.start + by,
+        end: mention.end + by,
+        ..mention.clone()
+    };
+    mentions.iter().map(shift).collect()
+}
+
+/// What makes the first of several numbers in a row none of the speaker's makes the others
+/// none: "the others gave 4, 6 and 5".
+fn share_reasons(found: &mut [Mention], tokens: &[Token<'_>]) {
+    for at in 1..found.len() {
+        let (before, rest) = found.split_at_mut(at);
+        let (before, mention) = (&before[at - 1], &mut rest[0]);
+        let between = &tokens[before.end..mention.start];
+        let joins = |token: &Token<'_>| token.is_mark(',') || token.is_word(&["and", "or"]);
+        let in_row = !between.is_empty() && between.len() < 3 && between.iter().all(joins);
+        let is_said = tokens
+            .get(mention.end)
+            .is_some_and(|next| next.is(Class::Be) || next.is_word(&["from"]));
+        let is_shared = matches!(before.why_not, Some(WhyNot::Theirs | WhyNot::Supposed));
+        if in_row && is_shared && !is_said && mention.why_not.is_none() {
+            mention.why_not = before.why_not;
+        }
+    }
+}
+
+/// Whether everything else than what stands at a place is meant: "anything but the cheap one".
+fn is_excepted(tokens: &[Token<'_>], at: usize) -> bool {
+    let article = usize::from(at > 0 && tokens[at - 1].is_word(&["the", "a"]));
+    let lead = &tokens[..at - article];
+    matches!(lead, [.., any, but] if but.is_word(&["but", "except"]) && any.is_word(&["anything", "everything"]))
+}
+
+/// Of two options, to refuse one is to choose the other.
+pub fn other_option(ask: &Ask, refused: &Action) -> Option<Action> {
+    let (Form::Choice { options }, Action::Choice(refused)) = (&ask.form, refused) else {
+        return None;
+    };
+    let [first, second] = &**options else {
+        return None;
+    };
+    let other = if refused == first { *second } else { *first };
+    Some(Action::Choice(other.into()))
 }
 
 /// Whether all other words of a sentence change nothing.
 fn stands_alone(tokens: &[Token<'_>], start: usize, end: usize) -> bool {
     let mut others = tokens[..start].iter().chain(&tokens[end..]);
-    others.all(|token| token.kind != Kind::Word)
+    others.all(|token| {
+        token.kind != Kind::Word
+            || token.is_word(&["lol", "haha", "well", "ok", "okay", "oh", "um", "hmm"])
+    })
 }
 
 /// Whether the speaker keeps what stands before a place: "15 for me".

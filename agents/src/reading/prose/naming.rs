@@ -53,8 +53,17 @@ impl Naming {
         let has_word = |words: &[&str]| name.iter().any(|token| token.is_word(words));
         let is_own = has(Class::My)
             || has_word(&["me", "myself", "i", "self"])
-            || (0..name.len()).any(|at| is_seat(name, at, seat));
+            || (0..name.len()).any(|at| is_seat(name, at, seat))
+            || name
+                .iter()
+                .any(|token| token.is(Class::Itself) && token.text.ends_with("'s"));
         let is_this = has_word(&["this"]) && has(Class::Time);
+        let is_same = name
+            .first()
+            .is_some_and(|first| first.is_word(&["same", "like", "unlike"]));
+        if is_same {
+            return Self::Answer;
+        }
         if has(Class::Earlier) && !is_this {
             return Self::Past;
         }
@@ -74,9 +83,28 @@ impl Naming {
         if has(Class::ToCome) || has(Class::Future) {
             return Self::ToCome;
         }
+        let is_itself = has(Class::Itself);
+        if is_itself
+            && name
+                .iter()
+                .any(|token| token.is_word(&["says", "decided", "decides", "picks"]))
+        {
+            return Self::Answer;
+        }
         let is_theirs = |at: usize| is_another(name, at, seat) || name[at].is(Class::Itself);
         if !is_own && (0..name.len()).any(is_theirs) {
             return Self::Theirs;
+        }
+        let is_place = |token: &Token<'_>| token.is_word(&["group", "pot", "pool", "project"]);
+        if name
+            .first()
+            .is_some_and(|first| first.is_word(&["to", "into"]))
+            && name.iter().any(is_place)
+        {
+            return Self::Answer;
+        }
+        if name.len() == 2 && has_word(&["myself"]) {
+            return Self::Something;
         }
         let is_for = name.first().is_some_and(|first| first.is_word(&["for"]));
         if is_this && !has(Class::Noun) || is_for && is_own {
@@ -88,7 +116,8 @@ impl Naming {
         {
             return Self::Unknown;
         }
-        if name.iter().any(|token| token.number().is_some()) && name.iter().all(is_of_date) {
+        let is_numbered = |token: &Token<'_>| token.number().is_some() || is_ordinal(token);
+        if name.iter().any(is_numbered) && name.iter().all(is_of_date) {
             return Self::Dated;
         }
         if let Some(naming) = by_head(name, is_own) {
@@ -113,8 +142,16 @@ impl Naming {
 
 /// Whether a token may stand in a date: "day 3 of 20".
 fn is_of_date(token: &Token<'_>) -> bool {
-    let joins = token.is_word(&["of", "the", "in", "on"]);
-    token.is(Class::Tied) || token.number().is_some() || joins
+    let joins = token.is_word(&["of", "the", "in", "on", "for"]) || token.is_any_mark("()");
+    let is_time = token.is(Class::Tied) || token.is(Class::Now) || is_ordinal(token);
+    is_time || token.number().is_some() || joins
+}
+
+/// "2nd", "14th".
+fn is_ordinal(token: &Token<'_>) -> bool {
+    let ends = ["st", "nd", "rd", "th"];
+    let mut digits = ends.iter().filter_map(|end| token.text.strip_suffix(*end));
+    digits.any(|digits| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit()))
 }
 
 /// What the head of a name says, if it is a noun that is known.
@@ -174,6 +211,14 @@ pub fn is_another(tokens: &[Token<'_>], at: usize, seat: usize) -> bool {
     }
     if let Some(number) = numbered(tokens, at) {
         return number != seat || !token.text.starts_with("player");
+    }
+    // "Most expensive" describes, "most" by itself are others.
+    let describes = token.is_word(&["most"])
+        && tokens
+            .get(at + 1)
+            .is_some_and(|next| next.kind == Kind::Word && next.classes.is_unknown());
+    if describes {
+        return false;
     }
     // "The rest" are others, to rest is to do nothing.
     let is_verb = token.is_word(&["rest"]) && !(at > 0 && tokens[at - 1].is_word(&["the"]));

@@ -69,6 +69,12 @@ fn answers(tokens: &[Token<'_>], at: usize) -> bool {
     let Some(verb) = sentence.first() else {
         return false;
     };
+    // "Alex's bid is".
+    if tokens[at].text.ends_with("'s") {
+        let noun = sentence.iter().take(3).any(|token| token.is(Class::Noun));
+        let states = |token: &&Token<'_>| token.is_word(&["is"]) || token.is_any_mark(":=");
+        return noun && sentence.iter().any(states);
+    }
     let is_now = sentence.iter().any(|token| token.is(Class::Now));
     let is_third = verb.text.ends_with('s') && verb.kind == Kind::Word;
     is_third || is_now && verb.is_word(&["will", "shall"])
@@ -83,7 +89,7 @@ fn person(tokens: &[Token<'_>], at: usize) -> Option<String> {
         let number = behind
             .and_then(Token::number)
             .and_then(|numeral| numeral.whole());
-        let is_this = at > 0 && tokens[at - 1].is_word(&["this"]);
+        let is_this = at > 0 && tokens[at - 1].is_word(&["this", "humble", "your"]);
         return match number {
             Some(number) => Some(format!("{bare} {number}")),
             None => is_this.then(|| bare.to_owned()),

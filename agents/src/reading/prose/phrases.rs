@@ -41,13 +41,23 @@ impl Phrase {
         let there = tokens.get(at..at + self.words.len());
         there.is_some_and(|there| {
             let mut pairs = there.iter().zip(&self.words);
-            pairs.all(|(token, word)| token.text == *word)
+            pairs.all(|(token, word)| is_word(token.text, word))
         })
     }
 }
 
-static BY_FIRST_WORD: LazyLock<HashMap<&'static str, Vec<Phrase>>> = LazyLock::new(|| {
-    let mut all: HashMap<&str, Vec<Phrase>> = HashMap::new();
+/// Whether a word is written so, with or without its apostrophe: "im" for "i'm".
+fn is_word(written: &str, word: &str) -> bool {
+    let bare = || {
+        written
+            .bytes()
+            .eq(word.bytes().filter(|letter| *letter != b'\''))
+    };
+    written == word || word.contains('\'') && bare()
+}
+
+static BY_FIRST_WORD: LazyLock<HashMap<String, Vec<Phrase>>> = LazyLock::new(|| {
+    let mut all: HashMap<String, Vec<Phrase>> = HashMap::new();
     for line in PHRASES.lines().filter(|line| !line.starts_with('#')) {
         let Some((meaning, phrases)) = line.split_once(": ") else {
             continue;
@@ -64,7 +74,8 @@ static BY_FIRST_WORD: LazyLock<HashMap<&'static str, Vec<Phrase>>> = LazyLock::n
                 manner,
                 words,
             };
-            all.entry(phrase.words[0]).or_default().push(phrase);
+            let first = phrase.words[0].replace('\'', "");
+            all.entry(first).or_default().push(phrase);
         }
     }
     // The longest first.
@@ -76,7 +87,11 @@ static BY_FIRST_WORD: LazyLock<HashMap<&'static str, Vec<Phrase>>> = LazyLock::n
 
 /// The longest phrase at a place that has one of these meanings.
 pub fn find(tokens: &[Token<'_>], at: usize, meanings: &[&str]) -> Option<&'static Phrase> {
-    let phrases = BY_FIRST_WORD.get(tokens.get(at)?.text)?;
+    let first = tokens.get(at)?.text;
+    let phrases = match first.contains('\'') {
+        true => BY_FIRST_WORD.get(&first.replace('\'', "")),
+        false => BY_FIRST_WORD.get(first),
+    }?;
     let is_meant = |phrase: &&Phrase| meanings.contains(&phrase.meaning);
     phrases
         .iter()

@@ -13,7 +13,7 @@ pub struct Plain {
 }
 
 /// Abbreviations whose stops end no sentence, and what stands for them.
-const ABBREVIATIONS: [(&str, &str); 9] = [
+const ABBREVIATIONS: [(&str, &str); 12] = [
     ("i.e.", "ie"),
     ("e.g.", "eg"),
     ("p.s.", "ps"),
@@ -23,6 +23,9 @@ const ABBREVIATIONS: [(&str, &str); 9] = [
     ("no. ", "no "),
     ("nr. ", "no "),
     ("resp.", "resp"),
+    ("2day", "today"),
+    ("2nite", "tonight"),
+    ("w/ ", "with "),
 ];
 
 /// Commands of LaTeX and what they mean in a line of text.
@@ -143,7 +146,7 @@ fn tag(text: &str) -> Option<(String, &str)> {
 }
 
 fn abbreviation(text: &str) -> Option<(&'static str, &'static str)> {
-    if !text.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
+    if !text.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '2') {
         return None;
     }
     let known = ABBREVIATIONS.iter().find(|(short, _)| {

@@ -2,8 +2,8 @@
 //! me", "22 it is", "28, and that's my guess". Called by `prose.rs` beside `statements.rs`.
 
 use super::lexicon::Class;
-use super::mentions::{Mention, WhyNot};
-use super::statements::{Parts, other_option};
+use super::mentions::{Mention, WhyNot, other_option};
+use super::statements::Parts;
 use super::tokens::Kind;
 use super::verdict::{Claim, Firmness, Stated};
 
@@ -16,6 +16,7 @@ pub fn of_sentence(parts: Parts<'_, '_>) -> Vec<Claim> {
         .filter(|mention| mention.start < condition);
     let mut claims: Vec<Claim> = live.filter_map(|mention| claim(parts, mention)).collect();
     claims.extend(referred(parts));
+    claims.extend(resumed(parts));
     claims
 }
 
@@ -97,9 +98,14 @@ fn said_of(parts: Parts<'_, '_>, end: usize) -> Option<Firmness> {
     let modals = [
         "should", "will", "would", "ought", "seems", "must", "is", "looks", "sounds",
     ];
+    let is_hearsay = parts.tokens[..end].iter().any(|token| {
+        token.is_word(&[
+            "say", "says", "claim", "claims", "argue", "argued", "argues",
+        ])
+    });
     let is_poor = (at + 1..at + 4).any(|at| parts.is(at, Class::Denying) || word(at, &["too"]));
     let is_enough = word(at, &modals) && (at + 1..at + 4).any(|at| parts.is(at, Class::Enough));
-    if is_enough && !is_poor {
+    if is_enough && !is_poor && !is_hearsay {
         return Some(Firmness::Intended);
     }
     let is_now =
@@ -148,7 +154,12 @@ fn is_answer(parts: Parts<'_, '_>, from: usize) -> bool {
         Class::Bounding,
     ];
     let noun = (from..from + 5).find(is_noun);
-    let is_own = |noun: usize| !asides.iter().any(|class| parts.any(from, noun, *class));
+    let is_strange =
+        |at: usize| parts.tokens[at].classes.is_unknown() && parts.word(from, &["the"]);
+    let is_own = |noun: usize| {
+        let is_aside = asides.iter().any(|class| parts.any(from, noun, *class));
+        !is_aside && !(from..noun).any(is_strange)
+    };
     parts.word(from, &["my", "the", "our"]) && noun.is_some_and(is_own)
 }
 
@@ -189,7 +200,36 @@ fn goes(parts: Parts<'_, '_>, at: usize) -> bool {
             || parts.word(at + 1, &["to", "into", "for", "in", "on"]));
     let shared =
         parts.word(at, &["for"]) && parts.word(at + 2, &["common", "public", "group", "project"]);
-    leads && (at + 1..at + 5).any(|at| parts.word(at, &places)) || shared
+    let here =
+        parts.word(at + 1, &["into", "on", "to", "for"]) && parts.word(at + 2, &["this", "it"]);
+    leads && ((at + 1..at + 5).any(|at| parts.word(at, &places)) || here) || shared
+}
+
+/// "... are worth $60, so that's what I bid": the amount named last before that.
+fn resumed(parts: Parts<'_, '_>) -> Option<Claim> {
+    let is_that = |at: &usize| {
+        let begins = parts.is(at - 1, Class::So)
+            || parts.word(at - 1, &["and", "which"])
+            || parts.mark(at - 1, ",-");
+        begins && parts.word(*at, &["that's", "that", "this", "it's", "is"])
+    };
+    let states = |at: &usize| {
+        behind_copula(parts, *at)
+            .is_some_and(|from| is_answer(parts, from) || is_what_i_do(parts, from))
+    };
+    let at = (1..parts.tokens.len()).find(|at| is_that(at) && states(at))?;
+    let before = parts
+        .mentions
+        .iter()
+        .take_while(|mention| mention.end <= at);
+    let last = before
+        .filter(|mention| !matches!(mention.why_not, Some(WhyNot::OtherSort | WhyNot::Theirs)))
+        .last()?;
+    let is_choice = parts.tokens[last.end..at]
+        .iter()
+        .any(|token| token.is_word(&["or"]));
+    (parts.of_numbers() && !is_choice && !parts.any(at, parts.tokens.len(), Class::Denying))
+        .then(|| Claim::new(Stated::One(last.action.clone()), Firmness::Committed, at))
 }
 
 /// "I bid it": the only number that a sentence names before; "all of it": of what is had.

@@ -97,7 +97,12 @@ fn speaker(sentence: &[Token<'_>], before: &[Token<'_>], at: usize) -> Option<Fi
     if own(before) {
         return Some(Firmness::Committed);
     }
-    let short = matches!(before, [token] if token.is_word(&["not", "never", "don't", "won't"]));
+    let denies = |token: &Token<'_>| token.is_word(&["not", "never", "don't", "won't"]);
+    let denial = match before {
+        [aux, rest @ ..] if aux.is_word(&["do", "to"]) => rest,
+        _ => before,
+    };
+    let short = matches!(denial, [token] if denies(token));
     if short && before.len() == at {
         return (!judges(&sentence[at..])).then_some(Firmness::Committed);
     }
@@ -276,7 +281,9 @@ fn supposed(clause: &[Token<'_>]) -> bool {
 fn ends_there(sentence: &[Token<'_>], from: usize) -> bool {
     match sentence.get(from) {
         Some(token) if token.kind == Kind::Word => {
-            token.is(Class::WhenWhere) && !has(sentence, from + 1, Class::Limiting)
+            let is_place = token.is(Class::WhenWhere)
+                || token.is_word(&["with"]) && is(sentence, from + 1, &["this", "it"]);
+            is_place && !has(sentence, from + 1, Class::Limiting)
         }
         Some(token) => token.number().is_none(),
         None => true,

@@ -6,7 +6,7 @@
 use agon_engine::{Action, Ask, Form};
 
 use super::lexicon::Class;
-use super::mentions::{Mention, WhyNot};
+use super::mentions::{Mention, WhyNot, other_option};
 use super::phrases::Manner;
 use super::refusals;
 use super::tokens::{Kind, Token};
@@ -70,11 +70,51 @@ impl<'a, 'b> Parts<'a, 'b> {
 
     /// The place at which a condition begins.
     pub fn condition(&self) -> Option<usize> {
-        (0..self.tokens.len()).find(|at| {
-            self.is(*at, Class::If)
-                || self.is(*at, Class::Otherwise)
-                || *at == 0 && self.is(0, Class::Opening)
-        })
+        (0..self.tokens.len()).find(|at| self.is_condition(*at))
+    }
+
+    /// Whether a condition begins at a place: not "even if", "whether or not", "if you ask me".
+    fn is_condition(&self, at: usize) -> bool {
+        // "Nobody else" is no condition, "or else" is one.
+        let is_else = self.word(at, &["else"]) && at > 0 && !self.word(at - 1, &["or"]);
+        let is_otherwise = self.is(at, Class::Otherwise) && !is_else;
+        let is_if = self.is(at, Class::If) && !self.is_idle(at);
+        let is_proviso = self.word(at, &["long"]) && self.word(at + 1, &["as"])
+            || self.word(at, &["condition"]) && self.word(at + 1, &["that"])
+            || self.word(at, &["in"]) && self.word(at + 1, &["case"])
+            || self.word(at, &["depends", "depending"])
+            || self.word(at, &["only"]) && self.word(at + 1, &["when", "once"])
+            || self.word(at, &["soon"]) && self.word(at + 1, &["as"])
+            || at == 0 && self.word(0, &["give", "offer", "pay"]) && self.word(1, &["me"]);
+        is_if || is_otherwise || is_proviso || at == 0 && self.is(0, Class::Opening)
+    }
+
+    /// Whether a word for a condition makes none.
+    fn is_idle(&self, at: usize) -> bool {
+        /// What the speaker knows, or asks for leave to say: "if I may".
+        const KNOWN: &[&str] = &[
+            "may",
+            "must",
+            "remember",
+            "recall",
+            "am",
+            "can",
+            "read",
+            "understand",
+            "counted",
+        ];
+        let knows = self.word(at + 1, &["i"]) && self.word(at + 2, KNOWN);
+        let is_polite = self.word(at, &["if"]) && self.word(at + 1, &["you", "that", "i'm"])
+            || self.word(
+                at + 1,
+                &["possible", "necessary", "needed", "any", "anything"],
+            )
+            || self.word(at + 1, &["it"])
+                && self.word(at + 2, &["helps", "comes", "matters", "must"]);
+        let is_either_way = self.word(at, &["whether"])
+            && (at..self.tokens.len().min(at + 12)).any(|at| self.word(at, &["or"]));
+        let is_even = at > 0 && self.word(at - 1, &["even", "as", "than"]);
+        is_even || is_either_way || knows || is_polite
     }
 
     /// Where a condition begins whose main clause is no answer either.
@@ -93,9 +133,7 @@ impl<'a, 'b> Parts<'a, 'b> {
     fn has_turned(&self, condition: usize, at: usize) -> bool {
         let would = (condition + 1..at)
             .any(|at| self.is(at, Class::Supposing) || self.word(at, &["would", "i'd", "should"]));
-        let so = self.any(condition, at, Class::So);
-        let comma = (condition..at).any(|at| self.mark(at, ","));
-        so || comma && !would && condition == 0 && !self.of_numbers()
+        !would && self.any(condition, at, Class::So)
     }
 }
 
@@ -134,11 +172,6 @@ pub fn of_sentence(parts: Parts<'_, '_>) -> Statements {
         }
         match refused_at(parts, at).or_else(|| answer_at(parts, at)) {
             Some(Said::Claimed(firmness, stated)) => {
-                let stated = if hangs(parts, at, condition) {
-                    Stated::Several
-                } else {
-                    stated
-                };
                 let mut claim = Claim::new(stated, firmness, at);
                 claim.concludes = concluding.is_some_and(|concluding| concluding < at);
                 claim.is_order = voice::is_order(parts, at);
@@ -152,16 +185,16 @@ pub fn of_sentence(parts: Parts<'_, '_>) -> Statements {
 }
 
 /// Whether an answer hangs on a condition right behind it: "I'll go if few others do".
-fn hangs(parts: Parts<'_, '_>, at: usize, condition: usize) -> bool {
+pub fn hangs(parts: Parts<'_, '_>, at: usize, condition: usize) -> bool {
     let is_between =
         |at: usize| parts.tokens[at].kind == Kind::Word || parts.tokens[at].number().is_some();
-    let is_idle = condition > 0 && parts.word(condition - 1, &["even", "as", "than", "only"])
-        || parts.word(
-            condition + 1,
-            &["possible", "necessary", "needed", "you", "i", "that", "it"],
-        );
-    let is_if = parts.word(condition, &["if", "unless", "provided"]);
-    is_if && !is_idle && at < condition && (at..condition).all(is_between)
+    // "I'll wait to see whether" asks, and decides nothing.
+    let is_if = condition < parts.tokens.len() && !parts.word(condition, &["whether"]);
+    let is_otherwise = parts.is(condition, Class::Otherwise);
+    let is_close = (at..condition).all(is_between)
+        || is_otherwise
+        || parts.word(condition - 1, &["only", "but"]);
+    is_if && at < condition && is_close
 }
 
 /// The refusal to answer at a place.
@@ -234,7 +267,14 @@ fn is_of_another_day(parts: Parts<'_, '_>, at: usize, end: usize, firmness: Firm
     let is_willed = parts.any(0, at, Class::Will) || parts.any(0, at, Class::Decided);
     let can_be_past =
         firmness < Firmness::Committed || parts.is(at, Class::SameInPast) && !is_willed;
-    let past = (0..end).rev().find(|at| parts.is(*at, Class::Past));
+    let is_ordinal = |at: usize| parts.word(at, &["first", "second", "third", "opening"]);
+    let is_earlier = |at: usize| {
+        let dated = at > 1 && parts.word(at - 1, &["the"]) && parts.word(at - 2, &["in", "on"]);
+        dated && is_ordinal(at) && parts.is(at + 1, Class::Time)
+    };
+    let past = (0..end)
+        .rev()
+        .find(|at| parts.is(*at, Class::Past) || is_earlier(*at));
     let is_past = past.is_some_and(|past| !parts.any(past, at, Class::Now));
     parts.any(0, end + 3, Class::ToCome)
         || parts.any(end, end + 3, Class::Past)
@@ -275,18 +315,6 @@ fn option_at(parts: Parts<'_, '_>, at: usize, mention: &Mention) -> Option<(Firm
         false => mention.action.clone(),
     };
     Some((voice.firmness, Stated::One(said)))
-}
-
-/// Of two options, to refuse one is to choose the other.
-pub fn other_option(ask: &Ask, refused: &Action) -> Option<Action> {
-    let (Form::Choice { options }, Action::Choice(refused)) = (&ask.form, refused) else {
-        return None;
-    };
-    let [first, second] = &**options else {
-        return None;
-    };
-    let other = if refused == first { *second } else { *first };
-    Some(Action::Choice(other.into()))
 }
 
 /// "My bidding logic", "the bidding war": no answer, but something about it.
@@ -347,6 +375,13 @@ fn leads_on(parts: Parts<'_, '_>, from: usize, at: usize, is_loose: bool) -> boo
     }
     let fills = [Class::Filling, Class::Approx, Class::Unit, Class::Noun];
     let is_label = token.number().is_some() && at > from && parts.is(at - 1, Class::Tied);
+    // "The compromise of 65".
+    let is_new =
+        |at: usize| parts.tokens[at].kind == Kind::Word && parts.tokens[at].classes.is_unknown();
+    if is_new(at) && at > from && parts.of_numbers() {
+        let of = (at + 1..at + 3).find(|at| parts.word(*at, &["of"]));
+        return of.is_some_and(|of| (at + 1..of).all(is_new) && parts.mention_at(of + 1).is_some());
+    }
     fills.iter().any(|class| token.is(*class)) || token.is_any_mark(":=-,(") || is_label
 }
 
@@ -401,5 +436,11 @@ fn is_choice(parts: Parts<'_, '_>, mention: &Mention) -> bool {
         || parts.word(end, &["to"])
         || parts.mark(end, "/");
     let maybe = comma == 1 && parts.word(end + 1, &["maybe", "perhaps", "possibly"]);
-    joins && other(skip(end + comma + 1)) || maybe && other(end + 2)
+    let refuses = parts.of_numbers()
+        && parts.vocabulary.refusal.is_some()
+        && parts.word(end + comma, &["or"])
+        && [Class::Refraining, Class::Leaving]
+            .iter()
+            .any(|class| parts.is(end + comma + 1, *class));
+    refuses || joins && other(skip(end + comma + 1)) || maybe && other(end + 2)
 }

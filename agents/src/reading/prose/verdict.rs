@@ -3,9 +3,6 @@
 
 use agon_engine::Action;
 
-use super::lexicon::Class;
-use super::tokens::{Kind, Token};
-
 /// What words state.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Stated {
@@ -71,38 +68,6 @@ impl Claim {
     }
 }
 
-/// Whether words between two answers take the first one back.
-pub fn takes_back(between: &[Token<'_>]) -> bool {
-    /// Words that do so together.
-    const PAIRS: [[&str; 2]; 14] = [
-        ["second", "thought"],
-        ["second", "thoughts"],
-        ["my", "mind"],
-        ["make", "that"],
-        ["make", "it"],
-        ["hold", "on"],
-        ["that", "back"],
-        ["it", "back"],
-        ["to", "think"],
-        ["i", "mean"],
-        ["my", "bad"],
-        ["think", "again"],
-        ["thinking", "again"],
-        ["hang", "on"],
-    ];
-    let is_pair = |pair: &[Token<'_>]| PAIRS.contains(&[pair[0].text, pair[1].text]);
-    let is_no = |at: usize| {
-        let begins = at == 0 || between[at - 1].kind != Kind::Word;
-        let ends = between
-            .get(at + 1)
-            .is_none_or(|next| next.is_mark(',') || next.is_end());
-        begins && ends && between[at].is_word(&["no", "nope", "rather"])
-    };
-    between.iter().any(|token| token.is(Class::Correcting))
-        || between.windows(2).any(is_pair)
-        || (0..between.len()).any(is_no)
-}
-
 /// Whether something is told that differs from a label or a refusal: "I bid 40. Bid: 50".
 fn is_told_otherwise(claims: &[Claim]) -> bool {
     let is_weighty = |claim: &&Claim| {
@@ -118,6 +83,37 @@ fn is_told_otherwise(claims: &[Claim]) -> bool {
         .iter()
         .filter(|claim| claim.firmness == Firmness::Told);
     told.any(|told| are_many || told.stated != first.stated)
+}
+
+/// Whether what is told differs from what is said: "I'll bid 64. I bid 58."
+fn is_retold(claims: &[Claim]) -> bool {
+    let told = claims
+        .iter()
+        .filter(|claim| claim.firmness == Firmness::Told);
+    let differs = |told: &Claim| {
+        let mut said = claims
+            .iter()
+            .filter(|claim| claim.firmness >= Firmness::Committed);
+        said.any(|said| said.stated != told.stated)
+    };
+    told.into_iter().any(differs)
+}
+
+/// Numbers that stand by themselves on the way to what the speaker says he does are steps.
+fn drop_steps(claims: &mut Vec<Claim>) {
+    let said = claims
+        .iter()
+        .rposition(|claim| claim.firmness == Firmness::Intended);
+    let Some(said) = said.filter(|said| *said + 1 == claims.len()) else {
+        return;
+    };
+    let end = claims[said].at;
+    let are_steps = claims[..said]
+        .iter()
+        .filter(|claim| claim.firmness == Firmness::Bare)
+        .count()
+        > 1;
+    claims.retain(|claim| !are_steps || claim.firmness != Firmness::Bare || claim.at >= end);
 }
 
 /// What claims come to, in the order of the text.
@@ -151,9 +147,10 @@ pub fn of(mut claims: Vec<Claim>) -> Stated {
     if let Some(corrected) = corrected {
         claims.drain(..corrected);
     }
-    if is_told_otherwise(&claims) {
+    if is_told_otherwise(&claims) || is_retold(&claims) {
         return Stated::Several;
     }
+    drop_steps(&mut claims);
     let Some(firmest) = claims.iter().map(|claim| claim.firmness).max() else {
         return Stated::None;
     };
@@ -165,6 +162,9 @@ pub fn of(mut claims: Vec<Claim>) -> Stated {
         return first.stated.clone();
     }
     if claims.iter().any(|claim| claim.is_labelled) {
+        return Stated::Several;
+    }
+    if firmest >= Firmness::Committed {
         return Stated::Several;
     }
     let last = claims.iter().rev().find(|claim| claim.concludes);
