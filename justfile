@@ -16,6 +16,7 @@ proto:
 bench:
     cargo build --release
     cargo bench -p agon-engine
+    cargo bench -p agon-agents
     cargo bench -p agon-report
     cargo bench -p agon-agent-gateway
     cargo bench -p agon-tests --bench line

@@ -1,20 +1,17 @@
 //! What auction agents are written with: the seat's own picture of the auction,
-//! the reading of amounts, bids and priority lists from replies, and the bidder
+//! the reading of bids and priority lists from replies, and the bidder
 //! that all of them share. Everything here knows what its seat was shown and
 //! nothing else.
 //!
 //! Used by [`crate::bdi`] and other agents of the game `english_auction`.
 
-pub mod amounts;
 pub mod beliefs;
 mod believing;
 pub mod bidder;
 pub mod bids;
 pub mod detail;
-mod grouped;
 pub mod picture;
 pub mod priorities;
-mod spoken;
 
 pub use beliefs::Status;
 pub use bidder::{Again, Bidder};

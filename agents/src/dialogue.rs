@@ -15,7 +15,6 @@ use crate::library::PromptLibrary;
 use crate::memory::{Later, Memory, Put};
 use crate::mind::{Message, MindError, ModelSettings, Reply, ReplyFormat};
 use crate::narrator::{BRIEFING, Narrator, ROUND_RESULT, Telling};
-use crate::prediction::said;
 use crate::quotation::problem;
 use crate::reading::{self, Place, Reading};
 use crate::rivals::Rivals;
@@ -336,13 +335,8 @@ impl Dialogue {
     /// # Errors
     /// The foul that reading ended in.
     pub fn read(&mut self, ask: &Ask, reply: Reply) -> Result<Action, Foul> {
-        let read = match self.thinking {
-            Thinking::Foreseeing { .. } => {
-                let rivals = self.rivals().names_of_others();
-                said::answer(ask, &rivals, &reply)
-            }
-            _ => reading::read(ask, &reply),
-        };
+        let others = self.rivals().names_of_others();
+        let read = reading::read_among(ask, &others, &reply);
         self.note_stated(ask, &reply);
         let action = read.as_ref().ok().map(|reading| reading.action.clone());
         self.open = Some(Open {

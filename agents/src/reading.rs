@@ -5,18 +5,22 @@
 //! the reply's length, whatever is in it.
 
 use agon_engine::{Action, Ask, Form, Foul, FoulKind};
-use serde_json::Value;
 
 use crate::mind::Reply;
 
 pub mod embedded;
-mod json;
-pub mod numerals;
+mod fields;
+pub mod json;
+mod parser;
 pub mod prose;
 mod structured;
 mod thoughts;
 
-pub use json::Repair;
+pub use fields::plain;
+pub use parser::Repair;
+
+use json::{Json, Object};
+use prose::{Namer, Stated};
 
 /// An answer found in a reply.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,28 +70,59 @@ impl Reading {
 /// # Errors
 /// The foul: nothing, or no single answer, could be read.
 pub fn read(ask: &Ask, reply: &Reply) -> Result<Reading, Foul> {
-    if let Some(found) = structured::read(ask, &reply.text) {
-        return found;
+    read_among(ask, &[], reply)
+}
+
+/// Reads a reply of somebody who plays among others of these names: what is said of them is
+/// no answer.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_among(ask: &Ask, others: &[String], reply: &Reply) -> Result<Reading, Foul> {
+    read_said(ask, others, reply).1
+}
+
+/// The same; also what was said, as it stood in the reply's JSON, if an answer or a foul was
+/// found there.
+pub(crate) fn read_said(
+    ask: &Ask,
+    others: &[String],
+    reply: &Reply,
+) -> (Option<Json>, Result<Reading, Foul>) {
+    let namer = Namer::new(ask, others);
+    if let Some(answered) = structured::read(ask, &namer, &reply.text) {
+        return (Some(answered.said), answered.read);
     }
     let text = thoughts::without(&reply.text);
-    if let Some(found) = embedded::read(ask, text) {
-        return found;
+    let candidates = embedded::scan(text);
+    if let Some(answered) = embedded::read(ask, &namer, text, &candidates) {
+        let read = answered.read.and_then(|reading| {
+            // Words behind the object may take it back.
+            match prose::committed(ask, others, &text[answered.end..]) {
+                Stated::One(action) if action != reading.action => Err(ambiguous(ask)),
+                _ => Ok(reading),
+            }
+        });
+        return (Some(answered.said), read);
     }
     // Words that were cut off may lack the part that matters ("33 is too low").
     if text.trim().is_empty() || !is_complete(reply) {
-        return Err(no_reply(ask, &reply.finish_reason));
+        return (None, Err(no_reply(ask, &reply.finish_reason)));
     }
-    let action = prose::read(ask, text)?;
-    Ok(Reading {
-        action,
-        found_in: Place::Prose,
-        repairs: Vec::new(),
-    })
+    let read =
+        prose::read_among(ask, others, &embedded::outside(text, &candidates)).map(|action| {
+            Reading {
+                action,
+                found_in: Place::Prose,
+                repairs: Vec::new(),
+            }
+        });
+    (None, read)
 }
 
 /// Reads the value of an answer's field. Words inside it are read as prose.
-fn read_value(ask: &Ask, value: &Value) -> Result<Action, Foul> {
-    let read = ask.form.read(value);
+fn read_value(ask: &Ask, value: &Json) -> Result<Action, Foul> {
+    let read = ask.form.read(&value.value());
     let settled = match &read {
         // A word that is no option may still contain one ("Go to the bar").
         Ok(action @ Action::Choice(_)) => ask.form.check(action).is_ok(),
@@ -98,18 +133,50 @@ fn read_value(ask: &Ask, value: &Value) -> Result<Action, Foul> {
         return read;
     }
     match (&ask.form, value) {
-        (_, Value::String(words)) => prose::read(ask, words).or(read),
-        (Form::Division { .. }, Value::Object(map)) => json::amounts_by_number(map)
+        (_, Json::String(words)) => prose::read(ask, &words.replace('_', " ")).or(read),
+        (Form::Division { .. }, Json::Object(object)) => amounts_by_number(object)
             .map(Action::Division)
             .map_or(read, Ok),
         _ => read,
     }
 }
 
-/// Reads a reply that may be JSON and nothing else; none when it holds no answer.
+/// The whole number that a value states, in digits or words.
+pub fn whole_number(value: &Json) -> Option<i64> {
+    match Form::any_integer().read(&value.value()) {
+        Ok(Action::Integer(number)) => Some(number),
+        _ => None,
+    }
+}
+
+/// The values of an object whose keys are numbered ("player_0", "1", "3rd"), whole numbers
+/// all, in the order of those numbers.
+fn amounts_by_number(object: &Object) -> Option<Vec<i64>> {
+    let mut numbered = Vec::with_capacity(object.len());
+    for (key, value) in object.iter() {
+        let digits: String = key
+            .chars()
+            .skip_while(|letter| !letter.is_ascii_digit())
+            .take_while(char::is_ascii_digit)
+            .collect();
+        numbered.push((digits.parse::<u64>().ok()?, whole_number(value)?));
+    }
+    numbered.sort_unstable();
+    let distinct = numbered.windows(2).all(|pair| pair[0].0 != pair[1].0);
+    distinct.then(|| numbered.into_iter().map(|(_, amount)| amount).collect())
+}
+
+/// Reads a reply that may be JSON of numbers and options and nothing else, where words in a
+/// field answer nothing; none when it holds no answer.
 pub(crate) fn as_json(ask: &Ask, reply: &Reply) -> Option<Result<Reading, Foul>> {
-    structured::read(ask, &reply.text)
-        .or_else(|| embedded::read(ask, thoughts::without(&reply.text)))
+    let namer = Namer::new(ask, &[]);
+    let text = thoughts::without(&reply.text);
+    structured::read(ask, &namer, &reply.text)
+        .or_else(|| embedded::read(ask, &namer, text, &embedded::scan(text)))
+        .filter(|answered| {
+            !answered.said.is_string() || ask.form.read(&answered.said.value()).is_ok()
+        })
+        .map(|answered| answered.read)
 }
 
 /// Whether a reply is all that the model wanted to say.
@@ -135,8 +202,15 @@ pub(crate) fn said_or_whole(reply: &Reply) -> &str {
 
 /// Whether a text is one JSON object and nothing else.
 pub(crate) fn is_object(text: &str) -> bool {
-    let parsed = serde_json::from_str::<Value>(text.trim());
+    let parsed = serde_json::from_str::<Json>(text.trim());
     parsed.is_ok_and(|value| value.is_object())
+}
+
+/// The foul of a reply that names several answers.
+pub(crate) fn ambiguous(ask: &Ask) -> Foul {
+    let (kind, range) = (ask.kind, ask.form.describe());
+    let reason = format!("the reply names more than one {kind}: say a single one, {range}");
+    Foul::new(FoulKind::Unreadable, reason)
 }
 
 pub(crate) fn no_reply(ask: &Ask, finish_reason: &str) -> Foul {

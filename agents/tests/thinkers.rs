@@ -434,7 +434,7 @@ fn an_unreadable_prediction_is_asked_for_again_and_then_left_out() {
     assert_eq!(asked, ["Alex", "Cindy", "David", "Cindy", "David", "Bob"]);
     let again = newest(&played.thoughts[4]);
     assert!(
-        again.contains("-5 is not a whole number of at least 0"),
+        again.contains("-5 is not an amount of at least 0"),
         "{again}"
     );
     let act = newest(played.thoughts.last().unwrap());

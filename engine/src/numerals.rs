@@ -190,7 +190,8 @@ fn finish(text: &str, part: Part, is_negative: bool, is_money: bool) -> Option<S
         is_spelled,
     } = part;
     // "Two and a half thousand"; other multiples are among the words.
-    let may_multiply = !is_spelled || digits.contains('.');
+    let is_nothing = !is_spelled && digits.starts_with('0') && !digits.contains('.');
+    let may_multiply = (!is_spelled || digits.contains('.')) && !is_nothing;
     let multiple = multiple(text, end).filter(|_| may_multiply);
     let (power, end) = multiple.unwrap_or((0, end));
     // "3rd" and "2x" are words, "12:30" a time.

@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 
 use agon_engine::game::player_name;
 use serde::Serialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::Picture;
-use super::amounts::amount_of;
 use super::priorities::same;
 use crate::mind::Reply;
-use crate::reading::{embedded, said};
+use crate::reading::json::{Json, Object};
+use crate::reading::{embedded, said, whole_number};
 
 /// How an auction stands for one bidder.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
@@ -110,7 +110,7 @@ impl Status {
                 .ok_or_else(|| format!("the field \"{name}\" is missing"))
         };
         let budget = field(FIELDS[0])?;
-        let remaining_budget = amount_of(budget);
+        let remaining_budget = whole_number(budget);
         if remaining_budget.is_none() {
             return Err(format!(
                 "remaining_budget is {budget}, but must be a whole number"
@@ -193,28 +193,28 @@ pub fn schema(picture: &Picture) -> String {
 }
 
 /// The object with at least one field of a belief: the value, or inside it.
-fn object_with_fields(value: &Value) -> Option<&Map<String, Value>> {
+fn object_with_fields(value: &Json) -> Option<&Object> {
     match value {
-        Value::Object(map) => {
+        Json::Object(map) => {
             let named = |key: &String| FIELDS.iter().any(|field| same(key, field));
             if map.keys().any(named) {
                 return Some(map);
             }
             map.values().rev().find_map(object_with_fields)
         }
-        Value::Array(items) => items.iter().rev().find_map(object_with_fields),
+        Json::Array(items) => items.iter().rev().find_map(object_with_fields),
         _ => None,
     }
 }
 
-fn profits(value: &Value, picture: &Picture) -> Result<BTreeMap<String, i64>, String> {
+fn profits(value: &Json, picture: &Picture) -> Result<BTreeMap<String, i64>, String> {
     let map = value
         .as_object()
         .ok_or("total_profits must be an object with a whole number per bidder")?;
     let mut profits = BTreeMap::new();
-    for (key, value) in map {
+    for (key, value) in map.iter() {
         let name = bidder(key, picture)?;
-        let profit = amount_of(value).ok_or_else(|| {
+        let profit = whole_number(value).ok_or_else(|| {
             format!("the total profit of {name} is {value}, but must be a whole number")
         })?;
         profits.insert(name, profit);
@@ -223,14 +223,14 @@ fn profits(value: &Value, picture: &Picture) -> Result<BTreeMap<String, i64>, St
 }
 
 fn wins(
-    value: &Value,
+    value: &Json,
     picture: &Picture,
 ) -> Result<BTreeMap<String, BTreeMap<String, i64>>, String> {
     let map = value
         .as_object()
         .ok_or("winning_bids must be an object with the items won per bidder")?;
     let mut wins = BTreeMap::new();
-    for (key, value) in map {
+    for (key, value) in map.iter() {
         let name = bidder(key, picture)?;
         let won = won(value, picture).ok_or_else(|| {
             format!("the winning bids of {name} must be its items with a whole number each")
@@ -242,27 +242,27 @@ fn wins(
 
 /// Items with their bids: an object, a list of objects with an item each, or
 /// nothing at all.
-fn won(value: &Value, picture: &Picture) -> Option<BTreeMap<String, i64>> {
+fn won(value: &Json, picture: &Picture) -> Option<BTreeMap<String, i64>> {
     let mut won = BTreeMap::new();
     match value {
-        Value::Null => {}
-        Value::Object(map) => {
-            for (item, bid) in map {
-                won.insert(item_name(item, picture), amount_of(bid)?);
+        Json::Null => {}
+        Json::Object(map) => {
+            for (item, bid) in map.iter() {
+                won.insert(item_name(item, picture), whole_number(bid)?);
             }
         }
-        Value::Array(rows) => {
+        Json::Array(rows) => {
             for row in rows {
                 let row = row.as_object()?;
-                let field = |names: &[&str]| names.iter().find_map(|name| row.get(*name));
-                let item = field(&["item", "name", "item_name"]).and_then(Value::as_str);
+                let field = |names: &[&str]| names.iter().find_map(|name| row.get(name));
+                let item = field(&["item", "name", "item_name"]).and_then(Json::as_str);
                 match (item, field(&["bid", "price", "winning_bid", "amount"])) {
                     (Some(item), Some(bid)) => {
-                        won.insert(item_name(item, picture), amount_of(bid)?);
+                        won.insert(item_name(item, picture), whole_number(bid)?);
                     }
                     _ => {
-                        for (item, bid) in row {
-                            won.insert(item_name(item, picture), amount_of(bid)?);
+                        for (item, bid) in row.iter() {
+                            won.insert(item_name(item, picture), whole_number(bid)?);
                         }
                     }
                 }

@@ -3,12 +3,11 @@
 //! out and reported, because models plan for them, too. A list that cannot be
 //! read comes with a reason that says what to mend.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::mind::Reply;
-use crate::reading::{embedded, said};
-
-use super::amounts::only_amount;
+use crate::reading::json::{Json, Object};
+use crate::reading::{embedded, said, whole_number};
 
 /// Priorities: 1 (give it up if needed), 2 (bid if the budget allows), 3 (above
 /// all others).
@@ -43,17 +42,17 @@ pub fn read_priorities(
         return Err("the reply was empty; give a JSON object with a priority per item".to_owned());
     }
     let values = embedded::values(text);
-    let mut best: Option<Map<String, Value>> = None;
+    let mut best: Option<Object> = None;
     for value in &values {
         let mut lists = lists_in(value, wanted);
-        if lists.windows(2).any(|pair| pair[0] != pair[1]) {
+        if lists.windows(2).any(|pair| pair[0].map() != pair[1].map()) {
             return Err("the reply holds more than one list of priorities; give one".to_owned());
         }
         // Models restate an example first and answer last.
         best = lists.pop().or(best);
     }
     let strategy = strategy(text, &values);
-    let past_of = |list: &Map<String, Value>| {
+    let past_of = |list: &Object| {
         let names = list.keys();
         let over = |name: &&String| past.iter().any(|item| same(item, name));
         names.filter(over).cloned().collect()
@@ -98,9 +97,9 @@ pub fn priorities_schema(wanted: &[&str]) -> String {
 
 /// The lists of priorities in a value: objects with names of items as keys, itself
 /// or inside, and lists of objects that name an item each.
-fn lists_in(value: &Value, wanted: &[&str]) -> Vec<Map<String, Value>> {
+fn lists_in(value: &Json, wanted: &[&str]) -> Vec<Object> {
     match value {
-        Value::Object(map) => {
+        Json::Object(map) => {
             let named = |key: &String| wanted.iter().any(|item| same(item, key));
             if map.keys().any(named) {
                 return vec![map.clone()];
@@ -108,14 +107,19 @@ fn lists_in(value: &Value, wanted: &[&str]) -> Vec<Map<String, Value>> {
             let inside = map.values().flat_map(|inner| lists_in(inner, wanted));
             inside.collect()
         }
-        Value::Array(rows) => {
-            let mut list = Map::new();
+        Json::Array(rows) => {
+            let mut list = Object::default();
             for row in rows {
                 match named_row(row) {
                     Some((name, priority)) => {
-                        list.insert(name.to_owned(), priority.clone());
+                        list.push(name.to_owned(), priority.clone());
                     }
-                    None => list.extend(lists_in(row, wanted).into_iter().flatten()),
+                    None => {
+                        for (name, priority) in lists_in(row, wanted).iter().flat_map(Object::iter)
+                        {
+                            list.push(name.clone(), priority.clone());
+                        }
+                    }
                 }
             }
             let found = list
@@ -128,7 +132,7 @@ fn lists_in(value: &Value, wanted: &[&str]) -> Vec<Map<String, Value>> {
 }
 
 /// A row such as `{"item": "Widget A", "priority": 3}`.
-fn named_row(row: &Value) -> Option<(&str, &Value)> {
+fn named_row(row: &Json) -> Option<(&str, &Json)> {
     let field = |names: &[&str]| {
         let map = row.as_object()?;
         let found = |key: &&str| map.keys().find(|name| name.eq_ignore_ascii_case(key));
@@ -138,11 +142,11 @@ fn named_row(row: &Value) -> Option<(&str, &Value)> {
     Some((name, field(&["priority", "level", "score", "value"])?))
 }
 
-fn complete(list: &Map<String, Value>, wanted: &[&str], past: &[&str]) -> Result<Vec<i64>, String> {
+fn complete(list: &Object, wanted: &[&str], past: &[&str]) -> Result<Vec<i64>, String> {
     let mut of = Vec::with_capacity(wanted.len());
     let mut missing = Vec::new();
     for item in wanted {
-        let said: Vec<&Value> = list
+        let said: Vec<&Json> = list
             .iter()
             .filter(|(key, _)| same(item, key))
             .map(|(_, value)| value)
@@ -171,11 +175,11 @@ fn complete(list: &Map<String, Value>, wanted: &[&str], past: &[&str]) -> Result
 }
 
 /// A priority as models write it: 3, "3", "three", "3 (top)", {"priority": 3}.
-fn priority(value: &Value) -> Option<i64> {
+fn priority(value: &Json) -> Option<i64> {
     let number = match value {
-        Value::Object(map) => return priority(map.get("priority")?),
-        Value::Number(_) => super::amounts::amount_of(value)?,
-        Value::String(text) => only_amount(text).or_else(|| {
+        Json::Object(map) => return priority(map.get("priority")?),
+        Json::Number(_) => whole_number(value)?,
+        Json::String(text) => whole_number(value).or_else(|| {
             let (first, rest) = text.trim().split_at_checked(1)?;
             let ends = rest.starts_with([' ', '-', ':', '(', ',']);
             let only = !rest.contains(|letter: char| letter.is_numeric());
@@ -214,7 +218,7 @@ fn only_digit(text: &str) -> Option<i64> {
 
 /// What a plan says in words: its field `strategy`, else the text before its
 /// first object.
-fn strategy(text: &str, values: &[Value]) -> Option<String> {
+fn strategy(text: &str, values: &[Json]) -> Option<String> {
     let field = values.iter().rev().find_map(|value| {
         let map = value.as_object()?;
         map.get("strategy").or_else(|| map.get("plan"))?.as_str()

@@ -4,6 +4,7 @@
 use serde_json::Value;
 
 use crate::mind::Reply;
+use crate::reading::json::Json;
 use crate::reading::{embedded, said};
 
 /// The kind of the note that holds them; a series carries it from one auction to
@@ -45,10 +46,10 @@ pub fn read(reply: &Reply) -> Result<Vec<String>, String> {
     Ok(tips)
 }
 
-fn in_json(value: &Value) -> Option<Vec<String>> {
+fn in_json(value: &Json) -> Option<Vec<String>> {
     let rows = match value {
-        Value::Object(map) => map.get("tips").or_else(|| map.get("lessons"))?.as_array()?,
-        Value::Array(rows) => rows,
+        Json::Object(map) => map.get("tips").or_else(|| map.get("lessons"))?.as_array()?,
+        Json::Array(rows) => rows,
         _ => return None,
     };
     let texts: Vec<String> = rows

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 use crate::dialogue::or_null;
 use crate::mind::Reply;
 use crate::reading;
+use crate::reading::json::Json;
 
 /// Kinds of asks whose right answer lies in the player's own value, not in what most others
 /// do: the bids of sealed auctions, and whether to stay in an ascending one. The paper's
@@ -116,13 +117,13 @@ pub fn said(ask: &Ask, fields: Fields, reply: &Reply) -> Option<Map<String, Valu
     let stated = objects
         .iter()
         .rev()
-        .filter_map(Value::as_object)
-        .find(|object| object.contains_key(ask.kind))?;
+        .filter_map(Json::as_object)
+        .find(|object| object.get(ask.kind).is_some())?;
     let around = fields.of(ask).into_iter();
     let around = around.filter(|field| *field != About::Answer);
     let found = around.map(|field| {
         let name = field.field(ask.kind);
-        let value = stated.get(&name).cloned().unwrap_or_default();
+        let value = stated.get(&name).map(Json::value).unwrap_or_default();
         (name, value)
     });
     Some(found.collect())

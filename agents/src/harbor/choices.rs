@@ -4,9 +4,8 @@
 
 use std::collections::BTreeSet;
 
-use serde_json::{Map, Value};
-
 use crate::mind::Reply;
+use crate::reading::json::{Json, Object};
 use crate::reading::{embedded, said};
 
 /// What a bidder decided before it bids.
@@ -94,15 +93,15 @@ pub fn read(reply: &Reply) -> Result<Choice, String> {
 }
 
 /// The object that holds a choice: the value, or inside it.
-fn with_choice(value: &Value) -> Option<&Map<String, Value>> {
+fn with_choice(value: &Json) -> Option<&Object> {
     match value {
-        Value::Object(map) => {
+        Json::Object(map) => {
             if map.keys().any(|key| is_choice_key(key)) {
                 return Some(map);
             }
             map.values().rev().find_map(with_choice)
         }
-        Value::Array(rows) => rows.iter().rev().find_map(with_choice),
+        Json::Array(rows) => rows.iter().rev().find_map(with_choice),
         _ => None,
     }
 }
@@ -113,17 +112,17 @@ fn is_choice_key(key: &str) -> bool {
 
 /// Every letter that the object's fields choose; an empty set when what they hold
 /// is none.
-fn letters_in(map: &Map<String, Value>) -> BTreeSet<char> {
+fn letters_in(map: &Object) -> BTreeSet<char> {
     let fields = map.iter().filter(|(key, _)| is_choice_key(key));
     let mut letters = BTreeSet::new();
     for (_, value) in fields {
         match value {
-            Value::String(text) => letters.extend(letter_of(text)),
-            Value::Array(rows) => {
-                let rows = rows.iter().filter_map(Value::as_str);
+            Json::String(text) => letters.extend(letter_of(text)),
+            Json::Array(rows) => {
+                let rows = rows.iter().filter_map(Json::as_str);
                 letters.extend(rows.filter_map(letter_of));
             }
-            Value::Object(inner) => letters.extend(letters_in(inner)),
+            Json::Object(inner) => letters.extend(letters_in(inner)),
             _ => {}
         }
     }
@@ -190,21 +189,21 @@ fn one_of(letters: BTreeSet<char>) -> Result<char, String> {
     }
 }
 
-fn uses_profile(map: &Map<String, Value>) -> bool {
+fn uses_profile(map: &Object) -> bool {
     let field = map.iter().find(|(key, _)| {
         let key = plain(key);
         key.contains("profile") && !is_choice_key(&key)
     });
     match field {
-        Some((_, Value::Bool(used))) => *used,
-        Some((_, Value::String(word))) => YES.contains(&&*word.trim().to_lowercase()),
+        Some((_, Json::Bool(used))) => *used,
+        Some((_, Json::String(word))) => YES.contains(&&*word.trim().to_lowercase()),
         _ => false,
     }
 }
 
-fn reason(map: &Map<String, Value>) -> Option<&str> {
+fn reason(map: &Object) -> Option<&str> {
     let keys = ["reason", "reasoning", "explanation", "justification", "why"];
-    keys.iter().find_map(|key| map.get(*key)?.as_str())
+    keys.iter().find_map(|key| map.get(key)?.as_str())
 }
 
 fn shortened(text: &str) -> String {

@@ -1,10 +1,9 @@
 //! Reads what a bidder predicts of its rivals: whether each of them wants the item
 //! that is up (Harbor, section 4.5). A rival that is left out is asked for again.
 
-use serde_json::{Map, Value};
-
 use crate::auction::priorities::same;
 use crate::mind::Reply;
+use crate::reading::json::{Json, Object};
 use crate::reading::{embedded, said};
 
 /// What is expected of one rival.
@@ -66,22 +65,22 @@ pub fn schema(rivals: &[&str]) -> String {
     )
 }
 
-fn rows_in(value: &Value, rivals: &[&str]) -> Option<Vec<(String, Value)>> {
+fn rows_in(value: &Json, rivals: &[&str]) -> Option<Vec<(String, Json)>> {
     let named = |key: &str| rivals.iter().any(|rival| same(rival, key));
     match value {
-        Value::Object(map) => {
+        Json::Object(map) => {
             if map.keys().any(|key| named(key)) {
                 let rows = map.iter().map(|(key, value)| (key.clone(), value.clone()));
                 return Some(rows.collect());
             }
             map.values().rev().find_map(|inner| rows_in(inner, rivals))
         }
-        Value::Array(list) => {
-            let row = |row: &Value| {
-                let name = NAMES.iter().find_map(|key| row.get(*key)?.as_str())?;
+        Json::Array(list) => {
+            let row = |row: &Json| {
+                let name = NAMES.iter().find_map(|key| row.get(key)?.as_str())?;
                 Some((name.to_owned(), row.clone()))
             };
-            let rows: Vec<(String, Value)> = list.iter().filter_map(row).collect();
+            let rows: Vec<(String, Json)> = list.iter().filter_map(row).collect();
             if rows.iter().any(|(name, _)| named(name)) {
                 return Some(rows);
             }
@@ -92,26 +91,26 @@ fn rows_in(value: &Value, rivals: &[&str]) -> Option<Vec<(String, Value)>> {
 }
 
 /// A prediction as models write it: an object with `wants`, or the answer alone.
-fn prediction(value: &Value) -> Option<Prediction> {
-    let Value::Object(map) = value else {
+fn prediction(value: &Json) -> Option<Prediction> {
+    let Json::Object(map) = value else {
         let wants = answer(value)?;
         return Some(Prediction {
             wants,
             detail: String::new(),
         });
     };
-    let field = |keys: &[&str]| -> Option<&Value> {
+    let field = |keys: &[&str]| -> Option<&Json> {
         let found = |key: &&str| map_key(map, key);
         keys.iter().find_map(found)
     };
-    let detail = field(DETAILS).and_then(Value::as_str).unwrap_or_default();
+    let detail = field(DETAILS).and_then(Json::as_str).unwrap_or_default();
     Some(Prediction {
         wants: answer(field(WANTS)?)?,
         detail: detail.trim().chars().take(LONGEST_DETAIL).collect(),
     })
 }
 
-fn map_key<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
+fn map_key<'a>(map: &'a Object, name: &str) -> Option<&'a Json> {
     let found = map.iter().find(|(key, _)| {
         let key = key.trim().to_lowercase().replace([' ', '-'], "_");
         key == name
@@ -120,11 +119,11 @@ fn map_key<'a>(map: &'a Map<String, Value>, name: &str) -> Option<&'a Value> {
 }
 
 /// Yes, no, or open; the outer none is no answer at all.
-fn answer(value: &Value) -> Option<Option<bool>> {
+fn answer(value: &Json) -> Option<Option<bool>> {
     match value {
-        Value::Bool(wants) => Some(Some(*wants)),
-        Value::Null => Some(None),
-        Value::String(text) => {
+        Json::Bool(wants) => Some(Some(*wants)),
+        Json::Null => Some(None),
+        Json::String(text) => {
             let word = text.trim().trim_end_matches(['.', '!']).to_lowercase();
             let first = word.split([',', ' ', ':', ';']).next().unwrap_or_default();
             match first {

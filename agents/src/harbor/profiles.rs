@@ -2,11 +2,12 @@
 //! the world (Harbor, section 3.4). A profile that cannot be read, or that leaves a
 //! persona out, comes with a reason that says what to mend.
 
+use agon_engine::numerals::{self, Sort};
 use serde_json::{Map, Value, json};
 
-use crate::auction::amounts::only_amount;
 use crate::auction::priorities::same;
 use crate::mind::Reply;
+use crate::reading::json::Json;
 use crate::reading::{embedded, said};
 
 /// Weights lie in this range.
@@ -85,16 +86,16 @@ pub fn by_name(weights: &[f64], personas: &[&str]) -> Value {
 pub fn text_field(reply: &Reply, name: &str) -> Option<String> {
     let values = embedded::values(said(reply));
     let found = values.iter().rev().find_map(|value| value.get(name));
-    let text = found.and_then(Value::as_str).map(str::trim);
+    let text = found.and_then(Json::as_str).map(str::trim);
     text.filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
 /// Personas as the reply names them, with what it gives each.
-type Rows = Vec<(String, Value)>;
+type Rows = Vec<(String, Json)>;
 
-fn rows_in(value: &Value, rival: &str, personas: &[&str]) -> Option<Rows> {
+fn rows_in(value: &Json, rival: &str, personas: &[&str]) -> Option<Rows> {
     match value {
-        Value::Object(map) => {
+        Json::Object(map) => {
             // A reply about several bidders: only the one that was asked about.
             let own = map.iter().find(|(key, _)| same(rival, key));
             if let Some(rows) = own.and_then(|(_, inner)| rows_in(inner, rival, personas)) {
@@ -109,9 +110,9 @@ fn rows_in(value: &Value, rival: &str, personas: &[&str]) -> Option<Rows> {
                 .rev()
                 .find_map(|(_, inner)| rows_in(inner, rival, personas))
         }
-        Value::Array(list) => {
+        Json::Array(list) => {
             // A bare vector, in the order in which personas were listed.
-            if list.len() == personas.len() && list.iter().all(Value::is_number) {
+            if list.len() == personas.len() && list.iter().all(Json::is_number) {
                 let pairs = personas.iter().zip(list);
                 return Some(
                     pairs
@@ -133,7 +134,7 @@ fn rows_in(value: &Value, rival: &str, personas: &[&str]) -> Option<Rows> {
 }
 
 /// A row such as `{"persona": "farmer", "weight": 0.4}`.
-fn named_row(row: &Value) -> Option<(String, Value)> {
+fn named_row(row: &Json) -> Option<(String, Json)> {
     let map = row.as_object()?;
     let field = |names: &[&str]| {
         let found = |name: &&str| map.keys().find(|key| key.eq_ignore_ascii_case(name));
@@ -163,12 +164,12 @@ fn rows_in_words(text: &str, personas: &[&str]) -> Option<Rows> {
             let (name, weight) = line.split_once([':', '=', '|'])?;
             same(persona, name).then(|| weight.trim_matches(['*', ' ', '|']).to_owned())
         })?;
-        rows.push(((*persona).to_owned(), Value::String(weight)));
+        rows.push(((*persona).to_owned(), Json::String(weight)));
     }
     Some(rows)
 }
 
-fn complete(rows: &[(String, Value)], personas: &[&str]) -> Result<Weights, String> {
+fn complete(rows: &[(String, Json)], personas: &[&str]) -> Result<Weights, String> {
     let mut weights = Weights::with_capacity(personas.len());
     let mut missing = Vec::new();
     for persona in personas {
@@ -195,14 +196,14 @@ fn complete(rows: &[(String, Value)], personas: &[&str]) -> Result<Weights, Stri
 
 /// A weight as models write it: 0.8, "0.8", "+0.8", "80%", "minus one",
 /// {"weight": 0.8}.
-fn weight(value: &Value) -> Option<f64> {
+fn weight(value: &Json) -> Option<f64> {
     let number = match value {
-        Value::Object(map) => {
-            let field = WEIGHT_KEYS.iter().find_map(|key| map.get(*key));
+        Json::Object(map) => {
+            let field = WEIGHT_KEYS.iter().find_map(|key| map.get(key));
             return weight(field?);
         }
-        Value::Number(number) => number.as_f64()?,
-        Value::String(text) => in_text(text)?,
+        Json::Number(number) => number.as_f64()?,
+        Json::String(text) => in_text(text)?,
         _ => return None,
     };
     let rounded = (number * STEPS).round() / STEPS;
@@ -210,19 +211,20 @@ fn weight(value: &Value) -> Option<f64> {
     RANGE.contains(&number).then_some(rounded + 0.0)
 }
 
+/// The number that a text begins with, if nothing but a remark in brackets follows.
 fn in_text(text: &str) -> Option<f64> {
-    let text = text.trim().trim_end_matches('.').replace('\u{2212}', "-");
-    if let Some(percent) = text.strip_suffix('%') {
-        return Some(percent.trim().parse::<f64>().ok()? / 100.0);
-    }
-    let first = text.split([' ', '(', ',']).next().unwrap_or_default();
-    let alone = text.len() == first.len() || text[first.len()..].trim_start().starts_with('(');
-    let number = first.parse().ok().filter(|_| alone);
-    number.or_else(|| only_amount(&text).map(|whole| whole as f64))
+    let text = text.trim();
+    let alone = text.split_once('(').map_or(text, |(before, _)| before);
+    let numeral = numerals::only(if alone.is_empty() { text } else { alone })?;
+    Some(match numeral.sort {
+        Sort::Percent => numeral.value / 100.0,
+        Sort::Plain => numeral.value,
+        Sort::Money | Sort::Ratio => return None,
+    })
 }
 
 /// The start of a value; replies may hold anything.
-fn short(value: &Value) -> String {
+fn short(value: &Json) -> String {
     value.to_string().chars().take(40).collect()
 }
 

@@ -1,16 +1,16 @@
-//! A reply that predicts and then answers: predictions stand under `predictions` of a JSON
-//! object, under the names of players, or on lines that begin with such a name. They are
-//! read leniently: what cannot be read is null, and never a foul. The answer is read from
-//! what is left once all of them are taken out, so that no prediction is taken for it.
+//! What a reply predicts of others before it answers: predictions stand under `predictions`
+//! of a JSON object, under the names of players, or on lines that begin with such a name.
+//! They are read leniently: what cannot be read is null, and never a foul. The answer itself
+//! is read by [`crate::reading`], which takes nothing for it that is said of others.
 
 use std::collections::BTreeMap;
 
-use agon_engine::{Ask, Form, Foul, Seat};
-use serde_json::{Map, Value};
+use agon_engine::{Ask, Form, Seat};
+use serde_json::Value;
 
 use crate::mind::Reply;
-use crate::reading::{self, Place, Reading, embedded};
-use embedded::plain;
+use crate::reading::json::{Json, Object};
+use crate::reading::{self, plain};
 use lines::{Told, is_name};
 use stand_in::StandIns;
 
@@ -40,7 +40,7 @@ pub fn predictions(
     let text = reading::said_or_whole(reply);
     let stand_ins = StandIns::new(text);
     let stated = stated(ask, &names, &stand_ins);
-    let told = lines::part(&stand_ins.text, &names, ask).told;
+    let told = lines::told(&stand_ins.text, &names, ask);
     let found = rivals.iter().enumerate().map(|(at, (rival, name))| {
         let asked = Ask {
             seat: *rival,
@@ -66,52 +66,6 @@ pub fn predictions(
     found.collect()
 }
 
-/// The answer of a reply that predicts what `rivals` do.
-///
-/// # Errors
-/// As [`reading::read`]; a reply that only predicts has no answer.
-pub fn answer(ask: &Ask, rivals: &[String], reply: &Reply) -> Result<Reading, Foul> {
-    let mut stand_ins = StandIns::new(reading::said_or_whole(reply));
-    let mut repairs: Vec<reading::Repair> = Vec::new();
-    for object in &mut stand_ins.objects {
-        let is_all_taken = object.is_labelled;
-        if is_all_taken || take_out(&mut object.value, ask, rivals) {
-            object.left = Some(match is_all_taken || is_empty(&object.value) {
-                true => String::new(),
-                false => object.value.to_string(),
-            });
-            repairs.extend(&object.repairs);
-        }
-    }
-    let left = lines::part(&stand_ins.text, rivals, ask).left;
-    let json = reading::as_json(ask, &with_text(reply, stand_ins.restored(&left)));
-    let read = json.unwrap_or_else(|| {
-        // Words before predictions in JSON weigh what they come to.
-        let behind = stand_ins.restored(stand_ins.behind_taken(&left));
-        let is_blank = behind.trim().is_empty();
-        let words = if is_blank { "{}".to_owned() } else { behind };
-        reading::read(ask, &with_text(reply, words))
-    });
-    read.map(|mut reading| {
-        if reading.found_in == Place::Structured && !reading::is_object(&reply.text) {
-            reading.found_in = Place::Embedded;
-        }
-        if reading.found_in == Place::Embedded {
-            reading.repairs.extend(repairs);
-            reading.repairs.sort_unstable();
-            reading.repairs.dedup();
-        }
-        reading
-    })
-}
-
-fn with_text(reply: &Reply, text: String) -> Reply {
-    Reply {
-        text,
-        finish_reason: reply.finish_reason.clone(),
-    }
-}
-
 /// Whether a field holds predictions, by its name.
 fn is_field(key: &str) -> bool {
     plain(key).split('_').any(|part| FIELDS.contains(&part))
@@ -123,50 +77,16 @@ fn names_speak(ask: &Ask) -> bool {
     !matches!(ask.form, Form::Division { .. })
 }
 
-/// Takes all predictions out of a value; whether there were any.
-fn take_out(value: &mut Value, ask: &Ask, rivals: &[String]) -> bool {
-    let is_rival = |key: &str| names_speak(ask) && rivals.iter().any(|name| is_name(key, name));
-    match value {
-        Value::Object(map) => {
-            let before = map.len();
-            map.retain(|key, _| !is_field(key) && !is_rival(key));
-            let mut taken = map.len() < before;
-            for inner in map.values_mut() {
-                taken |= take_out(inner, ask, rivals);
-            }
-            taken
-        }
-        Value::Array(items) => {
-            let before = items.len();
-            items.retain(|item| !item.as_object().is_some_and(|row| is_row(row, &is_rival)));
-            let mut taken = items.len() < before;
-            for inner in items {
-                taken |= take_out(inner, ask, rivals);
-            }
-            taken
-        }
-        _ => false,
-    }
-}
-
 /// Whether an object of a list says that it is about a rival.
-fn is_row(row: &Map<String, Value>, is_rival: &dyn Fn(&str) -> bool) -> bool {
+fn is_row(row: &Object, is_rival: &dyn Fn(&str) -> bool) -> bool {
     row.iter().any(|(key, value)| {
         WHO.contains(&plain(key).as_str()) && value.as_str().is_some_and(is_rival)
     })
 }
 
-fn is_empty(value: &Value) -> bool {
-    match value {
-        Value::Object(map) => map.is_empty(),
-        Value::Array(items) => items.is_empty(),
-        _ => false,
-    }
-}
-
 /// What a reply states its predictions in, the last that there is: a field of that name,
 /// else what gives rivals an entry.
-fn stated<'a>(ask: &Ask, rivals: &[String], stand_ins: &'a StandIns<'_>) -> Option<&'a Value> {
+fn stated<'a>(ask: &Ask, rivals: &[String], stand_ins: &'a StandIns) -> Option<&'a Json> {
     let objects = || stand_ins.objects.iter().rev();
     let named = objects().find_map(|object| match object.is_labelled {
         true => Some(&object.value),
@@ -176,46 +96,46 @@ fn stated<'a>(ask: &Ask, rivals: &[String], stand_ins: &'a StandIns<'_>) -> Opti
     named.or_else(|| unnamed().filter(|_| names_speak(ask)))
 }
 
-fn field(value: &Value) -> Option<&Value> {
+fn field(value: &Json) -> Option<&Json> {
     match value {
-        Value::Object(map) => {
+        Json::Object(map) => {
             let own = map.iter().rev().find(|(key, _)| is_field(key));
             own.map(|(_, value)| value)
                 .or_else(|| map.values().find_map(field))
         }
-        Value::Array(items) => items.iter().find_map(field),
+        Json::Array(items) => items.iter().find_map(field),
         _ => None,
     }
 }
 
-fn with_entries<'a>(value: &'a Value, rivals: &[String]) -> Option<&'a Value> {
+fn with_entries<'a>(value: &'a Json, rivals: &[String]) -> Option<&'a Json> {
     let is_rival = |key: &str| rivals.iter().any(|name| is_name(key, name));
     let has_entries = match value {
-        Value::Object(map) => map.keys().any(|key| is_rival(key)),
-        Value::Array(rows) => rows
+        Json::Object(map) => map.keys().any(|key| is_rival(key)),
+        Json::Array(rows) => rows
             .iter()
-            .filter_map(Value::as_object)
+            .filter_map(Json::as_object)
             .any(|row| is_row(row, &is_rival)),
         _ => return None,
     };
     let inner = || match value {
-        Value::Object(map) => map.values().find_map(|one| with_entries(one, rivals)),
-        Value::Array(items) => items.iter().find_map(|one| with_entries(one, rivals)),
+        Json::Object(map) => map.values().find_map(|one| with_entries(one, rivals)),
+        Json::Array(items) => items.iter().find_map(|one| with_entries(one, rivals)),
         _ => None,
     };
     has_entries.then_some(value).or_else(inner)
 }
 
 /// The entry of a player in an object by name, or in rows that each name a player.
-fn entry<'a>(stated: &'a Value, rival: &str, kind: &str) -> Option<&'a Value> {
+fn entry<'a>(stated: &'a Json, rival: &str, kind: &str) -> Option<&'a Json> {
     match stated {
-        Value::Object(map) => {
+        Json::Object(map) => {
             let mut named = map.iter().filter(|(name, _)| is_name(name, rival));
             named.next_back().map(|(_, value)| value)
         }
-        Value::Array(rows) => rows.iter().rev().find_map(|row| {
+        Json::Array(rows) => rows.iter().rev().find_map(|row| {
             let row = row.as_object()?;
-            let is_about = |value: &Value| value.as_str().is_some_and(|text| is_name(text, rival));
+            let is_about = |value: &Json| value.as_str().is_some_and(|text| is_name(text, rival));
             row.values().any(is_about).then(|| {
                 let other = row.values().find(|value| !is_about(value));
                 of_kind(row, kind).or(other)
@@ -225,27 +145,27 @@ fn entry<'a>(stated: &'a Value, rival: &str, kind: &str) -> Option<&'a Value> {
     }
 }
 
-fn of_kind<'a>(map: &'a Map<String, Value>, kind: &str) -> Option<&'a Value> {
+fn of_kind<'a>(map: &'a Object, kind: &str) -> Option<&'a Json> {
     let mut fields = map.iter().filter(|(key, _)| plain(key) == kind);
     fields.next_back().map(|(_, value)| value)
 }
 
-fn read(ask: &Ask, in_words: bool, value: &Value) -> Option<Value> {
-    if let Value::String(words) = value {
+fn read(ask: &Ask, in_words: bool, value: &Json) -> Option<Value> {
+    if let Json::String(words) = value {
         return read_words(ask, in_words, words, true);
     }
     if in_words {
-        return (!value.is_null()).then(|| value.clone());
+        return (*value != Json::Null).then(|| value.value());
     }
     // {"Bob": {"bid": 30, "reason": ..}}
     let value = value.as_object().map_or(Some(value), |map| {
         let only = map.values().next().filter(|_| map.len() == 1);
         of_kind(map, ask.kind).or(only)
     })?;
-    if let Value::String(words) = value {
+    if let Json::String(words) = value {
         return read_words(ask, in_words, words, true);
     }
-    let action = ask.form.read(value).ok()?;
+    let action = ask.form.read(&value.value()).ok()?;
     ask.form.check(&action).ok()?;
     Some(super::noted(&ask.form, &action))
 }

@@ -81,7 +81,7 @@ fn where_others_answer_something_else_words_are_kept() {
 
 fn answer(reply: &str) -> Result<(Action, &'static str), String> {
     let rivals = ["player_1", "player_2", "player_12"].map(str::to_owned);
-    let read = said::answer(&ASK, &rivals, &said_as(reply));
+    let read = reading::read_among(&ASK, &rivals, &said_as(reply));
     let read = read.map(|reading| (reading.action, reading.found_in.name()));
     read.map_err(|foul| foul.reason)
 }
@@ -139,7 +139,7 @@ fn named(reply: &str) -> (Value, Option<i64>) {
     let rivals = rivals.map(|(seat, name)| (seat, name.to_owned()));
     let names = rivals.clone().map(|(_, name)| name);
     let predicted = said::predictions(&ask, &rivals, false, &said_as(reply));
-    let answer = said::answer(&ask, &names, &said_as(reply));
+    let answer = reading::read_among(&ask, &names, &said_as(reply));
     let answer = answer.ok().map(|reading| match reading.action {
         Action::Integer(number) => number,
         other => panic!("{other:?}"),
@@ -279,7 +279,7 @@ fn a_division_among_all_is_the_seats_own() {
         format!(r#"{{"predictions": {{"player_1": "votes for it"}}, "proposal": {proposal}}}"#),
         format!("player_1: votes for it\n{proposal}"),
     ] {
-        let read = said::answer(&ask, &rivals, &said_as(&reply));
+        let read = reading::read_among(&ask, &rivals, &said_as(&reply));
         let action = read.map(|reading| reading.action).ok();
         assert_eq!(action, Some(Action::Division(vec![50, 30, 20])), "{reply}");
     }
@@ -297,7 +297,7 @@ fn names_are_those_of_the_game_whatever_is_in_them() {
         let predicted = said::predictions(&ASK, &rivals, false, &said_as(reply));
         let predicted: Vec<Value> = predicted.into_values().collect();
         assert_eq!(predicted, [json!(30), json!(41)], "{reply}");
-        let answer = said::answer(&ASK, &names, &said_as(reply));
+        let answer = reading::read_among(&ASK, &names, &said_as(reply));
         let action = answer.map(|reading| reading.action).ok();
         assert_eq!(action, Some(Action::Integer(20)), "{reply}");
     }

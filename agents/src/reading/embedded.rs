@@ -1,94 +1,140 @@
-//! Finds an answer in JSON that stands among other text: after an introduction,
-//! in a code fence, or written a little wrong.
-//!
-//! Objects are searched from the end, because models restate the question first
-//! and answer last.
+//! Finds an answer in JSON that stands among other text: after an introduction, in a code
+//! fence, or written a little wrong. The last object that has the answer counts, because
+//! models restate the question first and answer last; two that differ with nothing between
+//! them are a foul.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use agon_engine::game::player_name;
-use agon_engine::{Action, Ask, Form, Foul};
-use serde_json::Value;
+use agon_engine::{Ask, Foul};
 
-use super::json::{Parser, Repair};
-use super::{Place, Reading, read_value};
+use super::fields::{self, Found, Rank};
+use super::json::Json;
+use super::parser::{Parser, Repair};
+use super::prose::Namer;
+use super::{Place, Reading, ambiguous};
 
-/// Steps of the parser per letter of text. A parse that fails is tried again one
-/// bracket further in, so a letter is passed once per level; text that needs more
-/// is no answer.
+/// Steps of the parser per letter of text. A parse that fails is tried again one bracket
+/// further in, so a letter is passed once per level; text that needs more is no answer.
 const STEPS_PER_LETTER: usize = 32;
 
 /// Steps that any text may take, however short.
 const FEWEST_STEPS: usize = 1_000;
-
-/// Names under which models give an answer instead of the ask's own.
-const SYNONYMS: &[&str] = &[
-    "answer",
-    "final_answer",
-    "choice",
-    "decision",
-    "action",
-    "response",
-    "value",
-    "number",
-    "result",
-    "move",
-    "amount",
-    "selection",
-    "option",
-    "plan",
-    "target",
-];
-
-/// Words that models put around the ask's own name ("my_bid", "bid_amount").
-const DECORATIONS: &[&str] = &[
-    "my", "your", "final", "chosen", "amount", "number", "value", "the", "tokens", "choice",
-];
 
 /// An object or array in a text.
 pub(crate) struct Candidate {
     /// Where it stands, in bytes.
     pub span: Range<usize>,
     /// What it holds.
-    pub value: Value,
+    pub value: Json,
     /// What had to be mended.
     pub repairs: Vec<Repair>,
 }
 
-/// The answer in the JSON of a text; `None` when no JSON holds one.
-pub fn read(ask: &Ask, text: &str) -> Option<Result<Reading, Foul>> {
-    let candidates = scan(text);
-    let ranks: [fn(&Ask, &Value) -> Option<Value>; 3] = [own_field, synonym, bare_list];
-    for rank in ranks {
-        let mut foul = None;
-        for candidate in candidates.iter().rev() {
-            let mut fields = Vec::new();
-            collect(ask, &candidate.value, rank, &mut fields);
-            for field in fields.iter().rev() {
-                match read_value(ask, field) {
-                    Ok(action) => return Some(Ok(reading(action, candidate))),
-                    Err(found) => foul = foul.or(Some(found)),
-                }
-            }
-        }
-        if let Some(foul) = foul {
-            return Some(Err(foul));
-        }
-    }
-    None
+/// An answer in the JSON of a text, or the foul that it is.
+pub(crate) struct Answered {
+    /// As it stands in the reply.
+    pub said: Json,
+    /// What it was read as.
+    pub read: Result<Reading, Foul>,
+    /// Where its object ends.
+    pub end: usize,
 }
 
-fn reading(action: Action, candidate: &Candidate) -> Reading {
-    Reading {
-        action,
-        found_in: Place::Embedded,
-        repairs: candidate.repairs.clone(),
+/// The answer in the JSON of a text; `None` when no JSON holds one. The text's candidates are
+/// those of [`scan`].
+pub(crate) fn read(
+    ask: &Ask,
+    namer: &Namer<'_>,
+    text: &str,
+    candidates: &[Candidate],
+) -> Option<Answered> {
+    let mut before = 0;
+    let claiming = candidates.iter().filter_map(|candidate| {
+        let lead = lead(&text[before..candidate.span.start]);
+        before = candidate.span.end;
+        let found = fields::find(ask, namer, &candidate.value)?;
+        (!namer.leads_aside(lead)).then_some((candidate, found))
+    });
+    let claiming: Vec<(&Candidate, (Rank, Found))> = claiming.collect();
+    [Rank::Deep, Rank::Synonym, Rank::Bare]
+        .into_iter()
+        .find_map(|worst| {
+            let at = claiming.iter().rposition(|(_, (rank, _))| *rank <= worst)?;
+            let (candidate, (_, found)) = &claiming[at];
+            let before = at.checked_sub(1).map(|before| &claiming[before]);
+            let rival = before.filter(|(before, (rank, _))| {
+                *rank <= worst && joins(&text[before.span.end..candidate.span.start])
+            });
+            Some(answered(
+                ask,
+                candidate,
+                found,
+                rival.map(|(_, (_, found))| found),
+            ))
+        })
+}
+
+fn answered(ask: &Ask, candidate: &Candidate, found: &Found, rival: Option<&Found>) -> Answered {
+    let differs = rival.is_some_and(|rival| rival.read.is_ok() && rival.read != found.read);
+    let read = match (&found.read, differs) {
+        (Ok(_), true) => Err(ambiguous(ask)),
+        (read, _) => read.clone(),
+    };
+    Answered {
+        said: found.said.clone(),
+        read: read.map(|action| Reading {
+            action,
+            found_in: Place::Embedded,
+            repairs: candidate.repairs.clone(),
+        }),
+        end: candidate.span.end,
     }
 }
 
-/// The values of the objects and arrays in a text that lie in no other, in order,
-/// for agents that read more than an answer from a reply.
-pub fn values(text: &str) -> Vec<Value> {
+/// The end of the text before an object, in its line.
+fn lead(before: &str) -> &str {
+    /// Longer than any label.
+    const LONGEST: usize = 80;
+    let line = before.rfind('\n').map_or(before, |end| &before[end + 1..]);
+    let start = line
+        .char_indices()
+        .rev()
+        .nth(LONGEST)
+        .map_or(0, |(at, _)| at);
+    &line[start..]
+}
+
+/// A text without the objects in it: a number in an object that names no answer is none.
+pub(crate) fn outside<'a>(text: &'a str, candidates: &[Candidate]) -> Cow<'a, str> {
+    let is_object = |candidate: &Candidate| match &candidate.value {
+        Json::Array(items) => items.iter().any(Json::is_object),
+        value => value.is_object(),
+    };
+    let mut outside = String::new();
+    let mut from = 0;
+    for object in candidates.iter().filter(|candidate| is_object(candidate)) {
+        outside.push_str(&text[from..object.span.start]);
+        outside.push_str("{}");
+        from = object.span.end;
+    }
+    match from {
+        0 => Cow::Borrowed(text),
+        _ => Cow::Owned(outside + &text[from..]),
+    }
+}
+
+/// Whether what stands between two objects says nothing of which one counts.
+fn joins(between: &str) -> bool {
+    let words = between.split(|letter: char| !letter.is_alphanumeric());
+    words
+        .filter(|word| !word.is_empty())
+        .all(|word| matches!(&*word.to_lowercase(), "or" | "and" | "either" | "json"))
+}
+
+/// The values of the objects and arrays in a text that lie in no other, in order, for agents
+/// that read more than an answer from a reply.
+pub fn values(text: &str) -> Vec<Json> {
     let candidates = scan(text).into_iter();
     candidates.map(|candidate| candidate.value).collect()
 }
@@ -118,67 +164,4 @@ pub(crate) fn scan(text: &str) -> Vec<Candidate> {
         }
     }
     candidates
-}
-
-/// Everything in a value, itself last, that may be the answer by one rank.
-fn collect(
-    ask: &Ask,
-    value: &Value,
-    rank: fn(&Ask, &Value) -> Option<Value>,
-    found: &mut Vec<Value>,
-) {
-    match value {
-        Value::Object(map) => map
-            .values()
-            .for_each(|inner| collect(ask, inner, rank, found)),
-        Value::Array(items) => items
-            .iter()
-            .for_each(|inner| collect(ask, inner, rank, found)),
-        _ => return,
-    }
-    found.extend(rank(ask, value));
-}
-
-/// The field that was asked for.
-fn own_field(ask: &Ask, value: &Value) -> Option<Value> {
-    let map = value.as_object()?;
-    map.iter()
-        .find(|(key, _)| plain(key) == ask.kind)
-        .map(|(_, field)| field.clone())
-}
-
-/// The only field whose name says that it is the answer, or the seat's own.
-fn synonym(ask: &Ask, value: &Value) -> Option<Value> {
-    let map = value.as_object()?;
-    let mut named = map.iter().filter(|(key, _)| means(ask.kind, &plain(key)));
-    match (named.next(), named.next()) {
-        (Some((_, field)), None) => Some(field.clone()),
-        (None, _) if !matches!(ask.form, Form::Division { .. }) => {
-            map.get(&player_name(ask.seat)).cloned()
-        }
-        _ => None,
-    }
-}
-
-/// For divisions: a list of numbers that stands alone, or one number per player.
-fn bare_list(ask: &Ask, value: &Value) -> Option<Value> {
-    let Form::Division { parts, .. } = &ask.form else {
-        return None;
-    };
-    let fits = match read_value(ask, value) {
-        Ok(Action::Division(amounts)) => amounts.len() == *parts,
-        _ => false,
-    };
-    fits.then(|| value.clone())
-}
-
-fn means(kind: &str, key: &str) -> bool {
-    let mut parts = key.split('_');
-    let kin = |part: &str| part == kind || DECORATIONS.contains(&part);
-    SYNONYMS.contains(&key) || (key.split('_').any(|part| part == kind) && parts.all(kin))
-}
-
-/// A key as names are written here: lower case, `_` between words.
-pub(crate) fn plain(key: &str) -> String {
-    key.trim().to_lowercase().replace([' ', '-'], "_")
 }

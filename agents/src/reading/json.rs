@@ -1,313 +1,203 @@
-//! A parser for the JSON that models write: forgiving where the meaning is plain,
-//! and bounded in depth and work, so that no text can exhaust a worker.
-//!
-//! What it forgives is counted as a [`Repair`]. Objects and arrays keep only what
-//! an answer can be read from.
+//! JSON as it stands in a reply: objects keep the order of their fields, and every field
+//! that is written twice is there twice.
 
-use serde_json::{Map, Number, Value};
+use std::fmt;
 
-/// Deepest nesting that is followed; answers need three levels.
-const DEEPEST: usize = 8;
+use serde::de::{Deserialize, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::{Number, Value};
 
-/// What had to be mended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Repair {
-    /// Strings in single or typographic quotation marks.
-    Quotes,
-    /// A comma before a closing bracket.
-    TrailingComma,
-    /// Comments.
-    Comment,
-    /// `None`, `True`, `False`.
-    PythonWord,
-    /// Keys without quotation marks.
-    BareKey,
+/// A JSON value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Json {
+    /// No value.
+    Null,
+    /// Yes or no.
+    Bool(bool),
+    /// A number.
+    Number(Number),
+    /// Words.
+    String(String),
+    /// Values in a row.
+    Array(Vec<Json>),
+    /// Fields in the order of the text.
+    Object(Object),
 }
 
-impl Repair {
-    /// Its name in notes.
-    pub fn name(self) -> &'static str {
+/// Fields in the order of the text; a name may occur twice.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Object(Vec<(String, Json)>);
+
+impl Json {
+    /// The fields, if it is an object.
+    pub fn as_object(&self) -> Option<&Object> {
         match self {
-            Self::Quotes => "quotes",
-            Self::TrailingComma => "trailing_comma",
-            Self::Comment => "comment",
-            Self::PythonWord => "python_word",
-            Self::BareKey => "bare_key",
+            Self::Object(object) => Some(object),
+            _ => None,
+        }
+    }
+
+    /// The values, if it is an array.
+    pub fn as_array(&self) -> Option<&Vec<Json>> {
+        match self {
+            Self::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The words, if it is a string.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether it is true or false, if it is either.
+    pub fn as_bool(&self) -> Option<bool> {
+        match self {
+            Self::Bool(flag) => Some(*flag),
+            _ => None,
+        }
+    }
+
+    /// The last field of a name, if it is an object with one.
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        self.as_object()?.get(name)
+    }
+
+    /// Whether it is an object.
+    pub fn is_object(&self) -> bool {
+        self.as_object().is_some()
+    }
+
+    /// Whether it is a string.
+    pub fn is_string(&self) -> bool {
+        self.as_str().is_some()
+    }
+
+    /// Whether it is a number.
+    pub fn is_number(&self) -> bool {
+        matches!(self, Self::Number(_))
+    }
+
+    /// The same as records hold it, without the order of fields.
+    pub fn value(&self) -> Value {
+        match self {
+            Self::Null => Value::Null,
+            Self::Bool(flag) => Value::Bool(*flag),
+            Self::Number(number) => Value::Number(number.clone()),
+            Self::String(text) => Value::String(text.clone()),
+            Self::Array(items) => items.iter().map(Self::value).collect(),
+            Self::Object(object) => Value::Object(object.map()),
         }
     }
 }
 
-/// Parses JSON out of the middle of a text.
-pub struct Parser<'a> {
-    bytes: &'a [u8],
-    text: &'a str,
-    at: usize,
-    depth: usize,
-    /// Steps left for the whole text: parsing starts anew at many places, and
-    /// this bounds their sum.
-    steps: usize,
-    repairs: Vec<Repair>,
+impl fmt::Display for Json {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.value().fmt(formatter)
+    }
 }
 
-impl<'a> Parser<'a> {
-    /// A parser of a text that may take `steps` steps in all.
-    pub fn new(text: &'a str, steps: usize) -> Self {
-        Self {
-            bytes: text.as_bytes(),
-            text,
-            at: 0,
-            depth: 0,
-            steps,
-            repairs: Vec::new(),
-        }
+impl Object {
+    /// Appends a field.
+    pub fn push(&mut self, name: String, value: Json) {
+        self.0.push((name, value));
     }
 
-    /// Parses the object or array that starts at a byte; returns it with the
-    /// place behind it and the repairs it took, or nothing.
-    pub fn parse_at(&mut self, start: usize) -> Option<(Value, usize, Vec<Repair>)> {
-        self.at = start;
-        self.depth = 0;
-        self.repairs.clear();
-        let value = self.value()?;
-        self.repairs.sort_unstable();
-        self.repairs.dedup();
-        Some((value, self.at, self.repairs.clone()))
+    /// The fields as records hold them, without their order; of a name that is there twice,
+    /// the last.
+    pub fn map(&self) -> serde_json::Map<String, Value> {
+        let fields = self.iter();
+        fields
+            .map(|(name, json)| (name.clone(), json.value()))
+            .collect()
     }
 
-    fn value(&mut self) -> Option<Value> {
-        self.blanks()?;
-        match self.peek()? {
-            b'{' => self.nested(Self::object),
-            b'[' => self.nested(Self::array),
-            b'-' | b'+' | b'.' | b'0'..=b'9' => self.number(),
-            _ => match self.string() {
-                Some(string) => Some(Value::String(string)),
-                None => self.word(),
-            },
-        }
+    /// The last field of a name.
+    pub fn get(&self, name: &str) -> Option<&Json> {
+        let mut named = self.0.iter().rev().filter(|(known, _)| known == name);
+        named.next().map(|(_, value)| value)
     }
 
-    fn nested(&mut self, parse: fn(&mut Self) -> Option<Value>) -> Option<Value> {
-        if self.depth == DEEPEST {
-            return None;
-        }
-        self.depth += 1;
-        self.at += 1;
-        let value = parse(self);
-        self.depth -= 1;
-        value
+    /// The fields, in the order of the text.
+    pub fn iter(&self) -> std::slice::Iter<'_, (String, Json)> {
+        self.0.iter()
     }
 
-    fn object(&mut self) -> Option<Value> {
-        let mut map = Map::new();
-        loop {
-            self.blanks()?;
-            if self.take(b'}') {
-                self.forgive_if(!map.is_empty(), Repair::TrailingComma);
-                return Some(Value::Object(map));
-            }
-            let key = match self.string() {
-                Some(key) => key,
-                None => self.bare_key()?,
-            };
-            self.blanks()?;
-            if !self.take(b':') {
-                return None;
-            }
-            let value = self.value()?;
-            map.insert(key, value);
-            self.blanks()?;
-            if self.take(b'}') {
-                return Some(Value::Object(map));
-            }
-            if !self.take(b',') {
-                return None;
-            }
-        }
+    /// The names of the fields.
+    pub fn keys(&self) -> impl DoubleEndedIterator<Item = &String> {
+        self.0.iter().map(|(name, _)| name)
     }
 
-    fn array(&mut self) -> Option<Value> {
-        let mut items = Vec::new();
-        loop {
-            self.blanks()?;
-            if self.take(b']') {
-                self.forgive_if(!items.is_empty(), Repair::TrailingComma);
-                return Some(Value::Array(items));
-            }
-            items.push(self.value()?);
-            self.blanks()?;
-            if self.take(b']') {
-                return Some(Value::Array(items));
-            }
-            if !self.take(b',') {
-                return None;
-            }
-        }
+    /// The values of the fields.
+    pub fn values(&self) -> impl DoubleEndedIterator<Item = &Json> {
+        self.0.iter().map(|(_, value)| value)
     }
 
-    /// A string in any quotation marks; nothing, and no move, when none starts
-    /// here or it does not end.
-    fn string(&mut self) -> Option<String> {
-        let rest = &self.text[self.at..];
-        let mark = rest.chars().next()?;
-        let closing: &[char] = match mark {
-            '"' => &['"'],
-            '\'' => &['\''],
-            '\u{201c}' | '\u{201d}' => &['\u{201c}', '\u{201d}'],
-            '\u{2018}' | '\u{2019}' => &['\u{2018}', '\u{2019}'],
-            _ => return None,
-        };
-        let mut string = String::new();
-        let mut letters = rest.char_indices().skip(1);
-        while let Some((at, letter)) = letters.next() {
-            self.step()?;
-            if closing.contains(&letter) {
-                self.at += at + letter.len_utf8();
-                self.forgive_if(mark != '"', Repair::Quotes);
-                return Some(string);
-            }
-            if letter != '\\' {
-                string.push(letter);
-                continue;
-            }
-            match letters.next()?.1 {
-                'n' => string.push('\n'),
-                't' => string.push('\t'),
-                'r' => string.push('\r'),
-                'u' => string.push(unicode(&mut letters)),
-                other => string.push(other),
-            }
-        }
-        None
+    /// How many fields there are.
+    pub fn len(&self) -> usize {
+        self.0.len()
     }
 
-    fn number(&mut self) -> Option<Value> {
-        let start = self.at;
-        while self.peek().is_some_and(|byte| {
-            byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'+' | b'.' | b'_')
-        }) {
-            self.step()?;
-            self.at += 1;
-        }
-        let digits = self.text[start..self.at]
-            .trim_start_matches('+')
-            .replace('_', "");
-        if let Ok(whole) = digits.parse::<i64>() {
-            return Some(Value::from(whole));
-        }
-        // Rust also reads "inf" and "nan"; numbers of JSON are finite.
-        Number::from_f64(digits.parse().ok()?).map(Value::Number)
+    /// Whether there is no field.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
     }
+}
 
-    fn word(&mut self) -> Option<Value> {
-        let start = self.at;
-        let word = self.bare_word()?;
-        Some(match word {
-            "null" => Value::Null,
-            "true" => Value::Bool(true),
-            "false" => Value::Bool(false),
-            "None" | "True" | "False" => {
-                self.repairs.push(Repair::PythonWord);
-                match word {
-                    "None" => Value::Null,
-                    word => Value::Bool(word == "True"),
+impl<'de> Deserialize<'de> for Json {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct AnyJson;
+
+        impl<'de> Visitor<'de> for AnyJson {
+            type Value = Json;
+
+            fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+                formatter.write_str("JSON")
+            }
+
+            fn visit_unit<E>(self) -> Result<Json, E> {
+                Ok(Json::Null)
+            }
+
+            fn visit_bool<E>(self, flag: bool) -> Result<Json, E> {
+                Ok(Json::Bool(flag))
+            }
+
+            fn visit_i64<E>(self, number: i64) -> Result<Json, E> {
+                Ok(Json::Number(number.into()))
+            }
+
+            fn visit_u64<E>(self, number: u64) -> Result<Json, E> {
+                Ok(Json::Number(number.into()))
+            }
+
+            fn visit_f64<E>(self, number: f64) -> Result<Json, E> {
+                Ok(Number::from_f64(number).map_or(Json::Null, Json::Number))
+            }
+
+            fn visit_str<E>(self, text: &str) -> Result<Json, E> {
+                Ok(Json::String(text.to_owned()))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Json, A::Error> {
+                let mut all = Vec::new();
+                while let Some(item) = items.next_element()? {
+                    all.push(item);
                 }
+                Ok(Json::Array(all))
             }
-            _ => {
-                self.at = start;
-                return None;
-            }
-        })
-    }
 
-    fn bare_key(&mut self) -> Option<String> {
-        let key = self.bare_word()?.to_owned();
-        self.repairs.push(Repair::BareKey);
-        Some(key)
-    }
-
-    fn bare_word(&mut self) -> Option<&'a str> {
-        let start = self.at;
-        while self
-            .peek()
-            .is_some_and(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-        {
-            self.step()?;
-            self.at += 1;
-        }
-        (self.at > start).then(|| &self.text[start..self.at])
-    }
-
-    /// Skips blanks and comments.
-    fn blanks(&mut self) -> Option<()> {
-        loop {
-            self.step()?;
-            let rest = &self.text[self.at..];
-            let letter = rest.chars().next();
-            if let Some(blank) = letter.filter(|letter| letter.is_whitespace()) {
-                self.at += blank.len_utf8();
-            } else if rest.starts_with("//") || rest.starts_with('#') {
-                self.skip(rest.find('\n').unwrap_or(rest.len()))?;
-            } else if rest.starts_with("/*") {
-                // Looking for an end that is not there is work, too.
-                let end = rest.find("*/").map_or(rest.len(), |end| end + 2);
-                self.skip(end)?;
-            } else {
-                return Some(());
+            fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<Json, A::Error> {
+                let mut object = Object::default();
+                while let Some((name, value)) = fields.next_entry()? {
+                    object.push(name, value);
+                }
+                Ok(Json::Object(object))
             }
         }
-    }
 
-    fn skip(&mut self, length: usize) -> Option<()> {
-        self.steps = self.steps.checked_sub(length)?;
-        self.at += length;
-        self.repairs.push(Repair::Comment);
-        Some(())
+        deserializer.deserialize_any(AnyJson)
     }
-
-    fn step(&mut self) -> Option<()> {
-        self.steps = self.steps.checked_sub(1)?;
-        Some(())
-    }
-
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
-    }
-
-    fn take(&mut self, byte: u8) -> bool {
-        let there = self.peek() == Some(byte);
-        self.at += usize::from(there);
-        there
-    }
-
-    fn forgive_if(&mut self, needed: bool, repair: Repair) {
-        if needed {
-            self.repairs.push(repair);
-        }
-    }
-}
-
-/// The letter of a `\uXXXX`; half of a pair, or nonsense, is shown as such.
-fn unicode(letters: &mut impl Iterator<Item = (usize, char)>) -> char {
-    let code: String = letters.take(4).map(|(_, digit)| digit).collect();
-    let code = u32::from_str_radix(&code, 16).ok();
-    code.and_then(char::from_u32)
-        .unwrap_or(char::REPLACEMENT_CHARACTER)
-}
-
-/// The values of an object whose keys are numbered ("player_0", "1", "3rd"),
-/// whole numbers all, in the order of those numbers.
-pub fn amounts_by_number(map: &Map<String, Value>) -> Option<Vec<i64>> {
-    let mut numbered = Vec::with_capacity(map.len());
-    for (key, value) in map {
-        let digits: String = key
-            .chars()
-            .skip_while(|letter| !letter.is_ascii_digit())
-            .take_while(char::is_ascii_digit)
-            .collect();
-        numbered.push((digits.parse::<u64>().ok()?, value.as_i64()?));
-    }
-    numbered.sort_unstable();
-    let distinct = numbered.windows(2).all(|pair| pair[0].0 != pair[1].0);
-    distinct.then(|| numbered.into_iter().map(|(_, amount)| amount).collect())
 }

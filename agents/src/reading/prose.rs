@@ -1,69 +1,136 @@
 //! Reads an answer from words.
 //!
-//! First what is marked as the answer (alone on the last line, in bold type, in a
-//! box), then what is stated as one ("I choose 33", "my bid is $40", "final
-//! answer: 7"), then the only thing in the last sentence that can be meant. The
-//! later statement wins over the earlier; two at once are a foul.
+//! The text is taken apart into sentences; of each number or option in it is asked whether
+//! what stands beside it makes it something else, and of each sentence what it states. What
+//! is left comes to one answer, or to a foul.
 
-use std::ops::Range;
+use agon_engine::numerals::Commas;
+use agon_engine::{Action, Ask, Form, Foul, FoulKind};
 
-use agon_engine::{Action, Ask, Form, Foul, FoulKind, Seat};
-
-mod bids;
+mod beside;
+mod corrections;
 mod division;
+mod fragments;
+mod layout;
+mod lexicon;
 mod mentions;
-mod stated;
+mod naming;
+mod people;
+mod phrases;
+mod plain;
+mod predicates;
+mod references;
+mod refusals;
+mod statements;
 mod tokens;
+mod verdict;
+mod vocabulary;
+mod voice;
 
-use mentions::{Mention, mentions};
-pub(crate) use stated::Stated;
-use tokens::{Token, tokenize};
-
-/// Words of sentences that talk about others or about the past: a number in them
-/// is hardly the answer.
-const ABOUT_OTHERS: &[&str] = &[
-    "average",
-    "mean",
-    "last",
-    "previous",
-    "winning",
-    "others",
-    "everyone",
-    "everybody",
-    "they",
-    "opponents",
-    "was",
-    "were",
-    "range",
-    "maximum",
-    "minimum",
-    "if",
-    "unless",
-    "suppose",
-    "bids",
-    "bidders",
-];
+use super::ambiguous;
+use lexicon::Class;
+use mentions::Mention;
+pub(crate) use naming::Naming;
+use plain::Plain;
+use references::References;
+use statements::Parts;
+use tokens::Token;
+pub(crate) use verdict::Stated;
+use verdict::{Claim, Firmness};
+use vocabulary::Vocabulary;
 
 /// The answer in a text.
 ///
 /// # Errors
 /// There is none, or more than one.
 pub fn read(ask: &Ask, text: &str) -> Result<Action, Foul> {
-    let text = tokens::simplify(text);
-    if is_page(&text) {
+    read_among(ask, &[], text)
+}
+
+/// The same of somebody who plays among others of these names.
+///
+/// # Errors
+/// As [`read`].
+pub fn read_among(ask: &Ask, others: &[String], text: &str) -> Result<Action, Foul> {
+    let plain = Plain::new(text);
+    if is_page(&plain.text) {
         return Err(unreadable(ask));
     }
     if let Form::Division { parts, .. } = &ask.form {
-        let found = division::read(&text, *parts, ask.seat);
+        let found = division::read(ask, &plain, *parts);
         return found.map(Action::Division).ok_or_else(|| unreadable(ask));
     }
-    if let Some(action) = marked(ask, &text) {
-        return settle(ask, action);
-    }
-    match in_sentences(ask, &tokenize(&text)) {
+    let vocabulary = Vocabulary::of(ask, others);
+    let mut tokens = tokens::tokenize(&plain, &vocabulary, Commas::Group);
+    people::mark(&mut tokens, ask.seat);
+    match stated(ask, &vocabulary, &tokens) {
         Stated::One(action) => settle(ask, action),
         Stated::Several => Err(ambiguous(ask)),
         Stated::None => Err(unreadable(ask)),
+    }
+}
+
+/// What a text commits to in so many words, whatever else it may be taken to mean.
+pub(crate) fn committed(ask: &Ask, others: &[String], text: &str) -> Stated {
+    let plain = Plain::new(text);
+    let vocabulary = Vocabulary::of(ask, others);
+    let tokens = tokens::tokenize(&plain, &vocabulary, Commas::Group);
+    let (claims, _) = claims(ask, &vocabulary, &tokens);
+    verdict::of(
+        claims
+            .into_iter()
+            .filter(|claim| claim.firmness >= Firmness::Committed)
+            .collect(),
+    )
+}
+
+/// What the names of fields say.
+pub(crate) struct Namer<'a> {
+    ask: &'a Ask,
+    vocabulary: Vocabulary,
+}
+
+impl<'a> Namer<'a> {
+    /// The names of fields in a reply to an ask.
+    pub fn new(ask: &'a Ask, others: &[String]) -> Self {
+        let vocabulary = Vocabulary::of(ask, others);
+        Self { ask, vocabulary }
+    }
+
+    /// Whether a text is only the beginning of something else, which ends in a value: of
+    /// what somebody else does, of the past, of an example.
+    pub fn leads_aside(&self, text: &str) -> bool {
+        if text
+            .trim_end()
+            .ends_with(|end: char| end.is_alphanumeric() || ",.}]".contains(end))
+        {
+            return false;
+        }
+        let plain = Plain::new(text);
+        let tokens = tokens::tokenize(&plain, &self.vocabulary, Commas::Group);
+        let from = tokens
+            .iter()
+            .rposition(|token| token.is_end() || token.is_any_mark(",;{["));
+        let lead = &tokens[from.map_or(0, |from| from + 1)..];
+        let is_label = lead.last().is_some_and(|last| last.is_any_mark(":=-"));
+        let name = &lead[..lead.len() - usize::from(is_label)];
+        is_label && Naming::of(name, self.ask.seat).is_aside()
+    }
+
+    /// What a name says of its value.
+    pub fn naming(&self, name: &str) -> Naming {
+        let words = crate::reading::fields::plain(name).replace('_', " ");
+        // Names of players are one word.
+        let words = words.replace("player ", "player_");
+        let plain = Plain::new(&words);
+        let tokens = tokens::tokenize(&plain, &self.vocabulary, Commas::Group);
+        let is_verb = |token: &Token<'_>| {
+            token.is(Class::WeakVerb) || self.vocabulary.option_at(&tokens, 0).is_some()
+        };
+        match Naming::of(&tokens, self.ask.seat) {
+            Naming::Unknown if tokens.len() == 1 && tokens.iter().any(is_verb) => Naming::Answer,
+            naming => naming,
+        }
     }
 }
 
@@ -73,41 +140,189 @@ fn is_page(text: &str) -> bool {
     start.starts_with("<html") || start.starts_with("<!doctype html")
 }
 
-/// The bid that a text commits to, else the answer that it states, else the only one
-/// that it can mean.
-fn in_sentences(ask: &Ask, tokens: &[Token<'_>]) -> Stated {
-    let is_free_bid = is_free_bid(ask);
-    if is_free_bid {
-        let committed = bids::committed(tokens);
-        if committed != Stated::None {
-            return committed;
-        }
-    }
-    let mut found = mentions(ask, tokens);
-    if is_free_bid {
-        // "20% more" and "3 health" are no amounts of money.
-        found.retain(|mention| {
-            let share = matches!(tokens[mention.start], Token::Percent(_));
-            !share && !bids::counts_something_else(tokens, mention.end)
-        });
-    }
-    match stated::latest(ask, tokens, &found) {
-        Stated::None => only_meant(ask, tokens, &found),
+/// What a text states.
+fn stated(ask: &Ask, vocabulary: &Vocabulary, tokens: &[Token<'_>]) -> Stated {
+    let (mut claims, open) = claims(ask, vocabulary, tokens);
+    claims.extend(corrected(&claims, &open, tokens));
+    match verdict::of(claims) {
+        Stated::None => lone(&open),
         stated => stated,
     }
 }
 
-/// A bid of any amount, or of nothing at all: not to bid is an answer to it.
-fn is_free_bid(ask: &Ask) -> bool {
-    let open = matches!(
-        ask.form,
-        Form::Integer {
-            max: None,
-            pass: None,
-            ..
-        } | Form::Amount { max: None, .. }
-    );
-    ask.kind == "bid" && open && ask.form.check(&Action::Integer(0)).is_ok()
+/// What a text claims to be the answer, and everything in it that may be.
+fn claims(ask: &Ask, vocabulary: &Vocabulary, tokens: &[Token<'_>]) -> (Vec<Claim>, Vec<Mention>) {
+    let is_program = speaks_as_program(tokens);
+    let mut claims: Vec<Claim> = Vec::new();
+    let mut open: Vec<Mention> = Vec::new();
+    let mut denied: Vec<Action> = Vec::new();
+    let mut behind = 0;
+    let mut is_asked = false;
+    let mut references = References::default();
+    for sentence in &layout::sentences(tokens, ask.seat) {
+        let own = &tokens[sentence.range.clone()];
+        let found = mentions::mentions(ask, vocabulary, own);
+        let parts = Parts {
+            ask,
+            vocabulary,
+            tokens: own,
+            mentions: &found,
+        };
+        let place = layout::with_label(tokens, &sentence.range);
+        let offset = sentence.range.start - place.start;
+        references.learn(tokens, &place, &mentions::shifted(&found, offset));
+        if found.is_empty() {
+            let chosen = references.chosen(tokens, &sentence.range);
+            claims.extend(chosen);
+        }
+        let is_aside = sentence.naming.is_some_and(Naming::is_aside);
+        let denial = own
+            .iter()
+            .rposition(|token| token.is(Class::Denying))
+            .filter(|_| is_program);
+        let answers_another =
+            std::mem::replace(&mut is_asked, sentence.is_question && asks_another(parts));
+        if is_aside || sentence.is_question || begs_off(own) {
+            continue;
+        }
+        let mut said = statements::of_sentence(parts);
+        said.claims.extend(predicates::of_sentence(parts));
+        if said
+            .claims
+            .iter()
+            .all(|claim| claim.firmness < Firmness::Bare)
+        {
+            said.claims
+                .extend(fragments::of_sentence(parts, sentence.naming));
+        }
+        if said.claims.is_empty() && found.is_empty() && predicates::refers_back(parts) {
+            let last = open.last().map(|last| Stated::One(last.action.clone()));
+            said.claims
+                .extend(last.map(|last| Claim::new(last, Firmness::Committed, 0)));
+        }
+        let condition = parts.condition().unwrap_or(own.len());
+        for claim in &mut said.claims {
+            if statements::hangs(parts, claim.at, condition) {
+                claim.stated = Stated::Several;
+            }
+        }
+        // A program says what it cannot do, and then what it does.
+        let from = denial.map_or(0, |denial| clause_behind(own, denial));
+        said.claims.retain(|claim| {
+            claim.at >= from && !(answers_another && claim.firmness == Firmness::Bare)
+        });
+        let condition = if answers_another || denial.is_some() {
+            0
+        } else {
+            parts.unresolved()
+        };
+        let live = found.iter().filter(|mention| mention.why_not.is_none());
+        let stands = |mention: &Mention| {
+            mention.start < condition && !statements::hangs(parts, mention.start, condition)
+        };
+        open.extend(
+            live.filter(|mention| stands(mention))
+                .cloned()
+                .map(|mut mention| {
+                    mention.start += sentence.range.start;
+                    mention.end += sentence.range.start;
+                    mention
+                }),
+        );
+        denied.extend(said.denied);
+        for mut claim in said.claims {
+            claim.at += sentence.range.start;
+            claim.corrects = corrections::takes_back(&tokens[behind.min(claim.at)..claim.at]);
+            claim.is_quoted = tokens[claim.at].is_quoted;
+            behind = claim.at;
+            claims.push(claim);
+        }
+    }
+    open.retain(|mention| !denied.contains(&mention.action));
+    (claims, open)
+}
+
+/// The only thing that is named behind words that take back what was claimed before them.
+fn corrected(claims: &[Claim], open: &[Mention], tokens: &[Token<'_>]) -> Option<Claim> {
+    let last = claims.last()?;
+    let place = corrections::last(tokens).filter(|place| *place > last.at)?;
+    let behind = open.partition_point(|mention| mention.start < place);
+    let stated = match lone(&open[behind..]) {
+        Stated::None => return None,
+        stated => stated,
+    };
+    let mut claim = Claim::new(stated, last.firmness, place);
+    claim.corrects = true;
+    Some(claim)
+}
+
+/// Whether a sentence says that the speaker does not play, rather than what he plays: "I'm
+/// sorry, but I can't", "I decline to answer", "on behalf of users".
+fn begs_off(sentence: &[Token<'_>]) -> bool {
+    let pardon = sentence.iter().position(|token| token.is(Class::Pardon));
+    let cannot = |token: &Token<'_>| token.is_word(&["can't", "cannot", "unable", "able", "won't"]);
+    let declines = sentence.windows(3).any(|words| {
+        words[0].is(Class::Refraining)
+            && words[1].is_word(&["to"])
+            && words[2].is(Class::Responding)
+    });
+    let serves = sentence
+        .windows(2)
+        .any(|words| words[0].is_word(&["behalf"]) && words[1].is_word(&["of"]));
+    declines || serves || pardon.is_some_and(|pardon| sentence[pardon..].iter().any(cannot))
+}
+
+/// Whether a question is about something else than the answer: "What have I got?"
+fn asks_another(question: Parts<'_, '_>) -> bool {
+    let asks = |token: &Token<'_>| token.is_word(&["what", "how", "what's", "who", "which"]);
+    let is_answer = |token: &Token<'_>| {
+        let classes = [Class::Noun, Class::Verb, Class::WeakVerb];
+        classes.iter().any(|class| token.is(*class))
+    };
+    let is_about = |token: &Token<'_>| {
+        let classes = [
+            Class::Owning,
+            Class::MoneyHad,
+            Class::Property,
+            Class::Others,
+            Class::Counted,
+        ];
+        classes.iter().any(|class| token.is(*class))
+    };
+    let mut all = question.tokens.iter();
+    question.of_numbers()
+        && all.clone().any(asks)
+        && all.clone().any(is_about)
+        && !all.any(is_answer)
+}
+
+/// Where the clause begins that follows a place.
+fn clause_behind(tokens: &[Token<'_>], at: usize) -> usize {
+    let comma = tokens[at..]
+        .iter()
+        .position(|token| token.is_any_mark(",;:") || token.is_word(&["but"]));
+    comma.map_or(tokens.len(), |comma| at + comma + 1)
+}
+
+/// Whether the speaker says that it is a program, which cannot go to bars.
+fn speaks_as_program(tokens: &[Token<'_>]) -> bool {
+    let is_model = |pair: &[Token<'_>]| {
+        let kind = pair[0].is_word(&["language", "ai", "computer", "virtual", "text-based"])
+            && pair[1].is_word(&["model", "models", "assistant", "program", "system"]);
+        kind || pair[0].is_word(&["an"]) && pair[1].is_word(&["ai"])
+    };
+    tokens.windows(2).any(is_model)
+}
+
+/// The only thing in a text that can be meant, where nothing is stated.
+fn lone(open: &[Mention]) -> Stated {
+    let Some((first, rest)) = open.split_first() else {
+        return Stated::None;
+    };
+    if rest.iter().any(|other| other.action != first.action) {
+        return Stated::Several;
+    }
+    Stated::One(first.action.clone())
 }
 
 /// A broken number is the wrong answer where a whole one is asked, not none.
@@ -121,160 +336,11 @@ fn settle(ask: &Ask, action: Action) -> Result<Action, Foul> {
     }
 }
 
-/// What stands alone: the whole text, a box, the last line, or bold type.
-fn marked(ask: &Ask, text: &str) -> Option<Action> {
-    let last_line = text.lines().rev().find(|line| !line.trim().is_empty())?;
-    let boxed = text.rfind("\\boxed{").and_then(|at| {
-        let inside = &text[at + "\\boxed{".len()..];
-        bare(ask, &inside[..inside.find('}')?])
-    });
-    boxed
-        .or_else(|| bare(ask, last_line))
-        .or_else(|| in_bold(ask, text))
-}
-
-/// The answer in bold type, when all bold answers are the same.
-fn in_bold(ask: &Ask, text: &str) -> Option<Action> {
-    let stars = text.matches("**").count();
-    // Every second piece is between two marks; one that is never closed is none.
-    let segments = text.split("**").skip(1).step_by(2).take(stars / 2);
-    let mut answers = segments.filter_map(|segment| bare(ask, segment));
-    let first = answers.next()?;
-    answers.all(|other| other == first).then_some(first)
-}
-
-/// The answer of a text that holds nothing else.
-fn bare(ask: &Ask, text: &str) -> Option<Action> {
-    /// More letters than any single answer has.
-    const LONGEST: usize = 60;
-    if text.len() > LONGEST {
-        return None;
-    }
-    let tokens = tokenize(text);
-    let found = mentions(ask, &tokens);
-    let [only] = &*found else {
-        return None;
-    };
-    let meaningless = |token: &Token<'_>| {
-        matches!(token, Token::End(mark) if *mark != '?')
-            || matches!(token, Token::Mark('(' | ')' | '[' | ']' | '=' | ':' | '-'))
-    };
-    let outside = tokens[..only.start].iter().chain(&tokens[only.end..]);
-    outside
-        .clone()
-        .all(meaningless)
-        .then(|| only.action.clone())
-}
-
-/// The only answer in the last sentence, or in a text that mentions one at all.
-fn only_meant(ask: &Ask, tokens: &[Token<'_>], found: &[Mention]) -> Stated {
-    let content = tokens.iter().rposition(|token| !is_end(token)).unwrap_or(0);
-    let last = sentence_at(tokens, content);
-    let in_last: Vec<&Mention> = found
-        .iter()
-        .filter(|mention| last.contains(&mention.start))
-        .collect();
-    let meant = implied(ask, &in_last);
-    match (&*meant, found) {
-        ([only], _) if speaks_for_itself(ask, tokens, last) => Stated::One(only.clone()),
-        ([_], _) => Stated::None,
-        ([], [mention]) => {
-            let sentence = sentence_at(tokens, mention.start);
-            let meant = implied(ask, &[mention]);
-            let clear = speaks_for_itself(ask, tokens, sentence);
-            meant
-                .into_iter()
-                .next()
-                .filter(|_| clear)
-                .map_or(Stated::None, Stated::One)
-        }
-        ([], _) => Stated::None,
-        _ => Stated::Several,
-    }
-}
-
-/// The different legal answers that mentions come to. Of two options, to refuse
-/// one is to choose the other.
-fn implied(ask: &Ask, found: &[&Mention]) -> Vec<Action> {
-    let mut meant: Vec<Action> = Vec::new();
-    for mention in found {
-        let action = if mention.negated {
-            other_option(ask, &mention.action)
-        } else {
-            Some(mention.action.clone())
-        };
-        let legal = action.filter(|action| ask.form.check(action).is_ok());
-        if let Some(action) = legal.filter(|action| !meant.contains(action)) {
-            meant.push(action);
-        }
-    }
-    meant
-}
-
-fn other_option(ask: &Ask, refused: &Action) -> Option<Action> {
-    let (Form::Choice { options }, Action::Choice(refused)) = (&ask.form, refused) else {
-        return None;
-    };
-    let [first, second] = &**options else {
-        return None;
-    };
-    Some(Action::Choice(
-        (if refused == first { *second } else { *first }).into(),
-    ))
-}
-
-/// Whether a sentence is a statement about the player's own answer.
-fn speaks_for_itself(ask: &Ask, tokens: &[Token<'_>], sentence: Range<usize>) -> bool {
-    // Where a number is the answer, a sentence about another player tells of that one's.
-    let of_numbers = matches!(
-        ask.form,
-        Form::Integer { .. } | Form::Amount { .. } | Form::Number { .. }
-    );
-    let about_others = |token: &Token<'_>| match token {
-        Token::Word(word) => {
-            ABOUT_OTHERS.contains(word) || of_numbers && names_another(ask.seat, word)
-        }
-        _ => false,
-    };
-    let question = tokens.get(sentence.end) == Some(&Token::End('?'));
-    let tokens = &tokens[sentence];
-    let of_something_else = is_free_bid(ask) && bids::tells_of_something_else(tokens);
-    !question && !of_something_else && !tokens.iter().any(about_others)
-}
-
-/// Whether a word is the name of a player at another seat.
-fn names_another(seat: Seat, word: &str) -> bool {
-    let number = word.trim_end_matches("'s").strip_prefix("player_");
-    number
-        .and_then(|number| number.parse::<Seat>().ok())
-        .is_some_and(|other| other != seat)
-}
-
-/// The sentence around a token.
-fn sentence_at(tokens: &[Token<'_>], at: usize) -> Range<usize> {
-    let start = tokens[..at]
-        .iter()
-        .rposition(is_end)
-        .map_or(0, |end| end + 1);
-    let length = tokens[at..]
-        .iter()
-        .position(is_end)
-        .unwrap_or(tokens.len() - at);
-    start..at + length
-}
-
-fn is_end(token: &Token<'_>) -> bool {
-    matches!(token, Token::End(_))
-}
-
 fn unreadable(ask: &Ask) -> Foul {
     let (kind, range) = (ask.kind, ask.form.describe());
     let reason = format!("no {kind} could be found in the reply: it must be {range}");
     Foul::new(FoulKind::Unreadable, reason)
 }
 
-fn ambiguous(ask: &Ask) -> Foul {
-    let (kind, range) = (ask.kind, ask.form.describe());
-    let reason = format!("the reply names more than one {kind}: say a single one, {range}");
-    Foul::new(FoulKind::Unreadable, reason)
-}
+#[cfg(test)]
+mod tests;

@@ -30,7 +30,10 @@ pub(super) struct Run {
 pub(super) fn digit_run(text: &str, start: usize, commas: Commas) -> Option<Run> {
     let bytes = text.as_bytes();
     let starts = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
-    let begins = starts(start) || bytes.get(start) == Some(&b'.') && starts(start + 1);
+    // ".5" is a half, "...5" is five.
+    let is_ellipsis = start > 0 && bytes.get(start - 1) == Some(&b'.');
+    let is_fraction = bytes.get(start) == Some(&b'.') && starts(start + 1) && !is_ellipsis;
+    let begins = starts(start) || is_fraction;
     if !begins {
         return None;
     }
@@ -50,7 +53,9 @@ pub(super) fn digit_run(text: &str, start: usize, commas: Commas) -> Option<Run>
         }
         end = behind;
     }
-    let digits = without_marks(&text[start..end]).filter(|_| !is_in_formula(text, start, end));
+    let is_part =
+        is_in_formula(text, start, end) || commas == Commas::Group && is_behind_comma(text, start);
+    let digits = without_marks(&text[start..end]).filter(|_| !is_part);
     Some(Run { digits, end })
 }
 
@@ -88,16 +93,20 @@ fn is_in_formula(text: &str, start: usize, end: usize) -> bool {
     let after = &text[end..];
     let before = text[..start].trim_end_matches(' ');
     let is_digit = |letter: Option<char>| letter.is_some_and(|letter| letter.is_ascii_digit());
-    let doubled =
-        |stars: &str| stars.starts_with("**") && is_digit(stars[2..].trim_start().chars().next());
-    let comma_before = before.len() == start
-        && before.ends_with(',')
-        && is_digit(before[..start - 1].chars().next_back());
+    // Stars with a blank on one side only are emphasis.
+    let power = after
+        .strip_prefix("**")
+        .or_else(|| after.strip_prefix(" ** "));
     before.ends_with(['^', '\u{221a}'])
         || after.trim_start_matches(' ').starts_with('^')
-        || doubled(after.trim_start_matches(' '))
+        || power.is_some_and(|power| is_digit(power.chars().next()))
         || after.starts_with(is_vulgar_fraction)
-        || comma_before
+}
+
+/// Whether a comma joins digits to other ones before them.
+fn is_behind_comma(text: &str, start: usize) -> bool {
+    let before = text[..start].strip_suffix(',');
+    before.is_some_and(|before| before.ends_with(|letter: char| letter.is_ascii_digit()))
 }
 
 /// One half, one quarter and the like as a single letter.

@@ -1,10 +1,9 @@
-//! Which words of a reply are about a rival: the one place that says so, for predictions
-//! that are noted and for answers that must not be taken from them. A line may give a
+//! Which words of a reply are about a rival, for predictions that are noted. A line may give a
 //! player's name, a mark and what is predicted of it, after a bullet, a number or a table's
 //! bar; a sentence may begin with the name and go on. What the seat says of itself behind
 //! that is its own. Called by `said.rs`.
 
-use agon_engine::{Ask, Form};
+use agon_engine::Ask;
 
 use super::stand_in::stands_in;
 
@@ -33,14 +32,6 @@ const TURNS: [&str; 6] = [", ", "; ", ": ", " so ", " and ", " but "];
 /// Between a name and its mark stand at most so many words ("Bob's bid this round: 30").
 const MOST_WORDS: usize = 5;
 
-/// A text taken apart.
-pub struct Parted {
-    /// What is about rivals, in order.
-    pub told: Vec<Told>,
-    /// Everything else.
-    pub left: String,
-}
-
 /// Something that is about a rival.
 pub struct Told {
     /// The place of its name among the names.
@@ -51,10 +42,9 @@ pub struct Told {
     pub words: String,
 }
 
-/// Takes a text apart.
-pub fn part(text: &str, rivals: &[String], ask: &Ask) -> Parted {
+/// What a text says about rivals, in order.
+pub fn told(text: &str, rivals: &[String], ask: &Ask) -> Vec<Told> {
     let mut told: Vec<Told> = Vec::new();
-    let mut left = String::new();
     for line in text.lines() {
         // A row or line of a rival goes on until the seat speaks of itself.
         let mut is_theirs = false;
@@ -62,10 +52,6 @@ pub fn part(text: &str, rivals: &[String], ask: &Ask) -> Parted {
             match about(sentence, rivals) {
                 Some(about) => {
                     is_theirs = about.is_marked;
-                    // In a game of targets, "player_1 is who I aim at" and "player_1 is the
-                    // one" differ in nothing that is seen here.
-                    let is_kept = !about.is_marked && matches!(ask.form, Form::Target { .. });
-                    left.push_str(if is_kept { sentence } else { about.own });
                     told.push(Told {
                         rival: about.rival,
                         is_marked: about.is_marked,
@@ -77,15 +63,11 @@ pub fn part(text: &str, rivals: &[String], ask: &Ask) -> Parted {
                         last.words.push_str(sentence);
                     }
                 }
-                None => {
-                    is_theirs = false;
-                    left.push_str(sentence);
-                }
+                None => is_theirs = false,
             }
         }
-        left.push('\n');
     }
-    Parted { told, left }
+    told
 }
 
 /// The sentences of a line, with the blanks before them; a table's row is one. A stop inside
@@ -126,7 +108,6 @@ struct About<'a> {
     rival: usize,
     is_marked: bool,
     theirs: &'a str,
-    own: &'a str,
 }
 
 fn about<'a>(sentence: &'a str, rivals: &[String]) -> Option<About<'a>> {
@@ -152,13 +133,12 @@ fn about<'a>(sentence: &'a str, rivals: &[String]) -> Option<About<'a>> {
         },
     };
     let end = [object, turn].into_iter().flatten().min();
-    let (theirs, own) = words.split_at(end.unwrap_or(words.len()));
+    let theirs = &words[..end.unwrap_or(words.len())];
     let says_something = has_words(theirs) || theirs.contains(stands_in);
     says_something.then_some(About {
         rival,
         is_marked,
         theirs,
-        own,
     })
 }
 

@@ -2,9 +2,8 @@
 //! one letter that no text uses, so that lines and sentences can be told apart without
 //! breaking any of it. Called by `said.rs`.
 
-use serde_json::Value;
-
-use crate::reading::{Repair, embedded};
+use crate::reading::embedded;
+use crate::reading::json::Json;
 
 /// The first of the letters that stand in: private use, no letter of any word.
 const FIRST: u32 = 0xF_0000;
@@ -16,24 +15,19 @@ const MOST: u32 = 10_000;
 const LABELS: [&str; 2] = ["predictions", "prediction"];
 
 /// A reply with letters in the place of its objects.
-pub struct StandIns<'a> {
+pub struct StandIns {
     /// The text with stand-ins.
     pub text: String,
     /// The objects, in the order of their letters.
-    pub objects: Vec<Object<'a>>,
+    pub objects: Vec<Object>,
 }
 
 /// An object or array of a reply.
-pub struct Object<'a> {
-    written: &'a str,
+pub struct Object {
     /// What it holds.
-    pub value: Value,
-    /// What had to be mended.
-    pub repairs: Vec<Repair>,
+    pub value: Json,
     /// Whether the words before it say that it holds predictions.
     pub is_labelled: bool,
-    /// What is put in its place instead of what was written, if anything was taken out.
-    pub left: Option<String>,
 }
 
 /// Whether a letter stands in for an object.
@@ -41,10 +35,10 @@ pub fn stands_in(letter: char) -> bool {
     (FIRST..FIRST + MOST).contains(&u32::from(letter))
 }
 
-impl<'a> StandIns<'a> {
+impl StandIns {
     /// A reply without its objects. Where predictions begin in JSON that never ends, the
     /// rest is left out: nothing behind can be told from them.
-    pub fn new(reply: &'a str) -> Self {
+    pub fn new(reply: &str) -> Self {
         let found = embedded::scan(reply);
         let inside = |at: usize| {
             let before = found.partition_point(|object| object.span.start <= at);
@@ -60,10 +54,7 @@ impl<'a> StandIns<'a> {
             from = object.span.end;
             objects.push(Object {
                 is_labelled: label(&reply[..object.span.start]).is_some(),
-                written: &reply[object.span],
                 value: object.value,
-                repairs: object.repairs,
-                left: None,
             });
         }
         push(&mut text, &reply[from.min(end)..end]);
@@ -71,7 +62,7 @@ impl<'a> StandIns<'a> {
     }
 
     /// The object that words come to, if they are nothing else.
-    pub fn only(&self, words: &str) -> Option<&Object<'a>> {
+    pub fn only(&self, words: &str) -> Option<&Object> {
         let mut letters = words
             .chars()
             .filter(|letter| letter.is_alphanumeric() || stands_in(*letter));
@@ -79,35 +70,7 @@ impl<'a> StandIns<'a> {
         letters.next().is_none().then_some(object)
     }
 
-    /// What stands behind the last object from which something was taken out.
-    pub fn behind_taken<'t>(&self, text: &'t str) -> &'t str {
-        let is_taken = |letter: char| self.of(letter).is_some_and(|one| one.left.is_some());
-        match text.rfind(is_taken) {
-            Some(at) => {
-                let rest = text[at..].chars();
-                let mut rest = rest.as_str().chars();
-                rest.next();
-                rest.as_str()
-            }
-            None => text,
-        }
-    }
-
-    /// A text with the objects, or what is left of them, in the place of their letters.
-    pub fn restored(&self, text: &str) -> String {
-        let mut restored = String::with_capacity(text.len());
-        for letter in text.chars() {
-            match self.of(letter) {
-                Some(object) => {
-                    restored.push_str(object.left.as_deref().unwrap_or(object.written));
-                }
-                None => restored.push(letter),
-            }
-        }
-        restored
-    }
-
-    fn of(&self, letter: char) -> Option<&Object<'a>> {
+    fn of(&self, letter: char) -> Option<&Object> {
         let place = u32::from(letter).checked_sub(FIRST)?;
         self.objects.get(usize::try_from(place).ok()?)
     }

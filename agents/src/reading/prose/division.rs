@@ -1,11 +1,14 @@
-//! Reads a division from words: one amount per named player, or a row of exactly
-//! as many amounts as are needed. The last complete one counts.
+//! Reads a division from words: one amount per named player, or a row of exactly as many
+//! amounts as are needed. The last complete one counts.
 
 use std::collections::BTreeMap;
 
-use agon_engine::Seat;
+use agon_engine::numerals::Commas;
+use agon_engine::{Ask, Seat};
 
-use super::tokens::{Token, tokenize_list};
+use super::plain::Plain;
+use super::tokens::{Kind, Token, tokenize};
+use super::vocabulary::Vocabulary;
 
 /// Words between a player's name and its amount, either way round.
 const BETWEEN: &[&str] = &[
@@ -17,22 +20,13 @@ const BETWEEN: &[&str] = &[
 /// How far a name may be from its amount.
 const REACH: usize = 6;
 
-/// The amounts of a division into `parts`; `me` is the seat that "I" means.
-pub fn read(text: &str, parts: usize, me: Seat) -> Option<Vec<i64>> {
-    let mut latest = None;
-    // Amounts by player: a new complete set replaces an older one.
-    let tokens = tokenize_list(text);
-    let named = by_name(&tokens, parts, me);
-    for line in text.lines() {
-        let tokens = tokenize_list(line);
-        if let Some(row) = row(&tokens, parts) {
-            latest = Some(row);
-        }
-    }
-    named.or(latest)
+/// The amounts of a division into `parts`.
+pub fn read(ask: &Ask, plain: &Plain, parts: usize) -> Option<Vec<i64>> {
+    let tokens = tokenize(plain, &Vocabulary::of(ask, &[]), Commas::Separate);
+    by_name(&tokens, parts, ask.seat).or_else(|| row(&tokens, parts))
 }
 
-/// One amount for each of `parts` players, in seat order.
+/// One amount for each of `parts` players, in seat order; `me` is the seat that "I" means.
 fn by_name(tokens: &[Token<'_>], parts: usize, me: Seat) -> Option<Vec<i64>> {
     let mut amounts: BTreeMap<Seat, i64> = BTreeMap::new();
     let mut at = 0;
@@ -66,13 +60,13 @@ fn amounts_before_names(tokens: &[Token<'_>], me: Seat) -> BTreeMap<Seat, i64> {
             at = end;
             continue;
         }
-        match tokens[at] {
-            Token::Number(_) => {
-                pending = whole(tokens, at);
-                distance = 0;
-            }
-            Token::Word(word) if BETWEEN.contains(&word) && distance < REACH => distance += 1,
-            _ => pending = None,
+        if tokens[at].number().is_some() {
+            pending = whole(tokens, at);
+            distance = 0;
+        } else if tokens[at].is_word(BETWEEN) && distance < REACH {
+            distance += 1;
+        } else {
+            pending = None;
         }
         at += 1;
     }
@@ -81,24 +75,23 @@ fn amounts_before_names(tokens: &[Token<'_>], me: Seat) -> BTreeMap<Seat, i64> {
 
 fn amount_after(tokens: &[Token<'_>], from: usize) -> Option<(i64, usize)> {
     for at in from..tokens.len().min(from + REACH) {
-        match tokens[at] {
-            Token::Number(_) => return Some((whole(tokens, at)?, at + 1)),
-            Token::Word(word) if BETWEEN.contains(&word) => {}
-            Token::Mark(':' | '=' | '-' | '(' | '>' | ')') => {}
-            _ => return None,
+        let token = &tokens[at];
+        if token.number().is_some() {
+            return Some((whole(tokens, at)?, at + 1));
+        }
+        if !token.is_word(BETWEEN) && !token.is_any_mark(":=-(>)|") {
+            return None;
         }
     }
     None
 }
 
 fn seat_at(tokens: &[Token<'_>], at: usize, me: Seat) -> Option<(Seat, usize)> {
-    let Token::Word(word) = tokens[at] else {
-        return None;
-    };
-    if matches!(word, "i" | "me" | "myself" | "i'll") {
+    let token = tokens.get(at).filter(|token| token.kind == Kind::Word)?;
+    if token.is_word(&["i", "me", "myself", "i'll"]) {
         return Some((me, at + 1));
     }
-    let rest = word.strip_prefix("player")?.trim_start_matches('_');
+    let rest = token.text.strip_prefix("player")?.trim_start_matches('_');
     if !rest.is_empty() {
         return Some((rest.parse().ok()?, at + 1));
     }
@@ -107,31 +100,29 @@ fn seat_at(tokens: &[Token<'_>], at: usize, me: Seat) -> Option<(Seat, usize)> {
 }
 
 fn whole(tokens: &[Token<'_>], at: usize) -> Option<i64> {
-    match tokens.get(at)? {
-        Token::Number(value) if value.fract() == 0.0 && value.abs() < 1e15 => Some(*value as i64),
-        _ => None,
-    }
+    tokens.get(at)?.number()?.whole()
 }
 
-/// The last run of exactly `parts` whole numbers with nothing but separators
-/// between them.
+/// The last run of exactly `parts` whole numbers with nothing but separators between them.
 fn row(tokens: &[Token<'_>], parts: usize) -> Option<Vec<i64>> {
     let mut latest = None;
     let mut run = Vec::new();
     for at in 0..=tokens.len() {
-        match tokens.get(at) {
-            Some(Token::Number(_)) => match whole(tokens, at) {
+        let token = tokens.get(at);
+        if token.is_some_and(|token| token.number().is_some()) {
+            match whole(tokens, at) {
                 Some(amount) => run.push(amount),
                 None => run.clear(),
-            },
-            Some(Token::Mark(',' | ';' | '-' | '/') | Token::Word("and")) => {}
-            _ => {
-                if run.len() == parts && parts > 0 {
-                    latest = Some(std::mem::take(&mut run));
-                }
-                run.clear();
             }
+            continue;
         }
+        if token.is_some_and(|token| token.is_any_mark(",;-/") || token.is_word(&["and"])) {
+            continue;
+        }
+        if run.len() == parts && parts > 0 {
+            latest = Some(std::mem::take(&mut run));
+        }
+        run.clear();
     }
     latest
 }

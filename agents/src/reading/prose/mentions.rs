@@ -1,182 +1,190 @@
-//! Finds everything in a text that could be an answer to the ask, and whether it
-//! is said or denied. Numbers that name something else (a round, a player, a
-//! range, a count of people) are no mentions.
+//! Everything in a text that could be an answer to the ask, and whether what stands beside it
+//! says that it is none: a number of days or units, a rate, a bound, one end of a range, an
+//! operand, what somebody has, earns or loses, what another player does, what is only
+//! supposed.
 
+use agon_engine::numerals::Sort;
 use agon_engine::{Action, Ask, Form};
 
-use super::tokens::{Token, is_word, word};
-use crate::reading::numerals;
+use super::beside::Beside;
+use super::lexicon::Class;
+use super::phrases::{self, Manner};
+use super::tokens::{Kind, Token};
+use super::vocabulary::Vocabulary;
 
-/// A possible answer in a text.
+/// A possible answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Mention {
     /// Its first token.
     pub start: usize,
-    /// The token behind it.
+    /// The token behind it, and behind its unit.
     pub end: usize,
     /// What it says.
     pub action: Action,
-    /// Whether it is denied ("not", "rather than").
-    pub negated: bool,
+    /// How it answers, if it is a word.
+    pub manner: Manner,
+    /// Why it is no answer, if what stands beside it says so.
+    pub why_not: Option<WhyNot>,
 }
 
-/// How many tokens back a denial reaches at most.
-const REACH: usize = 6;
+/// Why a mention is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhyNot {
+    /// It is a share, a rate, a label or counts something else.
+    OtherSort,
+    /// It is one end of a range.
+    Range,
+    /// It is only compared with, or a bound.
+    Compared,
+    /// It is what somebody has, or what something is worth.
+    Had,
+    /// It is another player's.
+    Theirs,
+    /// It is only supposed, or of another day.
+    Supposed,
+}
 
-/// Words that deny what follows in the same clause.
-const DENIALS: &[&str] = &[
-    "not", "never", "no", "nor", "without", "avoid", "avoiding", "against", "refuse", "refusing",
-    "decline", "cannot", "than", "instead",
-];
-
-/// Words that begin another clause.
-const CLAUSES: &[&str] = &[
-    "but", "and", "because", "since", "so", "then", "however", "if", "i",
-];
-
-/// A number behind one of these is its label.
-const LABELS_BEFORE: &[&str] = &[
-    "round", "rounds", "player", "players", "step", "turn", "level", "version", "day", "pirate",
-];
-
-/// A number before one of these counts something else.
-const COUNTED_AFTER: &[&str] = &[
-    "players",
-    "rounds",
-    "people",
-    "others",
-    "participants",
-    "steps",
-    "times",
-    "pirates",
-    "turns",
-    "bidders",
-    "opponents",
-    "diners",
-    "votes",
-];
-
-/// Units that make "one" a number and not a pronoun.
-const UNITS: &[&str] = &[
-    "gold", "golds", "coin", "coins", "token", "tokens", "dollar", "dollars", "point", "points",
-];
-
-/// A number behind one of these is below zero.
-pub const NEGATING: &[&str] = &["minus", "negative"];
-
-/// All mentions, in order.
-pub fn mentions(ask: &Ask, tokens: &[Token<'_>]) -> Vec<Mention> {
-    let mut found = Vec::new();
+/// The mentions of a sentence, in order; places are those in the sentence.
+pub fn mentions(ask: &Ask, vocabulary: &Vocabulary, tokens: &[Token<'_>]) -> Vec<Mention> {
+    let mut found: Vec<Mention> = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
-        match mention_at(ask, tokens, at) {
-            Some((action, end)) => {
-                let negated = is_negated(tokens, at);
-                found.push(Mention {
-                    start: at,
-                    end,
-                    action,
-                    negated,
-                });
-                at = end;
-            }
-            None => at += 1,
+        let Some((action, manner, end)) = mention_at(ask, vocabulary, tokens, at) else {
+            at += 1;
+            continue;
+        };
+        let end = behind_unit(tokens, end);
+        if manner == Manner::Alone && !stands_alone(tokens, at, end) {
+            at = end;
+            continue;
         }
+        let action = match is_excepted(tokens, at) {
+            true => other_option(ask, &action).unwrap_or(action),
+            false => action,
+        };
+        let beside = Beside::new(tokens, at, end, ask);
+        let is_number = matches!(action, Action::Integer(_) | Action::Number(_));
+        let why_not = match is_number {
+            true if ask.kind == "contribution" && is_for_me(tokens, end) => Some(WhyNot::Had),
+            true if has_other_sort(ask, tokens[at]) => Some(WhyNot::OtherSort),
+            true => beside.why_no_number(),
+            false => beside.why_no_option(),
+        };
+        found.push(Mention {
+            start: at,
+            end,
+            action,
+            manner,
+            why_not,
+        });
+        at = end.max(at + 1);
     }
+    share_reasons(&mut found, tokens);
     found
 }
 
-fn mention_at(ask: &Ask, tokens: &[Token<'_>], at: usize) -> Option<(Action, usize)> {
-    match &ask.form {
-        Form::Integer { pass, .. } => {
-            let passed = pass.and_then(|pass| option_at(tokens, at, pass));
-            passed.map(|end| (Action::Pass, end)).or_else(|| {
-                let (value, end) = number_at(tokens, at, 100.0)?;
-                Some((action_of(value), end))
-            })
+/// The same mentions for a part that begins so many tokens earlier.
+pub fn shifted(mentions: &[Mention], by: usize) -> Vec<Mention> {
+    let shift = |mention: &Mention| Mention {
+        start: mention.start + by,
+        end: mention.end + by,
+        ..mention.clone()
+    };
+    mentions.iter().map(shift).collect()
+}
+
+/// What makes the first of several numbers in a row none of the speaker's makes the others
+/// none: "the others gave 4, 6 and 5".
+fn share_reasons(found: &mut [Mention], tokens: &[Token<'_>]) {
+    for at in 1..found.len() {
+        let (before, rest) = found.split_at_mut(at);
+        let (before, mention) = (&before[at - 1], &mut rest[0]);
+        let between = &tokens[before.end..mention.start];
+        let joins = |token: &Token<'_>| token.is_mark(',') || token.is_word(&["and", "or"]);
+        let in_row = !between.is_empty() && between.len() < 3 && between.iter().all(joins);
+        let is_said = tokens
+            .get(mention.end)
+            .is_some_and(|next| next.is(Class::Be) || next.is_word(&["from"]));
+        let is_shared = matches!(before.why_not, Some(WhyNot::Theirs | WhyNot::Supposed));
+        if in_row && is_shared && !is_said && mention.why_not.is_none() {
+            mention.why_not = before.why_not;
         }
-        Form::Amount { .. } => {
-            let (value, end) = number_at(tokens, at, 100.0)?;
-            Some((action_of(value), end))
+    }
+}
+
+/// Whether everything else than what stands at a place is meant: "anything but the cheap one".
+fn is_excepted(tokens: &[Token<'_>], at: usize) -> bool {
+    let article = usize::from(at > 0 && tokens[at - 1].is_word(&["the", "a"]));
+    let lead = &tokens[..at - article];
+    matches!(lead, [.., any, but] if but.is_word(&["but", "except"]) && any.is_word(&["anything", "everything"]))
+}
+
+/// Of two options, to refuse one is to choose the other.
+pub fn other_option(ask: &Ask, refused: &Action) -> Option<Action> {
+    let (Form::Choice { options }, Action::Choice(refused)) = (&ask.form, refused) else {
+        return None;
+    };
+    let [first, second] = &**options else {
+        return None;
+    };
+    let other = if refused == first { *second } else { *first };
+    Some(Action::Choice(other.into()))
+}
+
+/// Whether all other words of a sentence change nothing.
+fn stands_alone(tokens: &[Token<'_>], start: usize, end: usize) -> bool {
+    let mut others = tokens[..start].iter().chain(&tokens[end..]);
+    others.all(|token| {
+        token.kind != Kind::Word
+            || token.is_word(&["lol", "haha", "well", "ok", "okay", "oh", "um", "hmm"])
+    })
+}
+
+/// Whether the speaker keeps what stands before a place: "15 for me".
+fn is_for_me(tokens: &[Token<'_>], end: usize) -> bool {
+    let is = |at: usize, words: &[&str]| {
+        let token = tokens.get(at);
+        token.is_some_and(|token| token.is_word(words))
+    };
+    is(end, &["for", "to"]) && is(end + 1, &["me", "myself"])
+}
+
+fn mention_at(
+    ask: &Ask,
+    vocabulary: &Vocabulary,
+    tokens: &[Token<'_>],
+    at: usize,
+) -> Option<(Action, Manner, usize)> {
+    let word = |action: Action, end: usize| (action, Manner::Word, end);
+    match &ask.form {
+        Form::Integer { .. } | Form::Amount { .. } => {
+            let numeral = tokens[at].number()?;
+            Some(word(action_of(numeral.value), at + 1))
         }
         Form::Number { max, .. } => {
-            let percent = if *max <= 1.0 { 1.0 } else { 100.0 };
-            number_at(tokens, at, percent).map(|(value, end)| (Action::Number(value), end))
+            let numeral = tokens[at].number()?;
+            let value = match numeral.sort {
+                Sort::Percent if *max <= 1.0 => numeral.value / 100.0,
+                _ => numeral.value,
+            };
+            Some(word(Action::Number(value), at + 1))
         }
-        Form::Choice { options } => options.iter().find_map(|option| {
-            let end = option_at(tokens, at, option)?;
-            Some((Action::Choice((*option).into()), end))
-        }),
-        Form::Target { pass, .. } => seat_at(tokens, at)
+        Form::Choice { .. } => {
+            let (option, manner, end) = vocabulary.option_at(tokens, at)?;
+            Some((Action::Choice(option.into()), manner, end))
+        }
+        Form::Target { pass, .. } => {
             // Nobody is asked to name itself: "I, player_3, ...".
-            .filter(|(seat, _)| *seat != ask.seat)
-            .map(|(seat, end)| (Action::Target(seat), end))
-            .or_else(|| Some((Action::Pass, pass_at(tokens, at, (*pass)?)?))),
+            let seat = seat_at(tokens, at).filter(|(seat, _)| *seat != ask.seat);
+            let target = seat.map(|(seat, end)| word(Action::Target(seat), end));
+            target.or_else(|| Some(word(Action::Pass, pass_at(tokens, at, (*pass)?)?)))
+        }
         Form::Division { .. } => None,
     }
 }
 
-/// The number at a place, unless it names something else. `percent` is what
-/// 100% comes to.
-fn number_at(tokens: &[Token<'_>], at: usize, percent: f64) -> Option<(f64, usize)> {
-    let (value, end) = match tokens.get(at)? {
-        Token::Number(value) => (*value, at + 1),
-        Token::Percent(value) => (value / 100.0 * percent, at + 1),
-        Token::Fraction(value) => (*value, at + 1),
-        _ => number_word(tokens, at)?,
-    };
-    let before = at.wrapping_sub(1);
-    let value = if is_word(tokens, before, NEGATING) {
-        -value
-    } else {
-        value
-    };
-    let labelled = is_word(tokens, before, LABELS_BEFORE);
-    let counted = is_word(tokens, end, COUNTED_AFTER);
-    let part_of = is_part_of(tokens, at);
-    (!labelled && !counted && !part_of && !is_range(tokens, at, end)).then_some((value, end))
-}
-
-/// The number of "10 of my 20 tokens" or "10 out of 20" that is not meant.
-fn is_part_of(tokens: &[Token<'_>], at: usize) -> bool {
-    let mut back = at;
-    while back > 0
-        && is_word(
-            tokens,
-            back - 1,
-            &["my", "the", "your", "our", "all", "available"],
-        )
-    {
-        back -= 1;
-    }
-    if back == 0 || !is_word(tokens, back - 1, &["of"]) {
-        return false;
-    }
-    let whole = back.wrapping_sub(2);
-    is_word(tokens, whole, &["out", "all", "half", "none", "most"])
-        || matches!(
-            tokens.get(whole),
-            Some(Token::Number(_) | Token::Percent(_) | Token::Fraction(_))
-        )
-}
-
-/// One end of "0 to 100", "0-100" or "between 0 and 100".
-fn is_range(tokens: &[Token<'_>], at: usize, end: usize) -> bool {
-    let is_number = |at: usize| matches!(tokens.get(at), Some(Token::Number(_)));
-    let joins = |at: usize| {
-        matches!(tokens.get(at), Some(Token::Mark('-'))) || is_word(tokens, at, &["to"])
-    };
-    let ands = |at: usize| is_word(tokens, at, &["and"]);
-    let between = |at: usize| is_word(tokens, at, &["between"]);
-    let back = |by: usize| at.wrapping_sub(by);
-    (joins(end) && is_number(end + 1))
-        || (joins(back(1)) && is_number(back(2)))
-        || (between(back(1)) && ands(end))
-        || (ands(back(1)) && is_number(back(2)) && between(back(3)))
-}
-
 /// The number of an answer in an action: whole where it is.
-pub fn action_of(value: f64) -> Action {
+fn action_of(value: f64) -> Action {
     // Far inside i64, and exact.
     if value.fract() == 0.0 && value.abs() < 1e15 {
         Action::Integer(value as i64)
@@ -185,109 +193,43 @@ pub fn action_of(value: f64) -> Action {
     }
 }
 
-/// The number from twenty to ninety-nine that begins with a word for tens at a place, and
-/// the place behind it.
-pub fn tens_at(tokens: &[Token<'_>], at: usize) -> Option<(f64, usize)> {
-    let tens = numerals::tens(word(tokens, at)?)?;
-    let next = at + 1 + usize::from(tokens.get(at + 1) == Some(&Token::Mark('-')));
-    let ones = word(tokens, next).and_then(numerals::ones);
-    Some(match ones {
-        Some(ones @ 1..=9) => (f64::from(tens + ones), next + 1),
-        _ => (f64::from(tens), at + 1),
+/// Whether a number is of a sort that answers no such ask: a share of something.
+fn has_other_sort(ask: &Ask, token: Token<'_>) -> bool {
+    let is_share = matches!(ask.form, Form::Number { max, .. } if max <= 1.0);
+    token.number().is_some_and(|numeral| match numeral.sort {
+        Sort::Plain | Sort::Money => false,
+        Sort::Percent => !is_share && matches!(ask.kind, "bid" | "contribution"),
+        Sort::Ratio => !is_share,
     })
 }
 
-/// A number in words, up to a hundred.
-fn number_word(tokens: &[Token<'_>], at: usize) -> Option<(f64, usize)> {
-    let first = word(tokens, at)?;
-    if matches!(first, "one" | "a") && is_word(tokens, at + 1, &["hundred"]) {
-        return Some((100.0, at + 2));
-    }
-    if let Some(found) = tens_at(tokens, at) {
-        return Some(found);
-    }
-    match first {
-        "nothing" => Some((0.0, at + 1)),
-        "hundred" => Some((100.0, at + 1)),
-        // "The one", "no one": a number only when alone or before a unit.
-        "one" if tokens.len() > 2 && !is_word(tokens, at + 1, UNITS) => None,
-        _ => {
-            let ones = numerals::ones(first)?;
-            Some((f64::from(ones), at + 1))
-        }
-    }
-}
-
-/// The end of an option at a place, in any of its usual endings.
-fn option_at(tokens: &[Token<'_>], at: usize, option: &str) -> Option<usize> {
-    let mut end = at;
-    for part in option.split([' ', '_', '-']) {
-        let said = word(tokens, end)?;
-        let ending = said.strip_prefix(part)?;
-        if !matches!(ending, "" | "s" | "es" | "d" | "ed" | "ing") {
-            return None;
-        }
-        end += 1;
-    }
-    (!is_idiom(tokens, at, end)).then_some(end)
-}
-
-/// "Going to stay" is about staying, "go with cheap" about the cheap dish.
-fn is_idiom(tokens: &[Token<'_>], at: usize, end: usize) -> bool {
-    match word(tokens, at) {
-        Some("going") => {
-            is_word(tokens, end, &["to"]) && !is_word(tokens, end + 1, &["the", "a", "bar"])
-                || is_word(tokens, end, &["with", "for"])
-        }
-        Some("go") => is_word(tokens, end, &["with", "for"]),
-        _ => false,
-    }
+fn behind_unit(tokens: &[Token<'_>], end: usize) -> usize {
+    end + usize::from(tokens.get(end).is_some_and(|token| token.is(Class::Unit)))
 }
 
 /// The seat named at a place: "player_3", "player 3", "player3".
 fn seat_at(tokens: &[Token<'_>], at: usize) -> Option<(usize, usize)> {
-    let rest = word(tokens, at)?.strip_prefix("player")?;
+    let token = tokens[at];
+    let rest = token
+        .text
+        .strip_prefix("player")
+        .filter(|_| token.kind == Kind::Word)?;
     if !rest.is_empty() {
         let digits = rest.trim_start_matches('_').trim_end_matches("'s");
         return Some((digits.parse().ok()?, at + 1));
     }
-    match tokens.get(at + 1)? {
-        Token::Number(seat) if seat.fract() == 0.0 && (0.0..1e9).contains(seat) => {
-            Some((*seat as usize, at + 2))
-        }
-        _ => None,
-    }
+    let seat = tokens.get(at + 1)?.number()?.whole()?;
+    Some((usize::try_from(seat).ok()?, at + 2))
 }
 
 /// The end of words that mean to choose nobody.
 fn pass_at(tokens: &[Token<'_>], at: usize, pass: &str) -> Option<usize> {
-    if let Some(end) = option_at(tokens, at, pass) {
-        return Some(end);
+    /// How far a denial reaches, in tokens.
+    const REACH: usize = 6;
+    let mut before = tokens[..at].iter().rev().take(REACH);
+    let is_anybody = tokens[at].is_word(&["anyone", "anybody"]);
+    if is_anybody && before.any(|token| token.is(Class::Denying)) {
+        return Some(at + 1);
     }
-    let next = |words| is_word(tokens, at + 1, words);
-    match word(tokens, at)? {
-        "nobody" | "none" | "null" => Some(at + 1),
-        "no" if next(&["one", "target"]) => Some(at + 2),
-        "hold" | "holding" if next(&["fire"]) => Some(at + 2),
-        "hold" | "holding" if next(&["my"]) && is_word(tokens, at + 2, &["fire"]) => Some(at + 3),
-        "anyone" | "anybody" if denied_before(tokens, at) => Some(at + 1),
-        _ => None,
-    }
-}
-
-fn is_negated(tokens: &[Token<'_>], at: usize) -> bool {
-    !is_word(tokens, at, &["no", "anyone", "anybody"]) && denied_before(tokens, at)
-}
-
-/// Whether a denial stands before a place, in the same clause.
-fn denied_before(tokens: &[Token<'_>], at: usize) -> bool {
-    for token in tokens[..at].iter().rev().take(REACH) {
-        match token {
-            Token::Word(word) if CLAUSES.contains(word) => return false,
-            Token::Word(word) if DENIALS.contains(word) || word.ends_with("n't") => return true,
-            Token::Mark(',' | ';' | ':') | Token::End(_) => return false,
-            _ => {}
-        }
-    }
-    false
+    phrases::find(tokens, at, &[pass]).map(|phrase| at + phrase.len())
 }

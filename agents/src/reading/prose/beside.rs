@@ -1,0 +1,451 @@
+//! What stands right beside a number or an option, and what that makes of it. Looks a few
+//! tokens to either side, inside one sentence. Called by `mentions.rs`.
+
+use agon_engine::numerals::Sort;
+use agon_engine::{Ask, Form};
+
+use super::lexicon::Class;
+use super::mentions::WhyNot;
+use super::naming;
+use super::tokens::{Kind, Token};
+
+mod possession;
+
+/// How many tokens back a clause is followed.
+const CLAUSE: usize = 20;
+
+/// Whether something holds of what stands beside a mention.
+type Test<'a, 'b> = fn(&Beside<'a, 'b>) -> bool;
+
+/// A mention and what stands around it in its sentence.
+pub struct Beside<'a, 'b> {
+    tokens: &'b [Token<'a>],
+    start: usize,
+    end: usize,
+    seat: usize,
+    /// Whether amounts go up from one bid to the next.
+    rises: bool,
+    /// Whether money is bid.
+    is_bid: bool,
+}
+
+impl<'a, 'b> Beside<'a, 'b> {
+    /// The tokens from `start` to `end` of a sentence in a reply to an ask.
+    pub fn new(tokens: &'b [Token<'a>], start: usize, end: usize, ask: &Ask) -> Self {
+        let rises = matches!(ask.form, Form::Integer { pass: Some(_), .. });
+        let seat = ask.seat;
+        let is_bid = ask.kind == "bid";
+        Self {
+            tokens,
+            start,
+            end,
+            seat,
+            rises,
+            is_bid,
+        }
+    }
+
+    /// Why a number here is no answer.
+    pub fn why_no_number(&self) -> Option<WhyNot> {
+        let reasons: [(WhyNot, Test<'a, 'b>); 11] = [
+            (WhyNot::OtherSort, Self::is_labelled),
+            (WhyNot::OtherSort, Self::is_counted),
+            (WhyNot::OtherSort, Self::is_rate),
+            (WhyNot::OtherSort, Self::is_operand),
+            (WhyNot::OtherSort, Self::is_part_of),
+            (WhyNot::OtherSort, Self::is_listed),
+            (WhyNot::Range, Self::is_range),
+            (WhyNot::Compared, Self::is_compared),
+            (WhyNot::Theirs, Self::is_anothers),
+            (WhyNot::Had, Self::is_had),
+            (WhyNot::Supposed, Self::is_supposed),
+        ];
+        let found = reasons.into_iter().find(|(_, holds)| holds(self));
+        found.map(|(why_not, _)| why_not)
+    }
+
+    /// Why an option here is no answer, unless the speaker says so in as many words.
+    pub fn why_no_option(&self) -> Option<WhyNot> {
+        if self.before(1).is_some_and(|token| token.is_mark('✗')) {
+            return Some(WhyNot::OtherSort);
+        }
+        let is_between = self.before_is(1, &["between"]) && self.behind_is(0, &["and"])
+            || self.before_is(1, &["and"]) && (2..6).any(|by| self.before_is(by, &["between"]));
+        if is_between {
+            return Some(WhyNot::Range);
+        }
+        if self.is_anothers() {
+            return Some(WhyNot::Theirs);
+        }
+        // "Player_8 shot at me" tells of player_8.
+        let is_player = self.tokens[self.start].text.starts_with("player");
+        let acts = |next: &Token<'_>| next.kind == Kind::Word && !next.is(Class::Aside);
+        if is_player && self.behind(0).is_some_and(acts) && self.acts(self.end - 1) {
+            return Some(WhyNot::Theirs);
+        }
+        if self.has_before(1, Class::Comparing) {
+            return Some(WhyNot::Compared);
+        }
+        self.is_supposed().then_some(WhyNot::Supposed)
+    }
+
+    fn before(&self, by: usize) -> Option<&'b Token<'a>> {
+        self.tokens.get(self.start.checked_sub(by)?)
+    }
+
+    fn behind(&self, by: usize) -> Option<&'b Token<'a>> {
+        self.tokens.get(self.end + by)
+    }
+
+    fn before_is(&self, by: usize, words: &[&str]) -> bool {
+        self.before(by).is_some_and(|token| token.is_word(words))
+    }
+
+    fn behind_is(&self, by: usize, words: &[&str]) -> bool {
+        self.behind(by).is_some_and(|token| token.is_word(words))
+    }
+
+    fn has_before(&self, by: usize, class: Class) -> bool {
+        self.before(by).is_some_and(|token| token.is(class))
+    }
+
+    fn has_behind(&self, by: usize, class: Class) -> bool {
+        self.behind(by).is_some_and(|token| token.is(class))
+    }
+
+    fn sort(&self) -> Option<Sort> {
+        self.tokens[self.start].number().map(|numeral| numeral.sort)
+    }
+
+    /// Distance to the nearest token to the left that may change something: not "about", "a".
+    fn left(&self) -> usize {
+        let skipped = |token: &Token<'_>| {
+            token.is(Class::Approx) && !token.is(Class::Bounding) || token.is_any_mark("(~")
+        };
+        (1..=4)
+            .find(|by| !self.before(*by).is_some_and(skipped))
+            .unwrap_or(1)
+    }
+
+    /// The tokens before it in its clause, the nearest first.
+    fn clause(&self) -> impl Iterator<Item = (usize, &'b Token<'a>)> {
+        let tokens = self.tokens;
+        let before = (0..self.start)
+            .rev()
+            .take(CLAUSE)
+            .map(move |at| (at, &tokens[at]));
+        before.take_while(move |(at, token)| {
+            let is_choice = tokens[at + 1].is_word(&["or"]);
+            let is_dash = token.is_mark('-') && token.is_apart;
+            let joins =
+                token.is(Class::So) || token.is_word(&["because", "since", "while", "then"]);
+            let is_comma = token.is_any_mark(",;(") && !is_choice;
+            !token.is_end() && !is_comma && !is_dash && !joins
+        })
+    }
+
+    /// "Day 7", "no. 6", "from 60".
+    fn is_labelled(&self) -> bool {
+        // "2) The others gave 4."
+        let closes = self.behind(0).is_some_and(|token| token.is_mark(')'));
+        if self.start == 0 && closes && self.behind(1).is_some() {
+            return true;
+        }
+        let is_money = self.sort() == Some(Sort::Money);
+        let is_tied = self.has_before(1, Class::Tied) && !self.has_before(1, Class::Noun);
+        is_tied && !is_money || self.before_is(1, &["from", "by"])
+    }
+
+    /// "8 units", "3 points of health", "40 horses".
+    fn is_counted(&self) -> bool {
+        // "My 11-unit requirement".
+        let hyphen = self
+            .behind(0)
+            .is_some_and(|token| token.is_mark('-') && !token.is_apart);
+        if hyphen && self.has_behind(1, Class::Counted) {
+            return true;
+        }
+        let Some(next) = self.behind(0).filter(|next| next.kind == Kind::Word) else {
+            return false;
+        };
+        let has_unit =
+            self.sort() == Some(Sort::Money) || self.tokens[self.end - 1].is(Class::Unit);
+        if has_unit {
+            return false;
+        }
+        // "8 of them" are units, where money is asked for.
+        let of_them = next.is_word(&["of"]) && self.behind_is(1, &["them", "these", "those"]);
+        let hands = (1..=3).any(|by| self.has_before(by, Class::Giving));
+        if of_them && self.is_bid && !hands {
+            return true;
+        }
+        if next.is(Class::Counted) {
+            return !next.is(Class::Unit) && !self.is_of_money();
+        }
+        let functions = [
+            Class::Follows,
+            Class::Aside,
+            Class::Verb,
+            Class::Noun,
+            Class::Past,
+            Class::Speaker,
+            Class::Be,
+            Class::Because,
+        ];
+        let is_function = functions.iter().any(|class| next.is(*class));
+        // "Put me down for 55 mate".
+        let closes =
+            self.behind(1).is_none() && (1..=4).any(|by| self.has_before(by, Class::WeakVerb));
+        let is_asserted = (1..=2).any(|by| self.has_before(by, Class::Verb)) || closes;
+        !is_function && !next.text.ends_with("ly") && !is_asserted
+    }
+
+    /// "5 units of money".
+    fn is_of_money(&self) -> bool {
+        self.behind_is(1, &["of"]) && self.behind_is(2, &["money"])
+    }
+
+    /// "$5 per unit", "two bucks each", "9 a unit".
+    fn is_rate(&self) -> bool {
+        let is_unit = |by: usize| {
+            self.has_behind(by, Class::Counted) && !self.behind_is(by, &["day", "days"])
+        };
+        let is_stroke = self.behind(0).is_some_and(|token| token.is_mark('/'));
+        self.behind_is(0, &["per", "each", "apiece"]) && !self.behind_is(1, &["day", "one"])
+            || (self.behind_is(0, &["a", "an"]) || is_stroke) && is_unit(1)
+            || self.behind_is(0, &["for"]) && self.behind_is(1, &["each", "every"])
+    }
+
+    /// "Above 60", "at most 60", "closer to 70", "the limit of 70".
+    fn is_compared(&self) -> bool {
+        if self.has_behind(0, Class::Added) {
+            return true;
+        }
+        let left = self.left();
+        let is = |by: usize, words: &[&str]| self.before_is(left + by, words);
+        let has = |by: usize, class: Class| self.has_before(left + by, class);
+        let is_given = is(0, &["over"]) && has(1, Class::Giving);
+        if self.rises && is(0, &["to"]) && is(1, &["up"]) {
+            return is(2, &["bid", "pay", "spend", "worth"]) || has(3, Class::Supposing);
+        }
+        let moves = |token: &Token<'_>| {
+            token.is_word(&["go", "going", "move", "moving", "step", "jump", "raise"])
+        };
+        let bounds = |token: &Token<'_>| {
+            token.is(Class::Supposing)
+                || token.is_word(&["would", "i'd", "willing", "ready", "prepared", "happy"])
+        };
+        let rises =
+            is(0, &["to"]) && is(1, &["up", "down"]) && self.before(left + 2).is_some_and(moves);
+        if rises && !self.clause().any(|(_, token)| bounds(token)) {
+            return false;
+        }
+        has(0, Class::Comparing) && !is_given
+            || has(0, Class::Bounding)
+            || is(0, &["to"]) && has(1, Class::Nearby)
+            || is(0, &["with"]) && is(1, &["compared"])
+            || is(0, &["of"])
+                && (has(1, Class::Bounding) || is(1, &["instead", "short", "north", "south"]))
+            || is(0, &["not", "never"])
+    }
+
+    /// The whole of "10 of my 20" and "10 out of 20".
+    fn is_part_of(&self) -> bool {
+        let by = (1..=3)
+            .find(|by| !self.has_before(*by, Class::PartArticle))
+            .unwrap_or(3);
+        if !self.before_is(by, &["of"]) {
+            return false;
+        }
+        let is_part = |token: &Token<'_>| {
+            token.number().is_some() || token.is(Class::Unit) || token.is(Class::PartHead)
+        };
+        self.before(by + 1).is_some_and(is_part)
+    }
+
+    /// One of several numbers in a row: "90, 101, 77".
+    fn is_listed(&self) -> bool {
+        let is_number =
+            |token: Option<&Token<'_>>| token.is_some_and(|token| token.number().is_some());
+        let is_comma = |token: Option<&Token<'_>>| {
+            token.is_some_and(|token| {
+                token.is_any_mark(",/") || token.is_mark('-') && token.is_apart
+            })
+        };
+        let before = |by: usize| is_comma(self.before(by)) && is_number(self.before(by + 1));
+        let behind = |by: usize| is_comma(self.behind(by)) && is_number(self.behind(by + 1));
+        before(1) && (behind(0) || before(3)) || behind(0) && behind(2)
+    }
+
+    /// One end of "0 to 100", "0-100", "between 0 and 100".
+    fn is_range(&self) -> bool {
+        let is_number =
+            |token: Option<&Token<'_>>| token.is_some_and(|token| token.number().is_some());
+        let is_dash = |token: Option<&Token<'_>>| {
+            token.is_some_and(|token| token.is_mark('-') && !token.is_apart)
+        };
+        let joins = |token: Option<&Token<'_>>| {
+            is_dash(token) || token.is_some_and(|token| token.is_word(&["to", "through"]))
+        };
+        if self.before_is(1, &["between"]) && self.behind_is(0, &["and"])
+            || self.before_is(1, &["and"])
+                && is_number(self.before(2))
+                && self.before_is(3, &["between"])
+        {
+            return true;
+        }
+        // "80-to-90"; "from 60 to 75" is a change.
+        let behind = usize::from(is_dash(self.behind(0)) && self.behind_is(1, &["to"]));
+        let before = usize::from(is_dash(self.before(1)) && self.before_is(2, &["to"]));
+        let begins = joins(self.behind(0)) && is_number(self.behind(1 + 2 * behind));
+        let ends = joins(self.before(1)) && is_number(self.before(2 + 2 * before));
+        (begins || ends) && !self.clause().any(|(_, token)| token.is(Class::Changing))
+    }
+
+    /// A number of a calculation that is not its result.
+    fn is_operand(&self) -> bool {
+        // "100 - 40 = 60" subtracts, "100 - my limit" does not.
+        let sums = (0..5).any(|by| self.behind(by).is_some_and(|token| token.is_mark('=')));
+        let operates = |token: Option<&Token<'_>>| {
+            token.is_some_and(|token| {
+                let subtracts = token.is_mark('-') && token.is_apart && sums;
+                token.is_any_mark("*+/^") || subtracts || token.is(Class::Calculating)
+            })
+        };
+        let is_term = |token: Option<&Token<'_>>| {
+            token.is_some_and(|token| {
+                token.number().is_some() || token.kind == Kind::Broken || token.is_any_mark("()")
+            })
+        };
+        let is_thing = |token: Option<&Token<'_>>| {
+            token.is_some_and(|token| {
+                token.is(Class::MoneyHad)
+                    || token.is(Class::Property)
+                    || token.is_word(&["my", "the"])
+            })
+        };
+        let before_sum =
+            self.behind(0).is_some_and(|token| token.is_mark('=')) && is_term(self.behind(1));
+        let before_operator =
+            operates(self.behind(0)) && (is_term(self.behind(1)) || is_thing(self.behind(1)));
+        let after_operator = operates(self.before(1)) && is_term(self.before(2));
+        let is_share = self.behind_is(0, &["of"]) && is_thing(self.behind(1)) && self.is_share();
+        before_sum || before_operator || after_operator || is_share
+    }
+
+    /// Whether it is a share of something rather than an amount.
+    fn is_share(&self) -> bool {
+        let numeral = self.tokens[self.start].number();
+        let is_small = numeral.is_some_and(|numeral| numeral.value.abs() < 2.0);
+        self.sort() == Some(Sort::Percent) || self.sort() != Some(Sort::Money) && is_small
+    }
+
+    /// In a condition, in a thought, or of another day.
+    fn is_supposed(&self) -> bool {
+        let is_later = |by: usize| {
+            let is_other = self.behind_is(by, &["last", "next", "previous"])
+                && !self.has_behind(by, Class::Noun);
+            self.behind_is(by, &["yesterday", "tomorrow", "ago"]) || is_other
+        };
+        let words = (0..3).take_while(|by| {
+            *by == 0
+                || self
+                    .behind(by - 1)
+                    .is_some_and(|token| token.kind == Kind::Word)
+        });
+        let is_said = self.behind_is(1, &["be"]) && self.behind_is(2, &["my", "the", "enough"]);
+        let is_open = self.behind_is(0, &["could", "might", "may"])
+            || self.behind_is(0, &["would"]) && !is_said;
+        let is_gerund = |token: &Token<'_>| token.is(Class::Verb) && token.text.ends_with("ing");
+        let is_subject =
+            self.before(1).is_some_and(is_gerund) || self.tokens[self.start].text.ends_with("ing");
+        let is_judged = is_open
+            || is_subject
+                && self.has_behind(0, Class::Judging)
+                && !self.clause().any(|(_, token)| token.is(Class::Speaker));
+        let is_thought = |(at, token): (usize, &Token<'_>)| {
+            let is_first = token.is_word(&["first", "second", "opening"])
+                && self
+                    .tokens
+                    .get(at + 1)
+                    .is_some_and(|next| next.is(Class::Time))
+                && at > 1
+                && self.tokens[at - 2].is_word(&["in", "on"]);
+            if is_first {
+                return true;
+            }
+            token.is(Class::Thinking)
+                || token.is(Class::WasPast)
+                || at == 0 && token.is(Class::Opening)
+        };
+        words.into_iter().any(is_later)
+            || self.has_become()
+            || is_judged
+            || self
+                .clause()
+                .take_while(|(_, token)| !token.is_mark(':'))
+                .any(is_thought)
+    }
+
+    /// "40 (lost)", "45, won": one of the past.
+    fn has_become(&self) -> bool {
+        let is_mark = self
+            .behind(0)
+            .is_some_and(|token| token.is_any_mark("(,-:"));
+        let ends = self.behind(2).is_none_or(|token| token.kind != Kind::Word);
+        is_mark && self.has_behind(1, Class::PastOutcome) && ends
+            || self.has_behind(0, Class::PastOutcome)
+                && self.behind(1).is_none_or(|token| token.kind != Kind::Word)
+    }
+
+    /// "Bob's 60", "Eric: 77", "David will bid 70", "65 for Bob".
+    fn is_anothers(&self) -> bool {
+        let is_given = self.behind_is(0, &["for", "by", "from"])
+            || self.behind(0).is_some_and(|token| token.is_mark('('));
+        let whom = self.end + 1;
+        if is_given && whom < self.tokens.len() && naming::is_person(self.tokens, whom) {
+            return true;
+        }
+        let own = |token: &Token<'_>| token.is(Class::Speaker) || token.is(Class::My);
+        let clause = self.clause().take_while(|(_, token)| !own(token));
+        let mut others = clause.filter(|(at, _)| naming::is_another(self.tokens, *at, self.seat));
+        others.any(|(at, _)| self.acts(at))
+    }
+
+    /// Whether somebody named at a place does or has something there.
+    fn acts(&self, at: usize) -> bool {
+        let token = &self.tokens[at];
+        let is_numbered = token.is(Class::Titled) && self.tokens[at + 1].number().is_some();
+        let at = at + usize::from(is_numbered && at + 1 < self.start);
+        let rest = self.tokens.get(at + 1..).unwrap_or_default();
+        let Some(next) = rest.iter().find(|token| !token.is(Class::Adverb)) else {
+            return false;
+        };
+        // "The other 17" are what is left.
+        if token.is_word(&["other", "rest", "others"]) && next.number().is_some() {
+            return false;
+        }
+        let verbs = [
+            Class::Verb,
+            Class::WeakVerb,
+            Class::Be,
+            Class::Owning,
+            Class::Will,
+            Class::Outcome,
+            Class::Supposing,
+            Class::Past,
+            Class::Intending,
+            Class::Denying,
+            Class::Decided,
+        ];
+        let is_verb = verbs.iter().any(|class| next.is(*class));
+        let ends = |ending: &&str| next.text.ends_with(*ending) && next.kind == Kind::Word;
+        token.text.ends_with("'s")
+            || token.text.ends_with('\'')
+            || at + 1 == self.start
+            || next.is_any_mark(":=-(")
+            || next.number().is_some()
+            || is_verb
+            || ["s", "ed", "ly"].iter().any(ends)
+    }
+}

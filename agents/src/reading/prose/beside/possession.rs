@@ -1,0 +1,102 @@
+//! Amounts that somebody has, earns, keeps or loses, or that something is worth. Called by
+//! `beside.rs`.
+
+use super::super::lexicon::Class;
+use super::super::naming::Naming;
+use super::super::tokens::{Kind, Token};
+use super::{Beside, Sort};
+
+impl Beside<'_, '_> {
+    /// "A balance of 90", "I have 170", "$20 left", "my $70 salary", "the average was 40".
+    pub(super) fn is_had(&self) -> bool {
+        let is_thing = |token: &Token<'_>| {
+            let names = token.is(Class::MoneyHad) || token.is(Class::Property);
+            names && !token.is(Class::Noun) && !token.is(Class::Unit)
+        };
+        let links = |token: &Token<'_>| {
+            token.is(Class::Linking) || token.is(Class::Approx) || token.is_any_mark(":=-(")
+        };
+        let by = (1..6)
+            .find(|by| !self.before(*by).is_some_and(links))
+            .unwrap_or(6);
+        let is_share_of = self
+            .before(by + 2)
+            .is_some_and(|token| token.is_word(&["of"]))
+            && self
+                .before(by + 3)
+                .and_then(Token::number)
+                .is_some_and(|share| share.sort == Sort::Percent);
+        if self.before(by).is_some_and(is_thing) && !is_share_of && !self.is_named_own(by)
+            || by > 1 && self.is_named_aside(by)
+        {
+            return true;
+        }
+        let left = self.left();
+        let between = |token: &Token<'_>| token.is(Class::Having) || token.is(Class::Approx);
+        let back = (left..7)
+            .find(|by| !self.before(*by).is_some_and(between))
+            .unwrap_or(7);
+        let comes = |token: &Token<'_>| token.is(Class::Outcome) && !token.is(Class::WeakVerb);
+        let owns = self.has_before(back, Class::Owning) || self.before(back).is_some_and(comes);
+        let is_subject = self.behind_is(0, &["has", "have", "had"]);
+        let keeps = |by: usize| self.behind_is(by, &["keep", "keeping", "save", "saving"]);
+        let is_kept = self.has_behind(0, Class::Speaker)
+            && (1..4).any(keeps)
+            && !self.before_is(1, &["with"]);
+        let is_had = self.behind(0).is_some_and(|token| {
+            is_thing(token) && !token.is(Class::Follows) && !self.is_of_money()
+        });
+        // "900 is the standing bid".
+        let is_told = self.has_behind(0, Class::Be)
+            && self.behind_is(1, &["the", "his", "her", "their"])
+            && (2..4).any(|by| {
+                self.has_behind(by, Class::Bound) || self.has_behind(by, Class::OfOthers)
+            })
+            && (3..5).any(|by| self.has_behind(by, Class::Noun));
+        owns || is_told || is_subject || is_kept || is_had || self.is_kept()
+    }
+
+    /// "$20 left", "$530 sitting in the bank".
+    fn is_kept(&self) -> bool {
+        let lies = (0..4).find(|by| self.has_behind(*by, Class::Lying));
+        let is_place = |by: usize| {
+            self.has_behind(by, Class::MoneyHad) || self.has_behind(by, Class::MoneyPlace)
+        };
+        self.has_behind(0, Class::Kept) || lies.is_some_and(|by| (by + 1..by + 4).any(is_place))
+    }
+
+    /// Whether the name that is linked to it is no answer's: "the average share was 0.4".
+    fn is_named_aside(&self, by: usize) -> bool {
+        self.named(by, false).is_some_and(Naming::is_aside)
+    }
+
+    /// Whether the name that is linked to it is an answer's: "my bid for the 9 units is".
+    fn is_named_own(&self, by: usize) -> bool {
+        self.named(by, true) == Some(Naming::Answer)
+    }
+
+    /// What the name says that a copula links to it; with numbers in it, or only what stands
+    /// behind them.
+    fn named(&self, by: usize, has_numbers: bool) -> Option<Naming> {
+        let end = self.start.checked_sub(by)?;
+        let is_copula = |token: &Token<'_>| {
+            token.is(Class::Be)
+                || token.is_any_mark(":=")
+                || token.is_word(&["was", "were", "would", "will"])
+        };
+        if !(1..by).any(|by| self.before(by).is_some_and(is_copula)) {
+            return None;
+        }
+        let begins = |token: &Token<'_>| {
+            let joins = [
+                "that", "and", "but", "because", "since", "so", "while", "if",
+            ];
+            let is_said = token.kind == Kind::Word || has_numbers && token.number().is_some();
+            !is_said || is_copula(token) || token.is_word(&joins)
+        };
+        let from = self.tokens[..=end].iter().rposition(begins);
+        let name = &self.tokens[from.map_or(0, |from| from + 1)..=end];
+        let speaks = name.iter().any(|token| token.is(Class::Speaker));
+        (!name.is_empty() && !speaks).then(|| Naming::of(name, self.seat))
+    }
+}

@@ -1,0 +1,273 @@
+//! What a name says of the value that belongs to it: a label before a colon, a heading, the
+//! head of a table's column, the key of a field, or the words before "is". Is it the answer,
+//! somebody else's, one of another day, or something else altogether?
+
+use super::lexicon::{self, Class};
+use super::tokens::{Kind, Token};
+
+/// What a name says of its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Naming {
+    /// The answer.
+    Answer,
+    /// The answer, for good.
+    Final,
+    /// What the speaker does.
+    Me,
+    /// What is done now.
+    Now,
+    /// What everything comes to.
+    Conclusion,
+    /// What somebody else does.
+    Theirs,
+    /// What was.
+    Past,
+    /// What is yet to come.
+    ToCome,
+    /// Anything else that has a value: a balance, a price, a limit.
+    Something,
+    /// What is done on a day or in a round.
+    Dated,
+    /// Why.
+    Explanation,
+    /// Nothing that is known.
+    Unknown,
+}
+
+impl Naming {
+    /// Whether a value of this name is the answer.
+    pub fn is_own(self) -> bool {
+        use Naming::{Answer, Conclusion, Final, Me, Now};
+        matches!(self, Answer | Final | Me | Now | Conclusion)
+    }
+
+    /// Whether a value of this name is none.
+    pub fn is_aside(self) -> bool {
+        use Naming::{Past, Something, Theirs, ToCome};
+        matches!(self, Theirs | Past | ToCome | Something)
+    }
+
+    /// What the words of a name say; `seat` is the speaker's.
+    pub fn of(name: &[Token<'_>], seat: usize) -> Self {
+        let has = |class: Class| name.iter().any(|token| token.is(class));
+        let has_word = |words: &[&str]| name.iter().any(|token| token.is_word(words));
+        let is_own = has(Class::My)
+            || has_word(&["me", "myself", "i", "self"])
+            || (0..name.len()).any(|at| is_seat(name, at, seat))
+            || name
+                .iter()
+                .any(|token| token.is(Class::Itself) && token.text.ends_with("'s"));
+        let is_this = has_word(&["this"]) && has(Class::Time);
+        let is_same = name
+            .first()
+            .is_some_and(|first| first.is_word(&["same", "like", "unlike"]));
+        if is_same {
+            return Self::Answer;
+        }
+        if has(Class::Earlier) && !is_this {
+            return Self::Past;
+        }
+        let is_option = name.first().is_some_and(|first| {
+            first.is_word(&[
+                "option",
+                "scenario",
+                "alternative",
+                "case",
+                "candidate",
+                "variant",
+            ])
+        });
+        if is_option {
+            return Self::Something;
+        }
+        if has(Class::ToCome) || has(Class::Future) {
+            return Self::ToCome;
+        }
+        let is_itself = has(Class::Itself);
+        if is_itself
+            && name
+                .iter()
+                .any(|token| token.is_word(&["says", "decided", "decides", "picks"]))
+        {
+            return Self::Answer;
+        }
+        let is_theirs = |at: usize| is_another(name, at, seat) || name[at].is(Class::Itself);
+        if !is_own && (0..name.len()).any(is_theirs) {
+            return Self::Theirs;
+        }
+        let is_place = |token: &Token<'_>| token.is_word(&["group", "pot", "pool", "project"]);
+        if name
+            .first()
+            .is_some_and(|first| first.is_word(&["to", "into"]))
+            && name.iter().any(is_place)
+        {
+            return Self::Answer;
+        }
+        if name.len() == 2 && has_word(&["myself"]) {
+            return Self::Something;
+        }
+        let is_for = name.first().is_some_and(|first| first.is_word(&["for"]));
+        if is_this && !has(Class::Noun) || is_for && is_own {
+            return Self::Now;
+        }
+        if name
+            .first()
+            .is_some_and(|first| first.is_word(&["step", "stage", "phase", "point", "part"]))
+        {
+            return Self::Unknown;
+        }
+        let is_numbered = |token: &Token<'_>| token.number().is_some() || is_ordinal(token);
+        if name.iter().any(is_numbered) && name.iter().all(is_of_date) {
+            return Self::Dated;
+        }
+        if let Some(naming) = by_head(name, is_own) {
+            return naming;
+        }
+        if is_own {
+            return Self::Me;
+        }
+        if has_word(&["final"]) {
+            return Self::Final;
+        }
+        if has(Class::Now) || has_word(&["this"]) {
+            return Self::Now;
+        }
+        let is_letter = name.len() == 1 && has_word(&["a"]);
+        match has(Class::Conclusion) || is_letter {
+            true => Self::Conclusion,
+            false => Self::Unknown,
+        }
+    }
+}
+
+/// Whether a token may stand in a date: "day 3 of 20".
+fn is_of_date(token: &Token<'_>) -> bool {
+    let joins = token.is_word(&["of", "the", "in", "on", "for"]) || token.is_any_mark("()");
+    let is_time = token.is(Class::Tied) || token.is(Class::Now) || is_ordinal(token);
+    is_time || token.number().is_some() || joins
+}
+
+/// "2nd", "14th".
+fn is_ordinal(token: &Token<'_>) -> bool {
+    let ends = ["st", "nd", "rd", "th"];
+    let mut digits = ends.iter().filter_map(|end| token.text.strip_suffix(*end));
+    digits.any(|digits| !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_digit()))
+}
+
+/// What the head of a name says, if it is a noun that is known.
+fn by_head(name: &[Token<'_>], is_own: bool) -> Option<Naming> {
+    let ends = |token: &Token<'_>| token.is(Class::Preposition) || token.is_mark('(');
+    let end = name.iter().position(ends).filter(|end| *end > 0);
+    let (mut head, mut of_what) = name.split_at(end.unwrap_or(name.len()));
+    if head.iter().any(|token| token.is(Class::Explaining)) {
+        return Some(Naming::Explanation);
+    }
+    let is_answer = |token: &Token<'_>| {
+        let classes = [Class::Noun, Class::Verb, Class::Done];
+        classes.iter().any(|class| token.is(*class)) || token.is_word(&["amount"])
+    };
+    let is_thing = |token: &Token<'_>| {
+        let classes = [Class::Property, Class::MoneyHad, Class::Counted];
+        classes.iter().any(|class| token.is(*class))
+    };
+    let is_known = |token: &Token<'_>| is_answer(token) || is_thing(token);
+    if !head.iter().any(is_known) && name.iter().any(is_answer) {
+        // "Tokens to contribute".
+        (head, of_what) = (name, &[]);
+    }
+    let at = head.iter().rposition(is_known)?;
+    let noun = &head[at];
+    let has = |class: Class| head.iter().any(|token| token.is(class));
+    let is_all = head
+        .iter()
+        .any(|token| token.is_word(&["whole", "entire", "full", "all"]));
+    if noun.is(Class::MoneyHad) && is_own && is_all {
+        return Some(Naming::Answer);
+    }
+    let counts = noun.is_word(&["amount", "number", "action"]) && of_what.iter().any(is_thing);
+    if !is_answer(noun) || has(Class::Bound) || counts {
+        return Some(Naming::Something);
+    }
+    // "My bidding logic" is no bid.
+    let is_unknown = |token: &Token<'_>| token.kind == Kind::Word && token.classes.is_unknown();
+    if head[at + 1..].iter().any(is_unknown) {
+        return Some(Naming::Unknown);
+    }
+    let is_final = name
+        .iter()
+        .any(|token| token.is_word(&["final", "definitive", "ultimate"]));
+    Some(if is_final {
+        Naming::Final
+    } else {
+        Naming::Answer
+    })
+}
+
+/// Whether somebody else is spoken of at a place.
+pub fn is_another(tokens: &[Token<'_>], at: usize, seat: usize) -> bool {
+    let token = &tokens[at];
+    if token.is(Class::Itself) {
+        return false;
+    }
+    if let Some(number) = numbered(tokens, at) {
+        return number != seat || !token.text.starts_with("player");
+    }
+    // "Most expensive" describes, "most" by itself are others.
+    let describes = token.is_word(&["most"])
+        && tokens
+            .get(at + 1)
+            .is_some_and(|next| next.kind == Kind::Word && next.classes.is_unknown());
+    if describes {
+        return false;
+    }
+    // "The rest" are others, to rest is to do nothing.
+    let is_verb = token.is_word(&["rest"]) && !(at > 0 && tokens[at - 1].is_word(&["the"]));
+    token.is(Class::Others) && !is_verb || is_name(tokens, at)
+}
+
+/// Whether the speaker's own seat is named at a place: "player_0".
+pub fn is_seat(tokens: &[Token<'_>], at: usize, seat: usize) -> bool {
+    let is_player = tokens
+        .get(at)
+        .is_some_and(|token| token.text.starts_with("player"));
+    is_player && numbered(tokens, at) == Some(seat)
+}
+
+/// Whether somebody's known name or title stands at a place.
+pub fn is_person(tokens: &[Token<'_>], at: usize) -> bool {
+    let bare = tokens[at].text.trim_end_matches("'s");
+    numbered(tokens, at).is_some()
+        || lexicon::classes(bare).has(Class::Name)
+        || tokens[at].is(Class::Name)
+}
+
+/// The number of the player who is named at a place: "player_3", "player 3", "bidder 3".
+fn numbered(tokens: &[Token<'_>], at: usize) -> Option<usize> {
+    let token = tokens.get(at)?;
+    let bare = token.text.trim_end_matches("'s");
+    if let Some(rest) = bare.strip_prefix("player").filter(|rest| !rest.is_empty()) {
+        return rest.trim_start_matches('_').parse().ok();
+    }
+    let behind = tokens.get(at + 1).filter(|_| token.is(Class::Titled))?;
+    let behind = match behind.is_word(&["no", "number", "nr"]) {
+        true => tokens.get(at + 2)?,
+        false => behind,
+    };
+    usize::try_from(behind.number()?.whole()?).ok()
+}
+
+/// Whether a token is a name: one that is known, or a word with a capital that is not.
+fn is_name(tokens: &[Token<'_>], at: usize) -> bool {
+    let token = &tokens[at];
+    let bare = token.text.trim_end_matches("'s");
+    let classes = match bare == token.text {
+        true => token.classes,
+        false => lexicon::classes(bare),
+    };
+    let begins = at == 0 || tokens[at - 1].is_end();
+    let is_word = token.kind == Kind::Word && bare.chars().all(char::is_alphabetic);
+    let is_new = token.is_capital && is_word && bare.len() > 1 && !begins;
+    token.is(Class::Name)
+        || classes.has(Class::Name)
+        || is_new && classes.is_unknown() && token.classes.is_unknown()
+}

@@ -1,0 +1,267 @@
+//! Statements in which the answer comes first: "45 is my bid", "120 will be enough", "16 from
+//! me", "22 it is", "28, and that's my guess". Called by `prose.rs` beside `statements.rs`.
+
+use super::lexicon::Class;
+use super::mentions::{Mention, WhyNot, other_option};
+use super::statements::Parts;
+use super::tokens::Kind;
+use super::verdict::{Claim, Firmness, Stated};
+
+/// Claims that a sentence makes by saying of an answer that it is one.
+pub fn of_sentence(parts: Parts<'_, '_>) -> Vec<Claim> {
+    let condition = parts.condition().unwrap_or(parts.tokens.len());
+    let live = parts
+        .mentions
+        .iter()
+        .filter(|mention| mention.start < condition);
+    let mut claims: Vec<Claim> = live.filter_map(|mention| claim(parts, mention)).collect();
+    claims.extend(referred(parts));
+    claims.extend(resumed(parts));
+    claims
+}
+
+fn claim(parts: Parts<'_, '_>, mention: &Mention) -> Option<Claim> {
+    let firmness = said_of(parts, mention.end)?;
+    // What somebody has, or thought of, may still be said to be the answer.
+    let is_said = firmness == Firmness::Committed
+        && matches!(mention.why_not, Some(WhyNot::Had | WhyNot::Supposed));
+    let is_denied = mention.start > 0 && parts.word(mention.start - 1, &["not", "neither"]);
+    let action = match is_denied {
+        true => other_option(parts.ask, &mention.action)?,
+        false => mention.action.clone(),
+    };
+    let is_second = mention.start > 1
+        && parts.word(mention.start - 1, &["or"])
+        && parts
+            .mentions
+            .iter()
+            .any(|other| other.end == mention.start - 1);
+    if is_second {
+        return Some(Claim::new(Stated::Several, firmness, mention.start));
+    }
+    let is_possible = mention.why_not.is_none() || is_said;
+    is_possible.then(|| Claim::new(Stated::One(action), firmness, mention.start))
+}
+
+/// Whether a sentence says that what was named before is the answer: "That's what I bid".
+pub fn refers_back(parts: Parts<'_, '_>) -> bool {
+    let begins = parts.tokens.first().is_some_and(|first| {
+        first.is_word(&["that's", "that", "this", "it's", "so", "and", "i", "i'll"])
+    });
+    let states = behind_copula(parts, 0)
+        .is_some_and(|from| is_answer(parts, from) || is_what_i_do(parts, from));
+    let acts =
+        (0..3).any(|at| parts.is(at, Class::Verb) && parts.word(at + 1, &["that", "it", "this"]));
+    begins
+        && (states || acts && parts.any(0, 2, Class::Speaker))
+        && !parts.any(0, parts.tokens.len(), Class::Denying)
+}
+
+/// What stands behind an answer says of it.
+fn said_of(parts: Parts<'_, '_>, end: usize) -> Option<Firmness> {
+    let word = |at: usize, words: &[&str]| parts.word(at, words);
+    let is_between = |at: &usize| parts.mark(*at, ",-)(") || parts.is(*at, Class::Between);
+    let at = (end..end + 4).find(|at| !is_between(at)).unwrap_or(end + 4);
+    let at = at + usize::from(word(at, &["and"]));
+    // "45 it is", "14.8 is it".
+    let closes = parts.tokens.len() <= at + 3;
+    if word(at, &["it"]) && word(at + 1, &["is"]) && closes
+        || word(at, &["is"]) && word(at + 1, &["it"])
+    {
+        return Some(Firmness::Committed);
+    }
+    if let Some(from) = behind_copula(parts, at)
+        && (is_answer(parts, from) || is_what_i_do(parts, from))
+    {
+        return Some(Firmness::Committed);
+    }
+    if word(at, &["would", "should"]) && word(at + 1, &["be"]) && is_answer(parts, at + 2) {
+        return Some(Firmness::Intended);
+    }
+    // "Which I submit", "and I bid that".
+    let submits = word(at, &["which", "that", "so"])
+        && parts.is(at + 1, Class::Speaker)
+        && acts(parts, at + 2);
+    let refers = parts.is(at, Class::Speaker)
+        && acts(parts, at + 1)
+        && (at + 2..at + 5).any(|at| parts.is(at, Class::Anaphor));
+    let is_mine = word(at, &["from"]) && word(at + 1, &["me"])
+        || word(at, &["from"]) && word(at + 1, &["my"]) && word(at + 2, &["side", "end", "part"]);
+    if submits || refers || is_mine || goes(parts, at) {
+        return Some(Firmness::Committed);
+    }
+    // "So 13 stands."
+    let stands = word(at, &["stands"]) && !parts.any(at + 1, at + 3, Class::Linking);
+    if stands && at == end && parts.tokens.len() == at + 1 {
+        return Some(Firmness::Committed);
+    }
+    let modals = [
+        "should", "will", "would", "ought", "seems", "must", "is", "looks", "sounds",
+    ];
+    let is_hearsay = parts.tokens[..end].iter().any(|token| {
+        token.is_word(&[
+            "say", "says", "claim", "claims", "argue", "argued", "argues",
+        ])
+    });
+    let is_poor = (at + 1..at + 4).any(|at| parts.is(at, Class::Denying) || word(at, &["too"]));
+    let is_enough = word(at, &modals) && (at + 1..at + 4).any(|at| parts.is(at, Class::Enough));
+    if is_enough && !is_poor && !is_hearsay {
+        return Some(Firmness::Intended);
+    }
+    let is_now =
+        parts.is(end, Class::Now) || word(end, &["this"]) && parts.is(end + 1, Class::Time);
+    let live = parts
+        .mentions
+        .iter()
+        .filter(|mention| mention.why_not.is_none());
+    let is_now = is_now && live.count() == 1;
+    let wins = word(at, &["wins"]) && !parts.is(at + 1, Class::Counted);
+    (wins || is_now).then_some(Firmness::Named)
+}
+
+/// The place behind words that say what something is: "is", "and that's", "will therefore be".
+fn behind_copula(parts: Parts<'_, '_>, at: usize) -> Option<usize> {
+    let short = [
+        "is", "are", "that's", "thats", "it's", "makes", "being", "becomes",
+    ];
+    let at = at + usize::from(parts.word(at, &["that", "which", "this", "it"]));
+    let verb = match () {
+        () if parts.word(at, &short) => at + 1,
+        () if parts.word(at, &["will", "shall"]) && parts.word(at + 1, &["be"]) => at + 2,
+        () => return None,
+    };
+    let adverbs = [
+        "therefore",
+        "thus",
+        "hence",
+        "also",
+        "now",
+        "still",
+        "so",
+        "then",
+    ];
+    Some(verb + usize::from(parts.word(verb, &adverbs)))
+}
+
+/// Whether "my bid", "the number" stands at a place.
+fn is_answer(parts: Parts<'_, '_>, from: usize) -> bool {
+    let is_noun = |at: &usize| parts.is(*at, Class::Noun) || parts.is(*at, Class::Verb);
+    let asides = [
+        Class::OfOthers,
+        Class::Denying,
+        Class::Property,
+        Class::MoneyHad,
+        Class::Bounding,
+    ];
+    let noun = (from..from + 5).find(is_noun);
+    let is_strange =
+        |at: usize| parts.tokens[at].classes.is_unknown() && parts.word(from, &["the"]);
+    let is_own = |noun: usize| {
+        let is_aside = asides.iter().any(|class| parts.any(from, noun, *class));
+        !is_aside && !(from..noun).any(is_strange)
+    };
+    parts.word(from, &["my", "the", "our"]) && noun.is_some_and(is_own)
+}
+
+/// Whether "what I offer", "where I stop" stands at a place.
+fn is_what_i_do(parts: Parts<'_, '_>, from: usize) -> bool {
+    let asks = parts.word(from, &["what", "where", "how"]);
+    asks && (from + 1..from + 3).any(|at| parts.is(at, Class::Speaker))
+}
+
+/// Whether the speaker answers at a place: "submit", "will bid".
+fn acts(parts: Parts<'_, '_>, at: usize) -> bool {
+    (at..at + 3).any(|at| parts.is(at, Class::Verb) || parts.is(at, Class::WeakVerb))
+}
+
+/// Whether an amount goes where answers go: "go to the pot", "are for the project".
+fn goes(parts: Parts<'_, '_>, at: usize) -> bool {
+    let places = [
+        "pot",
+        "pool",
+        "project",
+        "public",
+        "common",
+        "group",
+        "auction",
+        "water",
+        "table",
+        "community",
+        "fund",
+    ];
+    let moves = parts.word(
+        at,
+        &[
+            "go", "goes", "going", "are", "is", "into", "in", "on", "for", "to",
+        ],
+    );
+    let leads = moves
+        && (parts.word(at, &["into", "on"])
+            || parts.word(at + 1, &["to", "into", "for", "in", "on"]));
+    let shared =
+        parts.word(at, &["for"]) && parts.word(at + 2, &["common", "public", "group", "project"]);
+    let here =
+        parts.word(at + 1, &["into", "on", "to", "for"]) && parts.word(at + 2, &["this", "it"]);
+    leads && ((at + 1..at + 5).any(|at| parts.word(at, &places)) || here) || shared
+}
+
+/// "... are worth $60, so that's what I bid": the amount named last before that.
+fn resumed(parts: Parts<'_, '_>) -> Option<Claim> {
+    let is_that = |at: &usize| {
+        let begins = parts.is(at - 1, Class::So)
+            || parts.word(at - 1, &["and", "which"])
+            || parts.mark(at - 1, ",-");
+        begins && parts.word(*at, &["that's", "that", "this", "it's", "is"])
+    };
+    let states = |at: &usize| {
+        behind_copula(parts, *at)
+            .is_some_and(|from| is_answer(parts, from) || is_what_i_do(parts, from))
+    };
+    let at = (1..parts.tokens.len()).find(|at| is_that(at) && states(at))?;
+    let before = parts
+        .mentions
+        .iter()
+        .take_while(|mention| mention.end <= at);
+    let last = before
+        .filter(|mention| !matches!(mention.why_not, Some(WhyNot::OtherSort | WhyNot::Theirs)))
+        .last()?;
+    let is_choice = parts.tokens[last.end..at]
+        .iter()
+        .any(|token| token.is_word(&["or"]));
+    (parts.of_numbers() && !is_choice && !parts.any(at, parts.tokens.len(), Class::Denying))
+        .then(|| Claim::new(Stated::One(last.action.clone()), Firmness::Committed, at))
+}
+
+/// "I bid it": the only number that a sentence names before; "all of it": of what is had.
+fn referred(parts: Parts<'_, '_>) -> Option<Claim> {
+    let is_it = |at: &usize| {
+        let ends = !parts
+            .tokens
+            .get(at + 2)
+            .is_some_and(|token| token.kind == Kind::Word);
+        parts.is(*at, Class::Verb) && parts.word(at + 1, &["it", "that"]) && ends
+    };
+    let is_all = |at: &usize| {
+        parts.is(*at, Class::Verb) && parts.word(at + 1, &["all"]) && parts.word(at + 3, &["it"])
+    };
+    let places = || 0..parts.tokens.len();
+    let (at, all) = match (places().find(is_it), places().find(is_all)) {
+        _ if !parts.of_numbers() => return None,
+        (Some(at), _) => (at, false),
+        (None, Some(at)) => (at, true),
+        (None, None) => return None,
+    };
+    let speaks = (at.saturating_sub(6)..at)
+        .any(|at| parts.is(at, Class::Speaker) || parts.word(at, &["and"]));
+    let mut named = parts
+        .mentions
+        .iter()
+        .filter(|mention| match mention.why_not {
+            None | Some(WhyNot::Compared) => true,
+            Some(WhyNot::Had) => all,
+            Some(_) => false,
+        });
+    let (first, rest) = (named.next()?, named.next());
+    let claim = || Claim::new(Stated::One(first.action.clone()), Firmness::Committed, at);
+    (speaks && rest.is_none() && !parts.any(0, at, Class::Denying)).then(claim)
+}

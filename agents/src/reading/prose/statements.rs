@@ -1,0 +1,446 @@
+//! Finds the answer that a sentence commits to, among other amounts and options: what others
+//! do, what was done yesterday, what is to come, what is only thought about. What commits is
+//! the speaker's own will ("I'll bid $35", "my number is 22"), then its intention ("I should
+//! bid 35"), then an answer merely named ("by bidding $35").
+
+use agon_engine::{Action, Ask, Form};
+
+use super::lexicon::Class;
+use super::mentions::{Mention, WhyNot, other_option};
+use super::phrases::Manner;
+use super::refusals;
+use super::tokens::{Kind, Token};
+use super::verdict::{Claim, Firmness, Stated};
+use super::vocabulary::Vocabulary;
+use super::voice::{self, Voice};
+
+/// A sentence with what was found in it.
+#[derive(Clone, Copy)]
+pub struct Parts<'a, 'b> {
+    /// The ask.
+    pub ask: &'b Ask,
+    /// Its words.
+    pub vocabulary: &'b Vocabulary,
+    /// The sentence's tokens.
+    pub tokens: &'b [Token<'a>],
+    /// Its possible answers, by place in the sentence.
+    pub mentions: &'b [Mention],
+}
+
+impl<'a, 'b> Parts<'a, 'b> {
+    /// Whether one of these words stands at a place.
+    pub fn word(&self, at: usize, words: &[&str]) -> bool {
+        self.tokens
+            .get(at)
+            .is_some_and(|token| token.is_word(words))
+    }
+
+    /// Whether a word at a place does this.
+    pub fn is(&self, at: usize, class: Class) -> bool {
+        self.tokens.get(at).is_some_and(|token| token.is(class))
+    }
+
+    /// Whether any word of a part of the sentence does this.
+    pub fn any(&self, from: usize, to: usize, class: Class) -> bool {
+        (from..to.min(self.tokens.len())).any(|at| self.is(at, class))
+    }
+
+    /// Whether one of these marks stands at a place.
+    pub fn mark(&self, at: usize, marks: &str) -> bool {
+        self.tokens
+            .get(at)
+            .is_some_and(|token| token.is_any_mark(marks))
+    }
+
+    /// The possible answer that begins at a place.
+    pub fn mention_at(&self, at: usize) -> Option<&'b Mention> {
+        let found = self
+            .mentions
+            .binary_search_by_key(&at, |mention| mention.start);
+        found.ok().map(|at| &self.mentions[at])
+    }
+
+    /// Whether the answer is a number.
+    pub fn of_numbers(&self) -> bool {
+        matches!(
+            self.ask.form,
+            Form::Integer { .. } | Form::Amount { .. } | Form::Number { .. }
+        )
+    }
+
+    /// The place at which a condition begins.
+    pub fn condition(&self) -> Option<usize> {
+        (0..self.tokens.len()).find(|at| self.is_condition(*at))
+    }
+
+    /// Whether a condition begins at a place: not "even if", "whether or not", "if you ask me".
+    fn is_condition(&self, at: usize) -> bool {
+        // "Nobody else" is no condition, "or else" is one.
+        let is_else = self.word(at, &["else"]) && at > 0 && !self.word(at - 1, &["or"]);
+        let is_otherwise = self.is(at, Class::Otherwise) && !is_else;
+        let is_if = self.is(at, Class::If) && !self.is_idle(at);
+        let is_proviso = self.word(at, &["long"]) && self.word(at + 1, &["as"])
+            || self.word(at, &["condition"]) && self.word(at + 1, &["that"])
+            || self.word(at, &["in"]) && self.word(at + 1, &["case"])
+            || self.word(at, &["depends", "depending"])
+            || self.word(at, &["only"]) && self.word(at + 1, &["when", "once"])
+            || self.word(at, &["soon"]) && self.word(at + 1, &["as"])
+            || at == 0 && self.word(0, &["give", "offer", "pay"]) && self.word(1, &["me"]);
+        is_if || is_otherwise || is_proviso || at == 0 && self.is(0, Class::Opening)
+    }
+
+    /// Whether a word for a condition makes none.
+    fn is_idle(&self, at: usize) -> bool {
+        /// What the speaker knows, or asks for leave to say: "if I may".
+        const KNOWN: &[&str] = &[
+            "may",
+            "must",
+            "remember",
+            "recall",
+            "am",
+            "can",
+            "read",
+            "understand",
+            "counted",
+        ];
+        let knows = self.word(at + 1, &["i"]) && self.word(at + 2, KNOWN);
+        let is_polite = self.word(at, &["if"]) && self.word(at + 1, &["you", "that", "i'm"])
+            || self.word(
+                at + 1,
+                &["possible", "necessary", "needed", "any", "anything"],
+            )
+            || self.word(at + 1, &["it"])
+                && self.word(at + 2, &["helps", "comes", "matters", "must"]);
+        let is_either_way = self.word(at, &["whether"])
+            && (at..self.tokens.len().min(at + 12)).any(|at| self.word(at, &["or"]));
+        let is_even = at > 0 && self.word(at - 1, &["even", "as", "than"]);
+        is_even || is_either_way || knows || is_polite
+    }
+
+    /// Where a condition begins whose main clause is no answer either.
+    pub fn unresolved(&self) -> usize {
+        let end = self.tokens.len();
+        let condition = self.condition().unwrap_or(end);
+        if self.has_turned(condition, end) {
+            end
+        } else {
+            condition
+        }
+    }
+
+    /// Whether a condition is over, and what follows is the speaker's own again: "If most go
+    /// it is crowded, so I stay".
+    fn has_turned(&self, condition: usize, at: usize) -> bool {
+        let would = (condition + 1..at)
+            .any(|at| self.is(at, Class::Supposing) || self.word(at, &["would", "i'd", "should"]));
+        !would && self.any(condition, at, Class::So)
+    }
+}
+
+/// What a sentence states.
+#[derive(Debug, Default)]
+pub struct Statements {
+    /// What it claims to be the answer, in order.
+    pub claims: Vec<Claim>,
+    /// What it says is not the answer.
+    pub denied: Vec<Action>,
+}
+
+/// What a word leads to.
+#[derive(Debug, PartialEq)]
+enum Said {
+    /// An answer.
+    Claimed(Firmness, Stated),
+    /// What is not the answer.
+    Denied(Action),
+}
+
+/// What a sentence states, in order.
+pub fn of_sentence(parts: Parts<'_, '_>) -> Statements {
+    let tokens = parts.tokens;
+    let mut found = Statements::default();
+    if depends(parts) {
+        let claim = Claim::new(Stated::Several, Firmness::Committed, 0);
+        found.claims.push(claim);
+        return found;
+    }
+    let condition = parts.condition().unwrap_or(tokens.len());
+    let concluding = (0..tokens.len()).find(|at| parts.is(*at, Class::Concluding));
+    for at in 0..tokens.len() {
+        if at > condition && !parts.has_turned(condition, at) {
+            continue;
+        }
+        match refused_at(parts, at).or_else(|| answer_at(parts, at)) {
+            Some(Said::Claimed(firmness, stated)) => {
+                let mut claim = Claim::new(stated, firmness, at);
+                claim.concludes = concluding.is_some_and(|concluding| concluding < at);
+                claim.is_order = voice::is_order(parts, at);
+                found.claims.push(claim);
+            }
+            Some(Said::Denied(action)) => found.denied.push(action),
+            None => {}
+        }
+    }
+    found
+}
+
+/// Whether an answer hangs on a condition right behind it: "I'll go if few others do".
+pub fn hangs(parts: Parts<'_, '_>, at: usize, condition: usize) -> bool {
+    let is_between =
+        |at: usize| parts.tokens[at].kind == Kind::Word || parts.tokens[at].number().is_some();
+    // "I'll wait to see whether" asks, and decides nothing.
+    let is_if = condition < parts.tokens.len() && !parts.word(condition, &["whether"]);
+    let is_otherwise = parts.is(condition, Class::Otherwise);
+    let is_close = (at..condition).all(is_between)
+        || is_otherwise
+        || parts.word(condition - 1, &["only", "but"]);
+    is_if && at < condition && is_close
+}
+
+/// The refusal to answer at a place.
+fn refused_at(parts: Parts<'_, '_>, at: usize) -> Option<Said> {
+    let refusal = parts.vocabulary.refusal.as_ref()?;
+    if parts.tokens[at].kind != Kind::Word {
+        return None;
+    }
+    let clause = parts.tokens[..at]
+        .iter()
+        .rposition(|token| token.is_any_mark(",;:("));
+    let clause = clause.map_or(0, |clause| clause + 1);
+    let and = (clause..at).rfind(|at| parts.word(*at, &["and", "but"]));
+    let is_later = parts.any(and.unwrap_or(clause), at, Class::ToCome);
+    let is_phrase = parts.vocabulary.refused_at(parts.tokens, at).is_some();
+    let firmness = match is_phrase && voice::is_plain(parts, clause, at) {
+        true => Some(Firmness::Committed),
+        false => refusals::at(parts.tokens, at, parts.vocabulary.may_leave()),
+    };
+    let firmness = firmness.filter(|_| !is_later)?;
+    Some(Said::Claimed(firmness, Stated::One(refusal.clone())))
+}
+
+/// "If the supply is low I bid 10, otherwise I bid 20": answers that hang on something.
+fn depends(parts: Parts<'_, '_>) -> bool {
+    let end = parts.tokens.len();
+    let first = |class: Class| (0..end).find(|at| parts.is(*at, class));
+    let (Some(condition), Some(otherwise)) = (first(Class::If), first(Class::Otherwise)) else {
+        return false;
+    };
+    let answer = |from: usize, to: usize| (from..to).find_map(|at| answer_at(parts, at));
+    let (first, second) = (answer(condition, otherwise), answer(otherwise, end));
+    matches!((first, second), (Some(first), Some(second)) if first != second)
+}
+
+/// The answer that a word at a place leads to.
+fn answer_at(parts: Parts<'_, '_>, at: usize) -> Option<Said> {
+    let option = parts.mention_at(at).filter(|_| !parts.of_numbers());
+    if let Some((firmness, stated)) = option.and_then(|mention| option_at(parts, at, mention)) {
+        return Some(Said::Claimed(firmness, stated));
+    }
+    let token = &parts.tokens[at];
+    let is_strong = token.is(Class::Verb) || token.is(Class::Noun);
+    if !is_strong && !token.is(Class::WeakVerb) || is_about_it(parts, at) {
+        return None;
+    }
+    let is_loose = token.is(Class::Verb) && parts.of_numbers();
+    let voice = voice::of(parts, at)?;
+    let (stated, end) = behind(parts, at + 1, is_loose)?;
+    if voice.is_supposed || is_of_another_day(parts, at, end, voice.firmness) {
+        return None;
+    }
+    match (voice.is_denied, stated) {
+        (false, stated) => Some(Said::Claimed(voice.firmness, stated)),
+        (true, Stated::One(Action::Pass)) if !parts.of_numbers() => {
+            Some(Said::Claimed(voice.firmness, Stated::One(Action::Pass)))
+        }
+        (true, Stated::One(refused)) => {
+            let other = other_option(parts.ask, &refused).map(Stated::One);
+            let other = other.or_else(|| but(parts, end));
+            let said = other.map(|other| Said::Claimed(voice.firmness, other));
+            said.or(Some(Said::Denied(refused)))
+        }
+        _ => None,
+    }
+}
+
+/// Whether an answer from one place to another is of the past or of a time to come.
+fn is_of_another_day(parts: Parts<'_, '_>, at: usize, end: usize, firmness: Firmness) -> bool {
+    let is_willed = parts.any(0, at, Class::Will) || parts.any(0, at, Class::Decided);
+    let can_be_past =
+        firmness < Firmness::Committed || parts.is(at, Class::SameInPast) && !is_willed;
+    let is_ordinal = |at: usize| parts.word(at, &["first", "second", "third", "opening"]);
+    let is_earlier = |at: usize| {
+        let dated = at > 1 && parts.word(at - 1, &["the"]) && parts.word(at - 2, &["in", "on"]);
+        dated && is_ordinal(at) && parts.is(at + 1, Class::Time)
+    };
+    let past = (0..end)
+        .rev()
+        .find(|at| parts.is(*at, Class::Past) || is_earlier(*at));
+    let is_past = past.is_some_and(|past| !parts.any(past, at, Class::Now));
+    parts.any(0, end + 3, Class::ToCome)
+        || parts.any(end, end + 3, Class::Past)
+        || can_be_past && is_past
+}
+
+/// What is done in place of what is denied: "I will not bid 90 but 40".
+fn but(parts: Parts<'_, '_>, end: usize) -> Option<Stated> {
+    let comma = usize::from(parts.mark(end, ","));
+    let leads = parts.word(end + comma, &["but", "rather"]);
+    let found = leads.then(|| behind(parts, end + comma + 1, false))?;
+    found.map(|(stated, _)| stated)
+}
+
+/// What an option says that is said as a verb: "I go", "I won't stay".
+fn option_at(parts: Parts<'_, '_>, at: usize, mention: &Mention) -> Option<(Firmness, Stated)> {
+    let voice = match mention.manner {
+        Manner::Word => voice::of_verb(parts, at)?,
+        Manner::Said if mention.why_not.is_none() => Voice::of(Firmness::Committed),
+        Manner::Said | Manner::Alone => return None,
+    };
+    let is_past = parts.any(at, at + 4, Class::Past)
+        || parts.tokens[at].text.ends_with("ed") && parts.any(0, at, Class::Past);
+    let rest = &parts.tokens[at..];
+    let clause = rest
+        .iter()
+        .position(|token| token.is_any_mark(",;:"))
+        .unwrap_or(rest.len());
+    if is_past || parts.any(0, at + clause, Class::ToCome) || voice.is_supposed {
+        return None;
+    }
+    let is_second = at > 1 && parts.word(at - 1, &["or"]) && parts.mention_at(at - 2).is_some();
+    if is_choice(parts, mention) || is_second {
+        return Some((voice.firmness, Stated::Several));
+    }
+    let said = match voice.is_denied {
+        true => other_option(parts.ask, &mention.action)?,
+        false => mention.action.clone(),
+    };
+    Some((voice.firmness, Stated::One(said)))
+}
+
+/// "My bidding logic", "the bidding war": no answer, but something about it.
+fn is_about_it(parts: Parts<'_, '_>, at: usize) -> bool {
+    let is_gerund = parts.is(at, Class::Verb) && parts.tokens[at].text.ends_with("ing");
+    let leads_on = match parts.tokens.get(at + 1) {
+        Some(token) if token.kind == Kind::Word => {
+            token.is(Class::LeadingOn) || token.text.ends_with("ly")
+        }
+        _ => true,
+    };
+    let owned = at > 0 && parts.word(at - 1, &["my", "the"]);
+    let far = || behind(parts, at + 1, true).is_none_or(|(_, end)| end > at + 3);
+    is_gerund && (owned || !leads_on && far())
+}
+
+/// The answer that begins at or behind a place, or a choice or a range of several, and the
+/// place behind it.
+fn behind(parts: Parts<'_, '_>, from: usize, is_loose: bool) -> Option<(Stated, usize)> {
+    /// A long way is no statement, which also bounds the walk.
+    const LONGEST_WAY: usize = 16;
+    let mut at = from;
+    while at < parts.tokens.len().min(from + LONGEST_WAY) {
+        let Some(mention) = parts.mention_at(at) else {
+            if let Some(end) = nothing_at(parts, at) {
+                return Some((Stated::One(parts.vocabulary.nothing.clone()?), end));
+            }
+            if !leads_on(parts, from, at, is_loose) {
+                return None;
+            }
+            at += 1;
+            continue;
+        };
+        let one = || Some((Stated::One(mention.action.clone()), mention.end));
+        let several = Some((Stated::Several, mention.end));
+        let is_whole = mention.why_not == Some(WhyNot::Had) && is_mine(parts, from, at);
+        let behind_word = |words: &[&str]| at > from && parts.word(at - 1, words);
+        match mention.why_not {
+            None if is_choice(parts, mention) => return several,
+            None => return one(),
+            Some(_) if is_whole || !parts.of_numbers() => return one(),
+            Some(WhyNot::Range) if !behind_word(&["from"]) => return several,
+            Some(_) if !is_loose && !parts.is(at - 1, Class::Tied) => return None,
+            Some(_) => at = mention.end,
+        }
+    }
+    None
+}
+
+/// Whether the way from a verb to its answer may go on at a place.
+fn leads_on(parts: Parts<'_, '_>, from: usize, at: usize, is_loose: bool) -> bool {
+    let token = &parts.tokens[at];
+    if token.kind == Kind::Broken {
+        return false;
+    }
+    if is_loose {
+        return !token.is(Class::Breaks) || is_mine(parts, from, at + 1);
+    }
+    let fills = [Class::Filling, Class::Approx, Class::Unit, Class::Noun];
+    let is_label = token.number().is_some() && at > from && parts.is(at - 1, Class::Tied);
+    // "The compromise of 65".
+    let is_new =
+        |at: usize| parts.tokens[at].kind == Kind::Word && parts.tokens[at].classes.is_unknown();
+    if is_new(at) && at > from && parts.of_numbers() {
+        let of = (at + 1..at + 3).find(|at| parts.word(*at, &["of"]));
+        return of.is_some_and(|of| (at + 1..of).all(is_new) && parts.mention_at(of + 1).is_some());
+    }
+    fills.iter().any(|class| token.is(*class)) || token.is_any_mark(":=-,(") || is_label
+}
+
+/// Whether what stands between two places is all that the speaker has: "my whole balance of".
+fn is_mine(parts: Parts<'_, '_>, from: usize, to: usize) -> bool {
+    let way = &parts.tokens[from..to];
+    let is_plain = |token: &Token<'_>| {
+        let owner = token.is_word(&["his", "her", "their"]);
+        token.is(Class::Whole) || token.is(Class::MoneyHad) || owner || token.is_any_mark(",(:-")
+    };
+    let is_own = |first: &Token<'_>| {
+        let named = parts.tokens.iter().any(|token| token.is(Class::Itself));
+        first.is_word(&["my", "all"]) || named && first.is_word(&["his", "her", "their"])
+    };
+    let begins = way.first().is_some_and(is_own);
+    begins && way.iter().all(is_plain)
+}
+
+/// The end of words for nothing at a place: "nothing", "no money".
+fn nothing_at(parts: Parts<'_, '_>, at: usize) -> Option<usize> {
+    if !parts.of_numbers() {
+        return None;
+    }
+    if parts.is(at, Class::Nothing) {
+        return Some(at + 1);
+    }
+    (parts.word(at, &["no"]) && parts.is(at + 1, Class::NoMoney)).then_some(at + 2)
+}
+
+/// Whether another answer is offered beside this one.
+fn is_choice(parts: Parts<'_, '_>, mention: &Mention) -> bool {
+    let end = mention.end;
+    let other = |at: usize| {
+        parts
+            .mention_at(at)
+            .is_some_and(|other| other.action != mention.action)
+    };
+    let is_spelled = |at: usize| {
+        let numeral = parts.tokens.get(at).and_then(Token::number);
+        numeral.is_some_and(|numeral| numeral.is_spelled)
+    };
+    // "61 (sixty-seven)", "10, 15, 20".
+    let is_restated = parts.mark(end, "(")
+        && parts.mark(end + 2, ")")
+        && is_spelled(mention.start) != is_spelled(end + 1);
+    let comma = usize::from(parts.mark(end, ","));
+    if (is_restated || comma == 1 && parts.of_numbers()) && other(end + 1) {
+        return true;
+    }
+    let skip = |at: usize| at + usize::from(parts.is(at, Class::Possibly));
+    let joins = parts.word(end + comma, &["or", "then"])
+        || parts.word(end, &["to"])
+        || parts.mark(end, "/");
+    let maybe = comma == 1 && parts.word(end + 1, &["maybe", "perhaps", "possibly"]);
+    let refuses = parts.of_numbers()
+        && parts.vocabulary.refusal.is_some()
+        && parts.word(end + comma, &["or"])
+        && [Class::Refraining, Class::Leaving]
+            .iter()
+            .any(|class| parts.is(end + comma + 1, *class));
+    refuses || joins && other(skip(end + comma + 1)) || maybe && other(end + 2)
+}

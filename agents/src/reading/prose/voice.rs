@@ -1,0 +1,279 @@
+//! Who speaks of doing something, and how: by his own will, as an intention, as a thought, or
+//! denying it. Called by `statements.rs` for the verbs and nouns that answers stand behind.
+
+use super::lexicon::Class;
+use super::naming;
+use super::statements::Parts;
+use super::tokens::{Kind, Token};
+use super::verdict::Firmness;
+
+/// How somebody speaks of doing something.
+#[derive(Debug, Clone, Copy)]
+pub struct Voice {
+    /// How firmly.
+    pub firmness: Firmness,
+    /// Whether it is denied.
+    pub is_denied: bool,
+    /// Whether it is only supposed.
+    pub is_supposed: bool,
+}
+
+impl Voice {
+    /// Somebody who says so.
+    pub fn of(firmness: Firmness) -> Self {
+        let (is_denied, is_supposed) = (false, false);
+        Self {
+            firmness,
+            is_denied,
+            is_supposed,
+        }
+    }
+}
+
+/// How the words before a verb or noun make the answer behind it the speaker's own; none for
+/// somebody else's.
+pub fn of(parts: Parts<'_, '_>, at: usize) -> Option<Voice> {
+    let mut back = at;
+    if let Some(article) = article(parts, at) {
+        let describing = &parts.tokens[article + 1..at];
+        let is_verb = |token: &Token<'_>| token.is(Class::Speaker) || token.is(Class::Verbal);
+        if !describing.iter().any(is_verb) {
+            if !describing.iter().all(describes) {
+                return None;
+            }
+            back = article;
+        }
+    }
+    if let Some(mut voice) = of_verb(parts, back) {
+        // "I choose 40" tells of today, "I bid 40" perhaps of yesterday.
+        if voice.firmness == Firmness::Told && !parts.is(at, Class::SameInPast) {
+            voice.firmness = Firmness::Committed;
+        }
+        return Some(voice);
+    }
+    let firmness = match back < at && parts.word(back, &["my"]) {
+        true => Some(of_my_answer(parts, at)),
+        false => of_none(parts, back, at),
+    };
+    firmness.map(Voice::of)
+}
+
+/// The article of a noun at a place, with what describes it between: "a slightly higher bid".
+fn article(parts: Parts<'_, '_>, at: usize) -> Option<usize> {
+    const LONGEST_NOUN: usize = 5;
+    let can_be_noun = parts.is(at, Class::Noun) || parts.is(at, Class::Verb);
+    let articles = ["a", "an", "the", "my", "this", "another"];
+    let mut before = (at.saturating_sub(LONGEST_NOUN)..at).rev();
+    before
+        .find(|place| parts.word(*place, &articles))
+        .filter(|_| can_be_noun)
+}
+
+/// Whether a token describes an answer of the speaker's.
+fn describes(token: &Token<'_>) -> bool {
+    let asides = [
+        Class::OfOthers,
+        Class::Name,
+        Class::Property,
+        Class::MoneyHad,
+    ];
+    match token.kind {
+        Kind::Word => {
+            let is_aside = asides.iter().any(|class| token.is(*class));
+            !is_aside && !token.text.ends_with("'s")
+        }
+        Kind::Mark(mark) => mark == '-',
+        _ => false,
+    }
+}
+
+/// The speaker's verb phrase that ends before a place, if there is one.
+pub fn of_verb(parts: Parts<'_, '_>, end: usize) -> Option<Voice> {
+    let mut firmness = None;
+    let mut joint = None;
+    let (mut is_denied, mut is_supposed) = (false, false);
+    for place in (0..end).rev() {
+        let token = &parts.tokens[place];
+        match token.kind {
+            Kind::Word => {}
+            // "Pirate 5 accepts".
+            Kind::Number(_) if place > 0 && parts.is(place - 1, Class::Itself) => continue,
+            Kind::Mark(',' | '-') => continue,
+            _ => return None,
+        }
+        if token.is(Class::Itself) {
+            return of_name(parts, place, end).map(|firmness| Voice {
+                firmness,
+                is_denied,
+                is_supposed,
+            });
+        }
+        let is_object =
+            token.is_word(&["me", "myself"]) && place > 0 && parts.is(place - 1, Class::Verbal);
+        if token.is(Class::Speaker) && !is_object {
+            let own = match token.text {
+                "i'll" | "i'm" | "im" | "me" | "i'ma" | "ill" | "let" => Some(Firmness::Committed),
+                "i'd" | "let's" | "lets" => Some(Firmness::Intended),
+                _ => None,
+            };
+            let is_asked = place > 0 && parts.is(place - 1, Class::Asking);
+            return Some(Voice {
+                firmness: firmness.max(own).unwrap_or_else(|| told(parts)),
+                is_denied,
+                is_supposed: is_supposed || is_asked,
+            });
+        }
+        let is_needless = token.is_word(&["no"]) && parts.is(place + 1, Class::NoCause);
+        if token.is(Class::Denying) || is_needless {
+            is_denied = !is_denied;
+        } else if token.is(Class::Supposing) {
+            // "I can only spare 35".
+            is_supposed |= !parts.word(place + 1, &["only", "just"]);
+        } else if token.is(Class::Decided) || token.is(Class::Will) {
+            firmness = firmness.max(Some(Firmness::Committed));
+        } else if token.is(Class::Intending) {
+            firmness = firmness.max(Some(Firmness::Intended));
+        } else if token.is_word(&["and", "then"]) {
+            joint = Some((place, is_denied, is_supposed, firmness));
+        } else if !token.is(Class::Verbal) && !token.text.ends_with("ly") {
+            let (place, is_denied, is_supposed, firmness) = joint?;
+            let voice = inherited(parts, place)?;
+            return Some(Voice {
+                firmness: firmness.max(Some(voice.firmness)).unwrap_or(voice.firmness),
+                is_denied,
+                is_supposed: is_supposed || voice.is_supposed,
+            });
+        }
+    }
+    None
+}
+
+/// How firmly somebody speaks who calls himself by name: "Alex bids 45", "Eric will bid 60
+/// today", but not "Bob will bid 90".
+fn of_name(parts: Parts<'_, '_>, name: usize, end: usize) -> Option<Firmness> {
+    let verb = parts.tokens.get(end)?;
+    let is_now = parts.tokens.iter().any(|token| token.is(Class::Now));
+    let is_third = verb.text.ends_with('s')
+        || parts.any(name, end, Class::Decided)
+        || parts.any(name, end + 1, Class::Denying);
+    let wills = (name..end).any(|at| parts.word(at, &["will", "shall"]));
+    let thinks = (name..end).any(|at| parts.word(at, &["thinks", "expects", "believes"]));
+    let says = is_third && !wills || wills && is_now;
+    (says && !thinks).then_some(Firmness::Intended)
+}
+
+/// What "I bid" is without a word of will: numbers may be those of yesterday.
+fn told(parts: Parts<'_, '_>) -> Firmness {
+    match parts.of_numbers() {
+        true => Firmness::Told,
+        false => Firmness::Committed,
+    }
+}
+
+/// The voice of a verb that goes on behind "and": "I keep $2 back and bid 118".
+fn inherited(parts: Parts<'_, '_>, end: usize) -> Option<Voice> {
+    for place in (0..end).rev() {
+        let token = &parts.tokens[place];
+        let is_theirs = naming::is_another(parts.tokens, place, parts.ask.seat);
+        let acts = parts.is(place + 1, Class::Verb) || parts.is(place + 1, Class::WeakVerb);
+        if token.is(Class::If) || token.is_mark(';') || is_theirs && acts {
+            return None;
+        }
+        if token.is(Class::Speaker) && !token.is_word(&["me", "myself"]) {
+            let next = |class: Class| token.is(class) || parts.is(place + 1, class);
+            let firmness = match (
+                next(Class::Will) || next(Class::Decided),
+                next(Class::Intending),
+            ) {
+                (true, false) => Firmness::Committed,
+                _ => Firmness::Intended,
+            };
+            let firmness = if parts.of_numbers() {
+                Firmness::Intended
+            } else {
+                firmness
+            };
+            let is_asked = place > 0 && parts.is(place - 1, Class::Asking);
+            return Some(Voice {
+                firmness,
+                is_denied: false,
+                is_supposed: next(Class::Supposing) || is_asked,
+            });
+        }
+    }
+    None
+}
+
+/// "My bid is", "my bid for today will be", "my final bid:"; else "my bid of".
+fn of_my_answer(parts: Parts<'_, '_>, at: usize) -> Firmness {
+    let is_live =
+        |mention: &&super::mentions::Mention| mention.start > at && mention.why_not.is_none();
+    let number = parts.mentions.iter().find(is_live);
+    let until = number.map_or(parts.tokens.len(), |mention| mention.start);
+    let states = |token: &Token<'_>| {
+        let is_dash = token.is_mark('-') && token.is_apart;
+        token.is(Class::Be) || token.is_any_mark(":=") || is_dash
+    };
+    match parts.tokens[at..until].iter().any(states) {
+        true => Firmness::Committed,
+        false => Firmness::Named,
+    }
+}
+
+/// An answer that is named without a verb of the speaker: "by bidding 40", "a bid of 40";
+/// an order is its will: "Bid 40", "Put me down for 40".
+fn of_none(parts: Parts<'_, '_>, back: usize, at: usize) -> Option<Firmness> {
+    let asides = [Class::OfOthers, Class::Supposing, Class::Denying];
+    let is_aside = asides.iter().any(|class| parts.any(0, at, *class));
+    let others = (0..at).any(|at| naming::is_another(parts.tokens, at, parts.ask.seat));
+    if is_aside || others {
+        return None;
+    }
+    if back == at && is_order(parts, at) {
+        return Some(Firmness::Committed);
+    }
+    let token = &parts.tokens[at];
+    let is_gerund = token.text.ends_with("ing") || token.text.ends_with("in");
+    let is_strong = token.is(Class::Verb) || token.is(Class::Noun);
+    let is_noun = back < at && parts.word(back, &["a", "this"]) && is_strong;
+    let begins = parts.tokens[..back].iter().all(is_lead);
+    let names = back == at && is_gerund && (begins || token.is(Class::Verb));
+    ((is_noun || names) && !is_judged(parts, at)).then_some(Firmness::Named)
+}
+
+/// Whether a word at a place is an order: "Bid 40", "No, make that 9".
+pub fn is_order(parts: Parts<'_, '_>, at: usize) -> bool {
+    let token = &parts.tokens[at];
+    let is_verb = token.is(Class::Verb) || token.is(Class::WeakVerb);
+    let is_form = token.text.ends_with("ing") || token.is_word(&["bids", "offers", "throwin"]);
+    let clause = parts.tokens[..at]
+        .iter()
+        .rposition(|token| token.is_any_mark(",:;-"));
+    let clause = &parts.tokens[clause.map_or(0, |clause| clause + 1)..at];
+    let corrects =
+        clause.iter().any(|token| token.is(Class::Correcting)) || token.is_word(&["make"]);
+    let begins = parts.tokens[..at].iter().all(is_lead) || clause.iter().all(is_lead) && corrects;
+    is_verb && !is_form && begins
+}
+
+/// Whether a token may stand before an order.
+fn is_lead(token: &Token<'_>) -> bool {
+    let leads = token.is(Class::Aside) && !token.is(Class::Speaker);
+    leads || token.is(Class::Correcting) || token.kind != Kind::Word
+}
+
+/// Whether a clause says something about an answer, rather than giving it.
+fn is_judged(parts: Parts<'_, '_>, at: usize) -> bool {
+    let rest = &parts.tokens[at..];
+    let mut clause = rest.iter().take_while(|token| !token.is_any_mark(",;:"));
+    clause.any(|token| token.is(Class::Judging))
+}
+
+/// Whether nothing in a part of a sentence denies, supposes or says of others what follows.
+pub fn is_plain(parts: Parts<'_, '_>, from: usize, to: usize) -> bool {
+    let asides = [Class::Supposing, Class::Denying, Class::If, Class::WasPast];
+    let is_aside = asides.iter().any(|class| parts.any(from, to, *class));
+    let others = (from..to)
+        .any(|at| naming::is_person(parts.tokens, at) || parts.word(at, &["he", "she", "they"]));
+    !is_aside && !others
+}

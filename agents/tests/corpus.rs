@@ -1,0 +1,243 @@
+//! The corpus of replies: sentences of many kinds, each with the answer that a person would
+//! read. Every file in `corpus/` must be read right in at least [`BAR`] of its cases, and no
+//! case as another amount. `AGON_CORPUS=FILE` prints the figures of any further file:
+//! `AGON_CORPUS=more.tsv cargo test -p agon-agents --test corpus -- --nocapture`.
+//!
+//! Columns: kind, ask, what is expected (an answer, or `foul`), the reply; `\n` and `\\` in a
+//! reply stand for what they stand for in Rust.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use agon_agents::{Reply, reading};
+use agon_engine::{Action, Ask, Form, Foul};
+
+/// The share of cases that must be read as a person would.
+const BAR: f64 = 0.99;
+
+/// What is expected where a reply answers nothing, or nothing that is sure.
+const FOUL: &str = "foul";
+
+/// What reading came to, beside what was expected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    Right,
+    /// A foul, where there was an answer.
+    Missed,
+    /// An answer, where there was none.
+    Invented,
+    /// Another answer.
+    Wrong,
+}
+
+struct Case {
+    kind: String,
+    ask: Ask,
+    expected: String,
+    text: String,
+}
+
+/// The asks by their names in the corpus.
+fn ask(name: &str) -> Ask {
+    let (kind, form) = match name {
+        "bid" => ("bid", Form::Amount { min: 0, max: None }),
+        "guess" => (
+            "guess",
+            Form::Number {
+                min: 0.0,
+                max: 100.0,
+            },
+        ),
+        "contribution" => ("contribution", Form::integer(0, 20)),
+        "bar" => ("choice", Form::choice(&["go", "stay"])),
+        "dish" => ("dish", Form::choice(&["cheap", "costly"])),
+        "vote" => ("vote", Form::choice(&["accept", "reject"])),
+        "raise" => {
+            let form = Form::Integer {
+                min: Some(1),
+                max: Some(1_000_000),
+                pass: Some("withdraw"),
+            };
+            ("bid", form)
+        }
+        other => panic!("no ask is called {other}"),
+    };
+    Ask {
+        seat: 0,
+        kind,
+        form,
+        foul_allowance: 0,
+    }
+}
+
+fn cases(path: &Path) -> Vec<Case> {
+    let text = std::fs::read_to_string(path);
+    let text = text.unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    let rows = text
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with("kind\t"));
+    let case = |row: &str| {
+        let columns: Vec<&str> = row.splitn(4, '\t').collect();
+        let [kind, name, expected, text] = *columns else {
+            panic!("{}: not four columns: {row}", path.display());
+        };
+        Case {
+            kind: kind.to_owned(),
+            ask: ask(name),
+            expected: expected.to_owned(),
+            text: text
+                .replace("\\\\", "\0")
+                .replace("\\n", "\n")
+                .replace('\0', "\\"),
+        }
+    };
+    rows.map(case).collect()
+}
+
+fn read(case: &Case) -> Result<Action, Foul> {
+    let reply = Reply {
+        text: case.text.clone(),
+        finish_reason: "stop".to_owned(),
+    };
+    let action = reading::read(&case.ask, &reply)?.action;
+    match &action {
+        // A word that is no option is a foul of the game's check.
+        Action::Choice(_) => case.ask.form.check(&action).map(|()| action),
+        _ => Ok(action),
+    }
+}
+
+fn outcome(case: &Case, read: &Result<Action, Foul>) -> Outcome {
+    let Ok(action) = read else {
+        return match &*case.expected {
+            FOUL => Outcome::Right,
+            _ => Outcome::Missed,
+        };
+    };
+    let same = match action {
+        Action::Integer(number) => case.expected.parse() == Ok(*number as f64),
+        Action::Number(number) => case.expected.parse() == Ok(*number),
+        Action::Choice(word) => case.expected == **word,
+        Action::Pass => case.expected == "withdraw",
+        Action::Division(_) | Action::Target(_) => false,
+    };
+    match (same, &*case.expected) {
+        (true, _) => Outcome::Right,
+        (false, FOUL) => Outcome::Invented,
+        (false, _) => Outcome::Wrong,
+    }
+}
+
+/// How often each outcome occurred.
+#[derive(Default)]
+struct Figures {
+    right: usize,
+    missed: usize,
+    invented: usize,
+    wrong: usize,
+}
+
+impl Figures {
+    fn add(&mut self, outcome: Outcome) {
+        match outcome {
+            Outcome::Right => self.right += 1,
+            Outcome::Missed => self.missed += 1,
+            Outcome::Invented => self.invented += 1,
+            Outcome::Wrong => self.wrong += 1,
+        }
+    }
+
+    fn all(&self) -> usize {
+        self.right + self.missed + self.invented + self.wrong
+    }
+
+    fn share(&self) -> f64 {
+        self.right as f64 / self.all().max(1) as f64
+    }
+
+    fn row(&self, name: &str) -> String {
+        let Self {
+            right,
+            missed,
+            invented,
+            wrong,
+        } = self;
+        let (all, share) = (self.all(), 100.0 * self.share());
+        format!(
+            "{name:28} {right:4} of {all:4} right ({share:5.1} %), {missed:3} missed, \
+             {invented:3} read where there is none, {wrong:3} wrong"
+        )
+    }
+}
+
+/// Reads a file; prints what is not right and the figures per kind and in all.
+fn figures(path: &Path) -> Figures {
+    let mut kinds: BTreeMap<String, Figures> = BTreeMap::new();
+    let mut all = Figures::default();
+    let mut out = String::new();
+    for case in cases(path) {
+        let read = read(&case);
+        let outcome = outcome(&case, &read);
+        kinds.entry(case.kind.clone()).or_default().add(outcome);
+        all.add(outcome);
+        if outcome != Outcome::Right {
+            let Case {
+                kind,
+                expected,
+                text,
+                ..
+            } = &case;
+            let read = read.map_err(|foul| foul.reason);
+            let _ = writeln!(
+                out,
+                "{outcome:?} [{kind}] expected {expected}, read {read:?}: {text:?}"
+            );
+        }
+    }
+    for (kind, figures) in &kinds {
+        let _ = writeln!(out, "{}", figures.row(kind));
+    }
+    let _ = writeln!(
+        out,
+        "{}",
+        all.row(&path.file_name().unwrap_or_default().to_string_lossy())
+    );
+    println!("{out}");
+    all
+}
+
+/// The files of the folder, in order.
+fn files() -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
+    let entries = std::fs::read_dir(folder).expect("a folder");
+    let mut files: Vec<PathBuf> = entries
+        .map(|entry| entry.expect("an entry").path())
+        .collect();
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "tsv"));
+    files.sort();
+    files
+}
+
+#[test]
+fn replies_of_every_kind_are_read_as_a_person_would() {
+    let files = files();
+    assert!(!files.is_empty());
+    for path in files {
+        let figures = figures(&path);
+        let name = path.display();
+        assert_eq!(figures.wrong, 0, "{name}: read as another answer");
+        assert!(
+            figures.share() >= BAR,
+            "{name}: {:.3} read right",
+            figures.share()
+        );
+    }
+}
+
+#[test]
+fn any_further_file_is_read_on_request() {
+    if let Some(path) = std::env::var_os("AGON_CORPUS") {
+        figures(Path::new(&path));
+    }
+}
