@@ -24,7 +24,7 @@ pub fn nearest<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Ve
 pub fn meant<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let known: Vec<&str> = known.into_iter().collect();
     let near = *nearest(wanted, known.iter().copied()).first()?;
-    if distance(wanted, near) <= near.chars().count().max(3) / 3 {
+    if distance(wanted, near) <= near.chars().count() / 3 {
         return Some(near);
     }
     let mut longer = known.into_iter().filter(|name| name.starts_with(wanted));

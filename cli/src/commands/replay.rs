@@ -180,7 +180,7 @@ fn report(json: bool, summary: &Summary) -> Result<(), Failure> {
     if *unreadable > 0 {
         let lines = output::counted(*unreadable as u64, "line");
         return Err(Failure::BadInput(format!(
-            "{lines} cannot be read as recorded games, see above"
+            "{lines} unreadable as recorded games, see above"
         )));
     }
     if readings.is_some() && replies == 0 {
