@@ -3,7 +3,7 @@
 //! `prose.rs`.
 
 use super::lexicon::Class;
-use super::tokens::Token;
+use super::tokens::{Kind, Token};
 
 /// Words that take back what stands before them, wherever they stand.
 const PHRASES: &[&[&str]] = &[
@@ -77,7 +77,7 @@ pub fn takes_back(between: &[Token<'_>]) -> bool {
 /// "40? No. 50": a denial by itself.
 fn ends_in_no(between: &[Token<'_>]) -> bool {
     (0..between.len()).any(|at| {
-        let begins = at == 0 || between[at - 1].kind != super::tokens::Kind::Word;
+        let begins = at == 0 || between[at - 1].kind != Kind::Word;
         let ends = between
             .get(at + 1)
             .is_none_or(|next| next.is_mark(',') || next.is_end());
@@ -87,5 +87,11 @@ fn ends_in_no(between: &[Token<'_>]) -> bool {
 
 /// The place behind the last words of a text that take something back for sure.
 pub fn last(tokens: &[Token<'_>]) -> Option<usize> {
-    (0..tokens.len()).rev().find(|at| begins(tokens, *at) > 0)
+    let opens = |at: usize| {
+        let begins = at == 0 || tokens[at - 1].kind != Kind::Word;
+        begins && tokens[at].is(Class::Correcting)
+    };
+    (0..tokens.len())
+        .rev()
+        .find(|at| begins(tokens, *at) > 0 || opens(*at))
 }
