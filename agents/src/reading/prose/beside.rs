@@ -218,7 +218,11 @@ impl<'a, 'b> Beside<'a, 'b> {
 
     /// "Above 60", "at most 60", "closer to 70", "the limit of 70".
     fn is_compared(&self) -> bool {
-        if self.has_behind(0, Class::Added) {
+        // "80 at the very most".
+        let is_bound = self.behind_is(0, &["at"])
+            && (1..4).any(|by| self.behind_is(by, &["most", "least"]))
+            && (1..3).all(|by| self.behind_is(by, &["the", "very", "most", "least"]) || by > 1);
+        if self.has_behind(0, Class::Added) || is_bound {
             return true;
         }
         let left = self.left();

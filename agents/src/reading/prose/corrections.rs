@@ -45,6 +45,10 @@ pub fn begins(tokens: &[Token<'_>], at: usize) -> usize {
     let leads = is_marked && tokens.get(at).is_some_and(is_lead);
     let start = at + usize::from(leads);
     let gap = usize::from(leads && tokens.get(start).is_some_and(|token| token.is_mark(',')));
+    // "I make it 860" corrects nobody.
+    if at > 0 && tokens[at - 1].is(Class::Speaker) {
+        return 0;
+    }
     let found = [at, start, start + gap].into_iter().find_map(|from| {
         let length = phrase(tokens, from)?;
         (is_marked || length > 1).then_some(from + length - at)

@@ -210,7 +210,9 @@ fn refused_at(parts: Parts<'_, '_>, at: usize) -> Option<Said> {
     let clause = clause.map_or(0, |clause| clause + 1);
     let and = (clause..at).rfind(|at| parts.word(*at, &["and", "but"]));
     let is_later = parts.any(and.unwrap_or(clause), at, Class::ToCome);
-    let is_phrase = parts.vocabulary.refused_at(parts.tokens, at).is_some();
+    // "12 stay in my pocket" says nothing of the rest.
+    let is_counted = parts.mentions.iter().any(|mention| mention.end == at);
+    let is_phrase = !is_counted && parts.vocabulary.refused_at(parts.tokens, at).is_some();
     let firmness = match is_phrase && voice::is_plain(parts, clause, at) {
         true => Some(Firmness::Committed),
         false => refusals::at(parts.tokens, at, parts.vocabulary.may_leave()),
