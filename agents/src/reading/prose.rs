@@ -266,9 +266,10 @@ fn begs_off(sentence: &[Token<'_>]) -> bool {
             && words[1].is_word(&["to"])
             && words[2].is(Class::Responding)
     });
-    let serves = sentence
-        .windows(2)
-        .any(|words| words[0].is_word(&["behalf"]) && words[1].is_word(&["of"]));
+    let serves = sentence.windows(3).any(|words| {
+        let is_behalf = words[0].is_word(&["behalf"]) && words[1].is_word(&["of"]);
+        is_behalf && words[2].is_word(&["users", "others", "people", "humans", "anyone"])
+    });
     declines || serves || pardon.is_some_and(|pardon| sentence[pardon..].iter().any(cannot))
 }
 

@@ -218,7 +218,11 @@ impl<'a, 'b> Beside<'a, 'b> {
 
     /// "Above 60", "at most 60", "closer to 70", "the limit of 70".
     fn is_compared(&self) -> bool {
-        if self.has_behind(0, Class::Added) {
+        // "80 at the very most".
+        let is_bound = self.behind_is(0, &["at"])
+            && (1..4).any(|by| self.behind_is(by, &["most", "least"]))
+            && (1..3).all(|by| self.behind_is(by, &["the", "very", "most", "least"]) || by > 1);
+        if self.has_behind(0, Class::Added) || is_bound {
             return true;
         }
         let left = self.left();
@@ -247,6 +251,7 @@ impl<'a, 'b> Beside<'a, 'b> {
             || is(0, &["of"])
                 && (has(1, Class::Bounding) || is(1, &["instead", "short", "north", "south"]))
             || is(0, &["not", "never"])
+            || is(0, &["all"]) && is(1, &["not"])
     }
 
     /// The whole of "10 of my 20" and "10 out of 20".
@@ -409,7 +414,17 @@ impl<'a, 'b> Beside<'a, 'b> {
         let own = |token: &Token<'_>| token.is(Class::Speaker) || token.is(Class::My);
         let clause = self.clause().take_while(|(_, token)| !own(token));
         let mut others = clause.filter(|(at, _)| naming::is_another(self.tokens, *at, self.seat));
-        others.any(|(at, _)| self.acts(at))
+        // "Bob's 430 with 450": only the first is Bob's.
+        let owns_another = |at: usize| {
+            let owner =
+                (at..self.start.min(at + 2)).rfind(|at| self.tokens[*at].text.ends_with("'s"));
+            owner.is_some_and(|owner| {
+                self.tokens[owner + 1..self.start]
+                    .iter()
+                    .any(|token| token.number().is_some())
+            })
+        };
+        others.any(|(at, _)| self.acts(at) && !owns_another(at))
     }
 
     /// Whether somebody named at a place does or has something there.

@@ -3,7 +3,7 @@
 //! `prose.rs`.
 
 use super::lexicon::Class;
-use super::tokens::Token;
+use super::tokens::{Kind, Token};
 
 /// Words that take back what stands before them, wherever they stand.
 const PHRASES: &[&[&str]] = &[
@@ -45,6 +45,10 @@ pub fn begins(tokens: &[Token<'_>], at: usize) -> usize {
     let leads = is_marked && tokens.get(at).is_some_and(is_lead);
     let start = at + usize::from(leads);
     let gap = usize::from(leads && tokens.get(start).is_some_and(|token| token.is_mark(',')));
+    // "I make it 860" corrects nobody.
+    if at > 0 && tokens[at - 1].is(Class::Speaker) {
+        return 0;
+    }
     let found = [at, start, start + gap].into_iter().find_map(|from| {
         let length = phrase(tokens, from)?;
         (is_marked || length > 1).then_some(from + length - at)
@@ -77,7 +81,7 @@ pub fn takes_back(between: &[Token<'_>]) -> bool {
 /// "40? No. 50": a denial by itself.
 fn ends_in_no(between: &[Token<'_>]) -> bool {
     (0..between.len()).any(|at| {
-        let begins = at == 0 || between[at - 1].kind != super::tokens::Kind::Word;
+        let begins = at == 0 || between[at - 1].kind != Kind::Word;
         let ends = between
             .get(at + 1)
             .is_none_or(|next| next.is_mark(',') || next.is_end());
@@ -87,5 +91,11 @@ fn ends_in_no(between: &[Token<'_>]) -> bool {
 
 /// The place behind the last words of a text that take something back for sure.
 pub fn last(tokens: &[Token<'_>]) -> Option<usize> {
-    (0..tokens.len()).rev().find(|at| begins(tokens, *at) > 0)
+    let opens = |at: usize| {
+        let begins = at == 0 || tokens[at - 1].kind != Kind::Word;
+        begins && tokens[at].is(Class::Correcting)
+    };
+    (0..tokens.len())
+        .rev()
+        .find(|at| begins(tokens, *at) > 0 || opens(*at))
 }

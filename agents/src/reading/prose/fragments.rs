@@ -88,7 +88,10 @@ fn several(parts: Parts<'_, '_>, firmness: Firmness) -> Option<Claim> {
 /// Whether a token changes nothing before an answer.
 fn is_harmless(token: &Token<'_>) -> bool {
     match token.kind {
-        Kind::Word => token.is(Class::Aside) || token.is(Class::Approx),
+        Kind::Word => {
+            let classes = [Class::Aside, Class::Approx, Class::Correcting];
+            classes.iter().any(|class| token.is(*class))
+        }
         Kind::Mark(mark) => !"✗%/".contains(mark),
         _ => false,
     }
@@ -155,14 +158,17 @@ fn is_one_of(parts: Parts<'_, '_>, mention: &Mention) -> bool {
     const APART: usize = 3;
     let joins = |token: &Token<'_>| {
         let is_dash = token.is_mark('-') && !token.is_apart;
-        token.is_word(&["or", "to", "maybe", "perhaps"]) || token.is_any_mark("/,") || is_dash
+        token.is_word(&["or", "to", "maybe", "perhaps", "all"])
+            || token.is_any_mark("/,")
+            || is_dash
     };
     let from = parts
         .mentions
         .partition_point(|other| other.start < mention.end);
     let others = parts.mentions[from..].iter();
     let near = others.take_while(|other| other.start <= mention.end + APART);
-    let mut rivals = near.filter(|other| other.why_not.is_none() && other.action != mention.action);
+    let is_open = |other: &Mention| matches!(other.why_not, None | Some(WhyNot::Had));
+    let mut rivals = near.filter(|other| is_open(other) && other.action != mention.action);
     rivals.any(|other| {
         let between = &parts.tokens[mention.end..other.start];
         !between.is_empty()

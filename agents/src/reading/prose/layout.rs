@@ -215,7 +215,8 @@ impl Layout<'_, '_> {
         let mut start = range.start;
         for at in range.start..=range.end {
             let token = self.tokens.get(at).filter(|_| at < range.end);
-            let cuts = at > start && corrections::begins(self.tokens, at) > 0;
+            let corrects = || corrections::begins(self.tokens, at) > 0;
+            let cuts = at > start && at < range.end && (corrects() || self.begins_pair(at));
             let ends = token.is_none_or(|token| token.is_end() || token.is_mark(';'));
             if cuts {
                 self.piece(start..at, naming.take(), false);
@@ -231,6 +232,17 @@ impl Layout<'_, '_> {
             }
             start = at + usize::from(ends);
         }
+    }
+
+    /// Whether the name of a pair begins behind another pair: "health=4 bid=58",
+    /// "Bob: 28, me: 21".
+    fn begins_pair(&self, at: usize) -> bool {
+        let tokens = self.tokens;
+        let Some(mark) = tokens.get(at + 1).filter(|_| tokens[at].kind == Kind::Word) else {
+            return false;
+        };
+        let is_glued = mark.is_mark('=') && !mark.is_apart;
+        is_glued && tokens[at].is_apart || mark.is_mark(':') && tokens[at - 1].is_mark(',')
     }
 
     /// A sentence, with its label if it has one.

@@ -91,7 +91,9 @@ impl Naming {
         {
             return Self::Answer;
         }
-        let is_theirs = |at: usize| is_another(name, at, seat) || name[at].is(Class::Itself);
+        let is_theirs = |at: usize| {
+            is_another(name, at, seat) || name[at].is(Class::Itself) && !has(Class::Noun)
+        };
         if !is_own && (0..name.len()).any(is_theirs) {
             return Self::Theirs;
         }

@@ -13,7 +13,7 @@ pub struct Plain {
 }
 
 /// Abbreviations whose stops end no sentence, and what stands for them.
-const ABBREVIATIONS: [(&str, &str); 12] = [
+const ABBREVIATIONS: [(&str, &str); 13] = [
     ("i.e.", "ie"),
     ("e.g.", "eg"),
     ("p.s.", "ps"),
@@ -25,6 +25,7 @@ const ABBREVIATIONS: [(&str, &str); 12] = [
     ("resp.", "resp"),
     ("2day", "today"),
     ("2nite", "tonight"),
+    ("4 me", "for me"),
     ("w/ ", "with "),
 ];
 
@@ -146,7 +147,7 @@ fn tag(text: &str) -> Option<(String, &str)> {
 }
 
 fn abbreviation(text: &str) -> Option<(&'static str, &'static str)> {
-    if !text.starts_with(|letter: char| letter.is_ascii_alphabetic() || letter == '2') {
+    if !text.starts_with(|letter: char| letter.is_ascii_alphabetic() || "24".contains(letter)) {
         return None;
     }
     let known = ABBREVIATIONS.iter().find(|(short, _)| {

@@ -165,6 +165,10 @@ fn is_answer(parts: Parts<'_, '_>, from: usize) -> bool {
 
 /// Whether "what I offer", "where I stop" stands at a place.
 fn is_what_i_do(parts: Parts<'_, '_>, from: usize) -> bool {
+    let is_one = parts.word(from, &["the"]) && parts.word(from + 1, &["one"]);
+    if is_one {
+        return parts.is(from + 2, Class::Speaker);
+    }
     let asks = parts.word(from, &["what", "where", "how"]);
     asks && (from + 1..from + 3).any(|at| parts.is(at, Class::Speaker))
 }

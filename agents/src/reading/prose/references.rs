@@ -6,7 +6,8 @@ use std::ops::Range;
 
 use agon_engine::Action;
 
-use super::mentions::Mention;
+use super::lexicon::Class;
+use super::mentions::{Mention, WhyNot};
 use super::tokens::{Kind, Token};
 use super::verdict::{Claim, Firmness, Stated};
 
@@ -20,15 +21,36 @@ const NAMES: &[&str] = &[
     "strategy",
 ];
 
+/// More options than these nobody counts.
+const MOST_WEIGHED: usize = 4;
+
+/// How options are counted.
+const ORDINALS: &[&str] = &["first", "second", "third", "last", "former", "latter"];
+
+/// What chooses an option.
+const CHOOSING: &[&str] = &[
+    "prefer", "choose", "take", "pick", "decision", "choice", "seems", "like", "go", "answer",
+    "select",
+];
+
 /// Options and what they say, as far as a text was read.
 #[derive(Debug, Default)]
 pub struct References<'a> {
     named: BTreeMap<&'a str, Option<Action>>,
+    /// Everything that was weighed, each once, in the order of the text.
+    weighed: Vec<Action>,
 }
 
 impl<'a> References<'a> {
     /// Learns what options a sentence names, with what it says of them.
     pub fn learn(&mut self, tokens: &[Token<'a>], sentence: &Range<usize>, mentions: &[Mention]) {
+        let is_weighed =
+            |mention: &&Mention| matches!(mention.why_not, None | Some(WhyNot::Supposed));
+        for mention in mentions.iter().filter(is_weighed) {
+            if self.weighed.len() <= MOST_WEIGHED && !self.weighed.contains(&mention.action) {
+                self.weighed.push(mention.action.clone());
+            }
+        }
         for (at, name) in names(tokens, sentence.clone()) {
             let next = names(tokens, at + 2..sentence.end).next();
             let end = next.map_or(sentence.end, |(next, _)| next) - sentence.start;
@@ -47,21 +69,56 @@ impl<'a> References<'a> {
     /// The option that a sentence without any answer of its own chooses.
     pub fn chosen(&self, tokens: &[Token<'a>], sentence: &Range<usize>) -> Option<Claim> {
         let own = &tokens[sentence.clone()];
-        let denies = own
-            .iter()
-            .any(|token| token.is(super::lexicon::Class::Denying));
+        let denies = own.iter().any(|token| token.is(Class::Denying));
         let mut found = names(tokens, sentence.clone());
-        let (at, name) = found.next()?;
+        let Some((at, name)) = found.next() else {
+            return self.counted(own).filter(|_| !denies).map(|mut claim| {
+                claim.at += sentence.start;
+                claim
+            });
+        };
         if denies || found.any(|(_, other)| other != name) {
             return None;
         }
         let action = self.named.get(name)?.clone()?;
         let chooses = own.iter().any(|token| {
-            token.is(super::lexicon::Class::Speaker)
-                || token.is_word(&["it", "decision", "choice", "best"])
+            token.is(Class::Speaker) || token.is_word(&["it", "decision", "choice", "best"])
         });
         let claim = || Claim::new(Stated::One(action), Firmness::Committed, at);
         chooses.then(claim)
+    }
+}
+
+impl References<'_> {
+    /// What a sentence chooses that counts the options: "I prefer the second."
+    fn counted(&self, sentence: &[Token<'_>]) -> Option<Claim> {
+        let speaks = sentence
+            .iter()
+            .any(|token| token.is(Class::Speaker) || token.is(Class::My));
+        let chooses = sentence.iter().any(|token| token.is_word(CHOOSING));
+        let at = (1..sentence.len()).find(|at| {
+            let ends = sentence.get(at + 1).is_none_or(|next| {
+                next.kind != Kind::Word || next.is_word(&["one", "option", "seems", "is"])
+            });
+            sentence[at - 1].is_word(&["the"]) && sentence[*at].is_word(ORDINALS) && ends
+        })?;
+        let place = match sentence[at].text {
+            "first" | "former" => 0,
+            "second" | "latter" => 1,
+            "third" => 2,
+            _ => self.weighed.len().checked_sub(1)?,
+        };
+        let is_pair = !sentence[at].is_word(&["former", "latter"]) || self.weighed.len() == 2;
+        let are_few = (2..=MOST_WEIGHED).contains(&self.weighed.len());
+        let action = self
+            .weighed
+            .get(place)
+            .filter(|_| speaks && chooses && is_pair && are_few)?;
+        Some(Claim::new(
+            Stated::One(action.clone()),
+            Firmness::Committed,
+            at,
+        ))
     }
 }
 

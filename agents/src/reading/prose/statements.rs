@@ -191,9 +191,10 @@ pub fn hangs(parts: Parts<'_, '_>, at: usize, condition: usize) -> bool {
     // "I'll wait to see whether" asks, and decides nothing.
     let is_if = condition < parts.tokens.len() && !parts.word(condition, &["whether"]);
     let is_otherwise = parts.is(condition, Class::Otherwise);
-    let is_close = (at..condition).all(is_between)
+    let comma = usize::from(condition > 0 && parts.mark(condition - 1, ","));
+    let is_close = (at..condition - comma.min(condition)).all(is_between)
         || is_otherwise
-        || parts.word(condition - 1, &["only", "but"]);
+        || condition > 0 && parts.word(condition - 1, &["only", "but"]);
     is_if && at < condition && is_close
 }
 
@@ -209,7 +210,9 @@ fn refused_at(parts: Parts<'_, '_>, at: usize) -> Option<Said> {
     let clause = clause.map_or(0, |clause| clause + 1);
     let and = (clause..at).rfind(|at| parts.word(*at, &["and", "but"]));
     let is_later = parts.any(and.unwrap_or(clause), at, Class::ToCome);
-    let is_phrase = parts.vocabulary.refused_at(parts.tokens, at).is_some();
+    // "12 stay in my pocket" says nothing of the rest.
+    let is_counted = parts.mentions.iter().any(|mention| mention.end == at);
+    let is_phrase = !is_counted && parts.vocabulary.refused_at(parts.tokens, at).is_some();
     let firmness = match is_phrase && voice::is_plain(parts, clause, at) {
         true => Some(Firmness::Committed),
         false => refusals::at(parts.tokens, at, parts.vocabulary.may_leave()),
@@ -307,7 +310,8 @@ fn option_at(parts: Parts<'_, '_>, at: usize, mention: &Mention) -> Option<(Firm
         return None;
     }
     let is_second = at > 1 && parts.word(at - 1, &["or"]) && parts.mention_at(at - 2).is_some();
-    if is_choice(parts, mention) || is_second {
+    let is_between = mention.why_not == Some(WhyNot::Range);
+    if is_choice(parts, mention) || is_second || is_between {
         return Some((voice.firmness, Stated::Several));
     }
     let said = match voice.is_denied {
@@ -355,6 +359,7 @@ fn behind(parts: Parts<'_, '_>, from: usize, is_loose: bool) -> Option<(Stated, 
         match mention.why_not {
             None if is_choice(parts, mention) => return several,
             None => return one(),
+            Some(WhyNot::Range) if !parts.of_numbers() => return several,
             Some(_) if is_whole || !parts.of_numbers() => return one(),
             Some(WhyNot::Range) if !behind_word(&["from"]) => return several,
             Some(_) if !is_loose && !parts.is(at - 1, Class::Tied) => return None,
@@ -376,8 +381,11 @@ fn leads_on(parts: Parts<'_, '_>, from: usize, at: usize, is_loose: bool) -> boo
     let fills = [Class::Filling, Class::Approx, Class::Unit, Class::Noun];
     let is_label = token.number().is_some() && at > from && parts.is(at - 1, Class::Tied);
     // "The compromise of 65".
-    let is_new =
-        |at: usize| parts.tokens[at].kind == Kind::Word && parts.tokens[at].classes.is_unknown();
+    let is_new = |at: usize| {
+        let token = &parts.tokens[at];
+        let is_unknown = token.classes.is_unknown() || token.is(Class::Conclusion);
+        token.kind == Kind::Word && is_unknown
+    };
     if is_new(at) && at > from && parts.of_numbers() {
         let of = (at + 1..at + 3).find(|at| parts.word(*at, &["of"]));
         return of.is_some_and(|of| (at + 1..of).all(is_new) && parts.mention_at(of + 1).is_some());

@@ -26,9 +26,9 @@ impl Beside<'_, '_> {
                 .before(by + 3)
                 .and_then(Token::number)
                 .is_some_and(|share| share.sort == Sort::Percent);
-        if self.before(by).is_some_and(is_thing) && !is_share_of && !self.is_named_own(by)
-            || by > 1 && self.is_named_aside(by)
-        {
+        let is_thing_before =
+            self.before(by).is_some_and(is_thing) || by > 1 && self.is_named_aside(by);
+        if is_thing_before && !is_share_of && !self.is_named_own(by) {
             return true;
         }
         let left = self.left();
