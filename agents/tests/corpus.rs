@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agon_agents::{Reply, reading};
 use agon_engine::{Action, Ask, Form, Foul};
@@ -170,8 +170,15 @@ impl Figures {
     }
 }
 
-/// Reads a file; prints what is not right and the figures per kind and in all.
-fn figures(path: &Path) -> Figures {
+/// Whether sentences may be shown, or only figures.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Shown {
+    Sentences,
+    Figures,
+}
+
+/// Reads a file; prints the figures per kind and in all, and what is not right, if that may be seen.
+fn figures(path: &Path, shown: Shown) -> Figures {
     let mut kinds: BTreeMap<String, Figures> = BTreeMap::new();
     let mut all = Figures::default();
     let mut out = String::new();
@@ -180,7 +187,7 @@ fn figures(path: &Path) -> Figures {
         let outcome = outcome(&case, &read);
         kinds.entry(case.kind.clone()).or_default().add(outcome);
         all.add(outcome);
-        if outcome != Outcome::Right {
+        if outcome != Outcome::Right && shown == Shown::Sentences {
             let Case {
                 kind,
                 expected,
@@ -206,11 +213,15 @@ fn figures(path: &Path) -> Figures {
     all
 }
 
+fn file(folder: &str, name: &str) -> PathBuf {
+    let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests");
+    tests.join(folder).join(name)
+}
+
 #[test]
 fn replies_of_every_kind_are_read_as_a_person_would() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/corpus");
     for (name, bar) in BARS {
-        let figures = figures(&folder.join(name));
+        let figures = figures(&file("corpus", name), Shown::Sentences);
         let share = figures.share();
         assert_eq!(figures.wrong, 0, "{name}: read as another answer");
         assert!(share >= bar, "{name}: {share:.3} read right");
@@ -218,8 +229,19 @@ fn replies_of_every_kind_are_read_as_a_person_would() {
 }
 
 #[test]
+fn replies_that_were_kept_back_are_read_no_worse_than_they_were() {
+    // What was right when they were last counted, out of 672 each; the aim is that of the corpus.
+    for (name, right, wrong) in [("first.tsv", 610, 9), ("second.tsv", 605, 11)] {
+        let figures = figures(&file("held_back", name), Shown::Figures);
+        assert_eq!(figures.all(), 672, "{name}");
+        assert!(figures.right >= right, "{name}: {} right", figures.right);
+        assert!(figures.wrong <= wrong, "{name}: {} wrong", figures.wrong);
+    }
+}
+
+#[test]
 fn any_further_file_is_read_on_request() {
     if let Some(path) = std::env::var_os("AGON_CORPUS") {
-        figures(Path::new(&path));
+        figures(Path::new(&path), Shown::Sentences);
     }
 }
