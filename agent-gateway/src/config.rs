@@ -5,6 +5,7 @@
 
 mod builtin;
 mod limits;
+mod model_name;
 mod provider;
 mod secrecy;
 mod sections;
@@ -21,6 +22,7 @@ use serde::Deserialize;
 
 use crate::money::{ModelPrices, Price, PriceTable};
 
+pub use model_name::ModelName;
 pub use provider::{Origin, ProviderConfig, ResolvedModel};
 pub use sections::{
     ChargeRule, ConcurrencySection, GatewaySection, LimitsSection, LongPromptSection, ModelSection,
@@ -250,7 +252,7 @@ impl GatewayConfig {
         if max_output_tokens == 0 {
             return Err(wrong("max_output_tokens must be at least 1".to_owned()));
         }
-        let model = section.model.clone().unwrap_or_else(|| name.to_owned());
+        let model = ModelName::parse(section.model.as_deref().unwrap_or(name)).map_err(wrong)?;
         let prices = match &section.price {
             Some(section) => ModelPrices::always(section.price()),
             None => self.listed_prices(provider, &model),

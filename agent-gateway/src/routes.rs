@@ -235,7 +235,7 @@ impl Table {
         }
         let resolved = self.config.resolve_without_keys(model)?;
         let is_door = resolved.provider.kind == ProviderKind::Door;
-        Ok(is_door.then_some(resolved.model))
+        Ok(is_door.then(|| resolved.model.to_string()))
     }
 
     fn lane_of(
@@ -311,7 +311,7 @@ impl Table {
 }
 
 fn lane_name(model: &ResolvedModel) -> LaneName {
-    (model.provider.name.clone(), model.model.clone())
+    (model.provider.name.clone(), model.model.to_string())
 }
 
 /// Adaptive concurrency may be switched on or off; then all is found out anew.

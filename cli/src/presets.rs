@@ -12,14 +12,12 @@ use crate::failure::Failure;
 
 #[derive(Embed)]
 #[folder = "$CARGO_MANIFEST_DIR/../experiments"]
-#[include = "**/*.toml"]
-#[exclude = "worlds/*"]
-struct Presets;
+struct Experiments;
 
-#[derive(Embed)]
-#[folder = "$CARGO_MANIFEST_DIR/../experiments/worlds"]
-#[include = "*.toml"]
-struct Worlds;
+/// Where the worlds lie among them.
+const WORLDS: &str = "worlds/";
+
+const ENDING: &str = ".toml";
 
 /// An experiment's text and where it came from.
 pub struct Source {
@@ -31,8 +29,9 @@ pub struct Source {
 
 /// Names of all presets, without the ending.
 pub fn names() -> Vec<String> {
-    let mut names: Vec<String> = Presets::iter()
-        .map(|path| path.trim_end_matches(".toml").to_owned())
+    let files = Experiments::iter().filter(|path| !path.starts_with(WORLDS));
+    let mut names: Vec<String> = files
+        .filter_map(|path| Some(path.strip_suffix(ENDING)?.to_owned()))
         .collect();
     names.sort();
     names
@@ -49,9 +48,10 @@ pub fn find(name: &str) -> Result<Source, Failure> {
         return text(name, bytes);
     }
     let stem = name
-        .trim_end_matches(".toml")
+        .trim_end_matches(ENDING)
         .trim_start_matches("experiments/");
-    if let Some(preset) = Presets::get(&format!("{stem}.toml")) {
+    let built_in = Some(stem).filter(|stem| !stem.starts_with(WORLDS));
+    if let Some(preset) = built_in.and_then(|stem| Experiments::get(&format!("{stem}{ENDING}"))) {
         return text(name, preset.data.into_owned());
     }
     if path.is_dir() {
@@ -95,12 +95,19 @@ fn world(name: &str, experiment: &str) -> Result<Source, Failure> {
         let bytes = std::fs::read(&path).map_err(|error| cannot("read", &path, &error))?;
         return text(&path.display().to_string(), bytes);
     }
-    let stem = name.trim_end_matches(".toml");
-    if let Some(world) = Worlds::get(&format!("{stem}.toml")) {
+    let stem = name.trim_end_matches(ENDING);
+    if let Some(world) = Experiments::get(&format!("{WORLDS}{stem}{ENDING}")) {
         return text(&format!("world {stem}"), world.data.into_owned());
     }
-    let known: Vec<String> = Worlds::iter()
-        .map(|path| path.trim_end_matches(".toml").to_owned())
+    let worlds = Experiments::iter();
+    let known: Vec<String> = worlds
+        .filter_map(|path| {
+            Some(
+                path.strip_prefix(WORLDS)?
+                    .trim_end_matches(ENDING)
+                    .to_owned(),
+            )
+        })
         .collect();
     Err(Failure::BadInput(format!(
         "no world file {}, and no built-in world of that name{}",

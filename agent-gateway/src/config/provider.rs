@@ -5,6 +5,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::model_name::ModelName;
 use super::sections::{
     ChargeRule, OutputLimitField, ProviderKind, ProviderSection, StructuredOutput, ThinkingForm,
 };
@@ -161,7 +162,7 @@ pub struct ResolvedModel {
     /// Who serves it.
     pub provider: Arc<ProviderConfig>,
     /// The provider's name for it.
-    pub model: String,
+    pub model: ModelName,
     /// Which parameters it takes.
     pub takes: Takes,
     /// How a reasoning effort is put, where the configuration states it.
@@ -186,7 +187,7 @@ impl ResolvedModel {
         Origin {
             provider_kind: self.provider.kind,
             endpoint: self.provider.endpoint.clone(),
-            provider_model: self.model.clone(),
+            provider_model: self.model.to_string(),
         }
     }
 

@@ -42,7 +42,7 @@ fn documented_file_is_read_as_documented() {
     );
 
     let model = config.resolve_without_keys("llama-70b").unwrap();
-    assert_eq!(model.model, "meta-llama/Llama-3.1-70B-Instruct");
+    assert_eq!(&*model.model, "meta-llama/Llama-3.1-70B-Instruct");
     assert_eq!(
         model.provider.base_url,
         "https://api.deepinfra.com/v1/openai"
@@ -62,7 +62,7 @@ fn documented_file_is_read_as_documented() {
     assert_eq!(price.rates.input.0, 230_000_000);
 
     let tiny = config.resolve("tiny").unwrap();
-    assert_eq!((tiny.model.as_str(), tiny.takes.seed.value), ("tiny", true));
+    assert_eq!((&*tiny.model, tiny.takes.seed.value), ("tiny", true));
     assert_eq!(
         tiny.takes.structured_output.value,
         StructuredOutput::JsonSchema
@@ -81,12 +81,12 @@ fn example_file_is_right() {
 fn builtin_provider_needs_no_file() {
     let config = GatewayConfig::default();
     let model = config.resolve("ollama/qwen3:8b").unwrap();
-    assert_eq!(model.model, "qwen3:8b");
+    assert_eq!(&*model.model, "qwen3:8b");
     assert_eq!(model.provider.base_url, "http://localhost:11434/v1");
     let model = config
         .resolve_without_keys("deepinfra/meta-llama/Llama-3")
         .unwrap();
-    assert_eq!(model.model, "meta-llama/Llama-3");
+    assert_eq!(&*model.model, "meta-llama/Llama-3");
 }
 
 #[test]

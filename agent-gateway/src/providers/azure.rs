@@ -10,7 +10,7 @@ use super::capabilities::Capabilities;
 use super::http::{Incoming, KeyHeader, Outgoing};
 use super::openai::{body, errors, reply};
 use super::{Call, Refusal, Reply};
-use crate::config::ProviderConfig;
+use crate::config::{ModelName, ProviderConfig};
 
 /// The last version with a date that is generally available.
 const API_VERSION: &str = "2024-10-21";
@@ -46,7 +46,7 @@ impl Protocol for Azure {
     }
 }
 
-fn url(provider: &ProviderConfig, deployment: &str) -> String {
+fn url(provider: &ProviderConfig, deployment: &ModelName) -> String {
     let base = provider.base_url.as_str();
     if base.ends_with("/openai/v1") {
         return format!("{base}/chat/completions");
@@ -55,7 +55,8 @@ fn url(provider: &ProviderConfig, deployment: &str) -> String {
     match provider.api_version.as_deref() {
         Some(V1) => format!("{base}/openai/v1/chat/completions"),
         version => format!(
-            "{base}/openai/deployments/{deployment}/chat/completions?api-version={}",
+            "{base}/openai/deployments/{}/chat/completions?api-version={}",
+            deployment.as_one_part(),
             version.unwrap_or(API_VERSION)
         ),
     }

@@ -118,7 +118,7 @@ impl<P: Protocol> Caller<P> {
         let model = &call.model.model;
         let said = learnt
             .iter()
-            .find(|learnt| learnt.model == *model && learnt.parameter == name);
+            .find(|learnt| *learnt.model == **model && learnt.parameter == name);
         let why = match said {
             Some(learnt) => format!("its provider says: {}", learnt.said),
             None => format!("as {setting} and reasoning are configured for it"),

@@ -24,7 +24,7 @@ impl Protocol for Gemini {
         let folder = if model.contains('/') { "" } else { "models/" };
         let (body, applied) = body::build(call.model, capabilities, call.request)?;
         Ok(Outgoing {
-            url: format!("{base}/{folder}{model}:generateContent"),
+            url: format!("{base}/{folder}{}:generateContent", model.in_path()),
             key_in: KeyHeader::Named("x-goog-api-key"),
             headers: Vec::new(),
             body,

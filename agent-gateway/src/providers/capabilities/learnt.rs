@@ -176,5 +176,5 @@ fn make_room(models: &mut BTreeMap<ModelKey, Lessons>, now: Instant) {
 }
 
 fn key(model: &ResolvedModel) -> ModelKey {
-    (model.provider.base_url.clone(), model.model.clone())
+    (model.provider.base_url.clone(), model.model.to_string())
 }
