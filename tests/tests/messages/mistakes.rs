@@ -1,4 +1,5 @@
-//! Forty ways of typing something that cannot be meant. All print the same in every run.
+//! Forty ways of typing something that cannot be meant. Owns what is typed and why it is wrong;
+//! all of it prints the same in every run. Called by `messages.rs`.
 
 use super::Desk;
 

@@ -4,9 +4,8 @@
 
 use std::collections::BTreeMap;
 
-use agon_engine::names::among;
-use agon_engine::registry;
 use agon_engine::spec::Settings;
+use agon_engine::{names::among, registry};
 use serde_json::{Map, Value};
 
 use super::{
