@@ -1,21 +1,25 @@
 //! The prompt templates: the built-in ones, and those of a user that replace some.
 //!
-//! Templates are minijinja, strict about undefined variables and bounded in work
-//! and depth, so that no template can hang a worker. Files are not read here:
-//! whoever calls hands the texts in. `docs/prompts.md` tells template authors
-//! which variables there are.
+//! Templates are minijinja, strict about undefined variables and bounded in size,
+//! nesting, work and memory, so that no template can hang a worker or take it down.
+//! Files are not read here: whoever calls hands the texts in. `docs/prompts.md` tells
+//! template authors which variables there are.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error as _;
 use std::sync::{Arc, LazyLock};
 
 use agon_engine::names::nearest;
+use agon_engine::spec::bundle::digest;
 use minijinja::syntax::SyntaxConfig;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
+use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
 
 use crate::agent::AgentError;
 use crate::rehearsal;
 
+mod budget;
 mod filters;
+mod scan;
 
 /// Raised whenever the code of this crate changes what is sent to a model, or how
 /// its replies are read.
@@ -31,7 +35,7 @@ static BUILT_IN_LIBRARY: LazyLock<PromptLibrary> = LazyLock::new(|| {
     for (path, text) in BUILT_IN {
         // A built-in template that does not parse fails the first test of this
         // crate; without it, whoever needs it gets a "missing" error.
-        let _ = environment.add_template(path, text);
+        let _ = add_template(&mut environment, path, text);
     }
     PromptLibrary {
         environment: Arc::new(environment),
@@ -43,15 +47,19 @@ static BUILT_IN_LIBRARY: LazyLock<PromptLibrary> = LazyLock::new(|| {
 /// Folder of the parts that all games share.
 const SHARED: &str = "shared/";
 
-/// Instructions that one rendering may take: the longest built-in template takes
-/// less than a thousandth of it, and it is used up in well under a second.
-const FUEL: u64 = 1_000_000;
+/// Instructions that one rendering may take: in a short game the longest built-in template
+/// takes less than a twentieth of it.
+const FUEL: u64 = 100_000;
 
-/// Depth of includes and nested blocks; built-in templates stay under 30.
+/// Depth of includes, which count 10 each, and nested blocks; built-in templates stay
+/// under 30.
 const DEPTH: usize = 100;
 
-/// Digits of the digests: enough to tell any two sets of templates apart.
-const DIGEST_DIGITS: usize = 16;
+/// Bytes of all templates that replace built-in ones; those have 184,000 in all.
+const MOST_BYTES: usize = 1024 * 1024;
+
+/// Longest message about a template: it may quote a value.
+const MESSAGE_LETTERS: usize = 300;
 
 /// A set of templates. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -72,13 +80,19 @@ impl PromptLibrary {
     /// folder (`guess_two_thirds/v1/system.j2`) to text.
     ///
     /// # Errors
-    /// A path is not one of a built-in template; a text is no template, or uses
-    /// a variable that does not exist, or does too much work. Every replaced
-    /// template is tried on a game with default parameters.
+    /// A path is not one of a built-in template; a text is no template, too long or
+    /// nested too deeply, uses a variable that does not exist, or does too much work.
+    /// Every replaced template is tried on a game with default parameters.
     pub fn with_overrides(overrides: BTreeMap<String, String>) -> Result<Self, AgentError> {
         let mut library = Self::builtin();
         if overrides.is_empty() {
             return Ok(library);
+        }
+        if overrides.values().map(String::len).sum::<usize>() > MOST_BYTES {
+            return Err(AgentError::Template {
+                template: overrides.into_keys().next().unwrap_or_default(),
+                message: format!("and those beside it have more than {MOST_BYTES} bytes"),
+            });
         }
         library.digest = Some(digest(
             overrides.iter().map(|(path, text)| (&**path, &**text)),
@@ -91,8 +105,7 @@ impl PromptLibrary {
                 return Err(unknown_path(path));
             }
             touched.insert(touched_folder(&path));
-            let added = environment.add_template_owned(path.clone(), text);
-            added.map_err(|error| template_error(&path, &error))?;
+            add_template(&mut environment, &path, &text)?;
         }
         library.environment = Arc::new(environment);
         for (game, version) in built_in_folders() {
@@ -152,28 +165,49 @@ impl PromptLibrary {
     /// There is no such template, or it does not render with these values.
     pub fn render(&self, path: &str, values: Value) -> Result<String, AgentError> {
         let template = self.environment.get_template(path);
-        let rendered = template.and_then(|template| template.render(values));
-        let text = rendered.map_err(|error| template_error(path, &error))?;
-        Ok(text.trim().to_owned())
+        let mut written = budget::Written::default();
+        let rendered = template
+            .and_then(|template| template.render_captured_to(values, &mut written).map(drop));
+        rendered.map_err(|error| template_error(path, &error))?;
+        Ok(written.text())
     }
 }
 
+/// An environment with what templates may use, and no more: nothing escapes marks, no filter
+/// makes much of little.
 fn empty_environment() -> Environment<'static> {
-    let mut environment = Environment::new();
+    let mut environment = Environment::empty();
     environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_auto_escape_callback(|_| AutoEscape::None);
     environment.set_fuel(Some(FUEL));
     environment.set_recursion_limit(DEPTH);
-    // Lines that hold only a block leave nothing behind.
+    environment.set_syntax(syntax());
+    filters::add_to(&mut environment);
+    environment
+}
+
+/// Lines that hold only a block leave nothing behind.
+fn syntax() -> SyntaxConfig {
     let syntax = SyntaxConfig::builder()
         .trim_blocks(true)
         .lstrip_blocks(true)
         .keep_trailing_newline(true)
         .build();
     // Only delimiters can make a syntax impossible, and they are the usual ones.
-    environment.set_syntax(syntax.unwrap_or_default());
-    filters::add_to(&mut environment);
-    environment
+    syntax.unwrap_or_default()
+}
+
+/// Checks a template, then compiles it.
+fn add_template(
+    environment: &mut Environment<'static>,
+    path: &str,
+    text: &str,
+) -> Result<(), AgentError> {
+    let text = scan::bounded(text, &syntax()).map_err(|fault| AgentError::Template {
+        template: path.to_owned(),
+        message: format!("line {}: {}", fault.line, fault.message),
+    })?;
+    let added = environment.add_template_owned(path.to_owned(), text);
+    added.map_err(|error| template_error(path, &error))
 }
 
 /// Every game and version that has built-in templates, in order.
@@ -202,15 +236,6 @@ fn is_used(path: &str, folders: &[String]) -> bool {
     path.starts_with(SHARED) || folders.iter().any(|folder| path.starts_with(folder))
 }
 
-fn digest<'a>(templates: impl Iterator<Item = (&'a str, &'a str)>) -> String {
-    let mut hasher = blake3::Hasher::new();
-    for part in templates.flat_map(|(path, text)| [path, text]) {
-        hasher.update(&(part.len() as u64).to_le_bytes());
-        hasher.update(part.as_bytes());
-    }
-    hasher.finalize().to_hex()[..DIGEST_DIGITS].to_owned()
-}
-
 fn unknown_path(path: String) -> AgentError {
     let known = BUILT_IN.iter().map(|(known, _)| *known);
     let near = nearest(&path, known).join(", ");
@@ -222,16 +247,29 @@ fn unknown_path(path: String) -> AgentError {
 }
 
 fn template_error(path: &str, error: &minijinja::Error) -> AgentError {
-    // An error inside an included part names that part.
+    let error = innermost(error);
     let template = error.name().unwrap_or(path).to_owned();
-    let what = error
-        .detail()
-        .map_or_else(|| error.kind().to_string(), str::to_owned);
+    let what = match (error.kind(), error.detail()) {
+        (ErrorKind::WriteFailure, _) => {
+            format!("more than {} bytes are written", budget::MOST_WRITTEN)
+        }
+        (_, Some(detail)) => detail.chars().take(MESSAGE_LETTERS).collect(),
+        (kind, None) => kind.to_string(),
+    };
     let message = match error.line() {
         Some(line) => format!("line {line}: {what}"),
         None => what,
     };
     AgentError::Template { template, message }
+}
+
+/// The error inside an included part: those around it only say that it is there.
+fn innermost(error: &minijinja::Error) -> &minijinja::Error {
+    let mut found = error;
+    while let Some(inner) = found.source().and_then(|inner| inner.downcast_ref()) {
+        found = inner;
+    }
+    found
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::chance::Luck;
 
+pub mod bundle;
 mod canonical;
 pub mod prompts;
 

@@ -1,10 +1,12 @@
-//! How values look in prompts: numbers without noise, players by name, lists as
-//! people write them. Installed into every template environment.
+//! How values look in prompts: numbers without noise, players by name, lists as people write
+//! them; and those of minijinja's filters and tests that cannot make much of little. Installed
+//! into every template environment; nothing else is.
 
 use agon_engine::game::player_name;
 use minijinja::value::ValueKind;
-use minijinja::{Environment, Error, ErrorKind, Output, State, Value};
+use minijinja::{Environment, Error, ErrorKind, Output, State, Value, filters, tests as checks};
 
+use super::budget::{self, charge};
 use crate::quotation;
 
 /// Largest denominator that is shown as a fraction.
@@ -17,20 +19,117 @@ const SAME: f64 = 1e-9;
 /// of binary arithmetic.
 const MOST_DIGITS: usize = 6;
 
-/// Adds the filters and the number format.
+/// Longest list that `range` makes.
+const MOST_RANGE: usize = 1_000;
+
+/// Adds filters, tests, `range` and the number format.
 pub fn add_to(environment: &mut Environment<'_>) {
-    environment.add_filter("two", two);
-    environment.add_filter("fraction", fraction);
-    environment.add_filter("percent", percent);
-    environment.add_filter("player", player);
-    environment.add_filter("players", players);
-    environment.add_filter("named", named);
-    environment.add_filter("quoted", quoted);
-    environment.add_filter("fenced", fenced);
-    environment.add_filter("comma_list", |values: Vec<Value>| shown(&values).join(", "));
-    environment.add_filter("and_list", |values: Vec<Value>| in_a_row(&values, "and"));
-    environment.add_filter("or_list", |values: Vec<Value>| in_a_row(&values, "or"));
+    budget::add_to(environment);
+    for (name, filter) in own().into_iter().chain(of_minijinja()) {
+        budget::add_filter(environment, name, filter);
+    }
+    environment.add_function("range", range);
+    add_checks(environment);
     environment.set_formatter(write_value);
+}
+
+fn own() -> [(&'static str, Value); 14] {
+    [
+        ("two", Value::from_function(two)),
+        ("fraction", Value::from_function(fraction)),
+        ("percent", Value::from_function(percent)),
+        ("times", Value::from_function(times)),
+        ("player", Value::from_function(player)),
+        ("players", Value::from_function(players)),
+        ("named", Value::from_function(named)),
+        ("quoted", Value::from_function(quoted)),
+        ("fenced", Value::from_function(fenced)),
+        ("replace", Value::from_function(replace)),
+        ("join", Value::from_function(join)),
+        (
+            "comma_list",
+            Value::from_function(|values: Vec<Value>| shown(&values).join(", ")),
+        ),
+        (
+            "and_list",
+            Value::from_function(|values: Vec<Value>| in_a_row(&values, "and")),
+        ),
+        (
+            "or_list",
+            Value::from_function(|values: Vec<Value>| in_a_row(&values, "or")),
+        ),
+    ]
+}
+
+/// Filters whose result is no larger than what they are given.
+fn of_minijinja() -> [(&'static str, Value); 20] {
+    [
+        ("abs", Value::from_function(filters::abs)),
+        ("capitalize", Value::from_function(filters::capitalize)),
+        ("default", Value::from_function(filters::default)),
+        ("first", Value::from_function(filters::first)),
+        ("float", Value::from_function(filters::float)),
+        ("int", Value::from_function(filters::int)),
+        ("items", Value::from_function(filters::items)),
+        ("last", Value::from_function(filters::last)),
+        ("length", Value::from_function(filters::length)),
+        ("lines", Value::from_function(filters::lines)),
+        ("lower", Value::from_function(filters::lower)),
+        ("max", Value::from_function(filters::max)),
+        ("min", Value::from_function(filters::min)),
+        ("reverse", Value::from_function(filters::reverse)),
+        ("round", Value::from_function(filters::round)),
+        ("sort", Value::from_function(filters::sort)),
+        ("title", Value::from_function(filters::title)),
+        ("trim", Value::from_function(filters::trim)),
+        ("unique", Value::from_function(filters::unique)),
+        ("upper", Value::from_function(filters::upper)),
+    ]
+}
+
+fn add_checks(environment: &mut Environment<'_>) {
+    environment.add_test("defined", checks::is_defined);
+    environment.add_test("undefined", checks::is_undefined);
+    environment.add_test("none", checks::is_none);
+    environment.add_test("true", checks::is_true);
+    environment.add_test("false", checks::is_false);
+    environment.add_test("number", checks::is_number);
+    environment.add_test("integer", checks::is_integer);
+    environment.add_test("string", checks::is_string);
+    environment.add_test("sequence", checks::is_sequence);
+    environment.add_test("mapping", checks::is_mapping);
+    environment.add_test("odd", checks::is_odd);
+    environment.add_test("even", checks::is_even);
+    environment.add_test("divisibleby", checks::is_divisibleby);
+    environment.add_test("startingwith", checks::is_startingwith);
+    environment.add_test("endingwith", checks::is_endingwith);
+}
+
+/// `range(3)` as 0, 1, 2, with an optional start before and an optional step behind.
+fn range(
+    state: &mut State<'_, '_>,
+    first: i64,
+    second: Option<i64>,
+    step: Option<i64>,
+) -> Result<Vec<i64>, Error> {
+    let (start, end) = second.map_or((0, first), |second| (first, second));
+    let step = step.unwrap_or(1);
+    let all = std::iter::successors(Some(start), |number| number.checked_add(step));
+    let inside = all.take_while(|number| {
+        if step < 0 {
+            *number > end
+        } else {
+            *number < end
+        }
+    });
+    // One more than there may be: a step of 0 never ends.
+    let numbers: Vec<i64> = inside.take(MOST_RANGE + 1).collect();
+    if numbers.len() > MOST_RANGE {
+        let message = format!("a range has more than {MOST_RANGE} numbers");
+        return Err(Error::new(ErrorKind::InvalidOperation, message));
+    }
+    charge(state, numbers.len() * size_of::<Value>())?;
+    Ok(numbers)
 }
 
 /// Real numbers as [`plain`], everything else as usual.
@@ -118,14 +217,56 @@ fn players(seats: Vec<Value>) -> Result<Vec<String>, Error> {
 }
 
 /// Seats as a list of the names that a game gave them, one per seat.
-fn named(seats: Vec<Value>, names: Vec<String>) -> Result<Vec<String>, Error> {
-    let name = |seat: Value| {
+fn named(
+    state: &mut State<'_, '_>,
+    seats: Vec<Value>,
+    names: Vec<String>,
+) -> Result<Vec<String>, Error> {
+    let mut found = Vec::with_capacity(seats.len());
+    for seat in seats {
         let place = usize::try_from(seat.clone()).ok();
         let name = place.and_then(|place| names.get(place));
-        name.cloned()
-            .ok_or_else(|| wrong(&seat, "a seat with a name"))
-    };
-    seats.into_iter().map(name).collect()
+        let name = name.ok_or_else(|| wrong(&seat, "a seat with a name"))?;
+        charge(state, name.len())?;
+        found.push(name.clone());
+    }
+    Ok(found)
+}
+
+/// A number so many times.
+fn times(value: Value, factor: f64) -> Result<Value, Error> {
+    let product = number(&value)? * factor;
+    // Whole numbers stay whole as long as they are exact.
+    let exact = product.fract() == 0.0 && product.abs() < f64::from(i32::MAX);
+    #[expect(clippy::cast_possible_truncation, reason = "whole and small")]
+    Ok(if exact {
+        Value::from(product as i64)
+    } else {
+        Value::from(product)
+    })
+}
+
+/// A text with one part in the place of another, wherever that stands.
+fn replace(
+    state: &mut State<'_, '_>,
+    text: String,
+    old: String,
+    new: String,
+) -> Result<String, Error> {
+    let places = text.matches(&old).count();
+    charge(state, places.saturating_mul(new.len()))?;
+    Ok(text.replace(&old, &new))
+}
+
+/// Values one behind the other, with a text between them.
+fn join(
+    state: &mut State<'_, '_>,
+    values: Vec<Value>,
+    between: Option<String>,
+) -> Result<String, Error> {
+    let between = between.unwrap_or_default();
+    charge(state, values.len().saturating_mul(between.len()))?;
+    Ok(shown(&values).join(&between))
 }
 
 /// Words as a list of words in quotation marks.

@@ -1,0 +1,130 @@
+//! How much one rendering may write, keep under names, and hand to filters. The steps that
+//! minijinja counts cost the same whether a text has ten letters or ten million; here bytes
+//! are counted. A budget that is used up ends the rendering with an error.
+
+use std::io;
+
+use minijinja::value::{Rest, ValueKind};
+use minijinja::{Environment, Error, ErrorKind, State, Value};
+
+/// Longest text that a rendering may write, in bytes.
+pub const MOST_WRITTEN: usize = 1024 * 1024;
+
+/// Bytes of the values that the template itself makes and keeps under names.
+const MOST_KEPT: usize = 128 * 1024;
+
+/// Bytes of the values that filters and functions take in, or make beyond that.
+const MOST_FILTERED: usize = 2 * 1024 * 1024;
+
+/// Lists inside lists; deeper ones could overflow the stack when they are shown.
+const MOST_NESTED: usize = 16;
+
+/// What a value takes beside its letters.
+const VALUE_BYTES: usize = 24;
+
+/// The filter that the library puts behind expressions whose values are kept.
+pub const KEPT: &str = "_kept";
+
+/// Bytes left of one rendering's budgets.
+struct Left {
+    kept: usize,
+    filtered: usize,
+}
+
+impl Left {
+    fn of<'a>(state: &'a mut State<'_, '_>) -> &'a mut Self {
+        state.get_or_insert_extension(Self {
+            kept: MOST_KEPT,
+            filtered: MOST_FILTERED,
+        })
+    }
+}
+
+/// Adds the filter that counts what is kept.
+pub fn add_to(environment: &mut Environment<'_>) {
+    environment.add_filter(KEPT, |state: &mut State<'_, '_>, value: Value| {
+        let left = &mut Left::of(state).kept;
+        let used = size(&value, *left, MOST_NESTED);
+        *left = used
+            .and_then(|used| left.checked_sub(used))
+            .ok_or_else(|| used_up("the values that the template keeps", MOST_KEPT))?;
+        Ok::<Value, Error>(value)
+    });
+}
+
+/// Adds a filter whose arguments are counted.
+pub fn add_filter(environment: &mut Environment<'_>, name: &'static str, filter: Value) {
+    environment.add_filter(
+        name,
+        move |state: &mut State<'_, '_>, value: &Value, others: Rest<Value>| {
+            let mut arguments = vec![value.clone()];
+            arguments.extend(others.0);
+            for argument in &arguments {
+                let most = Left::of(state).filtered;
+                let used = size(argument, most, MOST_NESTED);
+                charge(state, used.unwrap_or(usize::MAX))?;
+            }
+            filter.call(state, &arguments)
+        },
+    );
+}
+
+/// Counts bytes that a filter is about to make.
+pub fn charge(state: &mut State<'_, '_>, bytes: usize) -> Result<(), Error> {
+    let left = &mut Left::of(state).filtered;
+    *left = left
+        .checked_sub(bytes)
+        .ok_or_else(|| used_up("the values that filters are given and make", MOST_FILTERED))?;
+    Ok(())
+}
+
+fn used_up(what: &str, most: usize) -> Error {
+    let message = format!("{what} take more than {most} bytes, or are nested too deeply");
+    Error::new(ErrorKind::InvalidOperation, message)
+}
+
+/// Bytes of a value with all that it holds; none where that is more than `most`. What stands in
+/// it twice counts twice.
+fn size(value: &Value, most: usize, nested: usize) -> Option<usize> {
+    let own = VALUE_BYTES + value.as_str().map_or(0, str::len);
+    let mut left = most.checked_sub(own)?;
+    let kind = value.kind();
+    if matches!(kind, ValueKind::Seq | ValueKind::Iterable | ValueKind::Map) {
+        let nested = nested.checked_sub(1)?;
+        for part in value.try_iter().ok()? {
+            left = left.checked_sub(size(&part, left, nested)?)?;
+            if kind == ValueKind::Map {
+                let held = value.get_item(&part).ok()?;
+                left = left.checked_sub(size(&held, left, nested)?)?;
+            }
+        }
+    }
+    Some(most - left)
+}
+
+/// Takes in what a template writes, up to [`MOST_WRITTEN`] bytes.
+#[derive(Default)]
+pub struct Written {
+    bytes: Vec<u8>,
+}
+
+impl Written {
+    /// The text; templates write nothing that is none.
+    pub fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes).trim().to_owned()
+    }
+}
+
+impl io::Write for Written {
+    fn write(&mut self, part: &[u8]) -> io::Result<usize> {
+        if self.bytes.len().saturating_add(part.len()) > MOST_WRITTEN {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        self.bytes.extend_from_slice(part);
+        Ok(part.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}

@@ -1,0 +1,274 @@
+//! Templates that would take a worker along: each ends in a fault, found before anything is
+//! played, on a small stack, in bounded time and memory.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use agon_agents::PromptLibrary;
+
+/// A thread of an async runtime has no more.
+const STACK_BYTES: usize = 2 * 1024 * 1024;
+
+/// The most that checking one template may take, in a build without optimisation, on a busy
+/// machine.
+const LONGEST: Duration = Duration::from_secs(20);
+
+/// The most memory that all of them may have taken together.
+const MOST_KIBIBYTES: u64 = 512 * 1024;
+
+/// The templates are put in the place of this one, which every game includes.
+const PATH: &str = "shared/answer.j2";
+
+const TOKENS: &str = "more than 100 words and signs";
+const KEPT: &str = "the values that the template keeps";
+const FILTERED: &str = "the values that filters are given";
+
+/// A chain that a template has room for, and no block may have.
+fn chain(before: &str, link: &str, after: &str) -> String {
+    format!("{before}{}{after}", link.repeat(20_000 / link.len()))
+}
+
+/// What is wrong with a template, and part of what is said to it.
+fn hostile() -> Vec<(String, &'static str)> {
+    let mut all = nested();
+    all.extend(refused().map(|(text, fault)| (text.to_owned(), fault)));
+    all.extend(large().map(|(text, fault)| (text.to_owned(), fault)));
+    all
+}
+
+fn nested() -> Vec<(String, &'static str)> {
+    let tags = |open: &str, close: &str| format!("{}{}", open.repeat(500), close.repeat(500));
+    vec![
+        (format!("{{{{ {}1 }}}}", "-".repeat(100_000)), "bytes"),
+        (chain("{{ ", "-", "1 }}"), TOKENS),
+        (chain("{{ ", "not ", "1 }}"), TOKENS),
+        (chain("{{ ", "1+", "1 }}"), TOKENS),
+        (chain("{{ ", "1-", "1 }}"), TOKENS),
+        (chain("{{ ", "1~", "1 }}"), TOKENS),
+        (chain("{{ ", "2/", "1 }}"), TOKENS),
+        (chain("{{ me", ".a", " }}"), TOKENS),
+        (chain("{{ me", "[0]", " }}"), TOKENS),
+        (chain("{{ me", "()", " }}"), TOKENS),
+        (chain("{{ me", "|upper", " }}"), TOKENS),
+        (chain("{{ me", " is none", " }}"), TOKENS),
+        (chain("{{ 1", " if 1 else 1", " }}"), TOKENS),
+        (chain("{{ 1", " and 1 or 1", " }}"), TOKENS),
+        (chain("{{ 1", " == 1", " }}"), TOKENS),
+        (chain("{% include ", "-", "1 %}"), TOKENS),
+        (chain("{% for ", "a,", " in me %}{% endfor %}"), TOKENS),
+        (
+            format!("{{{{ {}1{} }}}}", "(".repeat(40), ")".repeat(40)),
+            "brackets",
+        ),
+        (
+            format!("{{{{ {}1{} }}}}", "[".repeat(40), "]".repeat(40)),
+            "brackets",
+        ),
+        (
+            format!("{{{{ {}1{} }}}}", "{1:".repeat(20), "}".repeat(20)),
+            "brackets",
+        ),
+        (tags("{% if 1 %}", "{% endif %}"), "tags are nested"),
+        (tags("{% for a in me %}", "{% endfor %}"), "tags are nested"),
+        (tags("{% with a = 1 %}", "{% endwith %}"), "tags are nested"),
+        (
+            format!("{{% if 1 %}}{}{{% endif %}}", "{% elif 1 %}".repeat(500)),
+            "tags are nested",
+        ),
+        (doubled("a ~ a"), KEPT),
+        (doubled("a + a"), KEPT),
+        (doubled("[a, a]"), KEPT),
+        (doubled("{0: a, 1: a}"), KEPT),
+        (doubled("[a]"), KEPT),
+        (doubled("(a, a)|join"), KEPT),
+        (doubled("a|replace(\"\", \"xx\")"), KEPT),
+        (doubled("a ~ a if me else a"), KEPT),
+        (
+            format!(
+                "{{% set a = \"{}\" %}}{}",
+                "x".repeat(30_000),
+                "{% set b = a ~ a %}".repeat(50)
+            ),
+            KEPT,
+        ),
+    ]
+}
+
+/// A value that is made of itself forty times.
+fn doubled(step: &str) -> String {
+    format!(
+        "{{% set a = \"x\" %}}{}{{{{ a }}}}",
+        format!("{{% set a = {step} %}}").repeat(40)
+    )
+}
+
+fn refused() -> [(&'static str, &'static str); 24] {
+    [
+        ("{{ \"a\"|indent(4000000000) }}", "filter indent is unknown"),
+        (
+            "{{ range(9)|batch(4000000000, 1) }}",
+            "filter batch is unknown",
+        ),
+        (
+            "{{ range(9)|slice(4000000000, 1) }}",
+            "filter slice is unknown",
+        ),
+        (
+            "{{ \"%4000000000d\"|format(1) }}",
+            "filter format is unknown",
+        ),
+        ("{{ me|pprint }}", "filter pprint is unknown"),
+        ("{{ me|tojson }}", "filter tojson is unknown"),
+        ("{{ range(9)|map(\"upper\") }}", "filter map is unknown"),
+        ("{{ lipsum(4000000) }}", "lipsum is unknown"),
+        ("{{ namespace(a=1) }}", "namespace is unknown"),
+        ("{{ debug() }}", "debug is unknown"),
+        ("{{ \"a\" * 100000000 }}", "`*` is not offered"),
+        ("{{ [1] * 100000000 }}", "`*` is not offered"),
+        ("{{ 9 ** 9 }}", "`**` is not offered"),
+        ("{{ \"a\"|join(*range(9)) }}", "`*` is not offered"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}", "no tag `macro`"),
+        ("{% call m() %}{% endcall %}", "no tag `call`"),
+        ("{% block a %}{% endblock %}", "no tag `block`"),
+        ("{% extends \"shared/answer.j2\" %}", "no tag `extends`"),
+        ("{% import \"shared/answer.j2\" as a %}", "no tag `import`"),
+        ("{% filter upper %}{% endfilter %}", "no tag `filter`"),
+        ("{% set a %}x{% endset %}", "`set` needs a value"),
+        (
+            "{% for a in [[1]] recursive %}{{ loop(a) }}{% endfor %}",
+            "recursive",
+        ),
+        ("{% set a = 1) ~ (2 %}", "unexpected `)`"),
+        ("{{ 1 ~ 1 ~ 1 ~ 1 ~ 1 ~ 1 ~ 1 ~ 1 }}", "more than 6 of"),
+    ]
+}
+
+/// Texts that are short and ask for much.
+fn large() -> [(&'static str, &'static str); 14] {
+    const A: &str = "a range has more than 1000 numbers";
+    [
+        ("{{ range(90000) }}", A),
+        ("{{ range(0, 9, 0) }}", A),
+        ("{{ range(0, -9000, -1)|length }}", A),
+        (
+            "{{ range(1000)|join(range(1000)|join(range(1000)|join)) }}",
+            FILTERED,
+        ),
+        (
+            "{{ (range(1000)|join)|replace(\"1\", range(1000)|join)|replace(\"1\", range(1000)|join) }}",
+            FILTERED,
+        ),
+        (
+            "{% set a = range(999)|join %}{{ range(999)|named(range(999)|named([a])) }}",
+            "not a seat",
+        ),
+        (
+            "{% set a = [range(900)|join] %}{% for b in range(900) %}{{ [0, 0, 0, 0, 0, 0, 0, 0, 0]|named(a)|length }}{% endfor %}",
+            FILTERED,
+        ),
+        (
+            "{% set r = range(900) %}{% for a in r %}{% for b in r %}x{% endfor %}{% endfor %}",
+            "fuel",
+        ),
+        (
+            "{% set r = range(900) %}{% for a in r %}{% for b in r %}{% if r ~ r ~ r ~ r == a %}{% endif %}{% endfor %}{% endfor %}",
+            "fuel",
+        ),
+        (
+            "{% set a = range(999)|join %}{% for b in range(900) %}{{ a ~ a }}{% endfor %}",
+            "1048576 bytes are written",
+        ),
+        (
+            "{% for a in range(900) %}{% set b = range(900)|join %}{% endfor %}",
+            KEPT,
+        ),
+        (
+            "{% for a in range(900) %}{% if range(900)|sort %}{% endif %}{% endfor %}",
+            FILTERED,
+        ),
+        ("{% include \"shared/answer.j2\" %}", "recursion"),
+        (
+            "{% include \"shared/answer.j2\" ignore missing %}{% include \"shared/answer.j2\" %}",
+            "recursion",
+        ),
+    ]
+}
+
+/// What is said to a template, and how long it took.
+fn check(text: &str) -> (String, Duration) {
+    let text = text.to_owned();
+    let started = Instant::now();
+    let checking = thread::Builder::new()
+        .stack_size(STACK_BYTES)
+        .spawn(move || PromptLibrary::with_overrides(BTreeMap::from([(PATH.to_owned(), text)])));
+    let said = match checking.unwrap().join().unwrap() {
+        Ok(_) => "good".to_owned(),
+        Err(fault) => fault.to_string(),
+    };
+    (said, started.elapsed())
+}
+
+#[test]
+fn hostile_templates_end_in_a_fault_within_bounds() {
+    let mut wrong = Vec::new();
+    for (text, fault) in hostile() {
+        let (said, took) = check(&text);
+        let named = said.contains(fault) && said.len() < 1_000;
+        if !named || took > LONGEST {
+            let shown: String = text.chars().take(80).collect();
+            wrong.push(format!("{shown} ({took:?}): {said}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    // Where there is no such file, the other tests bound the time alone.
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let peak = peak.map_or(0, |peak| {
+        peak.trim_end_matches("kB").trim().parse().unwrap()
+    });
+    assert!(peak < MOST_KIBIBYTES, "{peak} KiB");
+}
+
+#[test]
+fn a_fault_names_the_line_that_it_stands_in() {
+    let (said, _) = check(&format!("one\ntwo\n{{{{ {}1 }}}}\n", "-".repeat(1_000)));
+    assert!(said.contains(&format!("{PATH}: line 3: ")), "{said}");
+    let (said, _) = check("one\n{% set a = [1,\n2] %}\n{% set b = (nobody)|join %}");
+    assert!(said.contains("line 4: "), "{said}");
+}
+
+#[test]
+fn templates_that_are_too_large_together_are_refused() {
+    let games = [
+        "el_farol",
+        "pirate",
+        "judging",
+        "public_goods",
+        "divide_dollar",
+    ];
+    let paths = games.iter().flat_map(|game| {
+        let versions = (1..=5).map(move |version| format!("{game}/v{version}"));
+        versions.flat_map(|folder| ["ask", "system"].map(|file| format!("{folder}/{file}.j2")))
+    });
+    let all: BTreeMap<String, String> = paths.map(|path| (path, "x".repeat(32_000))).collect();
+    let error = PromptLibrary::with_overrides(all).unwrap_err().to_string();
+    assert!(error.contains("1048576 bytes"), "{error}");
+}
+
+#[test]
+fn what_templates_need_is_offered() {
+    let text = "{% set a, b = 1, [2] %}{% with c = a + 1, d = b|first %}{{ c }}{{ d }}\
+        {% for e in range(3) if e is odd %}{{ e|times(2.5) }}{% endfor %}{% endwith %}\
+        {{ [1, 2]|join(\"-\") }} {{ \"a_b\"|replace(\"_\", \" \") }} {{ a if a else b }}\
+        {% raw %}{{ kept }}{% endraw %}{# gone #}";
+    let with = |text: &str| {
+        let path = "divide_dollar/v1/system.j2".to_owned();
+        PromptLibrary::with_overrides(BTreeMap::from([(path, text.to_owned())]))
+    };
+    let library = with(text).unwrap();
+    let said = library.render("divide_dollar/v1/system.j2", minijinja::context! {});
+    assert_eq!(said.unwrap(), "222.51-2 a b 1{{ kept }}");
+    assert!(with("{{ 1").is_err());
+}
