@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_engine::spec::Origin;
+use agon_engine::spec::{Origin, bundle};
 use agon_proto::v1::experiment_service_server::ExperimentService;
 use agon_proto::v1::{
     CancelExperimentRequest, CancelExperimentResponse, ExperimentSummary, FetchRecordsRequest,
@@ -251,7 +251,13 @@ fn prepare(
     let planned = expand(&document).map_err(|faults| invalid(faults.to_string()))?;
     let bundle = match (&document.prompt_bundle, templates.is_empty()) {
         (_, true) => None,
-        (Some(digest), false) => Some((digest.clone(), templates.into_iter().collect())),
+        (Some(digest), false) => {
+            let templates = templates.into_iter().collect();
+            Some((
+                checked_digest(digest, &templates).map_err(invalid)?,
+                templates,
+            ))
+        }
         (None, false) => {
             let message = "templates came without prompt_bundle, their digest, in the document";
             return Err(invalid(message.to_owned()));
@@ -272,6 +278,19 @@ fn prepare(
         traceparent,
         bundle,
     })
+}
+
+/// The digest of templates, which is also their key in the store: nobody may put other texts
+/// under it.
+fn checked_digest(digest: &str, templates: &BTreeMap<String, String>) -> Result<String, String> {
+    let texts = templates.iter().map(|(path, text)| (&**path, &**text));
+    let found = bundle::digest(texts);
+    if found == digest {
+        return Ok(found);
+    }
+    Err(format!(
+        "prompt_bundle is {digest}, but the digest of the templates is {found}"
+    ))
 }
 
 fn unknown(experiment: &str) -> Status {

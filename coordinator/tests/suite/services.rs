@@ -521,18 +521,55 @@ async fn templates_travel_from_submission_to_worker() {
         Code::InvalidArgument,
         "their digest is missing"
     );
-    document["prompt_bundle"] = "d1".into();
+    let digest = digest_of(&templates);
+    document["prompt_bundle"] = digest.clone().into();
     request.document = document.to_string().into_bytes().into();
     commands.submit_experiment(request).await.unwrap();
-    let bundle = GetPromptBundleRequest {
-        digest: "d1".to_owned(),
-    };
+    let bundle = GetPromptBundleRequest { digest };
     let found = leases(&services)
         .get_prompt_bundle(bundle)
         .await
         .unwrap()
         .into_inner();
     assert_eq!(found.templates, templates.into());
+}
+
+#[tokio::test]
+async fn nobody_can_put_other_templates_under_a_digest() {
+    let stand = embedded().await;
+    let services = stand.coordinator.services();
+    let mut commands = commands(&services);
+    let path = "guess/ask.j2".to_owned();
+    let red = [(path.clone(), "say a number".to_owned())];
+    let blue = [(path, "say nothing".to_owned())];
+    let digest = digest_of(&red);
+    let mut document: serde_json::Value = serde_json::from_slice(&document()).unwrap();
+    document["prompt_bundle"] = digest.clone().into();
+    document["team"] = "blue".into();
+    let mut request = SubmitExperimentRequest {
+        document: document.to_string().into_bytes().into(),
+        templates: blue.clone().into(),
+        ..Default::default()
+    };
+    let refused = commands.submit_experiment(request.clone()).await;
+    let refused = refused.unwrap_err();
+    assert_eq!(refused.code(), Code::InvalidArgument);
+    assert!(refused.message().contains(&digest_of(&blue)), "{refused}");
+    // Nothing of it is kept, and the right ones still find their place.
+    let bundle = GetPromptBundleRequest { digest };
+    let missing = leases(&services).get_prompt_bundle(bundle.clone()).await;
+    assert_eq!(missing.unwrap_err().code(), Code::NotFound);
+    document["team"] = "red".into();
+    request.document = document.to_string().into_bytes().into();
+    request.templates = red.clone().into();
+    commands.submit_experiment(request).await.unwrap();
+    let found = leases(&services).get_prompt_bundle(bundle).await.unwrap();
+    assert_eq!(found.into_inner().templates, red.into());
+}
+
+fn digest_of(templates: &[(String, String)]) -> String {
+    let texts = templates.iter().map(|(path, text)| (&**path, &**text));
+    agon_engine::spec::bundle::digest(texts)
 }
 
 #[tokio::test]
