@@ -124,13 +124,10 @@ impl Announcements {
         let reason = reasons
             .rfind(|reason| !reason.is_empty())
             .unwrap_or("no reason is known");
-        let calls = match failed {
-            1 => "a call".to_owned(),
-            many => format!("{} calls", grouped(many)),
-        };
+        let failed = grouped(failed);
         let patience = humantime::format_duration(Duration::from_secs(patience.as_secs()));
         Some(format!(
-            "{provider}: {calls} failed: {reason}. Each is tried again for up to {patience}, then \
+            "{provider}: calls fail, {failed} so far: {reason}. Each is tried again for up to {patience}, then \
              its session is set aside; Ctrl-C stops the run and keeps what was answered"
         ))
     }
@@ -195,12 +192,17 @@ mod tests {
             lines.extend(said.look(&experiment(1), Some(&state), now));
         }
         assert_eq!(lines.len(), 1, "{lines:#?}");
-        for words in ["lab: 3 calls failed", "connection refused", "10m", "Ctrl-C"] {
+        for words in [
+            "lab: calls fail, 3 so far",
+            "connection refused",
+            "10m",
+            "Ctrl-C",
+        ] {
             assert!(lines[0].contains(words), "`{words}` is not in {}", lines[0]);
         }
         let later = start + Duration::from_secs(62);
         let line = said.look(&experiment(1), Some(&gateway(200, 200)), later);
-        assert!(line[0].contains("200 calls"), "{line:?}");
+        assert!(line[0].contains("200 so far"), "{line:?}");
     }
 
     #[test]
@@ -237,7 +239,7 @@ mod tests {
         assert!(at(9, 20, 15).is_empty(), "five were answered");
         assert!(at(18, 30, 25).is_empty());
         let line = at(19, 31, 26);
-        assert!(line[0].contains("26 calls failed"), "{line:?}");
+        assert!(line[0].contains("26 so far"), "{line:?}");
         assert_eq!(at(20, 32, 26), ["lab answers again"]);
     }
 
