@@ -13,6 +13,7 @@ use agon_service_kit::telemetry::{self, LogFormat, TelemetryGuard, TelemetryOpti
 
 use crate::failure::Failure;
 use crate::output;
+use crate::run_folder;
 
 /// How much and where the program tells about itself.
 #[derive(Debug, Clone, clap::Args)]
@@ -69,6 +70,26 @@ pub struct StoreArguments {
         value_name = "DIR"
     )]
     pub data: PathBuf,
+}
+
+/// Where `agon run` kept what commands read that come after it.
+#[derive(Debug, Clone, clap::Args)]
+pub struct DataArguments {
+    /// The data folder of `agon run`
+    #[arg(
+        long,
+        env = "AGON_DATA",
+        default_value = "agon-data",
+        value_name = "DIR"
+    )]
+    data: PathBuf,
+}
+
+impl DataArguments {
+    /// The folders of results that were given no other place.
+    pub fn runs(&self) -> PathBuf {
+        run_folder::by_default(&self.data)
+    }
 }
 
 /// Where measurements can be read.

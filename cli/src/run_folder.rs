@@ -44,6 +44,9 @@ pub const ORIGINAL: &str = "original.toml";
 /// The user's templates, when the experiment has any.
 pub const TEMPLATES: &str = "templates";
 
+/// The folder of all folders of results, in a data folder.
+const RUNS: &str = "runs";
+
 /// The folder with an entry for every run.
 const HISTORY: &str = "history";
 
@@ -78,7 +81,7 @@ pub struct Place {
 impl Place {
     /// The folder for an experiment.
     pub fn of(&self, experiment: &str) -> PathBuf {
-        let by_default = || self.data.join("runs").join(experiment);
+        let by_default = || by_default(&self.data).join(experiment);
         self.out.clone().unwrap_or_else(by_default)
     }
 
@@ -87,11 +90,16 @@ impl Place {
         let opened = match &self.out {
             Some(out) => Folder::create(out),
             None => Folder::create(&self.data)
-                .and_then(|data| data.folder("runs"))
+                .and_then(|data| data.folder(RUNS))
                 .and_then(|runs| runs.folder(experiment)),
         };
         opened.map_err(|error| cannot("use", &path, &error))
     }
+}
+
+/// Where the folders of results of a data folder are, unless they were given another place.
+pub fn by_default(data: &Path) -> PathBuf {
+    data.join(RUNS)
 }
 
 /// How a folder for results stands before a run.

@@ -104,6 +104,22 @@ game = "english_auction"
 seats = ["raiser", "careful", "fixed"]
 "#;
 
+/// Sessions of two players of a model and three rounds.
+pub fn dividers(name: &str, repeats: u32) -> String {
+    format!("name = \"{name}\"\nrepeats = {repeats}\n{DIVIDERS}")
+}
+
+const DIVIDERS: &str = r#"
+[players.subject]
+kind = "model"
+model = "any"
+
+[[games]]
+game = "divide_dollar"
+params = { rounds = 3 }
+seats = [{ player = "subject", count = 2 }]
+"#;
+
 /// Writes an experiment into a folder.
 ///
 /// # Panics

@@ -167,21 +167,6 @@ fn the_account_of_a_run_says_what_was_run() {
     assert_eq!(original, fs::read_to_string(&desk.experiment).unwrap());
 }
 
-/// Three sessions of a model, told what a template of the user's own says.
-const TOLD: &str = r#"
-name = "told"
-repeats = 3
-
-[players.subject]
-kind = "model"
-model = "any"
-
-[[games]]
-game = "divide_dollar"
-params = { rounds = 3 }
-seats = [{ player = "subject", count = 2 }]
-"#;
-
 /// A folder with one template in the place of a built-in one.
 fn own_template(desk: &Desk) -> String {
     let path = "divide_dollar/v1/system.j2";
@@ -196,7 +181,7 @@ fn own_template(desk: &Desk) -> String {
 #[test]
 fn the_experiment_that_an_entry_keeps_plays_the_same_sessions() {
     let models = ModelServer::start(&[]);
-    let desk = Desk::new(TOLD);
+    let desk = Desk::new(&runs::dividers("told", 3));
     let (base_url, own) = (models.base_url(), own_template(&desk));
     let server = ["--base-url", base_url.as_str()];
     let changes = ["--set", "params.rounds=2", "--seed", "12", "--repeats", "2"];

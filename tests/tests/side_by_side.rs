@@ -47,6 +47,31 @@ impl Shelf {
     }
 }
 
+impl Shelved {
+    /// Starts it, with this configuration.
+    fn start(&self, shelf: &Shelf, config: &str) -> Role {
+        let (data, out) = (&shelf.data, &self.out_flag);
+        Role::start_silent(&[
+            "run", &self.file, "--quiet", "--config", config, "--data", data, "--out", out,
+        ])
+    }
+}
+
+fn all_end(running: &mut [Role]) {
+    for role in running {
+        let (code, err) = role.end();
+        assert_eq!(code, Some(0), "{err}");
+    }
+}
+
+/// Decisions in the records of all of them.
+fn decisions(shelved: &[Shelved]) -> u64 {
+    let each = shelved
+        .iter()
+        .map(|one| runs::decisions(&runs::records(&one.out)));
+    each.sum()
+}
+
 /// The mixed experiment under another name.
 fn named(name: &str) -> String {
     MIXED.replace("name = \"mixed\"", &format!("name = \"{name}\""))
@@ -190,22 +215,9 @@ fn configure(shelf: &Shelf, models: &ModelServer, limits: &str, team: &str) -> S
     path.display().to_string()
 }
 
-/// Eight sessions of two players and three rounds.
-const SMALL: &str = r#"
-repeats = 8
-
-[players.subject]
-kind = "model"
-model = "any"
-
-[[games]]
-game = "divide_dollar"
-params = { rounds = 3 }
-seats = [{ player = "subject", count = 2 }]
-"#;
-
+/// Eight sessions.
 fn small(name: &str) -> String {
-    format!("name = \"{name}\"\n{SMALL}")
+    runs::dividers(name, 8)
 }
 
 #[test]
@@ -216,28 +228,13 @@ fn two_runs_keep_the_limits_of_a_key_together_by_the_servers_own_count() {
     let config = configure(&shelf, &models, limits, "");
     let names = ["one", "two"];
     let shelved = names.map(|name| shelf.experiment(&small(name), name));
-    let mut running = shelved.each_ref().map(|one| {
-        Role::start_silent(&[
-            "run",
-            &one.file,
-            "--quiet",
-            "--config",
-            &config,
-            "--data",
-            &shelf.data,
-            "--out",
-            &one.out_flag,
-        ])
-    });
-    for role in &mut running {
-        let (code, err) = role.end();
-        assert_eq!(code, Some(0), "{err}");
-    }
-    let asked: u64 = shelved
-        .iter()
-        .map(|one| runs::decisions(&runs::records(&one.out)))
-        .sum();
-    assert_eq!(models.count("requests"), asked, "none was refused");
+    let mut running = shelved.each_ref().map(|one| one.start(&shelf, &config));
+    all_end(&mut running);
+    assert_eq!(
+        models.count("requests"),
+        decisions(&shelved),
+        "none was refused"
+    );
 }
 
 #[test]
@@ -248,19 +245,7 @@ fn two_runs_spend_the_budget_of_a_team_once() {
     let config = configure(&shelf, &models, "", team);
     let names = ["one", "two"];
     let shelved = names.map(|name| shelf.experiment(&small(name), name));
-    let start = |one: &Shelved| {
-        Role::start_silent(&[
-            "run",
-            &one.file,
-            "--quiet",
-            "--config",
-            &config,
-            "--data",
-            &shelf.data,
-            "--out",
-            &one.out_flag,
-        ])
-    };
+    let start = |one: &Shelved| one.start(&shelf, &config);
     let mut running = shelved.each_ref().map(start);
     for role in &mut running {
         let (code, err) = role.end();
@@ -277,15 +262,12 @@ fn two_runs_spend_the_budget_of_a_team_once() {
         "[teams.default]\nbudget_dollars = \"9\"",
     );
     let mut running = shelved.each_ref().map(start);
-    for role in &mut running {
-        let (code, err) = role.end();
-        assert_eq!(code, Some(0), "{err}");
-    }
-    let asked: u64 = shelved
-        .iter()
-        .map(|one| runs::decisions(&runs::records(&one.out)))
-        .sum();
-    assert_eq!(models.count("requests"), asked, "nothing was asked twice");
+    all_end(&mut running);
+    assert_eq!(
+        models.count("requests"),
+        decisions(&shelved),
+        "nothing was asked twice"
+    );
 }
 
 #[test]

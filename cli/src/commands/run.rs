@@ -81,10 +81,8 @@ pub struct Run {
 
 /// How a run ended.
 enum End {
-    /// Nothing is left to run.
-    Complete(WatchExperimentResponse),
-    /// A budget is spent.
-    Paused(WatchExperimentResponse),
+    /// Nothing is left to run, or a budget is spent.
+    Over(WatchExperimentResponse),
     /// The user stopped it.
     Interrupted(WatchExperimentResponse),
 }
@@ -199,15 +197,13 @@ async fn in_process(
     };
     // Results are read from the store before it closes, whatever happened.
     let ended = match followed {
-        Ok(End::Complete(state)) => conclude(&mut keeping, experiments, &state).await,
-        Ok(End::Paused(state)) => {
+        Ok(End::Over(state)) => {
             let gateway = Some(cluster.gateway.clone());
-            pause(
+            conclude(
                 arguments,
                 checked,
                 &mut keeping,
-                experiments,
-                gateway,
+                (experiments, gateway),
                 &state,
             )
             .await
@@ -247,14 +243,12 @@ async fn in_cluster(
         interrupt,
     );
     let ended = match watched.await {
-        Ok(End::Complete(state)) => conclude(&mut keeping, experiments, &state).await,
-        Ok(End::Paused(state)) => {
-            pause(
+        Ok(End::Over(state)) => {
+            conclude(
                 arguments,
                 checked,
                 &mut keeping,
-                experiments,
-                gateway,
+                (experiments, gateway),
                 &state,
             )
             .await
@@ -308,45 +302,34 @@ async fn follow(
         }
     };
     let state = watch.end();
-    Ok(match (interrupted, is_paused(&state)) {
-        (true, _) => End::Interrupted(state),
-        (false, true) => End::Paused(state),
-        (false, false) => End::Complete(state),
+    Ok(match interrupted {
+        true => End::Interrupted(state),
+        false => End::Over(state),
     })
 }
 
-/// Writes what is done, and says what was spent and how to go on.
-async fn pause(
+/// Writes the run's results, prints the tables, tells what was set aside; of a run that paused, what
+/// was spent and how to go on.
+async fn conclude(
     arguments: &Run,
     checked: &CheckedExperiment,
     keeping: &mut Keeping,
-    experiments: Transport,
-    gateway: Option<Transport>,
+    (experiments, gateway): (Transport, Option<Transport>),
     state: &WatchExperimentResponse,
 ) -> Result<(), Failure> {
     let done = keeping.collect(experiments, state).await?;
-    output::print(&keeping.whereabouts());
-    set_aside::tell(state);
-    let name = &checked.document.name;
-    let spent = pausing::spent(gateway, name).await;
-    let in_cluster = arguments.coordinator.is_some();
-    Err(Failure::Paused(pausing::how_to_go_on(
-        state, done, name, spent, in_cluster,
-    )))
-}
-
-/// Writes the run's results, prints the tables, tells what was set aside.
-async fn conclude(
-    keeping: &mut Keeping,
-    experiments: Transport,
-    state: &WatchExperimentResponse,
-) -> Result<(), Failure> {
-    keeping.collect(experiments, state).await?;
     output::print(&keeping.whereabouts());
     for fault in &state.determinism_faults {
         eprintln!("determinism fault: session {fault} came out differently the second time");
     }
     let aside = set_aside::tell(state);
+    if is_paused(state) {
+        let name = &checked.document.name;
+        let spent = pausing::spent(gateway, name).await;
+        let in_cluster = arguments.coordinator.is_some();
+        let how = pausing::how_to_go_on(state, done, name, spent, in_cluster);
+        return Err(Failure::Paused(how));
+    }
     if state.cancelled {
         return Err(Failure::BadNews("the experiment was cancelled".to_owned()));
     }

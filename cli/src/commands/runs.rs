@@ -1,12 +1,13 @@
 //! `agon runs`: the runs that folders of results keep, and removing one of them. The only command
 //! that removes anything, and it says what. Started by `commands.rs`.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use serde_json::json;
 
 use crate::failure::Failure;
 use crate::output::{self, Columns, counted};
+use crate::role::DataArguments;
 use crate::run_folder::account::Counts;
 use crate::run_folder::history::{Results, Run};
 use crate::run_folder::{RunFolder, history, records};
@@ -27,14 +28,8 @@ pub struct Runs {
     /// An experiment's name, or the folder of its results
     #[arg(value_name = "EXPERIMENT")]
     experiment: Option<String>,
-    /// The data folder of `agon run`
-    #[arg(
-        long,
-        env = "AGON_DATA",
-        default_value = "agon-data",
-        value_name = "DIR"
-    )]
-    data: PathBuf,
+    #[command(flatten)]
+    data: DataArguments,
     /// As JSON: the account of every run
     #[arg(long)]
     json: bool,
@@ -58,7 +53,7 @@ enum Change {
 /// # Errors
 /// Exit 2 when there is no such experiment or run, 3 when a folder cannot be read or written.
 pub fn run(arguments: &Runs) -> Result<(), Failure> {
-    let by_default = arguments.data.join("runs");
+    let by_default = arguments.data.runs();
     let Some(named) = &arguments.experiment else {
         let folders = records::below(&by_default, None).folders;
         if folders.is_empty() {

@@ -17,7 +17,7 @@ use serde_json::json;
 
 use crate::failure::Failure;
 use crate::output::{self, Columns, counted};
-use crate::role::{LogArguments, runtime};
+use crate::role::{DataArguments, LogArguments, runtime};
 use crate::run_folder::TELEMETRY;
 use crate::sessions::{Found, Sessions, Source};
 use crate::templates;
@@ -56,14 +56,8 @@ pub struct Show {
     /// Folder or file with records [default: DATA/runs]
     #[arg(long, value_name = "DIR", conflicts_with = "coordinator")]
     results: Option<PathBuf>,
-    /// The data folder of `agon run`
-    #[arg(
-        long,
-        env = "AGON_DATA",
-        default_value = "agon-data",
-        value_name = "DIR"
-    )]
-    data: PathBuf,
+    #[command(flatten)]
+    data: DataArguments,
     /// Of an experiment, the run with this number, as `agon runs` lists them [default: the
     /// newest with results]
     #[arg(
@@ -157,14 +151,14 @@ async fn show(arguments: &Show) -> Result<(), Failure> {
     let place = arguments.session.as_ref().map(PathBuf::from);
     if let (Some(place), None, None) = (&place, &arguments.coordinator, &arguments.results)
         && place.exists()
-        && !arguments.data.join("runs").join(place).exists()
+        && !arguments.data.runs().join(place).exists()
     {
         return show_place(arguments, place).await;
     }
     let source = match (&arguments.coordinator, &arguments.results) {
         (Some(url), _) => Source::Coordinator(url.clone()),
         (None, Some(path)) => Source::Folder(path.clone(), arguments.run),
-        (None, None) => Source::Folder(arguments.data.join("runs"), arguments.run),
+        (None, None) => Source::Folder(arguments.data.runs(), arguments.run),
     };
     match &arguments.session {
         Some(wanted) => show_wanted(arguments, &source, wanted).await,

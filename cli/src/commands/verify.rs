@@ -17,7 +17,7 @@ use agon_worker::verify::{VerifyError, verify};
 use crate::failure::Failure;
 use crate::lines::{self, Line, LineError};
 use crate::output;
-use crate::role::{LogArguments, runtime};
+use crate::role::{DataArguments, LogArguments, runtime};
 use crate::run_folder::records::{self, below};
 use crate::run_folder::{DOCUMENT, RECORDS, digest_of, history};
 use crate::sessions::{Sessions, Source};
@@ -34,14 +34,8 @@ pub struct Verify {
     /// newest with results]
     #[arg(long, value_name = "N")]
     run: Option<u32>,
-    /// The data folder of `agon run`
-    #[arg(
-        long,
-        env = "AGON_DATA",
-        default_value = "agon-data",
-        value_name = "DIR"
-    )]
-    data: PathBuf,
+    #[command(flatten)]
+    data: DataArguments,
     /// The templates that the run replaced built-in ones with, if it did
     /// [default: the copy in the run's folder]
     #[arg(long, value_name = "DIR")]
@@ -244,7 +238,7 @@ fn records_file(arguments: &Verify) -> Result<Option<PathBuf>, Failure> {
     if path.is_file() {
         return Ok(Some(path.to_owned()));
     }
-    let by_default = arguments.data.join("runs");
+    let by_default = arguments.data.runs();
     let folder = match records::folder_of(&arguments.named, &by_default) {
         Ok(folder) => folder,
         Err(_) if path.is_dir() => path.to_owned(),
@@ -273,7 +267,7 @@ fn records_file(arguments: &Verify) -> Result<Option<PathBuf>, Failure> {
 fn verify_session(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
     runtime()?.block_on(async {
         let guard = log.start("verify", true)?;
-        let source = Source::Folder(arguments.data.join("runs"), arguments.run);
+        let source = Source::Folder(arguments.data.runs(), arguments.run);
         let sessions = Sessions::look(&source, Some(&arguments.named)).await?;
         let found = sessions.the_one(&arguments.named)?;
         let file = found.file.as_deref().unwrap_or(Path::new(""));
