@@ -243,7 +243,7 @@ impl GatewayConfig {
             let known = listed(self.providers.keys());
             let provider = &section.provider;
             return Err(wrong(format!(
-                "there is no provider {provider:?}, only {known}"
+                "unknown provider {provider:?}; expected one of: {known}"
             )));
         };
         let max_output_tokens = section
@@ -328,7 +328,7 @@ pub enum ConfigError {
     },
     /// Nobody knows this model.
     #[error(
-        "unknown model {model:?}; configured models: {models}; or write provider/model with one \
+        "unknown model {model:?}; configured models: {models}; or write PROVIDER/MODEL, with one \
          of the providers {providers}"
     )]
     UnknownModel {

@@ -81,7 +81,7 @@ pub enum DecideError {
     },
     /// The provider kept failing.
     #[error(
-        "model {model} gave no answer in {tries} tries, and the time for trying is over; the last: {last}"
+        "model {model}: no answer after {tries} attempts within the time limit; last error: {last}"
     )]
     PatienceOver {
         /// The model.

@@ -112,7 +112,7 @@ pub enum Claim {
 pub enum LedgerError {
     /// The embedded file could not be opened.
     #[error(
-        "cannot open the ledger file {path}, which keeps what models answered; put back a copy, or move it away, and its answers are asked and paid for again"
+        "cannot open the ledger {path}, which holds the answers of models (if it is damaged: restore a backup, or move it away, and its answers are requested and paid for again)"
     )]
     Open {
         /// Where it is.

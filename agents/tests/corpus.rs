@@ -228,6 +228,52 @@ fn replies_of_every_kind_are_read_as_a_person_would() {
     }
 }
 
+/// What was once refused as ambiguous, or read as what it does not say.
+const ONCE_MISREAD: &[(&str, &str, &str)] = &[
+    (
+        "bid",
+        "I will bid $40 for 8 units, an average of $5 per unit.",
+        "40",
+    ),
+    ("bid", "I bid $6 per unit of the 12 units, so 72.", "72"),
+    (
+        "bid",
+        "I will bid 95, slightly less than my salary of 100.",
+        "95",
+    ),
+    ("bid", "I bid 61. The others will bid closer to 70.", "61"),
+    (
+        "bid",
+        "I bid $1 for my 11 units, as nobody else is left.",
+        "1",
+    ),
+    ("bid", "I bid 961.73.", "961.73"),
+    ("bid", r#"{"bid":67.25}"#, "67.25"),
+    ("bid", r#"{"bid":"12,5"}"#, FOUL),
+    ("bid", r#"{"bid":"1,2,3"}"#, FOUL),
+    ("bid", r#"{"bid":"1,250"}"#, "1250"),
+    ("bid", r#"{"bid":40,"bid":50}"#, FOUL),
+    (
+        "guess",
+        r#"{"predictions":{"player_1":{"guess":50}},"decision":{"guess":20}}"#,
+        "20",
+    ),
+];
+
+#[test]
+fn sentences_that_were_once_misread_are_read_each_by_each() {
+    for (name, text, expected) in ONCE_MISREAD {
+        let case = Case {
+            kind: "once misread".to_owned(),
+            ask: ask(name),
+            expected: (*expected).to_owned(),
+            text: (*text).to_owned(),
+        };
+        let read = read(&case);
+        assert_eq!(outcome(&case, &read), Outcome::Right, "{text}: {read:?}");
+    }
+}
+
 #[test]
 fn replies_that_were_kept_back_are_read_no_worse_than_they_were() {
     // What was right when they were last counted, out of 672 each; the aim is that of the corpus.

@@ -15,8 +15,10 @@ const AGAIN_AFTER: Duration = Duration::from_secs(60);
 const LATER_FOR: Duration = Duration::from_secs(10);
 
 /// What has been announced so far.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Announcements {
+    /// What Ctrl-C would do, in words.
+    ctrl_c: &'static str,
     providers: BTreeMap<String, ProviderState>,
     dead_keys: BTreeMap<String, String>,
     workers: u64,
@@ -38,6 +40,20 @@ struct ProviderState {
 }
 
 impl Announcements {
+    /// Of a run in this process, or of one that a cluster plays.
+    pub fn new(in_cluster: bool) -> Self {
+        Self {
+            ctrl_c: match in_cluster {
+                true => "Ctrl-C stops watching, and the cluster continues",
+                false => "Ctrl-C stops the run and keeps the answers received so far",
+            },
+            providers: BTreeMap::new(),
+            dead_keys: BTreeMap::new(),
+            workers: 0,
+            coordinator_away: None,
+        }
+    }
+
     /// What is to be said now.
     pub fn look(
         &mut self,
@@ -64,11 +80,15 @@ impl Announcements {
         let is_due = self
             .coordinator_away
             .is_none_or(|said| now.duration_since(said) >= AGAIN_AFTER);
+        // It hears of workers only as they come back to it.
+        self.workers = 0;
         is_due.then(|| {
             self.coordinator_away = Some(now);
-            "the coordinator does not answer; what it was handed is kept and goes on with it. \
-             Asking again; Ctrl-C only stops watching"
-                .to_owned()
+            let ctrl_c = self.ctrl_c;
+            format!(
+                "the coordinator is not answering; the experiment is saved and continues when it \
+                 is back. Retrying; {ctrl_c}"
+            )
         })
     }
 
@@ -78,14 +98,15 @@ impl Announcements {
         let lost = before
             .checked_sub(experiment.workers)
             .filter(|lost| *lost > 0)?;
-        let left = match experiment.workers {
-            0 => "no worker is left: start `agon worker`".to_owned(),
-            left => format!("{} left", counted(left, "worker")),
-        };
         let lost = counted(lost, "worker");
-        Some(format!(
-            "{lost} lost; what was played there goes on elsewhere and no decision is paid twice ({left})"
-        ))
+        Some(match experiment.workers {
+            0 => format!("lost {lost}; their sessions wait until you start `agon worker`"),
+            left => format!(
+                "lost {lost}; others take over its sessions, and no decision is paid for twice \
+                 ({} left)",
+                counted(left, "worker")
+            ),
+        })
     }
 
     fn provider(
@@ -100,6 +121,11 @@ impl Announcements {
         let over = sum(|key| key.calls).saturating_sub(sum(|key| key.in_flight));
         let answered = over.saturating_sub(failed + put_off);
         let state = self.providers.entry(provider.to_owned()).or_default();
+        if failed < state.failed || put_off < state.put_off || answered < state.answered {
+            // The gateway was started again, or another one answers; its counts are its own.
+            state.answered_at = None;
+            (state.failed, state.put_off, state.answered) = (failed, put_off, answered);
+        }
         let before = *state;
         state.failed = failed;
         state.put_off = put_off;
@@ -114,7 +140,7 @@ impl Announcements {
         let is_due = before
             .said
             .is_none_or(|said| now.duration_since(said) >= AGAIN_AFTER);
-        if !is_due || (failed == before.failed && !is_put_off) {
+        if !is_due || (failed <= before.failed && !is_put_off) {
             return None;
         }
         state.said = Some(now);
@@ -127,8 +153,9 @@ impl Announcements {
         let failed = grouped(failed);
         let patience = humantime::format_duration(Duration::from_secs(patience.as_secs()));
         Some(format!(
-            "{provider}: calls fail, {failed} so far: {reason}. Each is tried again for up to {patience}, then \
-             its session is set aside; Ctrl-C stops the run and keeps what was answered"
+            "{provider}: calls are failing ({failed} failed or put off so far); last error: {reason}. \
+             Each call is retried for up to {patience}, then its session is set aside; {}",
+            self.ctrl_c
         ))
     }
 
@@ -141,7 +168,10 @@ impl Announcements {
         let known = self.dead_keys.insert(name, reason.clone());
         (known.as_ref() != Some(reason)).then(|| {
             let (provider, source) = (&key.provider, &key.source);
-            format!("{provider}: the key from {source} is out of use: {reason}")
+            format!(
+                "{provider}: the key from {source} is no longer used: {reason}; set a valid key and \
+                 run again"
+            )
         })
     }
 }
@@ -184,7 +214,7 @@ mod tests {
 
     #[test]
     fn dead_server_is_one_line_at_once_and_one_a_minute() {
-        let (mut said, start) = (Announcements::default(), Instant::now());
+        let (mut said, start) = (Announcements::new(false), Instant::now());
         let mut lines = Vec::new();
         for second in 0..61 {
             let state = gateway(second * 3, second * 3);
@@ -193,7 +223,7 @@ mod tests {
         }
         assert_eq!(lines.len(), 1, "{lines:#?}");
         for words in [
-            "lab: calls fail, 3 so far",
+            "lab: calls are failing (3 failed",
             "connection refused",
             "10m",
             "Ctrl-C",
@@ -202,12 +232,12 @@ mod tests {
         }
         let later = start + Duration::from_secs(62);
         let line = said.look(&experiment(1), Some(&gateway(200, 200)), later);
-        assert!(line[0].contains("200 so far"), "{line:?}");
+        assert!(line[0].contains("(200 failed"), "{line:?}");
     }
 
     #[test]
     fn recovery_is_said_once_and_a_single_failure_among_answers_is_not_a_dead_server() {
-        let (mut said, now) = (Announcements::default(), Instant::now());
+        let (mut said, now) = (Announcements::new(false), Instant::now());
         assert_eq!(
             said.look(&experiment(1), Some(&gateway(1, 1)), now).len(),
             1
@@ -227,7 +257,7 @@ mod tests {
 
     #[test]
     fn server_that_puts_everybody_off_is_mentioned_and_one_that_does_so_now_and_then_is_not() {
-        let (mut said, start) = (Announcements::default(), Instant::now());
+        let (mut said, start) = (Announcements::new(false), Instant::now());
         let mut state = gateway(0, 0);
         let mut at = |second: u64, calls: u64, put_off: u64| {
             state.keys[0].calls = calls;
@@ -239,23 +269,38 @@ mod tests {
         assert!(at(9, 20, 15).is_empty(), "five were answered");
         assert!(at(18, 30, 25).is_empty());
         let line = at(19, 31, 26);
-        assert!(line[0].contains("26 so far"), "{line:?}");
+        assert!(line[0].contains("(26 failed"), "{line:?}");
         assert_eq!(at(20, 32, 26), ["lab answers again"]);
     }
 
     #[test]
+    fn gateway_that_was_started_again_is_no_failure_and_coordinator_that_was_away_lost_no_worker() {
+        let (mut said, now) = (Announcements::new(true), Instant::now());
+        let _ = said.look(&experiment(3), Some(&gateway(9, 5)), now);
+        let again = said.look(&experiment(3), Some(&gateway(0, 0)), now);
+        assert!(again.is_empty(), "{again:?}");
+        let away = said.coordinator_away(now).unwrap();
+        assert!(away.contains("Ctrl-C stops watching"), "{away}");
+        assert!(said.look(&experiment(0), None, now).is_empty());
+        assert!(said.look(&experiment(2), None, now).is_empty());
+    }
+
+    #[test]
     fn lost_worker_and_dead_key_are_mentioned_once() {
-        let (mut said, now) = (Announcements::default(), Instant::now());
+        let (mut said, now) = (Announcements::new(false), Instant::now());
         assert!(said.look(&experiment(3), None, now).is_empty());
         let lost = said.look(&experiment(2), None, now);
         assert!(
-            lost[0].contains("1 worker lost") && lost[0].contains("2 workers left"),
+            lost[0].contains("lost 1 worker") && lost[0].contains("2 workers left"),
             "{lost:?}"
         );
         let mut dead = gateway(0, 0);
         dead.keys[0].quarantine_reason = "401: wrong key".to_owned();
         let line = said.look(&experiment(2), Some(&dead), now);
-        assert!(line[0].contains("out of use: 401: wrong key"), "{line:?}");
+        assert!(
+            line[0].contains("no longer used: 401: wrong key"),
+            "{line:?}"
+        );
         assert!(said.look(&experiment(2), Some(&dead), now).is_empty());
     }
 }

@@ -44,15 +44,15 @@ pub(crate) enum Command {
     Presets(presets::Presets),
     /// List games, or show parameters and strategies of one
     Games(games::Games),
-    /// Print the templates that models are told a game in, and what is sent
+    /// Print a game's prompt templates, and an example of what is sent
     Prompts(prompts::Prompts),
     /// Play recorded games again through the engine and compare everything
     Replay(replay::Replay),
     /// Play a run's session records again and compare bytes
     Verify(verify::Verify),
-    /// Tell a finished session as a readable log, or list the sessions that there are
+    /// Show a finished session as a readable log, or list the sessions that there are
     Show(show::Show),
-    /// List the runs whose results are kept, or remove one of them
+    /// List the runs whose results are kept, or delete some of them
     Runs(runs::Runs),
     /// List, follow, cancel or retry experiments of a coordinator
     #[command(subcommand)]

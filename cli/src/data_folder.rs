@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agon_coordinator::store::EmbeddedStore;
+use agon_report::grouped;
 use agon_service_kit::folder::{Folder, IsALink};
 use agon_service_kit::tasks::shutdown_signal;
 
@@ -73,6 +74,7 @@ impl HeldFolder {
     pub async fn of_experiment(data: &Path, experiment: &str) -> Result<Self, Failure> {
         let (folder, lock) = lock_file(data, &[COORDINATOR, EXPERIMENTS, experiment])?;
         let mut waits_for = None;
+        let mut interrupt = std::pin::pin!(shutdown_signal());
         loop {
             match lock.try_lock() {
                 Ok(()) => break,
@@ -88,8 +90,8 @@ impl HeldFolder {
             });
             tokio::select! {
                 () = tokio::time::sleep(LOOK_EVERY) => {}
-                _ = shutdown_signal() => return Err(Failure::Interrupted(format!(
-                    "no longer waiting for {holder}, which goes on; nothing was started here"
+                _ = &mut interrupt => return Err(Failure::Interrupted(format!(
+                    "stopped waiting; {holder} continues, and this command started nothing"
                 ))),
             }
         }
@@ -143,12 +145,12 @@ fn note_holder(mut lock: &File) -> io::Result<()> {
 fn waiting(data: &Path, experiment: &str, holder: &str, folder: &Path) -> String {
     let progress = EmbeddedStore::peek(&folder.join(STORE), experiment);
     let so_far = progress.ok().flatten().map(|progress| {
-        let (done, sessions) = (progress.done, progress.sessions);
-        format!(", {done} of {sessions} sessions done")
+        let (done, sessions) = (grouped(progress.done), grouped(progress.sessions));
+        format!(" ({done} of {sessions} sessions done)")
     });
     format!(
-        "{holder} is running {experiment} in {}{}; waiting until it ends, to go on from there \
-         (Ctrl-C stops waiting and leaves it alone)",
+        "{holder} is already running {experiment} in {}{}; waiting for it to end, then continuing \
+         from there (Ctrl-C stops waiting, not that run)",
         data.display(),
         so_far.unwrap_or_default()
     )
@@ -156,8 +158,8 @@ fn waiting(data: &Path, experiment: &str, holder: &str, folder: &Path) -> String
 
 fn in_use(data: &Path) -> Failure {
     Failure::Surroundings(format!(
-        "{} is in use by another agon, which has it for itself; wait until it ends, or choose \
-         another folder with --data",
+        "{} is in use by another agon process and cannot be shared with this one; wait until it \
+         ends, or choose another folder with --data",
         data.display()
     ))
 }
@@ -170,6 +172,7 @@ pub fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {
         io::ErrorKind::StorageFull => {
             "; what was done is kept: free some space and run the same command again"
         }
+        io::ErrorKind::PermissionDenied if what == "read" => "; check its permissions",
         io::ErrorKind::PermissionDenied => "; choose a folder you may write to",
         _ => "",
     };

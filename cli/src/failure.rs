@@ -4,6 +4,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use agon_service_kit::tasks::with_causes;
 use clap::Parser as _;
 
 use crate::args::Cli;
@@ -57,12 +58,12 @@ impl Failure {
 
     /// For `map_err`: wrong input, with the error's causes.
     pub fn input(error: impl Into<anyhow::Error>) -> Self {
-        Self::BadInput(format!("{:#}", error.into()))
+        Self::BadInput(with_causes(error.into().as_ref()))
     }
 
     /// For `map_err`: missing surroundings, with the error's causes.
     pub fn surroundings(error: impl Into<anyhow::Error>) -> Self {
-        Self::Surroundings(format!("{:#}", error.into()))
+        Self::Surroundings(with_causes(error.into().as_ref()))
     }
 }
 

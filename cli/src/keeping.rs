@@ -7,8 +7,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use agon_agent_gateway::without_what_looks_like_keys as without_keys;
 use agon_coordinator::experiment::{ExperimentDocument, expand};
 use agon_engine::record::RECORD_VERSION;
-use agon_engine::spec::Origin;
 use agon_proto::v1::{SubmitExperimentResponse, WatchExperimentResponse};
+use agon_report::grouped;
 use agon_service_kit::config::without_secrets;
 use agon_worker::Transport;
 
@@ -62,15 +62,7 @@ impl Keeping {
     /// The account cannot be written.
     pub fn submitted(&mut self, submitted: &SubmitExperimentResponse) -> Result<(), Failure> {
         self.done_before = submitted.already_done;
-        let origins = submitted.origins.iter().map(|origin| {
-            let known = Origin {
-                provider_kind: origin.provider_kind.clone(),
-                endpoint: origin.endpoint.clone(),
-                provider_model: origin.provider_model.clone(),
-            };
-            (origin.model.clone(), known)
-        });
-        self.document.origins = origins.collect();
+        self.document.origins = agon_coordinator::origins(&submitted.origins);
         self.entry.account.models.clone_from(&self.document.origins);
         self.entry.write_account()
     }
@@ -129,17 +121,17 @@ impl Keeping {
                 .collect(),
         });
         self.entry.write_account()?;
-        // Who stopped before anything was done need not look at nothing.
+        // A run that was stopped before its first result does not replace the results of another.
         if done > 0 || !self.folder.shows_results()? {
             for kept in self.folder.publish(&self.entry)? {
                 let kept = kept.display();
-                eprintln!("not written by agon, so it was kept under another name: {kept}");
+                eprintln!("a results file was changed since agon wrote it, and is kept as {kept}");
             }
         }
         if collected.strangers > 0 {
             let strangers = counted(collected.strangers, "session");
             eprintln!(
-                "{strangers} of another document of {} left out: it was handed in again meanwhile",
+                "left out {strangers} of another version of {}: it was submitted again during this run",
                 self.document.name
             );
         }
@@ -159,6 +151,7 @@ impl Keeping {
             true => String::new(),
             false => format!(", with {}", changes.join(" ")),
         };
+        let (done, all) = (grouped(done), grouped(all));
         format!("Run {run} of {experiment}, {started}: {done} of {all} sessions{changed}")
     }
 
@@ -174,20 +167,11 @@ impl Keeping {
                 folder.display()
             ),
         };
-        let State {
-            data,
-            redis,
-            coordinator,
-        } = &self.entry.account.state;
-        let state = match (data, redis.as_ref().or(coordinator.as_ref())) {
-            (Some(data), _) => format!("\nstate in {data}"),
-            (None, Some(address)) => format!("\nstate at {address}"),
-            (None, None) => String::new(),
-        };
         format!(
-            "results in {}\nthis run is kept in {}{others}{state}",
+            "results in {}\nthis run is kept in {}{others}\nstate {}",
             folder.display(),
-            entry.display()
+            entry.display(),
+            self.entry.account.state.in_words()
         )
     }
 
@@ -195,16 +179,29 @@ impl Keeping {
     ///
     /// # Errors
     /// How it ended, or else that the account cannot be written.
-    pub fn finish(mut self, ended: Result<(), Failure>) -> Result<(), Failure> {
-        let account = &mut self.entry.account;
-        account.ended = Some(files::now());
-        account.outcome = match &ended {
+    pub fn finish(self, ended: Result<(), Failure>) -> Result<(), Failure> {
+        let outcome = match &ended {
             Ok(()) => Outcome::Complete,
             Err(Failure::BadNews(_)) => Outcome::BadNews,
             Err(Failure::Paused(_)) => Outcome::Paused,
             Err(Failure::Interrupted(_)) => Outcome::Interrupted,
             Err(Failure::BadInput(_) | Failure::Surroundings(_)) => Outcome::Failed,
         };
+        self.finish_as(outcome, ended)
+    }
+
+    /// Completes the account of what ended well without coming to its end.
+    ///
+    /// # Errors
+    /// As [`Keeping::finish`].
+    pub fn finish_as(
+        mut self,
+        outcome: Outcome,
+        ended: Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let account = &mut self.entry.account;
+        account.ended = Some(files::now());
+        account.outcome = outcome;
         let reason = ended.as_ref().err().map(ToString::to_string);
         account.reason = reason.map(|reason| without_keys(&reason));
         let written = self.entry.write_account();
@@ -248,9 +245,10 @@ fn moved(before: &Account, now: &Account) -> Vec<String> {
         (was != origin).then(|| {
             let (run, endpoint) = (before.run, &was.endpoint);
             format!(
-                "{model} was {was} in run {run}: answers from elsewhere are other sessions, and \
-                 none of those of then are used. If it is the same model moved, `--endpoint \
-                 {endpoint}` says so (in a configuration, `endpoint` of its provider)"
+                "in run {run}, {model} was {was}. Sessions played at another address count as \
+                 different sessions, so the results of run {run} are not used. If the same model \
+                 has only moved, add `--endpoint {endpoint}` (in agon.toml: `endpoint` of its \
+                 provider)"
             )
         })
     });
@@ -278,6 +276,8 @@ fn discreet(argument: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use agon_engine::spec::Origin;
+
     use super::*;
 
     fn at(run: u32, endpoint: &str) -> Account {
@@ -299,8 +299,7 @@ mod tests {
         let lines = moved(&at(1, "http://a/v1"), &at(2, "b"));
         assert_eq!(lines.len(), 1);
         for words in [
-            "m was m-1 at http://a/v1",
-            "run 1",
+            "in run 1, m was m-1 at http://a/v1",
             "--endpoint http://a/v1",
         ] {
             assert!(lines[0].contains(words), "`{words}` is not in {}", lines[0]);

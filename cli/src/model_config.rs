@@ -28,8 +28,8 @@ pub struct ModelArguments {
     /// Ask every model of this experiment at this OpenAI-compatible server
     #[arg(long, value_name = "URL")]
     base_url: Option<String>,
-    /// Name under which results know the server at --base-url; give one that has moved the
-    /// address that it had, and its results are found again [default: that URL]
+    /// Name that is recorded for the server at --base-url; if the server has moved, give its old
+    /// address, so that its earlier results are still used [default: that URL]
     #[arg(long, value_name = "NAME", requires = "base_url")]
     endpoint: Option<String>,
     /// Environment variable with the key for --base-url, if it needs one
@@ -38,6 +38,11 @@ pub struct ModelArguments {
 }
 
 impl ModelArguments {
+    /// A configuration is named.
+    pub fn names_a_file(&self) -> bool {
+        self.config.is_some()
+    }
+
     /// A server is given by its address.
     pub fn names_a_server(&self) -> bool {
         self.base_url.is_some()

@@ -11,9 +11,10 @@ use agon_service_kit::server::Listener;
 use agon_service_kit::tasks::{Tasks, shutdown_signal};
 use agon_service_kit::telemetry::{self, LogFormat, TelemetryGuard, TelemetryOptions};
 
-use crate::failure::Failure;
+use crate::failure::{Failure, INTERRUPTED};
 use crate::output;
 use crate::run_folder;
+use crate::run_folder::account::State;
 
 /// How much and where the program tells about itself.
 #[derive(Debug, Clone, clap::Args)]
@@ -70,6 +71,27 @@ pub struct StoreArguments {
         value_name = "DIR"
     )]
     pub data: PathBuf,
+}
+
+impl StoreArguments {
+    /// The same for a run's account.
+    pub fn state(&self) -> State {
+        let data = self.data.display().to_string();
+        State {
+            data: Some(data).filter(|_| self.redis.is_none()),
+            redis: self.redis.clone(),
+            coordinator: None,
+        }
+    }
+}
+
+/// Exits at the next Ctrl-C: whoever presses it twice does not want to wait. What is recorded by
+/// then is kept all the same.
+pub fn exit_at_second_signal() {
+    tokio::spawn(async {
+        shutdown_signal().await;
+        std::process::exit(INTERRUPTED);
+    });
 }
 
 /// Where `agon run` kept what commands read that come after it.

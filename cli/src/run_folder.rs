@@ -120,12 +120,7 @@ impl RunFolder {
     pub fn claim(place: &Place, experiment: &str) -> Result<Self, Failure> {
         let folder = place.open(experiment)?;
         if holds_of(&folder)?.is_none() {
-            let names = folder.names();
-            let names = names.map_err(|error| cannot("read", folder.path(), &error))?;
-            if !names.is_empty() {
-                return Err(other_things(&folder, &names, experiment));
-            }
-            write_mark(&folder, &Mark::new(experiment))?;
+            refuse_other_things(&folder, experiment)?;
         }
         let history = folder.folder(HISTORY);
         let history = history.map_err(|error| cannot("use", &folder.place(HISTORY), &error))?;
@@ -135,7 +130,7 @@ impl RunFolder {
             experiment: experiment.to_owned(),
         };
         let _lock = this.lock()?;
-        // Nobody else changes it from here on.
+        // Nobody else changes it from here on, and somebody may have just before.
         match holds_of(&this.folder)? {
             Some(Holds::Marked(mark)) if mark.experiment == experiment => {
                 this.refuse_what_is_no_file()?;
@@ -178,11 +173,7 @@ impl RunFolder {
             Some(Holds::Marked(mark)) => (mark.experiment, mark.last),
             Some(Holds::Older(of)) => (of, 1),
             None => {
-                let names = folder.names();
-                let names = names.map_err(|error| cannot("read", &path, &error))?;
-                if !names.is_empty() {
-                    return Err(other_things(&folder, &names, experiment));
-                }
+                refuse_other_things(&folder, experiment)?;
                 (experiment.to_owned(), 0)
             }
         };
@@ -211,7 +202,8 @@ impl RunFolder {
                 })
             }
             Some(Holds::Older(_)) => Err(Failure::BadInput(format!(
-                "{} was written before runs were kept apart; the next `agon run` into it does that",
+                "{} was written by an older agon, without a history of runs; the next `agon run` \
+                 into it converts it",
                 path.display()
             ))),
             None => Err(Failure::BadInput(format!(
@@ -278,7 +270,9 @@ impl RunFolder {
         };
         let shown = history::open(&self.history, mark.shown);
         let shown = shown.map_err(|error| cannot("read", self.history.path(), &error))?;
-        let mut entry = Entry::new(folder, account).after(shown);
+        let entry = Entry::new(folder, account).after(shown).of_running();
+        let mut entry =
+            entry.map_err(|error| cannot("write", &self.history.place(&name), &error))?;
         entry.write_account()?;
         Ok(entry)
     }
@@ -296,7 +290,8 @@ impl RunFolder {
     fn show(&self, number: u32, mut mark: Mark) -> Result<Vec<PathBuf>, Failure> {
         let failed = |error| cannot("write", self.path(), &error);
         let Some(entry) = history::open(&self.history, number).map_err(failed)? else {
-            return Ok(Vec::new());
+            // It was removed while it was being put in its place.
+            return self.show_newest_but(number, mark);
         };
         let mut files = BTreeMap::new();
         for name in SHOWN {
@@ -322,6 +317,8 @@ impl RunFolder {
             self.put(&entry, name, number)
                 .map_err(|error| cannot("write", &self.folder.place(name), &error))?;
         }
+        let gone = SHOWN.into_iter().filter(|name| !files.contains_key(name));
+        self.take_away(gone, &mut mark)?;
         for (name, digest) in files {
             mark.files.insert(name.to_owned(), vec![digest]);
         }
@@ -334,11 +331,8 @@ impl RunFolder {
     /// Puts a file of an entry beside the history.
     fn put(&self, entry: &Folder, name: &str, number: u32) -> io::Result<()> {
         let draft = self.free(format!(".{name}.{number}.part"))?;
-        if LARGE.contains(&name) {
-            entry.link_or_copy(name, &self.folder, &draft)?;
-        } else {
-            entry.copy(name, &self.folder, &draft)?;
-        }
+        // No second name of the entry's own file: whoever edits what is shown must not change that.
+        entry.copy(name, &self.folder, &draft)?;
         self.folder.rename(&draft, &self.folder, name)
     }
 
@@ -366,25 +360,50 @@ impl RunFolder {
         let _lock = self.lock()?;
         let failed = |error| cannot("write", self.path(), &error);
         history::find(&self.history, number)?;
-        let mut mark = self.mark()?;
-        let mut kept = Vec::new();
-        if mark.shown == number {
-            match history::newest_with(&self.history, RECORDS, number).map_err(failed)? {
-                Some(next) => kept = self.show(next, mark)?,
-                None => {
-                    for name in SHOWN {
-                        if mark.wrote(&self.folder, name).map_err(failed)? {
-                            self.folder.remove_file(name).map_err(failed)?;
-                        }
-                    }
-                    mark.shown = 0;
-                    mark.files.clear();
-                    write_mark(&self.folder, &mark)?;
-                }
-            }
+        if history::is_running(&self.history, number).map_err(failed)? {
+            return Err(Failure::BadInput(format!(
+                "run {number} is still running; stop it, or wait until it ends"
+            )));
         }
+        let mark = self.mark()?;
+        let is_shown = mark.shown == number || mark.publishing == Some(number);
+        let kept = match is_shown {
+            true => self.show_newest_but(number, mark)?,
+            false => Vec::new(),
+        };
         history::remove(&self.history, number)?;
         Ok(kept)
+    }
+
+    /// Shows the newest run with records apart from one, or nothing where there is no other.
+    fn show_newest_but(&self, number: u32, mut mark: Mark) -> Result<Vec<PathBuf>, Failure> {
+        let next = history::newest_with(&self.history, RECORDS, number);
+        match next.map_err(|error| cannot("read", self.history.path(), &error))? {
+            Some(next) => self.show(next, mark),
+            None => {
+                self.take_away(SHOWN.into_iter(), &mut mark)?;
+                mark.shown = 0;
+                mark.publishing = None;
+                write_mark(&self.folder, &mark)?;
+                Ok(Vec::new())
+            }
+        }
+    }
+
+    /// Removes files beside the history, as far as they are ours.
+    fn take_away(
+        &self,
+        names: impl Iterator<Item = &'static str>,
+        mark: &mut Mark,
+    ) -> Result<(), Failure> {
+        let failed = |error| cannot("write", self.path(), &error);
+        for name in names {
+            if mark.wrote(&self.folder, name).map_err(failed)? {
+                self.folder.remove_file(name).map_err(failed)?;
+            }
+            mark.files.remove(name);
+        }
+        Ok(())
     }
 
     fn lock(&self) -> Result<File, Failure> {
@@ -396,6 +415,11 @@ impl RunFolder {
 
     fn mark(&self) -> Result<Mark, Failure> {
         match Mark::read(&self.folder) {
+            Ok(Found::Mark(mark)) if mark.experiment != self.experiment => Err(other_experiment(
+                &self.folder,
+                &mark.experiment,
+                &self.experiment,
+            )),
             Ok(Found::Mark(mark)) => Ok(mark),
             Ok(Found::None) => Ok(Mark::new(&self.experiment)),
             Ok(Found::Unreadable(why)) => Err(cannot(
@@ -441,11 +465,26 @@ pub fn now() -> String {
 fn other_experiment(folder: &Folder, holds: &str, wanted: &str) -> Failure {
     let path = folder.path();
     Failure::BadInput(format!(
-        "{} holds the results of experiment {holds}; choose another folder for those of {wanted}, \
-         such as --out {}",
+        "{} holds the results of experiment \"{holds}\"; choose another folder for those of \
+         \"{wanted}\", for example --out {}",
         path.display(),
         beside(path, wanted).display()
     ))
+}
+
+/// Refuses a folder without a mark that somebody else has put things into. Another run of ours may be
+/// making its first mark there meanwhile.
+fn refuse_other_things(folder: &Folder, experiment: &str) -> Result<(), Failure> {
+    let failed = |error| cannot("read", folder.path(), &error);
+    let mut names = folder.names().map_err(failed)?;
+    let locked_only = |history: Folder| history.names().is_ok_and(|inside| inside == [LOCK]);
+    let history = folder.existing_folder(HISTORY).map_err(failed)?;
+    let is_begun = history.is_some_and(locked_only);
+    names.retain(|name| !(mark::is_draft(name) || is_begun && name == HISTORY));
+    match names.is_empty() {
+        true => Ok(()),
+        false => Err(other_things(folder, &names, experiment)),
+    }
 }
 
 fn other_things(folder: &Folder, names: &[String], experiment: &str) -> Failure {
@@ -455,8 +494,8 @@ fn other_things(folder: &Folder, names: &[String], experiment: &str) -> Failure 
         named.push_str(&format!(" and {} more", names.len() - NAMED));
     }
     Failure::BadInput(format!(
-        "{} has other things in it ({named}), and results go into a folder of their own: choose \
-         one with --out, such as --out {}",
+        "{} contains other files ({named}), and results need a folder of their own, for example \
+         --out {}",
         path.display(),
         path.join(experiment).display()
     ))

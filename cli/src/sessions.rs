@@ -2,7 +2,7 @@
 //! folders of results or at a coordinator, one record at a time. When it finds none or
 //! too many it says what is near. Reads only. Called by `agon show` and `agon play`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use agon_engine::names::nearest;
@@ -52,6 +52,27 @@ pub struct Sessions {
     ids: BTreeMap<String, (String, String)>,
     /// Where they were looked for, in words.
     place: String,
+}
+
+/// A run is chosen where there is none of this number, or where runs are not kept apart.
+fn refuse_unknown_run(run: u32, path: &Path, folders: &[Results]) -> Result<(), Failure> {
+    let numbers: BTreeSet<u32> = folders
+        .iter()
+        .flat_map(|results| results.runs.iter().map(|one| one.number))
+        .collect();
+    if numbers.contains(&run) {
+        return Ok(());
+    }
+    let path = path.display();
+    let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    Err(Failure::BadInput(match numbers.as_slice() {
+        [] => format!("{path} keeps no runs that --run could choose from"),
+        [only] => format!("there is no run {run} in {path}; there is only run {only}"),
+        several => format!(
+            "there is no run {run} in {path}; there are {}",
+            several.join(", ")
+        ),
+    }))
 }
 
 /// A record that was found.
@@ -148,8 +169,8 @@ impl Sessions {
     pub fn nothing(&self) -> String {
         let place = &self.place;
         format!(
-            "no finished session in {place}; `agon run` puts its results there, --results names \
-             another folder"
+            "no finished sessions in {place}; `agon run` puts results into DATA/runs, --results \
+             names another folder"
         )
     }
 
@@ -167,6 +188,9 @@ impl Sessions {
             )));
         }
         let files = run_folder::records::below(path, run);
+        if let Some(run) = run {
+            refuse_unknown_run(run, path, &files.folders)?;
+        }
         self.folders = files.folders;
         // An empty folder is told about with what was wanted.
         for file in files.shown.into_iter().flatten() {

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
-use std::io::Write as _;
+use std::io::{self, Write as _};
 use std::path::Path;
 
 use agon_agents::PromptLibrary;
@@ -57,7 +57,14 @@ pub fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
     if let Some(folder) = path.parent() {
         fs::create_dir_all(folder).map_err(|error| cannot("create", folder, &error))?;
     }
-    let mut file = File::create_new(path).map_err(|error| cannot("create", path, &error))?;
+    let file = File::create_new(path);
+    let mut file = file.map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => Failure::BadInput(format!(
+            "{} already exists; choose another folder with --out",
+            path.display()
+        )),
+        _ => cannot("create", path, &error),
+    })?;
     file.write_all(text.as_bytes())
         .map_err(|error| cannot("write", path, &error))
 }

@@ -34,14 +34,14 @@ pub fn meant<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .filter(|_| is_a_beginning && longer.next().is_none())
 }
 
-/// "; did you mean X?" when a known name is near, and then which there are.
+/// "; did you mean X?" when a known name is near, and then all that would do.
 pub fn among<'a>(wanted: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let list = known.join(", ");
     match meant(wanted, known) {
-        _ if list.is_empty() => "; there are none".to_owned(),
-        Some(near) => format!("; did you mean \"{near}\"? There are {list}"),
-        None => format!("; there are {list}"),
+        _ if list.is_empty() => "; none are defined".to_owned(),
+        Some(near) => format!("; did you mean \"{near}\"? Expected one of: {list}"),
+        None => format!("; expected one of: {list}"),
     }
 }
 
@@ -57,10 +57,10 @@ mod tests {
     #[test]
     fn near_name_is_offered_and_a_far_one_is_not() {
         let known = ["repeats", "seed"];
-        let near = "; did you mean \"repeats\"? There are repeats, seed";
+        let near = "; did you mean \"repeats\"? Expected one of: repeats, seed";
         assert_eq!(among("repeat", known), near);
-        assert_eq!(among("colour", known), "; there are repeats, seed");
-        assert_eq!(among("colour", []), "; there are none");
+        assert_eq!(among("colour", known), "; expected one of: repeats, seed");
+        assert_eq!(among("colour", []), "; none are defined");
         assert_eq!(
             meant("beauty", ["beauty_contest", "pirate"]),
             Some("beauty_contest")

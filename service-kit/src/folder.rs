@@ -237,17 +237,6 @@ impl Folder {
         self.handle.hard_link(name, &to.handle, new_name)
     }
 
-    /// Gives a file a second name; where that is not possible, copies it.
-    ///
-    /// # Errors
-    /// It is not there, or the new name is taken.
-    pub fn link_or_copy(&self, name: &str, to: &Self, new_name: &str) -> io::Result<()> {
-        match self.link(name, to, new_name) {
-            Err(error) if !is_final(error.kind()) => self.copy(name, to, new_name),
-            linked => linked,
-        }
-    }
-
     /// Copies a file under a name that is not taken.
     ///
     /// # Errors
@@ -287,14 +276,6 @@ impl Kind {
             _ => Self::Other,
         }
     }
-}
-
-/// What a copy would not mend.
-fn is_final(kind: ErrorKind) -> bool {
-    matches!(
-        kind,
-        ErrorKind::AlreadyExists | ErrorKind::NotFound | ErrorKind::StorageFull
-    )
 }
 
 #[cfg(all(test, unix))]

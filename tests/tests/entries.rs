@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
@@ -242,8 +243,8 @@ fn a_run_that_ends_otherwise_says_so_in_its_entry() {
     assert_eq!(account["outcome"], "interrupted");
     let reason = account["reason"].as_str().unwrap();
     for words in [
-        "sessions are done and kept in",
-        "answers of models",
+        "sessions are done, with results in",
+        "model answers",
         "paid for twice",
     ] {
         assert!(reason.contains(words), "`{words}` is not in: {reason}");
@@ -256,7 +257,7 @@ fn a_run_that_ends_otherwise_says_so_in_its_entry() {
         "nobody touched it"
     );
     let listed = run(&["runs", &out]).expect_code(0).out;
-    for outcome in ["unfinished", "interrupted", "complete"] {
+    for outcome in ["running or killed", "interrupted", "complete"] {
         assert!(listed.contains(outcome), "{listed}");
     }
 }
@@ -268,7 +269,26 @@ fn records_that_come_out_the_same_take_no_space_twice() {
     let _ = desk.run(&[]).expect_code(0);
     let node = |path: PathBuf| fs::metadata(path.join("records.jsonl")).unwrap().ino();
     assert_eq!(node(desk.entry(1)), node(desk.entry(2)));
-    assert_eq!(node(desk.entry(2)), node(desk.out));
+}
+
+/// Adds a line to a file as an editor does that keeps the file.
+fn append(path: PathBuf) {
+    let mut file = fs::File::options().append(true).open(path).unwrap();
+    file.write_all(b"more\n").unwrap();
+}
+
+#[test]
+fn edits_of_what_is_shown_change_no_entry_and_a_changed_entry_is_handed_on_to_no_run() {
+    let desk = Desk::of_auctions();
+    let _ = desk.run(&[]).expect_code(0);
+    let text = |path: PathBuf| fs::read_to_string(path.join("records.jsonl")).unwrap();
+    let played = text(desk.entry(1));
+    append(desk.out.join("records.jsonl"));
+    assert_eq!(text(desk.entry(1)), played);
+    append(desk.entry(1).join("records.jsonl"));
+    let _ = desk.run(&[]).expect_code(0);
+    assert_eq!(text(desk.entry(2)), played);
+    assert_eq!(text(desk.out), played);
 }
 
 #[test]
@@ -328,7 +348,7 @@ fn runs_are_listed_and_removed_by_the_command_that_says_so() {
     // The tables of the newest that is left take the place of those that go.
     let deleted = run(&["runs", &out, "delete", "3"]).expect_code(0).out;
     assert!(
-        deleted.contains("2 runs left; the tables show run 2"),
+        deleted.contains("2 runs left; the folder shows run 2"),
         "{deleted}"
     );
     assert_eq!(lines(&runs::records(&desk.out)), 2);
@@ -358,12 +378,20 @@ fn sessions_of_different_runs_are_never_taken_together() {
     let listed = run(&["show", "auctions", "--results", &out])
         .expect_code(0)
         .out;
-    for words in ["2 sessions;", "They are of run 2; 2 runs are kept"] {
+    for words in [
+        "2 sessions;",
+        "They are from run 2; `agon runs",
+        "lists all 2",
+    ] {
         assert!(listed.contains(words), "{listed}");
     }
     let listed = run(&["show", "auctions", "--results", &out, "--run", "1"]);
     let listed = listed.expect_code(0).out;
-    for words in ["6 sessions;", "They are of run 1; 2 runs are kept"] {
+    for words in [
+        "6 sessions;",
+        "They are from run 1; `agon runs",
+        "lists all 2",
+    ] {
         assert!(listed.contains(words), "{listed}");
     }
     let measures = [
@@ -407,7 +435,10 @@ fn records_that_were_changed_since_are_told_apart_from_those_that_were_written()
     fs::write(&path, fewer.join("\n")).unwrap();
     let out = desk.out.display().to_string();
     let verified = run(&["verify", &out]).expect_code(0).out;
-    for words in ["the experiment has 1 more", "is not as run 1 wrote it"] {
+    for words in [
+        "1 more session of the experiment",
+        "has changed since run 1 wrote it",
+    ] {
         assert!(verified.contains(words), "{words}: {verified}");
     }
     let entry = desk.entry(1).display().to_string();

@@ -82,7 +82,7 @@ impl Desk {
         if self.numbers_differ {
             text = without_numbers(&without_ids(&text));
             // Said only where they do differ.
-            text = text.replace(" (others with other numbers)", "");
+            text = text.replace(" (with other numbers elsewhere)", "");
         }
         let code = ended.code.unwrap();
         writeln!(self.printed, "{}\n(exit {code})\n", text.trim_end()).unwrap();

@@ -4,7 +4,7 @@
 
 use std::fs;
 use std::io::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use agon_tests::binary::{self, Ended, Role, run};
@@ -77,6 +77,22 @@ fn only_run(data: &Path) -> (Vec<u8>, String) {
     assert_eq!(runs.len(), 1, "{runs:?}");
     let run = runs.into_iter().next().unwrap().unwrap().path();
     (runs::records(&run), run.display().to_string())
+}
+
+/// What became of each run of the only experiment of a data folder, the first one first.
+fn outcomes(data: &Path) -> Vec<String> {
+    let (_, out) = only_run(data);
+    let entries = fs::read_dir(Path::new(&out).join("history")).unwrap();
+    let mut accounts: Vec<_> = entries
+        .map(|entry| entry.unwrap().path().join("run.json"))
+        .filter(|account| account.exists())
+        .collect();
+    accounts.sort();
+    let outcome = |account: PathBuf| {
+        let account: Value = serde_json::from_str(&fs::read_to_string(account).unwrap()).unwrap();
+        account["outcome"].as_str().unwrap().to_owned()
+    };
+    accounts.into_iter().map(outcome).collect()
 }
 
 #[test]
@@ -164,6 +180,9 @@ fn who_leaves_comes_back_to_the_same_point_and_the_record_does_not_know() {
         "{}",
         third.out
     );
+    // Leaving is no end of the run, and its account says so.
+    let left = ["interrupted", "unfinished", "interrupted"];
+    assert_eq!(outcomes(Path::new(&parts)), left);
     // By the end of the input.
     let fourth = play(&arguments, "withdraw\n").expect_code(0);
     assert!(fourth.out.contains("Vase"), "{}", fourth.out);
@@ -362,7 +381,7 @@ fn a_deadline_that_cannot_be_kept_is_refused_with_its_line() {
     let folder = tempfile::tempdir().unwrap();
     for (deadline, stand_in, words) in [
         ("soon", "\"truthful\"", "deadline must be a time"),
-        ("2m", "\"brave\"", "there are equilibrium"),
+        ("2m", "\"brave\"", "expected one of: equilibrium"),
         ("2m", "7", "stand_in must be a strategy"),
     ] {
         let rule = "{ strategy = \"truthful\", percent = 90 }";
@@ -457,7 +476,7 @@ fn what_cannot_be_played_is_refused_with_what_can() {
     );
     refused(
         &[preset, "--seat", "1", "--stand-in", "brave"],
-        "there are equilibrium",
+        "expected one of: equilibrium",
     );
     refused(
         &[preset, "--seat", "1", "--stand-in", "random"],

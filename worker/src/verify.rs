@@ -22,8 +22,8 @@ const CONTEXT: usize = 40;
 #[derive(Debug, thiserror::Error)]
 pub enum VerifyError {
     /// The line is no session record.
-    #[error("unreadable")]
-    Unreadable(#[source] RecordError),
+    #[error(transparent)]
+    Unreadable(RecordError),
     /// Playing the spec again ends without a record.
     #[error("session {session} cannot be played again: {reason}")]
     NotPlayable {

@@ -25,8 +25,8 @@ use file::LimitsFile;
 /// Limits of this process, or of all processes that share a file.
 pub struct EmbeddedLimiter {
     started: Instant,
-    /// Milliseconds since 1970 at the start: all processes count from there, and
-    /// no step of the system's clock stops this one.
+    /// Milliseconds since 1970 at the start: no step of the system's clock stops this
+    /// process's own books. Shared ones go by the time in their file.
     started_ms: f64,
     books: Mutex<Books>,
     file: Option<LimitsFile>,
@@ -71,7 +71,7 @@ impl EmbeddedLimiter {
         let shared = of.shared_keys(&mut books);
         match &self.file {
             Some(file) if !shared.is_empty() => {
-                file.together(&mut books, &shared, &of.domain(), || self.now_ms(), work)
+                file.together(&mut books, &shared, &of.domain(), work)
             }
             _ => Ok(work(&mut books, self.now_ms())),
         }

@@ -39,8 +39,9 @@ impl ModelName {
             return Ok(Self(name.to_owned()));
         }
         Err(format!(
-            "a provider's name of a model has at most {LONGEST} letters, digits and marks of \
-             \"{MARKS}\", in parts with / between them"
+            "{:?} is no model name: it has at most {LONGEST} letters, digits and any of \"{MARKS}\", \
+             in parts separated by /, each with a letter or digit",
+            name.chars().take(LONGEST).collect::<String>()
         ))
     }
 

@@ -158,7 +158,7 @@ mod tests {
         assert!(troubles.check("m").is_ok());
         troubles.note(SECOND, &refusal(Remedy::Retry(None)));
         let over = troubles.check("m").unwrap_err().to_string();
-        assert!(over.contains("gave no answer in 2 tries"), "{over}");
+        assert!(over.contains("no answer after 2 attempts"), "{over}");
     }
 
     #[test]

@@ -303,11 +303,11 @@ impl Money {
         }
     }
 
-    /// Says that the purse fails, once for many.
+    /// Logs that costs cannot be written, once for many.
     pub fn complain(&self, error: &PurseError) {
         if let Some(failures) = self.unsettled.note() {
             let error = with_causes(error);
-            tracing::warn!(error, failures, "the purse fails, tried again");
+            tracing::warn!(error, failures, "cost ledger write failed; retrying");
         }
     }
 

@@ -196,7 +196,7 @@ fn a_wrong_stand_in_is_refused_with_what_there_is() {
         let error: AgentError = built.map(|_| ()).unwrap_err();
         error.to_string()
     };
-    assert!(refused(json!("brave")).contains("there are equilibrium"));
+    assert!(refused(json!("brave")).contains("expected one of: equilibrium"));
     assert!(refused(json!(7)).contains("stand_in must be a strategy"));
     assert!(refused(json!({ "k": 1 })).contains("stand_in must be a strategy"));
     assert!(refused(json!({ "strategy": "equilibrium", "k": 1 })).contains("equilibrium"));
@@ -289,7 +289,10 @@ fn a_wrong_deadline_is_refused_with_what_would_be_right() {
         );
     }
     let strange = refused(json!({ "deadline": "2m", "stand_in": "brave" }));
-    assert!(strange.contains("there are equilibrium"), "{strange}");
+    assert!(
+        strange.contains("expected one of: equilibrium"),
+        "{strange}"
+    );
 }
 
 /// What an agent of these settings is told up to its first bid, at seat 1 of three.

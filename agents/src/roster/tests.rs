@@ -34,11 +34,11 @@ fn every_agent_plays_every_prompt_version() {
 fn what_does_not_exist_is_answered_with_what_does() {
     let game = "guess_two_thirds";
     let message = check(json!({ "model": "m", "agent": "clever" }), game).unwrap_err();
-    let expected = "player \"ann\": no agent \"clever\"; there are direct, chain_of_thought, elicitation, bdi, harbor, k_level, prediction_chain_of_thought, reflexion, self_refine, person";
+    let expected = "player \"ann\": no agent \"clever\"; expected one of: direct, chain_of_thought, elicitation, bdi, harbor, k_level, prediction_chain_of_thought, reflexion, self_refine, person";
     assert_eq!(message, expected);
     let message = check(json!({ "model": "m", "prompt": "v6" }), game).unwrap_err();
     assert!(
-        message.ends_with("there are v1, v2, v3, v4, v5"),
+        message.ends_with("expected one of: v1, v2, v3, v4, v5"),
         "{message}"
     );
     let message = check(json!({ "model": "m" }), "shared").unwrap_err();

@@ -102,7 +102,7 @@ fn errors_say_what_would_be_right() {
         ),
         (
             json!({ "model": "m", "persona": "grumpy" }),
-            "there are cooperative, selfish",
+            "expected one of: cooperative, selfish",
         ),
         (
             json!({ "model": "m", "persona": { "text": "" } }),

@@ -26,7 +26,7 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
     let checked = run.check()?;
     let sessions = expand(&checked.document).map_err(Failure::input)?;
     let name = &checked.document.name;
-    let place = place_in_words(&run.place(), name)?;
+    let place = place_in_words(&run.place(), &run.state(), name)?;
     let missing = match run.coordinator {
         Some(_) => Vec::new(),
         None => missing(run, &checked)?,
@@ -41,7 +41,7 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
     ));
     output::print(&place);
     for reason in missing {
-        output::print(&format!("before it can run: {reason}"));
+        output::print(&format!("not ready to run: {reason}"));
     }
     Ok(())
 }

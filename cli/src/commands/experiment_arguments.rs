@@ -17,6 +17,7 @@ use crate::failure::Failure;
 use crate::judged;
 use crate::output;
 use crate::presets;
+use crate::run_folder::account::State;
 use crate::run_folder::{Place, RunFolder, Standing};
 use crate::templates;
 
@@ -74,17 +75,17 @@ pub struct ExperimentArguments {
 ///
 /// # Errors
 /// The folder for the results cannot be used; says what to do.
-pub fn place_in_words(place: &Place, experiment: &str) -> Result<String, Failure> {
+pub fn place_in_words(place: &Place, state: &State, experiment: &str) -> Result<String, Failure> {
     let Standing { path, last, runs } = RunFolder::look(place, experiment)?;
     let beside = match runs {
         0 => String::new(),
-        some => format!(", beside {}", output::counted(some as u64, "earlier run")),
+        some => format!("; {} kept", output::counted(some as u64, "earlier run")),
     };
     Ok(format!(
-        "results go to {} as run {}{beside}; state is kept in {}",
+        "results: {} (run {}{beside}); state: {}",
         path.display(),
         last + 1,
-        place.data.display()
+        state.in_words()
     ))
 }
 

@@ -42,8 +42,8 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
     };
     let name = &checked.document.name;
     let folder = run.place().of(name);
-    let place = place_in_words(&run.place(), name)?;
-    let done = done::of(&checked, &config, &folder)?;
+    let place = place_in_words(&run.place(), &run.state(), name)?;
+    let done = done::of(&checked, &config, &folder, &run.state())?;
     let done_of = |setting| done.get(&setting).copied().unwrap_or(0);
     let plan = plan_left(&checked.document, &longest_reply, &done_of).map_err(Failure::input)?;
     output::print(&format!(
@@ -61,7 +61,8 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
     let done: u64 = done.values().sum();
     if done > 0 {
         output::print(&format!(
-            "{} of them are done already, as the records in {} say; what follows is for the others ({})",
+            "{} are done already, according to the records in {}; the figures below are for the \
+             remaining {}",
             grouped(done),
             folder.display(),
             grouped(plan.sessions.saturating_sub(done))
@@ -70,7 +71,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
     if plan.models.is_empty() {
         output::print(match done {
             0 => "No model plays: nothing to pay.",
-            _ => "No model is left to be asked: nothing to pay.",
+            _ => "No model calls are left: nothing to pay.",
         });
     } else {
         show_needs(&checked, &config, &plan);
@@ -89,7 +90,7 @@ fn show_needs(checked: &CheckedExperiment, config: &GatewayConfig, plan: &Needs)
             dollars(expected.0),
             dollars(most.0)
         ),
-        None => "Dollars need a price: price = { input_per_million_dollars = \"..\", \
+        None => "No dollar estimate: set price = { input_per_million_dollars = \"..\", \
                  output_per_million_dollars = \"..\" } under [models.NAME] in agon.toml."
             .to_owned(),
     });
@@ -97,13 +98,13 @@ fn show_needs(checked: &CheckedExperiment, config: &GatewayConfig, plan: &Needs)
         let seconds = std::time::Duration::from_secs(shortest.as_secs().max(1));
         let time = humantime::format_duration(seconds);
         output::print(&format!(
-            "time: at least {time} at the configured limits of its keys, all to itself"
+            "time: at least {time} under the configured limits of its keys, if nothing else uses them"
         ));
     }
     for model in pace::reasoning(checked) {
         output::print(&format!(
-            "WARNING: {model} reasons before it answers. How many tokens that takes is not in what \
-             is expected, only in `at most`; play a few sessions first and look at \
+            "WARNING: {model} is a reasoning model. Its reasoning tokens are included only in `at \
+             most`, not in the expected figures; play a few sessions first and check \
              `agon gateway costs`"
         ));
     }

@@ -14,7 +14,7 @@ use agon_service_kit::tasks::shutdown_signal;
 
 use super::experiment_arguments::ExperimentArguments;
 use crate::embedded::{self, Cluster};
-use crate::failure::{Failure, INTERRUPTED};
+use crate::failure::Failure;
 use crate::handing_in::hand_in;
 use crate::keeping::Keeping;
 use crate::lines;
@@ -25,8 +25,8 @@ use crate::playing::seating::{self, Chair, Limit, Seated};
 use crate::playing::sitting::{Ended, Sitting};
 use crate::playing::typing::Typing;
 use crate::results;
-use crate::role::{LogArguments, StoreArguments, runtime};
-use crate::run_folder::account::State;
+use crate::role::{LogArguments, StoreArguments, exit_at_second_signal, runtime};
+use crate::run_folder::account::Outcome;
 use crate::run_folder::{self as files, Place, RunFolder};
 
 /// Headings of the help text.
@@ -157,13 +157,7 @@ async fn play(arguments: &Play, seated: &Seated, folder: RunFolder) -> Result<()
         places: 1,
     };
     let cluster = Cluster::start(&options, config, &others).await?;
-    let state = State {
-        data: Some(arguments.store.data.display().to_string())
-            .filter(|_| arguments.store.redis.is_none()),
-        redis: arguments.store.redis.clone(),
-        coordinator: None,
-    };
-    let mut keeping = Keeping::begin(folder, checked, state)?;
+    let mut keeping = Keeping::begin(folder, checked, arguments.store.state())?;
     let sat = tokio::select! {
         sat = sit(arguments, seated, &mut keeping, &cluster) => sat,
         _ = shutdown_signal() => Ok(End::Interrupted),
@@ -177,18 +171,15 @@ async fn play(arguments: &Play, seated: &Seated, folder: RunFolder) -> Result<()
         Ok(End::Over(state)) => conclude(arguments, &mut keeping, &cluster, &state).await,
         Ok(End::Left) => {
             output::print(&come_back());
-            Ok(())
+            cluster.stop().await;
+            return keeping.finish_as(Outcome::Interrupted, Ok(()));
         }
         Ok(End::Interrupted) => {
             // The terminal has written ^C behind the prompt.
             if std::io::stdin().is_terminal() {
                 eprintln!();
             }
-            // Whoever presses Ctrl-C twice does not want to wait.
-            tokio::spawn(async {
-                shutdown_signal().await;
-                std::process::exit(INTERRUPTED);
-            });
+            exit_at_second_signal();
             Err(Failure::Interrupted(come_back()))
         }
         Err(failure) => Err(failure),

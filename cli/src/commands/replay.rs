@@ -139,7 +139,7 @@ fn unreadable(error: &LineError, summary: &mut Summary) {
     summary.unreadable += 1;
     match summary.unreadable {
         ..=NAMED => eprintln!("unreadable: {error}"),
-        further if further == NAMED + 1 => eprintln!("unreadable: more of the kind"),
+        further if further == NAMED + 1 => eprintln!("unreadable: further lines are not listed"),
         _ => {}
     }
 }
@@ -180,7 +180,7 @@ fn report(json: bool, summary: &Summary) -> Result<(), Failure> {
     if *unreadable > 0 {
         let lines = output::counted(*unreadable as u64, "line");
         return Err(Failure::BadInput(format!(
-            "{lines} unreadable as recorded games, see above"
+            "{lines} unreadable, not a recorded game; see above"
         )));
     }
     if readings.is_some() && replies == 0 {

@@ -14,7 +14,7 @@ use tracing::Instrument as _;
 
 use super::experiment_arguments::{CheckedExperiment, ExperimentArguments};
 use crate::embedded::{self, Cluster};
-use crate::failure::{Failure, INTERRUPTED};
+use crate::failure::Failure;
 use crate::handing_in::hand_in;
 use crate::keeping::Keeping;
 use crate::model_config::ModelArguments;
@@ -22,7 +22,7 @@ use crate::output::{self, counted};
 use crate::pausing;
 use crate::progress::Progress;
 use crate::results;
-use crate::role::{LogArguments, MetricsArguments, StoreArguments, runtime};
+use crate::role::{LogArguments, MetricsArguments, StoreArguments, exit_at_second_signal, runtime};
 use crate::run_folder::account::State;
 use crate::run_folder::{Place, RunFolder};
 
@@ -129,16 +129,19 @@ impl Run {
     /// A cluster has workers, models and a store of its own.
     fn refuse_what_has_no_effect(&self) -> Result<(), Failure> {
         let ours = [
-            ("--workers", self.workers.is_some(), "workers"),
-            ("--places", self.places.is_some(), "workers"),
+            ("--workers", self.workers.is_some(), "worker"),
+            ("--places", self.places.is_some(), "worker"),
             ("--base-url", self.models.names_a_server(), "gateway"),
-            ("--metrics", self.metrics.is_asked_for(), "services"),
+            ("--config", self.models.names_a_file(), "gateway"),
+            ("--redis", self.store.redis.is_some(), "coordinator"),
+            ("--metrics", self.metrics.is_asked_for(), "coordinator"),
         ];
         let idle = ours.iter().find(|(_, given, _)| *given);
         match idle.filter(|_| self.coordinator.is_some()) {
             None => Ok(()),
             Some((option, _, whose)) => Err(Failure::BadInput(format!(
-                "{option} has no effect with --coordinator: the cluster's own {whose} decide that"
+                "{option} has no effect with --coordinator: it is an option of the cluster's \
+                 `agon {whose}`"
             ))),
         }
     }
@@ -152,16 +155,13 @@ impl Run {
     }
 
     /// Where the state is, for the run's account.
-    fn state(&self) -> State {
-        let in_folder = self.coordinator.is_none() && self.store.redis.is_none();
-        State {
-            data: in_folder.then(|| self.store.data.display().to_string()),
-            redis: self
-                .store
-                .redis
-                .clone()
-                .filter(|_| self.coordinator.is_none()),
-            coordinator: self.coordinator.clone(),
+    pub(super) fn state(&self) -> State {
+        match &self.coordinator {
+            None => self.store.state(),
+            Some(url) => State {
+                coordinator: Some(url.clone()),
+                ..State::default()
+            },
         }
     }
 }
@@ -254,8 +254,8 @@ async fn in_cluster(
             .await
         }
         Ok(End::Interrupted(state)) => Err(Failure::Interrupted(format!(
-            "watching only: {} of {} sessions are done and the cluster goes on; the same command \
-             watches again, `agon experiments cancel {}` ends it",
+            "stopped watching: {} of {} sessions are done, and the cluster continues; the same \
+             command watches again, `agon experiments cancel {}` ends it",
             grouped(state.done),
             grouped(state.sessions),
             checked.document.name
@@ -293,7 +293,13 @@ async fn follow(
     }
     let expected = expected_decisions(checked, sessions, already_done);
     let progress = Progress::start(arguments.quiet, sessions, already_done, expected);
-    let mut watch = Watch::new(client, submitted, progress, gateway);
+    let mut watch = Watch::new(
+        client,
+        submitted,
+        progress,
+        gateway,
+        arguments.coordinator.is_some(),
+    );
     let interrupted = tokio::select! {
         _ = interrupt => true,
         ended = watch.follow() => {
@@ -335,10 +341,14 @@ async fn conclude(
     }
     match (aside, state.determinism_faults.len()) {
         (0, 0) => Ok(()),
-        (0, faults) => Err(Failure::BadNews(format!("{faults} determinism faults"))),
+        (0, faults) => Err(Failure::BadNews(counted(
+            faults as u64,
+            "determinism fault",
+        ))),
         (some, _) => Err(Failure::BadNews(format!(
-            "{some} of {} sessions were set aside, see above; the same command tries them again",
-            state.sessions
+            "{} of {} were set aside, see above; run the same command again to retry them",
+            grouped(some as u64),
+            counted(state.sessions, "session")
         ))),
     }
 }
@@ -352,27 +362,19 @@ fn full(data: &Path, reason: &str) -> Failure {
     ))
 }
 
-/// Who presses Ctrl-C twice does not want to wait; decisions that are recorded by
-/// then are kept all the same.
-fn exit_at_second_signal() {
-    tokio::spawn(async {
-        shutdown_signal().await;
-        std::process::exit(INTERRUPTED);
-    });
-}
-
 fn interrupted(done: u64, all: u64, answers: Option<u64>, keeping: &Keeping) -> Failure {
     let (done, all) = (grouped(done), grouped(all));
+    let state = keeping.entry().account.state.in_words();
     let answers = match answers {
-        None | Some(0) => String::new(),
+        None | Some(0) => format!("all answers so far are kept {state}"),
         Some(answers) => format!(
-            ", and so are {} of models, those of unfinished sessions included",
-            counted(answers, "answer")
+            "{}, those of unfinished sessions included, are kept {state}",
+            counted(answers, "model answer")
         ),
     };
     Failure::Interrupted(format!(
-        "{done} of {all} sessions are done and kept in {}{answers}; run the same command again to \
-         go on, nothing is asked or paid for twice",
+        "{done} of {all} sessions are done, with results in {}; {answers}. Run the same command \
+         again to continue: no answer is requested or paid for twice",
         keeping.entry().path().display()
     ))
 }

@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use agon_report::grouped;
 use serde_json::json;
 
 use crate::failure::Failure;
@@ -17,9 +18,8 @@ const EXAMPLES: &str = "Examples:
   agon runs my-niche                      those of one experiment, with their folders
   agon runs my-niche delete 1             remove the results of run 1, for good
 
-An experiment is named by its name, if its results are in DATA/runs, or by the folder of
-its results. What a run decided and paid for stays in the data folder: run again, it asks
-nothing twice.";
+Give an experiment's name if its results are in DATA/runs, otherwise their folder. Deleting
+a run keeps its model answers in the data folder: run again, and none is requested twice.";
 
 /// Arguments of `agon runs`.
 #[derive(Debug, clap::Args)]
@@ -107,7 +107,7 @@ fn list(arguments: &Runs, folders: &[Results]) -> Result<(), Failure> {
         }
     }
     output::print(&columns.to_string());
-    output::print("\n* its results are those that the tables in its folder show");
+    output::print("\n* the run whose results the experiment's folder shows");
     Ok(())
 }
 
@@ -127,7 +127,7 @@ fn row(experiment: &str, run: &Run) -> [String; 6] {
     };
     let sessions = account.sessions.as_ref().map(|counts| {
         let Counts { all, done, .. } = counts;
-        format!("{done} of {all}")
+        format!("{} of {}", grouped(*done), grouped(*all))
     });
     [
         experiment.to_owned(),
@@ -144,15 +144,15 @@ fn delete(path: &Path, numbers: &[u32]) -> Result<(), Failure> {
     for number in numbers {
         for kept in folder.delete(*number)? {
             let kept = kept.display();
-            eprintln!("not written by agon, so it was kept under another name: {kept}");
+            eprintln!("a results file was changed since agon wrote it, and is kept as {kept}");
         }
         output::print(&format!("removed run {number} of {}", path.display()));
     }
     let left = history::results(path).ok_or_else(|| no_results(path))?;
     let count = counted(left.runs.len() as u64, "run");
     output::print(&match left.shown() {
-        Some(shown) => format!("{count} left; the tables show run {}", shown.number),
-        None => format!("{count} left; no tables are shown"),
+        Some(shown) => format!("{count} left; the folder shows run {}", shown.number),
+        None => format!("{count} left; the folder shows no results"),
     });
     Ok(())
 }

@@ -19,6 +19,7 @@ use crate::failure::Failure;
 use crate::output::{self, Columns, counted};
 use crate::role::{DataArguments, LogArguments, runtime};
 use crate::run_folder::TELEMETRY;
+use crate::run_folder::history::Results;
 use crate::sessions::{Found, Sessions, Source};
 use crate::templates;
 use prompts::Prompts;
@@ -58,8 +59,8 @@ pub struct Show {
     results: Option<PathBuf>,
     #[command(flatten)]
     data: DataArguments,
-    /// Of an experiment, the run with this number, as `agon runs` lists them [default: the
-    /// newest with results]
+    /// For an experiment: the number of the run, as `agon runs` lists them [default: the newest
+    /// run with results]
     #[arg(
         long,
         value_name = "N",
@@ -248,6 +249,7 @@ async fn show_prompts(arguments: &Show, found: &Found) -> Result<(), Failure> {
         .as_deref()
         .and_then(|file| telemetry(file, &record));
     let prompts = Prompts::new(&record, &remade, telemetry.as_ref());
+    prompts.refuse_nothing(choice).map_err(Failure::BadInput)?;
     if arguments.json {
         output::print(&prompts.json(choice).to_string());
     } else {
@@ -298,7 +300,7 @@ fn tell(arguments: &Show, line: &str) -> Result<(), Failure> {
         && seat >= seats
     {
         return Err(Failure::BadInput(format!(
-            "the session has seats 0 to {}, none is {seat}",
+            "there is no seat {seat}: the session has seats 0 to {}",
             seats.saturating_sub(1)
         )));
     }
@@ -335,7 +337,10 @@ fn list_experiments(arguments: &Show, sessions: &Sessions) -> Result<(), Failure
     }
     let mut columns = Columns::new(["experiment", "sessions", "of run", "runs kept"]);
     for (name, count) in &sessions.experiments {
-        let (run, kept) = which_run(sessions, name, None).unwrap_or_default();
+        let (run, kept) = match which_run(sessions, name, None) {
+            Some((run, results)) => (run.to_string(), results.runs.len().to_string()),
+            None => (String::new(), String::new()),
+        };
         columns.row([name.clone(), grouped(*count), run, kept]);
     }
     output::print(&columns.to_string());
@@ -395,27 +400,27 @@ fn list_sessions(arguments: &Show, sessions: &Sessions) -> Result<(), Failure> {
     let first = sessions.of_experiment.first();
     let experiment = first.map(|first| first.spec.experiment.as_str());
     let experiment = experiment.unwrap_or_default();
-    if let Some((run, kept)) = which_run(sessions, experiment, arguments.run)
-        && kept != "1"
+    if let Some((run, results)) = which_run(sessions, experiment, arguments.run)
+        && results.runs.len() > 1
     {
+        let (folder, kept) = (results.path.display(), results.runs.len());
         output::print(&format!(
-            "They are of run {run}; {kept} runs are kept, `agon runs {experiment}` lists them."
+            "They are from run {run}; `agon runs {folder}` lists all {kept}."
         ));
     }
     Ok(())
 }
 
-/// Which run of an experiment is shown and how many are kept, if its folder keeps them apart.
-fn which_run(
-    sessions: &Sessions,
+/// Which run of an experiment is shown, and the folder that keeps its runs, if it keeps them apart.
+fn which_run<'a>(
+    sessions: &'a Sessions,
     experiment: &str,
     wanted: Option<u32>,
-) -> Option<(String, String)> {
+) -> Option<(u32, &'a Results)> {
     let mut folders = sessions.folders.iter();
     let results = folders.find(|results| results.experiment == experiment)?;
     let shown = results.runs.iter().find(|run| run.is_shown);
-    let shown = wanted.or(shown.map(|run| run.number))?;
-    Some((shown.to_string(), results.runs.len().to_string()))
+    Some((wanted.or(shown.map(|run| run.number))?, results))
 }
 
 fn as_json(session: &Session) -> serde_json::Value {

@@ -11,6 +11,7 @@ use agon_agents::PromptLibrary;
 use agon_coordinator::experiment::{ExperimentDocument, expand};
 use agon_engine::record::StoredRecord;
 use agon_engine::{Carried, SessionSpec};
+use agon_report::grouped;
 use agon_service_kit::tasks::{Tasks, with_causes};
 use agon_worker::verify::{VerifyError, verify};
 
@@ -30,8 +31,8 @@ pub struct Verify {
     /// its beginning
     #[arg(value_name = "EXPERIMENT")]
     named: String,
-    /// Of an experiment, the run with this number, as `agon runs` lists them [default: the
-    /// newest with results]
+    /// For an experiment: the number of the run, as `agon runs` lists them [default: the newest
+    /// run with results]
     #[arg(long, value_name = "N")]
     run: Option<u32>,
     #[command(flatten)]
@@ -193,7 +194,11 @@ impl Roll {
     fn missing(&self) -> String {
         match self.expected.as_ref().map_or(0, BTreeSet::len) {
             0 => String::new(),
-            missing => format!("; the experiment has {missing} more that have no record here"),
+            1 => "; 1 more session of the experiment has no record here".to_owned(),
+            missing => format!(
+                "; {} more sessions of the experiment have no record here",
+                grouped(missing as u64)
+            ),
         }
     }
 }
@@ -206,7 +211,7 @@ fn changed_since(records: &Path) -> Option<String> {
     let found = digest_of(File::open(records).ok()?).ok()?;
     (is_named && found != *written).then(|| {
         let (records, run) = (records.display(), account.run);
-        format!("{records} is not as run {run} wrote it")
+        format!("{records} has changed since run {run} wrote it")
     })
 }
 
@@ -236,7 +241,13 @@ async fn verify_line(
 fn records_file(arguments: &Verify) -> Result<Option<PathBuf>, Failure> {
     let path = Path::new(&arguments.named);
     if path.is_file() {
-        return Ok(Some(path.to_owned()));
+        return match arguments.run {
+            None => Ok(Some(path.to_owned())),
+            Some(_) => Err(Failure::BadInput(format!(
+                "{} is a single file of records, with no runs that --run could choose from",
+                path.display()
+            ))),
+        };
     }
     let by_default = arguments.data.runs();
     let folder = match records::folder_of(&arguments.named, &by_default) {
@@ -245,6 +256,12 @@ fn records_file(arguments: &Verify) -> Result<Option<PathBuf>, Failure> {
         Err(_) => return Ok(None),
     };
     let found = match (arguments.run, history::results(&folder)) {
+        (Some(_), None) => {
+            return Err(Failure::BadInput(format!(
+                "{} keeps no runs that --run could choose from",
+                folder.display()
+            )));
+        }
         (Some(run), Some(_)) => below(&folder, Some(run))
             .shown
             .into_iter()
@@ -256,7 +273,7 @@ fn records_file(arguments: &Verify) -> Result<Option<PathBuf>, Failure> {
         .map_or_else(String::new, |run| format!("run {run} in "));
     found.map(Some).ok_or_else(|| {
         Failure::BadInput(format!(
-            "no records of {which}{}; name an experiment, a folder of results, a file of \
+            "no records in {which}{}; name an experiment, a folder of results, a file of \
                  records or a session",
             folder.display()
         ))

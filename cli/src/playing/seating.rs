@@ -102,10 +102,10 @@ pub fn seat(checked: &CheckedExperiment, chair: &Chair<'_>) -> Result<Seated, Fa
     let mut spec = planned.spec;
     if chair.seat >= spec.seats.len() {
         return Err(Failure::BadInput(format!(
-            "{} has seats 0 to {}, none is {}",
+            "there is no seat {}: {} has seats 0 to {}",
+            chair.seat,
             spec.game,
-            spec.seats.len().saturating_sub(1),
-            chair.seat
+            spec.seats.len().saturating_sub(1)
         )));
     }
     let seated = person(chair, &spec.seats[chair.seat]);

@@ -82,9 +82,9 @@ impl Outcome {
     /// In words, for a list.
     pub fn in_words(self) -> &'static str {
         match self {
-            Self::Unfinished => "unfinished",
+            Self::Unfinished => "running or killed",
             Self::Complete => "complete",
-            Self::BadNews => "with bad news",
+            Self::BadNews => "finished with problems",
             Self::Paused => "paused",
             Self::Interrupted => "interrupted",
             Self::Failed => "failed",
@@ -118,7 +118,7 @@ pub struct Versions {
 }
 
 /// Where a run kept its state: in a data folder, a Redis or a cluster.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct State {
     /// The data folder.
@@ -130,6 +130,22 @@ pub struct State {
     /// The coordinator of a cluster.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub coordinator: Option<String>,
+}
+
+impl State {
+    /// For messages: "in DIR" or "at URL".
+    pub fn in_words(&self) -> String {
+        let Self {
+            data,
+            redis,
+            coordinator,
+        } = self;
+        match (data, redis.as_ref().or(coordinator.as_ref())) {
+            (Some(data), _) => format!("in {data}"),
+            (None, Some(address)) => format!("at {address}"),
+            (None, None) => "nowhere".to_owned(),
+        }
+    }
 }
 
 /// How far a run got.

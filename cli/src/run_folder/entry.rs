@@ -13,15 +13,20 @@ use parking_lot::Mutex;
 
 use super::LARGE;
 use super::account::Account;
+use super::digest_of;
 use crate::data_folder::cannot;
 use crate::failure::Failure;
 
 /// What a run was and what became of it.
 pub const ACCOUNT: &str = "run.json";
 
+/// Locked while the run goes on.
+pub(super) const RUNNING: &str = ".running";
+
 /// See the module.
 pub struct Entry {
     folder: Arc<Folder>,
+    running: Option<File>,
     /// What was run, and what is known of its end.
     pub account: Account,
     written: Arc<Written>,
@@ -41,14 +46,36 @@ struct Before {
     files: BTreeMap<String, String>,
 }
 
+impl Before {
+    /// Whether a file of it is what it was then: somebody may have changed it since.
+    fn still_holds(&self, name: &str, digest: &String) -> bool {
+        let is_named = self.files.get(name) == Some(digest);
+        let file = is_named.then(|| self.folder.reader(name).ok().flatten());
+        file.flatten()
+            .is_some_and(|file| digest_of(file).is_ok_and(|found| found == *digest))
+    }
+}
+
 impl Entry {
     /// An entry in a folder that was made for it.
     pub(super) fn new(folder: Folder, account: Account) -> Self {
         Self {
             folder: Arc::new(folder),
+            running: None,
             account,
             written: Arc::default(),
         }
+    }
+
+    /// The same, of a run that goes on for as long as this exists.
+    ///
+    /// # Errors
+    /// That cannot be written.
+    pub(super) fn of_running(mut self) -> io::Result<Self> {
+        let running = self.folder.file(RUNNING)?;
+        running.lock()?;
+        self.running = Some(running);
+        Ok(self)
     }
 
     /// The same; what comes out as it is in the folder `before` takes no space of its own.
@@ -137,6 +164,15 @@ impl Entry {
     }
 }
 
+impl Drop for Entry {
+    fn drop(&mut self) {
+        if self.running.take().is_some() {
+            // Where this fails, the file stays, and nobody has it locked.
+            let _ = self.folder.remove_file(RUNNING);
+        }
+    }
+}
+
 /// A file that is being written.
 pub struct NewFile {
     folder: Arc<Folder>,
@@ -200,10 +236,8 @@ impl NewFile {
 
     fn put(&self, digest: &String) -> io::Result<()> {
         let before = self.written.before.as_ref();
-        let same = before.filter(|before| {
-            LARGE.contains(&self.name.as_str()) && before.files.get(&self.name) == Some(digest)
-        });
-        if let Some(before) = same
+        let same = before.filter(|before| before.still_holds(&self.name, digest));
+        if let Some(before) = same.filter(|_| LARGE.contains(&self.name.as_str()))
             && before
                 .folder
                 .link(&self.name, &self.folder, &self.name)

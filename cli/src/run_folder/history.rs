@@ -1,12 +1,13 @@
 //! The history of a folder of results, for whoever reads it: which runs there are, and where the
 //! files of one are. Changes nothing, except that it removes the entry of a run when told to.
 
+use std::fs::TryLockError;
 use std::io;
 use std::path::{Path, PathBuf};
 
 use agon_service_kit::folder::{Folder, Kind};
 
-use super::entry::ACCOUNT;
+use super::entry::{ACCOUNT, RUNNING};
 use super::mark::{Found, Mark};
 use super::{Account, HISTORY};
 use crate::data_folder::cannot;
@@ -14,6 +15,8 @@ use crate::failure::Failure;
 
 /// A folder of results.
 pub struct Results {
+    /// Where it is.
+    pub path: PathBuf,
     /// The experiment whose results it holds.
     pub experiment: String,
     /// Its runs, oldest first.
@@ -48,6 +51,7 @@ pub fn results(path: &Path) -> Option<Results> {
     let history = folder.existing_folder(HISTORY).ok().flatten();
     let runs = history.map(|history| runs(&history, mark.shown));
     Some(Results {
+        path: path.to_owned(),
         experiment: mark.experiment,
         runs: runs.unwrap_or_default(),
     })
@@ -150,6 +154,17 @@ pub(super) fn newest_with(history: &Folder, file: &str, apart: u32) -> io::Resul
         }
     }
     Ok(None)
+}
+
+/// Whether a run has not come to its end, in a process that lives.
+pub(super) fn is_running(history: &Folder, number: u32) -> io::Result<bool> {
+    let entry = open(history, number)?;
+    let running = entry.map(|entry| entry.reader(RUNNING)).transpose()?;
+    match running.flatten().map(|file| file.try_lock_shared()) {
+        None | Some(Ok(())) => Ok(false),
+        Some(Err(TryLockError::WouldBlock)) => Ok(true),
+        Some(Err(TryLockError::Error(error))) => Err(error),
+    }
 }
 
 /// Removes an entry with all that is in it.

@@ -36,6 +36,15 @@ pub struct Mark {
     pub files: BTreeMap<String, Vec<String>>,
 }
 
+/// A mark that is being written: `.agon-results.json.PID.part`.
+const DRAFT: &str = ".agon-results.json.";
+const PART: &str = ".part";
+
+/// Whether a file is a mark that is being written, or that a killed run left behind.
+pub fn is_draft(name: &str) -> bool {
+    name.starts_with(DRAFT) && name.ends_with(PART)
+}
+
 /// What a folder says about itself.
 pub enum Found {
     /// It has no mark.
@@ -82,7 +91,7 @@ impl Mark {
     /// It cannot be written.
     pub fn write(&self, folder: &Folder) -> io::Result<()> {
         let text = serde_json::to_string_pretty(self)?;
-        let draft = format!(".{MARK}.{}.part", std::process::id());
+        let draft = format!("{DRAFT}{}{PART}", std::process::id());
         if folder.kind(&draft)? == Some(Kind::File) {
             // Left by a process that was killed and had our number.
             folder.remove_file(&draft)?;

@@ -12,7 +12,7 @@ use agon_service_kit::folder::{Folder, Kind};
 use super::account::{self, Account, Outcome};
 use super::entry::ACCOUNT;
 use super::mark::{Mark, digest_of};
-use super::{DOCUMENT, Entry, HISTORY, LARGE, RECORDS, SHOWN, TEMPLATES, history};
+use super::{DOCUMENT, Entry, HISTORY, RECORDS, SHOWN, TEMPLATES, history};
 use crate::data_folder::cannot;
 use crate::failure::Failure;
 
@@ -92,11 +92,7 @@ fn copy(folder: &Folder, name: &str, to: &Folder) -> io::Result<()> {
     if to.kind(name)?.is_some() {
         to.remove_file(name)?;
     }
-    if LARGE.contains(&name) {
-        folder.link_or_copy(name, to, name)
-    } else {
-        folder.copy(name, to, name)
-    }
+    folder.copy(name, to, name)
 }
 
 fn copy_all(from: &Folder, name: &str, to: &Folder) -> io::Result<()> {

@@ -80,7 +80,9 @@ fn numbers_are_given_once_and_no_name_is_taken_from_anybody() {
     let folder = scratch.claim();
     let first = entry(&folder, "one");
     folder.publish(&first).unwrap();
-    let _ = folder.delete(first.account.run).unwrap();
+    let number = first.account.run;
+    drop(first);
+    let _ = folder.delete(number).unwrap();
     assert_eq!(scratch.mark().shown, 0);
     fs::write(folder.folder.place(SUMMARY), "mine").unwrap();
     fs::write(folder.folder.place("summary.txt.before-run-2"), "too").unwrap();
@@ -107,6 +109,82 @@ fn two_runs_at_once_get_numbers_of_their_own_and_the_later_end_is_shown() {
         let kept = fs::read_to_string(entry.file(RECORDS)).unwrap();
         assert_eq!(kept, text);
     }
+}
+
+#[test]
+fn removing_a_run_leaves_nothing_of_it_beside_the_history() {
+    let scratch = Scratch::new();
+    let folder = scratch.claim();
+    // Killed before it had a summary.
+    let mut first = folder.begin(Account::default()).unwrap();
+    first.write(RECORDS, "one").unwrap();
+    first.write_account().unwrap();
+    drop(first);
+    let second = entry(&folder, "two");
+    folder.publish(&second).unwrap();
+    drop(second);
+    folder.delete(2).unwrap();
+    assert_eq!(scratch.text(RECORDS), "one");
+    let names = folder.folder.names().unwrap();
+    assert_eq!(
+        names,
+        [MARK, HISTORY, RECORDS],
+        "no summary of run 2 is left"
+    );
+}
+
+#[test]
+fn run_that_is_removed_while_it_was_being_published_leaves_the_others_shown() {
+    let scratch = Scratch::new();
+    let folder = scratch.claim();
+    let (first, second) = (entry(&folder, "one"), entry(&folder, "two"));
+    folder.publish(&first).unwrap();
+    let mut mark = folder.mark().unwrap();
+    mark.publishing = Some(second.account.run);
+    write_mark(&folder.folder, &mark).unwrap();
+    drop((first, second));
+    folder.delete(2).unwrap();
+    assert_eq!((scratch.mark().shown, scratch.mark().publishing), (1, None));
+    // The same where its entry was removed by hand.
+    let third = entry(&folder, "three");
+    let mut mark = folder.mark().unwrap();
+    mark.publishing = Some(3);
+    write_mark(&folder.folder, &mark).unwrap();
+    fs::remove_dir_all(third.path()).unwrap();
+    let _ = scratch.claim();
+    assert_eq!((scratch.mark().shown, scratch.mark().publishing), (1, None));
+    assert_eq!((scratch.text(RECORDS), scratch.text(SUMMARY)), both("one"));
+}
+
+#[test]
+fn run_that_still_goes_on_is_not_removed() {
+    let scratch = Scratch::new();
+    let folder = scratch.claim();
+    let running = entry(&folder, "one");
+    let refused = folder.delete(1).unwrap_err().to_string();
+    assert!(refused.contains("run 1 is still running"), "{refused}");
+    drop(running);
+    assert!(folder.delete(1).is_ok());
+}
+
+#[test]
+fn folder_in_which_another_run_is_making_its_first_mark_is_no_strangers() {
+    let scratch = Scratch::new();
+    let place = scratch.folder.path().join("runs/x");
+    fs::create_dir_all(place.join(HISTORY)).unwrap();
+    fs::write(place.join(HISTORY).join(LOCK), "").unwrap();
+    fs::write(place.join(".agon-results.json.77.part"), "").unwrap();
+    let folder = scratch.claim();
+    assert_eq!(folder.mark().unwrap().experiment, "x");
+}
+
+#[test]
+fn folder_that_became_another_experiments_is_not_gone_on_with() {
+    let scratch = Scratch::new();
+    let folder = scratch.claim();
+    write_mark(&folder.folder, &Mark::new("y")).unwrap();
+    let refused = folder.begin(Account::default()).map(|_| ()).unwrap_err();
+    assert!(refused.to_string().contains("of experiment"), "{refused}");
 }
 
 #[test]

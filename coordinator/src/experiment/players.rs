@@ -43,7 +43,7 @@ pub fn player(
         .collect();
     let (key, example) = match kind {
         PlayerKind::Rule => (STRATEGY, "strategy = \"equilibrium\""),
-        PlayerKind::Model => (MODEL, "model = \"gpt-4o\""),
+        PlayerKind::Model => (MODEL, "model = \"openai/gpt-4o\""),
     };
     match settings.get(key) {
         Some(Value::String(text)) if !text.is_empty() => Ok(PlayerSpec {
@@ -53,7 +53,7 @@ pub fn player(
         }),
         None => Err((
             None,
-            format!("a player of this kind needs a {key}, as {example}"),
+            format!("a player of this kind needs a {key}, for example {example}"),
         )),
         Some(other) => {
             let given = if other == "" {

@@ -591,10 +591,10 @@ fn seats_outside_the_games_range_are_refused_before_they_are_made() {
     for count in ["2000", "9223372036854775807"] {
         let (line, _, text) = error(&with("count = 9", &format!("count = {count}")));
         assert_eq!(line, 24);
-        assert!(text.contains("has 2 to 1000 seats"), "{text}");
+        assert!(text.contains("needs 2 to 1000 seats, but "), "{text}");
     }
     let (_, _, text) = error(&with("[\"gpt\", \"subject\"]", "[\"gpt\"]"));
-    assert!(text.contains("here are 1"), "{text}");
+    assert!(text.contains("but 1 is given"), "{text}");
     let (_, _, text) = error(&with("{ rounds = 3 }", "{ players = 3 }"));
     assert!(text.contains("taken from the seats"), "{text}");
 }

@@ -9,6 +9,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
+use agon_service_kit::clock::unix_ms;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Transaction, TransactionBehavior};
 use serde::de::DeserializeOwned;
@@ -36,6 +37,22 @@ const READ: &str = "SELECT state FROM limits WHERE kind = ?1 AND name = ?2";
 const KEEP: &str = "
     INSERT INTO limits VALUES (?1, ?2, ?3)
     ON CONFLICT (kind, name) DO UPDATE SET state = excluded.state";
+
+/// Where the newest time lies that any process has seen.
+const CLOCK: &str = "clock";
+
+/// A clock that differs by more than this, in milliseconds, has been set back.
+const SET_BACK_MS: f64 = 60_000.0;
+
+/// The time for all processes on one file, in milliseconds since 1970. It never runs backwards: for a
+/// process whose clock is behind, the others' calls would lie in the future, and what has come in
+/// since would be counted once more at each turn.
+fn common_time(now: f64, newest: f64) -> f64 {
+    match newest - now {
+        ahead if ahead > SET_BACK_MS => now,
+        ahead => now + ahead.max(0.0),
+    }
+}
 
 /// See the module.
 pub(super) struct LimitsFile {
@@ -91,15 +108,16 @@ impl LimitsFile {
         books: &mut Books,
         keys: &[KeyId],
         domain: &Option<Domain>,
-        now: impl FnOnce() -> f64,
         work: impl FnOnce(&mut Books, f64) -> T,
     ) -> Result<T, AdmissionError> {
         let together = || -> Result<T, Fault> {
             let mut connection = self.connection.lock();
             let _taken = self.turn.take()?;
             let transaction = connection.transaction()?;
-            // Whoever waited for the turn would come with an old time.
-            let now = now();
+            // Read in one's turn: a process that waited for it would come with an old time.
+            let newest = read(&transaction, CLOCK, "")?.unwrap_or(0.0);
+            let now = common_time(unix_ms() as f64, newest);
+            keep(&transaction, CLOCK, "", &now)?;
             let mut others = Vec::with_capacity(keys.len());
             for key in keys {
                 let state = books.keys.entry(key.clone()).or_default();
@@ -227,4 +245,36 @@ fn share_name((pool, lane): &Domain) -> String {
 
 fn failed(operation: &'static str) -> impl Fn(Fault) -> AdmissionError {
     move |source| AdmissionError::File { operation, source }
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_service_kit::folder::Folder;
+
+    use super::*;
+
+    #[test]
+    fn time_of_several_processes_never_runs_backwards_and_a_clock_that_was_set_back_is_believed() {
+        assert_eq!(common_time(1_000.0, 0.0), 1_000.0);
+        assert_eq!(common_time(1_000.0, 31_000.0), 31_000.0);
+        assert_eq!(common_time(1_000.0, 3_600_000.0), 1_000.0);
+    }
+
+    #[test]
+    fn process_whose_clock_is_behind_goes_by_the_time_of_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("limits.sqlite");
+        let files = Folder::create(&folder.path().join("processes")).unwrap();
+        let peers = Arc::new(Peers::enter(&files, "own").unwrap());
+        let file = LimitsFile::open(&path, peers).unwrap();
+        let ahead = unix_ms() as f64 + 30_000.0;
+        let mut connection = file.connection.lock();
+        let transaction = connection.transaction().unwrap();
+        keep(&transaction, CLOCK, "", &ahead).unwrap();
+        transaction.commit().unwrap();
+        drop(connection);
+        let time = || file.together(&mut Books::default(), &[], &None, |_, now| now);
+        assert_eq!(time().unwrap(), ahead);
+        assert!(time().unwrap() >= ahead);
+    }
 }

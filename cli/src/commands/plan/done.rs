@@ -13,7 +13,9 @@ use crate::commands::CheckedExperiment;
 use crate::failure::Failure;
 use crate::lines;
 use crate::model_config;
-use crate::run_folder::records;
+use crate::run_folder::RECORDS;
+use crate::run_folder::account::State;
+use crate::run_folder::history::{self, Run};
 
 /// As much of a record as this takes.
 #[derive(Deserialize)]
@@ -22,6 +24,7 @@ struct Head {
 }
 
 /// How many sessions of each setting have a record in a run's folder, by the setting's index.
+/// Counts runs whose state lies where this one's would.
 ///
 /// # Errors
 /// The experiment cannot be expanded.
@@ -29,8 +32,9 @@ pub fn of(
     checked: &CheckedExperiment,
     config: &GatewayConfig,
     folder: &Path,
+    state: &State,
 ) -> Result<BTreeMap<u64, u64>, Failure> {
-    let recorded = recorded(folder);
+    let recorded = recorded(folder, state);
     if recorded.is_empty() {
         return Ok(BTreeMap::new());
     }
@@ -47,15 +51,18 @@ pub fn of(
     Ok(done)
 }
 
-/// Ids of the sessions that any run has recorded; what cannot be read is not done.
-fn recorded(folder: &Path) -> BTreeSet<String> {
-    if !folder.is_dir() {
-        return BTreeSet::new();
-    }
-    let found = records::below(folder, None);
-    let shown = found.shown.into_iter().filter_map(Result::ok);
-    let files: Vec<_> = shown.chain(found.earlier).collect();
-    let lines = files.iter().flat_map(|file| lines::read(file));
+/// Ids of the sessions that any run with its state in the same place has recorded: only those are
+/// not played again. What cannot be read is not done.
+fn recorded(folder: &Path, state: &State) -> BTreeSet<String> {
+    let runs = history::results(folder).map_or_else(Vec::new, |results| results.runs);
+    let same = |run: &Run| {
+        let account = run.account.as_ref();
+        account.is_some_and(|account| account.state == *state)
+    };
+    let files = runs.iter().filter(|run| same(run));
+    let files: Vec<_> = files.map(|run| run.path.join(RECORDS)).collect();
+    let there = files.iter().filter(|file| file.is_file());
+    let lines = there.flat_map(|file| lines::read(file));
     let heads = lines.filter_map(|line| serde_json::from_str::<Head>(&line.ok()?.text).ok());
     heads.map(|head| head.session).collect()
 }

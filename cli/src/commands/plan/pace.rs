@@ -78,7 +78,9 @@ fn minutes(limits: &KeyLimits, keys: u64, needs: &ModelPlan) -> Option<f64> {
         at(input + output, limits.tokens_per_minute),
         at(input, limits.input_tokens_per_minute),
         at(output, limits.output_tokens_per_minute),
-        at(calls, limits.requests_per_day).map(|days| days * MINUTES_OF_A_DAY),
+        // A day's requests may all be made at once, so only further days take time.
+        at(calls, limits.requests_per_day)
+            .map(|days| (days.ceil() - 1.0).max(0.0) * MINUTES_OF_A_DAY),
     ];
     binding.into_iter().fold(None, later)
 }
@@ -133,5 +135,11 @@ mod tests {
         assert_eq!(minutes(&limits, 1, &needs), Some(30.0));
         assert_eq!(minutes(&limits, 3, &needs), Some(10.0));
         assert_eq!(minutes(&KeyLimits::default(), 1, &needs), None);
+        let daily = |limit| KeyLimits {
+            requests_per_day: Some(limit),
+            ..KeyLimits::default()
+        };
+        assert_eq!(minutes(&daily(600), 1, &needs), Some(0.0));
+        assert_eq!(minutes(&daily(599), 1, &needs), Some(1_440.0));
     }
 }

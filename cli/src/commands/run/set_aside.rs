@@ -15,7 +15,7 @@ pub fn tell(state: &WatchExperimentResponse) -> usize {
     }
     if state.stopped > 0 {
         let stopped = output::counted(state.stopped, "session");
-        eprintln!("not reached: {stopped} behind those in their series");
+        eprintln!("not played: {stopped} that follow them in a series");
     }
     sessions.len()
 }
@@ -38,9 +38,9 @@ fn lines(sessions: &[&SetAsideSession]) -> Vec<String> {
                 let apart = if same {
                     ""
                 } else {
-                    " (others with other numbers)"
+                    " (with other numbers elsewhere)"
                 };
-                format!("set aside: {several}, {session} the first: {reason}{apart}")
+                format!("set aside: {several} (first: {session}): {reason}{apart}")
             }
         })
     };
@@ -85,8 +85,8 @@ mod tests {
         assert_eq!(
             told,
             [
-                "set aside: 2 sessions, a the first: no answer for 601 s after 12 tries (others \
-                 with other numbers)",
+                "set aside: 2 sessions (first: a): no answer for 601 s after 12 tries (with other \
+                 numbers elsewhere)",
                 "set aside: session c: the model is unknown",
             ]
         );

@@ -46,12 +46,13 @@ impl Watch {
         submitted: SubmitExperimentResponse,
         progress: Progress,
         gateway: Option<Transport>,
+        in_cluster: bool,
     ) -> Self {
         Self {
             client,
             experiment_id: submitted.experiment_id,
             progress,
-            announcements: Announcements::default(),
+            announcements: Announcements::new(in_cluster),
             newest: WatchExperimentResponse {
                 sessions: submitted.sessions,
                 ..Default::default()

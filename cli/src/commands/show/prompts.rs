@@ -94,6 +94,29 @@ impl<'a> Prompts<'a> {
         (same.count(), self.remade.len())
     }
 
+    /// Refuses a choice that no decision falls under.
+    ///
+    /// # Errors
+    /// Says which decisions there are.
+    pub fn refuse_nothing(&self, choice: Choice) -> Result<(), String> {
+        let mut decisions = self.remade.iter().map(|remade| &remade.decision);
+        if decisions.any(|decision| choice.takes(decision)) {
+            return Ok(());
+        }
+        let mut last: BTreeMap<Seat, u32> = BTreeMap::new();
+        for remade in self.remade {
+            let index = last.entry(remade.decision.seat).or_default();
+            *index = remade.decision.index.max(*index);
+        }
+        let seats = last
+            .iter()
+            .map(|(seat, index)| format!("{seat}/0 to {seat}/{index}"));
+        Err(format!(
+            "no model made a decision there; decisions of models in this session: {}",
+            seats.collect::<Vec<_>>().join(", ")
+        ))
+    }
+
     /// The chosen decisions as text.
     pub fn text(&self, choice: Choice) -> String {
         let mut text = self.heading();

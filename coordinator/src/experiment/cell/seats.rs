@@ -66,7 +66,11 @@ impl Checking<'_> {
                 format!("{fewest} to {most}")
             };
             let game = registration.info.name;
-            self.fault(&at, format!("{game} has {range} seats, here are {total}"));
+            let given = match total {
+                1 => "1 is given".to_owned(),
+                total => format!("{total} are given"),
+            };
+            self.fault(&at, format!("{game} needs {range} seats, but {given}"));
             return None;
         }
         let names = counted

@@ -113,7 +113,7 @@ fn what_cannot_be_drawn_says_why() {
         (
             json!({ "personas": [["d"]] }),
             "personas",
-            "ere are a, b, c",
+            "expected one of: a, b, c",
         ),
         (
             json!({ "matched": 5, "personas": [["a"]] }),
