@@ -164,7 +164,7 @@ pub enum RecordedError {
         message: String,
     },
     /// There are no readers for its game.
-    #[error("no recorded games of \"{name}\" can be replayed; there are {known}")]
+    #[error("no recorded games of \"{name}\" can be replayed; expected one of: {known}")]
     UnknownGame {
         /// The name in the line.
         name: String,

@@ -19,7 +19,7 @@ pub trait Rule: Send {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum StrategyError {
     /// The game has no strategy of this name.
-    #[error("no strategy \"{name}\" in {game}; there are {known}")]
+    #[error("no strategy \"{name}\" in {game}; expected one of: {known}")]
     Unknown {
         /// What was asked for.
         name: String,

@@ -73,16 +73,19 @@ fn piped(command: &mut Command) -> &mut Command {
 
 /// The records of the only run in a data folder, and the folder of the run.
 fn only_run(data: &Path) -> (Vec<u8>, String) {
+    let run = only_folder(data);
+    (runs::records(&run), run.display().to_string())
+}
+
+fn only_folder(data: &Path) -> PathBuf {
     let runs: Vec<_> = fs::read_dir(data.join("runs")).unwrap().collect();
     assert_eq!(runs.len(), 1, "{runs:?}");
-    let run = runs.into_iter().next().unwrap().unwrap().path();
-    (runs::records(&run), run.display().to_string())
+    runs.into_iter().next().unwrap().unwrap().path()
 }
 
 /// What became of each run of the only experiment of a data folder, the first one first.
 fn outcomes(data: &Path) -> Vec<String> {
-    let (_, out) = only_run(data);
-    let entries = fs::read_dir(Path::new(&out).join("history")).unwrap();
+    let entries = fs::read_dir(only_folder(data).join("history")).unwrap();
     let mut accounts: Vec<_> = entries
         .map(|entry| entry.unwrap().path().join("run.json"))
         .filter(|account| account.exists())
