@@ -22,6 +22,8 @@ use serde::Deserialize;
 
 use crate::money::{ModelPrices, Price, PriceTable};
 
+use secrecy::shown;
+
 pub use model_name::ModelName;
 pub use provider::{Origin, ProviderConfig, ResolvedModel};
 pub use sections::{
@@ -303,7 +305,7 @@ pub enum ConfigError {
     #[error(transparent)]
     File(files::ConfigError),
     /// A provider makes no sense.
-    #[error("provider {provider}: {reason}")]
+    #[error("provider {}: {}", shown(provider), shown(reason))]
     Provider {
         /// Its name.
         provider: String,
@@ -311,7 +313,7 @@ pub enum ConfigError {
         reason: String,
     },
     /// A team makes no sense.
-    #[error("team {team}: {reason}")]
+    #[error("team {}: {}", shown(team), shown(reason))]
     Team {
         /// Its name.
         team: String,
@@ -319,7 +321,7 @@ pub enum ConfigError {
         reason: String,
     },
     /// A model makes no sense.
-    #[error("model {model}: {reason}")]
+    #[error("model {}: {}", shown(model), shown(reason))]
     Model {
         /// Its name.
         model: String,
@@ -328,8 +330,11 @@ pub enum ConfigError {
     },
     /// Nobody knows this model.
     #[error(
-        "unknown model {model:?}; configured models: {models}; or write PROVIDER/MODEL, with one \
-         of the providers {providers}"
+        "unknown model \"{}\"; configured models: {}; or write PROVIDER/MODEL, with one of the \
+         providers {}",
+        shown(model),
+        shown(models),
+        shown(providers)
     )]
     UnknownModel {
         /// What was asked for.
@@ -340,7 +345,12 @@ pub enum ConfigError {
         providers: String,
     },
     /// The model is known, but none of its keys can be read.
-    #[error("model {model} needs a key of provider {provider}: {reasons}")]
+    #[error(
+        "model {} needs a key of provider {}: {}",
+        shown(model),
+        shown(provider),
+        shown(reasons)
+    )]
     MissingKey {
         /// What was asked for.
         model: String,

@@ -9,6 +9,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use agon_outlets::InLine as _;
+use agon_service_kit::secrets;
 use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
@@ -27,7 +29,7 @@ impl fmt::Display for KeySource {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             KeySource::Env(name) => write!(f, "env {name}"),
-            KeySource::File(path) => write!(f, "file {}", path.display()),
+            KeySource::File(path) => write!(f, "file {}", path.in_line()),
         }
     }
 }
@@ -41,7 +43,7 @@ impl KeySource {
             }
             KeySource::File(path) => {
                 std::fs::read_to_string(path).map_err(|source| KeyError::Unreadable {
-                    path: path.display().to_string(),
+                    path: path.in_line().to_string(),
                     source,
                 })?
             }
@@ -58,6 +60,7 @@ impl KeySource {
                 key_source: self.to_string(),
             });
         }
+        secrets::keep(key);
         Ok(SecretString::from(key.to_owned()))
     }
 }

@@ -29,7 +29,6 @@ mod owed;
 pub mod parameters;
 pub mod peers;
 pub mod providers;
-mod redact;
 pub mod redis_store;
 pub mod reload;
 mod routes;
@@ -41,4 +40,3 @@ mod wire;
 
 pub use config::{ConfigError, GatewayConfig, ModelSection, ProviderSection, ResolvedModel};
 pub use gateway::{Gateway, GatewayError, Store};
-pub use redact::without_what_looks_like_keys;

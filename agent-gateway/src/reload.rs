@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use agon_outlets::InLine as _;
 use agon_service_kit::tasks::{TaskKind, with_causes};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -149,7 +150,7 @@ impl Follower {
     }
 
     fn tell(&self, outcome: Result<Vec<String>, String>, asked: bool) {
-        let file = self.file.display();
+        let file = self.file.in_line();
         let mut fault = self.gateway.reloads.fault.lock();
         match outcome {
             Ok(changed) => {
@@ -194,7 +195,7 @@ fn read(gateway: &Gateway, file: &Path) -> (Vec<PathBuf>, Result<Vec<String>, St
 fn load(file: &Path) -> Result<GatewayConfig, ReloadError> {
     let empty = std::fs::read(file).is_ok_and(|bytes| bytes.trim_ascii().is_empty());
     if empty {
-        let file = file.display().to_string();
+        let file = file.in_line().to_string();
         return Err(ReloadError::Empty { file });
     }
     Ok(GatewayConfig::load(file)?)

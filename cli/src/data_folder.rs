@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agon_coordinator::store::EmbeddedStore;
+use agon_outlets::InLine as _;
 use agon_report::grouped;
 use agon_service_kit::folder::{Folder, IsALink};
 use agon_service_kit::tasks::shutdown_signal;
@@ -151,7 +152,7 @@ fn waiting(data: &Path, experiment: &str, holder: &str, folder: &Path) -> String
     format!(
         "{holder} is already running {experiment} in {}{}; waiting for it to end, then continuing \
          from there (Ctrl-C stops waiting, not that run)",
-        data.display(),
+        data.in_line(),
         so_far.unwrap_or_default()
     )
 }
@@ -160,7 +161,7 @@ fn in_use(data: &Path) -> Failure {
     Failure::Surroundings(format!(
         "{} is in use by another agon process and cannot be shared with this one; wait until it \
          ends, or choose another folder with --data",
-        data.display()
+        data.in_line()
     ))
 }
 
@@ -176,5 +177,5 @@ pub fn cannot(what: &str, path: &Path, error: &io::Error) -> Failure {
         io::ErrorKind::PermissionDenied => "; choose a folder you may write to",
         _ => "",
     };
-    Failure::Surroundings(format!("cannot {what} {}: {error}{advice}", path.display()))
+    Failure::Surroundings(format!("cannot {what} {}: {error}{advice}", path.in_line()))
 }

@@ -12,6 +12,7 @@ use agon_coordinator::experiment::ExperimentFile;
 use agon_engine::record::StoredRecord;
 use agon_engine::spec::Settings;
 use agon_engine::{PlayerKind, PlayerSpec, Seat, View};
+use agon_outlets::InLine as _;
 use agon_report::story;
 use agon_service_kit::tasks::with_causes;
 use serde_json::{Map, Value, json};
@@ -42,7 +43,7 @@ struct Judged {
 /// # Errors
 /// The file's only game is not `judging`; a record cannot be read; there is none.
 pub fn add(file: &mut ExperimentFile, records: &Path, most: usize) -> Result<(), Failure> {
-    let flag = format!("--records {}", records.display());
+    let flag = format!("--records {}", records.in_line());
     let entry = match file.games() {
         [only] if only.get("game").and_then(Value::as_str) == Some(JUDGING) => only.clone(),
         _ => {

@@ -4,12 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agon_agent_gateway::without_what_looks_like_keys as without_keys;
 use agon_coordinator::experiment::{ExperimentDocument, expand};
 use agon_engine::record::RECORD_VERSION;
+use agon_outlets::InLine as _;
 use agon_proto::v1::{SubmitExperimentResponse, WatchExperimentResponse};
 use agon_report::grouped;
 use agon_service_kit::config::without_secrets;
+use agon_service_kit::secrets::without_what_looks_like_keys as without_keys;
 use agon_worker::Transport;
 
 use crate::commands::CheckedExperiment;
@@ -124,7 +125,7 @@ impl Keeping {
         // A run that was stopped before its first result does not replace the results of another.
         if done > 0 || !self.folder.shows_results()? {
             for kept in self.folder.publish(&self.entry)? {
-                let kept = kept.display();
+                let kept = kept.in_line();
                 eprintln!("a results file was changed since agon wrote it, and is kept as {kept}");
             }
         }
@@ -164,13 +165,13 @@ impl Keeping {
             others => format!(
                 "; {} beside it, `agon runs {}` lists them",
                 counted(others as u64, "other run"),
-                folder.display()
+                folder.in_line()
             ),
         };
         format!(
             "results in {}\nthis run is kept in {}{others}\nstate {}",
-            folder.display(),
-            entry.display(),
+            folder.in_line(),
+            entry.in_line(),
             self.entry.account.state.in_words()
         )
     }

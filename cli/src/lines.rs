@@ -6,6 +6,8 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
+use agon_outlets::InLine as _;
+
 use flate2::bufread::MultiGzDecoder;
 
 /// What a file starts with when it is gzipped, whatever its name.
@@ -57,7 +59,7 @@ impl LineError {
 
 impl fmt::Display for LineError {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(formatter, "{}", self.file.display())?;
+        write!(formatter, "{}", self.file.in_line())?;
         if let Some(number) = self.number {
             write!(formatter, ":{number}")?;
         }

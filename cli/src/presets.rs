@@ -5,6 +5,7 @@ use std::path::Path;
 
 use agon_coordinator::experiment::ExperimentFile;
 use agon_engine::names::{among, meant};
+use agon_outlets::InLine as _;
 use rust_embed::Embed;
 
 use crate::data_folder::cannot;
@@ -93,7 +94,7 @@ fn world(name: &str, experiment: &str) -> Result<Source, Failure> {
     let path = beside.join(name);
     if path.is_file() {
         let bytes = std::fs::read(&path).map_err(|error| cannot("read", &path, &error))?;
-        return text(&path.display().to_string(), bytes);
+        return text(&path.to_string_lossy(), bytes);
     }
     let stem = name.trim_end_matches(ENDING);
     if let Some(world) = Experiments::get(&format!("{WORLDS}{stem}{ENDING}")) {
@@ -111,7 +112,7 @@ fn world(name: &str, experiment: &str) -> Result<Source, Failure> {
         .collect();
     Err(Failure::BadInput(format!(
         "no world file {}, and no built-in world of that name{}",
-        path.display(),
+        path.in_line(),
         among(stem, known.iter().map(String::as_str))
     )))
 }

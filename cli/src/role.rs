@@ -76,7 +76,7 @@ pub struct StoreArguments {
 impl StoreArguments {
     /// The same for a run's account.
     pub fn state(&self) -> State {
-        let data = self.data.display().to_string();
+        let data = self.data.to_string_lossy().into_owned();
         State {
             data: Some(data).filter(|_| self.redis.is_none()),
             redis: self.redis.clone(),

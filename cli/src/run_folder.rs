@@ -9,6 +9,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
+use agon_outlets::InLine as _;
 use agon_service_kit::folder::{Folder, Kind};
 
 use crate::data_folder::cannot;
@@ -20,6 +21,7 @@ pub mod history;
 mod mark;
 mod older;
 pub mod records;
+mod refusals;
 
 pub use account::Account;
 pub use entry::{Entry, NewFile};
@@ -58,9 +60,6 @@ const LARGE: [&str; 2] = [RECORDS, TELEMETRY];
 
 /// Two processes never change the same folder at the same time.
 const LOCK: &str = ".in-use";
-
-/// Things named when a folder is somebody else's.
-const NAMED: usize = 3;
 
 /// See the module.
 pub struct RunFolder {
@@ -120,7 +119,7 @@ impl RunFolder {
     pub fn claim(place: &Place, experiment: &str) -> Result<Self, Failure> {
         let folder = place.open(experiment)?;
         if holds_of(&folder)?.is_none() {
-            refuse_other_things(&folder, experiment)?;
+            refusals::other_things(&folder, experiment)?;
         }
         let history = folder.folder(HISTORY);
         let history = history.map_err(|error| cannot("use", &folder.place(HISTORY), &error))?;
@@ -144,7 +143,7 @@ impl RunFolder {
                 write_mark(&this.folder, &mark)?;
             }
             Some(Holds::Marked(Mark { experiment: of, .. }) | Holds::Older(of)) => {
-                return Err(other_experiment(&this.folder, &of, experiment));
+                return Err(refusals::other_experiment(&this.folder, &of, experiment));
             }
             None => write_mark(&this.folder, &Mark::new(experiment))?,
         }
@@ -173,12 +172,12 @@ impl RunFolder {
             Some(Holds::Marked(mark)) => (mark.experiment, mark.last),
             Some(Holds::Older(of)) => (of, 1),
             None => {
-                refuse_other_things(&folder, experiment)?;
+                refusals::other_things(&folder, experiment)?;
                 (experiment.to_owned(), 0)
             }
         };
         if holds != experiment {
-            return Err(other_experiment(&folder, &holds, experiment));
+            return Err(refusals::other_experiment(&folder, &holds, experiment));
         }
         let runs = history::results(&path).map_or(last as usize, |results| results.runs.len());
         Ok(Standing { path, last, runs })
@@ -204,11 +203,11 @@ impl RunFolder {
             Some(Holds::Older(_)) => Err(Failure::BadInput(format!(
                 "{} was written by an older agon, without a history of runs; the next `agon run` \
                  into it converts it",
-                path.display()
+                path.in_line()
             ))),
             None => Err(Failure::BadInput(format!(
                 "{} is no folder of results",
-                path.display()
+                path.in_line()
             ))),
         }
     }
@@ -226,7 +225,7 @@ impl RunFolder {
             return Err(Failure::BadInput(format!(
                 "{} is {what}, where results are to be written; move it away, or choose another \
                  folder with --out",
-                self.folder.place(name).display()
+                self.folder.place(name).in_line()
             )));
         }
         Ok(())
@@ -415,11 +414,9 @@ impl RunFolder {
 
     fn mark(&self) -> Result<Mark, Failure> {
         match Mark::read(&self.folder) {
-            Ok(Found::Mark(mark)) if mark.experiment != self.experiment => Err(other_experiment(
-                &self.folder,
-                &mark.experiment,
-                &self.experiment,
-            )),
+            Ok(Found::Mark(mark)) if mark.experiment != self.experiment => Err(
+                refusals::other_experiment(&self.folder, &mark.experiment, &self.experiment),
+            ),
             Ok(Found::Mark(mark)) => Ok(mark),
             Ok(Found::None) => Ok(Mark::new(&self.experiment)),
             Ok(Found::Unreadable(why)) => Err(cannot(
@@ -447,7 +444,7 @@ fn holds_of(folder: &Folder) -> Result<Option<Holds>, Failure> {
         Found::None => Ok(older::experiment_of(folder).map(Holds::Older)),
         Found::Unreadable(why) => Err(Failure::BadInput(format!(
             "cannot use {}: {why}; choose another folder with --out",
-            folder.place(MARK).display()
+            folder.place(MARK).in_line()
         ))),
     }
 }
@@ -460,52 +457,6 @@ fn write_mark(folder: &Folder, mark: &Mark) -> Result<(), Failure> {
 /// The time as accounts have it, UTC.
 pub fn now() -> String {
     humantime::format_rfc3339_seconds(SystemTime::now()).to_string()
-}
-
-fn other_experiment(folder: &Folder, holds: &str, wanted: &str) -> Failure {
-    let path = folder.path();
-    Failure::BadInput(format!(
-        "{} holds the results of experiment \"{holds}\"; choose another folder for those of \
-         \"{wanted}\", for example --out {}",
-        path.display(),
-        beside(path, wanted).display()
-    ))
-}
-
-/// Refuses a folder without a mark that somebody else has put things into. Another run of ours may be
-/// making its first mark there meanwhile.
-fn refuse_other_things(folder: &Folder, experiment: &str) -> Result<(), Failure> {
-    let failed = |error| cannot("read", folder.path(), &error);
-    let mut names = folder.names().map_err(failed)?;
-    let locked_only = |history: Folder| history.names().is_ok_and(|inside| inside == [LOCK]);
-    let history = folder.existing_folder(HISTORY).map_err(failed)?;
-    let is_begun = history.is_some_and(locked_only);
-    names.retain(|name| !(mark::is_draft(name) || is_begun && name == HISTORY));
-    match names.is_empty() {
-        true => Ok(()),
-        false => Err(other_things(folder, &names, experiment)),
-    }
-}
-
-fn other_things(folder: &Folder, names: &[String], experiment: &str) -> Failure {
-    let path = folder.path();
-    let mut named = names[..names.len().min(NAMED)].join(", ");
-    if names.len() > NAMED {
-        named.push_str(&format!(" and {} more", names.len() - NAMED));
-    }
-    Failure::BadInput(format!(
-        "{} contains other files ({named}), and results need a folder of their own, for example \
-         --out {}",
-        path.display(),
-        path.join(experiment).display()
-    ))
-}
-
-fn beside(path: &Path, name: &str) -> PathBuf {
-    match path.parent() {
-        Some(parent) if path.file_name().is_some_and(|own| own != name) => parent.join(name),
-        _ => path.join(name),
-    }
 }
 
 #[cfg(test)]

@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use agon_engine::names::nearest;
+use agon_outlets::InLine as _;
 use agon_proto::v1::{FetchRecordsRequest, ListExperimentsRequest};
 use agon_report::{Reports, Session};
 use agon_service_kit::server::channel;
@@ -63,7 +64,7 @@ fn refuse_unknown_run(run: u32, path: &Path, folders: &[Results]) -> Result<(), 
     if numbers.contains(&run) {
         return Ok(());
     }
-    let path = path.display();
+    let path = path.in_line();
     let numbers: Vec<String> = numbers.iter().map(u32::to_string).collect();
     Err(Failure::BadInput(match numbers.as_slice() {
         [] => format!("{path} keeps no runs that --run could choose from"),
@@ -121,8 +122,8 @@ impl Sessions {
         reports: Option<Reports>,
     ) -> Result<Self, Failure> {
         let place = match source {
-            Source::Folder(path, None) => path.display().to_string(),
-            Source::Folder(path, Some(run)) => format!("run {run} of {}", path.display()),
+            Source::Folder(path, None) => path.in_line().to_string(),
+            Source::Folder(path, Some(run)) => format!("run {run} of {}", path.in_line()),
             Source::Coordinator(url) => format!("the coordinator at {url}"),
         };
         let mut found = Self {
@@ -184,7 +185,7 @@ impl Sessions {
             return Err(Failure::BadInput(format!(
                 "{} does not exist; `agon run` writes results into DATA/runs, --results names \
                  another folder",
-                path.display()
+                path.in_line()
             )));
         }
         let files = run_folder::records::below(path, run);

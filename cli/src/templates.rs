@@ -8,6 +8,7 @@ use std::io::{self, Write as _};
 use std::path::Path;
 
 use agon_agents::PromptLibrary;
+use agon_outlets::InLine as _;
 
 use crate::data_folder::cannot;
 use crate::failure::Failure;
@@ -41,7 +42,7 @@ pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
     let mut texts = BTreeMap::new();
     collect(folder, "", &mut texts)?;
     if texts.is_empty() {
-        let folder = folder.display();
+        let folder = folder.in_line();
         return Err(Failure::BadInput(format!(
             "no .{ENDING} template in {folder}"
         )));
@@ -61,7 +62,7 @@ pub fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
     let mut file = file.map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => Failure::BadInput(format!(
             "{} already exists; choose another folder with --out",
-            path.display()
+            path.in_line()
         )),
         _ => cannot("create", path, &error),
     })?;

@@ -63,7 +63,7 @@ impl ExperimentFile {
     /// It cannot be read, is not UTF-8, or is no TOML.
     pub fn load(path: impl AsRef<Path>) -> Result<Self, ExperimentErrors> {
         let path = path.as_ref();
-        let file = path.display().to_string();
+        let file = path.to_string_lossy().into_owned();
         let unreadable = |message: String| {
             let path = String::new();
             ExperimentErrors(vec![ConfigError {

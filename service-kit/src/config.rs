@@ -7,6 +7,7 @@ use std::fmt;
 use std::ops::Range;
 use std::path::Path;
 
+use agon_outlets::{line, quoted};
 use serde::de::DeserializeOwned;
 
 /// Longest part of a source line quoted in an error; a file may well be one line of a megabyte.
@@ -15,7 +16,7 @@ const QUOTED_LINE_CHARS: usize = 160;
 /// Reads and parses the file at `path`. `T` should carry `#[serde(deny_unknown_fields)]`.
 pub fn load<T: DeserializeOwned>(path: impl AsRef<Path>) -> Result<T, ConfigError> {
     let path = path.as_ref();
-    let name = path.display().to_string();
+    let name = path.to_string_lossy().into_owned();
     let bytes = std::fs::read(path).map_err(|source| ConfigError {
         file: name.clone(),
         place: None,
@@ -118,6 +119,7 @@ impl Place {
         } else {
             whole.to_owned()
         };
+        let source_line = quoted(&source_line);
         let rest_of_line = source_line.chars().count().saturating_sub(column - 1);
         let (end_line, end_column) = line_column(text, span.end);
         let width = if end_line == line {
@@ -142,14 +144,14 @@ impl fmt::Display for ConfigError {
             path,
             message,
         } = self;
-        write!(out, "{file}:")?;
+        write!(out, "{}:", line(file))?;
         if let Some(Place { line, column, .. }) = place {
             write!(out, "{line}:{column}:")?;
         }
         if !path.is_empty() {
-            write!(out, " {path}:")?;
+            write!(out, " {}:", line(path))?;
         }
-        write!(out, " {message}")?;
+        write!(out, " {}", line(message))?;
         let Some(Place {
             line,
             column,
@@ -192,17 +194,17 @@ pub fn line_column(text: &str, byte_offset: usize) -> (usize, usize) {
     (line, before[line_start..].chars().count() + 1)
 }
 
-/// An address as it may be shown: `redis://user:password@host/0?x` becomes `redis://host/0`.
-pub fn without_secrets(url: &str) -> String {
-    let without_query = url.split(['?', '#']).next().unwrap_or_default();
-    match (
-        without_query.split_once("://"),
-        without_query.rsplit_once('@'),
-    ) {
-        (Some((scheme, _)), Some((_, rest))) => format!("{scheme}://{rest}"),
-        (None, Some((_, rest))) => rest.to_owned(),
-        _ => without_query.to_owned(),
-    }
+/// An address as it may be shown: `redis://user:password@host/0?x` becomes `redis://host/0`. A
+/// password may hold what ends the part of an address that it stands in, so whatever stands before
+/// the last `@` is left out.
+pub fn without_secrets(address: &str) -> String {
+    let (scheme, rest) = match address.split_once("://") {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => (String::new(), address),
+    };
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    format!("{scheme}{rest}")
 }
 
 #[cfg(test)]

@@ -10,6 +10,7 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
+use crate::secrets;
 use crate::server::Listener;
 use crate::tasks::{TaskKind, Tasks};
 
@@ -109,10 +110,8 @@ pub fn describe(listed: &[Metric]) {
 
 /// Everything measured so far in Prometheus text format; empty before [`install`].
 pub fn render() -> String {
-    RECORDER
-        .get()
-        .map(PrometheusHandle::render)
-        .unwrap_or_default()
+    let rendered = RECORDER.get().map(PrometheusHandle::render);
+    secrets::without(&rendered.unwrap_or_default()).into_owned()
 }
 
 /// Serves `/metrics` and `/healthz` on the listener until shutdown. Call it after [`install`].

@@ -3,6 +3,8 @@
 //! the names of the ids that spans carry are here so that every service spells them alike.
 //! Called by every binary role at start, and by every client and server around a call.
 
+mod outlets;
+
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -17,7 +19,9 @@ use tonic::metadata::{KeyRef, MetadataKey, MetadataMap, MetadataValue};
 use tracing::Span;
 use tracing::level_filters::LevelFilter;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
+use tracing_subscriber::field::MakeExt as _;
 use tracing_subscriber::filter::Targets;
+use tracing_subscriber::fmt::format::debug_fn;
 use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Registry, fmt};
@@ -127,11 +131,16 @@ pub fn init(options: &TelemetryOptions) -> Result<TelemetryGuard, TelemetryError
             .with_tracer(provider.tracer("agon"))
             .with_filter(Targets::new().with_target(OUR_TARGETS, LevelFilter::DEBUG))
     });
-    let stderr = fmt::layer::<Registry>().with_writer(std::io::stderr);
+    let stderr = fmt::layer::<Registry>().with_writer(outlets::CleanStderr::default);
     let logs = match options.log_format {
         LogFormat::Text => {
             let colours = std::io::IsTerminal::is_terminal(&std::io::stderr());
-            stderr.with_ansi(colours).with_filter(filter).boxed()
+            let fields = debug_fn(outlets::write_field).delimited(" ");
+            stderr
+                .with_ansi(colours)
+                .fmt_fields(fields)
+                .with_filter(filter)
+                .boxed()
         }
         LogFormat::Json => stderr
             .json()
@@ -161,7 +170,7 @@ fn span_export(endpoint: &str, service: &str) -> Result<SdkTracerProvider, Telem
         .with_service_name(service.to_owned())
         .build();
     Ok(SdkTracerProvider::builder()
-        .with_batch_exporter(exporter)
+        .with_batch_exporter(outlets::CleanSpans(exporter))
         .with_resource(resource)
         .build())
 }

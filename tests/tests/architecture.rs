@@ -10,17 +10,19 @@ use agon_tests::tree;
 const ARROWS: &[(&str, &[&str])] = &[
     ("engine", &[]),
     ("proto", &[]),
-    ("service-kit", &["proto"]),
-    ("agent-gateway", &["proto", "service-kit"]),
+    ("outlets", &[]),
+    ("service-kit", &["proto", "outlets"]),
+    ("agent-gateway", &["proto", "outlets", "service-kit"]),
     ("agents", &["engine"]),
     ("worker", &["engine", "agents", "proto", "service-kit"]),
-    ("coordinator", &["engine", "proto", "service-kit", "report"]),
-    ("report", &["engine"]),
+    ("coordinator", &["engine", "proto", "outlets", "service-kit", "report"]),
+    ("report", &["engine", "outlets"]),
     (
         "cli",
         &[
             "engine",
             "proto",
+            "outlets",
             "service-kit",
             "agent-gateway",
             "agents",
@@ -34,6 +36,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         &[
             "engine",
             "proto",
+            "outlets",
             "service-kit",
             "agent-gateway",
             "agents",

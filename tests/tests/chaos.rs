@@ -56,7 +56,10 @@ fn ctrl_c_stops_cleanly_and_says_how_to_go_on() {
     running.signal("-INT");
     let (code, err) = running.end();
     assert_eq!(code, Some(130), "{err}");
-    assert!(err.contains("run the same command again to go on"), "{err}");
+    assert!(
+        err.contains("Run the same command again to continue"),
+        "{err}"
+    );
     // Everything that was asked was recorded, so nothing is asked twice.
     let _ = run(&arguments).expect_code(0);
     let records = runs::records(&folder.path().join("data/runs/mixed"));

@@ -207,7 +207,7 @@ fn a_changed_record_does_not_verify() {
     let cut = run(&["verify", &records.display().to_string()]).expect_code(0);
     assert!(
         cut.out
-            .contains("1 of 1 records verified; the experiment has 7 more"),
+            .contains("1 of 1 records verified; 7 more sessions of the experiment"),
         "{}",
         cut.out
     );

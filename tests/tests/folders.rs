@@ -140,7 +140,7 @@ fn after_a_run(out: &str, prepare: impl FnOnce(&mut Stand)) -> Stand {
 }
 
 const GOES_ON: &[&str] = &[];
-const OTHER_THINGS: &[&str] = &["has other things in it", "--out"];
+const OTHER_THINGS: &[&str] = &["contains other files", "--out"];
 const LINK: &[&str] = &["symbolic link"];
 
 const CASES: &[Case] = &[
@@ -425,7 +425,7 @@ fn a_check_says_that_a_folder_cannot_be_used_and_makes_none() {
     for command in ["check", "plan"] {
         let refused = run(&[command, &experiment, "--data", &data, "--out", &out]).expect_code(2);
         assert!(
-            refused.err.contains("has other things in it"),
+            refused.err.contains("contains other files"),
             "{}",
             refused.err
         );

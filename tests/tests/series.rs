@@ -283,7 +283,7 @@ fn a_series_that_cannot_go_on_ends_in_a_clear_state_and_goes_on_when_it_can() {
             "{}",
             ended.err
         );
-        let stopped = "not reached: 6 sessions behind those in their series";
+        let stopped = "not played: 6 sessions that follow them in a series";
         assert!(ended.err.contains(stopped), "{}", ended.err);
         let done = runs::records(Path::new(&out));
         assert_eq!(runs::parsed(&done).len(), 8);
@@ -321,7 +321,7 @@ fn a_coordinator_tells_which_series_stopped_and_where() {
         let shown = ask(&["show", "learning"]).out;
         assert!(shown.contains("8 of 16 sessions done"), "{shown}");
         assert_eq!(shown.matches("dead ").count(), 2, "{shown}");
-        let stopped = "not reached: 6 sessions behind those in their series";
+        let stopped = "not played: 6 sessions that follow them in a series";
         assert!(shown.contains(stopped), "{shown}");
         let listed = ask(&["list"]).out;
         let state = "2 set aside, 6 behind those in their series";

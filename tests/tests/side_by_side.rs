@@ -119,7 +119,7 @@ fn the_same_experiment_run_twice_at_once_is_played_once_and_both_have_all_of_it(
     let second = run(&start).expect_code(0);
     let (code, err) = first.end();
     assert_eq!(code, Some(0), "{err}");
-    for words in [&number, "is running mixed", "waiting until it ends"] {
+    for words in [&number, "already running mixed", "waiting for it to end"] {
         assert!(second.err.contains(words), "{words}: {}", second.err);
     }
     let records = runs::records(&one.out);

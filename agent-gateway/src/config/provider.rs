@@ -87,7 +87,7 @@ impl ProviderConfig {
             return Err(wrong("base_url must end before any ? or #"));
         }
         for source in section.keys.iter().flatten() {
-            secrecy::check_source(source).map_err(|reason| wrong(&reason))?;
+            secrecy::check_source("keys", source).map_err(|reason| wrong(&reason))?;
         }
         let kind = section
             .kind

@@ -1,77 +1,133 @@
-//! What a fault of the configuration file may say. A key in the wrong place is
-//! a common fault, and faults are read aloud: in terminals, logs and reports.
-//! So no line of the file is ever quoted, and nothing that stands where keys
-//! belong. Called by `config.rs`.
+//! What a fault of the configuration file may say. A secret in the wrong place is a common fault,
+//! and faults are read aloud: in terminals, logs and reports. So no line of the file is ever quoted,
+//! nothing that stands where secrets belong, and no value that is long enough to be one. Called by
+//! `config.rs`.
 
 use std::path::Path;
 
+use agon_outlets::line;
 use agon_service_kit::config as files;
+use agon_service_kit::secrets::without_what_looks_like_keys;
 
 use crate::keys::KeySource;
-use crate::redact;
 
-/// What to write instead.
-const INSTEAD: &str = "keys are named by where they are found, write \
-                       keys = [{ env = \"NAME\" }] or keys = [{ file = \"/path\" }]";
+/// Fields that name secrets by where they are found.
+const SECRET_FIELDS: [&str; 2] = ["keys", "tokens"];
 
 /// Parts of names that people give to keys.
-const KEY_WORDS: [&str; 5] = ["key", "secret", "token", "auth", "password"];
+const KEY_WORDS: [&str; 6] = ["key", "secret", "token", "auth", "password", "bearer"];
 
-/// The fault with its place in numbers only, and without values.
+/// A longer value is not repeated: it may be a secret, and where it stands is said anyway.
+const LONGEST_VALUE: usize = 20;
+
+/// What to write instead.
+fn instead(field: &str) -> String {
+    format!(
+        "{field} are named by where they are found, write {field} = [{{ env = \"NAME\" }}] or \
+         {field} = [{{ file = \"/path\" }}]"
+    )
+}
+
+/// The fault with its place in numbers only, and without values that may be secrets.
 pub(super) fn discreet(fault: files::ConfigError) -> files::ConfigError {
     let file = match &fault.place {
         Some(place) => format!("{}:{}:{}", fault.file, place.line, place.column),
         None => fault.file,
     };
-    let among_keys = fault
-        .path
-        .split('.')
-        .any(|part| part == "keys" || part.starts_with("keys["));
-    let message = if among_keys {
-        INSTEAD.to_owned()
-    } else {
-        let message = redact::without_keys(&without_string(&fault.message), None);
-        match unknown_field(&message) {
-            Some(name) if KEY_WORDS.iter().any(|word| name.contains(word)) => {
-                format!("{message}; {INSTEAD}")
+    let mut parts = fault.path.split(['.', '[']);
+    let secret = parts.find_map(|part| SECRET_FIELDS.iter().find(|field| **field == part));
+    let message = match secret {
+        Some(field) => instead(field),
+        None => {
+            let message = shown(&fault.message);
+            match unknown_field(&message) {
+                Some(name) if KEY_WORDS.iter().any(|word| name.contains(word)) => {
+                    format!("{message}; {}", instead("keys"))
+                }
+                _ => message,
             }
-            _ => message,
         }
     };
     files::ConfigError {
         file,
         place: None,
-        path: redact::without_keys(&fault.path, None),
+        path: match secret {
+            // What follows may be a secret in the place of a name.
+            Some(field) => {
+                let end = fault.path.find(field).unwrap_or_default() + field.len();
+                shown(&fault.path[..end])
+            }
+            None => shown(&fault.path),
+        },
         message,
     }
 }
 
+/// A name or a sentence as it may be shown: one line, nothing that looks like a key, and in quotes
+/// nothing long.
+pub(super) fn shown(text: &str) -> String {
+    without_long_values(&without_what_looks_like_keys(&line(text).to_string()))
+}
+
 /// What is wrong with where a key is said to be.
-pub(super) fn check_source(source: &KeySource) -> Result<(), String> {
+pub(super) fn check_source(field: &str, source: &KeySource) -> Result<(), String> {
     let is_name = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    let instead = instead(field);
     match source {
         KeySource::Env(name) if name.is_empty() || !name.chars().all(is_name) => Err(format!(
-            "env is not the name of a variable (letters, digits and underscores); {INSTEAD}"
+            "env is not the name of a variable (letters, digits and underscores); {instead}"
         )),
-        KeySource::File(path) if looks_like_a_key(path) => {
-            Err(format!("file is not a path; {INSTEAD}"))
+        KeySource::Env(name) if looks_like_a_key(name) => {
+            Err(format!("env is not the name of a variable; {instead}"))
+        }
+        KeySource::File(path) if file_looks_like_a_key(path) => {
+            Err(format!("file is not a path; {instead}"))
         }
         KeySource::Env(_) | KeySource::File(_) => Ok(()),
     }
 }
 
-fn looks_like_a_key(path: &Path) -> bool {
-    let text = path.to_string_lossy();
-    text.starts_with("sk-") && redact::without_keys(&text, None) != text
+/// Names of variables are words; what mixes small letters and digits at length is none.
+fn looks_like_a_key(text: &str) -> bool {
+    let has = |kind: fn(&char) -> bool| text.chars().any(|letter| kind(&letter));
+    let is_random =
+        text.len() > LONGEST_VALUE && has(char::is_ascii_lowercase) && has(char::is_ascii_digit);
+    is_random || without_what_looks_like_keys(text) != text
 }
 
-/// A string in place of a section may be a key: its type is enough.
-fn without_string(message: &str) -> String {
-    let start = "invalid type: string \"";
-    match (message.strip_prefix(start), message.rfind("\", expected")) {
-        (Some(_), Some(end)) => format!("invalid type: string{}", &message[end + 1..]),
-        _ => message.to_owned(),
+fn file_looks_like_a_key(path: &Path) -> bool {
+    let text = path.to_string_lossy();
+    without_what_looks_like_keys(&text) != text
+}
+
+/// Values stand in quotes, by every parser and in our own words. A string in the place of a section
+/// is named by its type alone, however short.
+fn without_long_values(message: &str) -> String {
+    let is_string = message.contains("invalid type: string");
+    let mut clean = String::with_capacity(message.len());
+    let mut rest = message;
+    while let Some(start) = rest.find(['"', '`', '\'']) {
+        let quote = &rest[start..=start];
+        let Some(length) = rest[start + 1..].find(quote) else {
+            break;
+        };
+        let (before, value) = (&rest[..start], &rest[start + 1..start + 1 + length]);
+        clean.push_str(before);
+        if is_string && before.ends_with("invalid type: string ") {
+            clean.truncate(clean.trim_end().len());
+        } else if value.chars().count() > LONGEST_VALUE {
+            clean.push_str(&format!("a value of {} characters", value.chars().count()));
+        } else {
+            clean.push_str(&rest[start..start + length + 2]);
+        }
+        rest = &rest[start + length + 2..];
     }
+    // A quote without its end: the rest may be a value.
+    match rest.find(['"', '`']) {
+        Some(start) if rest.len() - start > LONGEST_VALUE => clean.push_str(&rest[..start]),
+        _ => clean.push_str(rest),
+    }
+    clean
 }
 
 fn unknown_field(message: &str) -> Option<String> {

@@ -46,7 +46,7 @@ impl Team {
         }
         let budget = section.budget_dollars.map(|dollars| dollars.parse());
         for source in &section.tokens {
-            secrecy::check_source(source).map_err(&wrong)?;
+            secrecy::check_source("tokens", source).map_err(&wrong)?;
         }
         Ok(Self {
             name: name.to_owned(),

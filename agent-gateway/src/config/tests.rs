@@ -137,7 +137,7 @@ fn unknown_model_names_what_exists() {
     for part in [
         "\"gpt\"",
         "llama-70b, tiny",
-        "provider/model",
+        "PROVIDER/MODEL",
         "deepinfra",
         "ollama",
     ] {
@@ -174,7 +174,10 @@ fn wrong_files_are_refused_with_the_place() {
             "[providers.openai]\nkeys = [ { value = 'sk-1' } ]",
             "keys = [{ env = \"NAME\" }]",
         ),
-        ("[models.m]\nprovider = 'nobody'", "no provider \"nobody\""),
+        (
+            "[models.m]\nprovider = 'nobody'",
+            "unknown provider \"nobody\"",
+        ),
         (
             "[models.m]\nprovider = 'vllm'\nmax_output_tokens = 0",
             "at least 1",

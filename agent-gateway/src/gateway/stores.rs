@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::sync::Arc;
 
+use agon_outlets::InLine as _;
+
 use redis::aio::ConnectionManager;
 
 use super::GatewayError;
@@ -35,7 +37,7 @@ impl Stores {
     /// The same files beside other processes.
     pub async fn shared(path: &Path, owner: &str) -> Result<Self, GatewayError> {
         let folder = |source| GatewayError::Folder {
-            path: path.display().to_string(),
+            path: path.in_line().to_string(),
             source,
         };
         let (files, _) = folder_of(path).map_err(folder)?;

@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use agon_outlets::InLine as _;
 use agon_service_kit::clock::{millis, unix_ms};
 use async_trait::async_trait;
 use parking_lot::Mutex;
@@ -76,7 +77,7 @@ impl EmbeddedLedger {
 
     fn open_as(path: &Path, clock: Clock, users: Users) -> Result<Self, LedgerError> {
         let place = |source| LedgerError::Place {
-            path: path.display().to_string(),
+            path: path.in_line().to_string(),
             source,
         };
         let hold = Hold::take(path, users)?;
@@ -86,7 +87,7 @@ impl EmbeddedLedger {
             open_connection(&hold.file)
         };
         let connection = opened.map_err(|source| LedgerError::Open {
-            path: path.display().to_string(),
+            path: path.in_line().to_string(),
             source,
         })?;
         let (jobs, inbox) = mpsc::channel(MAILBOX);
@@ -281,7 +282,7 @@ struct Hold {
 
 impl Hold {
     fn take(path: &Path, users: Users) -> Result<Self, LedgerError> {
-        let shown = || path.display().to_string();
+        let shown = || path.in_line().to_string();
         let place = |source| LedgerError::Place {
             path: shown(),
             source,
@@ -289,7 +290,7 @@ impl Hold {
         let (folder, name) = folder_of(path).map_err(place)?;
         let beside = |ending: &str| {
             let name = Path::new(&name).with_extension(ending);
-            name.display().to_string()
+            name.in_line().to_string()
         };
         let lock = folder.file(&beside("lock")).map_err(place)?;
         let locked = match users {

@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::{Arc, LazyLock};
 
+use agon_outlets::InLine as _;
 use agon_service_kit::config::{self as files, ConfigError};
 use serde::Deserialize;
 use toml::Spanned;
@@ -67,7 +68,7 @@ impl PriceTable {
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
         let document = files::load(path)?;
         let text = std::fs::read_to_string(path).unwrap_or_default();
-        Self::from_document(&path.display().to_string(), &text, document)
+        Self::from_document(&path.in_line().to_string(), &text, document)
     }
 
     /// Reads a text; `name` stands for the file in errors.

@@ -3,8 +3,10 @@
 //! what is told. What differs is behind the [`Protocol`] contract, one file per
 //! provider. Refuses to wait or retry. Called by `deciding.rs` as a `Provider`.
 
+use std::borrow::Cow;
 use std::time::Instant;
 
+use agon_service_kit::secrets;
 use async_trait::async_trait;
 
 use super::capabilities::{Capabilities, Learnt};
@@ -12,7 +14,6 @@ use super::http::{Http, Incoming, Outgoing};
 use super::reading::give_up;
 use super::{Call, LearntRefusal, Provider, Refusal, Remedy, Reply, quota};
 use crate::parameters::{Applied, Parameter};
-use crate::redact;
 
 /// A simulated server says so with this header, and only it does.
 const SIMULATED_HEADER: &str = "x-agon-simulated";
@@ -60,15 +61,16 @@ impl<P: Protocol> Caller<P> {
         self.refuse_without(call, &applied)?;
         let mut incoming = self.http.send(call, outgoing).await?;
         let signals = quota::signals(&incoming.headers);
+        // Some servers repeat the key: in a complaint about it, or in what they say as an answer.
+        if let Cow::Owned(clean) = secrets::without_in_bytes(&incoming.body) {
+            incoming.body = clean;
+        }
         let outcome = if incoming.status.is_success() {
             self.protocol.read(call, &incoming).map_err(|unreadable| {
-                incoming.body = redact::body_without_keys(&incoming.body, call.key);
                 let inside = self.protocol.error_inside_success(&incoming);
                 inside.unwrap_or(unreadable)
             })
         } else {
-            // Some servers repeat the key in their complaint about it.
-            incoming.body = redact::body_without_keys(&incoming.body, call.key);
             self.protocol.judge(&incoming).map_err(|refusal| {
                 if refusal.remedy != Remedy::GiveUp {
                     return refusal;
@@ -89,6 +91,7 @@ impl<P: Protocol> Caller<P> {
         };
         match outcome {
             Ok(mut reply) => {
+                without_secrets(&mut reply);
                 if call.request.reply_format.is_none() {
                     cut_at_stop(&mut reply, &call.request.stop_sequences);
                 }
@@ -182,15 +185,28 @@ fn with_a_hint(refusal: Refusal, applied: &Applied) -> Refusal {
 #[async_trait]
 impl<P: Protocol> Provider for Caller<P> {
     async fn call(&self, call: Call<'_>) -> Result<Reply, Refusal> {
-        // The body was cleaned before; now it is read, and no escapes are left.
         self.exchange(call).await.map_err(|refused| Refusal {
-            reason: redact::without_keys(&refused.reason, call.key),
+            reason: secrets::without_what_looks_like_keys(&refused.reason),
             ..refused
         })
     }
 
     fn learnt(&self) -> Vec<LearntRefusal> {
         self.learnt.list(Instant::now())
+    }
+}
+
+/// The body was cleaned before; here its parts are put together, which may complete a secret.
+fn without_secrets(reply: &mut Reply) {
+    for text in [
+        &mut reply.text,
+        &mut reply.reasoning,
+        &mut reply.answered_by,
+        &mut reply.finish_reason,
+    ] {
+        if let Cow::Owned(clean) = secrets::without(text) {
+            *text = clean;
+        }
     }
 }
 

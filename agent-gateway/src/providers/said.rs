@@ -2,6 +2,7 @@
 //! words for people and its codes for programs. Refuses to judge; the tables of
 //! the providers do that. Called by `judging.rs` and the providers.
 
+use agon_outlets::line;
 use serde_json::Value;
 
 /// Enough of a server's complaint to understand it, not a whole HTML page.
@@ -74,13 +75,21 @@ fn codes_of(error: &Value) -> Vec<String> {
     codes
 }
 
-/// One line of bearable length.
+/// One line of bearable length, in which nothing speaks to a terminal.
 pub(super) fn shortened(text: &str) -> String {
-    let line = text.split_whitespace().collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(REASON_CHARS) {
-        Some((end, _)) => format!("{}...", &line[..end]),
-        None => line,
+    let mut words = text.split_whitespace();
+    // Of a page of a megabyte the rest is not even looked at.
+    let mut shown = String::new();
+    while let Some(word) = words.next().filter(|_| shown.len() <= REASON_CHARS * 4) {
+        if !shown.is_empty() {
+            shown.push(' ');
+        }
+        shown.push_str(word);
     }
+    let more = words.next().is_some() || shown.chars().count() > REASON_CHARS;
+    let start: String = shown.chars().take(REASON_CHARS).collect();
+    let ellipsis = if more { "..." } else { "" };
+    format!("{}{ellipsis}", line(&start))
 }
 
 #[cfg(test)]

@@ -505,7 +505,7 @@ async fn file_that_cannot_be_a_ledger_is_one_clear_error() {
     )
     .unwrap();
     let error = EmbeddedLedger::open(&path).err().unwrap();
-    assert!(error.to_string().contains("cannot open the ledger file"));
+    assert!(error.to_string().contains("cannot open the ledger"));
     assert!(error.to_string().contains("ledger.sqlite"));
 
     let _held = EmbeddedLedger::open(&folder.path().join("fine.sqlite")).unwrap();

@@ -214,7 +214,7 @@ async fn faulty_file_changes_nothing_and_is_told_once() {
              [models.m]\nprovider = 'p'\n",
             "none cannot be read",
         ),
-        ("[models.m]\nprovider = 'q'\n", "no provider"),
+        ("[models.m]\nprovider = 'q'\n", "unknown provider"),
         (
             "[providers.p]\nbase_url = 'http://a/v1'\nkeys = [{ env = 'sk-in-the-wrong-place' }]\n\
              [models.m]\nprovider = 'p'\n",

@@ -11,6 +11,7 @@ use agon_coordinator::experiment::{
 };
 use agon_engine::spec::prompts;
 use agon_engine::{PlayerKind, PlayerSpec, SessionSpec};
+use agon_outlets::InLine as _;
 use agon_report::dollars;
 
 use crate::failure::Failure;
@@ -83,7 +84,7 @@ pub fn place_in_words(place: &Place, state: &State, experiment: &str) -> Result<
     };
     Ok(format!(
         "results: {} (run {}{beside}); state: {}",
-        path.display(),
+        path.in_line(),
         last + 1,
         state.in_words()
     ))
@@ -205,9 +206,9 @@ impl ExperimentArguments {
         changes.extend(self.repeats.iter().map(|repeats| flag("repeats", repeats)));
         changes.extend(self.seed.iter().map(|seed| flag("seed", seed)));
         let templates = self.templates.iter();
-        changes.extend(templates.map(|path| flag("templates", &path.display())));
+        changes.extend(templates.map(|path| flag("templates", &path.to_string_lossy())));
         if let Some(records) = &self.records {
-            changes.push(flag("records", &records.display()));
+            changes.push(flag("records", &records.to_string_lossy()));
             changes.push(flag("judged", &self.judged));
         }
         changes
@@ -257,7 +258,7 @@ impl ExperimentArguments {
             templates: self
                 .templates
                 .as_ref()
-                .map(|folder| folder.display().to_string()),
+                .map(|folder| folder.to_string_lossy().into_owned()),
         }
     }
 

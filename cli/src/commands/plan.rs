@@ -6,6 +6,7 @@ use agon_agent_gateway::GatewayConfig;
 use agon_agent_gateway::decision::Usage;
 use agon_agent_gateway::money::{Day, NanoDollars};
 use agon_coordinator::experiment::{ModelPlan, Plan as Needs, plan_left};
+use agon_outlets::InLine as _;
 use agon_report::{dollars, grouped};
 
 use super::CheckedExperiment;
@@ -64,7 +65,7 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
             "{} are done already, according to the records in {}; the figures below are for the \
              remaining {}",
             grouped(done),
-            folder.display(),
+            folder.in_line(),
             grouped(plan.sessions.saturating_sub(done))
         ));
     }

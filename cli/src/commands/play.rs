@@ -7,6 +7,7 @@ use std::path::PathBuf;
 
 use agon_engine::Seat;
 use agon_engine::record::StoredRecord;
+use agon_outlets::InLine as _;
 use agon_proto::v1::WatchExperimentResponse;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_report::{Telling, story};
@@ -164,7 +165,7 @@ async fn play(arguments: &Play, seated: &Seated, folder: RunFolder) -> Result<()
         reason = cluster.trouble() => Err(Failure::Surroundings(format!(
             "cannot write in {}: {reason}; what you answered is kept: free some space and run \
              the same command again",
-            arguments.store.data.display()
+            arguments.store.data.in_line()
         ))),
     };
     let ended = match sat {
@@ -264,7 +265,7 @@ async fn conclude(
     };
     output::print(&format!("\n{}", story::tell_last(&record, telling)));
     let id = record.session.as_str();
-    let data = arguments.store.data.display();
+    let data = arguments.store.data.in_line();
     output::print(&format!(
         "\nThe game is over. `agon show {} --data {data}` tells all of it.",
         &id[..id.len().min(8)]

@@ -14,6 +14,7 @@ use agon_engine::record::StoredRecord;
 use agon_engine::registry;
 use agon_engine::spec::Settings;
 use agon_engine::{PlayerKind, PlayerSpec};
+use agon_outlets::InLine as _;
 use agon_proto::v1::{FetchRecordsRequest, WatchExperimentRequest};
 use agon_service_kit::tasks::Tasks;
 use agon_worker::remaking::remake;
@@ -81,7 +82,7 @@ pub fn run(arguments: &Prompts, log: &LogArguments) -> Result<(), Failure> {
         for (path, text) in &built_in {
             templates::write_new(&folder.join(path), text)?;
         }
-        let (count, folder) = (built_in.len() as u64, folder.display());
+        let (count, folder) = (built_in.len() as u64, folder.in_line());
         output::print(&format!(
             "{} written to {folder}; play with them with --templates {folder}",
             output::counted(count, "template")

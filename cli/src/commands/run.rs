@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use agon_outlets::InLine as _;
 use agon_proto::v1::WatchExperimentResponse;
 use agon_report::grouped;
 use agon_service_kit::server::channel;
@@ -355,7 +356,7 @@ async fn conclude(
 
 /// The data folder takes in nothing more; everything before that is in it.
 fn full(data: &Path, reason: &str) -> Failure {
-    let data = data.display();
+    let data = data.in_line();
     Failure::Surroundings(format!(
         "cannot write in {data}: {reason}; what was done is kept: free some space and run the \
          same command again"
@@ -375,7 +376,7 @@ fn interrupted(done: u64, all: u64, answers: Option<u64>, keeping: &Keeping) -> 
     Failure::Interrupted(format!(
         "{done} of {all} sessions are done, with results in {}; {answers}. Run the same command \
          again to continue: no answer is requested or paid for twice",
-        keeping.entry().path().display()
+        keeping.entry().path().in_line()
     ))
 }
 

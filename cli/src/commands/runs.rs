@@ -3,6 +3,7 @@
 
 use std::path::Path;
 
+use agon_outlets::InLine as _;
 use agon_report::grouped;
 use serde_json::json;
 
@@ -59,7 +60,7 @@ pub fn run(arguments: &Runs) -> Result<(), Failure> {
         if folders.is_empty() {
             return Err(Failure::BadInput(format!(
                 "no results in {}; `agon run` puts them there",
-                by_default.display()
+                by_default.in_line()
             )));
         }
         return list(arguments, &folders);
@@ -72,7 +73,7 @@ pub fn run(arguments: &Runs) -> Result<(), Failure> {
             list(arguments, std::slice::from_ref(&results))?;
             if !arguments.json {
                 for run in &results.runs {
-                    output::print(&format!("run {} in {}", run.number, run.path.display()));
+                    output::print(&format!("run {} in {}", run.number, run.path.in_line()));
                 }
             }
             Ok(())
@@ -81,7 +82,7 @@ pub fn run(arguments: &Runs) -> Result<(), Failure> {
 }
 
 fn no_results(path: &Path) -> Failure {
-    Failure::BadInput(format!("{} is no folder of results", path.display()))
+    Failure::BadInput(format!("{} is no folder of results", path.in_line()))
 }
 
 fn list(arguments: &Runs, folders: &[Results]) -> Result<(), Failure> {
@@ -143,10 +144,10 @@ fn delete(path: &Path, numbers: &[u32]) -> Result<(), Failure> {
     let folder = RunFolder::existing(path)?;
     for number in numbers {
         for kept in folder.delete(*number)? {
-            let kept = kept.display();
+            let kept = kept.in_line();
             eprintln!("a results file was changed since agon wrote it, and is kept as {kept}");
         }
-        output::print(&format!("removed run {number} of {}", path.display()));
+        output::print(&format!("removed run {number} of {}", path.in_line()));
     }
     let left = history::results(path).ok_or_else(|| no_results(path))?;
     let count = counted(left.runs.len() as u64, "run");

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use agon_engine::Seat;
 use agon_engine::record::StoredRecord;
+use agon_outlets::InLine as _;
 use agon_report::auction::IncrementBins;
 use agon_report::{AxisNames, Reports, Session, Telling, grouped, story};
 use agon_service_kit::tasks::Tasks;
@@ -403,7 +404,7 @@ fn list_sessions(arguments: &Show, sessions: &Sessions) -> Result<(), Failure> {
     if let Some((run, results)) = which_run(sessions, experiment, arguments.run)
         && results.runs.len() > 1
     {
-        let (folder, kept) = (results.path.display(), results.runs.len());
+        let (folder, kept) = (results.path.in_line(), results.runs.len());
         output::print(&format!(
             "They are from run {run}; `agon runs {folder}` lists all {kept}."
         ));

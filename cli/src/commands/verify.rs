@@ -11,6 +11,7 @@ use agon_agents::PromptLibrary;
 use agon_coordinator::experiment::{ExperimentDocument, expand};
 use agon_engine::record::StoredRecord;
 use agon_engine::{Carried, SessionSpec};
+use agon_outlets::InLine as _;
 use agon_report::grouped;
 use agon_service_kit::tasks::{Tasks, with_causes};
 use agon_worker::verify::{VerifyError, verify};
@@ -95,7 +96,7 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
             output::print(&format!("fault: {fault}"));
         }
         match (all, unreadable, different) {
-            (0, ..) => Err(Failure::BadInput(format!("{} is empty", records.display()))),
+            (0, ..) => Err(Failure::BadInput(format!("{} is empty", records.in_line()))),
             (_, 0, 0) => Ok(()),
             (_, 0, faults) => Err(Failure::BadNews(format!(
                 "{}, see above",
@@ -127,7 +128,7 @@ impl Roll {
         let expected = match std::fs::read(&path) {
             Err(_) => None,
             Ok(bytes) => {
-                let wrong = |faults| Failure::BadInput(format!("{}: {faults}", path.display()));
+                let wrong = |faults| Failure::BadInput(format!("{}: {faults}", path.in_line()));
                 let document = ExperimentDocument::from_json(&bytes).map_err(wrong)?;
                 let sessions = expand(&document).map_err(wrong)?.into_iter();
                 Some(
@@ -210,7 +211,7 @@ fn changed_since(records: &Path) -> Option<String> {
     let is_named = records.file_name().is_some_and(|name| name == RECORDS);
     let found = digest_of(File::open(records).ok()?).ok()?;
     (is_named && found != *written).then(|| {
-        let (records, run) = (records.display(), account.run);
+        let (records, run) = (records.in_line(), account.run);
         format!("{records} has changed since run {run} wrote it")
     })
 }
@@ -245,7 +246,7 @@ fn records_file(arguments: &Verify) -> Result<Option<PathBuf>, Failure> {
             None => Ok(Some(path.to_owned())),
             Some(_) => Err(Failure::BadInput(format!(
                 "{} is a single file of records, with no runs that --run could choose from",
-                path.display()
+                path.in_line()
             ))),
         };
     }
@@ -259,7 +260,7 @@ fn records_file(arguments: &Verify) -> Result<Option<PathBuf>, Failure> {
         (Some(_), None) => {
             return Err(Failure::BadInput(format!(
                 "{} keeps no runs that --run could choose from",
-                folder.display()
+                folder.in_line()
             )));
         }
         (Some(run), Some(_)) => below(&folder, Some(run))
@@ -275,7 +276,7 @@ fn records_file(arguments: &Verify) -> Result<Option<PathBuf>, Failure> {
         Failure::BadInput(format!(
             "no records in {which}{}; name an experiment, a folder of results, a file of \
                  records or a session",
-            folder.display()
+            folder.in_line()
         ))
     })
 }

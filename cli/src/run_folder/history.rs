@@ -5,6 +5,7 @@ use std::fs::TryLockError;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use agon_outlets::InLine as _;
 use agon_service_kit::folder::{Folder, Kind};
 
 use super::entry::{ACCOUNT, RUNNING};
@@ -139,7 +140,7 @@ pub(super) fn find(history: &Folder, number: u32) -> Result<String, Failure> {
     };
     Err(Failure::BadInput(format!(
         "there is no run {number} in {}; {there}",
-        history.path().display()
+        history.path().in_line()
     )))
 }
 

@@ -6,6 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use agon_engine::names::among;
+use agon_outlets::InLine as _;
 
 use super::history::{self, Results, Run};
 use super::{HISTORY, RECORDS, TELEMETRY};
@@ -52,7 +53,7 @@ pub fn folder_of(named: &str, by_default: &Path) -> Result<PathBuf, Failure> {
     let names = folders.iter().map(|one| one.experiment.as_str());
     Err(Failure::BadInput(format!(
         "no experiment {named} in {}, and no folder of results of that name{}",
-        by_default.display(),
+        by_default.in_line(),
         among(named, names)
     )))
 }

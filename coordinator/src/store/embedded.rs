@@ -12,6 +12,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, mpsc};
 use std::time::Duration;
 
+use agon_outlets::InLine as _;
 use agon_service_kit::clock::unix_ms;
 use agon_service_kit::folder::Folder;
 use async_trait::async_trait;
@@ -211,7 +212,7 @@ struct Files {
 
 impl Files {
     fn take(path: &Path) -> StoreResult<Self> {
-        let shown = path.display().to_string();
+        let shown = path.in_line().to_string();
         let unusable = |source| StoreError::Folder {
             path: shown.clone(),
             source,

@@ -1,0 +1,172 @@
+//! The secrets that this process holds, kept out of what it says and stores. Whoever reads a
+//! secret registers it here ([`keep`]); every outlet (terminal, log, span, metric, file, reply to a
+//! caller) and every text that comes from a server that was sent one passes [`without`], which
+//! finds them plain and encoded. It does not keep secrets for anybody: a registered one is only
+//! compared. Called by whoever reads configuration, and by the outlets.
+
+mod encodings;
+mod shapes;
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::sync::{Arc, LazyLock, PoisonError, RwLock};
+
+use aho_corasick::AhoCorasick;
+
+pub use shapes::without_what_looks_like_keys;
+
+/// What stands in a secret's place.
+pub const INSTEAD: &str = "[key]";
+
+/// Shorter ones are words ("none", "EMPTY", "test"), and other text would be shredded by them;
+/// providers' keys have 32 characters or more.
+pub const SHORTEST: usize = 8;
+
+/// Longer ones are cut: who holds this much of one that is replaced holds nothing.
+const LONGEST: usize = 4096;
+
+static KNOWN: LazyLock<RwLock<Known>> = LazyLock::new(RwLock::default);
+
+/// The secrets, and what finds them.
+#[derive(Default)]
+struct Known {
+    secrets: Vec<String>,
+    /// Absent before the first secret, and after each until somebody looks.
+    finder: Option<Arc<Finder>>,
+}
+
+/// What finds all secrets in one pass over a text and one over the same text unescaped.
+struct Finder {
+    /// As they are and in hexadecimal.
+    plain: AhoCorasick,
+    base64: AhoCorasick,
+}
+
+/// Registers a secret for the rest of this process; one that is shorter than [`SHORTEST`] is not
+/// kept, see there.
+pub fn keep(secret: &str) {
+    let secret = secret.trim();
+    let end = secret.floor_char_boundary(LONGEST);
+    let secret = &secret[..end];
+    if secret.chars().count() < SHORTEST {
+        return;
+    }
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    if !known.secrets.iter().any(|one| one == secret) {
+        known.secrets.push(secret.to_owned());
+        known.finder = None;
+    }
+}
+
+/// Registers what an address holds between its scheme and its host: user, password, and both as
+/// they are after percent-decoding. Gives the address without them, and without its query.
+pub fn keep_address(address: &str) -> String {
+    let (_, rest) = address.split_once("://").unwrap_or(("", address));
+    // A password may hold what ends an authority elsewhere; so the last @ decides.
+    let Some((userinfo, _)) = rest.rsplit_once('@') else {
+        return crate::config::without_secrets(address);
+    };
+    let password = userinfo
+        .split_once(':')
+        .map_or(userinfo, |(_, password)| password);
+    for secret in [userinfo, password] {
+        keep(secret);
+        for unescaped in encodings::unescaped(secret.as_bytes()) {
+            keep(&String::from_utf8_lossy(&unescaped.bytes));
+        }
+    }
+    crate::config::without_secrets(address)
+}
+
+/// The text without any registered secret: plain, in Base64 (either alphabet, wherever it begins),
+/// in hexadecimal, percent-encoded, or escaped as in JSON or HTML, wholly or in part.
+pub fn without(text: &str) -> Cow<'_, str> {
+    let found = places(text.as_bytes());
+    if found.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut clean = String::with_capacity(text.len());
+    let mut from = 0;
+    for place in found {
+        // Secrets are text, so that their borders are borders of characters; encodings are ASCII.
+        clean.push_str(text.get(from..place.start).unwrap_or_default());
+        clean.push_str(INSTEAD);
+        from = place.end;
+    }
+    clean.push_str(text.get(from..).unwrap_or_default());
+    Cow::Owned(clean)
+}
+
+/// As [`without`], for what may be no text.
+pub fn without_in_bytes(bytes: &[u8]) -> Cow<'_, [u8]> {
+    let found = places(bytes);
+    if found.is_empty() {
+        return Cow::Borrowed(bytes);
+    }
+    let mut clean = Vec::with_capacity(bytes.len());
+    let mut from = 0;
+    for place in found {
+        clean.extend_from_slice(&bytes[from..place.start]);
+        clean.extend_from_slice(INSTEAD.as_bytes());
+        from = place.end;
+    }
+    clean.extend_from_slice(&bytes[from..]);
+    Cow::Owned(clean)
+}
+
+/// Where secrets stand, in order, none within another.
+fn places(bytes: &[u8]) -> Vec<Range<usize>> {
+    let Some(finder) = finder() else {
+        return Vec::new();
+    };
+    let mut found: Vec<_> = finder
+        .plain
+        .find_iter(bytes)
+        .map(|place| place.range())
+        .collect();
+    let base64 = finder.base64.find_iter(bytes);
+    found.extend(base64.map(|place| encodings::widened(bytes, place.range())));
+    for unescaped in encodings::unescaped(bytes) {
+        let plain = finder.plain.find_iter(&unescaped.bytes);
+        found.extend(plain.map(|place| unescaped.source_of(place.range())));
+    }
+    found.sort_by_key(|place| (place.start, place.end));
+    found.dedup_by(|next, before| {
+        let overlaps = next.start < before.end;
+        if overlaps {
+            before.end = before.end.max(next.end);
+        }
+        overlaps
+    });
+    found
+}
+
+fn finder() -> Option<Arc<Finder>> {
+    let known = KNOWN.read().unwrap_or_else(PoisonError::into_inner);
+    if known.secrets.is_empty() || known.finder.is_some() {
+        return known.finder.clone();
+    }
+    drop(known);
+    let mut known = KNOWN.write().unwrap_or_else(PoisonError::into_inner);
+    let secrets = || known.secrets.iter().map(String::as_bytes);
+    let plain = secrets()
+        .map(<[u8]>::to_vec)
+        .chain(secrets().flat_map(encodings::hex));
+    let plain = leftmost_longest(plain);
+    let base64 = leftmost_longest(secrets().flat_map(encodings::base64));
+    known.finder = plain
+        .zip(base64)
+        .map(|(plain, base64)| Arc::new(Finder { plain, base64 }));
+    known.finder.clone()
+}
+
+/// Absent only when there are more patterns than an automaton can number (2^31).
+fn leftmost_longest<P: AsRef<[u8]>>(patterns: impl IntoIterator<Item = P>) -> Option<AhoCorasick> {
+    AhoCorasick::builder()
+        .match_kind(aho_corasick::MatchKind::LeftmostLongest)
+        .build(patterns)
+        .ok()
+}
+
+#[cfg(test)]
+mod tests;

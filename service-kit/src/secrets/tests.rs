@@ -1,0 +1,186 @@
+//! Secrets are found however they are written, and what is none stays.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD, URL_SAFE};
+
+use super::*;
+
+/// Long, odd, and with characters that encodings change.
+const SECRET: &str = "q7/Zp+w.v9X-k2_M~51uh>";
+
+fn hex(text: &str) -> String {
+    text.bytes().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn percent(text: &str) -> String {
+    text.bytes().map(|byte| format!("%{byte:02X}")).collect()
+}
+
+fn json(text: &str) -> String {
+    text.chars()
+        .map(|letter| format!("\\u{:04x}", u32::from(letter)))
+        .collect()
+}
+
+fn html(text: &str) -> String {
+    text.chars()
+        .map(|letter| format!("&#{};", u32::from(letter)))
+        .collect()
+}
+
+/// A text that holds the secret, and how it must look.
+#[test]
+fn a_secret_is_found_in_every_form_and_the_rest_stays() {
+    keep(SECRET);
+    let some = SECRET
+        .replace('/', "%2f")
+        .replace('+', "%2B")
+        .replace('>', "%3e");
+    for form in [
+        SECRET.to_owned(),
+        hex(SECRET),
+        hex(SECRET).to_uppercase(),
+        percent(SECRET),
+        percent(SECRET).to_lowercase(),
+        percent(SECRET).replace('%', "%25"),
+        percent(SECRET).replace('%', "%2525"),
+        some,
+        json(SECRET),
+        json(SECRET).to_uppercase().replace("\\U", "\\u"),
+        json(SECRET).replace('\\', "\\\\"),
+        json(SECRET).replace('\\', "\\\\\\\\"),
+        SECRET.replace('/', "\\/"),
+        SECRET.replace('>', "\\u003e"),
+        html(SECRET),
+        html(SECRET).replace("&#", "&#00"),
+        SECRET
+            .chars()
+            .map(|letter| format!("&#x{:X};", u32::from(letter)))
+            .collect(),
+        SECRET.replace('>', "&gt;"),
+        json(&percent(SECRET)[..]).replace("\\u0025", "%"),
+    ] {
+        for (before, after) in [
+            ("", ""),
+            ("key ", " was wrong"),
+            ("{\"a\":\"\\n", "\"}"),
+            ("é", "ü"),
+        ] {
+            let text = format!("{before}{form}{after}");
+            let clean = format!("{before}{INSTEAD}{after}");
+            assert_eq!(without(&text), clean, "{form}");
+            assert_eq!(
+                without_in_bytes(text.as_bytes()),
+                clean.as_bytes(),
+                "{form}"
+            );
+            let twice = format!("{text}; {text}");
+            assert_eq!(without(&twice), format!("{clean}; {clean}"), "{form}");
+        }
+    }
+}
+
+/// In Base64 the neighbours decide how a secret looks.
+#[test]
+fn a_secret_is_found_in_base64_wherever_it_begins() {
+    keep(SECRET);
+    for before in ["", "a", "me:", "Bearer ", "user:"] {
+        for after in ["", "\n", "==", "more of it"] {
+            for alphabet in [STANDARD, URL_SAFE] {
+                let encoded = alphabet.encode(format!("{before}{SECRET}{after}"));
+                let clean = without(&encoded).into_owned();
+                assert!(clean.contains(INSTEAD), "{before}+{after}: {clean}");
+                // What is left was made of the neighbours: no window of the secret's own text.
+                let own = alphabet.encode(SECRET);
+                let longest = (0..own.len() - 4).find(|at| clean.contains(&own[*at..at + 4]));
+                assert_eq!(longest, None, "{clean}");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_is_no_secret_stays_as_it_is() {
+    keep("short");
+    keep("   ");
+    let unlike = [
+        "",
+        "short",
+        "EMPTY",
+        "100 % of %zz \\u12 & &#; &amp; \\",
+        "ünï ☃ \\ud83d\\ude00",
+    ];
+    for text in unlike {
+        assert_eq!(without(text), text);
+        assert!(matches!(without(text), Cow::Borrowed(_)));
+    }
+    assert_eq!(without_in_bytes(b"\xff\xfe%\xff"), &b"\xff\xfe%\xff"[..]);
+}
+
+#[test]
+fn secrets_within_and_beside_each_other_are_all_replaced() {
+    keep("inner-secret-1");
+    keep("outer-inner-secret-1-outer");
+    keep("secret-1-outer-and-more");
+    assert_eq!(without("<outer-inner-secret-1-outer>"), "<[key]>");
+    assert_eq!(without("<inner-secret-1inner-secret-1>"), "<[key][key]>");
+    let clean = without("<outer-inner-secret-1-outer-and-more>").into_owned();
+    assert!(!clean.contains("secret"), "{clean}");
+}
+
+#[test]
+fn addresses_give_away_no_password() {
+    for (address, shown, password) in [
+        (
+            "redis://me:pass-word-1@host:6379/1?x=y",
+            "redis://host:6379/1",
+            "pass-word-1",
+        ),
+        ("redis://:pa#ss?wo/rd2@host", "redis://host", "pa#ss?wo/rd2"),
+        (
+            "redis://:p%40ssw%23rd3@host/0",
+            "redis://host/0",
+            "p@ssw#rd3",
+        ),
+        (
+            "redis://u:with@at-sign4@host",
+            "redis://host",
+            "with@at-sign4",
+        ),
+        ("me:no-scheme-5@host", "host", "no-scheme-5"),
+        (
+            "https://user-alone-6@proxy:80",
+            "https://proxy:80",
+            "user-alone-6",
+        ),
+        ("redis://host", "redis://host", ""),
+        ("redis://host/0?password=query-7", "redis://host/0", ""),
+    ] {
+        assert_eq!(keep_address(address), shown);
+        let told = format!("cannot reach {address}");
+        assert!(
+            password.is_empty() || !without(&told).contains(password),
+            "{told}"
+        );
+        assert!(password.is_empty() || !without(password).contains(password));
+    }
+}
+
+#[test]
+fn what_looks_like_a_key_is_replaced_and_words_are_not() {
+    keep("gsk_owned");
+    for (text, clean) in [
+        ("wrong gsk_owned, gsk_owned", "wrong [key], [key]"),
+        ("key: sk-proj-Ab12_x.", "key: [key]."),
+        (r#"{"m":"\nsk-0123456789"}"#, r#"{"m":"\n[key]"}"#),
+        ("sk-ab*******yz", "[key]"),
+        ("'sk-012345678901', sk-short", "'[key]', sk-short"),
+        ("risk-assessment-failed", "risk-assessment-failed"),
+        ("größe sk-", "größe sk-"),
+        ("AIzaSy0123456789, gsk_0123456789ab", "[key], [key]"),
+        ("AIza gsk_short", "AIza gsk_short"),
+        ("", ""),
+    ] {
+        assert_eq!(without_what_looks_like_keys(text), clean);
+    }
+}
