@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use agon_service_kit::config::without_secrets;
+use agon_service_kit::secrets::keep_address;
 use redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use redis::io::tcp::TcpSettings;
 use redis::{ErrorKind, IntoConnectionInfo as _, RedisError, ServerErrorKind};
@@ -59,7 +59,7 @@ pub enum RedisStoreError {
 pub fn connect(url: &str) -> Result<ConnectionManager, RedisStoreError> {
     agon_service_kit::server::install_crypto();
     let wrong = |source| RedisStoreError::Address {
-        shown: without_secrets(url),
+        shown: keep_address(url),
         source,
     };
     let tcp = TcpSettings::default()

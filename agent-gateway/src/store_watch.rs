@@ -6,7 +6,7 @@
 use std::time::{Duration, Instant};
 
 use agon_service_kit::clock::millis;
-use agon_service_kit::config::without_secrets;
+use agon_service_kit::secrets::keep_address;
 use agon_service_kit::tasks::with_causes;
 use redis::RedisError;
 use redis::aio::ConnectionManager;
@@ -38,7 +38,7 @@ impl StoreWatch {
     /// # Errors
     /// Redis answers and refuses us, which no waiting mends.
     pub async fn begin(connection: ConnectionManager, url: &str) -> Result<Self, RedisStoreError> {
-        let shown = without_secrets(url);
+        let shown = keep_address(url);
         let mut watch = Self {
             connection,
             shown: shown.clone(),

@@ -15,6 +15,7 @@ use agon_service_kit::folder::{Folder, IsALink};
 use agon_service_kit::tasks::shutdown_signal;
 
 use crate::failure::Failure;
+use crate::output;
 
 /// The coordinator's folder, and in it those of experiments that are run without a service.
 pub const COORDINATOR: &str = "coordinator";
@@ -86,7 +87,7 @@ impl HeldFolder {
             }
             let holder = waits_for.get_or_insert_with(|| {
                 let holder = holder(&folder);
-                eprintln!("{}", waiting(data, experiment, &holder, folder.path()));
+                output::tell(&waiting(data, experiment, &holder, folder.path()));
                 holder
             });
             tokio::select! {
@@ -97,7 +98,7 @@ impl HeldFolder {
             }
         }
         if let Some(holder) = waits_for {
-            eprintln!("{holder} has ended; going on with {experiment}");
+            output::tell(&format!("{holder} has ended; going on with {experiment}"));
         }
         note_holder(&lock).map_err(|error| cannot("write", &folder.place(LOCK), &error))?;
         Ok(Self::held(&folder, lock))

@@ -79,13 +79,32 @@ impl fmt::Display for Failure {
     }
 }
 
+/// What is wrong with the command line, in colours where nothing in it speaks to the terminal.
+fn refused(fault: &clap::Error) -> ExitCode {
+    let text = fault.render().to_string();
+    let shown = output::told(&text);
+    let printed = match fault.use_stderr() && shown != text {
+        true => {
+            output::tell(shown.trim_end());
+            Ok(())
+        }
+        false => fault.print(),
+    };
+    let code = u8::try_from(fault.exit_code()).unwrap_or(SURROUNDINGS);
+    ExitCode::from(printed.map_or(SURROUNDINGS, |()| code))
+}
+
 /// Parses the command line, runs the command, reports its failure.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(fault) => return refused(&fault),
+    };
+    output::tell_of_panics();
     agon_service_kit::server::install_crypto();
     match commands::run(cli) {
         Ok(()) if output::lost() => {
-            eprintln!("error: standard output could not be written to its end");
+            output::tell("error: standard output could not be written to its end");
             ExitCode::from(SURROUNDINGS)
         }
         Ok(()) => ExitCode::SUCCESS,
@@ -95,7 +114,7 @@ pub fn main() -> ExitCode {
                 Failure::Paused(_) => "paused",
                 _ => "error",
             };
-            eprintln!("{word}: {failure}");
+            output::tell(&format!("{word}: {failure}"));
             ExitCode::from(failure.code())
         }
     }

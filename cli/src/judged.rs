@@ -19,6 +19,7 @@ use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
 use crate::lines::{self, LineError};
+use crate::output;
 use crate::run_folder;
 
 /// The game that judges play.
@@ -85,7 +86,7 @@ fn read(records: &Path) -> Result<Vec<Judged>, Failure> {
                 Ok(record) => record,
                 // As `agon show` does: what a crash cut off is no reason to judge nothing.
                 Err(error) => {
-                    eprintln!("unreadable: {error}");
+                    output::tell(&format!("unreadable: {error}"));
                     continue;
                 }
             };

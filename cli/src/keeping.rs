@@ -111,7 +111,8 @@ impl Keeping {
         let (done, all) = (collected.done, wanted.len() as u64);
         let heading = self.heading(done, all);
         let summary = format!("{heading}\n\n{}", collected.tables);
-        self.entry.write(files::SUMMARY, &summary)?;
+        self.entry
+            .write(files::SUMMARY, &output::printed(&summary))?;
         let aside = state.parked.iter().chain(&state.dead);
         self.entry.account.sessions = Some(Counts {
             all,
@@ -126,15 +127,17 @@ impl Keeping {
         if done > 0 || !self.folder.shows_results()? {
             for kept in self.folder.publish(&self.entry)? {
                 let kept = kept.in_line();
-                eprintln!("a results file was changed since agon wrote it, and is kept as {kept}");
+                output::tell(&format!(
+                    "a results file was changed since agon wrote it, and is kept as {kept}"
+                ));
             }
         }
         if collected.strangers > 0 {
             let strangers = counted(collected.strangers, "session");
-            eprintln!(
+            output::tell(&format!(
                 "left out {strangers} of another version of {}: it was submitted again during this run",
                 self.document.name
-            );
+            ));
         }
         Ok((format!("{heading}\n\n{}", collected.shown), done))
     }

@@ -1,11 +1,15 @@
-//! What goes to standard output: plain text that survives a closed pipe, and
-//! tables fitted to the terminal.
+//! What goes to the terminal, or to whoever reads in its place: text that survives a closed pipe,
+//! without secrets and with nothing in it that speaks to the terminal, and tables that fit. No other
+//! file prints (tests/tests/tidy.rs).
 
+use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use agon_outlets::{json, lines};
 use agon_report::{Column, TextTable};
+use agon_service_kit::secrets;
 use terminal_size::terminal_size;
 
 pub use agon_report::counted;
@@ -16,10 +20,47 @@ static LOST: AtomicBool = AtomicBool::new(false);
 /// Prints text and a line break. A closed pipe (`agon games | head`) is no error;
 /// anything else, such as a full disk, is remembered for the exit code.
 pub fn print(text: &str) {
-    write(format!("{text}\n").as_bytes());
+    write(format!("{}\n", printed(text)).as_bytes());
 }
 
-/// Prints bytes as they are.
+/// Text as [`print`] prints it, for files that hold the same.
+pub fn printed(text: &str) -> String {
+    lines(&secrets::without(text)).to_string()
+}
+
+/// The same for JSON, which stays JSON.
+pub fn print_json(text: &str) {
+    let text = secrets::without(text);
+    write(format!("{}\n", json(&text)).as_bytes());
+}
+
+/// Says something beside the output: on standard error, with a line break.
+pub fn tell(text: &str) {
+    let text = format!("{}\n", told(text));
+    // Nobody is left to be told that nobody can be told.
+    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+}
+
+/// Text as [`tell`] prints it. People write keys where names belong, and what is told often repeats
+/// what they wrote.
+pub fn told(text: &str) -> String {
+    lines(&secrets::without_what_looks_like_keys(text)).to_string()
+}
+
+/// A panic is a fault of ours, but its words may hold what others wrote.
+pub fn tell_of_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let thread = std::thread::current();
+        let name = thread.name().unwrap_or("unnamed").to_owned();
+        tell(&format!("thread '{name}' {panic}"));
+        let trace = Backtrace::capture();
+        if trace.status() == BacktraceStatus::Captured {
+            tell(&trace.to_string());
+        }
+    }));
+}
+
+/// Prints bytes of our own as they are.
 pub fn write(bytes: &[u8]) {
     let mut out = std::io::stdout().lock();
     let written = out.write_all(bytes).and_then(|()| out.flush());

@@ -9,6 +9,8 @@ use agon_proto::v1::{GetGatewayStatusResponse, WatchExperimentResponse};
 use agon_report::grouped;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use crate::output;
+
 /// How often a line is printed where there is no terminal.
 const LINE_EVERY: Duration = Duration::from_secs(10);
 
@@ -79,11 +81,11 @@ impl Progress {
                     (_, None) => 0,
                 };
                 bar.set_position(done);
-                bar.set_message(message);
+                bar.set_message(output::told(&message));
             }
             Output::Lines { last } if last.elapsed() >= LINE_EVERY => {
                 *last = Instant::now();
-                eprintln!("{message}");
+                output::tell(&message);
             }
             Output::Lines { .. } | Output::Nothing => {}
         }
@@ -92,8 +94,8 @@ impl Progress {
     /// Says something beside the progress, also where that is not shown.
     pub fn say(&self, line: &str) {
         match &self.output {
-            Output::Bar(bar) => bar.suspend(|| eprintln!("{line}")),
-            Output::Lines { .. } | Output::Nothing => eprintln!("{line}"),
+            Output::Bar(bar) => bar.suspend(|| output::tell(line)),
+            Output::Lines { .. } | Output::Nothing => output::tell(line),
         }
     }
 

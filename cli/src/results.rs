@@ -11,7 +11,7 @@ use agon_engine::record::StoredRecord;
 use agon_proto::v1::FetchRecordsRequest;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_report::session::Telemetry;
-use agon_report::{Leaderboard, Reports, ResultColumns, Session, Summary};
+use agon_report::{Cells, Leaderboard, Reports, ResultColumns, Session, Summary};
 use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::status::{ErrorClass, is_retryable};
 use agon_service_kit::tasks::with_causes;
@@ -161,27 +161,27 @@ impl Tables {
 
 /// The second pass: the columns are known now. The first one says which run it was.
 fn write_csv(entry: &Entry, columns: &ResultColumns) -> Result<(), Failure> {
-    let mut out = csv::Writer::from_writer(entry.begin(run_folder::RESULTS)?);
+    let mut out = Cells::new(entry.begin(run_folder::RESULTS)?);
     let failed = |error: csv::Error| match error.into_kind() {
         csv::ErrorKind::Io(error) => cannot("write", &entry.file(run_folder::RESULTS), &error),
         other => Failure::Surroundings(format!("cannot write results: {other:?}")),
     };
     let run = entry.account.run.to_string();
-    out.write_field(RUN).map_err(failed)?;
+    out.cell(RUN).map_err(failed)?;
     columns.write_headings(&mut out).map_err(failed)?;
     let records = lines(entry, run_folder::RECORDS)?;
     let telemetry = lines(entry, run_folder::TELEMETRY)?;
     for (record, telemetry) in records.zip(telemetry) {
         let session = Session::from_line(&record?).map_err(Failure::surroundings)?;
         let telemetry = Telemetry::from_line(&telemetry?);
-        out.write_field(&run).map_err(failed)?;
+        out.cell(&run).map_err(failed)?;
         columns
             .write_row(&session, &telemetry, &mut out)
             .map_err(failed)?;
     }
     let file: NewFile = out
-        .into_inner()
-        .map_err(|error| cannot("write", &entry.file(run_folder::RESULTS), error.error()))?;
+        .finish()
+        .map_err(|error| cannot("write", &entry.file(run_folder::RESULTS), &error))?;
     file.keep()
 }
 

@@ -16,6 +16,7 @@ use tonic::Status;
 
 use crate::failure::Failure;
 use crate::lines::{self, LineError};
+use crate::output;
 use crate::results::{experiment_client, measure, refused};
 use crate::run_folder::{self, history::Results};
 
@@ -207,7 +208,7 @@ impl Sessions {
     }
 
     fn read(&mut self, file: &Path, wanted: Option<&str>, is_shown: bool) {
-        let unreadable = |error: LineError| eprintln!("unreadable: {error}");
+        let unreadable = |error: LineError| output::tell(&format!("unreadable: {error}"));
         for line in lines::read(file) {
             match line {
                 Ok(line) => {
@@ -247,7 +248,10 @@ impl Sessions {
             while let Some(result) = records.message().await.map_err(lost)? {
                 let line = String::from_utf8_lossy(&result.record);
                 if let Err(reason) = self.take(&line, None, wanted, true) {
-                    eprintln!("unreadable: session {}: {reason}", result.session_id);
+                    output::tell(&format!(
+                        "unreadable: session {}: {reason}",
+                        result.session_id
+                    ));
                 }
             }
         }

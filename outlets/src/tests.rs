@@ -1,4 +1,5 @@
-//! What speaks is shown, and what people write stays as it is.
+//! What speaks to terminals, logs, readers and spreadsheets is shown, and what people write stays
+//! as it is.
 
 use std::path::Path;
 

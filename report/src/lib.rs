@@ -39,7 +39,7 @@ pub use leaderboard::Leaderboard;
 pub use money::{dollars, exact_dollars};
 pub use ratings::Ratings;
 pub use reports::{GameReport, Reports};
-pub use results::ResultColumns;
+pub use results::{Cells, ResultColumns};
 pub use session::{Session, SessionError};
 pub use settings::{PlayerAnswers, SettingHead};
 pub use statistics::StatisticsError;

@@ -1,4 +1,4 @@
-//! `results.csv`: one row per session. Columns depend on the experiment (its
+//! `results.csv`: one row per session, in which nothing is a formula. Columns depend on the experiment (its
 //! axes, scores and seats), so they are gathered in a first pass over the
 //! records and filled in a second one.
 
@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use agon_engine::PlayerKind;
+use agon_outlets::cell;
 
 use crate::axes::{axes, in_words};
 use crate::money::exact_dollars;
@@ -44,6 +45,41 @@ const LAST: [&str; 15] = [
     "mean_payoff",
 ];
 
+/// A CSV file whose cells a spreadsheet shows and never runs.
+pub struct Cells<W: Write>(csv::Writer<W>);
+
+impl<W: Write> Cells<W> {
+    /// An empty file.
+    pub fn new(out: W) -> Self {
+        Self(csv::Writer::from_writer(out))
+    }
+
+    /// A cell of the row that [`Cells::row`] ends.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn cell(&mut self, text: &str) -> Result<(), csv::Error> {
+        self.0.write_field(cell(text))
+    }
+
+    /// The rest of a row.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn row(&mut self, cells: impl IntoIterator<Item = String>) -> Result<(), csv::Error> {
+        let cells = cells.into_iter().map(|text| cell(&text));
+        self.0.write_record(cells)
+    }
+
+    /// Writes what is left, and gives the output back.
+    ///
+    /// # Errors
+    /// The output cannot be written.
+    pub fn finish(self) -> Result<W, std::io::Error> {
+        self.0.into_inner().map_err(csv::IntoInnerError::into_error)
+    }
+}
+
 /// The columns of a run.
 #[derive(Debug, Default)]
 pub struct ResultColumns {
@@ -71,7 +107,7 @@ impl ResultColumns {
     ///
     /// # Errors
     /// The output cannot be written.
-    pub fn write_headings<W: Write>(&self, out: &mut csv::Writer<W>) -> Result<(), csv::Error> {
+    pub fn write_headings<W: Write>(&self, out: &mut Cells<W>) -> Result<(), csv::Error> {
         let mut headings: Vec<String> = FIRST.map(str::to_owned).to_vec();
         headings.extend(self.in_series.then(|| PLACE.to_owned()));
         headings.extend(self.axes.iter().map(|axis| format!("setting.{axis}")));
@@ -79,7 +115,7 @@ impl ResultColumns {
         headings.extend(self.parts.iter().map(|part| format!("part.{part}")));
         headings.extend(LAST.map(str::to_owned));
         headings.extend((0..self.seats).map(|seat| format!("payoff.{seat}")));
-        out.write_record(headings)
+        out.row(headings)
     }
 
     /// Writes a session's row. What does not apply to it stays empty.
@@ -90,7 +126,7 @@ impl ResultColumns {
         &self,
         session: &Session,
         telemetry: &Telemetry,
-        out: &mut csv::Writer<W>,
+        out: &mut Cells<W>,
     ) -> Result<(), csv::Error> {
         let spec = &session.spec;
         let mut cells = vec![
@@ -135,7 +171,7 @@ impl ResultColumns {
         ]);
         let payoffs = &session.outcome.payoffs;
         cells.extend((0..self.seats).map(|seat| number(payoffs.get(seat))));
-        out.write_record(cells)
+        out.row(cells)
     }
 }
 

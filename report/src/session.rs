@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use agon_engine::measures::mean;
 use agon_engine::record::{AppliedParameters, RECORD_VERSION};
 use agon_engine::{Measures, Outcome, PlayerKind, PlayerSpec, Seat, SessionSpec};
+use agon_outlets::line;
 use serde::Deserialize;
 
 use crate::basis::{Answers, STAND_IN, SessionAnswers, Sources};
@@ -269,7 +270,7 @@ fn in_words<'a>(seats: impl Iterator<Item = &'a PlayerSpec>) -> String {
     }
     let parts = counts
         .into_iter()
-        .map(|(name, count)| format!("{count} x {name}"));
+        .map(|(name, count)| format!("{count} x {}", line(&name)));
     parts.collect::<Vec<_>>().join(", ")
 }
 

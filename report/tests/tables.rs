@@ -8,7 +8,8 @@ use agon_engine::{Luck, PlayerKind, PlayerSpec, Record, SessionSpec, registry};
 use agon_report::leaderboard::{GAMES, published};
 use agon_report::session::Telemetry;
 use agon_report::{
-    Leaderboard, Ratings, Reports, ResultColumns, Session, SessionError, StatisticsError, Summary,
+    Cells, Leaderboard, Ratings, Reports, ResultColumns, Session, SessionError, StatisticsError,
+    Summary,
 };
 use serde_json::json;
 
@@ -85,12 +86,12 @@ fn simulated_sessions_are_marked_in_every_table() {
     assert!(own.unwrap().contains("simulated"), "{shown}");
     let mut columns = ResultColumns::default();
     columns.gather(&session);
-    let mut out = csv::Writer::from_writer(Vec::new());
+    let mut out = Cells::new(Vec::new());
     columns.write_headings(&mut out).unwrap();
     columns
         .write_row(&session, &Telemetry::default(), &mut out)
         .unwrap();
-    let text = String::from_utf8(out.into_inner().unwrap()).unwrap();
+    let text = String::from_utf8(out.finish().unwrap()).unwrap();
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let place = reader
         .headers()
@@ -187,7 +188,7 @@ fn the_csv_has_a_column_for_everything_any_session_has() {
     ];
     let mut columns = ResultColumns::default();
     sessions.iter().for_each(|session| columns.gather(session));
-    let mut out = csv::Writer::from_writer(Vec::new());
+    let mut out = Cells::new(Vec::new());
     columns.write_headings(&mut out).unwrap();
     for session in &sessions {
         let telemetry = Telemetry::from_line(
@@ -195,7 +196,7 @@ fn the_csv_has_a_column_for_everything_any_session_has() {
         );
         columns.write_row(session, &telemetry, &mut out).unwrap();
     }
-    let text = String::from_utf8(out.into_inner().unwrap()).unwrap();
+    let text = String::from_utf8(out.finish().unwrap()).unwrap();
     let mut reader = csv::Reader::from_reader(text.as_bytes());
     let headings = reader.headers().unwrap().clone();
     let rows: Vec<csv::StringRecord> = reader.records().map(Result::unwrap).collect();

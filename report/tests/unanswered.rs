@@ -9,7 +9,7 @@ use agon_engine::{
     registry,
 };
 use agon_report::session::Telemetry;
-use agon_report::{Leaderboard, Reports, ResultColumns, Session, Summary};
+use agon_report::{Cells, Leaderboard, Reports, ResultColumns, Session, Summary};
 use serde_json::{Value, json};
 
 /// Wide enough for one line a row.
@@ -139,12 +139,12 @@ fn csv(line: &str) -> Vec<(String, String)> {
     let session = Session::from_line(line.as_bytes()).unwrap();
     let mut columns = ResultColumns::default();
     columns.gather(&session);
-    let mut out = csv::Writer::from_writer(Vec::new());
+    let mut out = Cells::new(Vec::new());
     columns.write_headings(&mut out).unwrap();
     columns
         .write_row(&session, &Telemetry::default(), &mut out)
         .unwrap();
-    let text = out.into_inner().unwrap();
+    let text = out.finish().unwrap();
     let mut reader = csv::Reader::from_reader(&*text);
     let headings = reader.headers().unwrap().clone();
     let row = reader.records().next().unwrap().unwrap();

@@ -14,6 +14,7 @@ use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic_health::ServingStatus;
 
+use crate::secrets;
 use crate::tasks::{TaskKind, Tasks};
 
 /// A peer that is silent for this long is asked for a sign of life. A partition must show well
@@ -164,12 +165,14 @@ pub enum ChannelError {
 /// A channel to one of our services. It connects at the first call and again after a loss, and
 /// notices a silent partition also while idle. Calls have no deadline of their own.
 pub fn channel(uri: &str) -> Result<Channel, ChannelError> {
-    let endpoint =
-        Endpoint::from_shared(uri.to_owned()).map_err(|_| ChannelError::Address(uri.to_owned()))?;
+    let shown = secrets::keep_address(uri);
+    let Ok(endpoint) = Endpoint::from_shared(uri.to_owned()) else {
+        return Err(ChannelError::Address(shown));
+    };
     match (endpoint.uri().scheme_str(), endpoint.uri().host()) {
         (Some("http"), Some(_)) => {}
-        (Some("https"), _) => return Err(ChannelError::Scheme(uri.to_owned())),
-        _ => return Err(ChannelError::Address(uri.to_owned())),
+        (Some("https"), _) => return Err(ChannelError::Scheme(shown)),
+        _ => return Err(ChannelError::Address(shown)),
     }
     Ok(endpoint
         .connect_timeout(CONNECT_TIMEOUT)

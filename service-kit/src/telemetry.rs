@@ -26,6 +26,8 @@ use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{EnvFilter, Registry, fmt};
 
+use crate::secrets;
+
 /// The header that carries the trace, by the W3C recommendation.
 const TRACEPARENT: &str = "traceparent";
 
@@ -157,13 +159,14 @@ pub fn init(options: &TelemetryOptions) -> Result<TelemetryGuard, TelemetryError
 }
 
 fn span_export(endpoint: &str, service: &str) -> Result<SdkTracerProvider, TelemetryError> {
+    let shown = secrets::keep_address(endpoint);
     let exporter = SpanExporter::builder()
         .with_tonic()
         .with_endpoint(endpoint)
         .with_timeout(FLUSH_TIMEOUT)
         .build()
         .map_err(|source| TelemetryError::OtlpEndpoint {
-            endpoint: endpoint.to_owned(),
+            endpoint: shown,
             source,
         })?;
     let resource = Resource::builder()

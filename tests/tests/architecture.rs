@@ -15,7 +15,10 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("agent-gateway", &["proto", "outlets", "service-kit"]),
     ("agents", &["engine"]),
     ("worker", &["engine", "agents", "proto", "service-kit"]),
-    ("coordinator", &["engine", "proto", "outlets", "service-kit", "report"]),
+    (
+        "coordinator",
+        &["engine", "proto", "outlets", "service-kit", "report"],
+    ),
     ("report", &["engine", "outlets"]),
     (
         "cli",

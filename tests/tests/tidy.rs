@@ -144,3 +144,45 @@ fn every_test_that_the_documents_name_exists() {
     }
     assert!(named >= 15, "only {named} tests are named");
 }
+
+/// What would print past the outlets, and the files that are outlets.
+const PAST_THE_OUTLETS: [&str; 8] = [
+    concat!("print", "ln!("),
+    concat!("eprint", "!("),
+    concat!(" print", "!("),
+    concat!(".dis", "play()"),
+    concat!("csv::Wri", "ter"),
+    concat!("io::std", "out()"),
+    concat!("io::std", "err()"),
+    concat!("anel::set_", "hook"),
+];
+const OUTLETS: [&str; 4] = [
+    "cli/src/output.rs",
+    "service-kit/src/telemetry.rs",
+    "service-kit/src/telemetry/outlets.rs",
+    "report/src/results.rs",
+];
+
+#[test]
+fn nothing_is_shown_past_the_outlets() {
+    let mut wrong = Vec::new();
+    for (name, _, text) in sources() {
+        let in_tests = name.contains("tests/") || name.ends_with("tests.rs");
+        let is_tool = ["/examples/", "/benches/", "/build.rs"]
+            .iter()
+            .any(|part| name.contains(part));
+        if in_tests || is_tool || OUTLETS.contains(&name.as_str()) {
+            continue;
+        }
+        let own = text.split("\n#[cfg(test)]\nmod tests {").next();
+        for (number, line) in own.unwrap_or(&text).lines().enumerate() {
+            let code = line.split("//").next().unwrap_or_default();
+            let is_asked = code.contains(".is_terminal()");
+            let past = PAST_THE_OUTLETS.iter().find(|way| code.contains(**way));
+            if past.is_some() && !is_asked {
+                wrong.push(format!("{name}:{}: {}", number + 1, line.trim()));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

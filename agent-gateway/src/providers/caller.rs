@@ -67,10 +67,12 @@ impl<P: Protocol> Caller<P> {
         }
         let outcome = if incoming.status.is_success() {
             self.protocol.read(call, &incoming).map_err(|unreadable| {
+                without_what_looks_like_keys(&mut incoming.body);
                 let inside = self.protocol.error_inside_success(&incoming);
                 inside.unwrap_or(unreadable)
             })
         } else {
+            without_what_looks_like_keys(&mut incoming.body);
             self.protocol.judge(&incoming).map_err(|refusal| {
                 if refusal.remedy != Remedy::GiveUp {
                     return refusal;
@@ -194,6 +196,11 @@ impl<P: Protocol> Provider for Caller<P> {
     fn learnt(&self) -> Vec<LearntRefusal> {
         self.learnt.list(Instant::now())
     }
+}
+
+/// Before a complaint is cut short, since half a key would not be recognised.
+fn without_what_looks_like_keys(body: &mut Vec<u8>) {
+    *body = secrets::without_what_looks_like_keys(&String::from_utf8_lossy(body)).into_bytes();
 }
 
 /// The body was cleaned before; here its parts are put together, which may complete a secret.

@@ -2,6 +2,7 @@
 //! it: out with the key in a header, in with a body of sane length. Refuses to
 //! follow redirects and to know what a body means. Called by `caller.rs`.
 
+use agon_service_kit::secrets;
 use reqwest::StatusCode;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
@@ -13,6 +14,16 @@ use crate::parameters::Applied;
 
 /// No model writes this much; a broken server may, until memory ends.
 const LARGEST_REPLY_BYTES: usize = 16 * 1024 * 1024;
+
+/// Where the client finds the addresses of proxies, which may hold passwords.
+const PROXIES: [&str; 6] = [
+    "HTTPS_PROXY",
+    "https_proxy",
+    "HTTP_PROXY",
+    "http_proxy",
+    "ALL_PROXY",
+    "all_proxy",
+];
 
 /// A client whose connections are kept and shared by all calls. Cheap to clone.
 #[derive(Clone)]
@@ -59,6 +70,11 @@ impl Http {
     /// Sets the client up; fails when the system has no TLS roots or the like.
     pub fn new() -> Result<Self, reqwest::Error> {
         agon_service_kit::server::install_crypto();
+        for name in PROXIES {
+            if let Ok(address) = std::env::var(name) {
+                secrets::keep_address(&address);
+            }
+        }
         let client = reqwest::Client::builder()
             .user_agent(concat!("agon/", env!("CARGO_PKG_VERSION")))
             // A redirect would carry the key to somebody who was not configured.

@@ -178,7 +178,7 @@ async fn play(arguments: &Play, seated: &Seated, folder: RunFolder) -> Result<()
         Ok(End::Interrupted) => {
             // The terminal has written ^C behind the prompt.
             if std::io::stdin().is_terminal() {
-                eprintln!();
+                output::tell("");
             }
             exit_at_second_signal();
             Err(Failure::Interrupted(come_back()))

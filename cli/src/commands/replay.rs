@@ -138,8 +138,8 @@ fn replay_file(path: &Path, json: bool, summary: &mut Summary) {
 fn unreadable(error: &LineError, summary: &mut Summary) {
     summary.unreadable += 1;
     match summary.unreadable {
-        ..=NAMED => eprintln!("unreadable: {error}"),
-        further if further == NAMED + 1 => eprintln!("unreadable: further lines are not listed"),
+        ..=NAMED => output::tell(&format!("unreadable: {error}")),
+        further if further == NAMED + 1 => output::tell("unreadable: further lines are not listed"),
         _ => {}
     }
 }
@@ -157,7 +157,7 @@ fn report(json: bool, summary: &Summary) -> Result<(), Failure> {
     let misread = readings.as_ref().map_or(0, Readings::misread);
     if json {
         let text = serde_json::to_string(summary).map_err(Failure::surroundings)?;
-        output::print(&text);
+        output::print_json(&text);
     } else {
         let share = if *games == 0 {
             0.0

@@ -210,7 +210,7 @@ async fn in_process(
             .await
         }
         Ok(End::Interrupted(state)) => {
-            eprintln!("stopping: recording what is under way (Ctrl-C again stops at once)");
+            output::tell("stopping: recording what is under way (Ctrl-C again stops at once)");
             exit_at_second_signal();
             cluster.stop_workers().await;
             let answers = watch::answers(cluster.gateway.clone(), &checked.document.name).await;
@@ -282,15 +282,20 @@ async fn follow(
     if !arguments.quiet {
         for origin in &submitted.origins {
             let (model, endpoint) = (&origin.model, &origin.endpoint);
-            eprintln!("model {model}: {} at {endpoint}", origin.provider_model);
+            output::tell(&format!(
+                "model {model}: {} at {endpoint}",
+                origin.provider_model
+            ));
         }
     }
     for line in keeping.moved_models() {
-        eprintln!("{line}");
+        output::tell(&line);
     }
     if already_done > 0 && !arguments.quiet {
         let (done, all) = (grouped(already_done), grouped(sessions));
-        eprintln!("{done} of {all} sessions were done before and are kept");
+        output::tell(&format!(
+            "{done} of {all} sessions were done before and are kept"
+        ));
     }
     let expected = expected_decisions(checked, sessions, already_done);
     let progress = Progress::start(arguments.quiet, sessions, already_done, expected);
@@ -327,7 +332,9 @@ async fn conclude(
     let done = keeping.collect(experiments, state).await?;
     output::print(&keeping.whereabouts());
     for fault in &state.determinism_faults {
-        eprintln!("determinism fault: session {fault} came out differently the second time");
+        output::tell(&format!(
+            "determinism fault: session {fault} came out differently the second time"
+        ));
     }
     let aside = set_aside::tell(state);
     if is_paused(state) {

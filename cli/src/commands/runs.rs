@@ -91,7 +91,7 @@ fn list(arguments: &Runs, folders: &[Results]) -> Result<(), Failure> {
         let listed: Vec<_> = runs
             .map(|run| json!({ "folder": run.path, "shown": run.is_shown, "run": run.account }))
             .collect();
-        output::print(&json!(listed).to_string());
+        output::print_json(&json!(listed).to_string());
         return Ok(());
     }
     let mut columns = Columns::new([
@@ -145,7 +145,9 @@ fn delete(path: &Path, numbers: &[u32]) -> Result<(), Failure> {
     for number in numbers {
         for kept in folder.delete(*number)? {
             let kept = kept.in_line();
-            eprintln!("a results file was changed since agon wrote it, and is kept as {kept}");
+            output::tell(&format!(
+                "a results file was changed since agon wrote it, and is kept as {kept}"
+            ));
         }
         output::print(&format!("removed run {number} of {}", path.in_line()));
     }

@@ -212,7 +212,7 @@ fn show_measures(arguments: &Show, wanted: &str, sessions: &Sessions) -> Result<
         )));
     };
     if arguments.json {
-        output::print(&measured.to_json().map_err(Failure::surroundings)?);
+        output::print_json(&measured.to_json().map_err(Failure::surroundings)?);
         return Ok(());
     }
     let compared = match &arguments.compare {
@@ -252,7 +252,7 @@ async fn show_prompts(arguments: &Show, found: &Found) -> Result<(), Failure> {
     let prompts = Prompts::new(&record, &remade, telemetry.as_ref());
     prompts.refuse_nothing(choice).map_err(Failure::BadInput)?;
     if arguments.json {
-        output::print(&prompts.json(choice).to_string());
+        output::print_json(&prompts.json(choice).to_string());
     } else {
         output::print(&prompts.text(choice));
     }
@@ -306,8 +306,8 @@ fn tell(arguments: &Show, line: &str) -> Result<(), Failure> {
         )));
     }
     match (arguments.json, arguments.seat) {
-        (true, Some(seat)) => output::print(&story::seat_as_json(&record, seat).to_string()),
-        (true, None) => output::print(line),
+        (true, Some(seat)) => output::print_json(&story::seat_as_json(&record, seat).to_string()),
+        (true, None) => output::print_json(line),
         (false, seat) => {
             let telling = Telling {
                 seat,
@@ -330,7 +330,7 @@ fn list_experiments(arguments: &Show, sessions: &Sessions) -> Result<(), Failure
             .iter()
             .map(|(name, count)| json!({ "experiment": name, "sessions": count }))
             .collect();
-        output::print(&json!(listed).to_string());
+        output::print_json(&json!(listed).to_string());
         return Ok(());
     }
     if sessions.experiments.is_empty() {
@@ -352,7 +352,7 @@ fn list_experiments(arguments: &Show, sessions: &Sessions) -> Result<(), Failure
 fn list_sessions(arguments: &Show, sessions: &Sessions) -> Result<(), Failure> {
     if arguments.json {
         let listed: Vec<_> = sessions.of_experiment.iter().map(as_json).collect();
-        output::print(&json!(listed).to_string());
+        output::print_json(&json!(listed).to_string());
         return Ok(());
     }
     let digits = sessions.digits();

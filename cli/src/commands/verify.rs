@@ -73,7 +73,7 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
                 Ok(()) => verified += 1,
                 Err((error, true)) => {
                     unreadable += 1;
-                    eprintln!("unreadable: {error}");
+                    output::tell(&format!("unreadable: {error}"));
                 }
                 Err((error, false)) => {
                     different += 1;

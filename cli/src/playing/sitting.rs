@@ -155,7 +155,7 @@ impl Sitting {
         }
         output::print("");
         if let Some(newest) = ask.messages.last() {
-            output::print(&plain(&newest.content));
+            output::print(&newest.content);
         }
         let form = ask
             .reply_format
@@ -238,29 +238,23 @@ fn tell_rules(ask: &DoorAsk) {
         .iter()
         .find(|message| is(message, MessageRole::System));
     if let Some(rules) = rules {
-        output::print(&plain(&rules.content));
+        output::print(&rules.content);
     }
 }
 
 fn tell_history(ask: &DoorAsk) {
     for message in &ask.messages {
-        let text = plain(&message.content);
+        let text = &message.content;
         if is(message, MessageRole::Assistant) {
             output::print(&format!("  you: {text}"));
         } else if is(message, MessageRole::User) {
-            output::print(&text);
+            output::print(text);
         }
     }
 }
 
 fn is(message: &ChatMessage, role: MessageRole) -> bool {
     message.role == role as i32
-}
-
-/// A text without characters that would move the cursor of a terminal.
-fn plain(text: &str) -> String {
-    let kept = |letter: &char| *letter == '\n' || !letter.is_control();
-    text.chars().filter(kept).collect()
 }
 
 /// A sign that something may be typed; none for a program.

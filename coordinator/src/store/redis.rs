@@ -11,7 +11,7 @@ use std::time::Duration;
 use ::redis::aio::{ConnectionManager, ConnectionManagerConfig};
 use ::redis::{AsyncCommands as _, Client, FromRedisValue, RedisError, ScriptInvocation};
 use agon_service_kit::clock::millis;
-use agon_service_kit::config::without_secrets;
+use agon_service_kit::secrets::keep_address;
 use async_trait::async_trait;
 use futures_util::StreamExt as _;
 use tokio::sync::watch;
@@ -74,7 +74,7 @@ impl RedisStore {
     /// The address makes no sense, or nobody answers there.
     pub async fn connect(url: &str) -> StoreResult<Self> {
         let unreachable = |source| StoreError::Unreachable {
-            address: without_secrets(url),
+            address: keep_address(url),
             source,
         };
         let client = Client::open(url).map_err(unreachable)?;

@@ -2,6 +2,7 @@
 //! one line. Knows no game. Called by the other files of the story.
 
 use agon_engine::Value;
+use agon_outlets::line;
 use serde_json::Value as Json;
 
 /// Digits after the point that a reader needs.
@@ -65,11 +66,10 @@ pub fn json(given: &Json) -> String {
     }
 }
 
-/// A text on one line, with no character that would move the cursor of a terminal.
+/// A text on one line, in which nothing speaks to a terminal.
 pub fn one_line(text: &str) -> String {
     let words: Vec<&str> = text.split_whitespace().collect();
-    let joined = words.join(" ");
-    joined.chars().filter(|c| !c.is_control()).collect()
+    line(&words.join(" ")).to_string()
 }
 
 /// `1 item`, `3 items`.

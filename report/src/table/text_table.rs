@@ -2,6 +2,7 @@
 //! not fit side by side goes on below, under the same keys. Knows nothing of what it shows.
 //! Called by every table of this crate and by the lists of the command line.
 
+use agon_outlets::lines;
 use textwrap::core::display_width;
 
 use crate::wrapping::{Breaks, NO_BREAK, longest_word, wrapped};
@@ -102,9 +103,12 @@ impl TextTable {
     /// Adds a row, one cell for each column. A cell may have several lines.
     pub fn row(&mut self, cells: impl IntoIterator<Item = String>) {
         // A unit stays with its number.
-        let cells = cells.into_iter();
-        let cells = cells.map(|cell| cell.replace(" %", &format!("{NO_BREAK}%")));
-        self.rows.push(cells.collect());
+        let united = |cell: String| {
+            lines(&cell)
+                .to_string()
+                .replace(" %", &format!("{NO_BREAK}%"))
+        };
+        self.rows.push(cells.into_iter().map(united).collect());
     }
 
     /// Whether it has no row.

@@ -1,4 +1,5 @@
-//! Secrets are found however they are written, and what is none stays.
+//! Secrets are found however they are written, wherever they stand, and what is no secret stays as
+//! it is.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::{STANDARD, URL_SAFE};

@@ -254,6 +254,7 @@ async fn run(
     let path = case.path.as_deref().unwrap_or(folder.path);
     let model = model(folder, case, &format!("{}{path}", mirror.address));
     let key = SecretString::from(KEY);
+    agon_service_kit::secrets::keep(KEY);
     let request = request(&case.request);
     let call = Call {
         model: &model,

@@ -80,12 +80,11 @@ pub async fn run(arguments: &Costs) -> Result<(), Failure> {
         .await
         .map_err(|refusal| refused(&format!("the gateway at {url}"), &refusal))?;
     let costs = costs.into_inner();
-    let shown = if arguments.json {
-        as_json(&costs, &arguments.by).to_string()
+    if arguments.json {
+        output::print_json(&as_json(&costs, &arguments.by).to_string());
     } else {
-        as_tables(&costs, &arguments.by)
-    };
-    output::print(shown.trim_end());
+        output::print(as_tables(&costs, &arguments.by).trim_end());
+    }
     Ok(())
 }
 

@@ -60,7 +60,10 @@ pub async fn run(arguments: &Status) -> Result<(), Failure> {
         if arguments.watch && !arguments.json && std::io::stdout().is_terminal() {
             output::write(CLEAR.as_bytes());
         }
-        output::print(shown.trim_end());
+        match arguments.json {
+            true => output::print_json(shown.trim_end()),
+            false => output::print(shown.trim_end()),
+        }
         if !arguments.watch || output::lost() {
             return Ok(());
         }

@@ -11,11 +11,13 @@ use crate::output;
 pub fn tell(state: &WatchExperimentResponse) -> usize {
     let sessions: Vec<_> = state.parked.iter().chain(&state.dead).collect();
     for line in lines(&sessions) {
-        eprintln!("{line}");
+        output::tell(&line);
     }
     if state.stopped > 0 {
         let stopped = output::counted(state.stopped, "session");
-        eprintln!("not played: {stopped} that follow them in a series");
+        output::tell(&format!(
+            "not played: {stopped} that follow them in a series"
+        ));
     }
     sessions.len()
 }
