@@ -7,6 +7,7 @@
 mod ahead;
 mod asking;
 mod at_door;
+mod believing;
 mod claiming;
 mod ground;
 mod hedging;

@@ -205,7 +205,7 @@ pub struct Usage {
     pub cached_input_tokens: u64,
     /// Part of `output_tokens` spent on hidden reasoning.
     pub reasoning_tokens: u64,
-    /// The provider did not say; the numbers are our estimate.
+    /// The provider did not say, or said more than the call can have used; the numbers are ours.
     pub estimated: bool,
     /// Part of `input_tokens` that was written to the provider's cache.
     #[serde(default)]
@@ -217,16 +217,39 @@ impl Usage {
     pub fn total_tokens(&self) -> u64 {
         self.input_tokens.saturating_add(self.output_tokens)
     }
+
+    /// What was said, as far as it can be true: no more than `most`, and no part larger than its
+    /// whole.
+    pub fn at_most(self, most: &Self) -> Self {
+        let input_tokens = self.input_tokens.min(most.input_tokens);
+        let output_tokens = self.output_tokens.min(most.output_tokens);
+        let cached_input_tokens = self.cached_input_tokens.min(input_tokens);
+        let said_more = (input_tokens, output_tokens) != (self.input_tokens, self.output_tokens);
+        Self {
+            input_tokens,
+            output_tokens,
+            cached_input_tokens,
+            cache_write_input_tokens: self
+                .cache_write_input_tokens
+                .min(input_tokens - cached_input_tokens),
+            reasoning_tokens: self.reasoning_tokens.min(output_tokens),
+            estimated: self.estimated || said_more,
+        }
+    }
 }
 
 impl AddAssign for Usage {
     fn add_assign(&mut self, other: Self) {
-        self.input_tokens += other.input_tokens;
-        self.output_tokens += other.output_tokens;
-        self.cached_input_tokens += other.cached_input_tokens;
-        self.reasoning_tokens += other.reasoning_tokens;
-        self.estimated |= other.estimated;
-        self.cache_write_input_tokens += other.cache_write_input_tokens;
+        let add = |sum: &mut u64, more: u64| *sum = sum.saturating_add(more);
+        add(&mut self.input_tokens, other.input_tokens);
+        add(&mut self.output_tokens, other.output_tokens);
+        add(&mut self.cached_input_tokens, other.cached_input_tokens);
+        add(&mut self.reasoning_tokens, other.reasoning_tokens);
+        add(
+            &mut self.cache_write_input_tokens,
+            other.cache_write_input_tokens,
+        );
+        self.estimated = self.estimated || other.estimated;
     }
 }
 

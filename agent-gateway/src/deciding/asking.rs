@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use agon_service_kit::tasks::with_causes;
 use tracing::Instrument as _;
 
+use super::believing::believe;
 use super::hedging::Ready;
 use super::troubles::Troubles;
 use super::{Decider, Outcome, Question};
@@ -285,7 +286,10 @@ impl Decider {
             required: &question.caller.required,
         };
         let caller = Arc::clone(&route.lane.terms().provider);
-        let outcome = caller.call(call).instrument(span).await;
+        let mut outcome = caller.call(call).instrument(span).await;
+        if let Ok(reply) = &mut outcome {
+            believe(reply, call, key);
+        }
         let named = match &outcome {
             Ok(_) => "ok",
             Err(Refusal {

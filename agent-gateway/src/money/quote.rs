@@ -190,7 +190,7 @@ impl DecisionCost {
 }
 
 /// More than any tokenizer can make of a request, and all that may be written.
-fn most_usage(request: &Request, model: &ResolvedModel) -> Usage {
+pub(crate) fn most_usage(request: &Request, model: &ResolvedModel) -> Usage {
     let bytes = |text: &str| u64::try_from(text.len()).unwrap_or(u64::MAX);
     let messages = request
         .messages

@@ -447,3 +447,79 @@ async fn purse_that_is_away_lets_nobody_spend_and_loses_no_cost() {
     })
     .await;
 }
+
+#[tokio::test]
+async fn no_claim_of_a_reply_spends_more_than_its_request_can_use() {
+    let claims = [
+        Usage {
+            input_tokens: 1_000_000_000,
+            ..used(10, 5).usage.unwrap()
+        },
+        Usage {
+            output_tokens: 1_000_000_000,
+            ..used(10, 5).usage.unwrap()
+        },
+        Usage {
+            input_tokens: u64::MAX,
+            output_tokens: u64::MAX,
+            ..Usage::default()
+        },
+        Usage {
+            cached_input_tokens: u64::MAX,
+            ..used(10, 5).usage.unwrap()
+        },
+        Usage {
+            cache_write_input_tokens: u64::MAX,
+            ..used(10, 5).usage.unwrap()
+        },
+        Usage {
+            reasoning_tokens: u64::MAX,
+            ..used(10, 5).usage.unwrap()
+        },
+        Usage {
+            output_tokens: 21,
+            reasoning_tokens: 21,
+            ..used(10, 5).usage.unwrap()
+        },
+    ];
+    let overstated = claims
+        .iter()
+        .filter(|usage| usage.input_tokens > 1_000 || usage.output_tokens > 20);
+    let overstated = overstated.count() as u64;
+    let said = Arc::new(parking_lot::Mutex::new(claims.to_vec()));
+    let left = Arc::clone(&said);
+    let provider = Arc::new(Scripted::new(move |_, _| {
+        let usage = left.lock().remove(0);
+        Ok(Reply {
+            usage: Some(usage),
+            ..used(0, 0)
+        })
+    }));
+    let (gateway, _folder) = embedded(config(PRICE, &budget("1")), provider).await;
+    // Twenty tokens out are 200,000 nano-dollars, and a byte is a token in at most.
+    let most = 200_000 + 1_000 * ("hi".len() as u64 + 16 + 64);
+    for (index, claim) in (0u32..).zip(&claims) {
+        let answer = decide(&gateway, request("s", index, "hi")).await.unwrap();
+        let usage = answer.usage.unwrap();
+        assert!(
+            answer.cost_nanodollars.unwrap() <= most,
+            "{claim:?}: {answer:?}"
+        );
+        assert!(usage.output_tokens <= 20 && usage.reasoning_tokens <= usage.output_tokens);
+        let parts = usage.cached_input_tokens + usage.cache_write_input_tokens;
+        assert!(
+            usage.input_tokens <= 82 && parts <= usage.input_tokens,
+            "{usage:?}"
+        );
+        let is_capped = claim.input_tokens > 1_000 || claim.output_tokens > 20;
+        assert_eq!(usage.estimated, is_capped, "{claim:?}");
+    }
+    assert!(said.lock().is_empty());
+    assert!(budget_of(&gateway, "default").await.spent_nanodollars <= most * claims.len() as u64);
+    let keys = status(&gateway).await.keys;
+    assert_eq!(keys[0].errors["usage_beyond_request"], overstated);
+    assert!(
+        keys[0].last_error.contains("where its request allows"),
+        "{keys:?}"
+    );
+}
