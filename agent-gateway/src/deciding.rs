@@ -43,6 +43,7 @@ use crate::wire::Caller;
 pub use ahead::Ahead;
 pub use claiming::Holding;
 pub use ground::Ground;
+pub use recording::{Lost, Recorder};
 pub use releases::Releases;
 pub use remembering::Memory;
 
@@ -117,8 +118,8 @@ pub struct Decider {
     pub ahead: Ahead,
     /// Claims that are to be given back when the ledger is back.
     pub releases: Releases,
-    /// Answers that the ledger does not take now.
-    pub unrecorded: Complaint,
+    /// Puts answers into the ledger.
+    pub recorder: Recorder,
     /// Claims that are not renewed now.
     pub unrenewed: Complaint,
     /// Itself, for calls that outlive their decision, and where those run.
@@ -249,13 +250,7 @@ impl Decider {
             reasoning: (!reply.reasoning.is_empty()).then(|| reply.reasoning.into()),
             applied: Some(Box::new(reply.applied)),
         };
-        let record = recording::record(
-            self.ledger.as_ref(),
-            &question.address,
-            &decision,
-            &self.stopping,
-            &self.unrecorded,
-        );
+        let record = self.recorder.record(&question.address, &decision);
         // The cost goes first: a crash in between may leave a cost without its
         // decision, which is paid again then, but no decision without its cost.
         let pay = self.pay(question, &payment, charged);

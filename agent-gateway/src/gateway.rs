@@ -17,7 +17,7 @@ use tokio::sync::watch;
 use crate::admission::AdmissionError;
 use crate::complaint::Complaint;
 use crate::config::GatewayConfig;
-use crate::deciding::{Ahead, Decider, Ground, Memory, Outcome, Releases};
+use crate::deciding::{Ahead, Decider, Ground, Lost, Memory, Outcome, Recorder, Releases};
 use crate::doors::http::TeamTokens;
 use crate::flights::Flights;
 use crate::ledger::LedgerError;
@@ -145,6 +145,7 @@ impl Gateway {
         let decider = Arc::new_cyclic(|me| Decider {
             me: Weak::clone(me),
             tasks: tasks.clone(),
+            recorder: Recorder::new(Arc::clone(&ledger), tasks.shutdown_token()),
             ledger,
             limiter,
             money: Money::new(purse, &owner, owed.clone(), tasks.shutdown_token()),
@@ -158,7 +159,6 @@ impl Gateway {
             ground: Ground::default(),
             ahead: Ahead::default(),
             releases,
-            unrecorded: Complaint::default(),
             unrenewed: Complaint::default(),
             stopping: tasks.shutdown_token(),
         });
@@ -188,19 +188,21 @@ impl Gateway {
     }
 
     /// Resolves with the reason when the embedded ledger cannot write any more (a
-    /// full disk). What was paid for meanwhile is kept and tried again until the
-    /// gateway is drained. A gateway on Redis waits for Redis instead, so there
+    /// full disk). Nobody is asked anything new then; what was paid for meanwhile is kept and tried
+    /// again until the gateway is drained. A gateway on Redis waits for Redis instead, so there
     /// it never does.
     pub async fn trouble(&self) -> String {
         self.decider.ledger.trouble().await
     }
 
     /// Stops: who waits for quota is sent away, calls at providers are awaited
-    /// and recorded until the deadline, then the ledger is closed.
-    pub async fn drain(&self, deadline: Duration) {
+    /// and recorded until the deadline, then the ledger is closed. Says what was paid for and is
+    /// lost.
+    pub async fn drain(&self, deadline: Duration) -> Lost {
         // Only work runs here, and the failure of work is never fatal.
         let _ = self.tasks.shutdown(deadline).await;
         self.decider.ledger.close().await;
+        self.decider.recorder.lost()
     }
 }
 

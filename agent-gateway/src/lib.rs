@@ -39,4 +39,5 @@ mod store_watch;
 mod wire;
 
 pub use config::{ConfigError, GatewayConfig, ModelSection, ProviderSection, ResolvedModel};
+pub use deciding::Lost;
 pub use gateway::{Gateway, GatewayError, Store};

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use agon_agent_gateway::sim_llm::{SimLlm, SimOptions};
-use agon_agent_gateway::{Gateway, GatewayConfig, Store};
+use agon_agent_gateway::{Gateway, GatewayConfig, Lost, Store};
 use agon_coordinator::{Coordinator, CoordinatorOptions, StoreChoice};
+use agon_report::{counted, dollars};
 use agon_service_kit::tasks::Tasks;
 use agon_worker::{Transport, Worker, WorkerOptions, transport};
 
@@ -157,18 +158,36 @@ impl Cluster {
     }
 
     /// Stops everything in the order in which nothing is lost: sessions are given
-    /// back, calls under way are recorded, stores are closed.
-    pub async fn stop(self) {
+    /// back, calls under way are recorded, stores are closed. Gives how it ended back,
+    /// with what was paid for and could not be recorded.
+    pub async fn stop(self, ended: Result<(), Failure>) -> Result<(), Failure> {
         self.stop_workers().await;
         self.coordinator.drain();
         // Its ledgers' last chance to be forgotten, so the gateway stops after it.
         let _ = self.services.shutdown(COORDINATOR_STOPS_WITHIN).await;
         self.coordinator.close();
-        self.running_gateway.drain(GATEWAY_STOPS_WITHIN).await;
+        let lost = self.running_gateway.drain(GATEWAY_STOPS_WITHIN).await;
         if let Some(simulated) = self.simulated {
             simulated.stop().await;
         }
+        match in_words(lost) {
+            Some(lost) => Err(Failure::and(ended, &lost)),
+            None => ended,
+        }
     }
+}
+
+/// What was paid for and is lost; nothing when that is nothing.
+pub fn in_words(lost: Lost) -> Option<String> {
+    let answers = counted(lost.answers, "answer");
+    let cost = dollars(lost.cost.0);
+    let are = if lost.answers == 1 { "was" } else { "were" };
+    (lost.answers > 0).then(|| {
+        format!(
+            "{answers} that cost {cost} {are} paid for and could not be recorded: the same request \
+             is paid for again"
+        )
+    })
 }
 
 /// Starts the simulated model server when a player uses it and the configuration

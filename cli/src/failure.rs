@@ -46,6 +46,19 @@ const PAUSED: u8 = 4;
 pub const INTERRUPTED: i32 = 130;
 
 impl Failure {
+    /// How it ended, with more bad news: as that was, or as something outside that is missing.
+    pub fn and(ended: Result<(), Self>, more: &str) -> Self {
+        let both = |text: String| format!("{text}; {more}");
+        match ended {
+            Ok(()) => Self::Surroundings(more.to_owned()),
+            Err(Self::BadNews(text)) => Self::BadNews(both(text)),
+            Err(Self::BadInput(text)) => Self::BadInput(both(text)),
+            Err(Self::Surroundings(text)) => Self::Surroundings(both(text)),
+            Err(Self::Paused(text)) => Self::Paused(both(text)),
+            Err(Self::Interrupted(text)) => Self::Interrupted(both(text)),
+        }
+    }
+
     fn code(&self) -> u8 {
         match self {
             Self::BadNews(_) => 1,

@@ -1,6 +1,7 @@
 //! Disks so small that they fill up, for tests of full disks: a tmpfs, mounted by root, or
 //! by an ordinary user in a namespace where it passes for root.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::{env, fs};
@@ -30,6 +31,20 @@ impl SmallDisk {
     pub fn fill(&self, bytes: usize) -> PathBuf {
         let filler = self.path().join("filler");
         fs::write(&filler, vec![0; bytes]).expect("space for the filler");
+        filler
+    }
+}
+
+impl SmallDisk {
+    /// Takes up all space that is left, until the file that is returned is removed.
+    ///
+    /// # Panics
+    /// The file cannot be made.
+    pub fn fill_up(&self) -> PathBuf {
+        let filler = self.path().join("filler");
+        let mut file = fs::File::create(&filler).expect("room for a name");
+        let chunk = [0; 4096];
+        while file.write_all(&chunk).is_ok() {}
         filler
     }
 }

@@ -9,6 +9,7 @@ use agon_tests::model_server::ModelServer;
 use agon_tests::redis::free_port;
 use agon_tests::runs::{self, MIXED};
 use agon_tests::small_disk::with_small_disk;
+use agon_tests::waiting::until;
 
 /// What every failure must look like.
 fn one_clear_line(ended: &Ended, code: i32, words: &[&str]) {
@@ -187,9 +188,41 @@ fn a_full_disk_under_the_store_stops_the_run_and_loses_nothing() {
         let flags = ["--base-url", &models.base_url(), "--data", &data];
         let filler = disk.fill(61 << 20);
         let ended = runs::run_into(&experiment, &out, &flags);
-        one_clear_line(&ended, 3, &["full"]);
+        one_clear_line(&ended, 3, &["cannot write in", "Free some space"]);
         fs::remove_file(filler).unwrap();
         let _ = runs::run_into(&experiment, &out, &flags).expect_code(0);
+    });
+}
+
+#[test]
+fn no_answer_is_paid_for_twice_when_the_disk_fills_up_under_hundreds_of_calls() {
+    let test = "no_answer_is_paid_for_twice_when_the_disk_fills_up_under_hundreds_of_calls";
+    with_small_disk(test, "64m", |disk| {
+        let folder = tempfile::tempdir().unwrap();
+        let experiment = runs::write(folder.path(), &MIXED.replace("repeats = 3", "repeats = 60"));
+        let out = folder.path().join("out");
+        let models = ModelServer::start(&["--latency", "300ms"]);
+        let data = disk.path().join("data").display().to_string();
+        let out_flag = out.display().to_string();
+        let base_url = models.base_url();
+        let experiment = experiment.display().to_string();
+        let mut start = runs::arguments(&experiment, &base_url, &data, &out_flag).to_vec();
+        start.extend(["--workers", "4", "--places", "100"]);
+        let mut running = binary::Role::start_silent(&start);
+        until("hundreds of calls are under way", || {
+            models.count("requests") > 500
+        });
+        let filler = disk.fill_up();
+        let (code, err) = running.end();
+        assert_eq!(code, Some(3), "{err}");
+        assert!(err.contains("no model is asked any more"), "{err}");
+        assert!(!err.contains("paid for and could not be recorded"), "{err}");
+        let asked = models.count("requests");
+        fs::remove_file(filler).unwrap();
+        let _ = run(&start).expect_code(0);
+        let decisions = runs::decisions(&runs::records(&out));
+        assert!(asked < decisions, "the disk was full before the end");
+        assert_eq!(models.count("requests"), decisions);
     });
 }
 

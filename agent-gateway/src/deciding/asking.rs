@@ -126,6 +126,13 @@ impl Decider {
         tried_in_vain: &mut Vec<KeyId>,
     ) -> Result<Option<Box<Answered>>, DecideError> {
         let lane = &route.lane;
+        if self.recorder.is_behind() {
+            let caught_up = self.unpaid(passengers, self.recorder.caught_up()).await;
+            if let Err(error) = caught_up {
+                self.settle_unasked(question, lane, &ready).await;
+                return Err(error);
+            }
+        }
         let began = Instant::now();
         let (ready, outcome) = self.call_or_hedge(question, ready).await;
         let Ready {
@@ -354,6 +361,15 @@ impl Decider {
         };
         self.settle(lane, attempt, &used, cost, &refusal.signals)
             .await;
+    }
+
+    /// An attempt that was allowed and not made.
+    async fn settle_unasked(&self, question: &Question, lane: &Lane, ready: &Ready) {
+        let refusal = Refusal::new(Remedy::Retry(None), "not asked");
+        tokio::join!(
+            self.pay_refused(question, &ready.payment, &refusal),
+            self.settle_refused(lane, &ready.attempt, &ready.charges, &refusal)
+        );
     }
 
     pub(super) async fn hold(&self, lane: &Lane, attempt: &Attempt, hold: Duration) {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use agon_service_kit::tasks::with_causes;
 
-use super::{Answer, Decider, Outcome, Question, recording};
+use super::{Answer, Decider, Outcome, Question};
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, Usage};
 use crate::doors::{DoorAnswer, DoorError, HandedAnswer, OpenAsk, StandIn};
@@ -124,13 +124,7 @@ impl Decider {
             reasoning: None,
             applied: None,
         };
-        let standing = recording::record(
-            self.ledger.as_ref(),
-            &question.address,
-            &decision,
-            &self.stopping,
-            &self.unrecorded,
-        );
+        let standing = self.recorder.record(&question.address, &decision);
         self.stands(question, standing.await?)
     }
 }

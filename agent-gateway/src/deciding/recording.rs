@@ -1,18 +1,22 @@
-//! Recording what was paid for. While the ledger cannot take it (Redis away, a
-//! full disk) it is kept and tried again for as long as the gateway runs,
-//! because asking the provider a second time would be worse. What is lost in the
-//! end is named in the log. Called by `deciding.rs`.
+//! Recording what was paid for. While the ledger cannot take it (Redis away, a full disk) it is kept
+//! and tried again for as long as the gateway runs, because asking the provider a second time would
+//! be worse; and nobody is asked anything new meanwhile, because that answer would have to be kept,
+//! too. What is lost in the end is counted with its cost. Called by `deciding.rs`.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::tasks::with_causes;
+use parking_lot::Mutex;
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::complaint::Complaint;
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, DecisionAddress};
 use crate::ledger::Ledger;
+use crate::money::NanoDollars;
 
 /// A stopping gateway still waits this long for its ledger: a Redis that
 /// restarts needs no more, and a full disk should not hold up the end.
@@ -24,57 +28,112 @@ const LONGEST_DELAY: Duration = Duration::from_secs(1);
 /// Between tries in that time.
 const LAST_DELAY: Duration = Duration::from_millis(200);
 
-/// Returns what stands under the address once it is recorded.
-pub(super) async fn record(
-    ledger: &dyn Ledger,
-    address: &DecisionAddress,
-    decision: &Decision,
-    stopping: &CancellationToken,
-    complaint: &Complaint,
-) -> Result<Decision, DecideError> {
-    let mut paid = Paid {
-        address,
-        recorded: false,
-    };
-    let mut delays = Delays::new(DelayPolicy {
-        cap: LONGEST_DELAY,
-        ..DelayPolicy::default()
-    });
-    let over = async {
-        stopping.cancelled().await;
-        tokio::time::sleep(LAST_CHANCE).await;
-    };
-    tokio::pin!(over);
-    loop {
-        let error = match ledger.record(address, decision.clone()).await {
-            Ok(standing) => {
-                paid.recorded = true;
-                return Ok(standing);
-            }
-            Err(error) if error.may_pass() => error,
-            Err(error) => return Err(error.into()),
-        };
-        if let Some(failures) = complaint.note() {
-            let error = with_causes(&error);
-            tracing::warn!(%address, error, failures, "paid answers not recorded yet, kept");
+/// Puts answers into the ledger, and knows which are not in it yet.
+pub struct Recorder {
+    ledger: Arc<dyn Ledger>,
+    /// Cancelled when the gateway stops.
+    stopping: CancellationToken,
+    complaint: Complaint,
+    /// Answers that are kept in memory because the ledger did not take them.
+    kept: watch::Sender<u64>,
+    lost: Mutex<Lost>,
+}
+
+/// Answers that were paid for and could not be recorded before the gateway stopped.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lost {
+    /// How many.
+    pub answers: u64,
+    /// What those cost whose price is known.
+    pub cost: NanoDollars,
+}
+
+impl Recorder {
+    /// Nothing waits to be recorded yet.
+    pub fn new(ledger: Arc<dyn Ledger>, stopping: CancellationToken) -> Self {
+        Self {
+            ledger,
+            stopping,
+            complaint: Complaint::default(),
+            kept: watch::Sender::new(0),
+            lost: Mutex::default(),
         }
-        let stops = stopping.is_cancelled();
-        let delay = if stops {
-            LAST_DELAY
-        } else {
-            delays.next_delay().unwrap_or(LAST_DELAY)
+    }
+
+    /// Whether an answer waits that the ledger did not take: no time to ask for another one.
+    pub(super) fn is_behind(&self) -> bool {
+        *self.kept.borrow() > 0
+    }
+
+    /// Waits until the ledger has everything.
+    pub(super) async fn caught_up(&self) {
+        // The sender lives as long as this.
+        let _ = self.kept.subscribe().wait_for(|kept| *kept == 0).await;
+    }
+
+    /// What is lost so far.
+    pub fn lost(&self) -> Lost {
+        *self.lost.lock()
+    }
+
+    /// Returns what stands under the address once it is recorded.
+    pub(super) async fn record(
+        &self,
+        address: &DecisionAddress,
+        decision: &Decision,
+    ) -> Result<Decision, DecideError> {
+        let mut paid = Paid {
+            recorder: self,
+            address,
+            cost: decision.cost,
+            is_kept: false,
+            is_recorded: false,
         };
-        tokio::select! {
-            biased;
-            () = &mut over => {
-                let address = address.clone();
-                return Err(DecideError::Unrecorded {
-                    address,
-                    source: Box::new(error),
-                });
+        let mut delays = Delays::new(DelayPolicy {
+            cap: LONGEST_DELAY,
+            ..DelayPolicy::default()
+        });
+        let stopping = &self.stopping;
+        let over = async {
+            stopping.cancelled().await;
+            tokio::time::sleep(LAST_CHANCE).await;
+        };
+        tokio::pin!(over);
+        loop {
+            let error = match self.ledger.record(address, decision.clone()).await {
+                Ok(standing) => {
+                    paid.is_recorded = true;
+                    return Ok(standing);
+                }
+                Err(error) if error.may_pass() => error,
+                Err(error) => return Err(error.into()),
+            };
+            paid.keep();
+            if let Some(failures) = self.complaint.note() {
+                let error = with_causes(&error);
+                tracing::warn!(
+                    %address, error, failures,
+                    "paid answers not recorded yet and kept in memory; no model is asked meanwhile"
+                );
             }
-            () = stopping.cancelled(), if !stops => {}
-            () = tokio::time::sleep(delay) => {}
+            let stops = stopping.is_cancelled();
+            let delay = if stops {
+                LAST_DELAY
+            } else {
+                delays.next_delay().unwrap_or(LAST_DELAY)
+            };
+            tokio::select! {
+                biased;
+                () = &mut over => {
+                    let address = address.clone();
+                    return Err(DecideError::Unrecorded {
+                        address,
+                        source: Box::new(error),
+                    });
+                }
+                () = stopping.cancelled(), if !stops => {}
+                () = tokio::time::sleep(delay) => {}
+            }
         }
     }
 }
@@ -82,13 +141,32 @@ pub(super) async fn record(
 /// An answer that costs money. However it is let go, also when the gateway's
 /// deadline cuts the work off, its loss is told.
 struct Paid<'a> {
+    recorder: &'a Recorder,
     address: &'a DecisionAddress,
-    recorded: bool,
+    cost: Option<NanoDollars>,
+    is_kept: bool,
+    is_recorded: bool,
+}
+
+impl Paid<'_> {
+    fn keep(&mut self) {
+        if !self.is_kept {
+            self.is_kept = true;
+            self.recorder.kept.send_modify(|kept| *kept += 1);
+        }
+    }
 }
 
 impl Drop for Paid<'_> {
     fn drop(&mut self) {
-        if !self.recorded {
+        if self.is_kept {
+            self.recorder.kept.send_modify(|kept| *kept -= 1);
+        }
+        if !self.is_recorded {
+            let mut lost = self.recorder.lost.lock();
+            lost.answers += 1;
+            let cost = self.cost.map_or(0, |cost| cost.0);
+            lost.cost = NanoDollars(lost.cost.0.saturating_add(cost));
             let address = self.address;
             tracing::error!(%address, "a paid answer could not be recorded and is lost");
         }

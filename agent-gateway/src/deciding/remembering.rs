@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use agon_service_kit::tasks::with_causes;
 
-use super::{Answer, Decider, Outcome, Question, recording};
+use super::{Answer, Decider, Outcome, Question};
 use crate::complaint::Complaint;
 use crate::config::ProviderKind;
 use crate::content_cache::sharing::{Heard, Leader, Sharing, Standing};
@@ -120,14 +120,7 @@ impl Decider {
         let Question {
             address, digest, ..
         } = question;
-        let standing = recording::record(
-            self.ledger.as_ref(),
-            address,
-            &decision,
-            &self.stopping,
-            &self.unrecorded,
-        );
-        let standing = standing.await?;
+        let standing = self.recorder.record(address, &decision).await?;
         if standing.request_digest != *digest {
             let other = standing.request_digest;
             return Err(DecideError::conflict(address, other, digest.clone()));

@@ -4,6 +4,7 @@
 //! acknowledged, and paid for; a batch shares one flush. One process has the file,
 //! or several share it, each for sessions that no other plays.
 
+mod reserve;
 mod writer;
 
 use std::fs::{File, TryLockError};
@@ -22,6 +23,7 @@ use super::{Claim, Ledger, LedgerError};
 use crate::decision::{Decision, DecisionAddress, RequestDigest};
 use crate::peers::{Turn, folder_of};
 
+use reserve::Reserve;
 use writer::{Answer, Job, Task, Write, Writer};
 
 /// Jobs that wait for the thread; more of them wait outside. Larger than a
@@ -92,7 +94,13 @@ impl EmbeddedLedger {
         })?;
         let (jobs, inbox) = mpsc::channel(MAILBOX);
         let (trouble, troubled) = watch::channel(None);
-        let writer = Writer::new(connection, hold.turn, Arc::clone(&clock), trouble);
+        let writer = Writer::new(
+            connection,
+            hold.turn,
+            hold.reserve,
+            Arc::clone(&clock),
+            trouble,
+        );
         let lock = hold.lock;
         let thread = std::thread::Builder::new()
             .name("ledger".to_owned())
@@ -278,6 +286,7 @@ struct Hold {
     lock: File,
     /// Whose turn it is to write; absent where nobody else does.
     turn: Option<Turn>,
+    reserve: Reserve,
 }
 
 impl Hold {
@@ -290,7 +299,7 @@ impl Hold {
         let (folder, name) = folder_of(path).map_err(place)?;
         let beside = |ending: &str| {
             let name = Path::new(&name).with_extension(ending);
-            name.in_line().to_string()
+            name.to_string_lossy().into_owned()
         };
         let lock = folder.file(&beside("lock")).map_err(place)?;
         let locked = match users {
@@ -307,7 +316,13 @@ impl Hold {
             Users::Several => Some(Turn::at(&folder, &beside("turn")).map_err(place)?),
         };
         let file = folder.real_path().map_err(place)?.join(&name);
-        Ok(Self { file, lock, turn })
+        let reserve = folder.file(&beside("reserve")).map_err(place)?;
+        Ok(Self {
+            file,
+            lock,
+            turn,
+            reserve: Reserve::new(reserve),
+        })
     }
 }
 

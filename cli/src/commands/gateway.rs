@@ -13,6 +13,7 @@ use agon_service_kit::tasks::{TaskKind, Tasks};
 use tonic::service::Routes;
 
 use crate::data_folder::{GATEWAY, HeldFolder, LEDGER};
+use crate::embedded;
 use crate::failure::Failure;
 use crate::model_config::ModelArguments;
 use crate::output;
@@ -111,7 +112,9 @@ fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
         let shutdown = tasks.shutdown_token();
         tasks.spawn(TaskKind::SERVICE, "gateway drain", async move {
             shutdown.cancelled().await;
-            gateway.drain(DRAIN_WITHIN).await;
+            if let Some(lost) = embedded::in_words(gateway.drain(DRAIN_WITHIN).await) {
+                output::tell(&lost);
+            }
         });
         Ok(())
     })

@@ -163,8 +163,8 @@ async fn play(arguments: &Play, seated: &Seated, folder: RunFolder) -> Result<()
         sat = sit(arguments, seated, &mut keeping, &cluster) => sat,
         _ = shutdown_signal() => Ok(End::Interrupted),
         reason = cluster.trouble() => Err(Failure::Surroundings(format!(
-            "cannot write in {}: {reason}; what you answered is kept: free some space and run \
-             the same command again",
+            "cannot write in {}: {reason}; free some space and run the same command \
+             again: what you answered before is kept",
             arguments.store.data.in_line()
         ))),
     };
@@ -172,8 +172,8 @@ async fn play(arguments: &Play, seated: &Seated, folder: RunFolder) -> Result<()
         Ok(End::Over(state)) => conclude(arguments, &mut keeping, &cluster, &state).await,
         Ok(End::Left) => {
             output::print(&come_back());
-            cluster.stop().await;
-            return keeping.finish_as(Outcome::Interrupted, Ok(()));
+            let ended = cluster.stop(Ok(())).await;
+            return keeping.finish_as(Outcome::Interrupted, ended);
         }
         Ok(End::Interrupted) => {
             // The terminal has written ^C behind the prompt.
@@ -185,8 +185,7 @@ async fn play(arguments: &Play, seated: &Seated, folder: RunFolder) -> Result<()
         }
         Err(failure) => Err(failure),
     };
-    cluster.stop().await;
-    keeping.finish(ended)
+    keeping.finish(cluster.stop(ended).await)
 }
 
 fn come_back() -> String {

@@ -220,7 +220,7 @@ async fn play(checked: &CheckedExperiment) -> Result<String, Failure> {
         records.message().await
     };
     let played: Result<_, Status> = played.await;
-    cluster.stop().await;
+    cluster.stop(Ok(())).await?;
     let result = played.map_err(|refusal| results::refused("the example", &refusal))?;
     let record = result.map(|result| String::from_utf8_lossy(&result.record).into_owned());
     record.ok_or_else(|| Failure::BadNews("the example was not played to its end".to_owned()))

@@ -219,8 +219,7 @@ async fn in_process(
         }
         Err(failure) => Err(failure),
     };
-    cluster.stop().await;
-    keeping.finish(ended)
+    keeping.finish(cluster.stop(ended).await)
 }
 
 async fn in_cluster(
@@ -361,12 +360,13 @@ async fn conclude(
     }
 }
 
-/// The data folder takes in nothing more; everything before that is in it.
+/// The data folder takes in nothing more; everything before that is in it, and what was under way
+/// found room in a reserve.
 fn full(data: &Path, reason: &str) -> Failure {
     let data = data.in_line();
     Failure::Surroundings(format!(
-        "cannot write in {data}: {reason}; what was done is kept: free some space and run the \
-         same command again"
+        "cannot write in {data}: {reason}; no model is asked any more. Free some space and run the \
+         same command again: what is recorded is not paid for twice"
     ))
 }
 

@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::super::LedgerError;
 use super::Clock;
+use super::reserve::{BYTES, Reserve, is_about_space};
 use crate::decision::{Decision, DecisionAddress};
 use crate::peers::Turn;
 
@@ -106,6 +107,7 @@ pub(super) struct Writer {
     connection: Connection,
     /// Absent where no other process writes.
     turn: Option<Turn>,
+    reserve: Reserve,
     clock: Clock,
     /// Why nothing can be written; absent while all is well.
     trouble: watch::Sender<Option<String>>,
@@ -116,12 +118,14 @@ impl Writer {
     pub(super) fn new(
         connection: Connection,
         turn: Option<Turn>,
+        reserve: Reserve,
         clock: Clock,
         trouble: watch::Sender<Option<String>>,
     ) -> Self {
         Self {
             connection,
             turn,
+            reserve,
             clock,
             trouble,
             next_sweep_ms: 0,
@@ -138,6 +142,8 @@ impl Writer {
                 match job {
                     // A caller that has gone needs no answer, here and below.
                     Job::Find { address, answer } => {
+                        // Whoever looks for an answer will ask for one that is not there.
+                        self.hold_reserve();
                         let _ = answer.send(find(&self.connection, &address));
                     }
                     Job::List { session_id, answer } => {
@@ -162,16 +168,44 @@ impl Writer {
         if writes.is_empty() {
             return;
         }
-        let connection = &mut self.connection;
-        match in_turn(self.turn.as_ref(), || write_all(connection, &mut writes)) {
+        let mut written = self.write(&mut writes);
+        if let Err(error) = &written
+            && is_about_space(error)
+            && self.reserve.release()
+        {
+            self.note_trouble(error);
+            written = self.write(&mut writes);
+        }
+        match written {
             Ok(earlier) => {
-                self.trouble.send_if_modified(|said| said.take().is_some());
                 answer_all(writes, earlier);
+                if self.trouble.borrow().is_some() {
+                    self.hold_reserve();
+                }
             }
             Err(error) => {
                 self.note_trouble(&error);
                 refuse_all(writes, &Arc::new(error));
             }
+        }
+    }
+
+    fn write(&mut self, writes: &mut [Write]) -> Result<Vec<Option<String>>, rusqlite::Error> {
+        let connection = &mut self.connection;
+        in_turn(self.turn.as_ref(), || write_all(connection, writes))
+    }
+
+    /// Without the reserve the file can take no more than what is under way: all is well only with
+    /// it.
+    fn hold_reserve(&mut self) {
+        match self.reserve.hold() {
+            Ok(()) => {
+                self.trouble.send_if_modified(|said| said.take().is_some());
+            }
+            Err(error) => self.say_trouble(&format!(
+                "no {} MB are left to record answers under way ({error})",
+                BYTES >> 20
+            )),
         }
     }
 
@@ -184,12 +218,15 @@ impl Writer {
         ) {
             return;
         }
-        let reason = error.to_string();
+        self.say_trouble(&error.to_string());
+    }
+
+    fn say_trouble(&self, reason: &str) {
         self.trouble.send_if_modified(|said| {
             if said.is_some() {
                 return false;
             }
-            *said = Some(reason);
+            *said = Some(reason.to_owned());
             true
         });
     }
