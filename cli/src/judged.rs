@@ -18,7 +18,7 @@ use agon_service_kit::tasks::with_causes;
 use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::lines::{self, LineError};
+use crate::lines::{self, LineError, MOST_UNREADABLE};
 use crate::output;
 use crate::run_folder;
 
@@ -77,7 +77,11 @@ fn read(records: &Path) -> Result<Vec<Judged>, Failure> {
     // Of a folder of results what it shows: one run, not several mixed.
     for file in run_folder::records::below(records, None).shown {
         let file = file.map_err(bad)?;
+        let mut unreadable = 0;
         for line in lines::read(&file) {
+            if unreadable == MOST_UNREADABLE {
+                break;
+            }
             let read = line.and_then(|line| {
                 let record = StoredRecord::from_line(&line.text);
                 record.map_err(|error| LineError::at(&line, with_causes(&error)))
@@ -86,6 +90,7 @@ fn read(records: &Path) -> Result<Vec<Judged>, Failure> {
                 Ok(record) => record,
                 // As `agon show` does: what a crash cut off is no reason to judge nothing.
                 Err(error) => {
+                    unreadable += 1;
                     output::tell(&format!("unreadable: {error}"));
                     continue;
                 }

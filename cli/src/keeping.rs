@@ -102,8 +102,9 @@ impl Keeping {
         experiments: Transport,
         state: &WatchExperimentResponse,
     ) -> Result<(String, u64), Failure> {
-        let sessions = expand(&self.document).map_err(Failure::input)?.into_iter();
-        let wanted: BTreeSet<String> = sessions
+        let expansion = expand(&self.document).map_err(Failure::input)?;
+        let wanted: BTreeSet<String> = expansion
+            .into_sessions()
             .map(|session| session.spec.id().to_string())
             .collect();
         let client = results::experiment_client(experiments);

@@ -8,13 +8,32 @@ use std::path::{Path, PathBuf};
 
 use agon_outlets::InLine as _;
 
+use agon_engine::extent::{Bounds, Extent};
 use flate2::bufread::MultiGzDecoder;
 
 /// What a file starts with when it is gzipped, whatever its name.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
 
-/// No line of ours comes near it; a larger one is not JSON lines, or an attack.
-const LONGEST_LINE: u64 = 256 * 1024 * 1024;
+/// The most that a line may hold. The longest records of ours have a few megabytes; parsed, the
+/// largest line takes some hundred megabytes.
+const LINE: Bounds = Bounds {
+    bytes: 32 * 1024 * 1024,
+    values: 2_000_000,
+    tables: 300_000,
+};
+
+/// What a compressed file may unpack to, besides [`MOST_RATIO`]: a longer one is read in seconds no
+/// more, and can be unpacked by whoever means it.
+const MOST_UNPACKED: u64 = 1024 * 1024 * 1024;
+
+/// How many times its size a compressed file may unpack to. Records come to about ten.
+const MOST_RATIO: u64 = 100;
+
+/// A file that is this small may unpack to this much in any case.
+const LEAST_UNPACKED: u64 = 16 * 1024 * 1024;
+
+/// Unreadable lines of a file after which it is not read on: it is none of ours.
+pub const MOST_UNREADABLE: usize = 100;
 
 /// Endings that are looked for in folders.
 const ENDINGS: [&str; 2] = [".jsonl", ".jsonl.gz"];
@@ -133,15 +152,45 @@ pub fn read(path: &Path) -> Box<dyn Iterator<Item = Result<Line, LineError>>> {
 }
 
 fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
-    let mut plain: Box<dyn BufRead> = if path == Path::new("-") {
-        Box::new(io::stdin().lock())
+    // Of standard input nobody knows how much there will be.
+    let (mut plain, size): (Box<dyn BufRead>, _) = if path == Path::new("-") {
+        (Box::new(io::stdin().lock()), u64::MAX)
     } else {
-        Box::new(BufReader::new(File::open(path)?))
+        let file = File::open(path)?;
+        let size = file.metadata()?.len();
+        (Box::new(BufReader::new(file)), size)
     };
     if plain.fill_buf()?.starts_with(&GZIP_MAGIC) {
-        return Ok(Box::new(BufReader::new(MultiGzDecoder::new(plain))));
+        let most = size.saturating_mul(MOST_RATIO).max(LEAST_UNPACKED);
+        let unpacked = Unpacked {
+            decoder: MultiGzDecoder::new(plain),
+            most: most.min(MOST_UNPACKED),
+            left: most.min(MOST_UNPACKED),
+        };
+        return Ok(Box::new(BufReader::new(unpacked)));
     }
     Ok(plain)
+}
+
+/// What a compressed file holds, as far as it may be unpacked.
+struct Unpacked<R> {
+    decoder: MultiGzDecoder<R>,
+    most: u64,
+    left: u64,
+}
+
+impl<R: BufRead> Read for Unpacked<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.decoder.read(buffer)?;
+        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
+            let most = self.most;
+            io::Error::other(format!(
+                "the file unpacks to more than {most} bytes, {MOST_RATIO} times its size or a \
+                 gigabyte; if that is meant, unpack it with gunzip and name what comes out"
+            ))
+        })?;
+        Ok(read)
+    }
 }
 
 struct Lines {
@@ -157,7 +206,7 @@ impl Iterator for Lines {
     fn next(&mut self) -> Option<Self::Item> {
         while !self.ended {
             self.number += 1;
-            match self.next_text() {
+            match self.pass_empty().and_then(|()| self.next_text()) {
                 Ok(None) => self.ended = true,
                 Ok(Some(text)) if text.trim().is_empty() => {}
                 Ok(Some(text)) => {
@@ -183,9 +232,24 @@ impl Iterator for Lines {
 }
 
 impl Lines {
+    /// Passes over empty lines, of which there may be a billion.
+    fn pass_empty(&mut self) -> Result<(), String> {
+        loop {
+            let buffer = self.reader.fill_buf().map_err(|error| error.to_string())?;
+            let available = buffer.len();
+            let empty = buffer.iter().take_while(|byte| **byte == b'\n').count();
+            self.reader.consume(empty);
+            self.number += empty;
+            if empty == 0 || empty < available {
+                return Ok(());
+            }
+        }
+    }
+
     fn next_text(&mut self) -> Result<Option<String>, String> {
         let mut bytes = Vec::new();
-        let mut bounded = self.reader.by_ref().take(LONGEST_LINE);
+        // One more, for the line break.
+        let mut bounded = self.reader.by_ref().take(LINE.bytes + 1);
         let read = bounded
             .read_until(b'\n', &mut bytes)
             .map_err(|error| error.to_string())?;
@@ -194,8 +258,15 @@ impl Lines {
         }
         if bytes.last() == Some(&b'\n') {
             bytes.pop();
-        } else if read as u64 == LONGEST_LINE {
-            return Err(format!("the line is longer than {LONGEST_LINE} bytes"));
+        } else if read as u64 > LINE.bytes {
+            let most = LINE.bytes;
+            return Err(format!(
+                "the line is longer than {most} bytes, and no record of a game is"
+            ));
+        }
+        let extent = Extent::of_json(&bytes);
+        if let Err(error) = extent.within(&LINE) {
+            return Err(format!("the line is no record of a game: {error}"));
         }
         let text = String::from_utf8(bytes).map_err(|_| "not UTF-8 text".to_owned())?;
         Ok(Some(text))

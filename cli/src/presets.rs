@@ -1,9 +1,11 @@
 //! The experiments of the papers, inside the binary, and the rule by which a
 //! name on the command line finds a file or a preset.
 
+use std::io::ErrorKind;
 use std::path::Path;
 
-use agon_coordinator::experiment::ExperimentFile;
+use agon_coordinator::experiment::limits::MOST_FILE_BYTES;
+use agon_coordinator::experiment::{ExperimentFile, read_bounded};
 use agon_engine::names::{among, meant};
 use agon_outlets::InLine as _;
 use rust_embed::Embed;
@@ -45,8 +47,7 @@ pub fn names() -> Vec<String> {
 pub fn find(name: &str) -> Result<Source, Failure> {
     let path = Path::new(name);
     if path.is_file() {
-        let bytes = std::fs::read(path).map_err(|error| cannot("read", path, &error))?;
-        return text(name, bytes);
+        return text(name, read(path)?);
     }
     let stem = name
         .trim_end_matches(ENDING)
@@ -93,7 +94,7 @@ fn world(name: &str, experiment: &str) -> Result<Source, Failure> {
     let beside = file.and_then(Path::parent).unwrap_or(Path::new(""));
     let path = beside.join(name);
     if path.is_file() {
-        let bytes = std::fs::read(&path).map_err(|error| cannot("read", &path, &error))?;
+        let bytes = read(&path)?;
         return text(&path.to_string_lossy(), bytes);
     }
     let stem = name.trim_end_matches(ENDING);
@@ -115,6 +116,13 @@ fn world(name: &str, experiment: &str) -> Result<Source, Failure> {
         path.in_line(),
         among(stem, known.iter().map(String::as_str))
     )))
+}
+
+fn read(path: &Path) -> Result<Vec<u8>, Failure> {
+    read_bounded(path, MOST_FILE_BYTES).map_err(|error| match error.kind() {
+        ErrorKind::FileTooLarge => Failure::BadInput(format!("{}: {error}", path.in_line())),
+        _ => cannot("read", path, &error),
+    })
 }
 
 fn text(name: &str, bytes: Vec<u8>) -> Result<Source, Failure> {

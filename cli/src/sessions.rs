@@ -4,18 +4,25 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use agon_engine::extent::{self, Bounds, Extent};
 use agon_engine::names::nearest;
+use agon_engine::record::RecordError;
+use agon_engine::spec::Settings;
+use agon_engine::{Luck, SessionId, SessionSpec};
 use agon_outlets::InLine as _;
 use agon_proto::v1::{FetchRecordsRequest, ListExperimentsRequest};
-use agon_report::{Reports, Session};
+use agon_report::{AxisNames, Reports, Session};
 use agon_service_kit::server::channel;
+use agon_service_kit::tasks::with_causes;
 use agon_worker::transport;
 use serde::Deserialize;
+use serde_json::json;
 use tonic::Status;
 
 use crate::failure::Failure;
-use crate::lines::{self, LineError};
+use crate::lines::{self, LineError, MOST_UNREADABLE};
 use crate::output;
 use crate::results::{experiment_client, measure, refused};
 use crate::run_folder::{self, history::Results};
@@ -28,6 +35,19 @@ const SHOWN: usize = 8;
 
 /// How many sessions are named when none or too many fit.
 const NAMED: usize = 5;
+
+/// Sessions that are looked through at once: five times as many as one experiment may have.
+const MOST_SESSIONS: u64 = 1_000_000;
+
+/// Longest name of an experiment or a game.
+const LONGEST_NAME: u64 = 200;
+
+/// What the listed sessions and their settings may hold together.
+const SETTINGS: Bounds = Bounds {
+    bytes: 256 * 1024 * 1024,
+    values: 3_000_000,
+    tables: 300_000,
+};
 
 /// Where records are.
 pub enum Source {
@@ -43,7 +63,12 @@ pub struct Sessions {
     /// Experiments and how many sessions each has.
     pub experiments: BTreeMap<String, u64>,
     /// The sessions of the wanted experiment, in order.
-    pub of_experiment: Vec<Session>,
+    pub of_experiment: Vec<Listed>,
+    /// The axes of all of them.
+    pub axes: AxisNames,
+    /// Their settings, each once: what of their specs differs from cell to cell.
+    settings: BTreeMap<[u8; 32], Arc<SessionSpec>>,
+    settings_extent: Extent,
     /// Measures of them instead, when they were asked for.
     pub reports: Option<Reports>,
     /// The folders of results that were looked through.
@@ -51,7 +76,9 @@ pub struct Sessions {
     /// Records whose id begins as wanted, by id.
     matching: BTreeMap<String, Found>,
     /// All ids, with their experiment and game.
-    ids: BTreeMap<String, (String, String)>,
+    ids: BTreeMap<String, Arc<(String, String)>>,
+    /// Each experiment and game once.
+    origins: BTreeSet<Arc<(String, String)>>,
     /// Where they were looked for, in words.
     place: String,
 }
@@ -77,6 +104,24 @@ fn refuse_unknown_run(run: u32, path: &Path, folders: &[Results]) -> Result<(), 
     }))
 }
 
+/// What a list says of a session.
+pub struct Listed {
+    /// Its id.
+    pub session: String,
+    /// A spec with its game and setting.
+    pub spec: Arc<SessionSpec>,
+    /// Its own repeat, and its place in a series.
+    pub luck: Luck,
+    /// Who sat there, in words.
+    pub players: String,
+    /// What each player was paid, in words.
+    pub payoffs: String,
+    /// What must be said of its numbers.
+    pub notes: String,
+    /// All of it as JSON.
+    pub json: String,
+}
+
 /// A record that was found.
 pub struct Found {
     /// Its line.
@@ -88,7 +133,7 @@ pub struct Found {
 /// As much of a record as finding it takes.
 #[derive(Deserialize)]
 struct Head {
-    session: String,
+    session: SessionId,
     spec: HeadSpec,
 }
 
@@ -130,10 +175,14 @@ impl Sessions {
         let mut found = Self {
             experiments: BTreeMap::new(),
             of_experiment: Vec::new(),
+            axes: AxisNames::default(),
+            settings: BTreeMap::new(),
+            settings_extent: Extent::default(),
             reports,
             folders: Vec::new(),
             matching: BTreeMap::new(),
             ids: BTreeMap::new(),
+            origins: BTreeSet::new(),
             place,
         };
         match source {
@@ -196,29 +245,51 @@ impl Sessions {
         self.folders = files.folders;
         // An empty folder is told about with what was wanted.
         for file in files.shown.into_iter().flatten() {
-            self.read(&file, wanted, true);
+            self.read(&file, wanted, true)?;
         }
         let is_found = !self.of_experiment.is_empty() || !self.matching.is_empty();
         if wanted.is_some() && !is_found && self.reports.as_ref().is_none_or(Reports::is_empty) {
             for file in files.earlier {
-                self.read(&file, wanted, false);
+                self.read(&file, wanted, false)?;
             }
         }
         Ok(())
     }
 
-    fn read(&mut self, file: &Path, wanted: Option<&str>, is_shown: bool) {
-        let unreadable = |error: LineError| output::tell(&format!("unreadable: {error}"));
+    fn read(&mut self, file: &Path, wanted: Option<&str>, is_shown: bool) -> Result<(), Failure> {
+        let mut unreadable = 0;
         for line in lines::read(file) {
-            match line {
-                Ok(line) => {
-                    if let Err(reason) = self.take(&line.text, Some(file), wanted, is_shown) {
-                        unreadable(LineError::at(&line, reason));
-                    }
-                }
-                Err(error) => unreadable(error),
+            let taken = line.and_then(|line| {
+                let taken = self.take(&line.text, Some(file), wanted, is_shown);
+                taken.map_err(|reason| LineError::at(&line, reason))
+            });
+            if let Err(error) = taken {
+                output::tell(&format!("unreadable: {error}"));
+                unreadable += 1;
             }
+            if unreadable == MOST_UNREADABLE {
+                let file = file.in_line();
+                output::tell(&format!(
+                    "unreadable: {file}: not read on after {MOST_UNREADABLE} lines"
+                ));
+                break;
+            }
+            self.check_size()?;
         }
+        Ok(())
+    }
+
+    /// Refuses more than can be listed at once.
+    fn check_size(&self) -> Result<(), Failure> {
+        let sessions = extent::check("sessions", self.ids.len() as u64, MOST_SESSIONS);
+        let settings = self.settings_extent.within(&SETTINGS);
+        sessions.and(settings).map_err(|error| {
+            let place = &self.place;
+            let message = "name a single file or folder of fewer with --results";
+            Failure::BadInput(format!(
+                "{place} holds too much to list: {error}; {message}"
+            ))
+        })
     }
 
     async fn ask(&mut self, url: &str, wanted: Option<&str>) -> Result<(), Failure> {
@@ -253,6 +324,7 @@ impl Sessions {
                         result.session_id
                     ));
                 }
+                self.check_size()?;
             }
         }
         Ok(())
@@ -270,6 +342,13 @@ impl Sessions {
         let head: Head =
             serde_json::from_str(line).map_err(|error| format!("not a session record: {error}"))?;
         let Head { session, spec } = head;
+        if !session.is_whole() {
+            return Err(RecordError::NoId(session.to_string()).to_string());
+        }
+        let session = session.to_string();
+        let longest = spec.experiment.len().max(spec.game.len());
+        extent::check("letters in a name", longest as u64, LONGEST_NAME)
+            .map_err(|error| format!("not a session record: {error}"))?;
         // The same results may lie in several folders.
         if self.ids.contains_key(&session) {
             return Ok(());
@@ -282,18 +361,75 @@ impl Sessions {
             if is_wanted && let Some(reports) = &mut self.reports {
                 measure(reports, &spec.game, line.as_bytes())?;
             } else if is_wanted {
-                let read = Session::from_line(line.as_bytes()).map_err(|e| e.to_string())?;
-                self.of_experiment.push(read);
+                self.list(line)?;
             }
             if session.starts_with(&wanted.to_lowercase()) {
+                // Of several none is shown.
+                let is_first = self.matching.is_empty();
                 let found = Found {
-                    line: line.to_owned(),
+                    line: if is_first {
+                        line.to_owned()
+                    } else {
+                        String::new()
+                    },
                     file: file.map(Path::to_owned),
                 };
                 self.matching.insert(session.clone(), found);
             }
         }
-        self.ids.insert(session, (spec.experiment, spec.game));
+        let origin = Arc::new((spec.experiment, spec.game));
+        let known = self.origins.get(&origin).cloned();
+        let origin = known.unwrap_or_else(|| {
+            self.origins.insert(Arc::clone(&origin));
+            origin
+        });
+        self.ids.insert(session, origin);
+        Ok(())
+    }
+
+    /// Keeps what a list says of a session.
+    fn list(&mut self, line: &str) -> Result<(), String> {
+        let read = Session::from_line(line.as_bytes()).map_err(|error| with_causes(&error))?;
+        let json = as_json(&read).to_string();
+        let setting = serde_json::to_vec(&(&read.spec.game, &read.spec.setting));
+        let setting = setting.map_err(|error| error.to_string())?;
+        let key = *blake3::hash(&setting).as_bytes();
+        let spec = match self.settings.get(&key) {
+            Some(spec) => Arc::clone(spec),
+            None => {
+                let extent = Extent::of_json(&setting);
+                let all = &mut self.settings_extent;
+                all.bytes += extent.bytes;
+                all.values += extent.values;
+                all.tables += extent.tables + 1;
+                self.axes.add(&read.spec);
+                // Only its game and its setting are looked at.
+                let spec = Arc::new(SessionSpec {
+                    params: Settings::new(),
+                    seats: Vec::new(),
+                    ..read.spec.clone()
+                });
+                self.settings.insert(key, Arc::clone(&spec));
+                spec
+            }
+        };
+        let payoffs = read.paid().into_iter().map(|paid| match paid.payoff {
+            Some(payoff) => format!("{} {payoff:.2}", paid.player),
+            None => format!("{} -", paid.player),
+        });
+        let listed = Listed {
+            spec,
+            luck: read.spec.luck,
+            players: read.players(),
+            payoffs: payoffs.collect::<Vec<_>>().join(", "),
+            notes: read.notes(),
+            json,
+            session: read.session,
+        };
+        // A list is no place for more.
+        let told = [&listed.players, &listed.payoffs, &listed.json];
+        self.settings_extent.bytes += told.iter().map(|text| text.len() as u64).sum::<u64>();
+        self.of_experiment.push(listed);
         Ok(())
     }
 
@@ -331,7 +467,7 @@ impl Sessions {
             .take(NAMED)
             .map(|id| {
                 let start = &id[..digits.min(id.len())];
-                match self.ids.get(id) {
+                match self.ids.get(id).map(|origin| &**origin) {
                     Some((experiment, game)) => format!("{start} ({game} of {experiment})"),
                     None => start.to_owned(),
                 }
@@ -339,6 +475,23 @@ impl Sessions {
             .collect();
         named.join(", ")
     }
+}
+
+fn as_json(session: &Session) -> serde_json::Value {
+    json!({
+        "session": session.session,
+        "experiment": session.spec.experiment,
+        "game": session.spec.game,
+        "setting": session.spec.setting,
+        "repeat": session.spec.luck.repeat,
+        "place": session.spec.luck.place,
+        "players": session.players(),
+        "payoffs": session.outcome.payoffs,
+        "scores": session.scores(),
+        "answers": session.answers().all(),
+        "notes": session.notes(),
+        "simulated": session.simulated,
+    })
 }
 
 /// How many characters two ids have in common at their beginning.

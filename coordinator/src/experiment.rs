@@ -6,6 +6,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 use agon_service_kit::config::ConfigError;
@@ -17,6 +18,7 @@ mod document;
 mod expand;
 mod faults;
 mod grid;
+pub mod limits;
 mod overrides;
 mod path;
 mod plan;
@@ -26,20 +28,18 @@ mod source;
 mod tests;
 mod world;
 
+pub use cell::Cell;
 pub use document::{
     COMPARISONS, ExperimentDocument, GameDefinition, PromptsOfPlayer, ReportDefinition,
     SeriesDefinition,
 };
-pub use expand::{MOST_SESSIONS, PlannedSession, expand};
+pub use expand::{Cells, Expansion, PlannedSession, expand};
 pub use faults::{Fault, Faults};
 pub use overrides::Overrides;
 pub use path::{Step, TreePath};
 pub use plan::{ModelPlan, Plan, Range, plan, plan_left};
 
-use source::{Place, Source};
-
-/// Larger files are no experiments; reading one must not exhaust the memory.
-const MOST_BYTES: u64 = 16 * 1024 * 1024;
+use source::{Places, Source};
 
 /// An experiment file, read but not yet checked.
 #[derive(Debug, Clone)]
@@ -73,14 +73,8 @@ impl ExperimentFile {
                 message,
             }])
         };
-        let size = std::fs::metadata(path).map(|data| data.len());
-        if size.is_ok_and(|size| size > MOST_BYTES) {
-            return Err(unreadable(format!(
-                "has more than {MOST_BYTES} bytes, so it is no experiment"
-            )));
-        }
-        let bytes =
-            std::fs::read(path).map_err(|cause| unreadable(format!("cannot be read: {cause}")))?;
+        let read = read_bounded(path, limits::MOST_FILE_BYTES);
+        let bytes = read.map_err(|cause| unreadable(format!("cannot be read: {cause}")))?;
         Self::parse_bytes(&file, &bytes)
     }
 
@@ -173,7 +167,7 @@ impl ExperimentFile {
         let at = TreePath::root().key("games");
         // A file is a table, so a key can be set.
         if at.set(&mut self.source.tree, Value::Array(games)).is_ok() {
-            self.source.places.set_flag(at, flag);
+            self.source.flags.set(at, flag);
         }
     }
 
@@ -182,17 +176,28 @@ impl ExperimentFile {
     /// # Errors
     /// Everything that is wrong.
     pub fn check(&self) -> Result<ExperimentDocument, ExperimentErrors> {
-        let checked = ExperimentDocument::read(&self.source.tree)
-            .and_then(|document| expand::cells(&document).map(|_| document));
-        checked.map_err(|faults| self.locate(&faults))
+        let document = self.read()?;
+        expand(&document).map_err(|faults| self.locate(&faults))?;
+        Ok(document)
+    }
+
+    /// Checks everything apart from the cells of the grid.
+    ///
+    /// # Errors
+    /// Everything that is wrong.
+    pub fn read(&self) -> Result<ExperimentDocument, ExperimentErrors> {
+        let read = ExperimentDocument::read(&self.source.tree);
+        let read = read.and_then(|document| document.check_extent().map(|()| document));
+        read.map_err(|faults| self.locate(&faults))
     }
 
     /// Gives faults their places in this file; for checks that are made elsewhere, such as those
     /// of agents' settings.
     pub fn locate(&self, faults: &Faults) -> ExperimentErrors {
+        let places = Places::of(&self.text);
         let mut found: Vec<(usize, ConfigError)> = Vec::new();
         for fault in faults.iter() {
-            let located = self.locate_one(fault);
+            let located = self.locate_one(fault, &places);
             // A flag sets a value in every game: what is wrong with it is said of the first.
             let said = |(_, error): &(usize, ConfigError)| {
                 let (_, new) = &located;
@@ -225,46 +230,48 @@ impl ExperimentFile {
         Some((world, fault))
     }
 
-    fn locate_one(&self, fault: &Fault) -> (usize, ConfigError) {
+    fn locate_one(&self, fault: &Fault, places: &Places<'_>) -> (usize, ConfigError) {
         if let Some((world, fault)) = self.in_world(fault) {
-            return world.locate_one(&fault);
+            return world.locate_one(&fault, &Places::of(&world.text));
         }
-        let path = fault.at.to_string();
-        let new = |span| {
-            ConfigError::new(
-                &self.file,
-                &self.text,
-                Some(span),
-                &path,
-                fault.message.as_str(),
-            )
+        let path = faults::shortened(&fault.at.to_string());
+        if let Some(flag) = self.source.flags.find(&fault.at) {
+            let error = ConfigError {
+                file: flag.to_owned(),
+                place: None,
+                path,
+                message: fault.message.clone(),
+            };
+            return (0, error);
+        }
+        let place = places.find(&fault.at);
+        // What is missing is best seen at the key of what it is missing from.
+        let at_key = fault.about_key || place.path != fault.at;
+        let span = if at_key && !place.key.is_empty() {
+            place.key
+        } else {
+            place.value
         };
-        match self.source.places.find(&fault.at) {
-            Some((found, Place::Text { key, value })) => {
-                // What is missing is best seen at the key of what it is missing from.
-                let at_key = fault.about_key || *found != fault.at;
-                let span = if at_key && !key.is_empty() {
-                    key
-                } else {
-                    value
-                };
-                (span.start, new(span.clone()))
-            }
-            Some((_, Place::Flag(flag))) => {
-                let message = fault.message.clone();
-                (
-                    0,
-                    ConfigError {
-                        file: flag.clone(),
-                        place: None,
-                        path,
-                        message,
-                    },
-                )
-            }
-            None => (0, new(0..0)),
-        }
+        let (start, message) = (span.start, fault.message.as_str());
+        let error = ConfigError::new(&self.file, &self.text, Some(span), &path, message);
+        (start, error)
     }
+}
+
+/// Reads a file whole, unless it is longer than `most` bytes.
+///
+/// # Errors
+/// It cannot be read, or is longer.
+pub fn read_bounded(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    let file = std::fs::File::open(path)?;
+    file.take(most + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 <= most {
+        return Ok(bytes);
+    }
+    let most = limits::in_words(most);
+    let message = format!("it has more than {most}; split the experiment into several");
+    Err(std::io::Error::new(ErrorKind::FileTooLarge, message))
 }
 
 impl fmt::Display for ExperimentErrors {

@@ -24,9 +24,9 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
 use tracing::info;
 
-use crate::experiment::{ExperimentDocument, expand};
+use crate::experiment::{Expansion, ExperimentDocument, expand};
 use crate::metrics;
-use crate::store::{NewExperiment, NewSession, Store, StoreError};
+use crate::store::{NewExperiment, NewSession, NewSessions, Store, StoreError};
 use crate::wire;
 
 /// A watcher hears of changes at most this often.
@@ -74,7 +74,7 @@ impl ExperimentService for Experiments {
             None => return Err(to_status(ErrorClass::Conflict, NO_GATEWAY)),
         };
         let known = wire::origins(&origins);
-        // Expanding a large grid takes a second or so.
+        // Checking a large grid takes a second or so.
         let prepared = tokio::task::spawn_blocking(move || prepare(request, known)).await;
         let stopped = |_| to_status(ErrorClass::Internal, "the experiment could not be expanded");
         let experiment = prepared.map_err(stopped)??;
@@ -244,11 +244,12 @@ fn prepare(
     let invalid = |message: String| to_status(ErrorClass::Invalid, message);
     let document = ExperimentDocument::from_json(&bytes);
     let document = document.map_err(|faults| invalid(faults.to_string()))?;
-    let document = ExperimentDocument {
+    let document = Arc::new(ExperimentDocument {
         origins,
         ..document
-    };
-    let planned = expand(&document).map_err(|faults| invalid(faults.to_string()))?;
+    });
+    let expansion = expand(Arc::clone(&document));
+    let expansion = expansion.map_err(|faults| invalid(faults.to_string()))?;
     let bundle = match (&document.prompt_bundle, templates.is_empty()) {
         (_, true) => None,
         (Some(digest), false) => {
@@ -263,20 +264,30 @@ fn prepare(
             return Err(invalid(message.to_owned()));
         }
     };
-    let sessions = planned.into_iter().map(|session| NewSession {
-        id: session.spec.id().to_string(),
-        spec: session.spec.canonical_json(),
-        follows: session.spec.before().map(|before| before.id().to_string()),
-    });
-    let terms = document.terms();
+    let count = expansion.len();
     Ok(NewExperiment {
-        terms,
-        id: document.name,
-        team: document.team,
-        sessions: sessions.collect(),
+        terms: document.terms(),
+        id: document.name.clone(),
+        team: document.team.clone(),
+        sessions: NewSessions::new(count, move || Box::new(sessions(expansion.clone()))),
         document: bytes.to_vec(),
         traceparent,
         bundle,
+    })
+}
+
+/// The sessions of an experiment as they are stored. Those of a series follow each other.
+fn sessions(expansion: Expansion<Arc<ExperimentDocument>>) -> impl Iterator<Item = NewSession> {
+    let mut before = None;
+    expansion.into_sessions().map(move |session| {
+        let spec = session.spec.canonical_json();
+        let id = session.spec.id().to_string();
+        let follows = before.replace(id.clone());
+        NewSession {
+            id,
+            spec,
+            follows: follows.filter(|_| session.spec.luck.place > 0),
+        }
     })
 }
 

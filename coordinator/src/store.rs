@@ -6,6 +6,7 @@
 //! what follows another once that is done. Knows no games, no workers' streams, no clock of callers.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -123,7 +124,59 @@ pub struct NewExperiment {
     /// Digest and content of the templates that it brings.
     pub bundle: Option<(String, Templates)>,
     /// Its sessions in order. One that follows another stands behind it.
-    pub sessions: Vec<NewSession>,
+    pub sessions: NewSessions,
+}
+
+/// The sessions of an experiment, made one by one as they are stored: all their specs together may
+/// be larger than the memory.
+#[derive(Clone)]
+pub struct NewSessions {
+    count: u64,
+    make: Arc<dyn Fn() -> MakeSessions + Send + Sync>,
+}
+
+/// Makes the sessions of an experiment.
+pub type MakeSessions = Box<dyn Iterator<Item = NewSession> + Send>;
+
+impl NewSessions {
+    /// So many sessions, made by an iterator that may be asked for more than once.
+    pub fn new(count: u64, make: impl Fn() -> MakeSessions + Send + Sync + 'static) -> Self {
+        let make = Arc::new(make);
+        Self { count, make }
+    }
+
+    /// How many there are.
+    pub fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Makes them from the first on.
+    pub fn iter(&self) -> MakeSessions {
+        (self.make)()
+    }
+}
+
+impl FromIterator<NewSession> for NewSessions {
+    fn from_iter<I: IntoIterator<Item = NewSession>>(sessions: I) -> Self {
+        let sessions: Arc<[NewSession]> = sessions.into_iter().collect();
+        let make = Arc::clone(&sessions);
+        Self::new(sessions.len() as u64, move || {
+            let sessions = Arc::clone(&make);
+            Box::new((0..sessions.len()).map(move |place| sessions[place].clone()))
+        })
+    }
+}
+
+impl Default for NewSessions {
+    fn default() -> Self {
+        Self::from_iter([])
+    }
+}
+
+impl std::fmt::Debug for NewSessions {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(formatter, "{} sessions", self.count)
+    }
 }
 
 /// A session as it is stored.

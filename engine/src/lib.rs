@@ -14,6 +14,7 @@ pub mod chance;
 pub mod conformance;
 pub mod disclosure;
 pub mod event;
+pub mod extent;
 pub mod game;
 pub mod games;
 pub mod measures;

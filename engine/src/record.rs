@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::ask::{Foul, FoulKind, Seat};
 use crate::chance::Draw;
 use crate::event::{Event, check_finite};
+use crate::extent::{self, TooLarge};
 use crate::measures::Measures;
 use crate::play::{Move, Play};
 use crate::series::Carried;
@@ -301,12 +302,30 @@ pub enum RecordError {
     /// Its session has no id.
     #[error("\"{0}\" is no id of a session: that has 32 hexadecimal digits")]
     NoId(String),
+    /// No session has so much of something.
+    #[error("not a session record")]
+    TooLarge(#[source] TooLarge),
     /// It was written by a newer Agon.
     #[error("the record has version {found}, this program reads up to {RECORD_VERSION}")]
     TooNew {
         /// Version found.
         found: u32,
     },
+}
+
+/// Most seats of any game.
+const MOST_SEATS: u64 = 1_000;
+
+/// Most axes of a setting: those of a grid and of its rows are far fewer.
+const MOST_AXES: u64 = 1_000;
+
+/// Refuses specs that no experiment has: what is told of a record grows faster than its seats.
+///
+/// # Errors
+/// Too many seats or axes.
+pub fn check_size(spec: &SessionSpec) -> Result<(), TooLarge> {
+    extent::check("seats", spec.seats.len() as u64, MOST_SEATS)?;
+    extent::check("axes", spec.setting.len() as u64, MOST_AXES)
 }
 
 /// Whether this program reads a version.
@@ -331,6 +350,7 @@ impl StoredRecord {
         match read {
             Ok(record) => {
                 check_version(record.agon_record)?;
+                check_size(&record.spec).map_err(RecordError::TooLarge)?;
                 if record.session.is_whole() {
                     Ok(record)
                 } else {

@@ -3,8 +3,9 @@
 
 use std::collections::BTreeMap;
 
+use agon_engine::extent::TooLarge;
 use agon_engine::measures::mean;
-use agon_engine::record::{AppliedParameters, RECORD_VERSION};
+use agon_engine::record::{AppliedParameters, RECORD_VERSION, check_size};
 use agon_engine::{Measures, Outcome, PlayerKind, PlayerSpec, Seat, SessionSpec};
 use agon_outlets::line;
 use serde::Deserialize;
@@ -118,6 +119,9 @@ pub enum SessionError {
     /// It is no record.
     #[error("not a session record")]
     Malformed(#[source] serde_json::Error),
+    /// No session has so much of something.
+    #[error("not a session record")]
+    TooLarge(#[source] TooLarge),
     /// It was written by a newer Agon.
     #[error("the record has version {0}, this program reads up to {RECORD_VERSION}")]
     TooNew(u32),
@@ -133,6 +137,7 @@ impl Session {
         if line.agon_record > RECORD_VERSION {
             return Err(SessionError::TooNew(line.agon_record));
         }
+        check_size(&line.spec).map_err(SessionError::TooLarge)?;
         let sources = Sources {
             spec: &line.spec,
             forfeits: &line.outcome.forfeits,

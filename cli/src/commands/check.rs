@@ -1,8 +1,6 @@
 //! `agon check`: everything that is wrong with an experiment file, and what `agon run` would miss.
 //! Plays nothing, calls nobody and needs no keys. Started by `commands.rs`.
 
-use agon_coordinator::experiment::expand;
-
 use super::experiment_arguments::place_in_words;
 use super::run::Run;
 use crate::failure::Failure;
@@ -24,19 +22,16 @@ pub struct Check {
 pub fn run(arguments: &Check) -> Result<(), Failure> {
     let run = &arguments.run;
     let checked = run.check()?;
-    let sessions = expand(&checked.document).map_err(Failure::input)?;
     let name = &checked.document.name;
     let place = place_in_words(&run.place(), &run.state(), name)?;
     let missing = match run.coordinator {
         Some(_) => Vec::new(),
         None => missing(run, &checked)?,
     };
-    let settings = sessions.last().map_or(0, |last| last.setting_index + 1);
-    let sessions = sessions.len();
     output::print(&format!(
         "{name} is good: {}, {}{}",
-        counted(settings as u64, "setting"),
-        counted(sessions as u64, "session"),
+        counted(checked.settings, "setting"),
+        counted(checked.sessions(), "session"),
         checked.budget_in_words()
     ));
     output::print(&place);

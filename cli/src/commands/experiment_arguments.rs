@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use agon_agents::{AgentError, PromptLibrary, models_of, prompts_version, uses_replaced};
 use agon_coordinator::experiment::{
-    ExperimentDocument, ExperimentFile, Faults, Overrides, PromptsOfPlayer, TreePath, expand,
+    Cells, ExperimentDocument, ExperimentFile, Faults, Overrides, PromptsOfPlayer, TreePath,
 };
 use agon_engine::spec::prompts;
 use agon_engine::{PlayerKind, PlayerSpec, SessionSpec};
@@ -109,9 +109,19 @@ pub struct CheckedExperiment {
     pub library: PromptLibrary,
     /// Models that it names, fall-backs included.
     pub models: BTreeSet<String>,
+    /// Models that a player tells to reason.
+    pub told_to_reason: BTreeSet<String>,
+    /// Cells of its grid.
+    pub settings: u64,
 }
 
 impl CheckedExperiment {
+    /// How many sessions it has.
+    pub fn sessions(&self) -> u64 {
+        let each = u64::from(self.document.repeats) * u64::from(self.document.series_length());
+        self.settings * each
+    }
+
     /// The budget, to stand at the end of a line; nothing without one.
     pub fn budget_in_words(&self) -> String {
         let budget = self.document.budget_nanodollars().map(dollars);
@@ -171,7 +181,8 @@ impl ExperimentArguments {
                 ..Overrides::default()
             })
             .map_err(bad)?;
-            document = file.check().map_err(bad)?;
+            // A name changes no cell.
+            document = file.read().map_err(bad)?;
         }
         let templates = self.read_templates(&document)?;
         let library = PromptLibrary::with_overrides(templates.clone()).map_err(Failure::input)?;
@@ -180,6 +191,8 @@ impl ExperimentArguments {
             models,
             prompts,
             rules,
+            told_to_reason,
+            settings,
         } = check_models(&file, &document, &library)?;
         document.prompts = prompts;
         Ok(CheckedExperiment {
@@ -191,6 +204,8 @@ impl ExperimentArguments {
             templates,
             library,
             models,
+            told_to_reason,
+            settings,
         })
     }
 
@@ -279,12 +294,15 @@ impl ExperimentArguments {
 }
 
 /// Who plays what.
+#[derive(Default)]
 struct Players {
     models: BTreeSet<String>,
     /// What players are told.
     prompts: BTreeMap<String, PromptsOfPlayer>,
     /// Versions of the games' rules.
     rules: BTreeMap<String, u32>,
+    told_to_reason: BTreeSet<String>,
+    settings: u64,
 }
 
 /// Checks the settings of every model player in every cell; returns who plays what.
@@ -293,24 +311,25 @@ fn check_models(
     document: &ExperimentDocument,
     library: &PromptLibrary,
 ) -> Result<Players, Failure> {
-    let once = ExperimentDocument {
-        repeats: 1,
-        series: None,
-        ..document.clone()
-    };
-    let sessions =
-        expand(&once).map_err(|faults| Failure::BadInput(file.locate(&faults).to_string()))?;
     let mut faults = Faults::default();
-    let (mut models, mut told) = (BTreeSet::new(), BTreeMap::new());
+    let mut players = Players::default();
+    // Digests: the settings of all cells together may be half a gigabyte.
     let mut seen = BTreeSet::new();
-    for session in &sessions {
-        let spec = &session.spec;
+    let mut cells = Cells::of(document);
+    for cell in &mut cells {
+        let spec = &cell.spec;
+        players.settings += 1;
+        let versions = &mut players.rules;
+        versions.insert(spec.game.clone(), spec.rules_version);
         let seats = spec.seats.iter().enumerate();
+        let mut is_new = false;
         for (seat, player) in seats.filter(|(_, player)| player.kind == PlayerKind::Model) {
             let settings = serde_json::to_string(&player.settings).map_err(Failure::input)?;
-            if !seen.insert((spec.game.clone(), player.name.clone(), settings)) {
+            let digest = blake3::hash(settings.as_bytes());
+            if !seen.insert((spec.game.clone(), player.name.clone(), *digest.as_bytes())) {
                 continue;
             }
+            is_new = true;
             if let Err(error) = agon_agents::check_seat(player, spec, seat, library) {
                 let message = match error {
                     AgentError::Settings { message, .. } => message,
@@ -318,18 +337,29 @@ fn check_models(
                 };
                 faults.value(&place_of(document, player, &message), message);
             }
-            models.extend(models_of(player).map(str::to_owned));
+            let models = models_of(player).map(str::to_owned);
+            players.models.extend(models);
+            let effort = player.settings.get("reasoning_effort");
+            if effort.is_some_and(|effort| effort != "none") {
+                let model = player
+                    .settings
+                    .get("model")
+                    .and_then(|model| model.as_str());
+                players.told_to_reason.extend(model.map(str::to_owned));
+            }
         }
-        told.extend(prompts_of(spec, library));
+        if is_new {
+            players.prompts.extend(prompts_of(spec, library));
+        }
+        if faults.is_full() {
+            break;
+        }
     }
     if faults.is_empty() {
-        let specs = sessions.into_iter().map(|session| session.spec);
-        let rules = specs.map(|spec| (spec.game, spec.rules_version)).collect();
-        return Ok(Players {
-            models,
-            prompts: told,
-            rules,
-        });
+        return match cells.finish() {
+            Ok(()) => Ok(players),
+            Err(faults) => Err(Failure::BadInput(file.locate(&faults).to_string())),
+        };
     }
     Err(Failure::BadInput(file.locate(&faults).to_string()))
 }

@@ -166,9 +166,11 @@ async fn show_example(text: &str, library: &PromptLibrary) -> Result<(), Failure
     let bad = |errors| Failure::BadInput(format!("{errors}"));
     let file = ExperimentFile::parse(EXAMPLE, text).map_err(bad)?;
     let mut document = file.check().map_err(bad)?;
-    let planned = expand(&document).map_err(|faults| Failure::BadInput(faults.to_string()))?;
-    let specs = planned.iter().map(|session| &session.spec);
-    document.prompts = specs.flat_map(|spec| prompts_of(spec, library)).collect();
+    let expansion = expand(&document).map_err(|faults| Failure::BadInput(faults.to_string()))?;
+    let cells = expansion.into_cells();
+    document.prompts = cells
+        .flat_map(|cell| prompts_of(&cell.spec, library))
+        .collect();
     let checked = CheckedExperiment {
         document,
         source: EXAMPLE.to_owned(),
@@ -178,6 +180,8 @@ async fn show_example(text: &str, library: &PromptLibrary) -> Result<(), Failure
         templates: BTreeMap::new(),
         library: library.clone(),
         models: BTreeSet::from([SIMULATED.to_owned()]),
+        told_to_reason: BTreeSet::new(),
+        settings: 1,
     };
     let line = play(&checked).await?;
     let record = StoredRecord::from_line(&line).map_err(Failure::surroundings)?;

@@ -5,10 +5,11 @@
 use std::path::{Path, PathBuf};
 
 use agon_engine::replay::{RecordedGame, replay};
+use agon_outlets::InLine as _;
 use serde::Serialize;
 
 use crate::failure::Failure;
-use crate::lines::{self, LineError};
+use crate::lines::{self, LineError, MOST_UNREADABLE};
 use crate::output;
 use from_text::Readings;
 
@@ -86,7 +87,15 @@ pub fn run(arguments: &Replay) -> Result<(), Failure> {
 }
 
 fn replay_file(path: &Path, json: bool, summary: &mut Summary) {
+    let before = summary.unreadable;
     for line in lines::read(path) {
+        if summary.unreadable - before >= MOST_UNREADABLE {
+            let path = path.in_line();
+            output::tell(&format!(
+                "unreadable: {path}: not read on after {MOST_UNREADABLE} unreadable lines"
+            ));
+            return;
+        }
         let line = match line {
             Ok(line) => line,
             Err(error) => {

@@ -7,11 +7,11 @@ pub(super) mod prompts;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use agon_engine::Seat;
 use agon_engine::record::StoredRecord;
+use agon_engine::{Luck, Seat};
 use agon_outlets::InLine as _;
 use agon_report::auction::IncrementBins;
-use agon_report::{AxisNames, Reports, Session, Telling, grouped, story};
+use agon_report::{Reports, Telling, grouped, story};
 use agon_service_kit::tasks::Tasks;
 use agon_worker::remaking::remake;
 use serde_json::json;
@@ -351,19 +351,14 @@ fn list_experiments(arguments: &Show, sessions: &Sessions) -> Result<(), Failure
 
 fn list_sessions(arguments: &Show, sessions: &Sessions) -> Result<(), Failure> {
     if arguments.json {
-        let listed: Vec<_> = sessions.of_experiment.iter().map(as_json).collect();
-        output::print_json(&json!(listed).to_string());
+        let listed = sessions.of_experiment.iter();
+        let listed: Vec<&str> = listed.map(|one| one.json.as_str()).collect();
+        output::print_json(&format!("[{}]", listed.join(",")));
         return Ok(());
     }
     let digits = sessions.digits();
-    let in_series = sessions
-        .of_experiment
-        .iter()
-        .any(|session| session.spec.luck.place > 0);
-    let mut names = AxisNames::default();
-    for session in &sessions.of_experiment {
-        names.add(&session.spec);
-    }
+    let mut listed = sessions.of_experiment.iter();
+    let in_series = listed.any(|session| session.luck.place > 0);
     let mut columns = Columns::new([
         "session",
         "game",
@@ -374,25 +369,19 @@ fn list_sessions(arguments: &Show, sessions: &Sessions) -> Result<(), Failure> {
         "notes",
     ]);
     for session in &sessions.of_experiment {
-        let paid = session.paid().into_iter();
-        let payoffs: Vec<String> = paid
-            .map(|paid| match paid.payoff {
-                Some(payoff) => format!("{} {payoff:.2}", paid.player),
-                None => format!("{} -", paid.player),
-            })
-            .collect();
+        let Luck { repeat, place, .. } = session.luck;
         columns.row([
             session.session[..digits.min(session.session.len())].to_owned(),
             session.spec.game.clone(),
-            names.setting(&session.spec),
+            sessions.axes.setting(&session.spec),
             if in_series {
-                format!("{}, {}", session.spec.luck.repeat, session.spec.luck.place)
+                format!("{repeat}, {place}")
             } else {
-                session.spec.luck.repeat.to_string()
+                repeat.to_string()
             },
-            session.players(),
-            payoffs.join(", "),
-            session.notes(),
+            session.players.clone(),
+            session.payoffs.clone(),
+            session.notes.clone(),
         ]);
     }
     output::print(&columns.to_string());
@@ -422,21 +411,4 @@ fn which_run<'a>(
     let results = folders.find(|results| results.experiment == experiment)?;
     let shown = results.runs.iter().find(|run| run.is_shown);
     Some((wanted.or(shown.map(|run| run.number))?, results))
-}
-
-fn as_json(session: &Session) -> serde_json::Value {
-    json!({
-        "session": session.session,
-        "experiment": session.spec.experiment,
-        "game": session.spec.game,
-        "setting": session.spec.setting,
-        "repeat": session.spec.luck.repeat,
-        "place": session.spec.luck.place,
-        "players": session.players(),
-        "payoffs": session.outcome.payoffs,
-        "scores": session.scores(),
-        "answers": session.answers().all(),
-        "notes": session.notes(),
-        "simulated": session.simulated,
-    })
 }

@@ -4,11 +4,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agon_agents::PromptLibrary;
-use agon_coordinator::experiment::{ExperimentDocument, expand};
+use agon_coordinator::experiment::limits::MOST_FILE_BYTES;
+use agon_coordinator::experiment::{ExperimentDocument, expand, read_bounded};
 use agon_engine::record::StoredRecord;
 use agon_engine::{Carried, SessionSpec};
 use agon_outlets::InLine as _;
@@ -24,6 +26,9 @@ use crate::run_folder::records::{self, below};
 use crate::run_folder::{DOCUMENT, RECORDS, digest_of, history};
 use crate::sessions::{Sessions, Source};
 use crate::templates;
+
+/// Faults after which no further record is played again.
+const MOST_FAULTS: u64 = 100;
 
 /// Arguments of `agon verify`.
 #[derive(Debug, clap::Args)]
@@ -62,6 +67,14 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
         let (mut verified, mut different, mut unreadable) = (0u64, 0u64, 0u64);
         let mut roll = Roll::read(&records)?;
         for line in lines::read(&records) {
+            if unreadable + different >= MOST_FAULTS {
+                let message = format!(
+                    "stopped after {MOST_FAULTS} faults of {}",
+                    records.in_line()
+                );
+                output::print(&message);
+                break;
+            }
             let outcome = match line {
                 Ok(line) => {
                     roll.call(&line.text);
@@ -116,21 +129,33 @@ struct Roll {
     expected: Option<BTreeSet<String>>,
     seen: BTreeSet<String>,
     /// What the players of each session here take along into the next.
-    left: BTreeMap<String, Carried>,
-    /// What those of later sessions of a series were handed.
-    handed: Vec<(String, Carried)>,
+    left: BTreeMap<String, Taken>,
+    /// What those of later sessions of a series were handed, and from which one.
+    handed: Vec<(String, String, Taken)>,
     faults: Vec<String>,
+}
+
+/// What players took along, as its digest: the notes of all sessions may be long.
+type Taken = [u8; 32];
+
+fn taken(carried: &Carried) -> Taken {
+    // Strings, numbers and maps of them always serialise.
+    let text = serde_json::to_vec(carried).unwrap_or_default();
+    *blake3::hash(&text).as_bytes()
 }
 
 impl Roll {
     fn read(records: &Path) -> Result<Self, Failure> {
         let path = history::beside(records, DOCUMENT);
-        let expected = match std::fs::read(&path) {
+        let expected = match read_bounded(&path, MOST_FILE_BYTES) {
+            Err(error) if error.kind() == ErrorKind::FileTooLarge => {
+                return Err(Failure::BadInput(format!("{}: {error}", path.in_line())));
+            }
             Err(_) => None,
             Ok(bytes) => {
                 let wrong = |faults| Failure::BadInput(format!("{}: {faults}", path.in_line()));
                 let document = ExperimentDocument::from_json(&bytes).map_err(wrong)?;
-                let sessions = expand(&document).map_err(wrong)?.into_iter();
+                let sessions = expand(&document).map_err(wrong)?.into_sessions();
                 Some(
                     sessions
                         .map(|session| session.spec.id().to_string())
@@ -155,12 +180,13 @@ impl Roll {
         };
         let session = stored.session.to_string();
         let planned = planned_id(stored.spec);
-        self.handed
-            .extend(stored.carried.map(|carried| (session.clone(), carried)));
+        let carried = stored.carried.iter();
+        let handed = carried.map(|from| (session.clone(), from.from.to_string(), taken(from)));
+        self.handed.extend(handed);
         if let Ok(left) = Carried::from_record(line.as_bytes())
             && !left.notes.is_empty()
         {
-            self.left.insert(session.clone(), left);
+            self.left.insert(session.clone(), taken(&left));
         }
         if !self.seen.insert(session.clone()) {
             self.faults
@@ -176,14 +202,14 @@ impl Roll {
     /// Where players of a series were handed something else than the session before left; only
     /// sessions whose record is here are compared.
     fn check_series(&mut self) {
-        for (session, handed) in std::mem::take(&mut self.handed) {
-            let before = handed.from.to_string();
+        for (session, before, handed) in std::mem::take(&mut self.handed) {
             let nothing = Carried {
-                from: handed.from.clone(),
+                from: before.clone().into(),
                 notes: Vec::new(),
             };
-            let left = self.left.get(&before).unwrap_or(&nothing);
-            if self.seen.contains(&before) && *left != handed {
+            let left = self.left.get(&before).copied();
+            let left = left.unwrap_or_else(|| taken(&nothing));
+            if self.seen.contains(&before) && left != handed {
                 self.faults.push(format!(
                     "session {session} was handed something else than session {before} left"
                 ));

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use agon_agents::models_of;
 use agon_coordinator::experiment::{
-    ExperimentDocument, GameDefinition, PlannedSession, ReportDefinition, expand,
+    Cell, ExperimentDocument, GameDefinition, ReportDefinition, expand,
 };
 use agon_engine::spec::Settings;
 use agon_engine::{PlayerKind, PlayerSpec, Seat, SessionSpec, registry};
@@ -98,8 +98,7 @@ pub fn model_of(person: &str) -> String {
 /// There is no such setting, seat or stand-in, or the name is taken.
 pub fn seat(checked: &CheckedExperiment, chair: &Chair<'_>) -> Result<Seated, Failure> {
     check_name(chair.person)?;
-    let (planned, settings) = choose(&checked.document, chair)?;
-    let mut spec = planned.spec;
+    let (mut spec, settings) = choose(&checked.document, chair)?;
     if chair.seat >= spec.seats.len() {
         return Err(Failure::BadInput(format!(
             "there is no seat {}: {} has seats 0 to {}",
@@ -128,10 +127,11 @@ pub fn seat(checked: &CheckedExperiment, chair: &Chair<'_>) -> Result<Seated, Fa
     let checked = CheckedExperiment {
         document,
         models,
+        settings: 1,
         ..checked.clone()
     };
-    let sessions = expand(&checked.document).map_err(Failure::input)?;
-    let session = sessions.into_iter().next();
+    let expansion = expand(&checked.document).map_err(Failure::input)?;
+    let session = expansion.into_sessions().next();
     let session = session.ok_or_else(|| Failure::BadInput("there is no session".to_owned()))?;
     Ok(Seated {
         checked,
@@ -150,8 +150,8 @@ impl Seated {
             origins: agon_coordinator::origins(origins),
             ..self.checked.document.clone()
         };
-        let sessions = expand(&document).map_err(Failure::input)?;
-        let session = sessions.first();
+        let expansion = expand(&document).map_err(Failure::input)?;
+        let session = expansion.into_sessions().next();
         let session = session.ok_or_else(|| Failure::BadInput("there is no session".to_owned()))?;
         Ok(session.spec.id().to_string())
     }
@@ -174,20 +174,22 @@ fn check_name(name: &str) -> Result<(), Failure> {
 fn choose(
     document: &ExperimentDocument,
     chair: &Chair<'_>,
-) -> Result<(PlannedSession, usize), Failure> {
-    let sessions = expand(document).map_err(Failure::input)?;
-    let games: BTreeSet<String> = sessions.iter().map(|s| s.spec.game.clone()).collect();
-    let first = |session: &PlannedSession| {
-        // Of a series the first: a person sits down once.
-        session.spec.luck.repeat == 0 && session.spec.luck.place == 0
-    };
-    let wanted = |session: &PlannedSession| chair.game.is_none_or(|game| session.spec.game == game);
-    let mut fitting: Vec<PlannedSession> = sessions
-        .into_iter()
-        .filter(|session| first(session) && wanted(session))
-        .collect();
-    let settings = fitting.len();
-    if fitting.is_empty() {
+) -> Result<(SessionSpec, usize), Failure> {
+    let expansion = expand(document).map_err(Failure::input)?;
+    let mut games: BTreeSet<String> = BTreeSet::new();
+    let (mut chosen, mut settings) = (None, 0);
+    // The first session of each: of a series too, because a person sits down once.
+    for Cell { spec, .. } in expansion.into_cells() {
+        if chair.game.is_none_or(|game| spec.game == game) {
+            settings += 1;
+            if settings == chair.setting {
+                chosen = Some(spec);
+                continue;
+            }
+        }
+        games.insert(spec.game);
+    }
+    if settings == 0 {
         let games: Vec<&str> = games.iter().map(String::as_str).collect();
         return Err(Failure::BadInput(format!(
             "the experiment does not play {}; it plays {}",
@@ -195,13 +197,13 @@ fn choose(
             games.join(", ")
         )));
     }
-    if chair.setting == 0 || chair.setting > settings {
-        return Err(Failure::BadInput(format!(
+    let chosen = chosen.ok_or_else(|| {
+        Failure::BadInput(format!(
             "--setting {}: there are settings 1 to {settings}",
             chair.setting
-        )));
-    }
-    Ok((fitting.swap_remove(chair.setting - 1), settings))
+        ))
+    })?;
+    Ok((chosen, settings))
 }
 
 /// A wrong stand-in would only show when the session is set up, and one without a deadline

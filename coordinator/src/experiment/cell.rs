@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use super::document::{ExperimentDocument, PromptsOfPlayer, kind_of};
 use super::faults::Faults;
 use super::grid::Assignment;
+use super::limits::{MOST_SPEC_BYTES, bytes_of, in_words};
 use super::path::{Step, TreePath};
 use super::players::{STRATEGY, in_plain_words, no_strategy, strategy_fault, strategy_of};
 
@@ -33,20 +34,25 @@ pub struct Cell {
     pub game: Arc<dyn Game>,
 }
 
+/// What became of a cell.
+pub struct Checked {
+    /// The cell; `None` when something is wrong with it.
+    pub cell: Option<Cell>,
+    /// What was put together to check it, in bytes.
+    pub bytes: u64,
+    /// Its spec as it is stored, in bytes.
+    pub spec_bytes: u64,
+}
+
 /// Checks one cell.
 pub fn check(
     document: &ExperimentDocument,
     game: usize,
     assignments: &[&Assignment],
     faults: &mut Faults,
-) -> Option<Cell> {
+) -> Checked {
     let definition = &document.games[game];
-    let mut tree = json!({
-        "seed": document.seed,
-        "params": definition.params,
-        "players": document.players,
-        "model": document.model,
-    });
+    let mut tree = json!({ "seed": document.seed, "params": definition.params });
     let own = [
         ("game", definition.game.clone().map(Value::String)),
         ("seats", definition.seats.clone()),
@@ -57,6 +63,23 @@ pub fn check(
             tree[key] = value;
         }
     }
+    // Of all players a cell takes those that it seats and those that its grid changes.
+    for assignment in assignments {
+        let (at, settings) = match assignment.path.steps() {
+            [Step::Key(root), ..] if root == "model" => {
+                (TreePath::root().key("model"), Some(&document.model))
+            }
+            [Step::Key(root), Step::Key(player), ..] if root == "players" => {
+                let at = TreePath::root().key("players").key(player.as_str());
+                (at, document.players.get(player))
+            }
+            _ => continue,
+        };
+        if let Some(settings) = settings.filter(|_| at.get(&tree).is_none()) {
+            // Nothing stands in the way: both are tables that were just made.
+            let _ = at.set(&mut tree, json!(settings));
+        }
+    }
     let mut checking = Checking {
         document,
         game,
@@ -64,9 +87,17 @@ pub fn check(
         faults,
         sound: true,
         drawn: None,
+        bytes: 0,
+        spec_bytes: 0,
     };
     checking.apply(&mut tree);
-    checking.cell(tree)
+    checking.bytes = bytes_of(&tree);
+    let cell = checking.cell(tree);
+    Checked {
+        cell,
+        bytes: checking.bytes,
+        spec_bytes: checking.spec_bytes,
+    }
 }
 
 /// The origins of the models that these players name: of anything in their settings that is
@@ -94,6 +125,9 @@ struct Checking<'a> {
     sound: bool,
     /// The world that the items come from, and the place of each among the items there.
     drawn: Option<(String, Vec<usize>)>,
+    /// As in [`Checked`].
+    bytes: u64,
+    spec_bytes: u64,
 }
 
 impl Checking<'_> {
@@ -134,6 +168,11 @@ impl Checking<'_> {
         let root = TreePath::root();
         let registration = self.registration(tree.get("game"))?;
         let defaults = (registration.build)(&Settings::new()).ok()?;
+        let params_bytes = tree.get("params").map_or(0, bytes_of);
+        if params_bytes > MOST_SPEC_BYTES {
+            self.too_large(&root.key("params"), "the parameters", params_bytes);
+            return None;
+        }
         let names = self.seats(&tree, &defaults, registration);
         let players = names.as_ref().map(|names| self.players(&tree, names));
         let count = names.as_ref().map(Vec::len);
@@ -178,10 +217,25 @@ impl Checking<'_> {
             origins: origins(document, &seats),
             seats,
         };
+        self.spec_bytes = spec.canonical_json().len() as u64;
+        if self.spec_bytes > MOST_SPEC_BYTES {
+            self.too_large(&root.key("seats"), "a session's spec", self.spec_bytes);
+            return None;
+        }
         Some(Cell {
             spec,
             game: built.game,
         })
+    }
+
+    /// Says that something is larger than a session's spec may be.
+    fn too_large(&mut self, at: &TreePath, what: &str, bytes: u64) {
+        let (found, most) = (in_words(bytes), in_words(MOST_SPEC_BYTES));
+        let message = format!(
+            "{what} would have {found}, and a session's spec has {most} at most; shorten what its \
+             players and parameters are given"
+        );
+        self.fault(at, message);
     }
 
     fn setting(&self) -> Settings {

@@ -6,12 +6,14 @@
 
 use std::collections::BTreeMap;
 
+use agon_engine::extent::Extent;
 use agon_engine::spec::{Origin, Settings};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::budget::nanodollars;
 use super::faults::Faults;
+use super::limits::DOCUMENT;
 use super::path::TreePath;
 use super::world::World;
 use crate::store::Terms;
@@ -222,19 +224,21 @@ impl ExperimentDocument {
     /// Reads a document as it is handed in.
     ///
     /// # Errors
-    /// It is no JSON, or is wrong in the sense of [`ExperimentDocument::read`].
+    /// It is too large, is no JSON, or is wrong in the sense of [`ExperimentDocument::read`].
     pub fn from_json(bytes: &[u8]) -> Result<Self, Faults> {
+        check_extent(bytes)?;
         match serde_json::from_slice(bytes) {
             Ok(tree) => Self::read(&tree),
-            Err(error) => {
-                let mut faults = Faults::default();
-                faults.value(
-                    &TreePath::root(),
-                    format!("the document is no JSON: {error}"),
-                );
-                Err(faults)
-            }
+            Err(error) => Err(about_all(format!("the document is no JSON: {error}"))),
         }
+    }
+
+    /// Checks that the document is not too large to be handed in.
+    ///
+    /// # Errors
+    /// It is; says by which measure.
+    pub(super) fn check_extent(&self) -> Result<(), Faults> {
+        check_extent(&self.to_json())
     }
 
     /// The document as it is handed in.
@@ -242,4 +246,18 @@ impl ExperimentDocument {
         // Strings, numbers and maps with string keys: nothing here can fail to serialise.
         serde_json::to_vec(self).unwrap_or_default()
     }
+}
+
+fn check_extent(json: &[u8]) -> Result<(), Faults> {
+    Extent::of_json(json).within(&DOCUMENT).map_err(|error| {
+        about_all(format!(
+            "the document is too large: {error}; split the experiment into several"
+        ))
+    })
+}
+
+fn about_all(message: String) -> Faults {
+    let mut faults = Faults::default();
+    faults.value(&TreePath::root(), message);
+    faults
 }

@@ -1,10 +1,12 @@
 //! From a document to its sessions: every cell of every game's grid, times the repeats, times the
-//! length of a series.
+//! length of a series. One cell is held at a time, so that neither the grid nor the repeats take
+//! memory; what they come to in all is bounded by `limits.rs`.
 //!
 //! The order of sessions is that of games, axes, repeats and places in a series; their ids depend
 //! on none of it.
 
 use std::collections::BTreeMap;
+use std::ops::Deref;
 
 use agon_engine::SessionSpec;
 use serde_json::{Map, Value};
@@ -12,13 +14,13 @@ use serde_json::{Map, Value};
 use super::cell::{self, Cell};
 use super::document::ExperimentDocument;
 use super::faults::Faults;
-use super::grid;
+use super::grid::{self, Axis};
+use super::limits::{MOST_CELL_BYTES, MOST_SESSIONS, MOST_STORED_BYTES, bytes_of, in_words};
 use super::path::TreePath;
 use super::players;
 
-/// Most sessions of one experiment: the coordinator holds their specs in memory while it queues
-/// them, about 2 kB each.
-pub const MOST_SESSIONS: u64 = 200_000;
+/// Games whose grids set a value twice, after which no further one is looked at.
+const MOST_CLASHING: usize = 10;
 
 /// One session of an experiment.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,82 +33,256 @@ pub struct PlannedSession {
     pub label: String,
 }
 
-/// All sessions in the experiment's own order: setting, repeat, place in a series.
+/// A document whose every cell was found good.
+#[derive(Debug, Clone)]
+pub struct Expansion<D> {
+    document: D,
+    settings: u64,
+}
+
+/// Checks every cell of a document.
 ///
 /// # Errors
 /// Everything that is wrong with the cells of the grid.
-pub fn expand(document: &ExperimentDocument) -> Result<Vec<PlannedSession>, Faults> {
-    let cells = cells(document)?;
-    let length = document.series_length();
-    let mut sessions = Vec::with_capacity(cells.len() * (document.repeats * length) as usize);
-    for (setting_index, Cell { spec, .. }) in cells.into_iter().enumerate() {
-        let label = label(&spec);
-        let places =
-            (0..document.repeats).flat_map(|repeat| (0..length).map(move |place| (repeat, place)));
-        for (repeat, place) in places {
-            let mut spec = spec.clone();
-            spec.luck.repeat = repeat;
-            spec.luck.place = place;
-            sessions.push(PlannedSession {
-                spec,
-                setting_index,
-                label: label.clone(),
-            });
-        }
-    }
-    Ok(sessions)
+pub fn expand<D: Deref<Target = ExperimentDocument>>(document: D) -> Result<Expansion<D>, Faults> {
+    let mut cells = Cells::of(&*document);
+    let settings = cells.by_ref().count() as u64;
+    cells.finish()?;
+    Ok(Expansion { document, settings })
 }
 
-/// The checked cells of the grids, in order.
-pub(super) fn cells(document: &ExperimentDocument) -> Result<Vec<Cell>, Faults> {
-    let mut faults = Faults::default();
-    let mut cells: Vec<Cell> = Vec::new();
-    let mut rows = BTreeMap::new();
-    let mut sessions = 0u64;
-    for game in 0..document.games.len() {
-        let own = TreePath::root().key("games").index(game);
-        let mut clashes = Faults::default();
-        let axes = grid::axes(document, game, &mut clashes);
-        if !clashes.is_empty() {
-            // Which of two values counts is open: cells of this game would be guesses.
-            faults.extend(clashes);
-            continue;
-        }
-        let count = grid::cell_count(&axes);
-        let each = u64::from(document.repeats) * u64::from(document.series_length());
-        let more = count.and_then(|count| count.checked_mul(each));
-        sessions = more
-            .and_then(|more| more.checked_add(sessions))
-            .unwrap_or(u64::MAX);
-        if sessions > MOST_SESSIONS {
-            faults.value(&own, too_many(sessions, document));
-            return Err(faults);
-        }
-        for number in 0..count.unwrap_or_default() {
-            let assignments = grid::cell(&axes, number);
-            let cell = cell::check(document, game, &assignments, &mut faults);
-            if faults.is_full() {
-                return Err(faults);
-            }
-            let Some(cell) = cell else { continue };
-            let setting: Map<String, Value> = cell.spec.setting.clone().into_iter().collect();
-            let setting = grid::by_value(&Value::Object(setting)).to_string();
-            let row = (cell.spec.game.clone(), setting);
-            if let Some(first) = rows.insert(row, game) {
-                let message = if first == game {
-                    "two cells of its grid are the same setting".to_owned()
-                } else {
-                    format!(
-                        "plays the same setting as games[{first}]; give each a label, as label = \"one\""
-                    )
-                };
-                faults.value(&own, message);
-            }
-            cells.push(cell);
+impl<D: Deref<Target = ExperimentDocument>> Expansion<D> {
+    /// Cells of the grid.
+    pub fn settings(&self) -> u64 {
+        self.settings
+    }
+
+    /// Sessions of all of them.
+    pub fn len(&self) -> u64 {
+        let each = u64::from(self.document.repeats) * u64::from(self.document.series_length());
+        self.settings * each
+    }
+
+    /// Whether there is no session; a document that was read has one.
+    pub fn is_empty(&self) -> bool {
+        self.settings == 0
+    }
+
+    /// The cells, each checked again on its way.
+    pub fn into_cells(self) -> Cells<D> {
+        Cells::of(self.document)
+    }
+
+    /// All sessions in the experiment's own order: setting, repeat, place in a series.
+    pub fn into_sessions(self) -> impl Iterator<Item = PlannedSession> {
+        let (repeats, length) = (self.document.repeats, self.document.series_length());
+        let cells = Cells::of(self.document).enumerate();
+        cells.flat_map(move |(setting_index, cell)| {
+            let label = label(&cell.spec);
+            let places = (0..repeats).flat_map(move |r| (0..length).map(move |place| (r, place)));
+            places.map(move |(repeat, place)| {
+                let mut spec = cell.spec.clone();
+                spec.luck.repeat = repeat;
+                spec.luck.place = place;
+                PlannedSession {
+                    spec,
+                    setting_index,
+                    label: label.clone(),
+                }
+            })
+        })
+    }
+}
+
+/// The good cells of a document's grids, in order, made one by one. What is wrong with the others
+/// is said at the end, by [`Cells::finish`].
+pub struct Cells<D> {
+    document: D,
+    faults: Faults,
+    /// The game whose grid comes next.
+    next_game: usize,
+    grid: Option<Grid>,
+    /// Digests of the settings so far, each with its game.
+    seen: BTreeMap<[u8; 32], usize>,
+    clashing: usize,
+    sessions: u64,
+    stored_bytes: u64,
+    cell_bytes: u64,
+}
+
+/// The grid of one game.
+struct Grid {
+    game: usize,
+    axes: Vec<Axis>,
+    next: u64,
+    count: u64,
+}
+
+impl<D: Deref<Target = ExperimentDocument>> Cells<D> {
+    /// The cells of a document.
+    pub fn of(document: D) -> Self {
+        Self {
+            document,
+            faults: Faults::default(),
+            next_game: 0,
+            grid: None,
+            seen: BTreeMap::new(),
+            clashing: 0,
+            sessions: 0,
+            stored_bytes: 0,
+            cell_bytes: 0,
         }
     }
-    check_idle_players(document, &mut faults);
-    faults.or(cells)
+
+    /// Says what was wrong with the cells, after the last.
+    ///
+    /// # Errors
+    /// Something was.
+    pub fn finish(mut self) -> Result<(), Faults> {
+        if !self.faults.is_full() {
+            check_idle_players(&self.document, &mut self.faults);
+        }
+        self.faults.or(())
+    }
+
+    /// How often each cell is played.
+    fn each(&self) -> u64 {
+        u64::from(self.document.repeats) * u64::from(self.document.series_length())
+    }
+
+    /// The grid of the next game; `None` after the last.
+    fn open(&mut self) -> Option<Grid> {
+        while self.next_game < self.document.games.len() {
+            let game = self.next_game;
+            self.next_game += 1;
+            let own = own(game);
+            let mut clashes = Faults::default();
+            let axes = grid::axes(&self.document, game, &mut clashes);
+            if !clashes.is_empty() {
+                // Which of two values counts is open: cells of this game would be guesses. Those of
+                // the common grid are the same for every game.
+                self.faults.extend(clashes);
+                self.clashing += 1;
+                if self.clashing > MOST_CLASHING {
+                    self.stop();
+                    return None;
+                }
+                continue;
+            }
+            let count = grid::cell_count(&axes);
+            let more = count.and_then(|count| count.checked_mul(self.each()));
+            self.sessions = more
+                .and_then(|more| more.checked_add(self.sessions))
+                .unwrap_or(u64::MAX);
+            if self.sessions > MOST_SESSIONS {
+                let message = too_many(self.sessions, &self.document);
+                self.faults.value(&own, message);
+                self.stop();
+                return None;
+            }
+            let sets = axes.iter().flat_map(|axis| &axis.alternatives).flatten();
+            let grid_bytes = sets.map(|set| bytes_of(&set.value)).sum();
+            if !self.is_within_bounds(grid_bytes, 0, game) {
+                self.stop();
+                return None;
+            }
+            return Some(Grid {
+                game,
+                axes,
+                next: 0,
+                count: count.unwrap_or_default(),
+            });
+        }
+        None
+    }
+
+    /// Looks at no further cell.
+    fn stop(&mut self) {
+        self.next_game = self.document.games.len();
+        self.grid = None;
+    }
+
+    /// Notes a good cell, unless it is the same as one before it.
+    fn take(&mut self, cell: Cell, game: usize) -> Cell {
+        let setting: Map<String, Value> = cell.spec.setting.clone().into_iter().collect();
+        let setting = grid::by_value(&Value::Object(setting)).to_string();
+        let row = blake3::hash(format!("{}\n{setting}", cell.spec.game).as_bytes());
+        if let Some(first) = self.seen.insert(*row.as_bytes(), game) {
+            let message = if first == game {
+                "two cells of its grid are the same setting".to_owned()
+            } else {
+                format!(
+                    "plays the same setting as games[{first}]; give each a label, as label = \"one\""
+                )
+            };
+            self.faults.value(&own(game), message);
+        }
+        cell
+    }
+
+    /// Whether what the cells come to so far is within bounds; says so where it is not.
+    fn is_within_bounds(&mut self, cell_bytes: u64, spec_bytes: u64, game: usize) -> bool {
+        self.cell_bytes = self.cell_bytes.saturating_add(cell_bytes);
+        let stored = spec_bytes.saturating_mul(self.each());
+        self.stored_bytes = self.stored_bytes.saturating_add(stored);
+        let compared = [
+            (
+                self.stored_bytes,
+                MOST_STORED_BYTES,
+                "the specs of its sessions",
+            ),
+            (
+                self.cell_bytes,
+                MOST_CELL_BYTES,
+                "the settings of its cells",
+            ),
+        ];
+        let exceeded = compared.into_iter().find(|(found, most, _)| found > most);
+        let Some((found, most, what)) = exceeded else {
+            return true;
+        };
+        let (found, most) = (in_words(found), in_words(most));
+        let message = format!(
+            "{what} come to {found} up to here, and {most} are the most; shorten what its players \
+             and parameters are given, or split the experiment"
+        );
+        self.faults.value(&own(game), message);
+        false
+    }
+}
+
+impl<D: Deref<Target = ExperimentDocument>> Iterator for Cells<D> {
+    type Item = Cell;
+
+    fn next(&mut self) -> Option<Cell> {
+        loop {
+            let mut grid = match self.grid.take() {
+                Some(grid) => grid,
+                None => self.open()?,
+            };
+            if grid.next == grid.count {
+                continue;
+            }
+            let (game, number) = (grid.game, grid.next);
+            grid.next += 1;
+            let assignments = grid::cell(&grid.axes, number);
+            let checked = cell::check(&self.document, game, &assignments, &mut self.faults);
+            let (bytes, spec_bytes) = (checked.bytes, checked.spec_bytes);
+            let goes_on = self.is_within_bounds(bytes, spec_bytes, game) && !self.faults.is_full();
+            if goes_on {
+                self.grid = Some(grid);
+            } else {
+                self.stop();
+            }
+            if let Some(cell) = checked.cell {
+                return Some(self.take(cell, game));
+            }
+        }
+    }
+}
+
+fn own(game: usize) -> TreePath {
+    TreePath::root().key("games").index(game)
 }
 
 /// Players that no cell seats are not checked there; whatever a grid varies is left alone.

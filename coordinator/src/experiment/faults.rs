@@ -11,6 +11,9 @@ use super::path::TreePath;
 /// More than anybody mends at once; a grid could otherwise repeat itself for pages.
 const MOST_FAULTS: usize = 50;
 
+/// Longest message and path that are told: the names in them may be megabytes.
+const LONGEST_TOLD: usize = 2_000;
+
 /// One thing that is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Fault {
@@ -92,10 +95,19 @@ impl Faults {
             self.0.insert(Fault {
                 at,
                 about_key,
-                message,
+                message: shortened(&message),
             });
         }
     }
+}
+
+/// A text without what is too long to be told.
+pub(super) fn shortened(text: &str) -> String {
+    if text.len() <= LONGEST_TOLD {
+        return text.to_owned();
+    }
+    let end = text.floor_char_boundary(LONGEST_TOLD);
+    format!("{}...", &text[..end])
 }
 
 impl fmt::Display for Faults {

@@ -3,11 +3,14 @@
 //! Axes multiply; the rows of `rows` count as one more axis that changes several values together.
 //! A cell is a list of [`Assignment`]s; nothing here knows what the values mean.
 
+use std::collections::BTreeSet;
+
 use agon_engine::names::among;
 use serde_json::Value;
 
 use super::document::ExperimentDocument;
 use super::faults::Faults;
+use super::limits::MOST_AXES;
 use super::path::TreePath;
 
 /// What a grid may vary.
@@ -99,6 +102,25 @@ pub fn axes(document: &ExperimentDocument, game: usize, faults: &mut Faults) -> 
         axes.push(Axis {
             alternatives: rows.iter().enumerate().map(row).collect(),
         });
+    }
+    let paths = |axis: &Axis| {
+        let rows = axis.alternatives.iter().flatten();
+        rows.map(|set| set.name.as_str())
+            .collect::<BTreeSet<_>>()
+            .len()
+    };
+    for (count, what) in [
+        (axes.len(), "axes"),
+        (axes.iter().map(paths).max().unwrap_or_default(), "paths"),
+    ] {
+        if count > MOST_AXES {
+            let message = format!(
+                "its grid varies {count} {what}, and {MOST_AXES} are the most; set what does not \
+                 vary in params, players or model"
+            );
+            faults.value(&own, message);
+            return axes;
+        }
     }
     check_overlaps(&axes, faults);
     axes

@@ -235,7 +235,7 @@ fn in_game(game: usize, path: &TreePath) -> TreePath {
 /// Puts a value into the tree, in place of axes that vary it.
 fn put(source: &mut Source, path: &TreePath, value: Value, flag: &str) -> Result<(), String> {
     path.set(&mut source.tree, value)?;
-    source.places.set_flag(path.clone(), flag);
+    source.flags.set(path.clone(), flag);
     drop_axes(source, path);
     Ok(())
 }

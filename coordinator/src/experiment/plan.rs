@@ -3,6 +3,7 @@
 //! Decisions follow from the rules. Tokens are an estimate from the constants below, meant to
 //! tell one dollar from a hundred, not to predict a bill.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use agon_engine::{PlayerKind, PlayerSpec};
@@ -10,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::document::ExperimentDocument;
-use super::expand;
+use super::expand::Cells;
 use super::faults::Faults;
 
 mod aside;
@@ -103,16 +104,26 @@ pub fn plan_left(
     longest_reply: &dyn Fn(&str) -> u64,
     done: &dyn Fn(u64) -> u64,
 ) -> Result<Plan, Faults> {
-    let cells = expand::cells(document)?;
     let series_length = u64::from(document.series_length());
     let repeats = u64::from(document.repeats) * series_length;
     let mut plan = Plan {
-        settings: cells.len() as u64,
-        sessions: (cells.len() as u64).saturating_mul(repeats),
         series_length,
-        models: BTreeMap::new(),
+        ..Plan::default()
     };
-    for (setting, cell) in (0..).zip(&cells) {
+    // The same few models are asked about in every cell.
+    let known = RefCell::new(BTreeMap::<String, u64>::new());
+    let longest_reply = |model: &str| {
+        if let Some(longest) = known.borrow().get(model) {
+            return *longest;
+        }
+        let longest = longest_reply(model);
+        known.borrow_mut().insert(model.to_owned(), longest);
+        longest
+    };
+    let mut cells = Cells::of(document);
+    for (setting, cell) in (0..).zip(&mut cells) {
+        plan.settings += 1;
+        plan.sessions += repeats;
         let repeats = repeats.saturating_sub(done(setting));
         if repeats == 0 {
             continue;
@@ -149,7 +160,7 @@ pub fn plan_left(
             let longest = longest_reply(model);
             entry.add(&seat_plan(player, &table, longest), repeats);
             entry.add(&aside::summaries(player, &table, longest), repeats);
-            if let Some((reader, calls)) = aside::reader(player, &table, longest_reply) {
+            if let Some((reader, calls)) = aside::reader(player, &table, &longest_reply) {
                 let entry = plan.models.entry(reader.to_owned()).or_default();
                 if !seen.contains(&reader) {
                     seen.push(reader);
@@ -159,6 +170,7 @@ pub fn plan_left(
             }
         }
     }
+    cells.finish()?;
     Ok(plan)
 }
 
@@ -315,21 +327,23 @@ fn seat_plan(player: &PlayerSpec, table: &Table, longest_reply: u64) -> ModelPla
     let own = own_calls(player, table);
     let tries = fouls.saturating_add(1);
     let again = FOUL_TOKENS.saturating_mul(fouls.saturating_mul(tries) / 2);
-    let mut read = Range::default();
-    for round in 0..asks {
-        if round < usual_asks {
-            let past = if own_words {
-                told_anew
-            } else {
-                round.saturating_mul(ROUND_TOKENS + answer)
-            };
-            let call = fixed.saturating_add(past.min(memory));
-            read.expected = read.expected.saturating_add(call);
-        }
-        let longest_past = round.saturating_mul(longest_round).min(memory);
-        let calls = tries.saturating_mul(fixed.saturating_add(longest_past));
-        read.most = read.most.saturating_add(calls).saturating_add(again);
-    }
+    let pasts = if own_words {
+        usual_asks.min(asks).saturating_mul(told_anew.min(memory))
+    } else {
+        sum_of_pasts(usual_asks.min(asks), ROUND_TOKENS + answer, memory)
+    };
+    let longest_pasts = sum_of_pasts(asks, longest_round, memory);
+    let mut read = Range {
+        expected: usual_asks
+            .min(asks)
+            .saturating_mul(fixed)
+            .saturating_add(pasts),
+        most: asks
+            .saturating_mul(fixed)
+            .saturating_add(longest_pasts)
+            .saturating_mul(tries)
+            .saturating_add(asks.saturating_mul(again)),
+    };
     // Others speak of themselves in the conversation that they answer in.
     let usual_call = if own_words {
         fixed.saturating_add(told_anew)
@@ -357,11 +371,43 @@ fn seat_plan(player: &PlayerSpec, table: &Table, longest_reply: u64) -> ModelPla
     }
 }
 
+/// Tokens of the past that so many asks see: each a step more than the one before, up to a bound.
+fn sum_of_pasts(asks: u64, step: u64, bound: u64) -> u64 {
+    // Asks whose past is not cut.
+    let whole = bound
+        .checked_div(step)
+        .map_or(asks, |steps| asks.min(steps.saturating_add(1)));
+    let (asks, step) = (u128::from(asks), u128::from(step));
+    let (whole, bound) = (u128::from(whole), u128::from(bound));
+    let growing = (whole * whole.saturating_sub(1) / 2).saturating_mul(step);
+    let cut = (asks - whole).saturating_mul(bound);
+    u64::try_from(growing.saturating_add(cut)).unwrap_or(u64::MAX)
+}
+
 #[cfg(test)]
 mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn pasts_are_summed_up_as_if_one_by_one() {
+        for (asks, step, bound) in [
+            (0, 5, 9),
+            (1, 5, 9),
+            (7, 5, 9),
+            (9, 0, 4),
+            (6, 3, 0),
+            (50, 7, 91),
+        ] {
+            let one_by_one: u64 = (0..asks).map(|ask| (ask * step).min(bound)).sum();
+            assert_eq!(
+                sum_of_pasts(asks, step, bound),
+                one_by_one,
+                "{asks} {step} {bound}"
+            );
+        }
+    }
 
     #[test]
     fn numbers_beyond_64_bits_end_at_the_largest() {

@@ -58,6 +58,11 @@ fn good() -> ExperimentDocument {
     check(GOOD).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
+/// All sessions of a document.
+fn sessions_of(document: &ExperimentDocument) -> Result<Vec<PlannedSession>, Faults> {
+    expand(document).map(|expansion| expansion.into_sessions().collect())
+}
+
 /// The only error of a text: its line, its column, and all of it.
 fn error(text: &str) -> (usize, usize, String) {
     let errors = check(text).expect_err("the text is wrong");
@@ -75,7 +80,7 @@ fn with(old: &str, new: &str) -> String {
 #[test]
 fn grid_rows_and_repeats_multiply() {
     let document = good();
-    let sessions = expand(&document).unwrap();
+    let sessions = sessions_of(&document).unwrap();
     assert_eq!(sessions.len(), (2 + 2 * 3) * 2);
     let first = &sessions[0];
     assert_eq!(
@@ -105,7 +110,7 @@ fn grid_rows_and_repeats_multiply() {
 #[test]
 fn session_ids_do_not_depend_on_order_or_size_of_the_grid() {
     let ids = |text: &str| -> BTreeSet<String> {
-        let sessions = expand(&check(text).unwrap()).unwrap();
+        let sessions = sessions_of(&check(text).unwrap()).unwrap();
         sessions
             .iter()
             .map(|session| session.spec.id().to_string())
@@ -123,14 +128,14 @@ fn session_ids_do_not_depend_on_order_or_size_of_the_grid() {
 
 #[test]
 fn each_repeat_is_a_series_whose_sessions_follow_each_other() {
-    let alone = expand(&good()).unwrap();
+    let alone = sessions_of(&good()).unwrap();
     let text = with(
         "[players.subject]",
         "[series]\nlength = 3\n\n[players.subject]",
     );
     let document = check(&text).unwrap();
     assert_eq!(document.series_length(), 3);
-    let sessions = expand(&document).unwrap();
+    let sessions = sessions_of(&document).unwrap();
     assert_eq!(sessions.len(), alone.len() * 3);
     let id = |at: usize| sessions[at].spec.id();
     let mut firsts = Vec::new();
@@ -152,7 +157,7 @@ fn each_repeat_is_a_series_whose_sessions_follow_each_other() {
             .iter())
     );
     let ids = |text: &str| -> BTreeSet<String> {
-        let sessions = expand(&check(text).unwrap()).unwrap().into_iter();
+        let sessions = sessions_of(&check(text).unwrap()).unwrap().into_iter();
         sessions
             .map(|session| session.spec.id().to_string())
             .collect()
@@ -211,7 +216,7 @@ fn terms_are_read_exactly_and_make_no_other_sessions() {
     assert_eq!((read.priority, read.budget), (-3, Some(25_100_000_000)));
     assert!(read.content_cache);
     let ids = |document| -> Vec<String> {
-        let sessions = expand(document).unwrap().into_iter();
+        let sessions = sessions_of(document).unwrap().into_iter();
         sessions
             .map(|session| session.spec.id().to_string())
             .collect()
@@ -256,7 +261,7 @@ fn wrong_terms_are_refused_where_they_stand() {
 #[test]
 fn fallbacks_effort_and_stops_are_part_of_the_sessions_that_have_them() {
     let ids = |text: &str| -> BTreeSet<String> {
-        let sessions = expand(&check(text).unwrap()).unwrap().into_iter();
+        let sessions = sessions_of(&check(text).unwrap()).unwrap().into_iter();
         let with_model = sessions.filter(|session| session.label.contains("duel"));
         with_model
             .map(|session| session.spec.id().to_string())
@@ -284,19 +289,22 @@ fn prompts_are_part_of_sessions_with_models_only() {
         version: "1-p".to_owned(),
         replaced,
     };
-    let models = expand(&document).unwrap().into_iter().flat_map(|session| {
-        let game = session.spec.game.clone();
-        let seats = session.spec.seats.into_iter();
-        let models = seats.filter(|player| player.kind == PlayerKind::Model);
-        models.map(move |player| prompts::key(&game, &player))
-    });
+    let models = sessions_of(&document)
+        .unwrap()
+        .into_iter()
+        .flat_map(|session| {
+            let game = session.spec.game.clone();
+            let seats = session.spec.seats.into_iter();
+            let models = seats.filter(|player| player.kind == PlayerKind::Model);
+            models.map(move |player| prompts::key(&game, &player))
+        });
     let keys: BTreeSet<String> = models.collect();
     for replaced in [false, true] {
         document.prompts = keys
             .iter()
             .map(|key| (key.clone(), told(replaced)))
             .collect();
-        for session in expand(&document).unwrap() {
+        for session in sessions_of(&document).unwrap() {
             let with_model = session.spec.asks_outside();
             assert_eq!(session.spec.prompts_version.is_some(), with_model);
             assert_eq!(session.spec.prompt_bundle.is_some(), with_model && replaced);
@@ -322,7 +330,8 @@ fn every_game_takes_a_file_without_parameters_and_refuses_unknown_ones() {
     for registration in agon_engine::registry::GAMES {
         let game = registration.info.name;
         let text = format!("{head}game = \"{game}\"\n");
-        let sessions = expand(&check(&text).unwrap_or_else(|errors| panic!("{errors}"))).unwrap();
+        let sessions =
+            sessions_of(&check(&text).unwrap_or_else(|errors| panic!("{errors}"))).unwrap();
         assert_eq!(sessions.len(), 1);
         let built = (registration.build)(&sessions[0].spec.params).unwrap();
         assert_eq!(built.game.seats(), sessions[0].spec.seats.len());
@@ -348,7 +357,7 @@ fn grid_may_vary_the_game_itself() {
     let text = format!(
         "name = \"x\"\n[players.a]\nkind = \"rule\"\nstrategy = \"random\"\n[[games]]\ngrid.game = {names:?}\n"
     );
-    let sessions = expand(&check(&text).unwrap_or_else(|errors| panic!("{errors}"))).unwrap();
+    let sessions = sessions_of(&check(&text).unwrap_or_else(|errors| panic!("{errors}"))).unwrap();
     let played: Vec<&str> = sessions
         .iter()
         .map(|session| session.spec.game.as_str())
@@ -375,7 +384,7 @@ fn the_ten_default_items_are_a_world_too() {
         for name in file.missing_worlds() {
             file.add_world(&name, world, &items).unwrap();
         }
-        expand(&file.check().unwrap()).unwrap()
+        sessions_of(&file.check().unwrap()).unwrap()
     };
     let named = sessions(&text("world = \"artificial-items\"\n"));
     assert_eq!(named.len(), 1);
@@ -407,7 +416,7 @@ fn every_preset_expands() {
                     file.add_world(&name, &world, &text).unwrap();
                 }
                 let document = file.check().unwrap_or_else(|errors| panic!("{errors}"));
-                assert!(!expand(&document).unwrap().is_empty());
+                assert!(!sessions_of(&document).unwrap().is_empty());
                 let model = Some("sim".to_owned());
                 file.apply(&Overrides {
                     model,
@@ -437,7 +446,7 @@ fn models_take_what_they_do_not_set_from_the_model_table() {
     );
     let mut file = ExperimentFile::parse("x.toml", &text).unwrap();
     let seat = |file: &ExperimentFile, session: usize, seat: usize| {
-        expand(&file.check().unwrap_or_else(|errors| panic!("{errors}"))).unwrap()[session]
+        sessions_of(&file.check().unwrap_or_else(|errors| panic!("{errors}"))).unwrap()[session]
             .spec
             .seats[seat]
             .clone()
@@ -473,7 +482,7 @@ fn models_take_what_they_do_not_set_from_the_model_table() {
 #[test]
 fn subject_fills_seats_that_name_nobody() {
     let text = with("seats = [\"gpt\", \"subject\"]\n", "");
-    let sessions = expand(&check(&text).unwrap()).unwrap();
+    let sessions = sessions_of(&check(&text).unwrap()).unwrap();
     let seats = &sessions.last().unwrap().spec.seats;
     assert!(seats.len() == 10 && seats.iter().all(|player| player.name == "subject"));
 }
@@ -505,13 +514,17 @@ fn documented_example_is_sound() {
         .nth(1)
         .and_then(|rest| rest.split("```").next());
     let document = check(example.unwrap()).unwrap_or_else(|errors| panic!("{errors}"));
-    assert_eq!(expand(&document).unwrap().len(), 15, "as the page says");
+    assert_eq!(
+        sessions_of(&document).unwrap().len(),
+        15,
+        "as the page says"
+    );
 }
 
 #[test]
 fn only_player_fills_all_seats() {
     let text = "name = \"x\"\n[players.a]\nkind = \"rule\"\nstrategy = \"random\"\n[[games]]\ngame = \"guess_two_thirds\"\n";
-    let sessions = expand(&check(text).unwrap()).unwrap();
+    let sessions = sessions_of(&check(text).unwrap()).unwrap();
     assert_eq!((sessions.len(), sessions[0].spec.seats.len()), (1, 10));
     assert_eq!(sessions[0].spec.luck.seed, 1);
     assert!(sessions[0].spec.setting.is_empty());
@@ -780,7 +793,7 @@ fn flags_replace_models_values_and_axes() {
         templates: None,
     };
     file.apply(&overrides).unwrap();
-    let sessions = expand(&file.check().unwrap()).unwrap();
+    let sessions = sessions_of(&file.check().unwrap()).unwrap();
     assert_eq!(sessions.len(), 1 + 2, "axes that were set are gone");
     let first = &sessions[0].spec;
     assert_eq!(first.params["ratio"], json!(0.25));
@@ -803,7 +816,8 @@ fn a_model_that_many_share_is_named_once_and_replaced_at_once() {
     .replace("\"free_rider\" }", "\"second\" }");
     let mut file = ExperimentFile::parse("x.toml", &text).unwrap();
     let seated = |file: &ExperimentFile| {
-        let sessions = expand(&file.check().unwrap_or_else(|errors| panic!("{errors}"))).unwrap();
+        let sessions =
+            sessions_of(&file.check().unwrap_or_else(|errors| panic!("{errors}"))).unwrap();
         let seats = sessions
             .iter()
             .flat_map(|session| session.spec.seats.clone());
@@ -981,7 +995,7 @@ world = { name = "tiny", items = 3, matched = 1, personas = [[], ["a"], ["b"]] }
 [games.grid]
 "world.rotate" = [0, 1]
 "#;
-    let sessions = expand(&check(text).unwrap_or_else(|errors| panic!("{errors}"))).unwrap();
+    let sessions = sessions_of(&check(text).unwrap_or_else(|errors| panic!("{errors}"))).unwrap();
     assert_eq!(sessions.len(), 2);
     let spec = &sessions[1].spec;
     assert_eq!(spec.setting["world.rotate"], 1);

@@ -5,7 +5,7 @@
 //! Source of matched items and personas: "Harbor: Exploring Persona Dynamics in Multi-Agent
 //! Competition", sections 3.3 and 4; the world file's form is ours.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use agon_engine::names::among;
 use serde::{Deserialize, Serialize};
@@ -17,6 +17,9 @@ use super::players::in_plain_words;
 
 /// Most items of a world, and most personas: far more than anybody describes by hand.
 const MOST_ENTRIES: usize = 10_000;
+
+/// Most personas of a seat.
+const MOST_WORN: usize = 100;
 
 /// A world.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -139,6 +142,7 @@ impl World {
             let message = format!("a world has 1 to {MOST_ENTRIES} items, and no more personas");
             faults.key(at, message);
         }
+        let known: BTreeSet<&str> = names.iter().copied().collect();
         let mut seen = BTreeSet::new();
         for (place, item) in self.items.iter().enumerate() {
             let at = at.key("items").index(place);
@@ -148,8 +152,8 @@ impl World {
                 faults.value(&at.key("name"), message);
             }
             let suits = suits(item);
-            let strange = suits.iter().find(|one| !names.contains(one));
-            if let Some(strange) = strange {
+            let strange = suits.iter().find(|one| !known.contains(*one));
+            if let Some(strange) = strange.filter(|_| !faults.is_full()) {
                 let known = among(strange, names.iter().copied());
                 faults.value(&at.key("suits"), format!("no persona \"{strange}\"{known}"));
             }
@@ -189,14 +193,23 @@ impl World {
         Ok(Drawn { items, personas })
     }
 
+    /// About how many bytes its personas have, which players may be told of.
+    pub fn bytes(&self) -> u64 {
+        let personas = self.personas.iter();
+        let bytes = personas.map(|one| one.name.len() + one.text.len() + 24);
+        bytes.sum::<usize>() as u64
+    }
+
     /// Where each drawn item stands among all items.
     pub fn places(&self, drawn: &Drawn) -> Vec<usize> {
-        let name = |item: &Value| item.get("name").cloned();
-        let place = |item| {
-            let same = |held: &Map<String, Value>| held.get("name").cloned() == name(item);
-            self.items.iter().position(same).unwrap_or_default()
-        };
-        drawn.items.iter().map(place).collect()
+        let places = self.items.iter().enumerate();
+        // No two items have the same name.
+        let places: BTreeMap<&str, usize> =
+            places.map(|(place, item)| (name_of(item), place)).collect();
+        let name = |item: &'_ Value| item.get("name").and_then(Value::as_str).map(str::to_owned);
+        let place = |item| places.get(name(item)?.as_str()).copied();
+        let drawn = drawn.items.iter();
+        drawn.map(|item| place(item).unwrap_or_default()).collect()
     }
 
     /// What a player at a seat is told of the world: its own personas and the list of all, and
@@ -212,9 +225,15 @@ impl World {
 
     /// The personas of every seat, rotated.
     fn worn(&self, request: &Request) -> Result<Vec<Vec<String>>, (&'static str, String)> {
+        if let Some(many) = request.personas.iter().find(|seat| seat.len() > MOST_WORN) {
+            let many = many.len();
+            let message = format!("a seat has {many} personas, and {MOST_WORN} are the most");
+            return Err(("personas", message));
+        }
         let names = || self.personas.iter().map(|one| one.name.as_str());
+        let places: BTreeMap<&str, usize> = names().zip(0..).collect();
         let rotated = |name: &String| {
-            let place = names().position(|known| known == name).ok_or_else(|| {
+            let place = places.get(name.as_str()).copied().ok_or_else(|| {
                 let known = among(name, names());
                 ("personas", format!("no persona \"{name}\"{known}"))
             })?;
@@ -238,29 +257,40 @@ impl World {
         let wrong = |message: String| Err(("matched", message));
         let worn: BTreeSet<&str> = seats.iter().flatten().map(String::as_str).collect();
         let mut taken: Vec<&Map<String, Value>> = Vec::new();
+        let mut is_taken = vec![false; ranked.len()];
         let groups = seats.iter().filter(|seat| !seat.is_empty());
         for group in groups.clone() {
             let own: BTreeSet<&str> = group.iter().map(String::as_str).collect();
             let others: BTreeSet<&str> = worn.difference(&own).copied().collect();
-            let fits = |item: &&&Map<String, Value>| !suits_any(item, &others);
+            // The items for each persona that suit nobody else, best rank last.
+            let mut fitting: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+            for (place, item) in ranked.iter().enumerate().rev() {
+                if suits_any(item, &others) {
+                    continue;
+                }
+                for persona in suits(item) {
+                    fitting.entry(persona).or_default().push(place);
+                }
+            }
+            let mut held = count_matched(&taken, &own);
             // A mix takes from its personas in turns, so that both of them show.
             let mut turn = 0;
-            while count_matched(&taken, &own) < matched {
-                let free = |persona: &str| {
-                    let only = BTreeSet::from([persona]);
-                    let mut free = ranked.iter().filter(fits);
-                    free.find(|item| suits_any(item, &only) && !holds(&taken, item))
+            while held < matched {
+                let mut free = |persona: &String| {
+                    let places = fitting.get_mut(persona.as_str())?;
+                    std::iter::from_fn(|| places.pop()).find(|place| !is_taken[*place])
                 };
-                let order = (0..group.len()).map(|step| &group[(turn + step) % group.len()]);
-                let Some(item) = order.into_iter().find_map(|persona| free(persona)) else {
-                    let held = count_matched(&taken, &own);
+                let mut order = (0..group.len()).map(|step| &group[(turn + step) % group.len()]);
+                let Some(place) = order.find_map(&mut free) else {
                     let personas = group.join(" and ");
                     return wrong(format!(
                         "the world \"{}\" has {held} items for {personas} alone, not {matched}",
                         request.name
                     ));
                 };
-                taken.push(item);
+                is_taken[place] = true;
+                taken.push(ranked[place]);
+                held += 1;
                 turn += 1;
             }
         }
@@ -316,10 +346,6 @@ fn suits_any(item: &Map<String, Value>, personas: &BTreeSet<&str>) -> bool {
 fn count_matched(items: &[&Map<String, Value>], personas: &BTreeSet<&str>) -> usize {
     let matched = items.iter().filter(|item| suits_any(item, personas));
     matched.count()
-}
-
-fn holds(items: &[&Map<String, Value>], item: &Map<String, Value>) -> bool {
-    items.iter().any(|one| name_of(one) == name_of(item))
 }
 
 /// Where chance puts an item among the others: it depends on the item alone, so that adding one

@@ -490,7 +490,7 @@ impl World {
         let submitted = self.store.submit(NewExperiment {
             id: experiment.to_owned(),
             team: team.to_owned(),
-            sessions,
+            sessions: sessions.into_iter().collect(),
             ..NewExperiment::default()
         });
         assert_eq!(submitted.await.expect("a submission").already_done, done);

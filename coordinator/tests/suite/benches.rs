@@ -167,14 +167,15 @@ pub fn experiment(team: &str, id: &str, sessions: &[&str]) -> NewExperiment {
 
 /// An experiment of one series: each of these sessions follows the one before it.
 pub fn series(team: &str, id: &str, sessions: &[&str]) -> NewExperiment {
-    let mut experiment = experiment(team, id, sessions);
+    let experiment = experiment(team, id, sessions);
     let before = sessions.iter().map(|session| Some((*session).to_owned()));
-    for (session, before) in experiment
+    let sessions = experiment
         .sessions
-        .iter_mut()
-        .zip(std::iter::once(None).chain(before))
-    {
-        session.follows = before;
+        .iter()
+        .zip(std::iter::once(None).chain(before));
+    let sessions = sessions.map(|(session, follows)| NewSession { follows, ..session });
+    NewExperiment {
+        sessions: sessions.collect(),
+        ..experiment
     }
-    experiment
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
 use agon_agent_gateway::GatewayConfig;
-use agon_coordinator::experiment::{ExperimentDocument, PlannedSession, expand};
+use agon_coordinator::experiment::{ExperimentDocument, expand};
 use agon_engine::spec::Origin;
 use serde::Deserialize;
 
@@ -42,11 +42,12 @@ pub fn of(
         origins: origins(checked, config),
         ..checked.document.clone()
     };
-    let sessions = expand(&document).map_err(Failure::input)?;
-    let is_done = |one: &&PlannedSession| recorded.contains(&one.spec.id().to_string());
+    let expansion = expand(&document).map_err(Failure::input)?;
     let mut done = BTreeMap::new();
-    for session in sessions.iter().filter(is_done) {
-        *done.entry(session.setting_index as u64).or_default() += 1;
+    for session in expansion.into_sessions() {
+        if recorded.contains(session.spec.id().as_str()) {
+            *done.entry(session.setting_index as u64).or_default() += 1;
+        }
     }
     Ok(done)
 }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agon_agent_gateway::GatewayConfig;
 use agon_agent_gateway::admission::KeyLimits;
-use agon_coordinator::experiment::{ModelPlan, Plan, expand};
+use agon_coordinator::experiment::{ModelPlan, Plan};
 
 use crate::commands::CheckedExperiment;
 
@@ -88,15 +88,6 @@ fn minutes(limits: &KeyLimits, keys: u64, needs: &ModelPlan) -> Option<f64> {
 /// The models that reason before they answer: told so by a player's `reasoning_effort`, or known
 /// for it by name.
 pub fn reasoning(checked: &CheckedExperiment) -> BTreeSet<String> {
-    let sessions = expand(&checked.document).unwrap_or_default();
-    let seats = sessions.iter().flat_map(|session| &session.spec.seats);
-    let told = seats.filter(|seat| {
-        let effort = seat.settings.get("reasoning_effort");
-        effort.is_some_and(|effort| effort != "none")
-    });
-    let told: BTreeSet<&str> = told
-        .filter_map(|seat| seat.settings.get("model")?.as_str())
-        .collect();
     let reasons = |model: &&String| {
         let name = model.to_lowercase();
         let name = name.rsplit('/').next().unwrap_or_default();
@@ -104,7 +95,7 @@ pub fn reasoning(checked: &CheckedExperiment) -> BTreeSet<String> {
             2 => name == *part || name.starts_with(&format!("{part}-")),
             _ => name.contains(part),
         });
-        known || told.contains(model.as_str())
+        known || checked.told_to_reason.contains(*model)
     };
     checked.models.iter().filter(reasons).cloned().collect()
 }

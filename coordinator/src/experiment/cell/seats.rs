@@ -4,10 +4,11 @@
 use agon_engine::PlayerSpec;
 use agon_engine::names::among;
 use agon_engine::registry::{Built, Registration};
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::Checking;
 use crate::experiment::document::kind_of;
+use crate::experiment::limits::{MOST_SPEC_BYTES, bytes_of_table};
 use crate::experiment::path::TreePath;
 use crate::experiment::players::{SUBJECT, player};
 
@@ -146,32 +147,44 @@ impl Checking<'_> {
         None
     }
 
+    /// The players of the seats, each with its own settings.
     pub(super) fn players(&mut self, tree: &Value, names: &[String]) -> Option<Vec<PlayerSpec>> {
         let mut made: Vec<PlayerSpec> = Vec::with_capacity(names.len());
-        let empty = Map::new();
-        let model = tree["model"].as_object().unwrap_or(&empty);
+        let mut model: Option<Map<String, Value>> = None;
         let mut complete = true;
-        for (seat, name) in names.iter().enumerate() {
-            // Seats of one player stand together, mostly.
-            if seat > 0 && names[seat - 1] == *name {
-                if let Some(same) = made.last().filter(|last| last.name == *name).cloned() {
-                    made.push(same);
-                }
-                continue;
-            }
+        let mut bytes = 0u64;
+        // Seats of one player stand together, mostly.
+        for group in names.chunk_by(|one, next| one == next) {
+            let name = &group[0];
             let at = TreePath::root().key("players").key(name.as_str());
-            match at.get(tree) {
-                Some(Value::Object(own)) => match player(name, own, model) {
-                    Ok(player) => made.push(player),
-                    Err((key, message)) => {
-                        complete = false;
-                        self.fault(&key.map_or_else(|| at.clone(), |key| at.key(key)), message);
-                    }
-                },
-                other => {
+            let document = self.document;
+            let written = || document.players.get(name).map(|own| json!(own));
+            let own = at.get(tree).cloned().or_else(written);
+            let Some(Value::Object(own)) = own else {
+                complete = false;
+                let given = kind_of(own.as_ref().unwrap_or(&Value::Null));
+                self.fault(&at, format!("a player must be a table, not {given}"));
+                continue;
+            };
+            let model = model.get_or_insert_with(|| match tree.get("model") {
+                Some(varied) => varied.as_object().cloned().unwrap_or_default(),
+                None => document.model.clone().into_iter().collect(),
+            });
+            let is_model = own.get("kind") == Some(&Value::from("model"));
+            let shared = if is_model { bytes_of_table(model) } else { 0 };
+            let each = bytes_of_table(&own) + shared;
+            self.bytes = self.bytes.saturating_add(each);
+            bytes = bytes.saturating_add(each.saturating_mul(group.len() as u64));
+            if bytes > MOST_SPEC_BYTES {
+                let seats = names.len();
+                self.too_large(&at, &format!("the players of {seats} seats"), bytes);
+                return None;
+            }
+            match player(name, &own, model) {
+                Ok(player) => made.extend(std::iter::repeat_n(player, group.len())),
+                Err((key, message)) => {
                     complete = false;
-                    let given = kind_of(other.unwrap_or(&Value::Null));
-                    self.fault(&at, format!("a player must be a table, not {given}"));
+                    self.fault(&key.map_or_else(|| at.clone(), |key| at.key(key)), message);
                 }
             }
         }

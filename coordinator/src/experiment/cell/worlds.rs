@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::Checking;
 use crate::experiment::document::kind_of;
+use crate::experiment::limits::MOST_SPEC_BYTES;
 use crate::experiment::path::TreePath;
 use crate::experiment::world::{Drawn, Request, World, typed};
 
@@ -18,6 +19,9 @@ const PERSONAS: &str = "personas";
 /// The setting of a player that is filled with what it may know, and the words for how much.
 const SETTING: &str = "world";
 const WORDS: [&str; 2] = ["own", "all"];
+
+/// What an entry of a world counts among what a cell is put together from: drawing looks at each.
+const BYTES_OF_ENTRY: u64 = 100;
 
 impl<'a> Checking<'a> {
     /// Draws from the cell's world, if it has one, and puts items and personas among the
@@ -69,6 +73,9 @@ impl<'a> Checking<'a> {
             // Said where the seed is checked.
             return Some(None);
         };
+        let seats_drawn_for = request.personas.len().max(1) as u64;
+        let drawn_from = (world.items.len() + world.personas.len()) as u64;
+        self.bytes += drawn_from * seats_drawn_for * BYTES_OF_ENTRY;
         match world.draw(&request, seed) {
             Ok(drawn) => {
                 self.drawn = Some((request.name, world.places(&drawn)));
@@ -114,6 +121,16 @@ impl<'a> Checking<'a> {
 
     /// Tells the players that ask for it what they may know.
     pub(super) fn tell(&mut self, seats: &mut [PlayerSpec], world: Option<&(&World, Drawn)>) {
+        if let Some((world, _)) = world {
+            let told = seats
+                .iter()
+                .filter(|seat| seat.settings.contains_key(SETTING));
+            let bytes = (world.bytes() + 64).saturating_mul(told.count() as u64);
+            if bytes > MOST_SPEC_BYTES {
+                let at = TreePath::root().key("world");
+                return self.too_large(&at, "what the seats are told of the world", bytes);
+            }
+        }
         for (seat, player) in seats.iter_mut().enumerate() {
             let asked = player.settings.get(SETTING).and_then(Value::as_str);
             let (Some(word), Some((world, drawn)), PlayerKind::Model) = (asked, world, player.kind)

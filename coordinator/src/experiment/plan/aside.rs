@@ -30,15 +30,14 @@ pub(super) fn summaries(player: &PlayerSpec, table: &Table, longest_reply: u64) 
     if !is_on || longest < LEAST_SUMMARY_TOKENS {
         return ModelPlan::default();
     }
-    let mut expected: u64 = 0;
-    let mut past: u64 = 0;
-    for _ in 0..table.usual_asks {
-        if past > room {
-            expected += 1;
-            past = room / 2;
-        }
-        past += ROUND_TOKENS + ANSWER_TOKENS;
-    }
+    let step = ROUND_TOKENS + ANSWER_TOKENS;
+    // The first when the room is full, each further one when its free half is.
+    let until_full = room / step + 1;
+    let until_full_again = (room - room / 2) / step + 1;
+    let expected = match table.usual_asks.checked_sub(until_full + 1) {
+        None => 0,
+        Some(further) => 1 + further / until_full_again,
+    };
     // Each takes an exchange or more out of the past, and the last is not summed up.
     let most = table.asks.saturating_sub(1).saturating_mul(SUMMARY_TRIES);
     let most_output = number("max_output_tokens").unwrap_or(longest_reply);

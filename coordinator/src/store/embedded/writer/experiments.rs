@@ -60,12 +60,12 @@ impl Batch<'_> {
         )?;
         let mut already_done = 0;
         for (position, session) in sessions.iter().enumerate() {
-            let state = self.place(experiment, position, session)?;
+            let state = self.place(experiment, position, &session)?;
             already_done += u64::from(state.as_deref() == Some("done"));
         }
         self.drop_unplaced(id)?;
         Ok(Ok(Submitted {
-            sessions: sessions.len() as u64,
+            sessions: sessions.count(),
             already_done,
         }))
     }
