@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use agon_proto::v1;
 use agon_service_kit::clock::millis;
+use agon_service_kit::team_name::{NoTeamName, TeamName};
 
 use crate::config::Origin;
 use crate::decision::{Decision, DecisionAddress, Message, ReplyFormat, Request, Role, Usage};
@@ -104,6 +105,9 @@ pub enum WireError {
         /// What was sent.
         seed: u64,
     },
+    /// Names of teams stay in the status for good.
+    #[error(transparent)]
+    Team(#[from] NoTeamName),
 }
 
 /// Reads which costs are asked for.
@@ -182,7 +186,7 @@ pub fn read_request(
     let team = if wire.team.is_empty() {
         "default".to_owned()
     } else {
-        wire.team
+        TeamName::read(wire.team)?.into_string()
     };
     let caller = Caller {
         team,

@@ -305,6 +305,9 @@ pub enum RecordError {
     /// No session has so much of something.
     #[error("not a session record")]
     TooLarge(#[source] TooLarge),
+    /// Its parts do not fit each other, as those of every session do.
+    #[error("not the record of a session: {0}")]
+    Impossible(String),
     /// It was written by a newer Agon.
     #[error("the record has version {found}, this program reads up to {RECORD_VERSION}")]
     TooNew {
@@ -337,6 +340,44 @@ pub(crate) fn check_version(found: u32) -> Result<(), RecordError> {
 }
 
 impl StoredRecord {
+    /// Checks what holds for every session and what readers of records rely on: seats that exist,
+    /// one result each, turns without gaps.
+    fn check_shape(&self) -> Result<(), String> {
+        let seats = self.spec.seats.len();
+        let outcome = &self.outcome;
+        let results = [
+            ("payoffs", outcome.payoffs.len()),
+            ("fouls", outcome.fouls.len()),
+            ("forfeits", outcome.forfeits.len()),
+        ];
+        if let Some((what, found)) = results.iter().find(|(_, found)| *found != seats) {
+            return Err(format!("{what} of {found} seats, and the spec has {seats}"));
+        }
+        let moved = self.moves.iter().map(|made| made.seat);
+        let decided = self.decisions.iter().map(|decision| decision.seat);
+        let noted = self.notes.iter().map(|note| note.seat);
+        if let Some(seat) = moved
+            .chain(decided)
+            .chain(noted)
+            .find(|seat| *seat >= seats)
+        {
+            return Err(format!("there is no seat {seat}, the spec has {seats}"));
+        }
+        let mut turn = 0;
+        for made in &self.moves {
+            if made.turn != turn && made.turn != turn.saturating_add(1) {
+                return Err(format!("turn {} comes after turn {turn}", made.turn));
+            }
+            turn = made.turn;
+        }
+        // A round leaves an event or a move.
+        let most = self.events.len() + self.moves.len();
+        let late = self.events.iter().find(|event| event.round as usize > most);
+        late.map_or(Ok(()), |event| {
+            Err(format!("an event of round {} among {most}", event.round))
+        })
+    }
+
     /// Reads one line of a record file.
     ///
     /// # Errors
@@ -351,6 +392,7 @@ impl StoredRecord {
             Ok(record) => {
                 check_version(record.agon_record)?;
                 check_size(&record.spec).map_err(RecordError::TooLarge)?;
+                record.check_shape().map_err(RecordError::Impossible)?;
                 if record.session.is_whole() {
                     Ok(record)
                 } else {

@@ -227,16 +227,15 @@ impl Session {
 
     /// Fouls of all seats.
     pub fn fouls(&self) -> u32 {
-        self.outcome
-            .fouls
-            .iter()
-            .flat_map(|fouls| fouls.values())
-            .sum()
+        let fouls = self.outcome.fouls.iter();
+        let fouls = fouls.flat_map(|fouls| fouls.values());
+        fouls.fold(0, |sum, fouls| sum.saturating_add(*fouls))
     }
 
     /// Forfeited asks of all seats.
     pub fn forfeits(&self) -> u32 {
-        self.outcome.forfeits.iter().sum()
+        let forfeits = self.outcome.forfeits.iter();
+        forfeits.fold(0, |sum, forfeits| sum.saturating_add(*forfeits))
     }
 
     /// Mean payoff of a seat.

@@ -1,6 +1,6 @@
 //! Plumbing that every Agon service shares: configuration files, telemetry, metrics, supervised
-//! tasks, the error table, back-off, milliseconds, folders on disk, secrets kept out of what is said,
-//! and gRPC servers and channels. A closed
+//! tasks, the error table, back-off, milliseconds, names of teams, folders on disk, secrets kept out
+//! of what is said, and gRPC servers and channels. A closed
 //! list: what only one service needs, or what knows a game, a session or a provider, belongs to that service.
 
 pub mod backoff;
@@ -12,4 +12,5 @@ pub mod secrets;
 pub mod server;
 pub mod status;
 pub mod tasks;
+pub mod team_name;
 pub mod telemetry;

@@ -1,6 +1,8 @@
 //! Teams: who pays, with which share and how much at most. Called by
 //! `config.rs`; read by fairness, budgets and the HTTP door.
 
+use agon_service_kit::team_name::TeamName;
+
 use super::sections::TeamSection;
 use super::{ConfigError, secrecy};
 use crate::keys::KeySource;
@@ -35,9 +37,7 @@ impl Team {
             team: name.to_owned(),
             reason,
         };
-        if name.is_empty() {
-            return Err(wrong("a team must have a name".to_owned()));
-        }
+        TeamName::read(name.to_owned()).map_err(|error| wrong(error.to_string()))?;
         let weight = section.weight.unwrap_or(1.0);
         if !(0.001..=1_000.0).contains(&weight) {
             return Err(wrong(format!(

@@ -17,6 +17,10 @@ const OPEN_RANGE: i64 = 100;
 /// Up to this many values, a list of different items is drawn without repetition.
 const COUNTABLE: i64 = 4096;
 
+/// Characters after which an answer is brought to its end, whatever the schema asks for: more than
+/// any model writes. Schemas of arrays inside arrays would make it endless.
+const LONGEST: usize = 1024 * 1024;
+
 /// Items of an array whose schema sets no upper end.
 const OPEN_ARRAY: usize = 3;
 
@@ -56,7 +60,7 @@ struct Writer<'a> {
 impl<'a> Writer<'a> {
     fn value(&mut self, schema: &'a Value, depth: usize) {
         let schema = self.resolve(schema);
-        if depth > DEPTH_LIMIT {
+        if depth > DEPTH_LIMIT || self.is_full() {
             return self.raw("null");
         }
         if let Some(fixed) = schema.get("const") {
@@ -154,6 +158,9 @@ impl<'a> Writer<'a> {
         };
         self.raw("{");
         for (position, name) in required.into_iter().enumerate() {
+            if self.is_full() {
+                break;
+            }
             self.comma(position);
             self.string(name);
             self.raw(":");
@@ -170,7 +177,7 @@ impl<'a> Writer<'a> {
             schema
                 .get(keyword)
                 .and_then(Value::as_u64)
-                .map(|n| n as usize)
+                .map(|count| count.min(LONGEST as u64) as usize)
         };
         let fewest = count("minItems").unwrap_or(0);
         let most = count("maxItems")
@@ -205,6 +212,9 @@ impl<'a> Writer<'a> {
         }
         self.raw("[");
         for position in 0..length {
+            if self.is_full() {
+                break;
+            }
             self.comma(position);
             self.value(items, depth + 1);
         }
@@ -225,12 +235,12 @@ impl<'a> Writer<'a> {
             let fewest = left.saturating_sub(room_after).max(0);
             let amount = self.draw.between(fewest.min(width), width.min(left));
             left -= amount;
-            amounts.push(low + amount);
+            amounts.push(low.saturating_add(amount));
         }
         if self.obedience == Obedience::OutOfRange
             && let Some(first) = amounts.first_mut()
         {
-            *first += 1;
+            *first = first.saturating_add(1);
         }
         amounts
     }
@@ -279,11 +289,11 @@ impl<'a> Writer<'a> {
             schema
                 .get(keyword)
                 .and_then(Value::as_u64)
-                .map(|n| n as usize)
+                .map(|length| length.min(LONGEST as u64) as usize)
         };
         let sentence = SENTENCES[self.draw.below(SENTENCES.len())];
         let fewest = length("minLength").unwrap_or(0);
-        let most = length("maxLength").unwrap_or(usize::MAX).max(fewest);
+        let most = length("maxLength").unwrap_or(LONGEST).max(fewest);
         let count = sentence.len().max(fewest).min(most);
         let text: String = sentence
             .chars()
@@ -296,10 +306,18 @@ impl<'a> Writer<'a> {
     fn list(&mut self, values: impl IntoIterator<Item = Value>) {
         self.raw("[");
         for (position, value) in values.into_iter().enumerate() {
+            if self.is_full() {
+                break;
+            }
             self.comma(position);
             self.json(&value);
         }
         self.raw("]");
+    }
+
+    /// Whether nothing more should be written than what closes what is open.
+    fn is_full(&self) -> bool {
+        self.out.len() >= LONGEST
     }
 
     fn comma(&mut self, position: usize) {

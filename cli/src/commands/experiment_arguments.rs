@@ -172,7 +172,8 @@ impl ExperimentArguments {
         if let Some(records) = &self.records {
             judged::add(&mut file, records, self.judged as usize)?;
         }
-        let mut document = file.check().map_err(bad)?;
+        // The cells are looked at once, when the library of prompts is there.
+        let mut document = file.read().map_err(bad)?;
         let name = self.name_of(&document);
         if name != document.name {
             let set = vec![format!("name=\"{name}\"")];
@@ -181,7 +182,6 @@ impl ExperimentArguments {
                 ..Overrides::default()
             })
             .map_err(bad)?;
-            // A name changes no cell.
             document = file.read().map_err(bad)?;
         }
         let templates = self.read_templates(&document)?;
@@ -355,13 +355,12 @@ fn check_models(
             break;
         }
     }
-    if faults.is_empty() {
-        return match cells.finish() {
-            Ok(()) => Ok(players),
-            Err(faults) => Err(Failure::BadInput(file.locate(&faults).to_string())),
-        };
-    }
-    Err(Failure::BadInput(file.locate(&faults).to_string()))
+    let checked = match faults.is_full() {
+        true => Err(faults),
+        // What is wrong with the grid comes first.
+        false => cells.finish().and_then(|()| faults.or(players)),
+    };
+    checked.map_err(|faults| Failure::BadInput(file.locate(&faults).to_string()))
 }
 
 /// What the model players of a session are told. What is wrong with a player is not said here.

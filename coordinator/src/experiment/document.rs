@@ -20,8 +20,9 @@ use crate::store::Terms;
 
 mod added;
 mod reader;
+mod values;
 
-pub(super) use reader::kind_of;
+pub(super) use values::kind_of;
 
 /// The tables that are known to show beside one's own results.
 pub const COMPARISONS: [&str; 24] = [

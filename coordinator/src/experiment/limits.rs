@@ -37,7 +37,7 @@ pub const MOST_AXES: usize = 64;
 
 /// A number of bytes in words.
 pub fn in_words(bytes: u64) -> String {
-    const UNITS: [(u64, &str); 2] = [(1024 * 1024, "MiB"), (1024, "KiB")];
+    const UNITS: [(u64, &str); 3] = [(1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")];
     let unit = UNITS.iter().find(|(size, _)| bytes >= *size);
     unit.map_or_else(
         || format!("{bytes} bytes"),

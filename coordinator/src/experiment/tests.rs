@@ -10,6 +10,8 @@ use serde_json::json;
 
 use super::*;
 
+mod bounds;
+
 const GOOD: &str = r#"name = "gamma-settings"
 description = "one free rider"
 seed = 7

@@ -168,7 +168,7 @@ impl World {
     pub fn draw(&self, request: &Request, seed: u64) -> Result<Drawn, (&'static str, String)> {
         let personas = self.worn(request)?;
         let mut ranked: Vec<&Map<String, Value>> = self.items.iter().collect();
-        ranked.sort_by_key(|item| rank(seed, "draw", name_of(item)));
+        ranked.sort_by_cached_key(|item| rank(seed, "draw", name_of(item)));
         let mut taken: Vec<&Map<String, Value>> = match request.matched {
             Some(matched) => self.matched(&ranked, &personas, matched, request)?,
             None => {
@@ -184,7 +184,7 @@ impl World {
         if request.items.is_none() && request.matched.is_none() {
             taken = self.items.iter().collect();
         } else {
-            taken.sort_by_key(|item| rank(seed, "order", name_of(item)));
+            taken.sort_by_cached_key(|item| rank(seed, "order", name_of(item)));
         }
         if taken.is_empty() {
             return Err(("items", "no item is drawn; draw 1 or more".to_owned()));

@@ -89,7 +89,7 @@ impl Items {
                     sums.price.add(price as f64);
                     if auction.is_measured(winner) {
                         let winner = sums.players.of(auction.players[winner]);
-                        winner.profit.add((item.true_value - price) as f64);
+                        winner.profit.add(item.true_value as f64 - price as f64);
                     }
                 }
             }

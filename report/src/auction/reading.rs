@@ -122,9 +122,10 @@ impl<'a> Auction<'a> {
         series.get(seat).copied()
     }
 
-    /// The same of what is counted; 0 where nothing was.
+    /// The same of what is counted among the items; 0 where nothing was.
     pub fn count(&self, series: &str, seat: Seat) -> u64 {
-        self.number(series, seat).map_or(0, |count| count as u64)
+        let count = self.number(series, seat).map_or(0, |count| count as u64);
+        count.min(self.items.len() as u64)
     }
 }
 

@@ -7,6 +7,9 @@ use agon_engine::record::StoredRecord;
 use super::GAMES;
 use crate::basis::SessionAnswers;
 
+/// Most runs times seats of a session that is measured, as many as the largest game has.
+const MOST_POINTS: u64 = 1_000_000;
+
 /// One finished session of some runs.
 pub(super) struct Played<'a> {
     pub record: &'a StoredRecord,
@@ -44,6 +47,11 @@ impl<'a> Played<'a> {
         let game = GAMES.iter().find(|(name, _)| *name == record.spec.game)?;
         let is_auction = game.0 != GAMES[0].0;
         let rounds = count(record, "rounds")?;
+        // Every run leaves an event, and has a point for every player.
+        let points = u64::from(rounds).saturating_mul(record.spec.seats.len() as u64);
+        if rounds as usize > record.events.len() || points > MOST_POINTS {
+            return None;
+        }
         let measured = SessionAnswers::of(record).measured_seats(&record.spec.seats);
         let mut actions = actions(record, is_auction);
         actions.retain(|taken| measured.get(taken.seat) == Some(&true));

@@ -144,3 +144,41 @@ fn hostile_schemas_end_in_some_value() {
         drawn(&odd, Obedience::OutOfRange, 0);
     }
 }
+
+#[test]
+fn schemas_that_ask_for_more_than_any_model_writes_end_in_whole_json() {
+    let nested = (0..20).fold(
+        json!({ "type": "integer" }),
+        |items, _| json!({ "type": "array", "minItems": 50, "items": items }),
+    );
+    let itself = json!({ "type": "object", "required": ["a", "b", "c"], "properties": {
+        "a": { "$ref": "#" }, "b": { "$ref": "#" }, "c": { "$ref": "#" } } });
+    let integer = json!({ "type": "integer" });
+    let most = i64::MAX;
+    for schema in [
+        json!({ "type": "array", "minItems": 4_000_000_000u64, "items": integer }),
+        json!({ "type": "array", "minItems": u64::MAX, "maxItems": u64::MAX }),
+        json!({ "type": "array", "minItems": 4_000_000_000u64, "description": "add up to 5",
+            "items": integer }),
+        json!({ "type": "array", "minItems": 9, "description": format!("add up to {most}"),
+            "items": { "type": "integer", "minimum": most } }),
+        json!({ "type": "array", "minItems": 4_000_000_000u64, "uniqueItems": true,
+            "items": { "type": "integer", "minimum": 1, "maximum": 4000 } }),
+        json!({ "type": "string", "minLength": 4_000_000_000u64 }),
+        json!({ "type": "array", "minItems": 40_000, "items": { "const": "x".repeat(10_000) } }),
+        nested,
+        itself,
+    ] {
+        for obedience in [Obedience::Legal, Obedience::OutOfRange] {
+            let mut out = String::new();
+            let mut draw = Digest::of(0, b"long").draw(Purpose::Answer, 0);
+            write_value(&schema, obedience, &mut draw, &mut out);
+            assert!(
+                out.len() < 2 * LONGEST + 100_000,
+                "{} of {schema}",
+                out.len()
+            );
+            assert!(serde_json::from_str::<Value>(&out).is_ok(), "{schema}");
+        }
+    }
+}

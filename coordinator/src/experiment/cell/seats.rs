@@ -151,6 +151,7 @@ impl Checking<'_> {
     pub(super) fn players(&mut self, tree: &Value, names: &[String]) -> Option<Vec<PlayerSpec>> {
         let mut made: Vec<PlayerSpec> = Vec::with_capacity(names.len());
         let mut model: Option<Map<String, Value>> = None;
+        let none = Map::new();
         let mut complete = true;
         let mut bytes = 0u64;
         // Seats of one player stand together, mostly.
@@ -166,12 +167,17 @@ impl Checking<'_> {
                 self.fault(&at, format!("a player must be a table, not {given}"));
                 continue;
             };
-            let model = model.get_or_insert_with(|| match tree.get("model") {
-                Some(varied) => varied.as_object().cloned().unwrap_or_default(),
-                None => document.model.clone().into_iter().collect(),
-            });
+            // Only models take the settings of all models.
             let is_model = own.get("kind") == Some(&Value::from("model"));
-            let shared = if is_model { bytes_of_table(model) } else { 0 };
+            let model = if is_model {
+                model.get_or_insert_with(|| match tree.get("model") {
+                    Some(varied) => varied.as_object().cloned().unwrap_or_default(),
+                    None => document.model.clone().into_iter().collect(),
+                })
+            } else {
+                &none
+            };
+            let shared = bytes_of_table(model);
             let each = bytes_of_table(&own) + shared;
             self.bytes = self.bytes.saturating_add(each);
             bytes = bytes.saturating_add(each.saturating_mul(group.len() as u64));

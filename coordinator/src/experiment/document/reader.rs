@@ -4,10 +4,12 @@
 
 use std::collections::BTreeMap;
 
+use agon_engine::names::among;
 use agon_engine::spec::Settings;
-use agon_engine::{names::among, registry};
+use agon_service_kit::team_name::TeamName;
 use serde_json::{Map, Value};
 
+use super::values::{is_player_name, kind_of, parameter_owner, to_settings};
 use super::{
     COMPARISONS, ExperimentDocument, GameDefinition, ReportDefinition, SeriesDefinition, added,
     default_team,
@@ -18,8 +20,8 @@ use crate::experiment::grid::{Axis, by_value};
 use crate::experiment::path::TreePath;
 use crate::experiment::world::{self, World};
 
-/// Longest name of an experiment, team, player or label: they become file names and columns.
-const LONGEST_NAME: usize = 100;
+/// Longest name of an experiment, player or label: they become file names and columns.
+pub(super) const LONGEST_NAME: usize = 100;
 
 /// Most repeats of one setting; sessions altogether are limited apart from this.
 const MOST_REPEATS: u64 = 100_000;
@@ -92,7 +94,7 @@ impl Reader {
                 .number(table, &root, "repeats", 1, MOST_REPEATS)
                 .unwrap_or(1) as u32,
             series: self.series(table.get("series"), &root.key("series")),
-            team: self.name(table, &root, "team").unwrap_or_else(default_team),
+            team: self.team(table, &root).unwrap_or_else(default_team),
             priority: self.priority(table, &root),
             budget_dollars: self.budget(table, &root),
             content_cache: self.switch(table, &root, "content_cache"),
@@ -351,6 +353,9 @@ impl Reader {
         fault: impl Fn(&str) -> Option<String>,
     ) {
         for key in table.keys() {
+            if self.faults.is_full() {
+                return;
+            }
             if let Some(message) = fault(key) {
                 self.faults.key(&at.key(key.as_str()), message);
             }
@@ -393,6 +398,17 @@ impl Reader {
         let message = format!("must be 1 to {LONGEST_NAME} letters, digits, - and _");
         self.faults.value(&at.key(key), message);
         None
+    }
+
+    fn team(&mut self, table: &Map<String, Value>, at: &TreePath) -> Option<String> {
+        let name = self.text(table, at, "team")?;
+        match TeamName::read(name) {
+            Ok(name) => Some(name.into_string()),
+            Err(error) => {
+                self.faults.value(&at.key("team"), error.to_string());
+                None
+            }
+        }
     }
 
     fn priority(&mut self, table: &Map<String, Value>, at: &TreePath) -> i32 {
@@ -462,39 +478,5 @@ impl Reader {
             self.faults.value(&at.key(key), message);
         }
         number
-    }
-}
-
-/// The game of an entry, when it has a parameter of this name.
-fn parameter_owner(entry: &Map<String, Value>, key: &str) -> Option<&'static str> {
-    let game = registry::find(entry.get("game")?.as_str()?).ok()?;
-    let defaults = (game.build)(&Settings::new()).ok()?;
-    defaults.params.contains_key(key).then_some(game.info.name)
-}
-
-fn is_player_name(name: &str) -> bool {
-    let legal = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    name.len() <= LONGEST_NAME
-        && name.starts_with(|c: char| c.is_ascii_alphabetic())
-        && name.chars().all(legal)
-}
-
-fn to_settings(table: &Map<String, Value>) -> Settings {
-    table
-        .iter()
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
-}
-
-/// What a value is, for people.
-pub fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "nothing",
-        Value::Bool(_) => "true or false",
-        Value::Number(number) if number.is_f64() => "a fraction",
-        Value::Number(_) => "a whole number",
-        Value::String(_) => "text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "a table",
     }
 }
