@@ -140,6 +140,11 @@ impl Keeping {
                 self.document.name
             ));
         }
+        for (session, fault) in &collected.unreadable {
+            output::tell(&format!(
+                "left out session {session}, whose result in the coordinator's store cannot be read: {fault}"
+            ));
+        }
         Ok((format!("{heading}\n\n{}", collected.shown), done))
     }
 

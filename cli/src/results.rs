@@ -8,8 +8,8 @@ use std::io::BufReader;
 
 use agon_coordinator::experiment::ExperimentDocument;
 use agon_engine::record::StoredRecord;
-use agon_proto::v1::FetchRecordsRequest;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
+use agon_proto::v1::{FetchRecordsRequest, FetchRecordsResponse};
 use agon_report::session::Telemetry;
 use agon_report::{Cells, Leaderboard, Reports, ResultColumns, Session, Summary};
 use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
@@ -63,6 +63,8 @@ pub struct Collected {
     pub done: u64,
     /// Sessions that are none of the experiment as it was run.
     pub strangers: u64,
+    /// Sessions whose stored result cannot be read, and why.
+    pub unreadable: Vec<(String, String)>,
 }
 
 /// Writes the records of these sessions, as far as they are done, into a run's entry.
@@ -86,6 +88,7 @@ pub async fn collect(
         .into_inner();
     let mut tables = Tables::default();
     let (mut done, mut strangers) = (0, 0);
+    let mut unreadable = Vec::new();
     let mut record_file = entry.begin(run_folder::RECORDS)?;
     let mut telemetry_file = entry.begin(run_folder::TELEMETRY)?;
     while let Some(result) = records.message().await.map_err(lost)? {
@@ -93,10 +96,14 @@ pub async fn collect(
             strangers += 1;
             continue;
         }
-        let session = Session::from_line(&result.record).map_err(Failure::surroundings)?;
-        tables.add(&session, &Telemetry::from_line(&result.telemetry));
-        measure(&mut tables.reports, &session.spec.game, &result.record)
-            .map_err(Failure::Surroundings)?;
+        let taken = match result.fault.is_empty() {
+            true => tables.take(&result),
+            false => Err(result.fault),
+        };
+        if let Err(fault) = taken {
+            unreadable.push((result.session_id, fault));
+            continue;
+        }
         done += 1;
         record_file.line(&result.record)?;
         telemetry_file.line(&result.telemetry)?;
@@ -110,6 +117,7 @@ pub async fn collect(
         tables: tables.render(compare, FILE_WIDTH),
         done,
         strangers,
+        unreadable,
     })
 }
 
@@ -137,6 +145,14 @@ struct Tables {
 }
 
 impl Tables {
+    /// Takes a result in, or nothing of it.
+    fn take(&mut self, result: &FetchRecordsResponse) -> Result<(), String> {
+        let session = Session::from_line(&result.record).map_err(|error| with_causes(&error))?;
+        measure(&mut self.reports, &session.spec.game, &result.record)?;
+        self.add(&session, &Telemetry::from_line(&result.telemetry));
+        Ok(())
+    }
+
     fn add(&mut self, session: &Session, telemetry: &Telemetry) {
         self.summary.add(session, telemetry);
         self.leaderboard.add(session);

@@ -318,11 +318,13 @@ impl Sessions {
             self.experiments.insert(name.clone(), 0);
             while let Some(result) = records.message().await.map_err(lost)? {
                 let line = String::from_utf8_lossy(&result.record);
-                if let Err(reason) = self.take(&line, None, wanted, true) {
-                    output::tell(&format!(
-                        "unreadable: session {}: {reason}",
-                        result.session_id
-                    ));
+                let taken = match result.fault.is_empty() {
+                    true => self.take(&line, None, wanted, true),
+                    false => Err(result.fault),
+                };
+                if let Err(reason) = taken {
+                    let session = &result.session_id;
+                    output::tell(&format!("unreadable: session {session}: {reason}"));
                 }
                 self.check_size()?;
             }

@@ -22,11 +22,14 @@ use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
-use tracing::info;
+use tracing::{error, info};
 
 use crate::experiment::{Expansion, ExperimentDocument, expand};
 use crate::metrics;
-use crate::store::{NewExperiment, NewSession, NewSessions, Store, StoreError};
+use crate::result;
+use crate::store::{
+    NewExperiment, NewSession, NewSessions, SessionResult, Store, StoreError, StoredResult,
+};
 use crate::wire;
 
 /// A watcher hears of changes at most this often.
@@ -154,12 +157,7 @@ impl ExperimentService for Experiments {
                     let Some(last) = page.last() else { return };
                     after = Some(last.position);
                     for stored in page {
-                        let message = FetchRecordsResponse {
-                            session_id: stored.session,
-                            record: stored.result.record.into(),
-                            telemetry: stored.result.telemetry.into(),
-                        };
-                        if outbox.send(Ok(message)).await.is_err() {
+                        if outbox.send(Ok(fetched(stored).await)).await.is_err() {
                             return;
                         }
                     }
@@ -227,6 +225,38 @@ impl ExperimentService for Experiments {
         Ok(Response::new(ListExperimentsResponse {
             experiments: experiments.collect(),
         }))
+    }
+}
+
+/// A stored result as it is told: one that cannot be read is told as that, and hides no other.
+async fn fetched(stored: StoredResult) -> FetchRecordsResponse {
+    let session_id = stored.session;
+    let session = session_id.clone();
+    // The record of a long session takes some milliseconds to read.
+    let checked = tokio::task::spawn_blocking(move || {
+        let result = stored.result?;
+        result::check_stored(&session, &result).map_err(|fault| fault.to_string())?;
+        Ok(result)
+    });
+    let stopped = |_| Err("it could not be checked".to_owned());
+    match checked.await.unwrap_or_else(stopped) {
+        Ok(SessionResult { record, telemetry }) => FetchRecordsResponse {
+            session_id,
+            record: record.into(),
+            telemetry: telemetry.into(),
+            fault: String::new(),
+        },
+        Err(fault) => {
+            error!(
+                session_id,
+                fault, "a stored result cannot be read; it is left out"
+            );
+            FetchRecordsResponse {
+                session_id,
+                fault,
+                ..FetchRecordsResponse::default()
+            }
+        }
     }
 }
 

@@ -11,6 +11,7 @@ pub mod experiment;
 pub mod experiment_service;
 pub mod lease;
 pub mod metrics;
+mod result;
 pub mod session_lease_service;
 pub mod store;
 mod wire;

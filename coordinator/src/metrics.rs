@@ -19,7 +19,7 @@ pub const METRICS: [Metric; 7] = [
     Metric::counter(LOST, "Leases that ran out without being renewed"),
     Metric::counter(
         SETTLED,
-        "Results handed in, by settlement (stored, same, different, fenced)",
+        "Results handed in, by settlement (stored, same, different, fenced, refused)",
     ),
     Metric::counter(
         FAILED,
@@ -49,6 +49,11 @@ pub fn count_result(completion: Completion) {
         Completion::Fenced => "fenced",
     };
     metrics::counter!(SETTLED, "settlement" => settlement).increment(1);
+}
+
+/// What came in as a result was none of the session.
+pub fn count_refused() {
+    metrics::counter!(SETTLED, "settlement" => "refused").increment(1);
 }
 
 /// A failure came in.

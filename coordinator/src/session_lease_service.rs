@@ -10,7 +10,7 @@ use agon_proto::v1::session_lease_service_server::SessionLeaseService;
 use agon_proto::v1::work_sessions_request::Message as FromWorker;
 use agon_proto::v1::work_sessions_response::Message as ToWorker;
 use agon_proto::v1::{
-    CoordinatorStopping, GetPromptBundleRequest, GetPromptBundleResponse, RenewedLeases,
+    CoordinatorStopping, GetPromptBundleRequest, GetPromptBundleResponse, LeaseRef, RenewedLeases,
     Settlement, WorkSessionsRequest, WorkSessionsResponse,
 };
 use agon_service_kit::status::{ErrorClass, to_status};
@@ -26,7 +26,8 @@ use tracing::{debug, error, info, warn};
 
 use crate::lease::{Grant, LeaseHandle, StreamId};
 use crate::metrics;
-use crate::store::{Completion, Failure, LeaseKey, Store, StoreError, StoreResult};
+use crate::result;
+use crate::store::{Completion, Failure, LeaseKey, SessionResult, Store, StoreError, StoreResult};
 use crate::wire;
 
 /// Calls of the store that one stream has under way. Together they share the store's flushes;
@@ -35,6 +36,18 @@ const MOST_UNDER_WAY: usize = 64;
 
 /// Answers that wait for the transport.
 const OUTBOX: usize = 64;
+
+/// How long a stream may take to say hello; a worker says it with the call.
+const HELLO_WITHIN: Duration = Duration::from_secs(10);
+
+/// What a stream is told that begins otherwise.
+const FIRST_MESSAGE: &str = "the first message must be hello, with a worker id of 1 to 256 bytes";
+
+/// Bytes of a worker's id: it stands beside every lease in the store.
+const LONGEST_NAME: usize = 256;
+
+/// Leases in one message. A worker has a place for each.
+const MOST_LEASES: usize = 100_000;
 
 /// What a worker gets to hand in what it has, after it was told that the coordinator stops.
 const LAST_WORDS: Duration = Duration::from_secs(3);
@@ -102,7 +115,9 @@ type UnderWay = BoxFuture<'static, StoreResult<Option<ToWorker>>>;
 
 impl WorkerStream {
     async fn run(self, mut inbound: Streaming<WorkSessionsRequest>) {
-        let worker = match self.hello(&mut inbound).await {
+        let hello = tokio::time::timeout(HELLO_WITHIN, self.hello(&mut inbound)).await;
+        let late = |_| Err(to_status(ErrorClass::TimedOut, "no hello came"));
+        let worker = match hello.unwrap_or_else(late) {
             Ok(worker) => worker,
             Err(status) => {
                 // A worker that has gone does not hear it.
@@ -131,11 +146,12 @@ impl WorkerStream {
     async fn hello(&self, inbound: &mut Streaming<WorkSessionsRequest>) -> Result<String, Status> {
         let first = inbound.message().await?.and_then(|request| request.message);
         match first {
-            Some(FromWorker::Hello(hello)) if !hello.worker_id.is_empty() => Ok(hello.worker_id),
-            _ => {
-                let message = "the first message must be hello, with a worker id";
-                Err(to_status(ErrorClass::Invalid, message))
+            Some(FromWorker::Hello(hello))
+                if (1..=LONGEST_NAME).contains(&hello.worker_id.len()) =>
+            {
+                Ok(hello.worker_id)
             }
+            _ => Err(to_status(ErrorClass::Invalid, FIRST_MESSAGE)),
         }
     }
 
@@ -230,7 +246,6 @@ impl WorkerStream {
         message: FromWorker,
     ) -> Result<Option<UnderWay>, Status> {
         let store = self.service.store.clone();
-        let worker = worker.to_owned();
         let ttl = self.service.lease_ttl;
         let call: UnderWay = match message {
             FromWorker::Hello(_) => {
@@ -243,58 +258,41 @@ impl WorkerStream {
                     .await;
                 return Ok(None);
             }
-            FromWorker::Renew(renew) => async move {
-                let keys: Vec<LeaseKey> = renew.leases.into_iter().map(wire::key).collect();
-                let kept = store.renew(&worker, &keys, ttl).await?;
-                let mut answer = RenewedLeases::default();
-                for (key, kept) in keys.into_iter().zip(kept) {
-                    let list = if kept {
-                        &mut answer.renewed
-                    } else {
-                        &mut answer.lost
-                    };
-                    list.push(wire::lease_ref(key));
-                }
-                Ok(Some(ToWorker::Renewed(answer)))
-            }
-            .boxed(),
-            FromWorker::Complete(complete) => {
-                let (key, result) = wire::completed(complete)?;
-                let service = self.service.clone();
+            FromWorker::Renew(renew) => {
+                let keys = named(renew.leases, worker)?;
                 async move {
-                    let completion = store.complete(&key, result).await?;
-                    service.on_completed(&key, completion);
-                    Ok(Some(wire::settled(key, wire::settlement(completion))))
+                    let kept = store.renew(&keys, ttl).await?;
+                    let mut answer = RenewedLeases::default();
+                    for (key, kept) in keys.into_iter().zip(kept) {
+                        let list = if kept {
+                            &mut answer.renewed
+                        } else {
+                            &mut answer.lost
+                        };
+                        list.push(wire::lease_ref(key));
+                    }
+                    Ok(Some(ToWorker::Renewed(answer)))
                 }
                 .boxed()
+            }
+            FromWorker::Complete(complete) => {
+                let (key, result) = wire::completed(complete, worker)?;
+                let service = self.service.clone();
+                async move { service.complete(key, result).await.map(Some) }.boxed()
             }
             FromWorker::Fail(fail) => {
-                let (key, failure, reason) = wire::failed(fail)?;
+                let (key, failure, reason) = wire::failed(fail, worker)?;
+                let service = self.service.clone();
+                async move { service.fail(key, failure, &reason).await.map(Some) }.boxed()
+            }
+            FromWorker::Release(release) => {
+                let keys = named(release.leases, worker)?;
                 async move {
-                    metrics::count_failure(failure);
-                    if failure == Failure::BudgetSpent {
-                        // Every session that runs says so once; the pause is the news, and told
-                        // by the store.
-                        debug!(session_id = key.session, %reason, "a session met a spent budget");
-                    } else {
-                        warn!(session_id = key.session, ?failure, %reason, "a session failed");
-                    }
-                    let noted = store.fail(&key, failure, &reason).await?;
-                    let settlement = if noted {
-                        Settlement::Noted
-                    } else {
-                        Settlement::Fenced
-                    };
-                    Ok(Some(wire::settled(key, settlement)))
+                    store.release(&keys).await?;
+                    Ok(None)
                 }
                 .boxed()
             }
-            FromWorker::Release(release) => async move {
-                let keys: Vec<LeaseKey> = release.leases.into_iter().map(wire::key).collect();
-                store.release(&keys).await?;
-                Ok(None)
-            }
-            .boxed(),
         };
         Ok(Some(call))
     }
@@ -317,12 +315,67 @@ impl WorkerStream {
     }
 }
 
+/// The leases that a worker names in one message.
+fn named(leases: Vec<LeaseRef>, worker: &str) -> Result<Vec<LeaseKey>, Status> {
+    if leases.len() > MOST_LEASES {
+        let message = format!("a message names at most {MOST_LEASES} leases");
+        return Err(to_status(ErrorClass::Invalid, message));
+    }
+    let keys = leases.into_iter().map(|lease| wire::key(lease, worker));
+    Ok(keys.collect())
+}
+
 fn keys(grant: &Grant) -> Vec<LeaseKey> {
     let granted = grant.0.iter();
     granted.map(|granted| granted.key.clone()).collect()
 }
 
 impl SessionLeases {
+    /// Takes in a result if it is one of the session: what cannot be read would be in the way of
+    /// everybody who reads the experiment. A worker that hands in anything else has failed.
+    async fn complete(&self, key: LeaseKey, result: SessionResult) -> StoreResult<ToWorker> {
+        let checked = tokio::task::spawn_blocking({
+            let session = key.session.clone();
+            move || (result::check(&session, &result), result)
+        });
+        let (fault, result) = match checked.await {
+            Ok((Ok(()), result)) => (None, Some(result)),
+            Ok((Err(fault), _)) => (Some(fault.to_string()), None),
+            // The check panicked or the process stops.
+            Err(_) => (Some("its record could not be checked".to_owned()), None),
+        };
+        if let Some(result) = result {
+            let completion = self.store.complete(&key, result).await?;
+            self.on_completed(&key, completion);
+            return Ok(wire::settled(key, wire::settlement(completion), ""));
+        }
+        let reason = format!(
+            "its worker handed in no record of it: {}",
+            fault.unwrap_or_default()
+        );
+        warn!(session_id = key.session, worker = key.worker, %reason, "a result is refused");
+        metrics::count_refused();
+        let settlement = match self.store.fail(&key, Failure::Crashed, &reason).await? {
+            true => Settlement::Refused,
+            false => Settlement::Fenced,
+        };
+        Ok(wire::settled(key, settlement, &reason))
+    }
+
+    async fn fail(&self, key: LeaseKey, failure: Failure, reason: &str) -> StoreResult<ToWorker> {
+        if !self.store.fail(&key, failure, reason).await? {
+            return Ok(wire::settled(key, Settlement::Fenced, ""));
+        }
+        metrics::count_failure(failure);
+        if failure == Failure::BudgetSpent {
+            // Every session that runs says so once; the pause is the news, and told by the store.
+            debug!(session_id = key.session, %reason, "a session met a spent budget");
+        } else {
+            warn!(session_id = key.session, ?failure, %reason, "a session failed");
+        }
+        Ok(wire::settled(key, Settlement::Noted, ""))
+    }
+
     fn on_completed(&self, key: &LeaseKey, completion: Completion) {
         metrics::count_result(completion);
         match completion {

@@ -13,6 +13,7 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 
 mod embedded;
+mod fence;
 mod packed;
 mod redis;
 
@@ -22,10 +23,10 @@ pub use redis::RedisStore;
 /// Crashes after which a session is set aside as dead.
 pub const MOST_CRASHES: u32 = 3;
 
-/// Lost leases after which a session is set aside as dead. Larger than [`MOST_CRASHES`], because
-/// workers die for reasons of their own; but a session that takes its whole worker down each time
-/// must not go round for ever.
-pub const MOST_LOSSES: u32 = 20;
+/// Workers lost while they held a session and nothing else, after which it is set aside as dead. A
+/// loss in company does not count, because any of the others may be the cause; but from then on
+/// the session is a suspect and leased alone, so that its next losses do.
+pub const MOST_LOSSES_ALONE: u32 = 3;
 
 /// Sessions set aside that progress lists with their reasons; counts are always complete.
 pub const MOST_LISTED: usize = 10_000;
@@ -44,18 +45,16 @@ pub trait Store: Send + Sync {
     /// that of the submission before takes the place of the budget; a higher one resumes.
     async fn submit(&self, experiment: NewExperiment) -> StoreResult<Submitted>;
 
-    /// Leases up to `most` queued sessions to a worker.
+    /// Leases up to `most` queued sessions to a worker. A suspect, of which a lease was lost, goes
+    /// to a worker that holds nothing, which gets nothing else until the suspect has ended. While
+    /// suspects wait, one worker at a time gets nothing until it is idle.
     async fn lease(&self, worker: &str, most: usize, ttl: Duration) -> StoreResult<Vec<Granted>>;
 
-    /// Renews leases; the answers stand in the order of the leases.
-    async fn renew(
-        &self,
-        worker: &str,
-        leases: &[LeaseKey],
-        ttl: Duration,
-    ) -> StoreResult<Vec<bool>>;
+    /// Renews all leases that a worker holds; the answers stand in the order of the leases.
+    async fn renew(&self, leases: &[LeaseKey], ttl: Duration) -> StoreResult<Vec<bool>>;
 
-    /// Takes in a result. A session that follows this one is queued in the same step.
+    /// Takes in a result from whoever holds the session or held it until the lease ran out; from
+    /// anybody else it is not looked at. A session that follows this one is queued in the same step.
     async fn complete(&self, lease: &LeaseKey, result: SessionResult) -> StoreResult<Completion>;
 
     /// Takes in that a session failed. False when the lease was lost. A spent budget counts as no
@@ -216,7 +215,9 @@ pub struct Submitted {
 pub struct LeaseKey {
     /// The session.
     pub session: String,
-    /// Its fence.
+    /// The worker that it was granted to.
+    pub worker: String,
+    /// Random, so that only this worker knows it.
     pub fence: u64,
 }
 
@@ -259,7 +260,7 @@ pub enum Completion {
     Same,
     /// The session was done, with another record: a determinism fault, noted.
     Different,
-    /// The lease was lost; nothing was looked at.
+    /// The lease was lost or never given; nothing was looked at.
     Fenced,
 }
 
@@ -333,8 +334,8 @@ pub struct StoredResult {
     pub position: u64,
     /// The session.
     pub session: String,
-    /// What it left.
-    pub result: SessionResult,
+    /// What it left; an error when that cannot be unpacked. One does not hide the others.
+    pub result: Result<SessionResult, String>,
 }
 
 /// An experiment in a list.
@@ -423,6 +424,9 @@ pub enum StoreError {
         /// What.
         what: String,
     },
+    /// The operating system gives no random numbers for fences.
+    #[error("cannot draw random numbers from the operating system")]
+    Randomness(#[source] getrandom::Error),
     /// The store was closed while it was asked.
     #[error("the coordinator's store has stopped")]
     Stopped,

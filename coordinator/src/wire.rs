@@ -20,6 +20,13 @@ use crate::store::{
     Completion, Failure, Granted, LeaseKey, Progress, SessionResult, SetAside, StoreError,
 };
 
+/// Bytes of a failure's reason that are kept: every one of them is listed with the experiment.
+const LONGEST_REASON: usize = 4 * 1024;
+
+/// What a worker is told that speaks of a lease which is not its own.
+const NOT_HELD: &str = "this worker does not hold the session under this lease: it was leased \
+                        again, settled or cancelled, or never leased to it";
+
 /// Where models are, by their names.
 pub fn origins(wire: &[ModelOrigin]) -> BTreeMap<String, Origin> {
     let origins = wire.iter().map(|origin| {
@@ -33,10 +40,11 @@ pub fn origins(wire: &[ModelOrigin]) -> BTreeMap<String, Origin> {
     origins.collect()
 }
 
-/// A lease as workers name it.
-pub fn key(lease: LeaseRef) -> LeaseKey {
+/// A lease as this worker names it.
+pub fn key(lease: LeaseRef, worker: &str) -> LeaseKey {
     LeaseKey {
         session: lease.session_id,
+        worker: worker.to_owned(),
         fence: lease.fence,
     }
 }
@@ -91,19 +99,17 @@ fn carried(granted: &Granted) -> Vec<u8> {
 }
 
 /// A result.
-pub fn completed(complete: CompleteSession) -> Result<(LeaseKey, SessionResult), Status> {
-    let key = named(complete.lease)?;
+pub fn completed(
+    complete: CompleteSession,
+    worker: &str,
+) -> Result<(LeaseKey, SessionResult), Status> {
+    let key = named(complete.lease, worker)?;
     let (record, telemetry) = (complete.record.to_vec(), complete.telemetry.to_vec());
-    // A record is one line of a file; a line break would make two of it.
-    if record.is_empty() || record.contains(&b'\n') || telemetry.contains(&b'\n') {
-        let message = "record and telemetry must be one line of JSON each";
-        return Err(to_status(ErrorClass::Invalid, message));
-    }
     Ok((key, SessionResult { record, telemetry }))
 }
 
 /// A failure.
-pub fn failed(fail: FailSession) -> Result<(LeaseKey, Failure, String), Status> {
+pub fn failed(fail: FailSession, worker: &str) -> Result<(LeaseKey, Failure, String), Status> {
     let failure = match fail.kind() {
         FailureKind::Parked => Failure::Parked,
         FailureKind::BudgetSpent => Failure::BudgetSpent,
@@ -111,15 +117,21 @@ pub fn failed(fail: FailSession) -> Result<(LeaseKey, Failure, String), Status> 
         // Unspecified comes from somebody newer: trying again does no harm.
         FailureKind::Crashed | FailureKind::Unspecified => Failure::Crashed,
     };
-    Ok((named(fail.lease)?, failure, fail.reason))
+    let reason = shortened(fail.reason);
+    Ok((named(fail.lease, worker)?, failure, reason))
 }
 
 /// What a worker is told about a lease that it handed in.
-pub fn settled(key: LeaseKey, settlement: Settlement) -> ToWorker {
+pub fn settled(key: LeaseKey, settlement: Settlement, reason: &str) -> ToWorker {
+    let reason = match (settlement, reason) {
+        (Settlement::Fenced, "") => NOT_HELD.to_owned(),
+        _ => reason.to_owned(),
+    };
     let lease = Some(lease_ref(key));
     ToWorker::Settled(SettledSession {
         lease,
         settlement: settlement.into(),
+        reason,
     })
 }
 
@@ -169,14 +181,23 @@ pub fn status(error: &StoreError) -> Status {
         | StoreError::Database { .. }
         | StoreError::Unreachable { .. }
         | StoreError::Redis { .. }
+        | StoreError::Randomness(_)
         | StoreError::Stopped => ErrorClass::Unavailable,
         StoreError::Corrupt { .. } => ErrorClass::Internal,
     };
     to_status(class, with_causes(error))
 }
 
-fn named(lease: Option<LeaseRef>) -> Result<LeaseKey, Status> {
+fn named(lease: Option<LeaseRef>, worker: &str) -> Result<LeaseKey, Status> {
     lease
-        .map(key)
+        .map(|lease| key(lease, worker))
         .ok_or_else(|| to_status(ErrorClass::Invalid, "the lease is missing"))
+}
+
+fn shortened(mut reason: String) -> String {
+    if reason.len() > LONGEST_REASON {
+        reason.truncate(reason.floor_char_boundary(LONGEST_REASON));
+        reason.push_str(" ...");
+    }
+    reason
 }

@@ -1560,6 +1560,10 @@ pub struct FetchRecordsResponse {
     pub record: ::prost::bytes::Bytes,
     #[prost(bytes = "bytes", tag = "3")]
     pub telemetry: ::prost::bytes::Bytes,
+    /// Why what is stored for this session cannot be read; empty otherwise. Record
+    /// and telemetry are empty then.
+    #[prost(string, tag = "4")]
+    pub fault: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CancelExperimentRequest {
@@ -2431,8 +2435,10 @@ pub mod experiment_service_server {
         const NAME: &'static str = SERVICE_NAME;
     }
 }
-/// Names one lease. A lease is only as good as its fence: when a session is
-/// leased again the fence grows, and messages with an older one are refused.
+/// Names one lease. A lease is only as good as its fence, a random number that
+/// only the worker knows whom the session was granted to. What anybody else says
+/// of the lease is refused, and so is what is said under the fence of an earlier
+/// lease, except a result: it is compared with the one that was stored.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LeaseRef {
     #[prost(string, tag = "1")]
@@ -2472,7 +2478,8 @@ pub mod work_sessions_request {
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct WorkerHello {
-    /// Unique per worker process.
+    /// Unique per worker process, 256 bytes at most. Leases belong to the worker of
+    /// this id, over whichever stream.
     #[prost(string, tag = "1")]
     pub worker_id: ::prost::alloc::string::String,
     #[prost(string, tag = "2")]
@@ -2493,6 +2500,7 @@ pub struct RenewLeases {
     #[prost(message, repeated, tag = "1")]
     pub leases: ::prost::alloc::vec::Vec<LeaseRef>,
 }
+/// A record that is none of the leased session is refused, and counts as a crash.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CompleteSession {
     #[prost(message, optional, tag = "1")]
@@ -2510,6 +2518,7 @@ pub struct FailSession {
     pub lease: ::core::option::Option<LeaseRef>,
     #[prost(enumeration = "FailureKind", tag = "2")]
     pub kind: i32,
+    /// Shortened to 4 kB.
     #[prost(string, tag = "3")]
     pub reason: ::prost::alloc::string::String,
 }
@@ -2590,6 +2599,9 @@ pub struct SettledSession {
     pub lease: ::core::option::Option<LeaseRef>,
     #[prost(enumeration = "Settlement", tag = "2")]
     pub settlement: i32,
+    /// Why it was fenced or refused; empty otherwise.
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CoordinatorStopping {}
@@ -2657,10 +2669,12 @@ pub enum Settlement {
     Same = 2,
     /// The session was finished before with other bytes: a determinism fault.
     Different = 3,
-    /// The lease was lost; the result was not looked at.
+    /// The worker does not hold the lease; nothing was changed.
     Fenced = 4,
     /// The failure was taken note of.
     Noted = 5,
+    /// The record is none of the session; the session counts as crashed.
+    Refused = 6,
 }
 impl Settlement {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -2675,6 +2689,7 @@ impl Settlement {
             Self::Different => "SETTLEMENT_DIFFERENT",
             Self::Fenced => "SETTLEMENT_FENCED",
             Self::Noted => "SETTLEMENT_NOTED",
+            Self::Refused => "SETTLEMENT_REFUSED",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -2686,6 +2701,7 @@ impl Settlement {
             "SETTLEMENT_DIFFERENT" => Some(Self::Different),
             "SETTLEMENT_FENCED" => Some(Self::Fenced),
             "SETTLEMENT_NOTED" => Some(Self::Noted),
+            "SETTLEMENT_REFUSED" => Some(Self::Refused),
             _ => None,
         }
     }

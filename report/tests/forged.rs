@@ -8,7 +8,7 @@ use agon_engine::record::StoredRecord;
 use agon_engine::session::open;
 use agon_engine::{Luck, PlayerKind, PlayerSpec, Record, SeatNote, SessionSpec, registry};
 use agon_report::session::Telemetry;
-use agon_report::{Leaderboard, Reports, ResultColumns, Session, Summary, Telling, story};
+use agon_report::{Cells, Leaderboard, Reports, ResultColumns, Session, Summary, Telling, story};
 use serde_json::{Value, json};
 
 /// Forged records of each game, unless `AGON_FORGED` says how many.
@@ -287,7 +287,7 @@ fn report(lines: &[String]) {
     for table in reports.published_tables() {
         let _ = reports.beside_published(table, 80);
     }
-    let mut out = csv::Writer::from_writer(Vec::new());
+    let mut out = Cells::new(Vec::new());
     columns.write_headings(&mut out).unwrap();
     for session in &sessions {
         columns.write_row(session, &telemetry, &mut out).unwrap();

@@ -48,6 +48,9 @@ struct Connected {
     free: usize,
     /// Leases sent over this stream.
     sent: u64,
+    /// The store had less for it than it asked for. That may be for others all the same: a worker
+    /// that holds a suspect gets nothing.
+    dry: bool,
 }
 
 /// See the module.
@@ -59,8 +62,6 @@ pub(super) struct LeaseState {
     served: StreamId,
     /// One request at a time: which stream gets what is decided here, not by the store's speed.
     leasing: bool,
-    /// The store had nothing when last asked.
-    dry: bool,
     /// Something was queued while a request was under way that may have come too late for it.
     queued_meanwhile: bool,
     draining: bool,
@@ -75,7 +76,6 @@ impl LeaseState {
             next_stream: 1,
             served: StreamId(0),
             leasing: false,
-            dry: false,
             queued_meanwhile: false,
             draining: false,
             greet_every,
@@ -93,6 +93,7 @@ impl LeaseState {
                 worker: worker.clone(),
                 free: 0,
                 sent: 0,
+                dry: false,
             },
         );
         (stream, vec![Effect::Greet(vec![worker])])
@@ -121,7 +122,9 @@ impl LeaseState {
 
     /// Something may have been queued.
     pub(super) fn on_queued(&mut self) -> Vec<Effect> {
-        self.dry = false;
+        for connected in self.streams.values_mut() {
+            connected.dry = false;
+        }
         self.queued_meanwhile = self.leasing;
         self.next()
     }
@@ -136,6 +139,12 @@ impl LeaseState {
         answer: Answer,
     ) -> Vec<Effect> {
         self.leasing = false;
+        let got_all = match answer {
+            Answer::Sent(sessions) => sessions >= asked,
+            Answer::GivenBack => true,
+            Answer::Failed => false,
+        };
+        let queued_meanwhile = std::mem::take(&mut self.queued_meanwhile);
         if let Some(connected) = self.streams.get_mut(&stream) {
             match answer {
                 Answer::Sent(sessions) => {
@@ -145,14 +154,8 @@ impl LeaseState {
                 Answer::GivenBack => connected.free = 0,
                 Answer::Failed => {}
             }
+            connected.dry = !got_all && !queued_meanwhile;
         }
-        let got_all = match answer {
-            Answer::Sent(sessions) => sessions >= asked,
-            Answer::GivenBack => true,
-            Answer::Failed => false,
-        };
-        let queued_meanwhile = std::mem::take(&mut self.queued_meanwhile);
-        self.dry = !got_all && !queued_meanwhile;
         self.next()
     }
 
@@ -201,7 +204,7 @@ impl LeaseState {
 
     /// Asks the store for the stream whose turn it is, when there is reason to.
     fn next(&mut self) -> Vec<Effect> {
-        if self.draining || self.leasing || self.dry {
+        if self.draining || self.leasing {
             return Vec::new();
         }
         let later = (
@@ -212,7 +215,9 @@ impl LeaseState {
             .streams
             .range(later)
             .chain(self.streams.range(..=self.served));
-        let Some((stream, connected)) = waiting.into_iter().find(|(_, other)| other.free > 0)
+        let Some((stream, connected)) = waiting
+            .into_iter()
+            .find(|(_, other)| other.free > 0 && !other.dry)
         else {
             return Vec::new();
         };

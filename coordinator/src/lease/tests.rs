@@ -51,6 +51,20 @@ fn worker_with_free_places_is_served_until_the_store_is_dry() {
 }
 
 #[test]
+fn worker_that_gets_nothing_does_not_keep_others_from_their_sessions() {
+    let mut state = state();
+    let (one, two) = (enter(&mut state, "w1"), enter(&mut state, "w2"));
+    state.on_free_places(one, 4, None);
+    state.on_free_places(two, 4, None);
+    assert_eq!(
+        leased(&state.on_leased(one, 4, Answer::Sent(0))),
+        Some((two, 4))
+    );
+    assert_eq!(leased(&state.on_leased(two, 4, Answer::Sent(0))), None);
+    assert_eq!(leased(&state.on_queued()), Some((one, 4)));
+}
+
+#[test]
 fn workers_take_turns() {
     let mut state = state();
     let (one, two) = (enter(&mut state, "w1"), enter(&mut state, "w2"));

@@ -19,6 +19,7 @@ use async_trait::async_trait;
 use rusqlite::Connection;
 use tokio::sync::{oneshot, watch};
 
+use super::fence::fences;
 use super::packed::pack;
 use super::{
     Completion, ExperimentEntry, Failure, Granted, LeaseKey, NewExperiment, Progress,
@@ -249,10 +250,10 @@ impl Store for EmbeddedStore {
     }
 
     async fn lease(&self, worker: &str, most: usize, ttl: Duration) -> StoreResult<Vec<Granted>> {
-        let worker = worker.to_owned();
+        let (worker, fences) = (worker.to_owned(), fences(most)?);
         let leased = self.change(|reply| Change::Lease {
             worker,
-            most,
+            fences,
             ttl,
             reply,
         });
@@ -261,20 +262,10 @@ impl Store for EmbeddedStore {
         Ok(granted)
     }
 
-    async fn renew(
-        &self,
-        worker: &str,
-        leases: &[LeaseKey],
-        ttl: Duration,
-    ) -> StoreResult<Vec<bool>> {
-        let (worker, leases) = (worker.to_owned(), leases.to_vec());
-        self.change(|reply| Change::Renew {
-            worker,
-            leases,
-            ttl,
-            reply,
-        })
-        .await
+    async fn renew(&self, leases: &[LeaseKey], ttl: Duration) -> StoreResult<Vec<bool>> {
+        let leases = leases.to_vec();
+        self.change(|reply| Change::Renew { leases, ttl, reply })
+            .await
     }
 
     async fn complete(&self, lease: &LeaseKey, result: SessionResult) -> StoreResult<Completion> {

@@ -3,11 +3,12 @@
 
 use std::io::{Read as _, Write as _};
 
+use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
 
-use super::{Granted, StoreError, StoreResult};
+use super::{Granted, SessionResult, StoreError, StoreResult};
 
 /// A result, ready to be stored.
 pub struct Packed {
@@ -20,7 +21,7 @@ pub struct Packed {
 }
 
 /// Compresses a result. Takes a millisecond or two for a long session.
-pub fn pack(result: &super::SessionResult) -> Packed {
+pub fn pack(result: &SessionResult) -> Packed {
     Packed {
         digest: blake3::hash(&result.record).to_hex().to_string(),
         record: deflate(&result.record),
@@ -31,11 +32,33 @@ pub fn pack(result: &super::SessionResult) -> Packed {
 /// The opposite of what [`pack`] did to one part.
 pub fn unpack(packed: &[u8], what: &str) -> StoreResult<Vec<u8>> {
     let mut bytes = Vec::new();
-    let read = DeflateDecoder::new(packed).read_to_end(&mut bytes);
-    read.map_err(|_| StoreError::Corrupt {
+    // Nothing larger was ever taken in, so a file of somebody else cannot fill the memory.
+    let most = LARGEST_MESSAGE_BYTES as u64 + 1;
+    let read = DeflateDecoder::new(packed)
+        .take(most)
+        .read_to_end(&mut bytes);
+    if read.is_ok() && bytes.len() <= LARGEST_MESSAGE_BYTES {
+        return Ok(bytes);
+    }
+    Err(StoreError::Corrupt {
         what: what.to_owned(),
-    })?;
-    Ok(bytes)
+    })
+}
+
+/// A stored result, or why it cannot be unpacked.
+pub fn unpack_result(
+    record: &[u8],
+    telemetry: &[u8],
+    session: &str,
+) -> Result<SessionResult, String> {
+    let part = |packed, name| {
+        unpack(packed, &format!("the {name} of session {session}"))
+            .map_err(|error| error.to_string())
+    };
+    Ok(SessionResult {
+        record: part(record, "record")?,
+        telemetry: part(telemetry, "telemetry")?,
+    })
 }
 
 impl Granted {

@@ -19,11 +19,12 @@ use tokio::task::AbortHandle;
 
 use self::rows::{FIELDS_OF_A_LIST, LeaseRow, ListRow, read_lease};
 use self::scripts::{PREFIX, Scripts};
-use super::packed::{pack, unpack};
+use super::fence::fences;
+use super::packed::{pack, unpack_result};
 use super::{
     Completion, ExperimentEntry, Failure, Granted, LeaseKey, MOST_CRASHES, MOST_LISTED,
-    MOST_LOSSES, NewExperiment, Progress, SessionResult, SetAside, Store, StoreError, StoreResult,
-    StoredResult, Submitted, Templates,
+    MOST_LOSSES_ALONE, NewExperiment, Progress, SessionResult, SetAside, Store, StoreError,
+    StoreResult, StoredResult, Submitted, Templates,
 };
 
 mod rows;
@@ -125,23 +126,22 @@ impl Store for RedisStore {
 
     async fn lease(&self, worker: &str, most: usize, ttl: Duration) -> StoreResult<Vec<Granted>> {
         let mut call = self.scripts.lease.prepare_invoke();
-        call.arg(worker).arg(most).arg(millis(ttl));
+        call.arg(worker).arg(millis(ttl));
+        call.arg(fences(most)?);
         let granted: Vec<LeaseRow> = self.run("lease sessions", &mut call).await?;
-        Ok(granted.into_iter().map(read_lease).collect())
+        Ok(granted
+            .into_iter()
+            .map(|row| read_lease(row, worker))
+            .collect())
     }
 
-    async fn renew(
-        &self,
-        worker: &str,
-        leases: &[LeaseKey],
-        ttl: Duration,
-    ) -> StoreResult<Vec<bool>> {
+    async fn renew(&self, leases: &[LeaseKey], ttl: Duration) -> StoreResult<Vec<bool>> {
         let mut renewed = Vec::with_capacity(leases.len());
         for chunk in leases.chunks(CHUNK) {
             let mut call = self.scripts.renew.prepare_invoke();
-            call.arg(worker).arg(millis(ttl));
+            call.arg(millis(ttl)).arg(u8::from(leases.len() == 1));
             for lease in chunk {
-                call.arg(&lease.session).arg(lease.fence);
+                name(&mut call, lease);
             }
             renewed.extend(self.run::<Vec<bool>>("renew leases", &mut call).await?);
         }
@@ -151,7 +151,7 @@ impl Store for RedisStore {
     async fn complete(&self, lease: &LeaseKey, result: SessionResult) -> StoreResult<Completion> {
         let packed = pack(&result);
         let mut call = self.scripts.complete.prepare_invoke();
-        call.arg(&lease.session).arg(lease.fence).arg(packed.digest);
+        name(&mut call, lease).arg(packed.digest);
         call.arg(packed.record.as_slice())
             .arg(packed.telemetry.as_slice());
         let outcome: String = self.run("store a result", &mut call).await?;
@@ -171,8 +171,7 @@ impl Store for RedisStore {
             Failure::BudgetSpent => "budget_spent",
         };
         let mut call = self.scripts.fail.prepare_invoke();
-        call.arg(&lease.session)
-            .arg(lease.fence)
+        name(&mut call, lease)
             .arg(failure)
             .arg(reason)
             .arg(MOST_CRASHES);
@@ -187,7 +186,7 @@ impl Store for RedisStore {
         for chunk in leases.chunks(CHUNK) {
             let mut call = self.scripts.release.prepare_invoke();
             for lease in chunk {
-                call.arg(&lease.session).arg(lease.fence);
+                name(&mut call, lease);
             }
             self.run::<i64>("release leases", &mut call).await?;
         }
@@ -198,7 +197,7 @@ impl Store for RedisStore {
         let mut lost = 0;
         loop {
             let mut call = self.scripts.expire.prepare_invoke();
-            call.arg(MOST_LOSSES).arg(CHUNK);
+            call.arg(MOST_LOSSES_ALONE).arg(CHUNK);
             let found: u64 = self.run("expire leases", &mut call).await?;
             lost += found;
             if found < CHUNK as u64 {
@@ -303,10 +302,7 @@ impl Store for RedisStore {
                 let (Some("done"), Some(record)) = (state.as_deref(), record) else {
                     continue;
                 };
-                let result = SessionResult {
-                    record: unpack(&record, &session)?,
-                    telemetry: unpack(&telemetry.unwrap_or_default(), &session)?,
-                };
+                let result = unpack_result(&record, &telemetry.unwrap_or_default(), &session);
                 results.push(StoredResult {
                     position,
                     session,
@@ -448,6 +444,14 @@ async fn listen(client: Client, announce: watch::Sender<u64>) {
 
 fn redis(operation: &'static str) -> impl FnOnce(RedisError) -> StoreError {
     move |source| StoreError::Redis { operation, source }
+}
+
+/// Adds the three arguments by which scripts know a lease.
+fn name<'a, 'b>(
+    call: &'b mut ScriptInvocation<'a>,
+    lease: &LeaseKey,
+) -> &'b mut ScriptInvocation<'a> {
+    call.arg(&lease.session).arg(lease.fence).arg(&lease.worker)
 }
 
 /// A budget as scripts take it: text, because Lua's numbers are not exact, and '' for none.

@@ -166,12 +166,15 @@ fn invariant_done_sessions_keep_their_first_record(
     let done = placed
         .iter()
         .filter(|session| seen.records.contains_key(*session));
-    let expected: Vec<(&String, &Vec<u8>)> = done
-        .map(|session| (session, &seen.records[session]))
+    let expected: Vec<(&String, Option<&Vec<u8>>)> = done
+        .map(|session| (session, Some(&seen.records[session])))
         .collect();
     let results = told.results.iter();
-    let stored: Vec<(&String, &Vec<u8>)> = results
-        .map(|one| (&one.session, &one.result.record))
+    let stored: Vec<(&String, Option<&Vec<u8>>)> = results
+        .map(|one| {
+            let result = one.result.as_ref().ok();
+            (&one.session, result.map(|result| &result.record))
+        })
         .collect();
     ensure(stored == expected, || {
         format!(

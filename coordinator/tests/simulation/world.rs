@@ -14,7 +14,7 @@ use tempfile::TempDir;
 
 use crate::chance::Chance;
 use crate::invariants::{self, Told};
-use crate::seen::{Seen, Table};
+use crate::seen::{Row, Seen, Table};
 use crate::workers::{Message, Said, Worker};
 
 const TTL: Duration = Duration::from_secs(10);
@@ -195,8 +195,9 @@ impl World {
         let granted = self.store.lease(&worker.name, free, TTL).await;
         let granted = granted.expect("the store leases");
         let mut steps = Vec::new();
+        let sessions = granted.len();
         for granted in granted {
-            let LeaseKey { session, fence } = &granted.key;
+            let LeaseKey { session, fence, .. } = &granted.key;
             steps.push(format!("{} leases {session} under {fence}", worker.name));
             if before[session].state != "queued" {
                 return Err(format!(
@@ -214,11 +215,17 @@ impl World {
             if self.seen.paused.contains(&granted.experiment) {
                 return Err(format!("{session} was leased while its experiment pauses"));
             }
-            if *fence <= self.seen.top_fence {
+            if !self.seen.grant(*fence) {
                 return Err(format!("fence {fence} of {session} is no new one"));
             }
-            self.seen.top_fence = *fence;
             self.seen.last_fence.insert(session.clone(), *fence);
+            // With a suspect a worker is lost at most once in company.
+            let of_worker = |row: &&Row| row.worker.as_ref() == Some(&worker.name);
+            let held = before.values().filter(of_worker);
+            let held = held.filter(|row| row.state == "leased").count();
+            if before[session].losses > 0 && held + sessions > 1 {
+                return Err(format!("{session} is a suspect and was not leased alone"));
+            }
             worker.playing.insert(granted.key);
         }
         self.steps.extend(steps);
@@ -278,10 +285,10 @@ impl World {
         let before = self.table.rows();
         match &message.said {
             Said::Renew(keys) => {
-                let kept = self.store.renew(from, keys, TTL).await.expect("renewals");
+                let kept = self.store.renew(keys, TTL).await.expect("renewals");
                 for (key, kept) in keys.iter().zip(kept) {
                     let row = before.get(&key.session);
-                    let expected = row.is_some_and(|row| row.is_renewable(key.fence, from));
+                    let expected = row.is_some_and(|row| row.is_renewable(key));
                     if kept != expected {
                         return Err(format!("renewal of {key:?} is {kept}, not {expected}"));
                     }
@@ -310,7 +317,7 @@ impl World {
                     .await
                     .expect("failures");
                 let row = before.get(&key.session);
-                if noted != row.is_some_and(|row| row.is_leased_under(key.fence)) {
+                if noted != row.is_some_and(|row| row.is_leased_under(key)) {
                     return Err(format!("noted {noted} is said of the failure of {key:?}"));
                 }
                 if let Some(worker) = worker {
@@ -331,13 +338,15 @@ impl World {
 
     /// A result is the first one, is compared with it, or is not looked at: nothing else.
     fn on_completed(&mut self, key: &LeaseKey, record: &[u8], completion: Completion) -> Outcome {
-        let LeaseKey { session, fence } = key;
+        let LeaseKey { session, fence, .. } = key;
         let is_last = self.seen.last_fence.get(session) == Some(fence);
         let fits = match (completion, self.seen.records.get(session)) {
             (Completion::First, None) => is_last,
             (Completion::Same, Some(first)) => first == record,
             (Completion::Different, Some(first)) => first != record,
             (Completion::Fenced, None) => true,
+            // It was given up, or lost before the session was submitted anew.
+            (Completion::Fenced, Some(_)) => !is_last,
             _ => false,
         };
         if !fits {

@@ -110,6 +110,28 @@ impl Bench {
         assert_eq!(lost, leases);
     }
 
+    /// Puts other bytes in the place of a session's packed record, as a careless hand would.
+    pub async fn spoil(&self, session: &str, record: &[u8]) {
+        match self {
+            Self::Embedded { folder, .. } => {
+                let file = rusqlite::Connection::open(folder.path().join("coordinator.db"));
+                let sql = "UPDATE results SET record = ?2 WHERE session = ?1";
+                let spoiled = file
+                    .unwrap()
+                    .execute(sql, rusqlite::params![session, record]);
+                assert_eq!(spoiled.unwrap(), 1);
+            }
+            Self::Redis { server, .. } => {
+                let client = redis::Client::open(server.url()).unwrap();
+                let mut connection = client.get_multiplexed_async_connection().await.unwrap();
+                let key = format!("{{agon}}:coordinator:v1:s:{session}");
+                let mut spoil = redis::cmd("HSET");
+                spoil.arg(key).arg("record").arg(record);
+                spoil.query_async::<i64>(&mut connection).await.unwrap();
+            }
+        }
+    }
+
     /// Everything that was not on disk is gone; the store is opened again.
     pub async fn crash(self) -> Self {
         match self {

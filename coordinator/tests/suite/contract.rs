@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use agon_coordinator::store::{
-    Completion, Failure, Granted, LeaseKey, MOST_CRASHES, MOST_LOSSES, NewExperiment,
+    Completion, Failure, Granted, LeaseKey, MOST_CRASHES, MOST_LOSSES_ALONE, NewExperiment,
     SessionResult, Store, StoreError, StoreResult, Submitted, Terms,
 };
 use futures_util::future::BoxFuture;
@@ -12,7 +12,7 @@ use futures_util::future::BoxFuture;
 use crate::benches::{Bench, LONG, contract, experiment};
 
 contract! {
-    sessions_are_leased_in_order_under_growing_fences,
+    sessions_are_leased_in_order_under_fences_of_their_own,
     teams_take_turns_then_experiments,
     no_session_is_leased_twice_by_callers_at_once,
     first_result_wins_and_later_ones_are_compared,
@@ -23,6 +23,12 @@ contract! {
     parked_and_impossible_sessions_are_set_aside_at_once,
     crashed_session_goes_last_and_released_one_first,
     session_that_loses_every_worker_is_set_aside,
+    company_of_a_session_that_takes_its_workers_along_is_played,
+    suspect_is_leased_alone_and_keeps_nobody_else_waiting,
+    suspects_of_a_paused_or_cancelled_experiment_are_in_nobodys_way,
+    nobody_but_its_holder_settles_renews_or_releases_a_session,
+    late_result_of_a_lost_lease_is_compared_and_that_of_a_released_one_is_not,
+    result_that_cannot_be_unpacked_hides_no_other,
     resubmission_keeps_what_is_done_and_drops_what_is_gone,
     submission_cut_off_half_way_is_not_over_until_it_is_made_again,
     later_submission_and_cancellation_overtake_one_under_way,
@@ -77,7 +83,7 @@ async fn counts(store: &dyn Store, experiment: &str) -> (u64, u64, u64, u64) {
     )
 }
 
-async fn sessions_are_leased_in_order_under_growing_fences(bench: Bench) {
+async fn sessions_are_leased_in_order_under_fences_of_their_own(bench: Bench) {
     let store = bench.store();
     let submitted = store
         .submit(experiment("red", "x", &["s3", "s1", "s2"]))
@@ -99,7 +105,7 @@ async fn sessions_are_leased_in_order_under_growing_fences(bench: Bench) {
         ("x", "red")
     );
     assert_eq!(first.traceparent, "00-trace");
-    assert!(granted[0].key.fence < granted[1].key.fence);
+    assert_ne!(granted[0].key.fence, granted[1].key.fence);
     assert_eq!(counts(store, "x").await, (3, 1, 2, 0));
     assert_eq!(names(&lease(store, 9).await), ["s2"]);
     assert!(lease(store, 9).await.is_empty());
@@ -202,7 +208,7 @@ async fn first_result_wins_and_later_ones_are_compared(bench: Bench) {
     assert_eq!(progress.determinism_faults, ["s"]);
     assert!(progress.is_over());
     let results = store.results("x", None, 9).await.unwrap();
-    assert_eq!(results[0].result, result("one"), "the first one stays");
+    assert_eq!(results[0].result, Ok(result("one")), "the first one stays");
     assert!(!store.fail(&key, Failure::Crashed, "late").await.unwrap());
 }
 
@@ -218,12 +224,9 @@ async fn older_fence_is_refused_once_the_session_was_leased_again(bench: Bench) 
     bench.lose(1).await;
     let new = store.lease("w2", 1, LONG).await.unwrap().remove(0);
     assert_eq!(new.attempt, 2);
-    assert!(new.key.fence > old.fence);
+    assert_ne!(new.key.fence, old.fence);
     assert_eq!(
-        store
-            .renew("w1", std::slice::from_ref(&old), LONG)
-            .await
-            .unwrap(),
+        store.renew(std::slice::from_ref(&old), LONG).await.unwrap(),
         [false]
     );
     assert_eq!(
@@ -239,6 +242,7 @@ async fn older_fence_is_refused_once_the_session_was_leased_again(bench: Bench) 
     );
     let invented = LeaseKey {
         session: "none".to_owned(),
+        worker: "w2".to_owned(),
         fence: 1,
     };
     assert_eq!(
@@ -259,12 +263,16 @@ async fn lost_lease_may_be_taken_up_again_while_nobody_else_has_it(bench: Bench)
     bench.lose(1).await;
     assert_eq!(counts(store, "x").await, (1, 1, 0, 0));
     let keys = [key];
+    let stolen = [LeaseKey {
+        worker: "w2".to_owned(),
+        ..keys[0].clone()
+    }];
     assert_eq!(
-        store.renew("w2", &keys, LONG).await.unwrap(),
+        store.renew(&stolen, LONG).await.unwrap(),
         [false],
         "it was not w2's"
     );
-    assert_eq!(store.renew("w1", &keys, LONG).await.unwrap(), [true]);
+    assert_eq!(store.renew(&keys, LONG).await.unwrap(), [true]);
     assert_eq!(counts(store, "x").await, (1, 0, 1, 0));
     assert!(lease(store, 1).await.is_empty());
 }
@@ -384,7 +392,7 @@ async fn crashed_session_goes_last_and_released_one_first(bench: Bench) {
 async fn session_that_loses_every_worker_is_set_aside(bench: Bench) {
     let store = bench.store();
     store.submit(experiment("red", "x", &["s"])).await.unwrap();
-    for loss in 1..=MOST_LOSSES {
+    for loss in 1..=MOST_LOSSES_ALONE {
         let granted = store.lease("w", 1, bench.short()).await.unwrap();
         assert_eq!(granted[0].attempt, loss);
         bench.lose(1).await;
@@ -392,9 +400,220 @@ async fn session_that_loses_every_worker_is_set_aside(bench: Bench) {
     assert!(lease(store, 1).await.is_empty());
     let progress = store.progress("x").await.unwrap().unwrap();
     assert!(
-        progress.dead[0].reason.contains("were lost 20 times"),
+        progress.dead[0].reason.starts_with("3 workers were lost"),
         "{progress:?}"
     );
+}
+
+/// Leases to this worker and lets the leases run out.
+async fn lose_all(bench: &Bench, worker: &str, most: usize) -> Vec<Granted> {
+    let store = bench.store();
+    let granted = store.lease(worker, most, bench.short()).await.unwrap();
+    bench.lose(granted.len() as u64).await;
+    granted
+}
+
+async fn company_of_a_session_that_takes_its_workers_along_is_played(bench: Bench) {
+    let store = bench.store();
+    let sessions = ["s1", "s2", "hostile", "s3", "s4"];
+    store
+        .submit(experiment("red", "x", &sessions))
+        .await
+        .unwrap();
+    assert_eq!(lose_all(&bench, "w0", 9).await.len(), 5);
+    let mut workers_lost = 1;
+    for number in 1.. {
+        let worker = format!("w{number}");
+        let granted = store.lease(&worker, 9, bench.short()).await.unwrap();
+        let Some(suspect) = granted.first() else {
+            break;
+        };
+        assert_eq!(granted.len(), 1, "suspects are leased alone");
+        if suspect.key.session == "hostile" {
+            bench.lose(1).await;
+            workers_lost += 1;
+        } else {
+            store.complete(&suspect.key, result("{}")).await.unwrap();
+        }
+    }
+    let progress = store.progress("x").await.unwrap().unwrap();
+    assert_eq!((progress.done, progress.dead.len()), (4, 1));
+    assert_eq!(progress.dead[0].session, "hostile");
+    assert_eq!(workers_lost, 1 + MOST_LOSSES_ALONE);
+}
+
+async fn suspect_is_leased_alone_and_keeps_nobody_else_waiting(bench: Bench) {
+    let store = bench.store();
+    let sessions = ["s1", "s2", "s3", "s4", "s5", "s6", "s7"];
+    store
+        .submit(experiment("red", "x", &sessions))
+        .await
+        .unwrap();
+    assert_eq!(names(&lose_all(&bench, "w0", 2).await), ["s1", "s2"]);
+    // Nobody was busy when they were lost; from here on w1 and w2 are.
+    let first = store.lease("w9", 9, LONG).await.unwrap();
+    assert_eq!(names(&first), ["s1"], "to a worker that is idle, alone");
+    assert!(
+        store.lease("w9", 9, LONG).await.unwrap().is_empty(),
+        "and nothing beside it"
+    );
+    let second = store.lease("w8", 9, LONG).await.unwrap();
+    assert_eq!(names(&second), ["s2"]);
+    let busy = store.lease("w1", 1, LONG).await.unwrap();
+    let other = store.lease("w2", 1, LONG).await.unwrap();
+    assert_eq!((names(&busy), names(&other)), (vec!["s3"], vec!["s4"]));
+    store.release(&[second[0].key.clone()]).await.unwrap();
+    assert!(
+        store.lease("w1", 9, LONG).await.unwrap().is_empty(),
+        "one worker is emptied for the suspect"
+    );
+    let more = store.lease("w2", 1, LONG).await.unwrap();
+    assert_eq!(names(&more), ["s5"], "the others go on");
+    let mut queued = store.queued();
+    queued.mark_unchanged();
+    store.complete(&busy[0].key, result("{}")).await.unwrap();
+    queued.changed().await.unwrap();
+    assert_eq!(names(&store.lease("w1", 9, LONG).await.unwrap()), ["s2"]);
+    queued.mark_unchanged();
+    store.complete(&first[0].key, result("{}")).await.unwrap();
+    queued.changed().await.unwrap();
+    let rest = store.lease("w9", 9, LONG).await.unwrap();
+    assert_eq!(names(&rest), ["s6", "s7"]);
+}
+
+async fn suspects_of_a_paused_or_cancelled_experiment_are_in_nobodys_way(bench: Bench) {
+    let store = bench.store();
+    for (name, sessions) in [("x", ["x1", "x2", "x3"]), ("y", ["y1", "y2", "y3"])] {
+        let submitted = store.submit(experiment("red", name, &sessions)).await;
+        submitted.unwrap();
+    }
+    assert_eq!(lose_all(&bench, "w0", 4).await.len(), 4);
+    let suspect = one(store).await;
+    let failed = store
+        .fail(&suspect.key, Failure::BudgetSpent, "spent")
+        .await;
+    assert!(failed.unwrap());
+    let paused = suspect.experiment;
+    let other = if paused == "x" { "y" } else { "x" };
+    for worker in ["w1", "w2"] {
+        let granted = store.lease(worker, 9, LONG).await.unwrap().remove(0);
+        assert_eq!(granted.experiment, other);
+    }
+    assert!(store.cancel(other).await.unwrap());
+    assert!(
+        store.lease("w3", 9, LONG).await.unwrap().is_empty(),
+        "{paused} pauses, {other} is cancelled"
+    );
+    assert!(store.resume(&paused, None).await.unwrap());
+    for worker in ["w1", "w2"] {
+        let granted = store.lease(worker, 9, LONG).await.unwrap();
+        assert_eq!(granted.len(), 1, "both suspects are back");
+    }
+    assert_eq!(store.lease("w3", 9, LONG).await.unwrap().len(), 1);
+    assert!(store.cancel(&paused).await.unwrap());
+    assert_eq!(counts(store, &paused).await, (3, 0, 0, 0));
+}
+
+async fn nobody_but_its_holder_settles_renews_or_releases_a_session(bench: Bench) {
+    let store = bench.store();
+    store
+        .submit(experiment("red", "x", &["done", "held", "lost", "queued"]))
+        .await
+        .unwrap();
+    let done = store.lease("w1", 1, LONG).await.unwrap().remove(0).key;
+    store.complete(&done, result("one")).await.unwrap();
+    let held = store.lease("w1", 1, LONG).await.unwrap().remove(0).key;
+    let lost = lose_all(&bench, "w1", 1).await.remove(0).key;
+    let state = async || (counts(store, "x").await, store.progress("x").await.unwrap());
+    let before = state().await;
+    let sessions = ["done", "held", "lost", "queued", "none"];
+    let fences = [0, 1, 2, held.fence ^ 1, u64::MAX];
+    let guesses = sessions.iter().flat_map(|session| {
+        let guess = fences.iter().map(|fence| ("w1", *fence));
+        // Whoever knows a fence that is another worker's, or another session's.
+        let known = [&done, &held, &lost].into_iter().flat_map(|key| {
+            let own = (key.session != *session).then_some(("w1", key.fence));
+            own.into_iter().chain([("w2", key.fence), ("", key.fence)])
+        });
+        guess.chain(known).map(|(worker, fence)| LeaseKey {
+            session: (*session).to_owned(),
+            worker: worker.to_owned(),
+            fence,
+        })
+    });
+    for key in guesses {
+        let completed = store.complete(&key, result("garbage")).await.unwrap();
+        assert_eq!(completed, Completion::Fenced, "{key:?}");
+        for failure in [Failure::Impossible, Failure::BudgetSpent, Failure::Crashed] {
+            assert!(!store.fail(&key, failure, "no").await.unwrap(), "{key:?}");
+        }
+        store.release(std::slice::from_ref(&key)).await.unwrap();
+        let renewed = store.renew(std::slice::from_ref(&key), LONG).await.unwrap();
+        assert_eq!(renewed, [false], "{key:?}");
+        assert_eq!(state().await, before, "{key:?}");
+    }
+    let results = store.results("x", None, 9).await.unwrap();
+    assert_eq!(results.len(), 1);
+    assert_eq!(results[0].result, Ok(result("one")));
+    let finished = store.complete(&held, result("two")).await.unwrap();
+    assert_eq!(finished, Completion::First, "the holder is not disturbed");
+}
+
+async fn late_result_of_a_lost_lease_is_compared_and_that_of_a_released_one_is_not(bench: Bench) {
+    let store = bench.store();
+    store.submit(experiment("red", "x", &["s"])).await.unwrap();
+    let released = store.lease("w0", 1, LONG).await.unwrap().remove(0).key;
+    store
+        .release(std::slice::from_ref(&released))
+        .await
+        .unwrap();
+    let first = lose_all(&bench, "w1", 1).await.remove(0).key;
+    let second = lose_all(&bench, "w2", 1).await.remove(0).key;
+    let third = store.lease("w3", 1, LONG).await.unwrap().remove(0).key;
+    for late in [&released, &first, &second] {
+        let early = store.complete(late, result("one")).await.unwrap();
+        assert_eq!(early, Completion::Fenced, "the session is played by w3");
+    }
+    store.complete(&third, result("one")).await.unwrap();
+    for late in [&first, &second, &third] {
+        let same = store.complete(late, result("one")).await.unwrap();
+        assert_eq!(same, Completion::Same);
+    }
+    let given_back = store.complete(&released, result("two")).await.unwrap();
+    assert_eq!(given_back, Completion::Fenced);
+    let progress = store.progress("x").await.unwrap().unwrap();
+    assert!(progress.determinism_faults.is_empty());
+    let differs = store.complete(&first, result("two")).await.unwrap();
+    assert_eq!(differs, Completion::Different, "it was really given");
+    let progress = store.progress("x").await.unwrap().unwrap();
+    assert_eq!(progress.determinism_faults, ["s"]);
+}
+
+async fn result_that_cannot_be_unpacked_hides_no_other(bench: Bench) {
+    let store = bench.store();
+    let sessions = ["s1", "s2", "s3"];
+    store
+        .submit(experiment("red", "x", &sessions))
+        .await
+        .unwrap();
+    for granted in lease(store, 9).await {
+        store.complete(&granted.key, result("one")).await.unwrap();
+    }
+    // A file of zeros of more than a result may have, then what is no such file at all.
+    let zeros = vec![0; 65 * 1024 * 1024];
+    let mut bomb = flate2::write::DeflateEncoder::new(Vec::new(), flate2::Compression::fast());
+    std::io::Write::write_all(&mut bomb, &zeros).unwrap();
+    for spoiled in [bomb.finish().unwrap(), vec![0xff; 9]] {
+        bench.spoil("s2", &spoiled).await;
+        let results = store.results("x", None, 9).await.unwrap();
+        let read: Vec<bool> = results.iter().map(|one| one.result.is_ok()).collect();
+        assert_eq!(read, [true, false, true]);
+        let fault = results[1].result.as_ref().unwrap_err();
+        assert_eq!(
+            fault,
+            "what is stored as the record of session s2 cannot be read"
+        );
+    }
 }
 
 async fn resubmission_keeps_what_is_done_and_drops_what_is_gone(bench: Bench) {
@@ -424,10 +643,7 @@ async fn resubmission_keeps_what_is_done_and_drops_what_is_gone(bench: Bench) {
     );
     assert_eq!(counts(store, "x").await, (2, 1, 0, 1));
     assert_eq!(
-        store
-            .renew("w", &[granted[2].key.clone()], LONG)
-            .await
-            .unwrap(),
+        store.renew(&[granted[2].key.clone()], LONG).await.unwrap(),
         [false]
     );
     assert_eq!(names(&lease(store, 9).await), ["s5"]);
@@ -450,8 +666,8 @@ async fn resubmission_keeps_what_is_done_and_drops_what_is_gone(bench: Bench) {
     assert_eq!(kept, ["s1", "s2"], "the record of s1 was kept");
     let new = one(store).await;
     assert_eq!(new.key.session, "s3");
-    assert!(
-        new.key.fence > granted[2].key.fence,
+    assert_ne!(
+        new.key.fence, granted[2].key.fence,
         "the old worker stays fenced off"
     );
 }
@@ -561,10 +777,7 @@ async fn cancelled_sessions_are_lost_to_their_workers(bench: Bench) {
     assert!(lease(store, 9).await.is_empty());
     let key = granted[1].key.clone();
     assert_eq!(
-        store
-            .renew("w", std::slice::from_ref(&key), LONG)
-            .await
-            .unwrap(),
+        store.renew(std::slice::from_ref(&key), LONG).await.unwrap(),
         [false]
     );
     assert_eq!(
@@ -607,7 +820,10 @@ async fn results_come_in_the_experiments_order_page_by_page(bench: Bench) {
         assert!(page.len() <= 4);
         after = Some(last.position);
         for found in page {
-            assert_eq!(found.result, long(&format!("spec of {}", found.session)));
+            assert_eq!(
+                found.result,
+                Ok(long(&format!("spec of {}", found.session)))
+            );
             seen.push(found.session);
         }
     }
@@ -637,7 +853,7 @@ async fn unknown_names_are_answered_not_failed(bench: Bench) {
     assert!(store.results("none", None, 9).await.unwrap().is_empty());
     assert!(store.list().await.unwrap().is_empty());
     assert_eq!(store.bundle("none").await.unwrap(), None);
-    assert!(store.renew("w", &[], LONG).await.unwrap().is_empty());
+    assert!(store.renew(&[], LONG).await.unwrap().is_empty());
     store.release(&[]).await.unwrap();
     assert_eq!(store.expire().await.unwrap(), 0);
 }
@@ -888,14 +1104,14 @@ async fn acknowledged_changes_survive_a_crash(bench: Bench) {
         store.complete(&keys[0], result("one")).await.unwrap(),
         Completion::Same
     );
-    assert_eq!(store.renew("w", &keys[2..], LONG).await.unwrap(), [true]);
+    assert_eq!(store.renew(&keys[2..], LONG).await.unwrap(), [true]);
     assert_eq!(
         store.results("x", None, 9).await.unwrap()[0].result,
-        result("one")
+        Ok(result("one"))
     );
     let next = one(store).await;
     assert_eq!(next.key.session, "s4");
-    assert!(next.key.fence > keys[2].fence, "fences go on growing");
+    assert_ne!(next.key.fence, keys[2].fence);
 }
 
 #[tokio::test]

@@ -2,8 +2,8 @@
 //! when, what a session is handed, and what becomes of those behind one that was set aside.
 
 use agon_coordinator::store::{
-    Completion, Failure, Granted, LeaseKey, MOST_CRASHES, MOST_LOSSES, Progress, SessionResult,
-    Store,
+    Completion, Failure, Granted, LeaseKey, MOST_CRASHES, MOST_LOSSES_ALONE, Progress,
+    SessionResult, Store,
 };
 
 use crate::benches::{Bench, LONG, contract, experiment, series};
@@ -95,9 +95,14 @@ async fn session_is_leased_once_the_one_before_it_is_done_and_handed_its_record(
 async fn series_run_side_by_side(bench: Bench) {
     let store = bench.store();
     let mut two = series("red", "x", &["a0", "a1"]);
-    two.sessions
-        .extend(series("red", "x", &["b0", "b1"]).sessions);
-    two.sessions.extend(experiment("red", "x", &["c"]).sessions);
+    let second = series("red", "x", &["b0", "b1"]).sessions;
+    let single = experiment("red", "x", &["c"]).sessions;
+    two.sessions = two
+        .sessions
+        .iter()
+        .chain(second.iter())
+        .chain(single.iter())
+        .collect();
     store.submit(two).await.unwrap();
     let first = lease(store).await;
     assert_eq!(names(&first), ["a0", "b0", "c"]);
@@ -175,7 +180,7 @@ async fn session_that_dies_stops_those_behind_it_however_it_died(bench: Bench) {
             .unwrap()
     );
     store.release(&[granted[2].key.clone()]).await.unwrap();
-    for _ in 0..MOST_LOSSES {
+    for _ in 0..MOST_LOSSES_ALONE {
         let lost = store.lease("w", 9, bench.short()).await.unwrap();
         assert_eq!(names(&lost), ["z0"]);
         bench.lose(1).await;
@@ -191,7 +196,7 @@ async fn late_result_of_a_dead_session_goes_on_with_its_series(bench: Bench) {
     let store = bench.store();
     store.submit(series("red", "x", &SERIES)).await.unwrap();
     let mut last = None;
-    for _ in 0..MOST_LOSSES {
+    for _ in 0..MOST_LOSSES_ALONE {
         last = store.lease("w", 9, bench.short()).await.unwrap().pop();
         bench.lose(1).await;
     }

@@ -5,14 +5,17 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use agon_coordinator::experiment::ExperimentFile;
+use agon_coordinator::store::{Completion, LeaseKey, RedisStore, SessionResult, Store as _};
 use agon_coordinator::{Coordinator, CoordinatorOptions, StoreChoice};
+use agon_engine::record::StoredRecord;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::work_sessions_request::Message as Say;
 use agon_proto::v1::work_sessions_response::Message as Hear;
 use agon_proto::v1::{
-    CancelExperimentRequest, FailureKind, FetchRecordsRequest, GetPromptBundleRequest, LeaseRef,
-    ListExperimentsRequest, ResumeExperimentRequest, RetrySessionsRequest, Settlement,
-    SubmitExperimentRequest, SubmitExperimentResponse, WatchExperimentRequest,
+    CancelExperimentRequest, FailureKind, FetchRecordsRequest, GetPromptBundleRequest, Lease,
+    LeaseRef, ListExperimentsRequest, ReleaseLeases, ResumeExperimentRequest, RetrySessionsRequest,
+    Settlement, SubmitExperimentRequest, SubmitExperimentResponse, WatchExperimentRequest,
+    WorkSessionsRequest, WorkerHello,
 };
 use agon_service_kit::server::{self, Listener};
 use agon_service_kit::tasks::Tasks;
@@ -20,7 +23,7 @@ use futures_util::FutureExt as _;
 use tonic::Code;
 
 use crate::redis_server::RedisServer;
-use crate::worker::{Commands, Worker, commands, leases, places};
+use crate::worker::{Commands, Worker, commands, leases, places, record};
 
 const FILE: &str = r#"
 name = "pairs"
@@ -88,10 +91,8 @@ async fn play_all(worker: &mut Worker, sessions: usize) -> Vec<String> {
     let mut played = Vec::new();
     while played.len() < sessions {
         for lease in worker.granted().await {
-            let reference = lease.lease.unwrap();
-            let spec = std::str::from_utf8(&lease.spec).unwrap().to_owned();
-            assert_eq!(worker.complete(&reference, &spec).await, Settlement::Stored);
-            played.push(reference.session_id);
+            assert_eq!(worker.complete(&lease).await, Settlement::Stored);
+            played.push(lease.lease.unwrap().session_id);
         }
         worker.say(Say::FreePlaces(places(2))).await;
     }
@@ -134,7 +135,8 @@ async fn whole_line(stand: Stand) {
     let mut records = commands.fetch_records(fetching).await.unwrap().into_inner();
     let mut found = Vec::new();
     while let Some(record) = records.message().await.unwrap() {
-        let spec: agon_engine::SessionSpec = serde_json::from_slice(&record.record).unwrap();
+        let line = std::str::from_utf8(&record.record).unwrap();
+        let spec = StoredRecord::from_line(line).unwrap().spec;
         assert_eq!(spec.id().as_str(), record.session_id);
         found.push((spec.params["ratio"].as_f64().unwrap(), spec.luck.repeat));
     }
@@ -230,14 +232,13 @@ async fn lost_lease_goes_to_another_worker_and_the_first_is_fenced_off() {
             lease.lease.as_ref().unwrap().session_id == lost.lease.as_ref().unwrap().session_id
         });
     }
-    let (old, new) = (lost.lease.unwrap(), again.unwrap());
+    let new = again.unwrap();
     assert_eq!(new.attempt, 2);
-    assert!(!silent.renew(&old).await);
-    assert_eq!(silent.complete(&old, "{}").await, Settlement::Fenced);
-    assert_eq!(
-        other.complete(&new.lease.unwrap(), "{}").await,
-        Settlement::Stored
-    );
+    assert!(!silent.renew(lost.lease.as_ref().unwrap()).await);
+    assert_eq!(silent.complete(&lost).await, Settlement::Fenced);
+    assert_eq!(other.complete(&new).await, Settlement::Stored);
+    // It is late and was really given: it is compared.
+    assert_eq!(silent.complete(&lost).await, Settlement::Same);
 }
 
 #[tokio::test]
@@ -278,17 +279,17 @@ async fn worker_goes_on_over_a_new_stream() {
     let services = stand.coordinator.services();
     submit(&mut commands(&services)).await;
     let mut worker = Worker::connect(&services, "w1", 1).await;
-    let lease = worker.granted().await.remove(0).lease.unwrap();
+    let lease = worker.granted().await.remove(0);
     drop(worker);
     let mut worker = Worker::connect(&services, "w1", 0).await;
-    assert!(worker.renew(&lease).await);
+    let reference = lease.lease.clone().unwrap();
+    assert!(worker.renew(&reference).await);
+    assert_eq!(worker.complete(&lease).await, Settlement::Stored);
+    assert_eq!(worker.complete(&lease).await, Settlement::Same);
+    let mut other = record(&lease);
+    other["outcome"]["payoffs"] = serde_json::json!([1.0, 0.0]);
     assert_eq!(
-        worker.complete(&lease, "{\"a\":1}").await,
-        Settlement::Stored
-    );
-    assert_eq!(worker.complete(&lease, "{\"a\":1}").await, Settlement::Same);
-    assert_eq!(
-        worker.complete(&lease, "{\"a\":2}").await,
+        worker.hand_in(&reference, other.to_string(), "{}").await,
         Settlement::Different
     );
 }
@@ -303,8 +304,8 @@ async fn failures_are_shown_to_watchers_and_retried_alone() {
     let granted = worker.granted().await;
     assert_eq!(granted.len(), 6);
     let references: Vec<LeaseRef> = granted
-        .into_iter()
-        .map(|lease| lease.lease.unwrap())
+        .iter()
+        .map(|lease| lease.lease.clone().unwrap())
         .collect();
     let noted = worker
         .fail(&references[0], FailureKind::Parked, "no answer")
@@ -319,8 +320,8 @@ async fn failures_are_shown_to_watchers_and_retried_alone() {
             .await,
         Settlement::Fenced
     );
-    for reference in &references[2..] {
-        worker.complete(reference, "{}").await;
+    for lease in &granted[2..] {
+        worker.complete(lease).await;
     }
     let watching = WatchExperimentRequest {
         experiment_id: id.clone(),
@@ -415,7 +416,7 @@ async fn draining_coordinator_leases_nothing_and_ends_its_streams() {
     let mut worker = Worker::connect(&services, "w1", 0).await;
     submit(&mut commands(&services)).await;
     worker.say(Say::FreePlaces(places(1))).await;
-    let lease = worker.granted().await.remove(0).lease.unwrap();
+    let lease = worker.granted().await.remove(0);
     stand.coordinator.drain();
     assert!(matches!(
         worker.hear().await.unwrap(),
@@ -423,7 +424,7 @@ async fn draining_coordinator_leases_nothing_and_ends_its_streams() {
     ));
     worker.say(Say::FreePlaces(places(6))).await;
     assert_eq!(
-        worker.complete(&lease, "{}").await,
+        worker.complete(&lease).await,
         Settlement::Stored,
         "results are still taken"
     );
@@ -639,4 +640,238 @@ async fn run_interrupted_by_a_kill_goes_on_at_once_in_one_process() {
     let mut worker = Worker::connect(&services, "w2", 6).await;
     let granted = worker.granted().await;
     assert!(granted.len() == 6 && granted.iter().all(|lease| lease.attempt == 1));
+}
+
+/// What a worker may hand in that is no result of its session: bytes of record and telemetry.
+fn forgeries(lease: &Lease, other: &Lease) -> Vec<(Vec<u8>, &'static str)> {
+    let honest = record(lease);
+    let mut forged = Vec::new();
+    for text in ["", "garbage", "{}", "[]", "null"] {
+        forged.push(text.as_bytes().to_vec());
+    }
+    forged.push(vec![0xff, 0xfe, 0x00]);
+    forged.push("[".repeat(100_000).into_bytes());
+    let line = honest.to_string();
+    forged.push(line.as_bytes()[..line.len() / 2].to_vec());
+    forged.push(line.replacen('{', "{\n", 1).into_bytes());
+    forged.push(record(other).to_string().into_bytes());
+    let changes: [(&str, serde_json::Value); 7] = [
+        ("/session", serde_json::json!("short")),
+        ("/agon_record", serde_json::json!(1_000_000)),
+        ("/spec/luck/repeat", serde_json::json!(99)),
+        ("/spec/seats", record(lease)["spec"]["seats"][0].clone()),
+        ("/outcome/payoffs", serde_json::json!([1.0])),
+        ("/outcome/forfeits", serde_json::json!([])),
+        (
+            "/moves",
+            serde_json::json!([{ "turn": 1, "seat": 7, "ask": "guess" }]),
+        ),
+    ];
+    for (place, value) in changes {
+        let mut changed = honest.clone();
+        *changed.pointer_mut(place).expect(place) = value;
+        forged.push(changed.to_string().into_bytes());
+    }
+    let mut forged: Vec<_> = forged.into_iter().map(|record| (record, "{}")).collect();
+    for telemetry in ["", "garbage", "{\n}", "[]"] {
+        forged.push((line.clone().into_bytes(), telemetry));
+    }
+    forged
+}
+
+/// Ids of all sessions that can be fetched, and of those that cannot be read.
+async fn fetch(commands: &mut Commands, experiment_id: &str) -> (Vec<String>, Vec<String>) {
+    let request = FetchRecordsRequest {
+        experiment_id: experiment_id.to_owned(),
+    };
+    let mut records = commands.fetch_records(request).await.unwrap().into_inner();
+    let (mut read, mut unreadable) = (Vec::new(), Vec::new());
+    while let Some(result) = records.message().await.unwrap() {
+        if result.fault.is_empty() {
+            read.push(result.session_id);
+        } else {
+            assert!(result.record.is_empty(), "{result:?}");
+            unreadable.push(result.session_id);
+        }
+    }
+    (read, unreadable)
+}
+
+#[tokio::test]
+async fn what_is_no_record_of_its_session_is_refused_and_hides_no_other() {
+    let stand = embedded().await;
+    let services = stand.coordinator.services();
+    let mut commands = commands(&services);
+    let request = SubmitExperimentRequest {
+        document: document_of(&FILE.replace("repeats = 3", "repeats = 16")).into(),
+        ..Default::default()
+    };
+    let submitted = commands.submit_experiment(request).await.unwrap();
+    let id = submitted.into_inner().experiment_id;
+    let mut worker = Worker::connect(&services, "w1", 32).await;
+    let mut held = worker.granted().await;
+    held.extend(worker.granted().await);
+    let mut tried = 0;
+    for (at, lease) in held.iter().enumerate() {
+        let reference = lease.lease.as_ref().unwrap();
+        let other = &held[(at + 1) % held.len()];
+        match forgeries(lease, other).into_iter().nth(at) {
+            Some((record, telemetry)) => {
+                let shown = String::from_utf8_lossy(&record[..record.len().min(200)]).into_owned();
+                let settlement = worker.hand_in(reference, record, telemetry).await;
+                assert_eq!(
+                    settlement,
+                    Settlement::Refused,
+                    "{shown} beside {telemetry}"
+                );
+                tried += 1;
+            }
+            None => assert_eq!(worker.complete(lease).await, Settlement::Stored),
+        }
+    }
+    assert_eq!(tried, forgeries(&held[0], &held[1]).len());
+    // Each counts as a crash of its try: the sessions are played by somebody who can.
+    let mut honest = Worker::connect(&services, "w2", 1).await;
+    let mut left = tried;
+    while left > 0 {
+        for lease in honest.granted().await {
+            assert_eq!(lease.attempt, 2);
+            assert_eq!(honest.complete(&lease).await, Settlement::Stored);
+            left -= 1;
+        }
+        honest.say(Say::FreePlaces(places(1))).await;
+    }
+    let (read, unreadable) = fetch(&mut commands, &id).await;
+    assert_eq!((read.len(), unreadable.len()), (32, 0));
+}
+
+#[tokio::test]
+async fn stream_that_does_not_hold_a_lease_changes_nothing() {
+    let stand = embedded().await;
+    let services = stand.coordinator.services();
+    let mut commands = commands(&services);
+    let id = submit(&mut commands).await.experiment_id;
+    let mut holder = Worker::connect(&services, "w1", 5).await;
+    let held = holder.granted().await;
+    assert_eq!(holder.complete(&held[0]).await, Settlement::Stored);
+    // One intruder knows the fences, the other the holder's name.
+    for (name, knows_fences) in [("w2", true), ("w1", false)] {
+        let mut intruder = Worker::connect(&services, name, 0).await;
+        for lease in &held {
+            let mut lease = lease.clone();
+            let reference = lease.lease.as_mut().unwrap();
+            let right = reference.fence;
+            let guesses = [right, 0, 1, right ^ 1];
+            let known = usize::from(!knows_fences);
+            for fence in guesses.into_iter().skip(known) {
+                reference.fence = fence;
+                let reference = reference.clone();
+                let garbage = intruder.hand_in(&reference, "garbage", "{}").await;
+                assert_eq!(garbage, Settlement::Fenced);
+                let forged = intruder
+                    .fail(&reference, FailureKind::Impossible, "no")
+                    .await;
+                assert_eq!(forged, Settlement::Fenced);
+                assert!(!intruder.renew(&reference).await);
+                let leases = vec![reference];
+                intruder.say(Say::Release(ReleaseLeases { leases })).await;
+            }
+            assert_eq!(intruder.complete(&lease).await, Settlement::Fenced);
+        }
+    }
+    let watching = WatchExperimentRequest {
+        experiment_id: id.clone(),
+    };
+    let mut watch = commands.watch_experiment(watching).await.unwrap();
+    let seen = watch.get_mut().message().await.unwrap().unwrap();
+    assert_eq!((seen.queued, seen.running, seen.done), (1, 4, 1));
+    assert!(seen.determinism_faults.is_empty() && seen.dead.is_empty());
+    for lease in &held[1..] {
+        assert_eq!(holder.complete(lease).await, Settlement::Stored);
+    }
+    assert_eq!(fetch(&mut commands, &id).await.0.len(), 5);
+}
+
+#[tokio::test]
+async fn stored_result_that_is_no_record_is_told_and_hides_no_other() {
+    let server = RedisServer::start().await;
+    let choice = StoreChoice::Redis(server.url());
+    let stand = open(Some(choice), CoordinatorOptions::default()).await;
+    let services = stand.coordinator.services();
+    let mut commands = commands(&services);
+    let id = submit(&mut commands).await.experiment_id;
+    let mut worker = Worker::connect(&services, "w1", 6).await;
+    let held = worker.granted().await;
+    // Straight into the store, as a careless hand or an older coordinator would.
+    let store = RedisStore::connect(&server.url()).await.unwrap();
+    let spoiled = held[2].lease.clone().unwrap();
+    let key = LeaseKey {
+        session: spoiled.session_id.clone(),
+        worker: "w1".to_owned(),
+        fence: spoiled.fence,
+    };
+    let garbage = SessionResult {
+        record: b"garbage".to_vec(),
+        telemetry: b"{}".to_vec(),
+    };
+    assert_eq!(
+        store.complete(&key, garbage).await.unwrap(),
+        Completion::First
+    );
+    for lease in held
+        .iter()
+        .filter(|lease| lease.lease != Some(spoiled.clone()))
+    {
+        assert_eq!(worker.complete(lease).await, Settlement::Stored);
+    }
+    let (read, unreadable) = fetch(&mut commands, &id).await;
+    assert_eq!((read.len(), unreadable), (5, vec![spoiled.session_id]));
+}
+
+#[tokio::test(start_paused = true)]
+async fn stream_that_never_says_hello_is_ended() {
+    let stand = embedded().await;
+    let mut leases = leases(&stand.coordinator.services());
+    let silence = tokio_stream::pending::<WorkSessionsRequest>();
+    let answer = leases.work_sessions(silence).await.unwrap();
+    let ended = answer.into_inner().message().await.unwrap_err();
+    assert_eq!(ended.code(), Code::DeadlineExceeded);
+}
+
+#[tokio::test]
+async fn messages_beyond_their_bounds_end_the_stream_or_are_shortened() {
+    let stand = embedded().await;
+    let services = stand.coordinator.services();
+    let mut commands = commands(&services);
+    let id = submit(&mut commands).await.experiment_id;
+    let hello = Say::Hello(WorkerHello {
+        worker_id: "w".repeat(257),
+        version: String::new(),
+    });
+    let mut long = Worker::silent(&services, hello).await;
+    assert_eq!(long.hear().await.unwrap_err().code(), Code::InvalidArgument);
+    let mut worker = Worker::connect(&services, "w1", 1).await;
+    let lease = worker.granted().await.remove(0).lease.unwrap();
+    let reason = "\u{1F600}".repeat(1_000_000);
+    let noted = worker.fail(&lease, FailureKind::Impossible, &reason).await;
+    assert_eq!(noted, Settlement::Noted);
+    let watching = WatchExperimentRequest { experiment_id: id };
+    let mut watch = commands.watch_experiment(watching).await.unwrap();
+    let seen = watch.get_mut().message().await.unwrap().unwrap();
+    assert!(
+        seen.dead[0].reason.len() < 5_000,
+        "{}",
+        seen.dead[0].reason.len()
+    );
+    let leases = vec![lease; 100_001];
+    worker.say(Say::Release(ReleaseLeases { leases })).await;
+    let mut answers = Vec::new();
+    let ended = loop {
+        match worker.hear().await {
+            Ok(Some(answer)) => answers.push(answer),
+            Ok(None) => panic!("the stream ended without a reason after {answers:?}"),
+            Err(status) => break status,
+        }
+    };
+    assert_eq!(ended.code(), Code::InvalidArgument);
 }

@@ -130,7 +130,7 @@ impl SupervisorState {
                 let settlement = settled.settlement();
                 if let Some(lease) = settled.lease {
                     self.unsettled.remove(&key(&lease));
-                    report(&lease, settlement);
+                    report(&lease, settlement, &settled.reason);
                 }
                 Vec::new()
             }
@@ -251,7 +251,7 @@ fn lease_ref((session_id, fence): &Key) -> LeaseRef {
     }
 }
 
-fn report(lease: &LeaseRef, settlement: Settlement) {
+fn report(lease: &LeaseRef, settlement: Settlement, reason: &str) {
     let session_id = &lease.session_id;
     match settlement {
         Settlement::Different => {
@@ -260,7 +260,13 @@ fn report(lease: &LeaseRef, settlement: Settlement) {
                 "determinism fault: finished before with other bytes"
             );
         }
-        Settlement::Fenced => warn!(session_id, "the lease was lost before the result came in"),
+        Settlement::Fenced => {
+            warn!(
+                session_id,
+                reason, "the lease was lost before the result came in"
+            );
+        }
+        Settlement::Refused => error!(session_id, reason, "the coordinator refused the record"),
         _ => {}
     }
 }

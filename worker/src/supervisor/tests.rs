@@ -94,6 +94,7 @@ fn a_result_is_said_again_on_every_stream_until_it_is_settled() {
     state.on_message(FromCoordinator::Settled(SettledSession {
         lease: Some(lease("a", 1)),
         settlement: Settlement::Stored.into(),
+        reason: String::new(),
     }));
     assert!(state.is_idle());
     state.on_disconnected();

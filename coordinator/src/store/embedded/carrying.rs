@@ -11,15 +11,19 @@ use crate::store::StoreResult;
 
 /// What is carried over, with `?1` for the experiment. Columns are named, because those of files
 /// that grew stand in another order.
-const COPIES: [&str; 6] = [
+const COPIES: [&str; 7] = [
     "INSERT INTO experiments (id, team, document, traceparent, cancelled, priority, budget,
          file_budget, content_cache, paused, resumed_fence)
      SELECT id, team, document, traceparent, cancelled, priority, budget, file_budget,
          content_cache, paused, resumed_fence FROM older.experiments WHERE id = ?1",
     "INSERT INTO sessions (id, experiment, position, state, rank, fence, worker, expires_ms,
-         crashes, losses, reason, fault, follows)
+         crashes, losses, reason, fault, follows, lease_number, alone, lost_alone)
      SELECT id, experiment, position, state, rank, fence, worker, expires_ms, crashes, losses,
-         reason, fault, follows FROM older.sessions WHERE experiment = ?1",
+         reason, fault, follows, lease_number, alone, lost_alone FROM older.sessions
+     WHERE experiment = ?1",
+    "INSERT INTO lost_leases (session, fence, worker)
+     SELECT session, fence, worker FROM older.lost_leases
+     WHERE session IN (SELECT id FROM older.sessions WHERE experiment = ?1)",
     "INSERT INTO specs (session, spec) SELECT session, spec FROM older.specs
      WHERE session IN (SELECT id FROM older.sessions WHERE experiment = ?1)",
     "INSERT INTO results (session, digest, record, telemetry)

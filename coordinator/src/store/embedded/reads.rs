@@ -4,10 +4,10 @@
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 
 use super::schema::database;
-use crate::store::packed::unpack;
+use crate::store::packed::unpack_result;
 use crate::store::{
-    ExperimentEntry, MOST_LISTED, Progress, SessionResult, SetAside, StoreError, StoreResult,
-    StoredResult, Templates,
+    ExperimentEntry, MOST_LISTED, Progress, SetAside, StoreError, StoreResult, StoredResult,
+    Templates,
 };
 
 /// See [`crate::store::Store::progress`].
@@ -121,18 +121,12 @@ pub fn results(
     let rows = read().map_err(database("read results"))?;
     let unpacked = rows
         .into_iter()
-        .map(|(position, session, record, telemetry)| {
-            let result = SessionResult {
-                record: unpack(&record, &session)?,
-                telemetry: unpack(&telemetry, &session)?,
-            };
-            Ok(StoredResult {
-                position,
-                session,
-                result,
-            })
+        .map(|(position, session, record, telemetry)| StoredResult {
+            position,
+            result: unpack_result(&record, &telemetry, &session),
+            session,
         });
-    unpacked.collect()
+    Ok(unpacked.collect())
 }
 
 /// See [`crate::store::Store::list`].

@@ -11,10 +11,13 @@ use crate::store::{StoreError, StoreResult};
 /// `position` is null for sessions that have left their experiment but keep their record.
 /// Specs and results stand apart, so that a change of state rewrites a short row.
 /// `follows` is the session that must be done before: until then the state is `waiting`, or
-/// `stopped` behind one that was set aside. `rank` orders the queue. `fence` is that of the last
-/// lease, also after it ended.
+/// `stopped` behind one that was set aside. `rank` orders the queue. `fence` and `worker` are those
+/// of the last lease, also after it ran out or its result came; `lease_number` orders leases.
+/// `alone` says whether its worker holds nothing else; `lost_alone` counts losses of such workers.
+/// `lost_leases` keeps leases that ran out before the session was leased again.
 /// `budget` (nano-dollars) is the one that counts, `file_budget` the one last handed in;
-/// `paused` says why nothing is leased; leases up to `resumed_fence` cannot pause it again.
+/// `paused` says why nothing is leased; leases up to the number `resumed_fence` cannot pause it
+/// again.
 const TABLES: &str = "
 CREATE TABLE IF NOT EXISTS experiments (
     id TEXT PRIMARY KEY,
@@ -42,10 +45,20 @@ CREATE TABLE IF NOT EXISTS sessions (
     losses INTEGER NOT NULL DEFAULT 0,
     reason TEXT NOT NULL DEFAULT '',
     fault INTEGER NOT NULL DEFAULT 0,
-    follows TEXT
+    follows TEXT,
+    lease_number INTEGER NOT NULL DEFAULT 0,
+    alone INTEGER NOT NULL DEFAULT 0,
+    lost_alone INTEGER NOT NULL DEFAULT 0
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX IF NOT EXISTS sessions_of_experiment ON sessions (experiment, state, position);
 CREATE INDEX IF NOT EXISTS sessions_leased ON sessions (expires_ms) WHERE state = 'leased';
+CREATE INDEX IF NOT EXISTS sessions_held ON sessions (worker) WHERE state = 'leased';
+CREATE TABLE IF NOT EXISTS lost_leases (
+    session TEXT NOT NULL,
+    fence INTEGER NOT NULL,
+    worker TEXT NOT NULL,
+    PRIMARY KEY (session, fence)
+) STRICT, WITHOUT ROWID;
 CREATE TABLE IF NOT EXISTS specs (
     session TEXT PRIMARY KEY,
     spec TEXT NOT NULL
@@ -71,7 +84,7 @@ CREATE TABLE IF NOT EXISTS counters (
 ";
 
 /// Columns that files of earlier versions lack, by table.
-const LATER_COLUMNS: [(&str, &str, &str); 7] = [
+const LATER_COLUMNS: [(&str, &str, &str); 10] = [
     ("experiments", "priority", "INTEGER NOT NULL DEFAULT 0"),
     ("experiments", "budget", "INTEGER"),
     ("experiments", "file_budget", "INTEGER"),
@@ -79,6 +92,9 @@ const LATER_COLUMNS: [(&str, &str, &str); 7] = [
     ("experiments", "paused", "TEXT NOT NULL DEFAULT ''"),
     ("experiments", "resumed_fence", "INTEGER NOT NULL DEFAULT 0"),
     ("sessions", "follows", "TEXT"),
+    ("sessions", "lease_number", "INTEGER NOT NULL DEFAULT 0"),
+    ("sessions", "alone", "INTEGER NOT NULL DEFAULT 0"),
+    ("sessions", "lost_alone", "INTEGER NOT NULL DEFAULT 0"),
 ];
 
 /// Indexes over such columns.

@@ -2,7 +2,8 @@
 //!
 //! They hold nothing that the file does not: they are read from it at start and after a failed
 //! commit. Teams take turns, in a team its experiments of the highest priority, in an experiment
-//! sessions by rank. Experiments that pause keep their queue and get no turn.
+//! sessions by rank. Experiments that pause keep their queue and get no turn. Suspects wait apart,
+//! by rank alone, for workers that are idle.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,6 +17,9 @@ pub struct Turns {
     /// Where it is not 0.
     priorities: BTreeMap<String, i32>,
     paused: BTreeSet<String>,
+    suspects: BTreeMap<String, BTreeSet<(i64, String)>>,
+    /// The worker that gets nothing until it is idle, and until when nobody else takes its place.
+    emptied: Option<(String, i64)>,
 }
 
 /// Names that take turns: of those of the highest priority, who was served longest ago is next;
@@ -40,11 +44,54 @@ impl Turns {
         }
     }
 
+    /// Adds a session with which a worker was lost.
+    pub fn add_suspect(&mut self, experiment: &str, rank: i64, session: &str) {
+        let suspects = self.suspects.entry(experiment.to_owned()).or_default();
+        suspects.insert((rank, session.to_owned()));
+    }
+
     /// Takes a session out of the middle of its queue.
     pub fn remove(&mut self, experiment: &str, rank: i64, session: &str) {
+        let waiting = (rank, session.to_owned());
         if let Some(queue) = self.queues.get_mut(experiment) {
-            queue.remove(&(rank, session.to_owned()));
+            queue.remove(&waiting);
         }
+        if let Some(suspects) = self.suspects.get_mut(experiment) {
+            suspects.remove(&waiting);
+            if suspects.is_empty() {
+                self.suspects.remove(experiment);
+            }
+        }
+    }
+
+    /// Whether a suspect may be leased.
+    pub fn has_suspects(&self) -> bool {
+        self.first_suspect().is_some()
+    }
+
+    /// Takes a suspect for a worker that is idle.
+    pub fn next_suspect(&mut self) -> Option<String> {
+        let (experiment, (rank, session)) = self.first_suspect()?;
+        self.remove(&experiment, rank, &session);
+        Some(session)
+    }
+
+    /// Whether this worker is the one that is to become idle because suspects wait; no other takes
+    /// its place until a time.
+    pub fn is_emptied(&mut self, worker: &str, now_ms: i64, until_ms: i64) -> bool {
+        match &self.emptied {
+            Some((other, until)) if other != worker && *until > now_ms => false,
+            _ => {
+                self.emptied = Some((worker.to_owned(), until_ms));
+                true
+            }
+        }
+    }
+
+    fn first_suspect(&self) -> Option<(String, (i64, String))> {
+        let mut waiting = self.suspects.iter();
+        let (experiment, suspects) = waiting.find(|(name, _)| !self.paused.contains(*name))?;
+        Some((experiment.clone(), suspects.first()?.clone()))
     }
 
     /// Sets an experiment's priority.

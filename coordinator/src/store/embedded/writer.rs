@@ -35,8 +35,8 @@ pub enum Change {
     Lease {
         /// Who leases.
         worker: String,
-        /// At most so many.
-        most: usize,
+        /// A fence for each session that it may get.
+        fences: Vec<u64>,
         /// For how long.
         ttl: Duration,
         /// The answer.
@@ -44,8 +44,6 @@ pub enum Change {
     },
     /// From `renew`.
     Renew {
-        /// Who renews.
-        worker: String,
         /// What.
         leases: Vec<LeaseKey>,
         /// For how long from now.
@@ -139,7 +137,8 @@ pub struct Writer {
     counters: Counters,
 }
 
-/// Numbers that only grow.
+/// Numbers that only grow: leases given, under the name that they had when they were fences, and
+/// places in queues.
 #[derive(Debug, Clone, Copy)]
 struct Counters {
     fence: i64,
@@ -286,14 +285,18 @@ impl Writer {
             }
         }
         let mut queued = self.connection.prepare(
-            "SELECT team, experiment, rank, sessions.id
+            "SELECT team, experiment, rank, sessions.id, losses > 0
              FROM sessions JOIN experiments ON experiments.id = experiment WHERE state = 'queued'",
         )?;
         let mut rows = queued.query([])?;
         while let Some(row) = rows.next()? {
             let (team, experiment): (String, String) = (row.get(0)?, row.get(1)?);
             let session: String = row.get(3)?;
-            self.turns.add(&team, &experiment, row.get(2)?, &session);
+            if row.get(4)? {
+                self.turns.add_suspect(&experiment, row.get(2)?, &session);
+            } else {
+                self.turns.add(&team, &experiment, row.get(2)?, &session);
+            }
         }
         Ok(())
     }
@@ -322,16 +325,13 @@ impl Batch<'_> {
             Change::Submit(experiment, reply) => answer(self.submit(&experiment), reply, answers),
             Change::Lease {
                 worker,
-                most,
+                fences,
                 ttl,
                 reply,
-            } => answer(self.lease(&worker, most, ttl).map(Ok), reply, answers),
-            Change::Renew {
-                worker,
-                leases,
-                ttl,
-                reply,
-            } => answer(self.renew(&worker, &leases, ttl).map(Ok), reply, answers),
+            } => answer(self.lease(&worker, &fences, ttl).map(Ok), reply, answers),
+            Change::Renew { leases, ttl, reply } => {
+                answer(self.renew(&leases, ttl).map(Ok), reply, answers)
+            }
             Change::Complete {
                 lease,
                 packed,

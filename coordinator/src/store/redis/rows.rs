@@ -27,7 +27,7 @@ pub type ListRow = (
     Option<u64>,
 );
 
-/// A lease as `lease_v3.lua` answers it.
+/// A lease as `lease_v4.lua` answers it.
 pub type LeaseRow = (
     String,
     u64,
@@ -42,8 +42,8 @@ pub type LeaseRow = (
     Vec<u8>,
 );
 
-/// The lease of a row.
-pub fn read_lease(row: LeaseRow) -> Granted {
+/// The lease of a row, as this worker got it.
+pub fn read_lease(row: LeaseRow, worker: &str) -> Granted {
     let (
         session,
         fence,
@@ -58,7 +58,11 @@ pub fn read_lease(row: LeaseRow) -> Granted {
         before,
     ) = row;
     let mut granted = Granted {
-        key: LeaseKey { session, fence },
+        key: LeaseKey {
+            session,
+            worker: worker.to_owned(),
+            fence,
+        },
         spec,
         attempt,
         experiment,

@@ -12,25 +12,25 @@ pub const PREFIX: &str = "{agon}:coordinator:v1:";
 pub struct Scripts {
     /// `begin_v2.lua`
     pub begin: Script,
-    /// `place_v2.lua`
+    /// `place_v3.lua`
     pub place: Script,
-    /// `drop_v2.lua`
+    /// `drop_v3.lua`
     pub drop: Script,
-    /// `lease_v3.lua`
+    /// `lease_v4.lua`
     pub lease: Script,
-    /// `renew_v1.lua`
+    /// `renew_v2.lua`
     pub renew: Script,
-    /// `complete_v2.lua`
+    /// `complete_v3.lua`
     pub complete: Script,
-    /// `fail_v3.lua`
+    /// `fail_v4.lua`
     pub fail: Script,
-    /// `release_v1.lua`
+    /// `release_v2.lua`
     pub release: Script,
-    /// `expire_v2.lua`
+    /// `expire_v3.lua`
     pub expire: Script,
-    /// `cancel_v3.lua`
+    /// `cancel_v4.lua`
     pub cancel: Script,
-    /// `retry_v2.lua`
+    /// `retry_v3.lua`
     pub retry: Script,
     /// `resume_v1.lua`
     pub resume: Script,
@@ -43,7 +43,7 @@ pub struct Scripts {
 macro_rules! script {
     ($file:literal) => {
         Script::new(concat!(
-            include_str!("scripts/shared_v3.lua"),
+            include_str!("scripts/shared_v4.lua"),
             include_str!(concat!("scripts/", $file))
         ))
     };
@@ -54,16 +54,16 @@ impl Scripts {
     pub fn new() -> Self {
         Self {
             begin: script!("begin_v2.lua"),
-            place: script!("place_v2.lua"),
-            drop: script!("drop_v2.lua"),
-            lease: script!("lease_v3.lua"),
-            renew: script!("renew_v1.lua"),
-            complete: script!("complete_v2.lua"),
-            fail: script!("fail_v3.lua"),
-            release: script!("release_v1.lua"),
-            expire: script!("expire_v2.lua"),
-            cancel: script!("cancel_v3.lua"),
-            retry: script!("retry_v2.lua"),
+            place: script!("place_v3.lua"),
+            drop: script!("drop_v3.lua"),
+            lease: script!("lease_v4.lua"),
+            renew: script!("renew_v2.lua"),
+            complete: script!("complete_v3.lua"),
+            fail: script!("fail_v4.lua"),
+            release: script!("release_v2.lua"),
+            expire: script!("expire_v3.lua"),
+            cancel: script!("cancel_v4.lua"),
+            retry: script!("retry_v3.lua"),
             resume: script!("resume_v1.lua"),
             progress: script!("progress_v3.lua"),
             greet: script!("greet_v1.lua"),

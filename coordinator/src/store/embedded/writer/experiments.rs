@@ -139,12 +139,12 @@ impl Batch<'_> {
         Ok(())
     }
 
-    /// Nothing of the experiment is leased from now on, because a session under this fence met
-    /// with a spent budget. The first reason stays.
+    /// Nothing of the experiment is leased from now on, because a session met with a spent budget
+    /// under the lease of this number. The first reason stays.
     pub(super) fn pause(
         &mut self,
         experiment: &str,
-        fence: i64,
+        lease_number: i64,
         reason: &str,
     ) -> rusqlite::Result<()> {
         let reason = if reason.is_empty() {
@@ -158,7 +158,7 @@ impl Batch<'_> {
                 "UPDATE experiments SET paused = ?3
                  WHERE id = ?1 AND paused = '' AND resumed_fence < ?2",
             )?
-            .execute(params![experiment, fence, reason])?;
+            .execute(params![experiment, lease_number, reason])?;
         if paused > 0 {
             tracing::info!(experiment_id = experiment, reason, "an experiment pauses");
             let team = self.team_of(experiment)?.unwrap_or_default();
@@ -195,7 +195,8 @@ impl Batch<'_> {
                         "INSERT INTO sessions (id, experiment, position, state, rank, follows)
                          VALUES (?1, ?2, ?3, ?5, ?4, ?6)
                          ON CONFLICT (id) DO UPDATE SET position = ?3, state = ?5, rank = ?4,
-                             follows = ?6, crashes = 0, losses = 0, reason = '', worker = NULL",
+                             follows = ?6, crashes = 0, losses = 0, lost_alone = 0,
+                             reason = '', worker = NULL",
                     )?
                     .execute(params![
                         session,
@@ -240,6 +241,9 @@ impl Batch<'_> {
             self.transaction
                 .prepare_cached("DELETE FROM specs WHERE session = ?1")?
                 .execute([&session])?;
+            self.transaction
+                .prepare_cached("DELETE FROM lost_leases WHERE session = ?1")?
+                .execute([&session])?;
         }
         Ok(())
     }
@@ -265,6 +269,8 @@ impl Batch<'_> {
         for (session, rank) in cancelled {
             self.turns.remove(experiment, rank, &session);
         }
+        // A worker may have held a suspect of it.
+        self.queued = true;
         Ok(true)
     }
 
@@ -293,7 +299,7 @@ impl Batch<'_> {
             self.transaction
                 .prepare_cached(
                     "UPDATE sessions SET state = 'queued', rank = ?2, crashes = 0, losses = 0,
-                         reason = '', worker = NULL WHERE id = ?1",
+                         lost_alone = 0, reason = '', worker = NULL WHERE id = ?1",
                 )?
                 .execute(params![session, rank])?;
             self.turns.add(&team, experiment, rank, session);

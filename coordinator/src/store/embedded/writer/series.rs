@@ -41,7 +41,8 @@ impl Batch<'_> {
             return Ok(());
         }
         self.set_state(&next.id, "queued")?;
-        self.wait_again(experiment, next.rank, &next.id)?;
+        // It was not leased yet, so no worker was lost with it.
+        self.wait_again(experiment, next.rank, &next.id, 0)?;
         self.move_behind(&next.id, "stopped", "waiting")
     }
 

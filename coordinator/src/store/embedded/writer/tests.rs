@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::store::embedded::schema;
+use crate::store::fence::fences;
 use crate::store::packed::pack;
 use crate::store::{NewSession, SessionResult};
 
@@ -31,9 +32,10 @@ fn done<T>(writer: &mut Writer, change: impl FnOnce(Reply<T>) -> Change) -> Stor
 
 fn lease(writer: &mut Writer, most: usize) -> Vec<Granted> {
     let (worker, ttl) = ("w".to_owned(), Duration::from_secs(10));
+    let fences = fences(most).unwrap();
     done(writer, |reply| Change::Lease {
         worker,
-        most,
+        fences,
         ttl,
         reply,
     })
@@ -66,7 +68,7 @@ fn full_disk_is_told_to_everybody_and_nothing_done_is_lost() {
     let (later, mut leased) = oneshot::channel();
     let change = Change::Lease {
         worker: "w".to_owned(),
-        most: 1,
+        fences: fences(1).unwrap(),
         ttl: Duration::from_secs(10),
         reply: later,
     };

@@ -12,22 +12,29 @@
 --                        on which terms it is asked: priority, content_cache, budget ('' for
 --                        none) and file_budget, the one last handed in;
 --                        paused (why nothing is leased, '' or absent otherwise) and
---                        resumed_fence (leases up to it cannot pause it again)
+--                        resumed_fence (leases up to this number cannot pause it again)
 --   e:<id>:places        zset: session -> position in the experiment
---   e:<id>:queue         zset: session -> rank, while queued
+--   e:<id>:queue         zset: session -> rank, while queued and no suspect
+--   e:<id>:suspects      zset: session -> rank, while queued and a suspect: a lease of it was lost
 --   e:<id>:leased        set of leased sessions
 --   e:<id>:aside         set of parked and dead sessions
 --   e:<id>:behind        set of sessions that follow one that is not done: waiting, or stopped when
 --                        one before them was set aside
 --   e:<id>:faults        set of sessions finished twice with different records
+--   suspected            set of experiments that may have suspects in their queue
+--   emptied              the worker that gets nothing until it is idle, because suspects wait
 --   s:<session>          hash: experiment spec state rank fence worker crashes losses reason
---                        placed digest record telemetry; in a series also follows (the session
+--                        placed digest record telemetry; lease_number (orders leases), alone (1
+--                        when its worker holds nothing else) and lost_alone (losses of such
+--                        workers); lost:<fence> (the worker of a lease that ran out before the
+--                        session was leased again); in a series also follows (the session
 --                        that must be done before, '' for none) and behind (the one that follows)
+--   w:<worker>           set of sessions that it holds
 --   leases               zset: session -> end of its lease in ms
 --   teams                zset: team -> turn in which it was last served
 --   t:<team>             zset: experiment -> that turn, less PER_PRIORITY for each step of its
 --                        priority; an experiment that pauses is not in it
---   counters             hash: fence rank turn submission
+--   counters             hash: fence (leases given so far) rank turn submission
 --   b:<digest>           templates as JSON
 --   workers              zset: worker -> ms until which it counts as there
 -- Channel: queued        something became free to lease
@@ -72,8 +79,18 @@ local function take_turns(experiment, team)
   call('ZADD', P .. 'teams', 'NX', turn, team)
 end
 
+-- Whether a worker was lost with the session.
+local function is_suspect(session)
+  return tonumber(call('HGET', P .. 's:' .. session, 'losses') or 0) > 0
+end
+
 -- Lets a session wait in its queue.
 local function wait(session, experiment, team, rank)
+  if is_suspect(session) then
+    call('ZADD', P .. 'e:' .. experiment .. ':suspects', rank, session)
+    call('SADD', P .. 'suspected', experiment)
+    return
+  end
   call('ZADD', P .. 'e:' .. experiment .. ':queue', rank, session)
   take_turns(experiment, team)
 end
@@ -97,6 +114,23 @@ end
 
 local function announce()
   call('PUBLISH', P .. 'queued', '1')
+end
+
+-- Takes a session out of its queue.
+local function leave_queue(session, experiment)
+  call('ZREM', P .. 'e:' .. experiment .. ':queue', session)
+  call('ZREM', P .. 'e:' .. experiment .. ':suspects', session)
+end
+
+-- Nobody holds the session any more. A worker that is idle now may play a suspect, or again play
+-- what is none.
+local function end_lease(session, experiment, worker)
+  call('SREM', P .. 'e:' .. experiment .. ':leased', session)
+  call('ZREM', P .. 'leases', session)
+  if (worker or '') == '' then return end
+  if call('SREM', P .. 'w:' .. worker, session) == 0 then return end
+  local waiting = call('EXISTS', P .. 'suspected') == 1 or is_suspect(session)
+  if waiting and call('EXISTS', P .. 'w:' .. worker) == 0 then announce() end
 end
 
 -- In which state a session begins, given the one that it follows ('' for none).

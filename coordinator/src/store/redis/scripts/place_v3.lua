@@ -19,7 +19,8 @@ for at = 5, #ARGV, 4 do
     local rank = count('rank')
     local begins = beginning(follows)
     call('HSET', key, 'experiment', experiment, 'spec', spec, 'state', begins, 'rank', rank,
-      'crashes', 0, 'losses', 0, 'reason', '', 'worker', '', 'placed', 1, 'follows', follows)
+      'crashes', 0, 'losses', 0, 'lost_alone', 0, 'reason', '', 'worker', '', 'placed', 1,
+      'follows', follows)
     recount(experiment, placed and state, begins)
     if begins == 'queued' then
       wait(session, experiment, team, rank)

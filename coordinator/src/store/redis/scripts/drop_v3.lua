@@ -9,7 +9,8 @@ if overtaken(experiment, ARGV[2]) then return -1 end
 local base = P .. 'e:' .. experiment
 for at = 3, #ARGV do
   local session = ARGV[at]
-  local state = call('HGET', P .. 's:' .. session, 'state')
+  local held = call('HMGET', P .. 's:' .. session, 'state', 'worker')
+  local state = held[1]
   call('ZREM', base .. ':places', session)
   if state then recount(experiment, state, nil) end
   call('SREM', base .. ':faults', session)
@@ -17,11 +18,10 @@ for at = 3, #ARGV do
     call('HSET', P .. 's:' .. session, 'placed', 0)
   else
     call('DEL', P .. 's:' .. session)
-    call('ZREM', base .. ':queue', session)
-    call('SREM', base .. ':leased', session)
+    leave_queue(session, experiment)
+    end_lease(session, experiment, held[2])
     call('SREM', base .. ':aside', session)
     call('SREM', base .. ':behind', session)
-    call('ZREM', P .. 'leases', session)
   end
 end
 return 0

@@ -17,14 +17,15 @@ for _, session in ipairs(behind) do
   call('SREM', base .. ':behind', session)
 end
 local queued = call('ZRANGE', base .. ':queue', 0, most - 1)
+local suspects = call('ZRANGE', base .. ':suspects', 0, most - 1)
 local leased = call('SRANDMEMBER', base .. ':leased', most)
-for state, sessions in pairs({ queued = queued, leased = leased }) do
+for _, sessions in ipairs({ queued, suspects, leased }) do
   for _, session in ipairs(sessions) do
+    local held = call('HMGET', P .. 's:' .. session, 'state', 'worker')
     call('HSET', P .. 's:' .. session, 'state', 'cancelled', 'worker', '')
-    call('ZREM', base .. ':queue', session)
-    call('SREM', base .. ':leased', session)
-    call('ZREM', P .. 'leases', session)
-    recount(experiment, state, 'cancelled')
+    recount(experiment, held[1], 'cancelled')
+    leave_queue(session, experiment)
+    end_lease(session, experiment, held[2])
   end
 end
-return #queued + #leased + #behind
+return #queued + #suspects + #leased + #behind

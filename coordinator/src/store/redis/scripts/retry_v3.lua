@@ -13,8 +13,8 @@ for at = 2, #ARGV do
     local key = P .. 's:' .. session
     local rank = count('rank')
     recount(experiment, call('HGET', key, 'state'), 'queued')
-    call('HSET', key, 'state', 'queued', 'rank', rank, 'crashes', 0, 'losses', 0, 'reason', '',
-      'worker', '')
+    call('HSET', key, 'state', 'queued', 'rank', rank, 'crashes', 0, 'losses', 0, 'lost_alone', 0,
+      'reason', '', 'worker', '')
     wait(session, experiment, team, rank)
     move_behind(session, experiment, 'stopped', 'waiting')
     queued = queued + 1
