@@ -19,6 +19,7 @@ bench:
     cargo bench -p agon-agents
     cargo bench -p agon-report
     cargo bench -p agon-agent-gateway
+    cargo bench -p agon-tests --bench inputs
     cargo bench -p agon-tests --bench line
     cargo bench -p agon-tests --bench gateway
 

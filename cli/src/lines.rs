@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use agon_outlets::InLine as _;
 
 use agon_engine::extent::{Bounds, Extent};
-use flate2::bufread::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 
 /// What a file starts with when it is gzipped, whatever its name.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -28,6 +28,9 @@ const MOST_UNPACKED: u64 = 1024 * 1024 * 1024;
 
 /// How many times its size a compressed file may unpack to. Records come to about ten.
 const MOST_RATIO: u64 = 100;
+
+/// Compressed parts of a file, one after the other: appending makes a few of them.
+const MOST_MEMBERS: usize = 10_000;
 
 /// A file that is this small may unpack to this much in any case.
 const LEAST_UNPACKED: u64 = 16 * 1024 * 1024;
@@ -163,7 +166,8 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     if plain.fill_buf()?.starts_with(&GZIP_MAGIC) {
         let most = size.saturating_mul(MOST_RATIO).max(LEAST_UNPACKED);
         let unpacked = Unpacked {
-            decoder: MultiGzDecoder::new(plain),
+            decoder: Some(GzDecoder::new(plain)),
+            members: 1,
             most: most.min(MOST_UNPACKED),
             left: most.min(MOST_UNPACKED),
         };
@@ -174,23 +178,50 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
 
 /// What a compressed file holds, as far as it may be unpacked.
 struct Unpacked<R> {
-    decoder: MultiGzDecoder<R>,
+    decoder: Option<GzDecoder<R>>,
+    members: usize,
     most: u64,
     left: u64,
 }
 
 impl<R: BufRead> Read for Unpacked<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let read = self.decoder.read(buffer)?;
-        self.left = self.left.checked_sub(read as u64).ok_or_else(|| {
-            let most = self.most;
-            io::Error::other(format!(
-                "the file unpacks to more than {most} bytes, {MOST_RATIO} times its size or a \
-                 gigabyte; if that is meant, unpack it with gunzip and name what comes out"
-            ))
-        })?;
-        Ok(read)
+        loop {
+            let Some(decoder) = &mut self.decoder else {
+                return Ok(0);
+            };
+            let read = decoder.read(buffer)?;
+            if read > 0 || buffer.is_empty() {
+                self.left = self
+                    .left
+                    .checked_sub(read as u64)
+                    .ok_or_else(|| too_much(self.most))?;
+                return Ok(read);
+            }
+            // A member has ended; another may follow.
+            let Some(mut rest) = self.decoder.take().map(GzDecoder::into_inner) else {
+                return Ok(0);
+            };
+            if rest.fill_buf()?.is_empty() {
+                return Ok(0);
+            }
+            self.members += 1;
+            if self.members > MOST_MEMBERS {
+                let message = format!(
+                    "the file has more than {MOST_MEMBERS} compressed parts; unpack it with gunzip"
+                );
+                return Err(io::Error::other(message));
+            }
+            self.decoder = Some(GzDecoder::new(rest));
+        }
     }
+}
+
+fn too_much(most: u64) -> io::Error {
+    io::Error::other(format!(
+        "the file unpacks to more than {most} bytes, {MOST_RATIO} times its size or a gigabyte; if \
+         that is meant, unpack it with gunzip and name what comes out"
+    ))
 }
 
 struct Lines {
@@ -321,6 +352,50 @@ mod tests {
             fault.contains(&format!("no-ending:{}: ", cut.len())),
             "{fault}"
         );
+    }
+
+    fn packed(bytes: &[u8]) -> Vec<u8> {
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    }
+
+    #[test]
+    fn compressed_parts_are_read_one_after_the_other_and_bombs_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("a.jsonl.gz");
+        fs::write(&path, [packed(b"1\n2\n"), packed(b"3\n")].concat()).unwrap();
+        assert_eq!(texts(&path).len(), 3);
+        let line = [b"[".as_slice(), &vec![b' '; 1024], b"]\n"].concat();
+        for (bomb, said) in [
+            (packed(&line.repeat(40_000)), "unpacks to more than"),
+            (packed(&vec![b'0'; 40 << 20]), "unpacks to more than"),
+            (
+                packed(b"").repeat(20_000),
+                "more than 10000 compressed parts",
+            ),
+        ] {
+            fs::write(&path, bomb).unwrap();
+            let fault = texts(&path).pop().unwrap().unwrap_err();
+            assert!(fault.contains(said), "{fault}");
+            assert!(fault.contains("gunzip"), "{fault}");
+        }
+        let plain = folder.path().join("a.jsonl");
+        for (line, said) in [
+            ("x".repeat(40 << 20), "longer than 33554432 bytes"),
+            (
+                format!("[{}]", "1,".repeat(3_000_000)),
+                "3000001 values, and 2000000 are the most",
+            ),
+            (
+                format!("[{}]", "{},".repeat(400_000)),
+                "400000 tables, and 300000 are the most",
+            ),
+        ] {
+            fs::write(&plain, line).unwrap();
+            let fault = texts(&plain).pop().unwrap().unwrap_err();
+            assert!(fault.contains(said), "{fault}");
+        }
     }
 
     #[test]

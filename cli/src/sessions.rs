@@ -36,8 +36,8 @@ const SHOWN: usize = 8;
 /// How many sessions are named when none or too many fit.
 const NAMED: usize = 5;
 
-/// Sessions that are looked through at once: five times as many as one experiment may have.
-const MOST_SESSIONS: u64 = 1_000_000;
+/// Sessions that are looked through at once: twice as many as one experiment may have.
+const MOST_SESSIONS: u64 = 400_000;
 
 /// Longest name of an experiment or a game.
 const LONGEST_NAME: u64 = 200;

@@ -1,0 +1,261 @@
+//! What the worst inputs cost: files of up to 64 MB that are made to be hard, given to `agon check`,
+//! `plan`, `verify`, `show` and `replay`. Prints the time and the largest memory of each.
+//!
+//! `cargo bench -p agon-tests --bench inputs`, after `cargo build --release`. Fails where a command
+//! takes more than a gigabyte; times are printed only.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use agon_tests::binary::command;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+/// How often the memory of a command is looked at.
+const LOOK_EVERY: Duration = Duration::from_millis(2);
+
+/// After so long a command is stopped.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const MOST_KIB: u64 = 1024 * 1024;
+
+/// A large file of so many bytes.
+const LARGE: usize = 60_000_000;
+
+fn main() {
+    let folder = tempfile::tempdir().expect("a scratch folder");
+    let mut worst: Vec<(&str, f64, u64)> = Vec::new();
+    let experiments = experiments()
+        .into_iter()
+        .map(|input| (input, &["check", "plan"][..]));
+    let records = records()
+        .into_iter()
+        .map(|input| (input, &["verify", "show", "replay"][..]));
+    for ((name, bytes), commands) in experiments.chain(records) {
+        let path = folder.path().join(name);
+        fs::write(&path, bytes).expect("the scratch folder takes files");
+        for called in commands {
+            let (seconds, kib, code) = measured(called, &path, folder.path());
+            println!(
+                "{name:<28} {called:<7} {seconds:>6.2} s {:>5} MB, exit {code:?}",
+                kib / 1024
+            );
+            match worst.iter_mut().find(|(one, ..)| one == called) {
+                Some(one) => *one = (called, one.1.max(seconds), one.2.max(kib)),
+                None => worst.push((called, seconds, kib)),
+            }
+        }
+        fs::remove_file(&path).expect("the file is there");
+    }
+    for (called, seconds, kib) in worst {
+        println!("worst of {called:<7} {seconds:>6.2} s {:>5} MB", kib / 1024);
+        assert!(kib < MOST_KIB, "{called} took {kib} KiB");
+    }
+}
+
+fn measured(called: &str, path: &Path, folder: &Path) -> (f64, u64, Option<i32>) {
+    let (path, data) = (
+        path.display().to_string(),
+        folder.join("data").display().to_string(),
+    );
+    let arguments: Vec<&str> = match called {
+        "show" => vec!["show", "--results", &path],
+        "check" | "plan" => vec![called, &path, "--data", &data],
+        _ => vec![called, &path],
+    };
+    let begun = Instant::now();
+    let mut child = command(&arguments)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let mut most = 0;
+    loop {
+        most = most.max(peak_kib(&child));
+        if let Some(status) = child.try_wait().expect("it can be waited for") {
+            return (begun.elapsed().as_secs_f64(), most, status.code());
+        }
+        if begun.elapsed() > PATIENCE {
+            child.kill().expect("it can be stopped");
+        }
+        std::thread::sleep(LOOK_EVERY);
+    }
+}
+
+/// The most memory that a process has had so far.
+fn peak_kib(child: &Child) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+    let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
+    number.unwrap_or(0)
+}
+
+/// An experiment with these lines before its player, inside it, and inside its game.
+fn experiment(top: &str, player: &str, game: &str) -> Vec<u8> {
+    format!(
+        "name = \"x\"\n{top}\n[players.subject]\nkind = \"rule\"\n{player}\n\
+         [[games]]\ngame = \"guess_two_thirds\"\n{game}\n"
+    )
+    .into_bytes()
+}
+
+fn numbers(count: usize) -> String {
+    (0..count).map(|number| format!("{number},")).collect()
+}
+
+fn answers(count: usize) -> String {
+    format!(
+        "strategy = \"specified\"\nanswers = [{}]",
+        "1,".repeat(count)
+    )
+}
+
+fn experiments() -> Vec<(&'static str, Vec<u8>)> {
+    const RANDOM: &str = "strategy = \"random\"";
+    let seeds = format!("[games.grid]\nseed = [{}]", numbers(190_000));
+    let idle = |table: &str, key: &str| {
+        format!(
+            "{seeds}\n[{table}]\n{key} = \"{}\"\n",
+            "a".repeat(8_000_000)
+        )
+    };
+    let tables = |count: usize| {
+        (0..count)
+            .map(|table| format!("[t{table}]\n"))
+            .collect::<String>()
+    };
+    vec![
+        (
+            "repeats.toml",
+            experiment("repeats = 10000", &answers(1_000), ""),
+        ),
+        (
+            "most_repeats.toml",
+            experiment("repeats = 100000", &answers(200), ""),
+        ),
+        ("answers.toml", experiment("", &answers(500_000), "")),
+        (
+            "answers_of_two.toml",
+            experiment("", &answers(200_000), "seats = [\"subject\", \"subject\"]"),
+        ),
+        ("numbers_60mb.toml", experiment("", &answers(LARGE / 2), "")),
+        ("numbers_most.toml", experiment("", &answers(599_000), "")),
+        (
+            "text_60mb.toml",
+            experiment(
+                &format!("description = \"{}\"", "a".repeat(LARGE)),
+                RANDOM,
+                "",
+            ),
+        ),
+        (
+            "text_15mb.toml",
+            experiment(
+                &format!("description = \"{}\"", "a".repeat(15_000_000)),
+                RANDOM,
+                "",
+            ),
+        ),
+        ("line_ends_60mb.toml", vec![b'\n'; LARGE]),
+        (
+            "brackets.toml",
+            [b"x = ".as_slice(), &vec![b'['; LARGE]].concat(),
+        ),
+        (
+            "tables_inside.toml",
+            [b"x = ".as_slice(), &b"{a=".repeat(LARGE / 3)].concat(),
+        ),
+        ("dotted_key.toml", b"a.".repeat(LARGE / 2)),
+        ("tables.toml", experiment("", RANDOM, &tables(90_000))),
+        (
+            "games.toml",
+            experiment("", RANDOM, &"[[games]]\ngame = \"pirate\"\n".repeat(90_000)),
+        ),
+        (
+            "inline_tables.toml",
+            experiment("", &format!("x = [{}]", "{a=1},".repeat(99_000)), ""),
+        ),
+        (
+            "axis.toml",
+            experiment(
+                "",
+                RANDOM,
+                &format!("[games.grid]\nseed = [{}]", numbers(500_000)),
+            ),
+        ),
+        ("cells.toml", experiment("", RANDOM, &seeds)),
+        (
+            "idle_player.toml",
+            experiment("", RANDOM, &idle("players.idle", "strategy")),
+        ),
+        (
+            "idle_model.toml",
+            experiment("", RANDOM, &idle("model", "persona")),
+        ),
+        (
+            "keys.toml",
+            (0..500_000)
+                .flat_map(|key| format!("k{key} = 1\n").into_bytes())
+                .collect(),
+        ),
+        (
+            "long_key.toml",
+            experiment("", RANDOM, &format!("{} = 1", "a".repeat(15_000_000))),
+        ),
+        ("errors.toml", b"= = =\n".repeat(LARGE / 6)),
+        ("not_text.toml", vec![0xff; LARGE]),
+    ]
+}
+
+fn packed(part: &[u8], times: usize) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    for _ in 0..times {
+        encoder.write_all(part).expect("vectors take everything");
+    }
+    encoder.finish().expect("vectors take everything")
+}
+
+fn records() -> Vec<(&'static str, Vec<u8>)> {
+    let megabyte = |part: &[u8]| part.repeat((1 << 20) / part.len());
+    let heads = |names: usize| {
+        let line = |number: usize| {
+            let name = format!("{number:032x}").repeat(names);
+            format!(
+                "{{\"session\":\"{number:032x}\",\"spec\":{{\"experiment\":\"{name}\",\"game\":\"g\"}}}}\n"
+            )
+        };
+        let mut text = String::new();
+        for number in 0.. {
+            if text.len() >= LARGE {
+                break;
+            }
+            text.push_str(&line(number));
+        }
+        text.into_bytes()
+    };
+    vec![
+        ("zeros.jsonl.gz", packed(&megabyte(b"0"), 2_000)),
+        ("line_ends.jsonl.gz", packed(&megabyte(b"\n"), 2_000)),
+        ("short_lines.jsonl.gz", packed(&megabyte(b"1\n"), 2_000)),
+        ("nested.jsonl.gz", packed(&megabyte(b"[{\"\":"), 2_000)),
+        ("parts.jsonl.gz", packed(b"", 1).repeat(LARGE / 20)),
+        ("one_line.jsonl", vec![b'a'; LARGE]),
+        (
+            "tables.jsonl",
+            [b"[".as_slice(), &b"{\"\":1},".repeat(LARGE / 7), b"1]"].concat(),
+        ),
+        (
+            "tables_most.jsonl",
+            [b"[".as_slice(), &b"{\"\":1},".repeat(299_000), b"1]"].concat(),
+        ),
+        ("short_lines.jsonl", b"1\n".repeat(LARGE / 2)),
+        ("line_ends.jsonl", vec![b'\n'; LARGE]),
+        ("nested.jsonl", vec![b'['; LARGE / 2]),
+        ("heads.jsonl", heads(1)),
+        ("heads_of_long_names.jsonl", heads(6)),
+        ("not_text.jsonl", vec![0xff; LARGE]),
+    ]
+}
