@@ -122,10 +122,11 @@ impl<'a> Auction<'a> {
         series.get(seat).copied()
     }
 
-    /// The same of what is counted among the items; 0 where nothing was.
+    /// The same of what is counted; 0 where nothing was. A forged record may say anything; no
+    /// auction has so many actions that their sums would overflow.
     pub fn count(&self, series: &str, seat: Seat) -> u64 {
         let count = self.number(series, seat).map_or(0, |count| count as u64);
-        count.min(self.items.len() as u64)
+        count.min(u64::from(u32::MAX))
     }
 }
 
