@@ -29,6 +29,15 @@ use crate::wire;
 
 pub use slim::SlimService;
 
+/// Sessions forgotten in one call: the coordinator names 500.
+const MOST_FORGOTTEN: usize = 10_000;
+
+/// Of these, so many at once, so that decisions come in between: a few milliseconds.
+const FORGOTTEN_AT_ONCE: usize = 250;
+
+/// Bytes of a session's id. Ours have 32, those of the HTTP door hold names.
+const LONGEST_ID_BYTES: usize = 1024;
+
 /// A decision under way.
 type Deciding<'a> =
     Pin<Box<dyn Future<Output = Result<Response<DecideResponse>, Status>> + Send + 'a>>;
@@ -124,11 +133,21 @@ impl AgentGatewayService for GatewayService {
         wire: Request<ForgetSessionRequest>,
     ) -> Result<Response<ForgetSessionResponse>, Status> {
         let session_ids = wire.into_inner().session_ids;
+        if session_ids.len() > MOST_FORGOTTEN {
+            let message = format!("at most {MOST_FORGOTTEN} sessions are forgotten in one call");
+            return Err(to_status(ErrorClass::Invalid, message));
+        }
+        if session_ids.iter().any(|id| id.len() > LONGEST_ID_BYTES) {
+            let message = format!("no session's id has more than {LONGEST_ID_BYTES} bytes");
+            return Err(to_status(ErrorClass::Invalid, message));
+        }
         let ledger = &self.gateway.decider.ledger;
-        let forgotten = ledger.forget(&session_ids, FORGET_GRACE).await;
-        forgotten
-            .map_err(DecideError::from)
-            .map_err(|e| status(e.class(), &e))?;
+        for some in session_ids.chunks(FORGOTTEN_AT_ONCE) {
+            let forgotten = ledger.forget(some, FORGET_GRACE).await;
+            forgotten
+                .map_err(DecideError::from)
+                .map_err(|e| status(e.class(), &e))?;
+        }
         Ok(Response::new(ForgetSessionResponse {}))
     }
 

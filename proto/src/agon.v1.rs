@@ -256,6 +256,7 @@ pub struct ListDecisionsResponse {
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ForgetSessionRequest {
+    /// At most 10,000.
     #[prost(string, repeated, tag = "1")]
     pub session_ids: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }

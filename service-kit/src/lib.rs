@@ -1,13 +1,16 @@
 //! Plumbing that every Agon service shares: configuration files, telemetry, metrics, supervised
 //! tasks, the error table, back-off, milliseconds, names of teams, folders on disk, secrets kept out
-//! of what is said, and gRPC servers and channels. A closed
+//! of what is said, and servers and channels. A closed
 //! list: what only one service needs, or what knows a game, a session or a provider, belongs to that service.
 
 pub mod backoff;
 pub mod clock;
 pub mod config;
+mod connections;
 pub mod folder;
+pub mod http;
 pub mod metrics;
+pub mod open_files;
 pub mod secrets;
 pub mod server;
 pub mod status;

@@ -11,6 +11,7 @@ use axum::routing::get;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
 use crate::secrets;
+use crate::http;
 use crate::server::Listener;
 use crate::tasks::{TaskKind, Tasks};
 
@@ -120,11 +121,12 @@ pub fn serve(tasks: &Tasks, listener: Listener) {
     let router = Router::new()
         .route("/metrics", get(move || async move { (text, render()) }))
         .route("/healthz", get(|| async { "ok\n" }));
-    let socket = listener.into_tokio();
-    // Nobody waits for a scrape, so both tasks may be dropped at shutdown.
-    tasks.spawn(TaskKind::UPKEEP, "metrics server", async move {
-        axum::serve(socket, router).await
-    });
+    // Nobody waits for a scrape, so all these tasks may be dropped at shutdown.
+    let kind = TaskKind::UPKEEP;
+    let name = "metrics server";
+    let shutdown = tasks.shutdown_token();
+    let served = http::serve(tasks.clone(), name, kind, listener, router, shutdown);
+    tasks.spawn(kind, name, served);
     tasks.spawn(TaskKind::UPKEEP, "metrics upkeep", async {
         let mut clock = tokio::time::interval(UPKEEP_EVERY);
         while let Some(recorder) = RECORDER.get() {

@@ -1,5 +1,5 @@
-//! How our gRPC servers listen and our clients connect: one place for keep-alive, health, orderly
-//! shutdown and the TLS provider. It knows no service; message sizes, compression and the deadline
+//! How our servers listen, gRPC servers serve and clients connect: one place for keep-alive, health,
+//! orderly shutdown and the TLS provider. It knows no service; message sizes, compression and the deadline
 //! of each call belong to whoever makes the call. Called by every binary role and by the tests.
 
 use std::io;
@@ -7,22 +7,24 @@ use std::net::SocketAddr;
 use std::sync::Once;
 use std::time::Duration;
 
+use futures_util::stream;
 use tokio::net::{TcpListener, lookup_host};
 use tokio::sync::{oneshot, watch};
 use tonic::service::Routes;
-use tonic::transport::server::TcpIncoming;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic_health::ServingStatus;
 
 use crate::secrets;
+pub use crate::connections::ConnectionLimits;
+use crate::connections::Connections;
 use crate::tasks::{TaskKind, Tasks};
 
 /// A peer that is silent for this long is asked for a sign of life. A partition must show well
 /// before a lease of 10 seconds ends.
-const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(4);
+pub(crate) const KEEP_ALIVE_EVERY: Duration = Duration::from_secs(4);
 
 /// A peer that gives no sign of life for this long is gone, and the connection with it.
-const KEEP_ALIVE_PATIENCE: Duration = Duration::from_secs(4);
+pub(crate) const KEEP_ALIVE_PATIENCE: Duration = Duration::from_secs(4);
 
 /// A connection inside a cluster is there at once or not at all.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
@@ -30,6 +32,12 @@ const CONNECT_TIMEOUT: Duration = Duration::from_secs(4);
 /// Largest message of any of our services, for servers and clients alike: the record of a long
 /// session with many seats, or the whole ledger of one.
 pub const LARGEST_MESSAGE_BYTES: usize = 64 * 1024 * 1024;
+
+/// Calls that one connection may have under way: all sessions of a large worker wait over one.
+pub(crate) const MOST_STREAMS: u32 = 16_384;
+
+/// Headers of one call. Traces and tokens need a few hundred bytes.
+pub(crate) const LARGEST_HEADERS_BYTES: u32 = 32 * 1024;
 
 /// Whole-service name of the gRPC health protocol, which Kubernetes probes ask for.
 const WHOLE_SERVER: &str = "";
@@ -43,6 +51,7 @@ const LIVENESS: &str = "liveness";
 pub struct Listener {
     socket: TcpListener,
     local_addr: SocketAddr,
+    limits: ConnectionLimits,
 }
 
 /// Why a server cannot listen. Prints on one line, with the operating system's reason.
@@ -65,7 +74,11 @@ impl Listener {
         let resolved: Vec<SocketAddr> = lookup_host(address).await.map_err(fault)?.collect();
         let socket = TcpListener::bind(&resolved[..]).await.map_err(fault)?;
         let local_addr = socket.local_addr().map_err(fault)?;
-        Ok(Self { socket, local_addr })
+        Ok(Self {
+            socket,
+            local_addr,
+            limits: ConnectionLimits::default(),
+        })
     }
 
     /// The address that was taken, with the real port.
@@ -73,7 +86,22 @@ impl Listener {
         self.local_addr
     }
 
-    /// The bare socket, for servers that are not gRPC.
+    /// The same with other limits than those that follow from the process's open files.
+    #[must_use]
+    pub fn with_limits(self, limits: ConnectionLimits) -> Self {
+        Self { limits, ..self }
+    }
+
+    /// The limits of its connections.
+    pub fn limits(&self) -> ConnectionLimits {
+        self.limits
+    }
+
+    pub(crate) fn into_connections(self, name: &'static str) -> Connections {
+        Connections::new(self.socket, name, self.limits)
+    }
+
+    /// The bare socket without limits, for the simulated provider and servers of tests.
     pub fn into_tokio(self) -> TcpListener {
         self.socket
     }
@@ -141,10 +169,16 @@ pub fn serve_when(
         // Told, or the teller is gone; either way it is over.
         let _ = stop.await;
     };
-    let incoming = TcpIncoming::from(listener.socket).with_nodelay(Some(true));
+    let connections = listener.into_connections(name);
+    let incoming = stream::unfold(connections, |mut connections| async {
+        let connection = connections.accept().await;
+        Some((Ok::<_, io::Error>(connection), connections))
+    });
     let server = Server::builder()
         .http2_keepalive_interval(Some(KEEP_ALIVE_EVERY))
         .http2_keepalive_timeout(Some(KEEP_ALIVE_PATIENCE))
+        .http2_max_header_list_size(LARGEST_HEADERS_BYTES)
+        .max_concurrent_streams(MOST_STREAMS)
         .add_routes(routes)
         .add_service(health_service)
         .serve_with_incoming_shutdown(incoming, stop);

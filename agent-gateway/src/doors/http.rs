@@ -17,6 +17,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use agon_service_kit::http;
 use agon_service_kit::server::Listener;
 use agon_service_kit::status::ErrorClass;
 use agon_service_kit::tasks::{TaskKind, Tasks};
@@ -27,7 +28,6 @@ use axum::http::header::CONTENT_LENGTH;
 use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse as _, Response};
 use axum::routing::{get, post};
-use axum::serve::ListenerExt as _;
 use serde_json::json;
 
 use crate::gateway::Gateway;
@@ -91,16 +91,10 @@ pub fn serve(tasks: &Tasks, gateway: &Gateway, listener: Listener) -> Result<(),
         loopback,
         named: AtomicU64::new(0),
     });
-    let socket = listener.into_tokio().tap_io(|stream| {
-        // Only costs latency when it fails.
-        let _ = stream.set_nodelay(true);
-    });
-    let shutdown = tasks.shutdown_token();
-    tasks.spawn(TaskKind::SERVICE, "http door", async move {
-        axum::serve(socket, router(door))
-            .with_graceful_shutdown(shutdown.cancelled_owned())
-            .await
-    });
+    let (name, shutdown) = ("http door", tasks.shutdown_token());
+    let kind = TaskKind::WORK;
+    let served = http::serve(tasks.clone(), name, kind, listener, router(door), shutdown);
+    tasks.spawn(TaskKind::SERVICE, name, served);
     Ok(())
 }
 

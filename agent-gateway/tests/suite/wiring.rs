@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_agent_gateway::providers::Scripted;
-use agon_proto::v1::ListDecisionsRequest;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
+use agon_proto::v1::{ForgetSessionRequest, ListDecisionsRequest};
 use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::server::{Listener, channel, serve};
 use agon_service_kit::tasks::Tasks;
+use tonic::Code;
 use tonic::service::Routes;
 
 use crate::support::{capture_log, client, config, embedded, request};
@@ -34,6 +35,30 @@ async fn service_answers_over_a_socket_and_lists_more_than_tonic_allows_by_itsel
     let listed = client.list_decisions(list).await.unwrap().into_inner();
     assert_eq!(listed.decisions.len(), 6);
     tasks.shutdown(Duration::from_secs(5)).await.unwrap();
+}
+
+#[tokio::test]
+async fn forgetting_many_sessions_is_bounded_and_decisions_come_in_between() {
+    let (gateway, _folder) = embedded(config(""), Arc::new(Scripted::echo())).await;
+    let client = client(&gateway);
+    let forget = |sessions: usize, length: usize| {
+        let id = |number| format!("{number:0length$}");
+        let session_ids = (0..sessions).map(id).collect();
+        let mut client = client.clone();
+        async move {
+            let request = ForgetSessionRequest { session_ids };
+            client.forget_session(request).await.map(drop)
+        }
+    };
+    for (sessions, length) in [(10_001, 32), (1_000_000, 32), (1, 1_025)] {
+        let refused = forget(sessions, length).await.unwrap_err();
+        assert_eq!(refused.code(), Code::InvalidArgument, "{refused}");
+    }
+    let mut deciding = client.clone();
+    let (forgotten, decided) =
+        tokio::join!(forget(10_000, 32), deciding.decide(request("s", 0, "hi")));
+    forgotten.unwrap();
+    decided.unwrap();
 }
 
 #[tokio::test]

@@ -335,7 +335,8 @@ impl Store for RedisStore {
         if !known {
             return Ok(None);
         }
-        let named = |session: &String| sessions.is_empty() || sessions.contains(session);
+        let names: BTreeSet<&String> = sessions.iter().collect();
+        let named = |session: &String| names.is_empty() || names.contains(session);
         let wanted = if aside.is_empty() {
             Vec::new()
         } else {

@@ -2,6 +2,7 @@
 //! workers are there.
 //! An experiment of another team is refused. Called by the writer inside its transaction.
 
+use std::collections::HashSet;
 use std::time::Duration;
 
 use rusqlite::{OptionalExtension as _, params};
@@ -290,9 +291,10 @@ impl Batch<'_> {
             )?
             .query_map([experiment], |row| row.get(0))?
             .collect::<rusqlite::Result<_>>()?;
+        let (all, named) = (named.is_empty(), named.iter().collect::<HashSet<_>>());
         let wanted: Vec<String> = aside
             .into_iter()
-            .filter(|id| named.is_empty() || named.contains(id))
+            .filter(|id| all || named.contains(id))
             .collect();
         for session in &wanted {
             let rank = self.next_rank();
