@@ -205,3 +205,42 @@ fn a_worker_that_was_stopped_comes_back_too_late_and_changes_nothing() {
     let alone = runs::records_in_one_process(MIXED, &models);
     assert!(alone == records, "nobody sees that a worker was stopped");
 }
+
+#[test]
+fn workers_killed_now_and_then_set_nothing_aside() {
+    let redis = RedisServer::start();
+    for store in [Some(redis.url()), None] {
+        let folder = tempfile::tempdir().unwrap();
+        let models = ModelServer::start(&["--latency", "30ms"]);
+        let flags = Flags {
+            coordinator: &["--lease-ttl", "1s"],
+            ..Flags::default()
+        };
+        let mut cluster = Cluster::start_with(folder.path(), store.as_deref(), &models, 3, flags);
+        let experiment = runs::write(folder.path(), MIXED);
+        let (out, url) = (folder.path().join("out"), cluster.coordinator_url());
+        thread::scope(|scope| {
+            // One that set a session aside would end with another code.
+            let running = scope.spawn(|| {
+                let _ = runs::run_into(&experiment, &out, &["--coordinator", &url]).expect_code(0);
+            });
+            for (killed, decisions) in [40, 80, 120, 160, 200, 240].into_iter().enumerate() {
+                until("some decisions are made", || {
+                    models.count("requests") > decisions
+                });
+                // Oldest first, with whatever it plays.
+                cluster.workers[killed].kill();
+                cluster.add_worker();
+            }
+            running.join().unwrap();
+        });
+        let log = cluster.coordinator_log();
+        assert!(log.contains("leases ran out"), "{log}");
+        let records = runs::records(&out);
+        assert_eq!(
+            models.count("requests"),
+            runs::decisions(&records),
+            "store {store:?}"
+        );
+    }
+}
