@@ -10,8 +10,8 @@ use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
 use metrics_exporter_prometheus::{PrometheusBuilder, PrometheusHandle};
 
-use crate::secrets;
 use crate::http;
+use crate::secrets;
 use crate::server::Listener;
 use crate::tasks::{TaskKind, Tasks};
 

@@ -14,9 +14,9 @@ use tonic::service::Routes;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic_health::ServingStatus;
 
-use crate::secrets;
 pub use crate::connections::ConnectionLimits;
 use crate::connections::Connections;
+use crate::secrets;
 use crate::tasks::{TaskKind, Tasks};
 
 /// A peer that is silent for this long is asked for a sign of life. A partition must show well
