@@ -5,15 +5,20 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use agon_outlets::InLine as _;
+use agon_service_kit::files::read_whole;
 use agon_service_kit::secrets;
 use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
+
+/// Keys have some hundred characters, tokens of clouds some thousand.
+const MOST_KEY_BYTES: u64 = 1 << 16;
 
 /// Where a key is found; never the key itself.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
@@ -42,7 +47,10 @@ impl KeySource {
                 std::env::var(name).map_err(|_| KeyError::NotSet { name: name.clone() })?
             }
             KeySource::File(path) => {
-                std::fs::read_to_string(path).map_err(|source| KeyError::Unreadable {
+                let read = read_whole(path, MOST_KEY_BYTES).and_then(|bytes| {
+                    String::from_utf8(bytes).map_err(|_| io::Error::other("it is no text"))
+                });
+                read.map_err(|source| KeyError::Unreadable {
                     path: path.in_line().to_string(),
                     source,
                 })?
@@ -81,7 +89,7 @@ pub enum KeyError {
         path: String,
         /// What the system says.
         #[source]
-        source: std::io::Error,
+        source: io::Error,
     },
     /// There is nothing in it.
     #[error("the key in {key_source} is empty")]

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_outlets::InLine as _;
+use agon_service_kit::files::read_whole;
 use agon_service_kit::tasks::{TaskKind, with_causes};
 use parking_lot::Mutex;
 use tokio::sync::Notify;
@@ -192,8 +193,11 @@ fn read(gateway: &Gateway, file: &Path) -> (Vec<PathBuf>, Result<Vec<String>, St
     (named, adopted.map_err(|error| with_causes(&error)))
 }
 
+/// As configurations may be.
+const MOST_BYTES: u64 = 16 << 20;
+
 fn load(file: &Path) -> Result<GatewayConfig, ReloadError> {
-    let empty = std::fs::read(file).is_ok_and(|bytes| bytes.trim_ascii().is_empty());
+    let empty = read_whole(file, MOST_BYTES).is_ok_and(|bytes| bytes.trim_ascii().is_empty());
     if empty {
         let file = file.in_line().to_string();
         return Err(ReloadError::Empty { file });

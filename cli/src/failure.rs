@@ -4,6 +4,7 @@
 use std::fmt;
 use std::process::ExitCode;
 
+use agon_outlets::line;
 use agon_service_kit::tasks::with_causes;
 use clap::Parser as _;
 
@@ -92,8 +93,19 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What is wrong with the command line, in colours where nothing in it speaks to the terminal.
-fn refused(fault: &clap::Error) -> ExitCode {
+/// What is wrong with the command line, in colours unless something in it would speak to the
+/// terminal.
+fn refused(fault: clap::Error) -> ExitCode {
+    let arguments: Vec<String> = std::env::args_os()
+        .map(|argument| argument.to_string_lossy().into_owned())
+        .collect();
+    let harmless: Vec<String> = arguments.iter().map(|one| line(one).to_string()).collect();
+    let fault = match harmless == arguments {
+        true => fault,
+        // The same fault, told of the same arguments as they may be shown.
+        false => Cli::try_parse_from(harmless).err().unwrap_or(fault),
+    };
+    let code = u8::try_from(fault.exit_code()).unwrap_or(SURROUNDINGS);
     let text = fault.render().to_string();
     let shown = output::told(&text);
     let printed = match fault.use_stderr() && shown != text {
@@ -103,7 +115,6 @@ fn refused(fault: &clap::Error) -> ExitCode {
         }
         false => fault.print(),
     };
-    let code = u8::try_from(fault.exit_code()).unwrap_or(SURROUNDINGS);
     ExitCode::from(printed.map_or(SURROUNDINGS, |()| code))
 }
 
@@ -111,7 +122,7 @@ fn refused(fault: &clap::Error) -> ExitCode {
 pub fn main() -> ExitCode {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(fault) => return refused(&fault),
+        Err(fault) => return refused(fault),
     };
     output::tell_of_panics();
     agon_service_kit::server::install_crypto();

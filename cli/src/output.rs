@@ -5,9 +5,10 @@
 use std::backtrace::{Backtrace, BacktraceStatus};
 use std::fmt;
 use std::io::{ErrorKind, IsTerminal as _, Write as _};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use agon_outlets::{json, lines};
+use agon_outlets::{json, line, lines};
 use agon_report::{Column, TextTable};
 use agon_service_kit::secrets;
 use terminal_size::terminal_size;
@@ -44,7 +45,11 @@ pub fn tell(text: &str) {
 /// Text as [`tell`] prints it. People write keys where names belong, and what is told often repeats
 /// what they wrote.
 pub fn told(text: &str) -> String {
-    lines(&secrets::without_what_looks_like_keys(text)).to_string()
+    let mut text = secrets::without_what_looks_like_keys(text);
+    for argument in &*ARGUMENTS_OF_SEVERAL_LINES {
+        text = text.replace(argument, &line(argument).to_string());
+    }
+    lines(&text).to_string()
 }
 
 /// A panic is a fault of ours, but its words may hold what others wrote.
@@ -79,6 +84,14 @@ pub fn lost() -> bool {
 /// How wide tables are in files, and wherever the output is no terminal: the same for
 /// everybody, so that files can be compared.
 pub const FILE_WIDTH: u16 = 100;
+
+/// Arguments of this process that hold line breaks: where a message repeats one, it stays in its
+/// line.
+static ARGUMENTS_OF_SEVERAL_LINES: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let arguments = std::env::args_os().skip(1);
+    let texts = arguments.map(|argument| argument.to_string_lossy().into_owned());
+    texts.filter(|argument| argument.contains('\n')).collect()
+});
 
 /// Narrower terminals wrap lines themselves.
 const NARROWEST: u16 = 60;

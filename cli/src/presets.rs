@@ -4,10 +4,11 @@
 use std::io::ErrorKind;
 use std::path::Path;
 
+use agon_coordinator::experiment::ExperimentFile;
 use agon_coordinator::experiment::limits::MOST_FILE_BYTES;
-use agon_coordinator::experiment::{ExperimentFile, read_bounded};
 use agon_engine::names::{among, meant};
 use agon_outlets::InLine as _;
+use agon_service_kit::files::read_whole;
 use rust_embed::Embed;
 
 use crate::data_folder::cannot;
@@ -119,7 +120,7 @@ fn world(name: &str, experiment: &str) -> Result<Source, Failure> {
 }
 
 fn read(path: &Path) -> Result<Vec<u8>, Failure> {
-    read_bounded(path, MOST_FILE_BYTES).map_err(|error| match error.kind() {
+    read_whole(path, MOST_FILE_BYTES).map_err(|error| match error.kind() {
         ErrorKind::FileTooLarge => Failure::BadInput(format!("{}: {error}", path.in_line())),
         _ => cannot("read", path, &error),
     })

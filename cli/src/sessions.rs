@@ -18,7 +18,6 @@ use agon_service_kit::server::channel;
 use agon_service_kit::tasks::with_causes;
 use agon_worker::transport;
 use serde::Deserialize;
-use serde_json::json;
 use tonic::Status;
 
 use crate::failure::Failure;
@@ -26,6 +25,10 @@ use crate::lines::{self, LineError, MOST_UNREADABLE};
 use crate::output;
 use crate::results::{experiment_client, measure, refused};
 use crate::run_folder::{self, history::Results};
+
+mod listed;
+
+use listed::as_json;
 
 /// Digits of a whole id.
 const WHOLE: usize = 32;
@@ -477,23 +480,6 @@ impl Sessions {
             .collect();
         named.join(", ")
     }
-}
-
-fn as_json(session: &Session) -> serde_json::Value {
-    json!({
-        "session": session.session,
-        "experiment": session.spec.experiment,
-        "game": session.spec.game,
-        "setting": session.spec.setting,
-        "repeat": session.spec.luck.repeat,
-        "place": session.spec.luck.place,
-        "players": session.players(),
-        "payoffs": session.outcome.payoffs,
-        "scores": session.scores(),
-        "answers": session.answers().all(),
-        "notes": session.notes(),
-        "simulated": session.simulated,
-    })
 }
 
 /// How many characters two ids have in common at their beginning.

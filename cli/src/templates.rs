@@ -5,10 +5,11 @@
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{self, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agon_agents::PromptLibrary;
 use agon_outlets::InLine as _;
+use agon_service_kit::files::read_whole;
 
 use crate::data_folder::cannot;
 use crate::failure::Failure;
@@ -16,6 +17,12 @@ use crate::run_folder::{TEMPLATES, history};
 
 /// Ending of template files.
 const ENDING: &str = "j2";
+
+/// Templates are some kilobytes; what may be compiled is bounded by `agon-agents`.
+const MOST_BYTES: u64 = 1 << 20;
+
+/// Folders within folders: games have one, variants another.
+const DEEPEST: usize = 8;
 
 /// The library that the records of a file were played with: the built-in templates, with those
 /// that lie beside the file or in `named` in their place.
@@ -39,8 +46,15 @@ pub fn played_with(named: Option<&Path>, records: &Path) -> Result<PromptLibrary
 /// # Errors
 /// The folder or a file in it cannot be read, or there is no template in it.
 pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
-    let mut texts = BTreeMap::new();
-    collect(folder, "", &mut texts)?;
+    let root = folder
+        .canonicalize()
+        .map_err(|error| cannot("read", folder, &error))?;
+    let mut collected = Collected {
+        root,
+        texts: BTreeMap::new(),
+    };
+    collected.take(folder, "", 0)?;
+    let texts = collected.texts;
     if texts.is_empty() {
         let folder = folder.in_line();
         return Err(Failure::BadInput(format!(
@@ -70,23 +84,63 @@ pub fn write_new(path: &Path, text: &str) -> Result<(), Failure> {
         .map_err(|error| cannot("write", path, &error))
 }
 
-fn collect(
-    folder: &Path,
-    prefix: &str,
-    texts: &mut BTreeMap<String, String>,
-) -> Result<(), Failure> {
-    let entries = fs::read_dir(folder).map_err(|error| cannot("read", folder, &error))?;
-    for entry in entries {
-        let entry = entry.map_err(|error| cannot("read", folder, &error))?;
-        let path = entry.path();
-        let name = entry.file_name();
-        let name = format!("{prefix}{}", name.to_string_lossy());
-        if path.is_dir() {
-            collect(&path, &format!("{name}/"), texts)?;
-        } else if path.extension().is_some_and(|ending| ending == ENDING) {
-            let text = fs::read_to_string(&path).map_err(|error| cannot("read", &path, &error))?;
-            texts.insert(name, text);
+/// A folder of templates, as far as it has been read.
+struct Collected {
+    /// Free of links.
+    root: PathBuf,
+    texts: BTreeMap<String, String>,
+}
+
+impl Collected {
+    /// What lies below a folder. Names that begin with a dot belong to other programs; a link leads
+    /// to where it leads, but not out of the folder.
+    fn take(&mut self, folder: &Path, prefix: &str, depth: usize) -> Result<(), Failure> {
+        if depth > DEEPEST {
+            return Err(Failure::BadInput(format!(
+                "{} is more than {DEEPEST} folders deep; does a link lead back?",
+                folder.in_line()
+            )));
         }
+        let entries = fs::read_dir(folder).map_err(|error| cannot("read", folder, &error))?;
+        for entry in entries {
+            let entry = entry.map_err(|error| cannot("read", folder, &error))?;
+            let path = entry.path();
+            let name = entry.file_name().to_string_lossy().into_owned();
+            if name.starts_with('.') {
+                continue;
+            }
+            let is_template = path.extension().is_some_and(|ending| ending == ENDING);
+            let is_link = entry.file_type().is_ok_and(|kind| kind.is_symlink());
+            if !is_template && !path.is_dir() {
+                continue;
+            }
+            if is_link {
+                self.refuse_a_way_out(&path)?;
+            }
+            let name = format!("{prefix}{name}");
+            if path.is_dir() {
+                self.take(&path, &format!("{name}/"), depth + 1)?;
+            } else {
+                let text = read_whole(&path, MOST_BYTES).and_then(|bytes| {
+                    String::from_utf8(bytes).map_err(|_| io::Error::other("it is no UTF-8 text"))
+                });
+                let text = text.map_err(|error| cannot("read", &path, &error))?;
+                self.texts.insert(name, text);
+            }
+        }
+        Ok(())
     }
-    Ok(())
+
+    fn refuse_a_way_out(&self, link: &Path) -> Result<(), Failure> {
+        let real = link
+            .canonicalize()
+            .map_err(|error| cannot("read", link, &error))?;
+        if real.starts_with(&self.root) {
+            return Ok(());
+        }
+        Err(Failure::BadInput(format!(
+            "{} is a link out of its folder of templates; put the file itself there",
+            link.in_line()
+        )))
+    }
 }

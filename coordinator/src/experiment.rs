@@ -6,10 +6,10 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::io::{ErrorKind, Read as _};
 use std::path::Path;
 
 use agon_service_kit::config::ConfigError;
+use agon_service_kit::files::read_whole;
 use serde_json::Value;
 
 mod budget;
@@ -73,7 +73,7 @@ impl ExperimentFile {
                 message,
             }])
         };
-        let read = read_bounded(path, limits::MOST_FILE_BYTES);
+        let read = read_whole(path, limits::MOST_FILE_BYTES);
         let bytes = read.map_err(|cause| unreadable(format!("cannot be read: {cause}")))?;
         Self::parse_bytes(&file, &bytes)
     }
@@ -256,22 +256,6 @@ impl ExperimentFile {
         let error = ConfigError::new(&self.file, &self.text, Some(span), &path, message);
         (start, error)
     }
-}
-
-/// Reads a file whole, unless it is longer than `most` bytes.
-///
-/// # Errors
-/// It cannot be read, or is longer.
-pub fn read_bounded(path: &Path, most: u64) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let file = std::fs::File::open(path)?;
-    file.take(most + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 <= most {
-        return Ok(bytes);
-    }
-    let most = limits::in_words(most);
-    let message = format!("it has more than {most}; split the experiment into several");
-    Err(std::io::Error::new(ErrorKind::FileTooLarge, message))
 }
 
 impl fmt::Display for ExperimentErrors {

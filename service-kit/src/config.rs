@@ -10,34 +10,39 @@ use std::path::Path;
 use agon_outlets::{line, quoted};
 use serde::de::DeserializeOwned;
 
+use crate::files;
+
+/// No configuration is so long.
+const MOST_BYTES: u64 = 16 << 20;
+
 /// Longest part of a source line quoted in an error; a file may well be one line of a megabyte.
 const QUOTED_LINE_CHARS: usize = 160;
 
 /// Reads and parses the file at `path`. `T` should carry `#[serde(deny_unknown_fields)]`.
 pub fn load<T: DeserializeOwned>(path: impl AsRef<Path>) -> Result<T, ConfigError> {
+    load_with_text(path).map(|(_, parsed)| parsed)
+}
+
+/// The same, with the text for whoever has more to say about places in it.
+pub fn load_with_text<T: DeserializeOwned>(
+    path: impl AsRef<Path>,
+) -> Result<(String, T), ConfigError> {
     let path = path.as_ref();
     let name = path.to_string_lossy().into_owned();
-    let bytes = std::fs::read(path).map_err(|source| ConfigError {
+    let bytes = files::read_whole(path, MOST_BYTES).map_err(|source| ConfigError {
         file: name.clone(),
         place: None,
         path: String::new(),
         message: format!("cannot be read: {source}"),
     })?;
-    match std::str::from_utf8(&bytes) {
-        Ok(text) => parse(&name, text),
-        Err(fault) => {
-            let start = fault.valid_up_to();
-            let readable = String::from_utf8_lossy(&bytes);
-            let message = "is not UTF-8 text";
-            Err(ConfigError::new(
-                &name,
-                &readable,
-                Some(start..start + 1),
-                "",
-                message,
-            ))
-        }
-    }
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let start = error.utf8_error().valid_up_to();
+        let readable = String::from_utf8_lossy(error.as_bytes());
+        let message = "is not UTF-8 text";
+        ConfigError::new(&name, &readable, Some(start..start + 1), "", message)
+    })?;
+    let parsed = parse(&name, &text)?;
+    Ok((text, parsed))
 }
 
 /// Parses `text`; `name` stands for the file in errors.

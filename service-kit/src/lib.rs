@@ -7,6 +7,7 @@ pub mod backoff;
 pub mod clock;
 pub mod config;
 mod connections;
+pub mod files;
 pub mod folder;
 pub mod http;
 pub mod metrics;

@@ -8,6 +8,7 @@ pub mod left_out;
 pub mod model_server;
 pub mod redis;
 pub mod runs;
+pub mod scripted_server;
 pub mod small_disk;
 pub mod tree;
 pub mod waiting;

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use crate::binary::{Ended, run};
 use crate::model_server::ModelServer;
+use crate::scripted_server::ScriptedServer;
 
 /// An experiment with model players in every game: simultaneous and sequential,
 /// with hidden information, chance and eliminations; players that answer in one
@@ -164,6 +165,22 @@ pub fn arguments<'a>(
     [
         "run", experiment, "--quiet", base, base_url, folder, data, results, out,
     ]
+}
+
+/// A configuration in which model `any` is at this server, which has not long to answer; `more` goes
+/// into its provider's section.
+///
+/// # Panics
+/// It cannot be written.
+pub fn config_for(folder: &Path, server: &ScriptedServer, more: &str) -> String {
+    let path = folder.join("agon.toml");
+    let text = format!(
+        "[providers.scripted]\nbase_url = '{}'\nendpoint = 'test'\n{more}\n\
+         [models.any]\nprovider = 'scripted'\n[gateway]\npatience = '1s'\n",
+        server.base_url()
+    );
+    fs::write(&path, text).expect("the configuration is written");
+    path.display().to_string()
 }
 
 /// A model server some of whose answers are no legal ones, so that seats are asked again.

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use agon_tests::binary::{self, Ended};
 use agon_tests::model_server::ModelServer;
+use agon_tests::scripted_server::{Said, ScriptedServer};
 use agon_tests::{redis, runs};
 
 /// Long and odd enough to be found wherever it might turn up.
@@ -95,4 +96,247 @@ fn interrupted(experiment: &Path, out: &Path, flags: &[&str]) -> Ended {
         .arg(program)
         .args(&arguments);
     Ended::from(limited.env("TEST_MODEL_KEY", KEY).output().unwrap()).expect_code(130)
+}
+
+/// A key of no known shape: only who knows it can find it.
+const UNKNOWN: &str = "q7Zp-w9Xk2M_51uhVb83TrLcE";
+
+/// A way to spell a text, with its name.
+type Encoding = (&'static str, fn(&str) -> String);
+
+const ENCODINGS: [Encoding; 7] = [
+    ("plain", str::to_owned),
+    ("hexadecimal", |text| {
+        by_byte(text, |byte| format!("{byte:02x}"))
+    }),
+    ("percent", |text| {
+        by_byte(text, |byte| format!("%{byte:02X}"))
+    }),
+    ("JSON", |text| {
+        by_byte(text, |byte| format!("\\u{byte:04x}"))
+    }),
+    ("HTML", |text| by_byte(text, |byte| format!("&#{byte};"))),
+    ("Base64", |text| base64(text.as_bytes())),
+    ("Base64 of Bearer", |text| {
+        base64(format!("Bearer {text}").as_bytes())
+    }),
+];
+
+fn by_byte(text: &str, spell: impl Fn(u8) -> String) -> String {
+    text.bytes().map(spell).collect()
+}
+
+fn base64(bytes: &[u8]) -> String {
+    const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for part in bytes.chunks(3) {
+        let mut number = 0;
+        for place in 0..3 {
+            number = number << 8 | u32::from(part.get(place).copied().unwrap_or(0));
+        }
+        for place in 0..=part.len() {
+            let letter = number >> (18 - 6 * place) & 63;
+            text.push(char::from(LETTERS[letter as usize]));
+        }
+    }
+    text
+}
+
+/// In which encoding a text gives the key away, if it does: half of it is enough.
+fn given_away(bytes: &[u8]) -> Option<&'static str> {
+    ENCODINGS.iter().find_map(|(name, encode)| {
+        let forms = match *name {
+            "Base64 of Bearer" => vec![encode(UNKNOWN).split_off(12)],
+            // Where it begins among other bytes decides how it looks.
+            "Base64" => (0..3)
+                .map(|before| {
+                    let shifted = format!("{}{UNKNOWN}", "x".repeat(before));
+                    encode(&shifted).split_off(4)
+                })
+                .collect(),
+            _ => vec![encode(UNKNOWN)],
+        };
+        let holds = |form: &String| {
+            let half = &form.as_bytes()[..form.len() / 2];
+            bytes.windows(half.len()).any(|window| window == half)
+        };
+        forms.iter().any(holds).then_some(*name)
+    })
+}
+
+fn assert_keeps(what: &str, text: &[u8]) {
+    let found = given_away(text);
+    let shown = String::from_utf8_lossy(text);
+    assert_eq!(found, None, "{what} gives the key away: {shown:.3000}");
+}
+
+fn assert_files_keep(what: &str, path: &Path) {
+    if !path.exists() {
+        return;
+    }
+    if path.is_dir() {
+        for entry in fs::read_dir(path).unwrap().flatten() {
+            assert_files_keep(what, &entry.path());
+        }
+    } else if path.file_name().is_some_and(|name| name != "key") {
+        assert_keeps(
+            &format!("{what}: {}", path.display()),
+            &fs::read(path).unwrap(),
+        );
+    }
+}
+
+/// Answers and complaints that repeat the key, each somewhere else. `KEY` stands for it.
+const SAID: [(u16, &str); 17] = [
+    (
+        200,
+        r#"{"model":"m","choices":[{"message":{"content":"40 KEY"},"finish_reason":"stop"}]}"#,
+    ),
+    (
+        200,
+        r#"{"model":"KEY","choices":[{"message":{"content":"40"},"finish_reason":"stop"}]}"#,
+    ),
+    (
+        200,
+        r#"{"model":"m","choices":[{"message":{"content":"40"},"finish_reason":"KEY"}]}"#,
+    ),
+    (
+        200,
+        r#"{"model":"m","choices":[{"message":{"content":"40","reasoning_content":"KEY"},"finish_reason":"stop"}]}"#,
+    ),
+    (
+        200,
+        r#"{"id":"KEY","model":"m","system_fingerprint":"KEY","choices":[{"message":{"content":"40"},"finish_reason":"stop"}]}"#,
+    ),
+    (
+        200,
+        r#"{"model":"m","choices":[{"message":{"content":"{\"number\": \"KEY\"}"},"finish_reason":"stop"}]}"#,
+    ),
+    (
+        200,
+        r#"{"model":"m","choices":[{"message":{"content":null,"refusal":"KEY"},"finish_reason":"stop"}]}"#,
+    ),
+    (200, r#"{"error":{"message":"KEY","code":"KEY"}}"#),
+    (200, "<p>KEY</p>"),
+    (400, r#"{"error":{"message":"no KEY","type":"t"}}"#),
+    (400, r#"{"error":{"message":"m","code":"KEY"}}"#),
+    (
+        400,
+        r#"{"error":{"message":"m","param":"KEY","code":"unsupported_parameter"}}"#,
+    ),
+    (400, r#"[{"error":{"message":"KEY","status":"KEY"}}]"#),
+    (429, r#"{"error":{"message":"slow down KEY"}}"#),
+    (500, r#"{"detail":"KEY"}"#),
+    (500, "<html>KEY</html>"),
+    (503, "KEY"),
+];
+
+#[test]
+fn a_key_that_a_provider_repeats_is_in_no_output_and_no_file_however_it_is_spelled() {
+    for (encoding, encode) in ENCODINGS {
+        let spelled = encode(UNKNOWN);
+        let server = ScriptedServer::start(move |number, _| {
+            let (status, body) = SAID[number as usize % SAID.len()];
+            Said {
+                status,
+                body: body.replace("KEY", &spelled).into_bytes(),
+            }
+        });
+        let folder = tempfile::tempdir().unwrap();
+        let text = EXPERIMENT.replace("rounds = 2", "rounds = 3");
+        let experiment = runs::write(folder.path(), &format!("repeats = 6\n{text}"));
+        let experiment = experiment.display().to_string();
+        let [data, out] =
+            ["data", "out"].map(|name| folder.path().join(name).display().to_string());
+        let config = runs::config_for(
+            folder.path(),
+            &server,
+            "keys = [{ env = 'TEST_MODEL_KEY' }]",
+        );
+        let mut arguments = vec!["run", &experiment, "--config", &config, "--data", &data];
+        arguments.extend(["--out", &out, "--log", "trace"]);
+        let mut command = binary::command(&arguments);
+        let ended = Ended::from(command.env("TEST_MODEL_KEY", UNKNOWN).output().unwrap());
+        assert!(server.requests() >= 17, "{}", ended.err);
+        assert!(ended.err.contains("[key]"), "{encoding}: {}", ended.err);
+        assert_keeps(encoding, ended.out.as_bytes());
+        assert_keeps(encoding, ended.err.as_bytes());
+        assert_files_keep(encoding, folder.path());
+        let shown = binary::run(&["show", "--results", &out]);
+        assert_keeps(encoding, shown.out.as_bytes());
+    }
+}
+
+/// Where people put a secret by mistake.
+const MISPLACED: [&str; 20] = [
+    "[providers.p]\nbase_url = 'http://h'\nkeys = ['KEY']",
+    "[providers.p]\nbase_url = 'http://h'\nkeys = 'KEY'",
+    "[providers.p]\nbase_url = 'http://h'\nkeys = [{ value = 'KEY' }]",
+    "[providers.p]\nbase_url = 'http://h'\nkeys = [{ env = 'KEY' }]",
+    "[providers.p]\nbase_url = 'http://h'\nkeys = [{ KEY = 'x' }]",
+    "[providers.p]\nbase_url = 'http://h'\napi_key = 'KEY'",
+    "[providers.p]\nbase_url = 'http://h'\nKEY = 1",
+    "[providers.p]\nbase_url = 'http://me:KEY@h'",
+    "[providers.p]\nbase_url = 'http://h?key=KEY'",
+    "[providers.p]\nbase_url = 'KEY'",
+    "[providers.p]\nbase_url = 'http://h'\nkind = 'KEY'",
+    "[providers.p]\nbase_url = 'http://h'\ntimeout = 'KEY'",
+    "[providers]\np = 'KEY'",
+    "[models.m]\nprovider = 'KEY'",
+    "[models.m]\nprovider = 'p'\nthinking = 'KEY'",
+    "[teams.red]\ntokens = ['KEY']",
+    "[teams.red]\ntokens = 'KEY'",
+    "[teams.red]\ntokens = [{ value = 'KEY' }]",
+    "[teams.red]\nbudget_dollars = 'KEY'",
+    "OPENAI_API_KEY = 'KEY'",
+];
+
+#[test]
+fn a_secret_in_the_wrong_place_is_not_repeated() {
+    let folder = tempfile::tempdir().unwrap();
+    let config = folder.path().join("agon.toml");
+    let path = config.display().to_string();
+    let data = folder.path().join("data").display().to_string();
+    for place in MISPLACED {
+        fs::write(&config, place.replace("KEY", UNKNOWN)).unwrap();
+        let serve = [
+            "gateway",
+            "--listen",
+            "127.0.0.1:0",
+            "--data",
+            &data,
+            "--config",
+            &path,
+        ];
+        let ended = binary::run(&serve).expect_code(2);
+        assert!(
+            ended.err.contains("agon.toml") || ended.err.contains("error:"),
+            "{}",
+            ended.err
+        );
+        assert_keeps(place, ended.err.as_bytes());
+    }
+    let experiment = runs::write(folder.path(), EXPERIMENT).display().to_string();
+    let nowhere = format!("127.0.0.1:{}", redis::free_port());
+    for password in ["KEY", "a#KEY", "a?KEY", "a/KEY", "a@KEY", "%23KEY"] {
+        let password = password.replace("KEY", UNKNOWN);
+        for (flag, scheme) in [("--redis", "redis"), ("--coordinator", "http")] {
+            let address = format!("{scheme}://me:{password}@{nowhere}");
+            let out = folder.path().join("out").display().to_string();
+            let arguments = [
+                "run",
+                &experiment,
+                "--model",
+                "sim",
+                flag,
+                &address,
+                "--out",
+                &out,
+            ];
+            let ended = binary::run(&arguments);
+            assert!(matches!(ended.code, Some(2 | 3)), "{ended:?}");
+            assert_keeps(&address, ended.err.as_bytes());
+            assert_files_keep(&address, &folder.path().join("data"));
+        }
+    }
 }

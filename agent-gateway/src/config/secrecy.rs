@@ -57,7 +57,7 @@ pub(super) fn discreet(fault: files::ConfigError) -> files::ConfigError {
                 let end = fault.path.find(field).unwrap_or_default() + field.len();
                 shown(&fault.path[..end])
             }
-            None => shown(&fault.path),
+            None => without_long_end(&shown(&fault.path), &fault.message),
         },
         message,
     }
@@ -98,6 +98,16 @@ fn looks_like_a_key(text: &str) -> bool {
 fn file_looks_like_a_key(path: &Path) -> bool {
     let text = path.to_string_lossy();
     without_what_looks_like_keys(&text) != text
+}
+
+/// A field that nobody knows may be a secret that stands where a name belongs.
+fn without_long_end(path: &str, message: &str) -> String {
+    let (before, end) = path.rsplit_once('.').unwrap_or(("", path));
+    let is_unknown = message.starts_with("unknown field");
+    match is_unknown && end.chars().count() > LONGEST_VALUE {
+        true => before.to_owned(),
+        false => path.to_owned(),
+    }
 }
 
 /// Values stand in quotes, by every parser and in our own words. A string in the place of a section

@@ -66,8 +66,7 @@ impl PriceTable {
 
     /// Reads a user's own table.
     pub fn load(path: &Path) -> Result<Self, ConfigError> {
-        let document = files::load(path)?;
-        let text = std::fs::read_to_string(path).unwrap_or_default();
+        let (text, document) = files::load_with_text(path)?;
         Self::from_document(&path.in_line().to_string(), &text, document)
     }
 

@@ -53,7 +53,15 @@ fn answer(to: &OpenAsk, reply: &str) -> HandedAnswer {
 
 fn begin(doors: &Doors, ask: &OpenAsk) -> JoinHandle<DoorAnswer> {
     let (doors, ask) = (Arc::clone(doors), ask.clone());
-    tokio::spawn(async move { doors.ask(&ask).await.unwrap() })
+    // Who asks while Redis is away asks again, as a decision does.
+    tokio::spawn(async move {
+        loop {
+            match doors.ask(&ask).await {
+                Ok(answer) => return answer,
+                Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+            }
+        }
+    })
 }
 
 async fn open(doors: &Doors) -> Vec<OpenAsk> {

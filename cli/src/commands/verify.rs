@@ -10,11 +10,12 @@ use std::sync::Arc;
 
 use agon_agents::PromptLibrary;
 use agon_coordinator::experiment::limits::MOST_FILE_BYTES;
-use agon_coordinator::experiment::{ExperimentDocument, expand, read_bounded};
+use agon_coordinator::experiment::{ExperimentDocument, expand};
 use agon_engine::record::StoredRecord;
 use agon_engine::{Carried, SessionSpec};
 use agon_outlets::InLine as _;
 use agon_report::grouped;
+use agon_service_kit::files::read_whole;
 use agon_service_kit::tasks::{Tasks, with_causes};
 use agon_worker::verify::{VerifyError, verify};
 
@@ -147,7 +148,7 @@ fn taken(carried: &Carried) -> Taken {
 impl Roll {
     fn read(records: &Path) -> Result<Self, Failure> {
         let path = history::beside(records, DOCUMENT);
-        let expected = match read_bounded(&path, MOST_FILE_BYTES) {
+        let expected = match read_whole(&path, MOST_FILE_BYTES) {
             Err(error) if error.kind() == ErrorKind::FileTooLarge => {
                 return Err(Failure::BadInput(format!("{}: {error}", path.in_line())));
             }

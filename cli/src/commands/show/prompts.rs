@@ -8,6 +8,7 @@ use std::fmt::Write as _;
 use agon_agents::{Message, Role};
 use agon_engine::record::{AppliedParameters, StoredRecord};
 use agon_engine::{Foul, RecordedDecision, Seat};
+use agon_outlets::line;
 use agon_report::{attempts, counted, grouped};
 use agon_worker::remaking::Remade;
 use serde_json::{Value, json};
@@ -210,8 +211,9 @@ impl<'a> Prompts<'a> {
         let player = self.player(seat);
         let _ = writeln!(
             text,
-            "\n=== decision {seat}/{index}: seat {seat}, {player}, {}",
-            decision.purpose
+            "\n=== decision {seat}/{index}: seat {seat}, {}, {}",
+            line(player),
+            line(&decision.purpose)
         );
         match &remade.call {
             Some(call) => {
@@ -223,7 +225,8 @@ impl<'a> Prompts<'a> {
                     let _ = writeln!(
                         text,
                         "--- schema of the reply, {}\n{}",
-                        format.name, format.schema
+                        line(&format.name),
+                        indented(&format.schema)
                     );
                 }
             }
@@ -235,12 +238,14 @@ impl<'a> Prompts<'a> {
             None => decision.answered_by.clone(),
         };
         if !decision.reasoning.is_empty() {
-            let _ = writeln!(text, "--- reasoning\n{}", decision.reasoning);
+            let _ = writeln!(text, "--- reasoning\n{}", indented(&decision.reasoning));
         }
         let _ = writeln!(
             text,
-            "--- reply by {by}, {}\n{}",
-            decision.finish_reason, decision.reply
+            "--- reply by {}, {}\n{}",
+            line(&by),
+            line(&decision.finish_reason),
+            indented(&decision.reply)
         );
         match self.readings.get(&(seat, index)) {
             Some(Reading::Answer(action)) => {
@@ -254,7 +259,7 @@ impl<'a> Prompts<'a> {
                 };
                 let kind = serde_json::to_value(foul.kind).unwrap_or_default();
                 let kind = kind.as_str().unwrap_or_default();
-                let _ = writeln!(text, "--- refused ({kind}), {then}: {}", foul.reason);
+                let _ = writeln!(text, "--- refused ({kind}), {then}: {}", line(&foul.reason));
             }
             _ => {}
         }
@@ -262,6 +267,12 @@ impl<'a> Prompts<'a> {
             tell_usage(text, usage);
         }
     }
+}
+
+/// What was sent or said, set off: no line of it passes for a heading.
+fn indented(text: &str) -> String {
+    let lines: Vec<String> = text.lines().map(|line| format!("  {line}")).collect();
+    lines.join("\n")
 }
 
 /// The messages that were not part of the conversation of the decision before.
@@ -282,7 +293,7 @@ fn tell_messages(text: &mut String, messages: &[Message], known: Option<(u32, &[
             Role::User => "user",
             Role::Assistant => "assistant",
         };
-        let _ = writeln!(text, "--- {role}\n{}", message.content);
+        let _ = writeln!(text, "--- {role}\n{}", indented(&message.content));
     }
 }
 
