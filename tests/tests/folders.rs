@@ -218,7 +218,7 @@ const CASES: &[Case] = &[
             stand
         },
         "out",
-        &["holds the results of experiment other", "--out"],
+        &["holds the results of experiment \"other\"", "--out"],
     ),
     (
         "a mark that is none",
@@ -430,7 +430,7 @@ fn a_check_says_that_a_folder_cannot_be_used_and_makes_none() {
             refused.err
         );
         let good = run(&[command, &experiment, "--data", &data]).expect_code(0);
-        let places = format!("results go to {data}/runs/mine as run 1; state is kept in {data}");
+        let places = format!("results: {data}/runs/mine (run 1); state: in {data}");
         assert!(good.out.contains(&places), "{}", good.out);
     }
     assert!(!Path::new(&data).exists());

@@ -1,0 +1,100 @@
+//! Files that people name are read only if they are files, at once or not at all: pipes, devices,
+//! loops, and links out of a folder of templates are refused by every command that reads them.
+
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::Path;
+use std::process::Command;
+
+use agon_tests::binary::run;
+use agon_tests::runs;
+
+/// Makes a pipe that nobody writes into.
+fn pipe(path: &Path) {
+    let made = Command::new("mkfifo").arg(path).status().unwrap();
+    assert!(made.success());
+}
+
+#[test]
+fn what_is_no_file_is_refused_at_once_wherever_a_file_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).display().to_string();
+    pipe(Path::new(&at("pipe")));
+    symlink(at("loop"), at("loop")).unwrap();
+    let experiment = runs::write(folder.path(), runs::MIXED)
+        .display()
+        .to_string();
+    let keyed = |file: &str| {
+        let config = at("keyed.toml");
+        let text = format!(
+            "[providers.p]\nbase_url = 'http://127.0.0.1:9/v1'\nkeys = [{{ file = '{file}' }}]\n\
+             [models.any]\nprovider = 'p'\n"
+        );
+        fs::write(&config, text).unwrap();
+        config
+    };
+    for no_file in [&*at("pipe"), &at("loop"), "/dev/zero", "/dev/tty"] {
+        let config = keyed(no_file);
+        for arguments in [
+            vec!["check", no_file],
+            vec!["plan", no_file],
+            vec!["run", no_file],
+            vec!["run", &experiment, "--config", no_file],
+            vec!["run", &experiment, "--config", &config],
+        ] {
+            let ended = run(&arguments);
+            assert!(
+                matches!(ended.code, Some(2 | 3)),
+                "{arguments:?}: {ended:?}"
+            );
+            assert!(
+                ended.err.contains("error: "),
+                "{arguments:?}: {}",
+                ended.err
+            );
+        }
+    }
+}
+
+#[test]
+fn templates_are_files_of_their_own_folder() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = runs::write(folder.path(), runs::MIXED)
+        .display()
+        .to_string();
+    let outside = folder.path().join("outside.j2");
+    fs::write(&outside, "a secret of somebody else").unwrap();
+    let cases: [(&str, fn(&Path, &Path)); 6] = [
+        ("a pipe", |at, _| pipe(&at.join("answer.j2"))),
+        ("a device", |at, _| {
+            symlink("/dev/zero", at.join("answer.j2")).unwrap()
+        }),
+        ("a link out", |at, outside| {
+            symlink(outside, at.join("answer.j2")).unwrap()
+        }),
+        ("a folder outside", |at, outside| {
+            symlink(outside.parent().unwrap(), at.join("more")).unwrap();
+        }),
+        ("a link to itself", |at, _| {
+            symlink(at.join("answer.j2"), at.join("answer.j2")).unwrap()
+        }),
+        ("a folder in itself", |at, _| {
+            symlink(at, at.join("again")).unwrap()
+        }),
+    ];
+    for (place, (what, make)) in cases.into_iter().enumerate() {
+        let templates = folder.path().join(format!("templates-{place}"));
+        let inside = templates.join("shared");
+        fs::create_dir_all(&inside).unwrap();
+        make(&inside, &outside);
+        let templates = templates.display().to_string();
+        let ended = run(&["check", &experiment, "--templates", &templates]);
+        assert!(matches!(ended.code, Some(2 | 3)), "{what}: {ended:?}");
+        assert!(ended.err.contains("templates-"), "{what}: {}", ended.err);
+        assert!(
+            !ended.err.contains("somebody else"),
+            "{what}: {}",
+            ended.err
+        );
+    }
+}
