@@ -1,6 +1,6 @@
 //! Gives parsers and doors inputs that nobody should send, from a seed, for so many seconds each:
-//! `cargo bench --profile dev -p agon-tests --bench fuzz -- TARGET... [--seconds N] [--seed S]
-//! [--case N]`, all targets without a name. With the profile `dev` sums that overflow are panics.
+//! `cargo bench --profile dev -p agon-tests --bench fuzz -- TARGET... [--seconds N | --cases N |
+//! --case NUMBER] [--seed S]`, all targets without a name. With the profile `dev` sums that overflow are panics.
 //! Prints a line for each target; fails when anything was found.
 
 #[path = "fuzz/hunt.rs"]
@@ -16,14 +16,19 @@ const SECONDS: u64 = 60;
 
 fn main() -> ExitCode {
     let mut asked = Vec::new();
-    let (mut seconds, mut seed, mut case) = (SECONDS, 1, None);
+    let (mut until, mut seed) = (Until::Time(Duration::from_secs(SECONDS)), 1);
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         let mut number = || arguments.next().and_then(|number| number.parse().ok());
         let is_good = match &*argument {
-            "--seconds" => number().map(|number| seconds = number).is_some(),
+            "--seconds" => number()
+                .map(|number| until = Until::Time(Duration::from_secs(number)))
+                .is_some(),
+            "--cases" => number()
+                .map(|number| until = Until::Cases(number))
+                .is_some(),
+            "--case" => number().map(|number| until = Until::Only(number)).is_some(),
             "--seed" => number().map(|number| seed = number).is_some(),
-            "--case" => number().map(|number| case = Some(number)).is_some(),
             // What cargo adds.
             "--bench" => true,
             name => {
@@ -34,16 +39,12 @@ fn main() -> ExitCode {
         if !is_good {
             let names: Vec<&str> = TARGETS.iter().map(|(name, _)| *name).collect();
             eprintln!(
-                "cannot read `{argument}`: TARGET... [--seconds N] [--seed S] [--case N]; targets are {}",
+                "cannot read `{argument}`: TARGET... [--seconds N | --cases N | --case NUMBER] [--seed S]; targets are {}",
                 names.join(", ")
             );
             return ExitCode::from(2);
         }
     }
-    let until = match case {
-        Some(case) => Until::Only(case),
-        None => Until::Time(Duration::from_secs(seconds)),
-    };
     let mut is_clean = true;
     for (name, make) in TARGETS {
         if !asked.is_empty() && !asked.iter().any(|wanted| wanted == name) {

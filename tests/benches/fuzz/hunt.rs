@@ -5,8 +5,11 @@
 pub mod bytes;
 pub mod draw;
 pub mod files;
+pub mod grpc;
+pub mod heads;
 pub mod json;
 pub mod lines;
+pub mod replies;
 
 use std::fs;
 use std::io::{Seek as _, SeekFrom, Write as _};
@@ -45,12 +48,15 @@ pub trait Target {
 }
 
 /// Name of each target, and what makes it.
-pub const TARGETS: [(&str, fn() -> Box<dyn Target>); 5] = [
+pub const TARGETS: [(&str, fn() -> Box<dyn Target>); 8] = [
     ("experiments", || Box::new(files::Experiments::new())),
     ("configurations", || Box::new(files::Configurations::new())),
     ("templates", || Box::new(files::Templates::new())),
     ("records", || Box::new(lines::Records::new())),
     ("recorded", || Box::new(lines::RecordedGames::new())),
+    ("replies", || Box::new(replies::Replies::new())),
+    ("grpc", || Box::new(grpc::Grpc::new())),
+    ("http-heads", || Box::new(heads::Heads::new())),
 ];
 
 /// How long a target runs.

@@ -1,0 +1,198 @@
+//! Heads and bodies of HTTP/1 requests, byte by byte over TCP, to the gateway's HTTP door, to the
+//! metrics endpoint and to the gRPC port. One byte before each input says which. Both HTTP servers must
+//! still answer an honest request afterwards.
+
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+use agon_agent_gateway::doors::http;
+use agon_service_kit::metrics;
+use agon_service_kit::server::{self, Listener};
+use agon_service_kit::tasks::Tasks;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+use tonic::service::Routes;
+
+use super::Target;
+use super::bytes::{change, changed};
+use super::draw::Draw;
+use super::grpc::{Service, gateway};
+
+/// An answer that takes longer is not waited for.
+const PATIENCE: Duration = Duration::from_millis(300);
+
+/// An answer that has not begun by then is not waited for: the request is likely incomplete.
+const BEGINS_WITHIN: Duration = Duration::from_millis(20);
+
+/// For an honest request beside the others.
+const HONEST_PATIENCE: Duration = Duration::from_secs(10);
+
+/// The most that is read of an answer.
+const MOST_READ: u64 = 1 << 20;
+
+/// Cases between two honest requests.
+const HONEST_EVERY: u64 = 50;
+
+const WORDS: &[&str] = &[
+    "GET ",
+    "POST ",
+    "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "HTTP/1.1\r\n",
+    "HTTP/1.0\r\n",
+    "\r\n",
+    "\r\n\r\n",
+    "content-length: 5\r\n",
+    "content-length: 18446744073709551616\r\n",
+    "transfer-encoding: chunked\r\n",
+    "ffffffffffffffff\r\n",
+    "0\r\n\r\n",
+    "expect: 100-continue\r\n",
+    "connection: upgrade\r\nupgrade: h2c\r\n",
+    "authorization: Bearer x\r\n",
+    "content-encoding: gzip\r\n",
+    "x-agon-session: s\r\n",
+    "x-agon-index: 4294967296\r\n",
+    "host: \r\n",
+    "/v1/models/",
+    "?limit=-1&after=%ff",
+    "\"stream\":true",
+    "\"messages\":[",
+    "\"n\":99999999",
+    "\"temperature\":1e999",
+    "\"max_tokens\":-1",
+    "\"tools\":[{}]",
+    "\"response_format\":{\"type\":\"json_schema\"}",
+];
+
+fn corpus() -> Vec<Vec<u8>> {
+    let post = |path: &str, body: &str| {
+        let length = body.len();
+        format!(
+            "POST {path} HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\n\r\n{body}"
+        )
+    };
+    let texts = [
+        post(
+            "/v1/chat/completions",
+            r#"{"model":"m","messages":[{"role":"system","content":"a"},{"role":"user","content":"hi"}],"temperature":0.5,"top_p":1,"max_tokens":9,"seed":3,"stop":["x"],"n":1,"user":"u"}"#,
+        ),
+        post(
+            "/v1/chat/completions",
+            r#"{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"hi"}]}],"stream":true,"stream_options":{"include_usage":true},"response_format":{"type":"json_schema","json_schema":{"name":"a","schema":{"type":"object"}}}}"#,
+        ),
+        post("/v1/doors/d/answers", r#"{"session":"s","seat":0,"index":0,"reply":"hi"}"#),
+        "GET /v1/models HTTP/1.1\r\nhost: x\r\n\r\n".to_owned(),
+        "GET /v1/models/m HTTP/1.1\r\nhost: x\r\n\r\n".to_owned(),
+        "GET /v1/doors/d/asks?wait=1s HTTP/1.1\r\nhost: x\r\n\r\n".to_owned(),
+        "GET /health HTTP/1.1\r\nhost: x\r\n\r\n".to_owned(),
+        "GET /metrics HTTP/1.1\r\nhost: x\r\naccept: text/plain\r\n\r\n".to_owned(),
+        "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\n\
+         5\r\n{\"a\":\r\n2\r\n1}\r\n0\r\n\r\n"
+            .to_owned(),
+        "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\u{4}\0\0\0\0\0\0\0\u{12}\u{4}\0\0\0\0\0\0\u{3}\0\0\0d".to_owned(),
+    ];
+    texts.map(String::into_bytes).into()
+}
+
+/// The servers.
+pub struct Heads {
+    corpus: Vec<Vec<u8>>,
+    addresses: [SocketAddr; 3],
+    cases: AtomicU64,
+    service: Service,
+}
+
+impl Heads {
+    pub fn new() -> Self {
+        let service = Service::start();
+        let addresses = service.runtime.block_on(async {
+            metrics::install().expect("a recorder");
+            let tasks: &Tasks = &service.tasks;
+            let gateway = gateway(service.folder.path()).await;
+            let bind = async || Listener::bind("127.0.0.1:0").await.expect("a port");
+            let listeners = [bind().await, bind().await, bind().await];
+            let addresses = listeners.each_ref().map(Listener::local_addr);
+            let [door, page, grpc] = listeners;
+            http::serve(tasks, &gateway, door).expect("an open door");
+            metrics::serve(tasks, page);
+            server::serve(tasks, "gateway", grpc, Routes::new(gateway.service()));
+            addresses
+        });
+        Self {
+            corpus: corpus(),
+            addresses,
+            cases: AtomicU64::new(0),
+            service,
+        }
+    }
+
+    async fn honest(&self) {
+        for (address, path) in [
+            (self.addresses[0], "/health"),
+            (self.addresses[1], "/metrics"),
+        ] {
+            let request = format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n");
+            let answered = tokio::time::timeout(
+                HONEST_PATIENCE,
+                say(address, request.as_bytes(), HONEST_PATIENCE),
+            );
+            let answer = answered.await.ok().flatten().unwrap_or_default();
+            assert!(
+                answer.starts_with(b"HTTP/1.1 200 "),
+                "{path} no longer answers"
+            );
+        }
+    }
+}
+
+async fn say(address: SocketAddr, bytes: &[u8], within: Duration) -> Option<Vec<u8>> {
+    let mut connection = TcpStream::connect(address).await.ok()?;
+    // A server may close before it has read everything.
+    let _ = connection.write_all(bytes).await;
+    let mut answer = Vec::new();
+    // Whoever hangs up before the answer begins may get none.
+    let _ = tokio::time::timeout(within, connection.read_buf(&mut answer)).await;
+    let _ = connection.shutdown().await;
+    let _ = connection.take(MOST_READ).read_to_end(&mut answer).await;
+    Some(answer)
+}
+
+impl Target for Heads {
+    fn input(&self, draw: &mut Draw) -> Vec<u8> {
+        let mut input = vec![*draw.pick(&[0, 0, 0, 0, 1, 2])];
+        if draw.one_in(2) {
+            input.extend(changed(draw, &self.corpus, WORDS));
+            return input;
+        }
+        // A body behind a head that knows its length.
+        let request = draw.pick(&self.corpus).clone();
+        let end = request.windows(4).position(|bytes| bytes == b"\r\n\r\n");
+        let (_, body) = request.split_at(end.map_or(0, |end| end + 4));
+        let mut body = body.to_vec();
+        for _ in 0..=draw.below(3) {
+            change(draw, &mut body, &self.corpus, WORDS);
+        }
+        let head = format!(
+            "POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+             content-length: {}\r\n\r\n",
+            body.len()
+        );
+        input.extend(head.bytes().chain(body));
+        input
+    }
+
+    fn run(&self, input: &[u8]) {
+        let Some((which, bytes)) = input.split_first() else {
+            return;
+        };
+        let address = self.addresses[usize::from(*which) % self.addresses.len()];
+        self.service.runtime.block_on(async {
+            let _ = tokio::time::timeout(PATIENCE, say(address, bytes, BEGINS_WITHIN)).await;
+            if self.cases.fetch_add(1, Ordering::Relaxed) % HONEST_EVERY == HONEST_EVERY - 1 {
+                self.honest().await;
+            }
+        });
+    }
+}
