@@ -23,6 +23,10 @@ bench:
     cargo bench -p agon-tests --bench line
     cargo bench -p agon-tests --bench gateway
 
+# Ten minutes of hostile inputs for each parser and door, from a seed; sums that overflow panic.
+fuzz:
+    cargo bench --profile dev -p agon-tests --bench fuzz -- --seconds 600
+
 # Render and validate containers and manifests without an engine or a cluster.
 deploy:
     ./deploy/validate.sh

@@ -1,6 +1,8 @@
 //! Changes to a text or a file that know nothing of its grammar: flipped bytes, hostile tokens, long
 //! runs, deep brackets, and pieces cut out, moved or taken from another file of the corpus.
 
+use std::ops::Range;
+
 use super::draw::Draw;
 
 /// Longest input, unless a run makes it longer.
@@ -90,6 +92,9 @@ const TOKENS: &[&[u8]] = &[
     b"```",
 ];
 
+/// Those of them that are decimal numbers.
+const NUMBERS: Range<usize> = 27..45;
+
 const BRACKETS: &[(&[u8], &[u8])] = &[
     (b"[", b"]"),
     (b"{", b"}"),
@@ -121,7 +126,7 @@ pub fn change(draw: &mut Draw, text: &mut Vec<u8>, corpus: &[Vec<u8>], words: &[
     match draw.below(14) {
         0 | 1 if at < text.len() => text[at] ^= 1 << draw.below(8),
         2 if at < text.len() => text[at] = draw.byte(),
-        3 | 4 => put(text, at, *draw.pick::<&[u8]>(TOKENS)),
+        3 | 4 => put(text, at, draw.pick::<&[u8]>(TOKENS)),
         5 if !words.is_empty() => put(text, at, draw.pick(words).as_bytes()),
         6 => drop(text.drain(piece)),
         7 => text.truncate(at),
@@ -177,7 +182,7 @@ fn number(draw: &mut Draw, text: &mut Vec<u8>) {
         0 => draw.below(12).to_string(),
         1 => draw.number().to_string(),
         2 => (draw.number() as i64).to_string(),
-        _ => String::from_utf8_lossy(*draw.pick::<&[u8]>(&TOKENS[27..45])).into_owned(),
+        _ => String::from_utf8_lossy(draw.pick::<&[u8]>(&TOKENS[NUMBERS])).into_owned(),
     };
     text.splice(from..to, other.into_bytes());
 }

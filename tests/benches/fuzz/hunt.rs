@@ -47,8 +47,11 @@ pub trait Target {
     fn run(&self, input: &[u8]);
 }
 
+/// Makes a target ready.
+pub type Make = fn() -> Box<dyn Target>;
+
 /// Name of each target, and what makes it.
-pub const TARGETS: [(&str, fn() -> Box<dyn Target>); 8] = [
+pub const TARGETS: [(&str, Make); 8] = [
     ("experiments", || Box::new(files::Experiments::new())),
     ("configurations", || Box::new(files::Configurations::new())),
     ("templates", || Box::new(files::Templates::new())),
@@ -102,7 +105,7 @@ fn count_panics() {
 }
 
 /// Runs a target on a thread of its own.
-pub fn hunt(name: &str, make: fn() -> Box<dyn Target>, seed: u64, until: Until) -> Outcome {
+pub fn hunt(name: &str, make: Make, seed: u64, until: Until) -> Outcome {
     count_panics();
     let name = name.to_owned();
     let hunting = thread::Builder::new()
@@ -118,7 +121,6 @@ pub fn hunt(name: &str, make: fn() -> Box<dyn Target>, seed: u64, until: Until) 
 fn cases(name: &str, target: &dyn Target, seed: u64, until: Until) -> Outcome {
     let mut outcome = Outcome::default();
     let watch = Watch::start(name, seed);
-    // Code that runs for the first time allocates what stays.
     let first = match until {
         Until::Only(case) => case,
         _ => 0,
@@ -170,11 +172,14 @@ fn cases(name: &str, target: &dyn Target, seed: u64, until: Until) -> Outcome {
     outcome
 }
 
+/// When a case began, its number and its input.
+type UnderWay = (Instant, u64, Vec<u8>);
+
 /// Writes down which case is under way, for when the process dies of it, and stops the process
 /// when a case never ends.
 struct Watch {
     file: Mutex<fs::File>,
-    running: Arc<Mutex<Option<(Instant, u64, Vec<u8>)>>>,
+    running: Arc<Mutex<Option<UnderWay>>>,
     over: Arc<AtomicBool>,
 }
 
@@ -182,7 +187,7 @@ impl Watch {
     fn start(name: &str, seed: u64) -> Self {
         let path = scratch().join(format!("{name}-{seed}.case"));
         let file = Mutex::new(fs::File::create(&path).expect("the scratch folder takes files"));
-        let running: Arc<Mutex<Option<(Instant, u64, Vec<u8>)>>> = Arc::default();
+        let running: Arc<Mutex<Option<UnderWay>>> = Arc::default();
         let over = Arc::new(AtomicBool::new(false));
         let (watched, ended, name) = (Arc::clone(&running), Arc::clone(&over), name.to_owned());
         thread::spawn(move || {
