@@ -56,6 +56,9 @@ fn what_is_no_file_is_refused_at_once_wherever_a_file_is_named() {
     }
 }
 
+/// What lies in a folder of templates, put there beside a file outside of it.
+type Case = (&'static str, fn(&Path, &Path));
+
 #[test]
 fn templates_are_files_of_their_own_folder() {
     let folder = tempfile::tempdir().unwrap();
@@ -64,22 +67,22 @@ fn templates_are_files_of_their_own_folder() {
         .to_string();
     let outside = folder.path().join("outside.j2");
     fs::write(&outside, "a secret of somebody else").unwrap();
-    let cases: [(&str, fn(&Path, &Path)); 6] = [
+    let cases: [Case; 6] = [
         ("a pipe", |at, _| pipe(&at.join("answer.j2"))),
         ("a device", |at, _| {
-            symlink("/dev/zero", at.join("answer.j2")).unwrap()
+            symlink("/dev/zero", at.join("answer.j2")).unwrap();
         }),
         ("a link out", |at, outside| {
-            symlink(outside, at.join("answer.j2")).unwrap()
+            symlink(outside, at.join("answer.j2")).unwrap();
         }),
         ("a folder outside", |at, outside| {
             symlink(outside.parent().unwrap(), at.join("more")).unwrap();
         }),
         ("a link to itself", |at, _| {
-            symlink(at.join("answer.j2"), at.join("answer.j2")).unwrap()
+            symlink(at.join("answer.j2"), at.join("answer.j2")).unwrap();
         }),
         ("a folder in itself", |at, _| {
-            symlink(at, at.join("again")).unwrap()
+            symlink(at, at.join("again")).unwrap();
         }),
     ];
     for (place, (what, make)) in cases.into_iter().enumerate() {
