@@ -6,6 +6,10 @@ use std::error::Error as _;
 
 use tonic::{Code, Status};
 
+/// Longest message of a status. It travels in a header, where three bytes may stand for one, and a
+/// client ends its whole connection, with every other call on it, over headers of more than 16 KiB.
+const LONGEST_MESSAGE_BYTES: usize = 4_000;
+
 /// What kind of failure an error is, from the caller's point of view.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum ErrorClass {
@@ -80,9 +84,18 @@ impl ErrorClass {
     }
 }
 
-/// The status a service answers with.
+/// The status a service answers with. A message that quotes a long value is cut.
 pub fn to_status(class: ErrorClass, message: impl Into<String>) -> Status {
-    Status::new(class.code(), message)
+    Status::new(class.code(), shortened(message.into()))
+}
+
+fn shortened(mut message: String) -> String {
+    let bytes = message.len();
+    if bytes > LONGEST_MESSAGE_BYTES {
+        message.truncate(message.floor_char_boundary(LONGEST_MESSAGE_BYTES));
+        message.push_str(&format!(" ... ({bytes} bytes in all)"));
+    }
+    message
 }
 
 /// Whether a client should send the same request again. Broken connections count as retryable
@@ -100,6 +113,21 @@ pub fn is_retryable(status: &Status) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn message_that_quotes_a_long_value_is_cut_between_letters() {
+        let status = to_status(
+            ErrorClass::NotFound,
+            format!("x{}", "\u{e9}".repeat(50_000)),
+        );
+        let start = format!("x{}", "\u{e9}".repeat(1_999));
+        assert_eq!(
+            status.message(),
+            format!("{start} ... (100001 bytes in all)")
+        );
+        let short = to_status(ErrorClass::NotFound, "no experiment `x`");
+        assert_eq!(short.message(), "no experiment `x`");
+    }
 
     #[test]
     fn every_class_has_its_own_code_and_comes_back_from_it() {

@@ -1,6 +1,6 @@
-//! Gives parsers and doors inputs that nobody should send, from a seed, for so many seconds each:
-//! `cargo bench --profile dev -p agon-tests --bench fuzz -- TARGET... [--seconds N | --cases N |
-//! --case NUMBER] [--seed S]`, all targets without a name. With the profile `dev` sums that overflow are panics.
+//! Gives parsers and doors inputs that nobody should send, from a seed, for so many seconds each. Run
+//! it with `cargo bench --profile dev -p agon-tests --bench fuzz -- TARGET... [--seconds N | --cases N |
+//! --case NUMBER] [--seed S]`, all targets without a name; in that profile sums that overflow panic.
 //! Prints a line for each target; fails when anything was found.
 
 #[path = "fuzz/hunt.rs"]
