@@ -202,7 +202,7 @@ async fn show(
     if state.stopped > 0 {
         let stopped = counted(state.stopped, "session");
         output::print(&format!(
-            "not reached: {stopped} behind those in their series; `agon experiments retry \
+            "not played: {stopped} that follow them in a series; `agon experiments retry \
              {experiment}` goes on with them"
         ));
     }
