@@ -20,11 +20,11 @@ mod troubles;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
+use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use tokio_util::sync::CancellationToken;
 
 use crate::admission::{Charge, Limiter, charging};
-use crate::complaint::Complaint;
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, DecisionAddress, Request, RequestDigest, Usage};
 use crate::doors::DoorStore;

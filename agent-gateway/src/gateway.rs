@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::{Duration, SystemTime};
 
-use agon_service_kit::config::without_secrets;
+use agon_service_kit::complaint::Complaint;
+use agon_service_kit::secrets::shown_address;
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use tokio::sync::watch;
 
 use crate::admission::AdmissionError;
-use crate::complaint::Complaint;
 use crate::config::GatewayConfig;
 use crate::deciding::{Ahead, Decider, Ground, Lost, Memory, Outcome, Recorder, Releases};
 use crate::doors::http::TeamTokens;
@@ -53,7 +53,7 @@ impl std::fmt::Debug for Store {
         match self {
             Store::Embedded(path) => f.debug_tuple("Embedded").field(path).finish(),
             Store::Shared(path) => f.debug_tuple("Shared").field(path).finish(),
-            Store::Redis(url) => f.debug_tuple("Redis").field(&without_secrets(url)).finish(),
+            Store::Redis(url) => f.debug_tuple("Redis").field(&shown_address(url)).finish(),
         }
     }
 }

@@ -6,12 +6,12 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use agon_service_kit::complaint::Complaint;
 use parking_lot::RwLock;
 
 use crate::admission::charging::Experience;
 use crate::admission::line::{Admitted, Line, Want};
 use crate::admission::{Candidate, KeyLimits, Limiter};
-use crate::complaint::Complaint;
 use crate::config::ChargeRule;
 use crate::fairness::queue::Place;
 use crate::health::KeyHealth;

@@ -8,7 +8,6 @@
 //! beside [`Gateway`] and its configuration is there for tests of those traits. Nothing here knows games, sessions or agents.
 
 pub mod admission;
-mod complaint;
 pub mod config;
 pub mod content_cache;
 mod decide_error;

@@ -9,9 +9,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
+use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
-
-use crate::complaint::Complaint;
 
 /// Quick enough that service is normal soon after the store's return; after an
 /// hour every claim and attempt has expired by itself.

@@ -9,7 +9,7 @@ use agon_engine::record::RECORD_VERSION;
 use agon_outlets::InLine as _;
 use agon_proto::v1::{SubmitExperimentResponse, WatchExperimentResponse};
 use agon_report::grouped;
-use agon_service_kit::config::without_secrets;
+use agon_service_kit::secrets::shown_address;
 use agon_service_kit::secrets::without_what_looks_like_keys as without_keys;
 use agon_worker::Transport;
 
@@ -242,8 +242,8 @@ fn account(checked: &CheckedExperiment, state: State) -> Account {
             .collect::<BTreeMap<_, _>>(),
         state: State {
             data: state.data,
-            redis: state.redis.map(|url| without_secrets(&url)),
-            coordinator: state.coordinator.map(|url| without_secrets(&url)),
+            redis: state.redis.map(|url| shown_address(&url)),
+            coordinator: state.coordinator.map(|url| shown_address(&url)),
         },
         ..Account::default()
     }
@@ -278,7 +278,7 @@ fn discreet(argument: &str) -> String {
         _ => (String::new(), argument),
     };
     let value = match value.contains("://") {
-        true => without_secrets(value),
+        true => shown_address(value),
         false => value.to_owned(),
     };
     without_keys(&format!("{flag}{value}"))
@@ -317,7 +317,7 @@ mod tests {
     }
 
     #[test]
-    fn command_line_is_kept_without_secrets() {
+    fn command_line_is_kept_shown_address() {
         for (typed, kept) in [
             ("run", "run"),
             ("--redis", "--redis"),

@@ -25,14 +25,6 @@ pub enum ResultFault {
     /// What it says was played has another id than the session.
     #[error("the record's spec is one of session {0}")]
     OtherSpec(SessionId),
-    /// Its parts disagree about how many seats there are.
-    #[error("the record's {part} do not fit its {seats} seats")]
-    Seats {
-        /// Which part.
-        part: &'static str,
-        /// Seats of the spec.
-        seats: usize,
-    },
 }
 
 /// Checks what a worker hands in. The session's id is the hash of its spec, so a spec of this id is
@@ -64,7 +56,6 @@ fn read(session: &str, result: &SessionResult) -> Result<SessionSpec, ResultFaul
     if record.session.as_str() != session {
         return Err(ResultFault::OtherSession(record.session));
     }
-    check_seats(&record)?;
     let telemetry = serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>;
     telemetry(&result.telemetry).map_err(|_| ResultFault::Telemetry)?;
     Ok(record.spec)
@@ -73,24 +64,4 @@ fn read(session: &str, result: &SessionResult) -> Result<SessionSpec, ResultFaul
 fn one_line(bytes: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(bytes).ok()?;
     (!text.contains('\n')).then_some(text)
-}
-
-fn check_seats(record: &StoredRecord) -> Result<(), ResultFault> {
-    let seats = record.spec.seats.len();
-    let outcome = &record.outcome;
-    let parts = [
-        ("payoffs", outcome.payoffs.len() == seats),
-        ("fouls", outcome.fouls.len() == seats),
-        ("forfeits", outcome.forfeits.len() == seats),
-        ("moves", record.moves.iter().all(|made| made.seat < seats)),
-        (
-            "decisions",
-            record.decisions.iter().all(|made| made.seat < seats),
-        ),
-        ("notes", record.notes.iter().all(|note| note.seat < seats)),
-    ];
-    match parts.into_iter().find(|(_, fits)| !fits) {
-        Some((part, _)) => Err(ResultFault::Seats { part, seats }),
-        None => Ok(()),
-    }
 }

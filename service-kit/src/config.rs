@@ -199,18 +199,5 @@ pub fn line_column(text: &str, byte_offset: usize) -> (usize, usize) {
     (line, before[line_start..].chars().count() + 1)
 }
 
-/// An address as it may be shown: `redis://user:password@host/0?x` becomes `redis://host/0`. A
-/// password may hold what ends the part of an address that it stands in, so whatever stands before
-/// the last `@` is left out.
-pub fn without_secrets(address: &str) -> String {
-    let (scheme, rest) = match address.split_once("://") {
-        Some((scheme, rest)) => (format!("{scheme}://"), rest),
-        None => (String::new(), address),
-    };
-    let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
-    let rest = rest.split(['?', '#']).next().unwrap_or_default();
-    format!("{scheme}{rest}")
-}
-
 #[cfg(test)]
 mod tests;

@@ -8,7 +8,7 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, ready};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpListener, TcpStream};
@@ -16,6 +16,7 @@ use tokio::time::Sleep;
 use tonic::transport::server::{Connected, TcpConnectInfo};
 use tracing::warn;
 
+use crate::complaint::Complaint;
 use crate::open_files;
 
 /// What a client of HTTP/2 says first (RFC 9113); whatever else begins as HTTP/1.
@@ -23,9 +24,6 @@ const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
 /// Time for the first words. A client says them at once; this leaves room for a bad network.
 const FIRST_WORDS_WITHIN: Duration = Duration::from_secs(10);
-
-/// What a limit refuses is told at most this often.
-const TOLD_EVERY: Duration = Duration::from_secs(10);
 
 /// After a fault that another try will meet, too, such as no free file.
 const PAUSE_AFTER_FAULT: Duration = Duration::from_millis(100);
@@ -64,7 +62,7 @@ pub(crate) struct Connections {
     name: &'static str,
     limits: ConnectionLimits,
     held: Arc<Mutex<Held>>,
-    refused: Refused,
+    refused: Complaint,
 }
 
 /// Connections that are open.
@@ -74,13 +72,6 @@ struct Held {
     by_address: BTreeMap<IpAddr, usize>,
 }
 
-/// Connections that were refused since it was told last.
-#[derive(Default)]
-struct Refused {
-    told: Option<Instant>,
-    since: u64,
-}
-
 impl Connections {
     pub(crate) fn new(socket: TcpListener, name: &'static str, limits: ConnectionLimits) -> Self {
         Self {
@@ -88,7 +79,7 @@ impl Connections {
             name,
             limits,
             held: Arc::default(),
-            refused: Refused::default(),
+            refused: Complaint::default(),
         }
     }
 
@@ -107,7 +98,7 @@ impl Connections {
                 Err(limit) => {
                     drop(stream);
                     let (server, peer) = (self.name, peer.ip());
-                    if let Some(connections) = self.refused.count() {
+                    if let Some(connections) = self.refused.note() {
                         warn!(
                             server,
                             %peer,
@@ -139,7 +130,7 @@ impl Connections {
         })
     }
 
-    async fn on_fault(&mut self, fault: &io::Error) {
+    async fn on_fault(&self, fault: &io::Error) {
         // The caller has gone: that is no fault of ours, and the next one may be there.
         let gone = [
             io::ErrorKind::ConnectionAborted,
@@ -149,22 +140,10 @@ impl Connections {
         if gone.contains(&fault.kind()) {
             return;
         }
-        if let Some(times) = self.refused.count() {
+        if let Some(times) = self.refused.note() {
             warn!(server = self.name, %fault, times, "cannot take a connection");
         }
         tokio::time::sleep(PAUSE_AFTER_FAULT).await;
-    }
-}
-
-impl Refused {
-    /// One more; answers how many there were, when it is time to tell.
-    fn count(&mut self) -> Option<u64> {
-        self.since += 1;
-        let is_due = self.told.is_none_or(|told| told.elapsed() >= TOLD_EVERY);
-        is_due.then(|| {
-            self.told = Some(Instant::now());
-            std::mem::take(&mut self.since)
-        })
     }
 }
 
@@ -334,15 +313,5 @@ mod tests {
         held.clear();
         let left = super::held(&connections.held);
         assert_eq!((left.all, left.by_address.len()), (0, 0));
-    }
-
-    #[test]
-    fn refusals_are_told_at_once_and_then_now_and_again() {
-        let mut refused = Refused::default();
-        assert_eq!(refused.count(), Some(1));
-        assert_eq!(refused.count(), None);
-        assert_eq!(refused.count(), None);
-        refused.told = Instant::now().checked_sub(TOLD_EVERY);
-        assert_eq!(refused.count(), Some(3));
     }
 }

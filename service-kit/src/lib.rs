@@ -5,6 +5,7 @@
 
 pub mod backoff;
 pub mod clock;
+pub mod complaint;
 pub mod config;
 mod connections;
 pub mod files;

@@ -64,7 +64,7 @@ pub fn keep_address(address: &str) -> String {
     let (_, rest) = address.split_once("://").unwrap_or(("", address));
     // A password may hold what ends an authority elsewhere; so the last @ decides.
     let Some((userinfo, _)) = rest.rsplit_once('@') else {
-        return crate::config::without_secrets(address);
+        return shown_address(address);
     };
     let password = userinfo
         .split_once(':')
@@ -75,26 +75,29 @@ pub fn keep_address(address: &str) -> String {
             keep(&String::from_utf8_lossy(&unescaped.bytes));
         }
     }
-    crate::config::without_secrets(address)
+    shown_address(address)
+}
+
+/// An address as it may be shown: `redis://user:password@host/0?x` becomes `redis://host/0`. A
+/// password may hold what ends the part of an address that it stands in, so whatever stands before
+/// the last `@` is left out.
+pub fn shown_address(address: &str) -> String {
+    let (scheme, rest) = match address.split_once("://") {
+        Some((scheme, rest)) => (format!("{scheme}://"), rest),
+        None => (String::new(), address),
+    };
+    let rest = rest.rsplit_once('@').map_or(rest, |(_, rest)| rest);
+    let rest = rest.split(['?', '#']).next().unwrap_or_default();
+    format!("{scheme}{rest}")
 }
 
 /// The text without any registered secret: plain, in Base64 (either alphabet, wherever it begins),
 /// in hexadecimal, percent-encoded, or escaped as in JSON or HTML, wholly or in part.
 pub fn without(text: &str) -> Cow<'_, str> {
-    let found = places(text.as_bytes());
-    if found.is_empty() {
-        return Cow::Borrowed(text);
+    match without_in_bytes(text.as_bytes()) {
+        Cow::Borrowed(_) => Cow::Borrowed(text),
+        Cow::Owned(clean) => Cow::Owned(String::from_utf8_lossy(&clean).into_owned()),
     }
-    let mut clean = String::with_capacity(text.len());
-    let mut from = 0;
-    for place in found {
-        // Secrets are text, so that their borders are borders of characters; encodings are ASCII.
-        clean.push_str(text.get(from..place.start).unwrap_or_default());
-        clean.push_str(INSTEAD);
-        from = place.end;
-    }
-    clean.push_str(text.get(from..).unwrap_or_default());
-    Cow::Owned(clean)
 }
 
 /// As [`without`], for what may be no text.

@@ -14,12 +14,12 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use agon_service_kit::complaint::Complaint;
 use parking_lot::Mutex;
 use tokio::sync::{MutexGuard, Notify, oneshot};
 
 use super::Reservation;
 use super::charging::Charges;
-use crate::complaint::Complaint;
 use crate::fairness::queue::{FairQueue, Place};
 use crate::health::Turn;
 use crate::keys::KeyId;

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
+use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::with_causes;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-use crate::complaint::Complaint;
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, DecisionAddress};
 use crate::ledger::Ledger;

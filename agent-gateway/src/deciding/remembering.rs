@@ -4,10 +4,10 @@
 
 use std::sync::Arc;
 
+use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::with_causes;
 
 use super::{Answer, Decider, Outcome, Question};
-use crate::complaint::Complaint;
 use crate::config::ProviderKind;
 use crate::content_cache::sharing::{Heard, Leader, Sharing, Standing};
 use crate::content_cache::{self, ContentCache, ContentCacheError, ContentKey};

@@ -7,13 +7,13 @@ use std::time::Duration;
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::clock::millis;
+use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::with_causes;
 use async_trait::async_trait;
 use redis::aio::ConnectionManager;
 use redis::{RedisError, Script, ScriptInvocation};
 
 use super::{DoorAnswer, DoorError, DoorStore, Handed, HandedAnswer, Listing, OpenAsk, WaitingAsk};
-use crate::complaint::Complaint;
 use crate::decision::RequestDigest;
 
 /// How long an ask outlives the last sign of its replica. Whoever watches sees

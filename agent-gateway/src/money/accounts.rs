@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agon_service_kit::backoff::Delays;
+use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::with_causes;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedMutexGuard};
@@ -20,7 +21,6 @@ use super::purse::{
     Verdict,
 };
 use super::quote::{Payment, Quote, Used};
-use crate::complaint::Complaint;
 use crate::config::GatewayConfig;
 use crate::metrics;
 use crate::owed::Owed;

@@ -176,7 +176,7 @@ fn of_transport(error: &reqwest::Error, provider: &ProviderConfig) -> Refusal {
     Refusal {
         maybe_used: !error.is_connect(),
         overloaded: error.is_timeout(),
-        ..Refusal::new(Remedy::Retry(None), shortened(&reason))
+        ..Refusal::new(Remedy::Retry(None), shortened(&reason).to_string())
     }
 }
 /// What lies at the bottom of an error, in the system's own words.

@@ -68,7 +68,7 @@ pub(super) const fn rule(status: u16, says: Says, means: Meaning) -> Rule {
 
 /// What the first fitting rule says of an error.
 pub(super) fn meaning(rules: &[Rule], status: u16, said: &Said) -> Meaning {
-    let text = said.text.to_lowercase();
+    let text = said.text.as_written().to_lowercase();
     for rule in rules {
         let says = match rule.says {
             Says::Anything => true,
@@ -112,9 +112,9 @@ pub(super) fn act(
         });
     }
     let status = incoming.status;
-    let reason = match said.text.as_str() {
-        "" => format!("{status}"),
-        text => format!("{status}: {text}"),
+    let reason = match said.text.is_empty() {
+        true => format!("{status}"),
+        false => format!("{status}: {}", said.text),
     };
     Err(Refusal {
         maybe_used: MAYBE_USED.contains(&status.as_u16()),
@@ -140,7 +140,7 @@ pub(super) fn remedy(meaning: Meaning, after: Option<Duration>) -> Remedy {
 /// until the limits that are used up are whole again.
 pub(super) fn asked_wait(incoming: &Incoming, said: &Said) -> Option<Duration> {
     quota::retry_after(&incoming.headers)
-        .or_else(|| quota::wait_in_words(&said.text))
+        .or_else(|| quota::wait_in_words(said.text.as_written()))
         .or_else(|| quota::signals(&incoming.headers).until_whole())
 }
 
@@ -163,7 +163,7 @@ pub(super) fn inside_success(rules: &[Rule], incoming: &Incoming, said: Said) ->
     Some(Refusal {
         maybe_used: true,
         overloaded: OVERLOADED.contains(&status),
-        ..Refusal::new(remedy(meaning, after), said.text)
+        ..Refusal::new(remedy(meaning, after), said.text.to_string())
     })
 }
 
@@ -182,7 +182,7 @@ mod tests {
             rule(503, Says::Anything, Final),
         ];
         let said = |text: &str, code: &str| Said {
-            text: text.to_owned(),
+            text: text.into(),
             codes: vec![code.to_owned()],
         };
         assert_eq!(meaning(&rules, 403, &said("No access", "dead")), OtherKey);

@@ -2,7 +2,7 @@
 //! words for people and its codes for programs. Refuses to judge; the tables of
 //! the providers do that. Called by `judging.rs` and the providers.
 
-use agon_outlets::line;
+use agon_outlets::Foreign;
 use serde_json::Value;
 
 /// Enough of a server's complaint to understand it, not a whole HTML page.
@@ -12,7 +12,7 @@ const REASON_CHARS: usize = 300;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Said {
     /// For people, shortened, with the first code in brackets.
-    pub(super) text: String,
+    pub(super) text: Foreign,
     /// Everything that stands where codes stand.
     pub(super) codes: Vec<String>,
 }
@@ -75,8 +75,8 @@ fn codes_of(error: &Value) -> Vec<String> {
     codes
 }
 
-/// One line of bearable length, in which nothing speaks to a terminal.
-pub(super) fn shortened(text: &str) -> String {
+/// The beginning of what it says, of bearable length.
+pub(super) fn shortened(text: &str) -> Foreign {
     let mut words = text.split_whitespace();
     // Of a page of a megabyte the rest is not even looked at.
     let mut shown = String::new();
@@ -89,7 +89,7 @@ pub(super) fn shortened(text: &str) -> String {
     let more = words.next().is_some() || shown.chars().count() > REASON_CHARS;
     let start: String = shown.chars().take(REASON_CHARS).collect();
     let ellipsis = if more { "..." } else { "" };
-    format!("{}{ellipsis}", line(&start))
+    Foreign::from(start + ellipsis)
 }
 
 #[cfg(test)]
@@ -111,14 +111,18 @@ mod tests {
             ("[]", ""),
             ("", ""),
         ] {
-            assert_eq!(Said::read(body.as_bytes()).text, text, "{body}");
+            assert_eq!(
+                Said::read(body.as_bytes()).text.as_written(),
+                text,
+                "{body}"
+            );
         }
     }
 
     #[test]
     fn reason_is_one_short_line() {
         let page = format!("<html>\n{}</html>", "x ".repeat(4_000));
-        let said = Said::read(page.as_bytes()).text;
+        let said = Said::read(page.as_bytes()).text.to_string();
         assert!(said.len() < 400 && !said.contains('\n'));
     }
 }

@@ -155,6 +155,7 @@ fn addresses_give_away_no_password() {
             "user-alone-6",
         ),
         ("redis://host", "redis://host", ""),
+        ("me:s@cret-8-8@host", "host", "s@cret-8-8"),
         ("redis://host/0?password=query-7", "redis://host/0", ""),
     ] {
         assert_eq!(keep_address(address), shown);

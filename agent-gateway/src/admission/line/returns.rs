@@ -2,13 +2,13 @@
 //! store can be lost. Kept until the limiter has taken it back as unused, so that
 //! no place stays taken for nobody. Called by `admission/line.rs`.
 
+use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::with_causes;
 use futures_util::future::join_all;
 use parking_lot::Mutex;
 
 use super::Waiter;
 use crate::admission::{Ask, Charge, Limiter, Reservation};
-use crate::complaint::Complaint;
 use crate::fairness::queue::Place;
 use crate::lanes::Lane;
 use crate::providers::Signals;

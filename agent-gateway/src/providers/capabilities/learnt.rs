@@ -86,7 +86,7 @@ impl Learnt {
         let Some(complaint) = complaint_about(model, request, sent, incoming) else {
             return false;
         };
-        let said = Said::read(&incoming.body).text;
+        let said = Said::read(&incoming.body).text.to_string();
         tracing::warn!(
             model = model.name,
             ?complaint,

@@ -1,10 +1,9 @@
 //! Failures that come by the thousand and deserve a line, not a line each. Owns
-//! only the count and the time; the caller words the line. Called by `routes.rs`
-//! for providers and by `deciding/recording.rs` for the ledger.
+//! only the count and the time; the caller words the line. Called by servers for connections, and
+//! by the gateway for providers, the ledger and the store.
 
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-use parking_lot::Mutex;
 
 /// Often enough for somebody who watches, seldom enough for a log.
 const EVERY: Duration = Duration::from_secs(10);
@@ -24,7 +23,8 @@ impl Complaint {
     /// Counts a failure. One at once, and then one in a while, is to be logged,
     /// with this number of failures since the last.
     pub fn note(&self) -> Option<u64> {
-        let mut said = self.0.lock();
+        // Two numbers stay usable whatever happened to whoever held them.
+        let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         said.unsaid += 1;
         if said.at.is_some_and(|at| at.elapsed() < EVERY) {
             return None;
@@ -43,7 +43,7 @@ mod tests {
         let complaint = Complaint::default();
         assert_eq!(complaint.note(), Some(1));
         assert_eq!((complaint.note(), complaint.note()), (None, None));
-        complaint.0.lock().at = None;
+        complaint.0.lock().unwrap().at = None;
         assert_eq!(complaint.note(), Some(3));
     }
 }
