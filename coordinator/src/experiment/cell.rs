@@ -4,7 +4,7 @@
 //! else at the game's or player's own table.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 
 use agon_engine::names::among;
 use agon_engine::registry::{self, Built, Registration};
@@ -25,6 +25,15 @@ mod worlds;
 
 /// Every game that takes its number of players from the seats calls the parameter so.
 const PLAYERS: &str = "players";
+
+/// Every game as it is without parameters; a grid has many cells and few games.
+static DEFAULTS: LazyLock<BTreeMap<&str, Built>> = LazyLock::new(|| {
+    let built = registry::GAMES.iter().filter_map(|game| {
+        let built = (game.build)(&Settings::new()).ok()?;
+        Some((game.info.name, built))
+    });
+    built.collect()
+});
 
 /// A checked cell.
 pub struct Cell {
@@ -167,18 +176,18 @@ impl Checking<'_> {
     fn cell(&mut self, mut tree: Value) -> Option<Cell> {
         let root = TreePath::root();
         let registration = self.registration(tree.get("game"))?;
-        let defaults = (registration.build)(&Settings::new()).ok()?;
+        let defaults = DEFAULTS.get(registration.info.name)?;
         let params_bytes = tree.get("params").map_or(0, bytes_of);
         if params_bytes > MOST_SPEC_BYTES {
             self.too_large(&root.key("params"), "the parameters", params_bytes);
             return None;
         }
-        let names = self.seats(&tree, &defaults, registration);
+        let names = self.seats(&tree, defaults, registration);
         let players = names.as_ref().map(|names| self.players(&tree, names));
         let count = names.as_ref().map(Vec::len);
         let takes = |name: &str| defaults.params.contains_key(name);
         let world = self.world(&mut tree, registration, &takes, count);
-        let built = self.build(&tree, registration, &defaults, count);
+        let built = self.build(&tree, registration, defaults, count);
         let mut seats = players.flatten()?;
         self.tell(&mut seats, world?.as_ref());
         let Some(built) = built else {
