@@ -255,14 +255,16 @@ impl PooledKey {
 pub struct KeyCounters {
     in_flight: AtomicU64,
     calls: AtomicU64,
-    refused: AtomicU64,
-    failed: AtomicU64,
     errors: Mutex<Errors>,
 }
 
 /// What went wrong with a key, and what the provider said last; holds no key.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Errors {
+    /// Calls that the provider refused for lack of quota or because of the key.
+    pub refused: u64,
+    /// Calls that failed for any other reason.
+    pub failed: u64,
     /// How often, by kind.
     pub by_kind: BTreeMap<&'static str, u64>,
     /// The last complaint.
@@ -278,20 +280,18 @@ impl KeyCounters {
     }
 
     /// The provider refused for lack of quota or because of the key.
-    pub fn count_refused(&self) {
-        self.refused.fetch_add(1, Ordering::Relaxed);
+    pub fn count_refused(&self, kind: &'static str, reason: &str) {
+        self.errors.lock().note(kind, reason).refused += 1;
     }
 
     /// The call failed for any other reason.
-    pub fn count_failed(&self) {
-        self.failed.fetch_add(1, Ordering::Relaxed);
+    pub fn count_failed(&self, kind: &'static str, reason: &str) {
+        self.errors.lock().note(kind, reason).failed += 1;
     }
 
-    /// A call brought no answer, whatever is done about it.
+    /// The provider said what cannot be, in a reply that is used all the same.
     pub fn note_error(&self, kind: &'static str, reason: &str) {
-        let mut errors = self.errors.lock();
-        *errors.by_kind.entry(kind).or_default() += 1;
-        reason.clone_into(&mut errors.last);
+        self.errors.lock().note(kind, reason);
     }
 
     /// What went wrong so far.
@@ -299,10 +299,17 @@ impl KeyCounters {
         self.errors.lock().clone()
     }
 
-    /// In flight, calls, refused, failed.
-    pub fn read(&self) -> [u64; 4] {
-        [&self.in_flight, &self.calls, &self.refused, &self.failed]
-            .map(|counter| counter.load(Ordering::Relaxed))
+    /// In flight, calls.
+    pub fn read(&self) -> [u64; 2] {
+        [&self.in_flight, &self.calls].map(|counter| counter.load(Ordering::Relaxed))
+    }
+}
+
+impl Errors {
+    fn note(&mut self, kind: &'static str, reason: &str) -> &mut Self {
+        *self.by_kind.entry(kind).or_default() += 1;
+        reason.clone_into(&mut self.last);
+        self
     }
 }
 
@@ -357,17 +364,17 @@ mod tests {
         let (after, _) = KeyPool::read("p", &[second, first.clone()]);
         let after = after.with_past_of(&before);
         assert_eq!(after.keys()[0].quarantine(), None);
-        assert_eq!(after.keys()[0].counters.read(), [0; 4]);
+        assert_eq!(after.keys()[0].counters.read(), [0; 2]);
         assert_eq!(after.keys()[1].quarantine().as_deref(), Some("401"));
         drop(call);
-        assert_eq!(after.keys()[1].counters.read(), [0, 1, 0, 0]);
+        assert_eq!(after.keys()[1].counters.read(), [0, 1]);
         let KeySource::File(path) = &first else {
             unreachable!("the source is a file");
         };
         std::fs::write(path, "sk-3").unwrap();
         let replaced = KeyPool::read("p", &[first]).0.with_past_of(&after);
         assert_eq!(replaced.keys()[0].quarantine(), None);
-        assert_eq!(replaced.keys()[0].counters.read(), [0; 4]);
+        assert_eq!(replaced.keys()[0].counters.read(), [0; 2]);
     }
 
     #[test]

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_outlets::InLine as _;
+use agon_service_kit::config::MOST_BYTES;
 use agon_service_kit::files::read_whole;
 use agon_service_kit::tasks::{TaskKind, with_causes};
 use parking_lot::Mutex;
@@ -192,9 +193,6 @@ fn read(gateway: &Gateway, file: &Path) -> (Vec<PathBuf>, Result<Vec<String>, St
     let adopted = gateway.adopt(config);
     (named, adopted.map_err(|error| with_causes(&error)))
 }
-
-/// As configurations may be.
-const MOST_BYTES: u64 = 16 << 20;
 
 fn load(file: &Path) -> Result<GatewayConfig, ReloadError> {
     let empty = read_whole(file, MOST_BYTES).is_ok_and(|bytes| bytes.trim_ascii().is_empty());

@@ -184,8 +184,8 @@ pub fn in_words(lost: Lost) -> Option<String> {
     let are = if lost.answers == 1 { "was" } else { "were" };
     (lost.answers > 0).then(|| {
         format!(
-            "{answers} that cost {cost} {are} paid for and could not be recorded: the same request \
-             is paid for again"
+            "{answers} that cost {cost} {are} paid for and could not be recorded; asked again, they \
+             will be paid for again"
         )
     })
 }

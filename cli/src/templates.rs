@@ -97,7 +97,7 @@ impl Collected {
     fn take(&mut self, folder: &Path, prefix: &str, depth: usize) -> Result<(), Failure> {
         if depth > DEEPEST {
             return Err(Failure::BadInput(format!(
-                "{} is more than {DEEPEST} folders deep; does a link lead back?",
+                "{} is more than {DEEPEST} folders deep; is there a link that leads back?",
                 folder.in_line()
             )));
         }
@@ -139,7 +139,7 @@ impl Collected {
             return Ok(());
         }
         Err(Failure::BadInput(format!(
-            "{} is a link out of its folder of templates; put the file itself there",
+            "{} is a link that leads out of the folder of templates; put the file itself there",
             link.in_line()
         )))
     }

@@ -13,7 +13,7 @@ use serde::de::DeserializeOwned;
 use crate::files;
 
 /// No configuration is so long.
-const MOST_BYTES: u64 = 16 << 20;
+pub const MOST_BYTES: u64 = 16 << 20;
 
 /// Longest part of a source line quoted in an error; a file may well be one line of a megabyte.
 const QUOTED_LINE_CHARS: usize = 160;

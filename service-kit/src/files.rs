@@ -24,7 +24,7 @@ pub fn open_regular(path: &Path) -> io::Result<File> {
     if file.metadata()?.is_file() {
         return Ok(file);
     }
-    let message = "it is no regular file (a pipe, a device or a folder)";
+    let message = "it is not a regular file but a pipe, a device or a folder";
     Err(io::Error::new(ErrorKind::InvalidInput, message))
 }
 

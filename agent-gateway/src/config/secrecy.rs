@@ -126,7 +126,10 @@ fn without_long_values(message: &str) -> String {
         if is_string && before.ends_with("invalid type: string ") {
             clean.truncate(clean.trim_end().len());
         } else if value.chars().count() > LONGEST_VALUE {
-            clean.push_str(&format!("a value of {} characters", value.chars().count()));
+            clean.push_str(&format!(
+                "({} characters, not shown)",
+                value.chars().count()
+            ));
         } else {
             clean.push_str(&rest[start..start + length + 2]);
         }

@@ -299,23 +299,19 @@ impl Decider {
         }
         let named = match &outcome {
             Ok(_) => "ok",
-            Err(Refusal {
-                remedy: Remedy::HoldKey(_) | Remedy::QuarantineKey,
-                ..
-            }) => {
-                key.counters.count_refused();
-                question.tally.count_refused(provider, &route.model.name);
-                "refused"
-            }
-            Err(_) => {
-                key.counters.count_failed();
-                "failed"
-            }
+            Err(refusal) => match refusal.remedy {
+                Remedy::HoldKey(_) | Remedy::QuarantineKey => {
+                    key.counters.count_refused(refusal.kind(), &refusal.reason);
+                    question.tally.count_refused(provider, &route.model.name);
+                    "refused"
+                }
+                _ => {
+                    key.counters.count_failed(refusal.kind(), &refusal.reason);
+                    "failed"
+                }
+            },
         };
         metrics::count_request(provider, named, began.elapsed());
-        if let Err(refusal) = &outcome {
-            key.counters.note_error(refusal.kind(), &refusal.reason);
-        }
         if let Some(turn) = attempt.turn.take() {
             turn.ended(said_of_the_server(&outcome), Instant::now());
         }

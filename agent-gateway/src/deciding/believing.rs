@@ -13,8 +13,8 @@ pub(super) fn believe(reply: &mut Reply, call: Call<'_>, key: &PooledKey) {
     reply.usage = Some(usage);
     if usage.estimated && !told.estimated {
         let reason = format!(
-            "a reply says that it used {} input and {} output tokens, where its request allows {} \
-             and {}; it is charged for these",
+            "a reply claims {} input and {} output tokens, but its request allows at most {} and \
+             {}; it is charged at that limit",
             told.input_tokens, told.output_tokens, usage.input_tokens, usage.output_tokens
         );
         key.counters.note_error("usage_beyond_request", &reason);

@@ -44,7 +44,7 @@ pub(crate) async fn of(decider: &Decider) -> Result<Vec<KeyStatus>, AdmissionErr
 /// What holds over all models.
 fn key_row(provider: &str, key: &LaneKey, outlook: &KeyOutlook) -> KeyStatus {
     let pooled: &Arc<PooledKey> = &key.key;
-    let [in_flight, calls, refused_by_provider, failed] = pooled.counters.read();
+    let [in_flight, calls] = pooled.counters.read();
     let errors = pooled.counters.errors();
     let by_kind = errors.by_kind.into_iter();
     KeyStatus {
@@ -52,8 +52,8 @@ fn key_row(provider: &str, key: &LaneKey, outlook: &KeyOutlook) -> KeyStatus {
         source: pooled.source.clone(),
         in_flight,
         calls,
-        refused_by_provider,
-        failed,
+        refused_by_provider: errors.refused,
+        failed: errors.failed,
         quarantine_reason: pooled.quarantine().unwrap_or_default(),
         limits: limits(
             &key.limits,

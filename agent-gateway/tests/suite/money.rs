@@ -519,7 +519,9 @@ async fn no_claim_of_a_reply_spends_more_than_its_request_can_use() {
     let keys = status(&gateway).await.keys;
     assert_eq!(keys[0].errors["usage_beyond_request"], overstated);
     assert!(
-        keys[0].last_error.contains("where its request allows"),
+        keys[0]
+            .last_error
+            .contains("but its request allows at most"),
         "{keys:?}"
     );
 }

@@ -9,6 +9,7 @@ pub mod grpc;
 pub mod heads;
 pub mod json;
 pub mod lines;
+pub mod records;
 pub mod replies;
 
 use std::fs;
@@ -55,7 +56,7 @@ pub const TARGETS: [(&str, Make); 8] = [
     ("experiments", || Box::new(files::Experiments::new())),
     ("configurations", || Box::new(files::Configurations::new())),
     ("templates", || Box::new(files::Templates::new())),
-    ("records", || Box::new(lines::Records::new())),
+    ("records", || Box::new(records::Records::new())),
     ("recorded", || Box::new(lines::RecordedGames::new())),
     ("replies", || Box::new(replies::Replies::new())),
     ("grpc", || Box::new(grpc::Grpc::new())),

@@ -22,7 +22,7 @@ use super::Target;
 use super::bytes::{change, changed};
 use super::draw::Draw;
 use super::json::forged;
-use super::lines::spec;
+use super::records::spec;
 
 /// Folder of the golden cases, kind of the provider, its section.
 const PROTOCOLS: [(&str, ProviderKind, &str); 4] = [
