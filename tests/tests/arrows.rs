@@ -169,8 +169,6 @@ const CIRCLES: &[(&str, &[&str])] = &[
     ),
     ("report", &["k_level::predictions", "k_level::reading"]),
     ("report", &["story::notes", "story::teller"]),
-    ("worker", &["prompts", "supervisor", "worker"]),
-    ("worker", &["seat", "session"]),
 ];
 
 /// Names from the root of a crate to a module or an item.

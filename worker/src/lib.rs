@@ -20,5 +20,6 @@ mod metrics;
 mod worker;
 
 pub use metrics::METRICS;
+pub use supervisor::WorkerOptions;
 pub use transport::Transport;
-pub use worker::{Worker, WorkerOptions};
+pub use worker::Worker;

@@ -10,7 +10,7 @@ use agon_service_kit::backoff::Delays;
 use agon_service_kit::status;
 
 use crate::setup::Library;
-use crate::supervisor::CoordinatorClient;
+use crate::transport::CoordinatorClient;
 
 /// How many bundles are kept; a worker rarely serves more experiments at once.
 const KEPT: usize = 32;

@@ -5,10 +5,9 @@
 mod actor;
 mod handle;
 mod messages;
-mod state;
 
 pub use handle::SeatHandle;
-pub use messages::{SeatReport, SeatStatus};
+pub use messages::{Reported, SeatReport};
 
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -20,11 +19,8 @@ use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 use tracing::Instrument as _;
 
-use crate::session::SessionHandle;
-
-/// One piece of work at a time comes from the session; the second place is for
-/// a status question.
-const MAILBOX: usize = 2;
+/// One piece of work at a time comes from the session.
+const MAILBOX: usize = 1;
 
 /// Starts the actor of a seat under the current span.
 pub fn start(
@@ -32,7 +28,7 @@ pub fn start(
     seat: Seat,
     agent: Box<dyn Agent>,
     mind: Arc<dyn Mind>,
-    session: SessionHandle,
+    session: mpsc::Sender<Reported>,
 ) -> SeatHandle {
     let (sender, inbox) = mpsc::channel(MAILBOX);
     let actor = actor::SeatActor::new(seat, agent, mind, session.clone(), inbox);
@@ -41,7 +37,9 @@ pub fn start(
         let ended = AssertUnwindSafe(actor.run()).catch_unwind().await;
         if let Err(panic) = ended {
             let reason = panic_message(&*panic);
-            session.report(seat, SeatReport::Crashed(reason)).await;
+            let report = SeatReport::Crashed(reason);
+            // The receiver is dropped only when the session has ended.
+            let _ = session.send(Reported { seat, report }).await;
         }
     };
     // It ends with its session, which drops the handle or cancels the mind; a

@@ -3,15 +3,11 @@
 //! under a lease, and by verification on a record.
 
 mod actor;
-mod handle;
-mod messages;
 mod state;
 #[cfg(test)]
 mod tests;
 
 pub use actor::{SessionPlan, run};
-pub use handle::SessionHandle;
-pub use messages::SessionStatus;
 
 use agon_engine::Record;
 

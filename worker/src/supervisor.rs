@@ -14,9 +14,11 @@ pub use actor::SupervisorActor;
 pub use handle::SupervisorHandle;
 pub use messages::SupervisorStatus;
 
-use agon_proto::v1::session_lease_service_client::SessionLeaseServiceClient;
-
-use crate::transport::Transport;
-
-/// The client of the coordinator's lease service.
-pub type CoordinatorClient = SessionLeaseServiceClient<Transport>;
+/// How a worker runs.
+#[derive(Debug, Clone)]
+pub struct WorkerOptions {
+    /// Unique among the workers of a cluster.
+    pub worker_id: String,
+    /// How many sessions it plays at the same time.
+    pub places: usize,
+}

@@ -2,6 +2,7 @@
 //! another process, or straight into a service object of the same process. Both
 //! speak the same protocol messages, so there is one client code.
 
+use agon_proto::v1::session_lease_service_client::SessionLeaseServiceClient;
 use tonic::body::Body;
 use tonic::transport::Channel;
 use tower::util::BoxCloneSyncService;
@@ -9,6 +10,9 @@ use tower::{BoxError, Service, ServiceExt as _};
 
 /// A connection to a gRPC service, in another process or in this one.
 pub type Transport = BoxCloneSyncService<http::Request<Body>, http::Response<Body>, TransportError>;
+
+/// The client of the coordinator's lease service.
+pub type CoordinatorClient = SessionLeaseServiceClient<Transport>;
 
 /// Why a call did not reach its service.
 #[derive(Debug, thiserror::Error)]

@@ -6,17 +6,8 @@ use agon_proto::v1::session_lease_service_client::SessionLeaseServiceClient;
 use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::tasks::{TaskKind, Tasks};
 
-use crate::supervisor::{SupervisorActor, SupervisorHandle};
+use crate::supervisor::{SupervisorActor, SupervisorHandle, WorkerOptions};
 use crate::transport::Transport;
-
-/// How a worker runs.
-#[derive(Debug, Clone)]
-pub struct WorkerOptions {
-    /// Unique among the workers of a cluster.
-    pub worker_id: String,
-    /// How many sessions it plays at the same time.
-    pub places: usize,
-}
 
 /// A running worker. Stops when the tasks it was started under shut down.
 #[derive(Clone)]

@@ -10,17 +10,14 @@ use agon_engine::view::SeenEvent;
 use agon_engine::{Ask, Foul, Seat};
 use tokio::sync::mpsc;
 
-use super::messages::{SeatMessage, SeatReport};
-use super::state::SeatState;
-use crate::session::SessionHandle;
+use super::messages::{Reported, SeatMessage, SeatReport};
 
 pub(super) struct SeatActor {
     seat: Seat,
     agent: Box<dyn Agent>,
     mind: Arc<dyn Mind>,
-    session: SessionHandle,
+    session: mpsc::Sender<Reported>,
     inbox: mpsc::Receiver<SeatMessage>,
-    state: SeatState,
 }
 
 impl SeatActor {
@@ -28,7 +25,7 @@ impl SeatActor {
         seat: Seat,
         agent: Box<dyn Agent>,
         mind: Arc<dyn Mind>,
-        session: SessionHandle,
+        session: mpsc::Sender<Reported>,
         inbox: mpsc::Receiver<SeatMessage>,
     ) -> Self {
         Self {
@@ -37,17 +34,13 @@ impl SeatActor {
             mind,
             session,
             inbox,
-            state: SeatState::default(),
         }
     }
 
     /// Works until the game is over or the session drops the handle. A session
     /// that gives up cancels the mind's calls, which ends the work in hand.
     pub(super) async fn run(mut self) {
-        while !self.state.is_closed() {
-            let Some(message) = self.inbox.recv().await else {
-                return;
-            };
+        while let Some(message) = self.inbox.recv().await {
             match message {
                 SeatMessage::Act {
                     verdict,
@@ -60,11 +53,7 @@ impl SeatActor {
                 }
                 SeatMessage::Close { verdict, events } => {
                     let settled = self.settle(verdict.as_ref());
-                    self.on_close(settled, &events).await;
-                }
-                SeatMessage::Status(reply) => {
-                    // Whoever asked may have left.
-                    let _ = reply.send(self.state.status());
+                    return self.on_close(settled, &events).await;
                 }
             }
         }
@@ -87,7 +76,6 @@ impl SeatActor {
         refused: Option<&Foul>,
     ) {
         let answered = self.answer(events, ask, refused).await;
-        self.state.on_answered();
         let report = match answered {
             Ok(offer) => SeatReport::Answered {
                 settled,
@@ -96,7 +84,7 @@ impl SeatActor {
             },
             Err(error) => SeatReport::Failed(error),
         };
-        self.session.report(self.seat, report).await;
+        self.report(report).await;
     }
 
     async fn answer(
@@ -113,7 +101,6 @@ impl SeatActor {
 
     async fn on_close(&mut self, settled: Vec<Note>, events: &[SeenEvent]) {
         let seen = self.agent.observe(events, &*self.mind).await;
-        self.state.on_closed();
         let report = match seen {
             Ok(()) => SeatReport::Closed {
                 settled,
@@ -121,6 +108,12 @@ impl SeatActor {
             },
             Err(error) => SeatReport::Failed(error),
         };
-        self.session.report(self.seat, report).await;
+        self.report(report).await;
+    }
+
+    async fn report(&mut self, report: SeatReport) {
+        let seat = self.seat;
+        // The receiver is dropped only when the session has ended.
+        let _ = self.session.send(Reported { seat, report }).await;
     }
 }

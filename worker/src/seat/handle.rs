@@ -4,9 +4,9 @@
 use agon_agents::Verdict;
 use agon_engine::view::SeenEvent;
 use agon_engine::{Ask, Foul};
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::mpsc;
 
-use super::messages::{SeatMessage, SeatStatus};
+use super::messages::SeatMessage;
 
 /// Talks to one seat actor. A seat that is gone swallows what it is told: its
 /// session ends with it.
@@ -41,13 +41,6 @@ impl SeatHandle {
     /// Tells the seat how the game ended; comes back as a report.
     pub async fn close(&self, verdict: Option<Verdict>, events: Vec<SeenEvent>) {
         self.tell(SeatMessage::Close { verdict, events }).await;
-    }
-
-    /// What the seat is doing; `None` when it has ended.
-    pub async fn status(&self) -> Option<SeatStatus> {
-        let (reply, status) = oneshot::channel();
-        self.tell(SeatMessage::Status(reply)).await;
-        status.await.ok()
     }
 
     async fn tell(&self, message: SeatMessage) {

@@ -3,8 +3,7 @@
 
 use agon_agents::{MindError, Note, Verdict};
 use agon_engine::view::SeenEvent;
-use agon_engine::{Action, Ask, Foul};
-use tokio::sync::oneshot;
+use agon_engine::{Action, Ask, Foul, Seat};
 
 /// What a seat actor is told.
 pub(super) enum SeatMessage {
@@ -27,11 +26,18 @@ pub(super) enum SeatMessage {
         /// What the seat may see and has not been shown yet.
         events: Vec<SeenEvent>,
     },
-    /// From tests and the command line.
-    Status(oneshot::Sender<SeatStatus>),
 }
 
 /// What a seat tells its session.
+#[derive(Debug)]
+pub struct Reported {
+    /// Which seat.
+    pub seat: Seat,
+    /// What came of the work it was given.
+    pub report: SeatReport,
+}
+
+/// What came of a seat's work.
 #[derive(Debug)]
 pub enum SeatReport {
     /// An answer, or the foul that reading one ended in.
@@ -54,13 +60,4 @@ pub enum SeatReport {
     Failed(MindError),
     /// The agent panicked.
     Crashed(String),
-}
-
-/// What a seat is doing.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct SeatStatus {
-    /// Answers given so far, fouls included.
-    pub answers: u32,
-    /// Whether the seat has been told that the game is over.
-    pub closed: bool,
 }

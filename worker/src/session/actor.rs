@@ -11,11 +11,9 @@ use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
 use super::SessionEnd;
-use super::handle::SessionHandle;
-use super::messages::SessionMessage;
 use super::state::{Effect, SessionState};
 use crate::mind::Journal;
-use crate::seat::{self, SeatHandle};
+use crate::seat::{self, Reported, SeatHandle};
 use crate::setup::{self, Library, Table};
 
 /// A seat has one report under way at most and does nothing else until it is
@@ -61,14 +59,13 @@ struct SessionActor {
     state: SessionState,
     seats: Vec<Option<SeatHandle>>,
     journal: Arc<Journal>,
-    inbox: mpsc::Receiver<SessionMessage>,
+    reports: mpsc::Receiver<Reported>,
     given_up: CancellationToken,
 }
 
 impl SessionActor {
     fn start(tasks: &Tasks, plan: SessionPlan, table: Table) -> Self {
-        let (sender, inbox) = mpsc::channel(MAILBOX);
-        let handle = SessionHandle::new(sender);
+        let (reported, reports) = mpsc::channel(MAILBOX);
         let journal = Arc::new(Journal::default());
         let mut outside = Vec::new();
         let mut seats = Vec::new();
@@ -76,7 +73,7 @@ impl SessionActor {
             seats.push(agent.map(|agent| {
                 outside.push(seat);
                 let mind = (plan.minds)(seat, Arc::clone(&journal));
-                seat::start(tasks, seat, agent, mind, handle.clone())
+                seat::start(tasks, seat, agent, mind, reported.clone())
             }));
         }
         let state = SessionState::new(table.play, outside);
@@ -86,7 +83,7 @@ impl SessionActor {
             state,
             seats,
             journal,
-            inbox,
+            reports,
             given_up: plan.given_up,
         }
     }
@@ -121,17 +118,12 @@ impl SessionActor {
                     Effect::Crash(reason) => return self.crash(reason),
                 }
             }
-            let message = tokio::select! {
+            let reported = tokio::select! {
                 () = self.given_up.cancelled() => return SessionEnd::GivenUp,
-                message = self.inbox.recv() => message,
+                reported = self.reports.recv() => reported,
             };
-            effects = match message {
-                Some(SessionMessage::Report { seat, report }) => self.state.on_report(seat, report),
-                Some(SessionMessage::Status(reply)) => {
-                    // Whoever asked may have left.
-                    let _ = reply.send(self.state.status());
-                    Vec::new()
-                }
+            effects = match reported {
+                Some(Reported { seat, report }) => self.state.on_report(seat, report),
                 None => {
                     let reason = "every seat ended before the game".to_owned();
                     return SessionEnd::Crashed(reason);

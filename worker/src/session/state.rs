@@ -10,7 +10,6 @@ use agon_engine::{
     Ask, Foul, Play, Reaction, Record, RecordedDecision, Seat, SeatNote, SessionSpec, View,
 };
 
-use super::messages::SessionStatus;
 use crate::seat::SeatReport;
 
 /// What the actor must do.
@@ -79,7 +78,7 @@ impl SessionState {
 
     /// The first asks, or the end of a game that needed nobody.
     pub(super) fn begin(&mut self) -> Vec<Effect> {
-        self.go_on()
+        self.ask_next()
     }
 
     /// A seat has reported.
@@ -102,7 +101,7 @@ impl SessionState {
                     // Nobody is asked twice at a time, so this cannot be; and if
                     // it were, the game has not changed.
                     Reaction::NotAsked => Vec::new(),
-                    Reaction::Taken | Reaction::Forfeited { .. } => self.go_on(),
+                    Reaction::Taken | Reaction::Forfeited { .. } => self.ask_next(),
                 }
             }
             SeatReport::Closed { settled, notes } => {
@@ -128,17 +127,8 @@ impl SessionState {
         Record::new(spec, &self.play, decisions, self.notes)
     }
 
-    /// Plain data for whoever asks.
-    pub(super) fn status(&self) -> SessionStatus {
-        SessionStatus {
-            turn: self.play.turn(),
-            waiting_for: self.play.waiting().map(|ask| ask.seat).collect(),
-            finished: self.play.is_finished(),
-        }
-    }
-
     /// Asks whoever is to move and has not been asked, or ends the game.
-    fn go_on(&mut self) -> Vec<Effect> {
+    fn ask_next(&mut self) -> Vec<Effect> {
         if self.play.is_finished() {
             return self.close();
         }

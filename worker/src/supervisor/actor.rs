@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 use tonic::Streaming;
 use tracing::{Instrument as _, info, warn};
 
-use super::CoordinatorClient;
+use super::WorkerOptions;
 use super::handle::SupervisorHandle;
 use super::messages::SupervisorMessage;
 use super::state::{Effect, Outcome, SupervisorState};
@@ -29,8 +29,8 @@ use crate::metrics;
 use crate::mind::{GatewayClient, GatewayMind, Journal, SessionContext};
 use crate::prompts::Libraries;
 use crate::session::{self, SessionEnd, SessionPlan};
+use crate::transport::CoordinatorClient;
 use crate::wire::{self, Asker};
-use crate::worker::WorkerOptions;
 
 /// Only status questions come by mailbox.
 const MAILBOX: usize = 8;
