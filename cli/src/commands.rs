@@ -1,5 +1,6 @@
-//! The commands, one file each, and the choice among them. Parsing and exit codes
-//! are the business of `args.rs` and `failure.rs`, which calls this.
+//! The command line: what can be typed, with help that teaches, and the choice among the
+//! commands, one file each with its own arguments. Parsed by `program.rs`, and read by
+//! `agon completions`.
 
 pub mod check;
 pub mod completions;
@@ -19,12 +20,68 @@ pub mod sim_llm;
 pub mod verify;
 pub mod worker;
 
-mod experiment_arguments;
+use clap::{Parser, Subcommand};
 
-pub(crate) use experiment_arguments::{CheckedExperiment, prompts_of};
+use crate::failure::{EXIT_CODES, Failure};
+use crate::role::LogArguments;
 
-use crate::args::{Cli, Command};
-use crate::failure::Failure;
+const START: &str = "Start here:
+  agon run gamma-bench/quick-start        eight games, built-in players, no key
+  agon run gamma-bench/leaderboard --model sim
+                                          the same line with a simulated model
+  OPENAI_API_KEY=... agon run gamma-bench/leaderboard --model openai/gpt-4o-mini";
+
+/// Plays games between language models, rules and people, thousands at a time,
+/// and measures how well each one decides.
+#[derive(Debug, Parser)]
+#[command(name = "agon", version, after_help = format!("{START}\n\n{EXIT_CODES}"))]
+#[command(propagate_version = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    #[command(flatten)]
+    log: LogArguments,
+}
+
+/// What can be done.
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run an experiment and print its results; go on where it stopped before
+    Run(run::Run),
+    /// Sit down at a game yourself, in this terminal; leave and come back as you like
+    Play(play::Play),
+    /// Check an experiment file and say everything that is wrong with it
+    Check(check::Check),
+    /// Say what an experiment would take: sessions, decisions, tokens, dollars
+    Plan(plan::Plan),
+    /// List the experiments that come with Agon, or print one to start your own from
+    Presets(presets::Presets),
+    /// List games, or show parameters and strategies of one
+    Games(games::Games),
+    /// Print a game's prompt templates, and an example of what is sent
+    Prompts(prompts::Prompts),
+    /// Play recorded games again through the engine and compare everything
+    Replay(replay::Replay),
+    /// Play a run's session records again and compare bytes
+    Verify(verify::Verify),
+    /// Show a finished session as a readable log, or list the sessions that there are
+    Show(show::Show),
+    /// List the runs whose results are kept, or delete some of them
+    Runs(runs::Runs),
+    /// List, follow, cancel or retry experiments of a coordinator
+    #[command(subcommand)]
+    Experiments(experiments::Experiments),
+    /// Start a coordinator: experiments, queue, leases, results
+    Coordinator(coordinator::Coordinator),
+    /// Start an agent gateway: keys, limits, ledger, providers
+    Gateway(gateway::Gateway),
+    /// Start a worker: plays sessions for a coordinator
+    Worker(worker::Worker),
+    /// Start a simulated model server: OpenAI, Anthropic, Gemini and Azure protocols
+    SimLlm(sim_llm::SimLlm),
+    /// Write a completion script for a shell
+    Completions(completions::Completions),
+}
 
 /// Runs what was typed.
 pub fn run(cli: Cli) -> Result<(), Failure> {

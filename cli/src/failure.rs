@@ -2,15 +2,8 @@
 //! code that scripts can tell apart.
 
 use std::fmt;
-use std::process::ExitCode;
 
-use agon_outlets::line;
 use agon_service_kit::tasks::with_causes;
-use clap::Parser as _;
-
-use crate::args::Cli;
-use crate::commands;
-use crate::output;
 
 /// Why a command did not do what it was asked.
 #[derive(Debug)]
@@ -38,7 +31,7 @@ pub const EXIT_CODES: &str = "Exit codes:
   130  stopped by Ctrl-C; the message says how to go on";
 
 /// Exit code when something outside is missing.
-const SURROUNDINGS: u8 = 3;
+pub const SURROUNDINGS: u8 = 3;
 
 /// Exit code of a run that paused.
 const PAUSED: u8 = 4;
@@ -60,7 +53,8 @@ impl Failure {
         }
     }
 
-    fn code(&self) -> u8 {
+    /// Its exit code.
+    pub fn code(&self) -> u8 {
         match self {
             Self::BadNews(_) => 1,
             Self::BadInput(_) => 2,
@@ -89,57 +83,6 @@ impl fmt::Display for Failure {
             | Self::Surroundings(text)
             | Self::Paused(text)
             | Self::Interrupted(text) => formatter.write_str(text),
-        }
-    }
-}
-
-/// What is wrong with the command line, in colours unless something in it would speak to the
-/// terminal.
-fn refused(fault: clap::Error) -> ExitCode {
-    let arguments: Vec<String> = std::env::args_os()
-        .map(|argument| argument.to_string_lossy().into_owned())
-        .collect();
-    let harmless: Vec<String> = arguments.iter().map(|one| line(one).to_string()).collect();
-    let fault = match harmless == arguments {
-        true => fault,
-        // The same fault, told of the same arguments as they may be shown.
-        false => Cli::try_parse_from(harmless).err().unwrap_or(fault),
-    };
-    let code = u8::try_from(fault.exit_code()).unwrap_or(SURROUNDINGS);
-    let text = fault.render().to_string();
-    let shown = output::told(&text);
-    let printed = match fault.use_stderr() && shown != text {
-        true => {
-            output::tell(shown.trim_end());
-            Ok(())
-        }
-        false => fault.print(),
-    };
-    ExitCode::from(printed.map_or(SURROUNDINGS, |()| code))
-}
-
-/// Parses the command line, runs the command, reports its failure.
-pub fn main() -> ExitCode {
-    let cli = match Cli::try_parse() {
-        Ok(cli) => cli,
-        Err(fault) => return refused(fault),
-    };
-    output::tell_of_panics();
-    agon_service_kit::server::install_crypto();
-    match commands::run(cli) {
-        Ok(()) if output::lost() => {
-            output::tell("error: standard output could not be written to its end");
-            ExitCode::from(SURROUNDINGS)
-        }
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            let word = match failure {
-                Failure::Interrupted(_) => "stopped",
-                Failure::Paused(_) => "paused",
-                _ => "error",
-            };
-            output::tell(&format!("{word}: {failure}"));
-            ExitCode::from(failure.code())
         }
     }
 }

@@ -10,7 +10,7 @@ use agon_service_kit::telemetry;
 use agon_worker::Transport;
 use tonic::Status;
 
-use crate::commands::CheckedExperiment;
+use crate::experiment_arguments::CheckedExperiment;
 
 /// Submits, and gives another chance to what an earlier run set aside or paused
 /// at: a budget that is still spent pauses again without a call.

@@ -1,7 +1,7 @@
 //! Records to be judged: an experiment of the game `judging` plays one entry per judged
 //! player. Reads records and changes the experiment's file before it is checked; what
 //! judges are told of a record, the report crate writes. Called by
-//! `commands/experiment_arguments.rs`.
+//! `experiment_arguments.rs`.
 
 use std::collections::BTreeSet;
 use std::path::Path;

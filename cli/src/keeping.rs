@@ -13,7 +13,7 @@ use agon_service_kit::secrets::shown_address;
 use agon_service_kit::secrets::without_what_looks_like_keys as without_keys;
 use agon_worker::Transport;
 
-use crate::commands::CheckedExperiment;
+use crate::experiment_arguments::CheckedExperiment;
 use crate::failure::Failure;
 use crate::output::{self, counted};
 use crate::results;

@@ -4,11 +4,11 @@
 //! codes are listed in [`failure`] and printed by `agon --help`.
 
 mod announcements;
-mod args;
 mod commands;
 mod data_folder;
 mod describing;
 mod embedded;
+mod experiment_arguments;
 mod failure;
 mod forgetting;
 mod handing_in;
@@ -20,6 +20,7 @@ mod output;
 mod pausing;
 mod playing;
 mod presets;
+mod program;
 mod progress;
 mod results;
 mod role;
@@ -27,5 +28,6 @@ mod run_folder;
 mod sessions;
 mod templates;
 
-pub use args::Cli;
-pub use failure::{Failure, main};
+pub use commands::Cli;
+pub use failure::Failure;
+pub use program::main;

@@ -108,28 +108,6 @@ const CIRCLES: &[(&str, &[&str])] = &[
         &["reading::prose::statements", "reading::prose::voice"],
     ),
     (
-        "cli",
-        &[
-            "args",
-            "commands",
-            "data_folder",
-            "embedded",
-            "failure",
-            "handing_in",
-            "judged",
-            "keeping",
-            "model_config",
-            "pausing",
-            "playing",
-            "presets",
-            "results",
-            "role",
-            "run_folder",
-            "sessions",
-            "templates",
-        ],
-    ),
-    (
         "coordinator",
         &[
             "experiment::document",

@@ -1,8 +1,8 @@
 //! `agon check`: everything that is wrong with an experiment file, and what `agon run` would miss.
 //! Plays nothing, calls nobody and needs no keys. Started by `commands.rs`.
 
-use super::experiment_arguments::place_in_words;
 use super::run::Run;
+use crate::experiment_arguments::{CheckedExperiment, place_in_words};
 use crate::failure::Failure;
 use crate::model_config::SIMULATED;
 use crate::output::{self, counted};
@@ -42,7 +42,7 @@ pub fn run(arguments: &Check) -> Result<(), Failure> {
 }
 
 /// What `agon run` would refuse for now: models that are not configured, keys that are not set.
-fn missing(run: &Run, checked: &super::CheckedExperiment) -> Result<Vec<String>, Failure> {
+fn missing(run: &Run, checked: &CheckedExperiment) -> Result<Vec<String>, Failure> {
     let config = run.models.load(&checked.models)?;
     pausing::require_prices(&config, &checked.document, &checked.models)?;
     let ours = |model: &&String| {

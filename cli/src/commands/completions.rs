@@ -4,7 +4,7 @@
 use clap::CommandFactory as _;
 use clap_complete::Shell;
 
-use crate::args::Cli;
+use super::Cli;
 use crate::output;
 
 /// Arguments of `agon completions`.

@@ -9,9 +9,8 @@ use agon_coordinator::experiment::{ModelPlan, Plan as Needs, plan_left};
 use agon_outlets::InLine as _;
 use agon_report::{dollars, grouped};
 
-use super::CheckedExperiment;
-use super::experiment_arguments::place_in_words;
 use super::run::Run;
+use crate::experiment_arguments::{CheckedExperiment, place_in_words};
 use crate::failure::Failure;
 use crate::model_config::SIMULATED;
 use crate::output::{self, Columns, counted};

@@ -13,8 +13,8 @@ use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_report::{Telling, story};
 use agon_service_kit::tasks::shutdown_signal;
 
-use super::experiment_arguments::ExperimentArguments;
 use crate::embedded::{self, Cluster};
+use crate::experiment_arguments::ExperimentArguments;
 use crate::failure::Failure;
 use crate::handing_in::hand_in;
 use crate::keeping::Keeping;
@@ -79,7 +79,7 @@ pub struct Play {
     model: Option<String>,
     /// Put a model in the place of any player
     #[arg(long = "player", value_name = "NAME=MODEL", help_heading = GAME,
-          value_parser = super::experiment_arguments::pair)]
+          value_parser = crate::experiment_arguments::pair)]
     players: Vec<(String, String)>,
     /// Set any value, such as params.rounds=5
     #[arg(long, value_name = "PATH=VALUE", help_heading = GAME)]

@@ -22,8 +22,8 @@ use serde_json::json;
 use tonic::Status;
 
 use super::show::prompts::{Choice, Prompts as Decisions};
-use super::{CheckedExperiment, prompts_of};
 use crate::embedded::{Cluster, Options};
+use crate::experiment_arguments::{CheckedExperiment, prompts_of};
 use crate::failure::Failure;
 use crate::handing_in::hand_in;
 use crate::model_config::SIMULATED;

@@ -13,8 +13,8 @@ use agon_worker::{Transport, transport};
 use tonic::Status;
 use tracing::Instrument as _;
 
-use super::experiment_arguments::{CheckedExperiment, ExperimentArguments};
 use crate::embedded::{self, Cluster};
+use crate::experiment_arguments::{CheckedExperiment, ExperimentArguments};
 use crate::failure::Failure;
 use crate::handing_in::hand_in;
 use crate::keeping::Keeping;

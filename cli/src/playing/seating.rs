@@ -15,7 +15,7 @@ use agon_engine::{PlayerKind, PlayerSpec, Seat, SessionSpec, registry};
 use agon_proto::v1::ModelOrigin;
 use serde_json::{Map, Value, json};
 
-use crate::commands::{CheckedExperiment, prompts_of};
+use crate::experiment_arguments::{CheckedExperiment, prompts_of};
 use crate::failure::Failure;
 
 /// Provider of models that are people behind a door.

@@ -9,7 +9,7 @@ use agon_coordinator::experiment::{ExperimentDocument, expand};
 use agon_engine::spec::Origin;
 use serde::Deserialize;
 
-use crate::commands::CheckedExperiment;
+use crate::experiment_arguments::CheckedExperiment;
 use crate::failure::Failure;
 use crate::lines;
 use crate::model_config;

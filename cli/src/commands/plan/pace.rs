@@ -8,7 +8,7 @@ use agon_agent_gateway::GatewayConfig;
 use agon_agent_gateway::admission::KeyLimits;
 use agon_coordinator::experiment::{ModelPlan, Plan};
 
-use crate::commands::CheckedExperiment;
+use crate::experiment_arguments::CheckedExperiment;
 
 /// Parts of the names of models that reason before they answer, whatever they are asked
 /// (the providers' model lists, November 2026).

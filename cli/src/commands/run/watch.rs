@@ -16,7 +16,7 @@ use agon_worker::Transport;
 use tonic::Status;
 
 use crate::announcements::Announcements;
-use crate::commands::CheckedExperiment;
+use crate::experiment_arguments::CheckedExperiment;
 use crate::progress::{self, Progress};
 
 /// How often the gateway is asked what it is doing.

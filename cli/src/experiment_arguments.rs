@@ -404,7 +404,7 @@ fn place_of(document: &ExperimentDocument, player: &PlayerSpec, message: &str) -
     at.key(setting.as_str())
 }
 
-pub(super) fn pair(text: &str) -> Result<(String, String), String> {
+pub fn pair(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, model)) if !name.is_empty() && !model.is_empty() => {
             Ok((name.to_owned(), model.to_owned()))
