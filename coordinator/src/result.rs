@@ -3,7 +3,8 @@
 //! verify` finds out by playing it again. Called by both services.
 
 use agon_engine::record::{RecordError, StoredRecord};
-use agon_engine::{SessionId, SessionSpec};
+use agon_engine::SessionId;
+use serde::Deserialize;
 
 use crate::store::SessionResult;
 
@@ -33,32 +34,44 @@ pub enum ResultFault {
 /// # Errors
 /// It is no result of this session.
 pub fn check(session: &str, result: &SessionResult) -> Result<(), ResultFault> {
-    let spec = read(session, result)?;
-    let found = spec.id();
+    let record = StoredRecord::from_line(lines_of(result)?).map_err(ResultFault::Record)?;
+    is_of(session, record.session)?;
+    let telemetry = serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>;
+    telemetry(&result.telemetry).map_err(|_| ResultFault::Telemetry)?;
+    let found = record.spec.id();
     if found.as_str() != session {
         return Err(ResultFault::OtherSpec(found));
     }
     Ok(())
 }
 
-/// Checks what is stored. Its spec may be in the words of an earlier version, with another hash.
+/// Checks that what is stored is a record of this session, as it was when it came in; the rest was
+/// read then, and is read again by whoever it is sent to.
 ///
 /// # Errors
 /// It is no result of this session.
 pub fn check_stored(session: &str, result: &SessionResult) -> Result<(), ResultFault> {
-    read(session, result).map(|_| ())
+    #[derive(Deserialize)]
+    struct Identity {
+        session: SessionId,
+    }
+    let line = lines_of(result)?;
+    let found: Identity = serde_json::from_str(line)
+        .map_err(|error| ResultFault::Record(RecordError::Malformed(error)))?;
+    is_of(session, found.session)
 }
 
-fn read(session: &str, result: &SessionResult) -> Result<SessionSpec, ResultFault> {
-    let line = one_line(&result.record).ok_or(ResultFault::NotOneLine("record"))?;
+/// The record, where both parts are one line of text.
+fn lines_of(result: &SessionResult) -> Result<&str, ResultFault> {
     one_line(&result.telemetry).ok_or(ResultFault::NotOneLine("telemetry"))?;
-    let record = StoredRecord::from_line(line).map_err(ResultFault::Record)?;
-    if record.session.as_str() != session {
-        return Err(ResultFault::OtherSession(record.session));
+    one_line(&result.record).ok_or(ResultFault::NotOneLine("record"))
+}
+
+fn is_of(session: &str, found: SessionId) -> Result<(), ResultFault> {
+    match found.as_str() == session {
+        true => Ok(()),
+        false => Err(ResultFault::OtherSession(found)),
     }
-    let telemetry = serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>;
-    telemetry(&result.telemetry).map_err(|_| ResultFault::Telemetry)?;
-    Ok(record.spec)
 }
 
 fn one_line(bytes: &[u8]) -> Option<&str> {
