@@ -58,7 +58,7 @@ fn cases() -> Vec<Case> {
 
 fn amount(text: &str) -> Option<Action> {
     let amount = Cents::of(text.parse().ok()?);
-    Some(amount.expect("an amount").action())
+    Some(amount.expect("an amount").into())
 }
 
 fn unescaped(text: &str) -> String {
@@ -265,7 +265,7 @@ proptest! {
     #[test]
     fn any_text_is_a_bid_that_the_rules_allow_or_a_foul(text in ".{0,200}") {
         if let Ok(action) = read(&text) {
-            let amount = Cents::of_action(&action);
+            let amount = action.amount();
             prop_assert!(amount >= Some(Cents::ZERO), "{action:?}");
         }
     }

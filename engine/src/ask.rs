@@ -8,6 +8,8 @@ use std::borrow::Cow;
 
 use serde::Serialize;
 
+use crate::cents::Cents;
+
 mod form;
 mod read;
 
@@ -94,6 +96,26 @@ pub enum Action {
     Target(Seat),
     /// The pass word of the form was said. Serialised as `null`.
     Pass,
+}
+
+impl Action {
+    /// The amount of money that it names, if it names one.
+    pub fn amount(&self) -> Option<Cents> {
+        match self {
+            Self::Integer(dollars) => Some(Cents::dollars(*dollars)),
+            Self::Number(dollars) => Cents::of(*dollars),
+            _ => None,
+        }
+    }
+}
+
+impl From<Cents> for Action {
+    fn from(amount: Cents) -> Self {
+        match amount.whole_dollars() {
+            Some(dollars) => Self::Integer(dollars),
+            None => Self::Number(amount.in_dollars()),
+        }
+    }
 }
 
 /// What a game is handed for an ask.

@@ -7,9 +7,6 @@ use std::ops::{AddAssign, SubAssign};
 
 use serde::{Deserialize, Deserializer};
 
-use crate::ask::Action;
-use crate::event::{Value, row};
-
 /// Cents of a dollar.
 const PER_DOLLAR: i128 = 100;
 
@@ -44,24 +41,6 @@ impl Cents {
         is_exact.then_some(amount)
     }
 
-    /// The amount that an action names, if it names one.
-    pub fn of_action(action: &Action) -> Option<Self> {
-        match action {
-            Action::Integer(dollars) => Some(Self::dollars(*dollars)),
-            Action::Number(dollars) => Self::of(*dollars),
-            _ => None,
-        }
-    }
-
-    /// The amount that a fact states, if it states one.
-    pub fn of_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Integer(dollars) => Some(Self::dollars(*dollars)),
-            Value::Number(dollars) => Self::of(*dollars),
-            _ => None,
-        }
-    }
-
     /// The closest f64 in dollars.
     pub fn in_dollars(self) -> f64 {
         self.0 as f64 / PER_DOLLAR as f64
@@ -70,14 +49,6 @@ impl Cents {
     /// The dollars, if there are no cents beside them.
     pub fn whole_dollars(self) -> Option<i64> {
         (self.0 % PER_DOLLAR == 0).then(|| i64::try_from(self.0 / PER_DOLLAR).ok())?
-    }
-
-    /// The amount as an answer.
-    pub fn action(self) -> Action {
-        match self.whole_dollars() {
-            Some(dollars) => Action::Integer(dollars),
-            None => Action::Number(self.in_dollars()),
-        }
     }
 }
 
@@ -102,25 +73,12 @@ impl SubAssign for Cents {
     }
 }
 
-impl From<Cents> for Value {
-    fn from(amount: Cents) -> Self {
-        match amount.whole_dollars() {
-            Some(dollars) => Self::Integer(dollars),
-            None => Self::Number(amount.in_dollars()),
-        }
-    }
-}
-
-impl From<Vec<Cents>> for Value {
-    fn from(amounts: Vec<Cents>) -> Self {
-        row(amounts.into_iter().map(Self::from).collect())
-    }
-}
-
 impl<'de> Deserialize<'de> for Cents {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let value = Value::deserialize(deserializer)?;
-        Self::of_value(&value)
+        let value = serde_json::Value::deserialize(deserializer)?;
+        let whole = value.as_i64().map(Self::dollars);
+        whole
+            .or_else(|| Self::of(value.as_f64()?))
             .ok_or_else(|| serde::de::Error::custom("expected an amount in dollars and cents"))
     }
 }
@@ -149,6 +107,7 @@ mod tests {
 
     #[test]
     fn whole_dollars_are_whole_numbers_wherever_they_are_written() {
+        use crate::{Action, Value};
         let column = |cents: &[i128]| {
             let amounts: Vec<Cents> = cents.iter().copied().map(Cents).collect();
             serde_json::to_string(&Value::from(amounts)).unwrap()
@@ -158,8 +117,8 @@ mod tests {
         assert_eq!(column(&[6750]), "[67.5]");
         assert_eq!(Cents(4000).to_string(), "40");
         assert_eq!(Cents(6725).to_string(), "67.25");
-        assert_eq!(Cents(4000).action(), Action::Integer(40));
-        assert_eq!(Cents(6725).action(), Action::Number(67.25));
+        assert_eq!(Action::from(Cents(4000)), Action::Integer(40));
+        assert_eq!(Action::from(Cents(6725)), Action::Number(67.25));
     }
 
     #[test]

@@ -13,6 +13,7 @@ use serde::ser::{SerializeMap, SerializeSeq};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::ask::Seat;
+use crate::cents::Cents;
 
 /// A name in a record.
 pub type Name = Cow<'static, str>;
@@ -176,6 +177,15 @@ impl Value {
         }
     }
 
+    /// The amount of money in it, if it states one.
+    pub fn amount(&self) -> Option<Cents> {
+        match self {
+            Self::Integer(dollars) => Some(Cents::dollars(*dollars)),
+            Self::Number(dollars) => Cents::of(*dollars),
+            _ => None,
+        }
+    }
+
     /// The flag in it.
     pub fn flag(&self) -> Option<bool> {
         match self {
@@ -262,6 +272,21 @@ value_from! {
     Vec<&'static str> => |words| Value::List(words.into_iter().map(Value::from).collect()),
 }
 
+impl From<Cents> for Value {
+    fn from(amount: Cents) -> Self {
+        match amount.whole_dollars() {
+            Some(dollars) => Self::Integer(dollars),
+            None => Self::Number(amount.in_dollars()),
+        }
+    }
+}
+
+impl From<Vec<Cents>> for Value {
+    fn from(amounts: Vec<Cents>) -> Self {
+        row(amounts.into_iter().map(Self::from).collect())
+    }
+}
+
 impl<T: Into<Value>> From<Option<T>> for Value {
     fn from(value: Option<T>) -> Self {
         value.map_or(Value::Nothing, Into::into)
@@ -320,7 +345,7 @@ impl From<&serde_json::Value> for Value {
 }
 
 /// Values in a row, in the form of their own where they are numbers of one kind.
-pub(crate) fn row(values: Vec<Value>) -> Value {
+fn row(values: Vec<Value>) -> Value {
     let integers: Option<Vec<i64>> = values.iter().map(Value::integer).collect();
     if let Some(integers) = integers {
         return Value::Integers(integers);

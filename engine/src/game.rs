@@ -9,7 +9,7 @@ use crate::chance::Chance;
 use crate::disclosure::Disclosure;
 use crate::event::EventLog;
 use crate::measures::Measures;
-use crate::play::Move;
+use crate::moves::Move;
 use crate::rule::{Rule, StrategyError};
 
 /// What kind of game it is; the same for all parameters.

@@ -7,13 +7,12 @@
 
 use std::sync::Arc;
 
-use serde::Serialize;
-
 use crate::ask::{Action, Answer, Ask, Foul, Seat};
 use crate::chance::{Chance, Generator};
 use crate::event::EventLog;
 use crate::game::{Game, State};
 use crate::measures::Measures;
+use crate::moves::Move;
 use crate::rule::Rule;
 use crate::view::View;
 
@@ -40,26 +39,6 @@ struct RulePlayer {
 struct Reply {
     answer: Option<Answer>,
     fouls: Vec<Foul>,
-}
-
-/// One answered ask.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Move {
-    /// Which set of simultaneous asks it belongs to, from 1.
-    pub turn: u32,
-    /// Who moved.
-    pub seat: Seat,
-    /// What was asked.
-    pub ask: &'static str,
-    /// The answer that counted; absent when the ask was forfeited.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub action: Option<Action>,
-    /// Set when the ask was forfeited.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    pub forfeited: bool,
-    /// Refused answers before it, oldest first.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub fouls: Vec<Foul>,
 }
 
 /// What became of an answer from outside.

@@ -11,9 +11,12 @@ use crate::chance::Draw;
 use crate::event::{Event, check_finite};
 use crate::extent::{self, TooLarge};
 use crate::measures::Measures;
-use crate::play::{Move, Play};
+use crate::moves::Move;
+use crate::play::Play;
 use crate::series::Carried;
 use crate::spec::{SessionId, SessionSpec};
+
+mod handover;
 
 /// Newest version of the record's form. Readers accept this and every older one; a record is
 /// written in the oldest that has everything in it, so that records stay the bytes they were.
@@ -332,7 +335,7 @@ pub fn check_size(spec: &SessionSpec) -> Result<(), TooLarge> {
 }
 
 /// Whether this program reads a version.
-pub(crate) fn check_version(found: u32) -> Result<(), RecordError> {
+fn check_version(found: u32) -> Result<(), RecordError> {
     if found > RECORD_VERSION {
         return Err(RecordError::TooNew { found });
     }

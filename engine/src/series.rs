@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::ask::Seat;
-use crate::record::{RecordError, SeatNote, check_version};
 use crate::spec::{SessionId, SessionSpec};
 
 /// Kinds of notes that a player takes along: the lessons that it wrote down.
@@ -37,41 +36,7 @@ pub struct CarriedNote {
     pub body: Value,
 }
 
-/// As much of a record as is taken along.
-#[derive(Deserialize)]
-struct Before {
-    agon_record: u32,
-    session: SessionId,
-    #[serde(default)]
-    notes: Vec<SeatNote>,
-}
-
 impl Carried {
-    /// What the players take along from a finished session, given its record as
-    /// one line of JSON: of each seat and kind the last note.
-    ///
-    /// # Errors
-    /// The line is no record, or of a newer version.
-    pub fn from_record(line: &[u8]) -> Result<Self, RecordError> {
-        let before: Before = serde_json::from_slice(line).map_err(RecordError::Malformed)?;
-        check_version(before.agon_record)?;
-        let mut notes: Vec<CarriedNote> = Vec::new();
-        let carried = before.notes.into_iter();
-        for note in carried.filter(|note| CARRIED_NOTES.contains(&note.note.as_str())) {
-            // Notes stand by seat, then as they were made.
-            notes.retain(|held| held.seat != note.seat || held.note != note.note);
-            notes.push(CarriedNote {
-                seat: note.seat,
-                note: note.note,
-                body: note.body,
-            });
-        }
-        Ok(Self {
-            from: before.session,
-            notes,
-        })
-    }
-
     /// What one seat is handed of a kind.
     pub fn of(&self, seat: Seat, note: &str) -> Option<&Value> {
         let mut notes = self.notes.iter();

@@ -123,17 +123,7 @@ const CIRCLES: &[(&str, &[&str])] = &[
             "experiment::document::values",
         ],
     ),
-    ("engine", &["ask", "cents", "event"]),
-    ("engine", &["game", "play"]),
     ("engine", &["games", "registry", "rules"]),
-    (
-        "engine",
-        &[
-            "games::english_auction::scores",
-            "games::english_auction::theory",
-        ],
-    ),
-    ("engine", &["record", "series"]),
     (
         "report",
         &[

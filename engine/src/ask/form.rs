@@ -194,11 +194,11 @@ impl Form {
             Action::Number(number) => *number,
             _ => f64::NAN,
         };
-        let amount = Cents::of_action(action);
+        let amount = action.amount();
         let legal = amount.is_some_and(|amount| {
             amount >= Cents::dollars(min) && max.is_none_or(|max| amount <= Cents::dollars(max))
         });
-        if legal && amount.is_some_and(|amount| amount.action() == *action) {
+        if legal && amount.is_some_and(|amount| Action::from(amount) == *action) {
             return Ok(());
         }
         let has_fraction = number.is_finite() && number.fract() != 0.0;

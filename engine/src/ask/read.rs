@@ -40,7 +40,7 @@ impl Form {
             Self::Amount { .. } => {
                 let amount = number(value).ok_or_else(wrong)?;
                 let cents = Cents::of(amount);
-                Ok(cents.map_or(Action::Number(amount), Cents::action))
+                Ok(cents.map_or(Action::Number(amount), Action::from))
             }
             Self::Number { max, .. } => {
                 let share = if *max <= 1.0 { 1.0 } else { 100.0 };

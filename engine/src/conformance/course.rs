@@ -10,7 +10,8 @@ use crate::ask::{Action, Ask, Foul, Seat};
 use crate::chance::{Chance, Draw, STREAMS};
 use crate::event::Event;
 use crate::game::Game;
-use crate::play::{Move, Play, Reaction};
+use crate::moves::Move;
+use crate::play::{Play, Reaction};
 
 /// Turns in which it is compared why answers would be refused.
 const CHECKED_TURNS: usize = 3;

@@ -30,7 +30,7 @@ use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::check_between;
 use crate::games::private_values::{self, Scale, Shown, Terms};
 use crate::measures::Measures;
-use crate::play::Move;
+use crate::moves::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{ascending_auction as rules, common};

@@ -25,7 +25,7 @@ use crate::games::{
     check_seats, exact, series_of,
 };
 use crate::measures::Measures;
-use crate::play::Move;
+use crate::moves::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{battle_royale as rules, common};

@@ -27,7 +27,7 @@ use crate::games::{
     closest, column, exact, rationality, round_result, series_of, spread_of,
 };
 use crate::measures::{Measures, mean};
-use crate::play::Move;
+use crate::moves::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{beauty_contest as rules, common};

@@ -24,7 +24,7 @@ use crate::games::{
     check_between, check_fouls, check_table, column, exact, series_of,
 };
 use crate::measures::{Measures, mean, share_deviation};
-use crate::play::Move;
+use crate::moves::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, diners_dilemma as rules};

@@ -23,7 +23,7 @@ use crate::games::{
     check_between, check_fouls, check_table, column, exact, series_of, spread_of, total,
 };
 use crate::measures::{Measures, mean};
-use crate::play::Move;
+use crate::moves::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, divide_dollar as rules};

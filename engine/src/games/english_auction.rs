@@ -29,7 +29,7 @@ use crate::event::EventLog;
 use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
 use crate::games::{ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, check_fouls};
 use crate::measures::Measures;
-use crate::play::Move;
+use crate::moves::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, english_auction as rules};

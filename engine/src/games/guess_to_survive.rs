@@ -31,7 +31,7 @@ use crate::games::{
     check_table, exact,
 };
 use crate::measures::Measures;
-use crate::play::Move;
+use crate::moves::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, guess_to_survive as rules};

@@ -25,7 +25,7 @@ use crate::games::{
     check_between, check_fouls, check_ratio, check_table, column, series_of, spread_of,
 };
 use crate::measures::{Measures, mean};
-use crate::play::Move;
+use crate::moves::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, guess_two_thirds as rules};

@@ -28,7 +28,7 @@ use crate::games::{
     column, ends_a_line, exact,
 };
 use crate::measures::{Measures, mean};
-use crate::play::Move;
+use crate::moves::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, judging as rules};

@@ -28,7 +28,7 @@ use crate::games::{
     check_seats, column,
 };
 use crate::measures::Measures;
-use crate::play::Move;
+use crate::moves::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, pirate as rules};

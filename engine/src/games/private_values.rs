@@ -17,7 +17,7 @@ use crate::games::{
     exact, rationality, round_result,
 };
 use crate::measures::{Measures, mean};
-use crate::play::Move;
+use crate::moves::Move;
 
 /// What players are shown of a past round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

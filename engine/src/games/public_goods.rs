@@ -24,7 +24,7 @@ use crate::games::{
     check_between, check_fouls, check_ratio, check_table, column, exact, spread_of, total,
 };
 use crate::measures::{Measures, mean};
-use crate::play::Move;
+use crate::moves::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, public_goods as rules};

@@ -8,7 +8,7 @@ use crate::arithmetic::smaller;
 use crate::ask::Seat;
 use crate::event::{Event, EventLog, Value};
 use crate::measures::{Measures, mean};
-use crate::play::Move;
+use crate::moves::Move;
 
 /// Series `rule_breaking`: per seat the percentage of its `rounds` in which at least
 /// one answer was a foul. From moves, because a forgiven foul is no event; `round_of`

@@ -29,7 +29,7 @@ use crate::games::{
     briefing, check_between, check_fouls, check_table, column, top_bids,
 };
 use crate::measures::Measures;
-use crate::play::Move;
+use crate::moves::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, sealed_bid_auction as rules};

@@ -27,7 +27,7 @@ use crate::games::private_values::{self, Outcome, Sale, Scale, Terms};
 use crate::games::rounds::{RoundRules, Rounds};
 use crate::games::{column, top_bids};
 use crate::measures::Measures;
-use crate::play::Move;
+use crate::moves::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, second_price_auction as rules};

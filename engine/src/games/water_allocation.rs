@@ -35,7 +35,7 @@ use crate::games::{
     check_fouls, check_table, ends_a_line, exact,
 };
 use crate::measures::Measures;
-use crate::play::Move;
+use crate::moves::Move;
 use crate::registry::{Built, Registration, read_params, write_params};
 use crate::rule::{Rule, StrategyError};
 use crate::rules::{common, water_allocation as rules};

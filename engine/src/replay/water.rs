@@ -12,7 +12,7 @@ use serde_json::json;
 
 use super::check::Check;
 use super::{ReadReply, Reader, Recorded, RecordedError, Reread, build, compare_draws, read};
-use crate::ask::Seat;
+use crate::ask::{Action, Seat};
 use crate::cents::Cents;
 use crate::chance::{Chance, SUPPLIES};
 use crate::event::{Event, Value};
@@ -135,7 +135,7 @@ impl Reply {
         } = self;
         Reread {
             place: format!("{game}, day {day}, {player}"),
-            used: self.bid.action(),
+            used: self.bid.into(),
             read: read(&ask(&WaterParams::default(), 0), &self.text),
         }
     }
@@ -198,9 +198,9 @@ impl Recorded for Town {
                 let Some(bid) = day.bids.get_mut(name) else {
                     continue;
                 };
-                let used = bid.action();
+                let used = Action::from(*bid);
                 let read = read(&ask(&WaterParams::default(), 0), text);
-                if let Some(now) = read.as_ref().ok().and_then(Cents::of_action) {
+                if let Some(now) = read.as_ref().ok().and_then(Action::amount) {
                     *bid = now;
                 }
                 all.push(Reread {
@@ -267,7 +267,7 @@ impl Town {
             let bid = day.bids.get(name);
             let bid =
                 bid.ok_or_else(|| format!("{name} lives, but the record has no bid of it"))?;
-            match play.answer(seat, Ok(bid.action())) {
+            match play.answer(seat, Ok((*bid).into())) {
                 Reaction::Taken => {}
                 other => return Err(format!("{name}: {bid} is no bid: {other:?}")),
             }

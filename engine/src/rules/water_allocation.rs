@@ -115,7 +115,7 @@ impl Status {
         let morning = view.latest("day_opened")?;
         let entry = |name| morning.fact(name)?.entry(seat).integer();
         Some(Self {
-            balance: Cents::of_value(&morning.fact("balances")?.entry(seat))?,
+            balance: morning.fact("balances")?.entry(seat).amount()?,
             health: entry("health")?,
             dry_days: entry("dry_days")?,
         })
@@ -142,7 +142,7 @@ impl<F: Fn(Status) -> Cents + Send> Rule for ByStatus<F> {
         // Every day begins with everybody's standing.
         Status::of(ask.seat, view)
             .map_or(Cents::ZERO, &self.0)
-            .action()
+            .into()
     }
 }
 
@@ -158,7 +158,7 @@ impl Rule for Outbid {
             let bids = sight.fact("bids")?;
             let bid = |place| {
                 let winner = usize::try_from(winners.entry(place).integer()?).ok()?;
-                Cents::of_value(&bids.entry(winner))
+                bids.entry(winner).amount()
             };
             (0..winners.len()).filter_map(bid).min()
         });
@@ -167,6 +167,6 @@ impl Rule for Outbid {
             bid
         });
         let balance = Status::of(ask.seat, view).map_or(Cents::ZERO, |own| own.balance);
-        wanted.min(balance).action()
+        wanted.min(balance).into()
     }
 }

@@ -3,15 +3,12 @@
 
 use std::collections::BTreeSet;
 
-use super::{EnglishAuctionParams, theory};
+use super::EnglishAuctionParams;
+use super::theory::{self, PROFIT_RATIO};
 use crate::ask::{FoulKind, Seat};
 use crate::event::{Event, EventLog};
 use crate::measures::Measures;
-use crate::play::Move;
-
-/// The score of a session: profits of all bidders together as a percentage of the
-/// true values less the starting prices of all items.
-pub(super) const PROFIT_RATIO: &str = "profit_ratio";
+use crate::moves::Move;
 
 /// Per seat: `profit` (true values less prices of what it won), `profit_ratio`
 /// (Harbor, section 3.1: that profit / sum over all items of true value - starting

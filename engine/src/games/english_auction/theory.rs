@@ -8,6 +8,10 @@ use crate::arithmetic::{larger, smaller};
 use crate::game::{Equilibrium, ExpectedScore};
 use crate::games::EXACT;
 
+/// The score of a session: profits of all bidders together as a percentage of the
+/// true values less the starting prices of all items.
+pub(super) const PROFIT_RATIO: &str = "profit_ratio";
+
 /// Bids that one bidder makes for an item in a usual session: the rule bidder of
 /// the paper stops after four.
 const USUAL_BIDS: u32 = 4;
@@ -83,7 +87,7 @@ pub(super) fn equilibrium(params: &EnglishAuctionParams) -> Equilibrium {
         let (low, high) = gains.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
         let percent = |gain: i64| 100.0 * gain as f64 / stake as f64;
         scores.push(ExpectedScore {
-            scheme: super::scores::PROFIT_RATIO,
+            scheme: PROFIT_RATIO,
             value: f64::midpoint(percent(low), percent(high)),
             tolerance: (percent(high) - percent(low)) / 2.0 + EXACT,
         });

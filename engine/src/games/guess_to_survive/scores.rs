@@ -6,7 +6,7 @@ use super::SurvivalParams;
 use crate::event::{Event, EventLog};
 use crate::games::{rationality, series_of, survival};
 use crate::measures::{Measures, mean};
-use crate::play::Move;
+use crate::moves::Move;
 
 /// What appendix C of arXiv 2402.01521 measures, and distances from the equilibrium.
 ///

@@ -247,7 +247,7 @@ fn every_whole_amount_from_nothing_up_is_a_bid() {
 fn amounts_with_cents_are_bids_and_whole_ones_stay_whole() {
     let with = |bids: &[f64]| -> Vec<Option<Action>> {
         let amounts = bids.iter().map(|bid| Cents::of(*bid).unwrap());
-        amounts.map(|amount| Some(amount.action())).collect()
+        amounts.map(|amount| Some(amount.into())).collect()
     };
     let mut play = town(&[20, 20], json!({}));
     turn(&mut play, with(&[67.25, 67.5, 40.0, 67.75, 0.0]));

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use super::{Ties, WaterParams, ask};
-use crate::ask::{Answer, Ask, Seat};
+use crate::ask::{Action, Answer, Ask, Seat};
 use crate::cents::Cents;
 use crate::chance::{Chance, SUPPLIES, TIES};
 use crate::event::{Event, EventLog, Name, Value};
@@ -92,7 +92,7 @@ impl State for Town {
     fn advance(&mut self, answers: &[Answer], chance: &mut Chance, log: &mut EventLog) {
         let mut bids = vec![None; self.residents.len()];
         for (ask, answer) in self.asks.iter().zip(answers) {
-            bids[ask.seat] = answer.action().and_then(Cents::of_action);
+            bids[ask.seat] = answer.action().and_then(Action::amount);
         }
         let winners = self.allocate(&bids, chance);
         self.drink(&bids, &winners);
