@@ -14,8 +14,8 @@ use agon_engine::record::StoredRecord;
 use serde::Serialize;
 
 use crate::accumulator::Accumulator;
+use crate::game_report::SettingReport;
 use crate::published::Papers;
-use crate::reports::SettingReport;
 use crate::settings::{BySetting, OfSetting, SettingHead};
 use days::Days;
 use published::PAPERS;

@@ -22,8 +22,8 @@ mod winning_bids;
 use agon_engine::record::StoredRecord;
 use serde::Serialize;
 
+use crate::game_report::SettingReport;
 use crate::published::Papers;
-use crate::reports::SettingReport;
 use crate::settings::{BySetting, OfSetting, SettingHead};
 use beliefs::Beliefs;
 use increments::Increments;

@@ -14,8 +14,8 @@ mod tables;
 use agon_engine::record::StoredRecord;
 use serde::Serialize;
 
+use crate::game_report::SettingReport;
 use crate::published::Papers;
-use crate::reports::SettingReport;
 use crate::settings::{BySetting, OfSetting, SettingHead};
 use convergence::Paths;
 use opponents::Opponents;

@@ -10,8 +10,8 @@ use serde::Serialize;
 use crate::accumulator::Accumulator;
 use crate::basis::SessionAnswers;
 use crate::by_player::ByPlayer;
+use crate::game_report::SettingReport;
 use crate::published::Papers;
-use crate::reports::SettingReport;
 use crate::settings::{BySetting, OfSetting, SettingHead};
 use crate::statistics::{Quartiles, quartiles};
 use crate::table::{

@@ -12,8 +12,8 @@ use agon_engine::record::StoredRecord;
 use serde::Serialize;
 
 use crate::by_player::ByPlayer;
+use crate::game_report::SettingReport;
 use crate::published::Papers;
-use crate::reports::SettingReport;
 use crate::settings::{BySetting, OfSetting, SettingHead};
 use players::Sums;
 use published::PAPERS;

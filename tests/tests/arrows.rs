@@ -124,19 +124,6 @@ const CIRCLES: &[(&str, &[&str])] = &[
         ],
     ),
     ("engine", &["games", "registry", "rules"]),
-    (
-        "report",
-        &[
-            "alympics",
-            "auction",
-            "econarena",
-            "judging",
-            "k_level",
-            "reports",
-        ],
-    ),
-    ("report", &["k_level::predictions", "k_level::reading"]),
-    ("report", &["story::notes", "story::teller"]),
 ];
 
 /// Names from the root of a crate to a module or an item.

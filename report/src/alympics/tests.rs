@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::reports::GameReport;
+use crate::game_report::GameReport;
 use crate::testing::{Table, close, fits, golden};
 
 /// Water for one, for two, for one. Everybody lives: Alex, Bob and Cindy, Alex win.

@@ -9,7 +9,7 @@ use agon_engine::{
 use serde_json::{Value, json};
 
 use super::*;
-use crate::reports::GameReport;
+use crate::game_report::GameReport;
 use crate::testing::{fits, golden};
 
 /// Lamp: a bids 100, b 120, a is refused 125 and bids 150, b withdraws. Chair: a bids 50 and

@@ -4,7 +4,7 @@
 use serde_json::{Value, json};
 
 use super::*;
-use crate::reports::GameReport;
+use crate::game_report::GameReport;
 use crate::testing::{Table, close, fits, golden};
 
 /// Two runs under a bound of 60: a says 30 then 15, b 60 then 30, c 6 and then nothing

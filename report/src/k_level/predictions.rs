@@ -7,10 +7,7 @@ use agon_engine::Seat;
 use agon_engine::record::StoredRecord;
 use serde_json::Value;
 
-use super::reading::Played;
-
-/// The kind of the notes.
-pub(super) const KIND: &str = "prediction";
+use super::reading::{PREDICTION, Played};
 
 /// Prediction errors of a seat by round, from 1.
 ///
@@ -35,7 +32,7 @@ pub(super) fn errors(played: &Played<'_>, seat: Seat) -> BTreeMap<u32, f64> {
 fn deepest(record: &StoredRecord, seat: Seat) -> BTreeMap<u32, (u64, &Value)> {
     let mut deepest = BTreeMap::new();
     let notes = record.notes.iter();
-    for note in notes.filter(|note| note.seat == seat && note.note == KIND) {
+    for note in notes.filter(|note| note.seat == seat && note.note == PREDICTION) {
         let body = &note.body;
         let round = body["round"]
             .as_u64()

@@ -6,10 +6,12 @@ use agon_engine::record::StoredRecord;
 use agon_engine::{Event, Seat};
 use serde_json::Value;
 
-use super::predictions::KIND;
 use super::{GUESS_TO_SURVIVE, SURVIVAL_AUCTION};
 use crate::axes::{LABEL, axes, in_words};
 use crate::basis::SessionAnswers;
+
+/// The kind of note in which a player predicts its rivals.
+pub(super) const PREDICTION: &str = "prediction";
 
 /// The paper's methods (section 3.2), as published tables call them.
 pub(super) const METHODS: [&str; 8] = [
@@ -48,7 +50,7 @@ impl<'a> Played<'a> {
         let spec = &record.spec;
         let is_auction = spec.game == SURVIVAL_AUCTION;
         let is_survival_auction = is_auction && is_survival_auction(record);
-        let predicts = || record.notes.iter().any(|note| note.note == KIND);
+        let predicts = || record.notes.iter().any(|note| note.note == PREDICTION);
         if is_auction && !is_survival_auction && !predicts()
             || !is_auction && spec.game != GUESS_TO_SURVIVE
         {

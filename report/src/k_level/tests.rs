@@ -5,7 +5,7 @@ use agon_engine::SeatNote;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::reports::GameReport;
+use crate::game_report::GameReport;
 use crate::testing::{Table, close, fits, golden};
 
 /// Targets 40 and 37.3: the first seat is closest, both others are out after two rounds,

@@ -3,6 +3,7 @@
 
 use agon_engine::{Audience, Event, Value, View};
 
+use super::notes;
 use super::teller::Teller;
 use super::words::{facts, value};
 
@@ -26,7 +27,7 @@ pub fn tell(teller: &mut Teller<'_>) {
                 let turn = place as u32 + 1;
                 teller.gap();
                 teller.line(0, format!("Turn {turn}"));
-                teller.tell_notes(1, |made| made == turn);
+                notes::tell_of_turns(teller, 1, |made| made == turn);
                 moves(teller, turn);
                 events(teller, 1, &record.events[*from..to]);
             }
@@ -34,7 +35,7 @@ pub fn tell(teller: &mut Teller<'_>) {
         None => by_kind(teller),
     }
     let last = teller.last_turn();
-    teller.tell_notes(0, |made| made > last);
+    notes::tell_of_turns(teller, 0, |made| made > last);
 }
 
 /// Events first and moves after them, where nobody can say which turn is whose.
@@ -45,7 +46,7 @@ fn by_kind(teller: &mut Teller<'_>) {
     for turn in 1..=teller.last_turn() {
         teller.gap();
         teller.line(0, format!("Answers of turn {turn}"));
-        teller.tell_notes(1, |made| made == turn);
+        notes::tell_of_turns(teller, 1, |made| made == turn);
         moves(teller, turn);
     }
 }

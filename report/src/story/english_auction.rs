@@ -6,9 +6,9 @@
 
 use agon_engine::{Event, Seat, Value};
 
-use super::ending;
 use super::teller::Teller;
 use super::words::{counted, number, one_line, value};
+use super::{ending, notes};
 
 /// Tells the auction and its reports.
 pub fn tell(teller: &mut Teller<'_>) {
@@ -32,7 +32,7 @@ pub fn tell(teller: &mut Teller<'_>) {
     }
     if record.notes.iter().any(|note| note.turn > turn) {
         teller.gap();
-        teller.tell_notes(0, |made| made > turn);
+        notes::tell_of_turns(teller, 0, |made| made > turn);
     }
     reports(teller);
 }
@@ -142,7 +142,7 @@ fn item(teller: &mut Teller<'_>, event: &Event, next_turn: u32) {
         teller.line(1, format!("{what}: {}", entries.join(", ")));
     }
     let before = next_turn;
-    teller.tell_notes(1, |made| made == before);
+    notes::tell_of_turns(teller, 1, |made| made == before);
 }
 
 fn bid_round(teller: &mut Teller<'_>, event: &Event, turn: u32) {
@@ -150,7 +150,7 @@ fn bid_round(teller: &mut Teller<'_>, event: &Event, turn: u32) {
     teller.line(1, format!("Bid round {round}"));
     // Notes of an item's first turn stand above it.
     if round > 1 {
-        teller.tell_notes(2, |made| made == turn);
+        notes::tell_of_turns(teller, 2, |made| made == turn);
     }
     for (place, made) in teller.moves_of(turn) {
         if teller.shows(made.seat) {

@@ -1,6 +1,7 @@
 //! What agents concluded, in words: plans, strategies and tips; beliefs with their
 //! corrections, profiles and predictions. A note of another kind is told as it is, one
-//! that lacks a part without it. Called by `teller.rs`.
+//! that lacks a part without it. Called by the
+//! files that tell a game.
 
 use std::cmp::Ordering;
 
@@ -10,8 +11,17 @@ use serde_json::{Map, Value};
 use super::teller::Teller;
 use super::words::{json, number, one_line};
 
+/// Tells the notes of some turns, as far as they are wanted.
+pub fn tell_of_turns(teller: &mut Teller<'_>, steps: usize, turns: impl Fn(u32) -> bool) {
+    for note in &teller.record.notes {
+        if turns(note.turn) && teller.shows(note.seat) {
+            tell(teller, steps, note);
+        }
+    }
+}
+
 /// Tells a note, if it is wanted.
-pub fn tell(teller: &mut Teller<'_>, steps: usize, note: &SeatNote) {
+fn tell(teller: &mut Teller<'_>, steps: usize, note: &SeatNote) {
     let telling = teller.telling;
     let wanted = match note.note.as_str() {
         "plan" | "strategy" | "tips" => telling.plans,

@@ -10,7 +10,6 @@ use agon_engine::record::{StoredMove, StoredRecord};
 use agon_engine::{Event, Foul, RecordedDecision, Seat, Value};
 
 use super::Telling;
-use super::notes;
 use super::turns::{self, Turns};
 use super::words::one_line;
 use crate::attempts;
@@ -194,15 +193,6 @@ impl<'a> Teller<'a> {
             {
                 let reply = quoted(&reply.reply);
                 self.line(steps + 1, format!("said: {reply}"));
-            }
-        }
-    }
-
-    /// Notes of a turn, as far as they are wanted.
-    pub fn tell_notes(&mut self, steps: usize, turns: impl Fn(u32) -> bool) {
-        for note in &self.record.notes {
-            if turns(note.turn) && self.shows(note.seat) {
-                notes::tell(self, steps, note);
             }
         }
     }
