@@ -10,6 +10,9 @@ use async_trait::async_trait;
 
 use crate::mind::{Mind, MindError};
 
+/// What reading an answer came to: an action, not yet checked by the game, or a foul.
+pub type Answer = Result<Action, Foul>;
+
 /// The program of one model seat.
 #[async_trait]
 pub trait Agent: Send {
@@ -31,7 +34,7 @@ pub trait Agent: Send {
         ask: &Ask,
         refused: Option<&Foul>,
         mind: &dyn Mind,
-    ) -> Result<Result<Action, Foul>, MindError>;
+    ) -> Result<Answer, MindError>;
 
     /// Says how the last ask ended, before anything new is shown or asked. An answer
     /// that was refused is no end: the same ask is put again then.
@@ -92,4 +95,11 @@ pub enum AgentError {
         /// What is wrong.
         message: String,
     },
+}
+
+/// A template that does not render makes a call impossible.
+impl From<AgentError> for MindError {
+    fn from(error: AgentError) -> Self {
+        Self::Impossible(error.to_string())
+    }
 }

@@ -84,13 +84,12 @@ pub async fn ask_all_until<T: Send>(
     for attempt in 1..=tries {
         let thoughts = open.iter().map(|at| {
             let question = &questions[*at];
-            Ok(Thought {
-                purpose: question.purpose,
-                settings: Arc::clone(&question.settings),
-                messages: (question.put)(later[*at].as_ref())?,
-                format: question.format.clone(),
-                stand_in: None,
-            })
+            Ok(Thought::new(
+                question.purpose,
+                Arc::clone(&question.settings),
+                (question.put)(later[*at].as_ref())?,
+                question.format.clone(),
+            ))
         });
         let thoughts = thoughts.collect::<Result<Vec<Thought>, MindError>>()?;
         // Collected first: every call has its index before any is awaited.
@@ -106,8 +105,7 @@ pub async fn ask_all_until<T: Send>(
                     // Nobody hears what would be said to the last reply.
                     if attempt < tries {
                         let told = quotation::problem(&problem);
-                        let said = again(at, &told)
-                            .map_err(|error| MindError::Impossible(error.to_string()))?;
+                        let said = again(at, &told)?;
                         later[at] = Some(Later::new(&reply.text, usize::MAX, &said));
                     }
                     answered[at].problems.push(problem);

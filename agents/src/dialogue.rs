@@ -9,24 +9,21 @@ use agon_engine::view::SeenEvent;
 use agon_engine::{Action, Ask, Form, Foul, FoulKind, Seat};
 use serde_json::json;
 
-use crate::agent::{AgentError, Note, Verdict};
-use crate::elicitation::fields::{self, About, Fields};
+use crate::agent::{Note, Verdict};
+use crate::events::{BRIEFING, ROUND_RESULT};
+use crate::forms::fields::{self, About, Fields};
+use crate::forms::{Thinking, answer_value, foreseeing_schema, in_words, reply_schema, structured};
 use crate::library::PromptLibrary;
 use crate::memory::{Later, Memory, Put};
-use crate::mind::{Message, MindError, ModelSettings, Reply, ReplyFormat};
-use crate::narrator::{BRIEFING, Narrator, ROUND_RESULT, Telling};
+use crate::mind::{Message, MindError, ModelSettings, Reply, ReplyFormat, Thought};
+use crate::narrator::{Narrator, Telling};
 use crate::quotation::problem;
 use crate::reading::{self, Place, Reading};
 use crate::rivals::Rivals;
 use crate::settings::{PlayerSettings, ReplyStyle};
-use crate::turn::Turn;
 
-mod forms;
 mod past;
 
-pub(crate) use forms::or_null;
-use forms::{answer_value, foreseeing_schema};
-pub use forms::{in_words, reply_schema, structured};
 use past::Past;
 
 /// The session says how an ask ended before it goes on; without that nobody knows whether
@@ -69,21 +66,41 @@ struct CachedSchema {
     schema: Arc<str>,
 }
 
-/// Whether the model is asked to think aloud before it answers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Thinking {
-    /// The answer alone.
-    None,
-    /// Reasons first, in the same reply.
-    StepByStep,
-    /// Beliefs and reasons in fields of their own, around the answer.
-    Stated(Fields),
-    /// First what every rival who is in play will do, in the same reply.
-    Foreseeing {
-        /// In words, where rivals are not asked what this seat is asked, or may answer
-        /// what it may not; else as answers to the same ask.
-        in_words: bool,
-    },
+/// What a seat is asked, and how.
+#[derive(Debug, Clone, Copy)]
+pub struct Turn<'a> {
+    /// The ask.
+    pub ask: &'a Ask,
+    /// The foul of the answer just before, when the ask is put again.
+    pub refused: Option<&'a Foul>,
+    /// Whether the model is to think aloud before it answers.
+    pub thinking: Thinking,
+    /// What the model is told just before the ask, this time only; not remembered.
+    pub advice: Option<&'a str>,
+}
+
+impl<'a> Turn<'a> {
+    /// An ask as it is.
+    pub const fn plain(ask: &'a Ask, refused: Option<&'a Foul>) -> Self {
+        Self {
+            ask,
+            refused,
+            thinking: Thinking::None,
+            advice: None,
+        }
+    }
+
+    /// The same, with the model made to think so before it answers.
+    #[must_use]
+    pub fn thinking(self, thinking: Thinking) -> Self {
+        Self { thinking, ..self }
+    }
+
+    /// The same, with something said before the ask.
+    #[must_use]
+    pub fn advised(self, advice: Option<&'a str>) -> Self {
+        Self { advice, ..self }
+    }
 }
 
 impl Dialogue {
@@ -135,7 +152,7 @@ impl Dialogue {
                 self.memory.remember_rounds(history);
             }
             self.memory.enter_round(event.round);
-            match self.narrator.tell(event).map_err(impossible)? {
+            match self.narrator.tell(event)? {
                 Telling::Rules(text) => self.memory.set_rules(format!("{}{text}", self.preface)),
                 Telling::News(text) => self.memory.add_news(text),
                 Telling::Result(text) => {
@@ -177,11 +194,21 @@ impl Dialogue {
         self.messages_then(turn, later)
     }
 
+    /// The call that takes a turn.
+    ///
+    /// # Errors
+    /// As [`Self::messages`].
+    pub fn thought(&mut self, purpose: &'static str, turn: Turn<'_>) -> Result<Thought, MindError> {
+        let messages = self.messages(turn)?;
+        let format = self.format(turn.ask, turn.thinking);
+        Ok(Thought::new(purpose, self.settings(), messages, format))
+    }
+
     /// What is said to a reply that was refused.
     fn refuse(&self, turn: Turn<'_>, foul: &Foul, reply: &str) -> Result<Later, MindError> {
         let foul = Foul::new(foul.kind, problem(&foul.reason));
         let again = self.narrator.refuse(turn.ask, turn.thinking, &foul);
-        let again = again.map_err(impossible)?;
+        let again = again?;
         Ok(Later::new(reply, self.advice_letters(), &again))
     }
 
@@ -225,8 +252,7 @@ impl Dialogue {
         if turn.refused.is_none() {
             self.close()?;
         }
-        let text = self.narrator.ask(turn.ask, turn.thinking);
-        text.map_err(impossible)
+        Ok(self.narrator.ask(turn.ask, turn.thinking)?)
     }
 
     fn enter_round(&mut self) -> Result<(), MindError> {
@@ -244,8 +270,7 @@ impl Dialogue {
     /// # Errors
     /// There is no such template, or it does not render.
     pub fn words(&self, file: &str, values: minijinja::Value) -> Result<String, MindError> {
-        let words = self.narrator.render_shared(file, values);
-        words.map_err(impossible)
+        Ok(self.narrator.render_shared(file, values)?)
     }
 
     /// What is said to a reply to a plain ask that cannot be used.
@@ -436,7 +461,7 @@ impl Dialogue {
         let counts = open.counts.ok_or_else(unsettled)?;
         let counted = open.action.filter(|_| counts);
         let reminder = self.narrator.recall(&open.ask, counted.is_some());
-        let reminder = reminder.map_err(impossible)?;
+        let reminder = reminder?;
         self.past.answered(open.ask.kind, counted.clone());
         let answer = counted.map(|action| match self.wants_json() {
             true => structured(open.ask.kind, &open.ask.form, &action),
@@ -453,8 +478,4 @@ fn remembered(event: &SeenEvent) -> Option<u32> {
         return None;
     }
     u32::try_from(event.fact("history")?.integer()?).ok()
-}
-
-fn impossible(error: AgentError) -> MindError {
-    MindError::Impossible(error.to_string())
 }

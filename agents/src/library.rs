@@ -15,7 +15,6 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
 
 use crate::agent::AgentError;
-use crate::rehearsal;
 
 mod budget;
 mod filters;
@@ -81,9 +80,8 @@ impl PromptLibrary {
     ///
     /// # Errors
     /// A path is not one of a built-in template; a text is no template, too long or
-    /// nested too deeply, uses a variable that does not exist, or does too much work.
-    /// Every replaced template is tried on a game with default parameters.
-    pub fn with_overrides(overrides: BTreeMap<String, String>) -> Result<Self, AgentError> {
+    /// nested too deeply. Whether they render is for [`crate::replaced`] to find out.
+    pub(crate) fn with_overrides(overrides: BTreeMap<String, String>) -> Result<Self, AgentError> {
         let mut library = Self::builtin();
         if overrides.is_empty() {
             return Ok(library);
@@ -99,24 +97,13 @@ impl PromptLibrary {
         ));
         library.replaced = Arc::new(overrides.keys().cloned().collect());
         let mut environment = (*library.environment).clone();
-        let mut touched = BTreeSet::new();
         for (path, text) in overrides {
             if !BUILT_IN.iter().any(|(known, _)| *known == path) {
                 return Err(unknown_path(path));
             }
-            touched.insert(touched_folder(&path));
             add_template(&mut environment, &path, &text)?;
         }
         library.environment = Arc::new(environment);
-        for (game, version) in built_in_folders() {
-            let folder = format!("{game}/{version}/");
-            if touched.contains(&folder) || touched.contains(SHARED) {
-                rehearsal::rehearse(&library, game, version)?;
-            }
-        }
-        if touched.contains(SHARED) {
-            rehearsal::rehearse_shared(&library)?;
-        }
         Ok(library)
     }
 
@@ -150,6 +137,17 @@ impl PromptLibrary {
         all.filter(|(found, _)| *found == game)
             .map(|(_, version)| version)
             .collect()
+    }
+
+    /// Every game and version whose templates are replaced, in order; all of them where those are
+    /// that all games share.
+    pub(crate) fn touched(&self) -> Vec<(&'static str, &'static str)> {
+        let all = built_in_folders().into_iter();
+        let is_touched = |(game, version): &(&str, &str)| {
+            let folder = format!("{game}/{version}/");
+            self.replaces(&[folder])
+        };
+        all.filter(is_touched).collect()
     }
 
     /// Whether there is a template at this path.
@@ -218,11 +216,6 @@ fn built_in_folders() -> BTreeSet<(&'static str, &'static str)> {
         Some((game, version))
     });
     folders.collect()
-}
-
-fn touched_folder(path: &str) -> String {
-    let end = path.rfind('/').map_or(0, |slash| slash + 1);
-    path[..end].to_owned()
 }
 
 fn prompts_version(templates: &Templates, folders: &[String]) -> String {

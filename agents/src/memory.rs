@@ -6,7 +6,6 @@
 //! ask stay. A game may also say how many past rounds are remembered.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use crate::mind::{Message, Role};
 use crate::settings::WhenFull;
@@ -15,9 +14,8 @@ mod later;
 
 pub use later::Later;
 
-/// Letters per token, for estimating; close enough for English with every
-/// tokenizer in use.
-const LETTERS_PER_TOKEN: usize = 4;
+/// Letters per token.
+const LETTERS_PER_TOKEN: usize = Message::LETTERS_PER_TOKEN;
 
 /// A summary takes no more of the room for the past than one part of these, so that
 /// most of it is left for what is still remembered word for word.
@@ -117,7 +115,7 @@ impl Memory {
 
     /// Sets the rules: the system message.
     pub fn set_rules(&mut self, text: String) {
-        self.rules = Some(message(Role::System, text));
+        self.rules = Some(Message::new(Role::System, text));
     }
 
     /// Whether the rules were set.
@@ -167,10 +165,10 @@ impl Memory {
         let Some(answer) = answer else {
             return;
         };
-        let told = message(Role::User, joined(&self.news, []));
+        let told = Message::new(Role::User, joined(&self.news, []));
         self.news.clear();
-        let answer = message(Role::Assistant, answer);
-        let tokens = tokens(&told) + tokens(&answer);
+        let answer = Message::new(Role::Assistant, answer);
+        let tokens = told.tokens() + answer.tokens();
         self.past_tokens += tokens;
         self.past.push_back(Exchange {
             round: self.round,
@@ -190,17 +188,17 @@ impl Memory {
     /// their summary.
     pub fn conversation(&mut self, put: Put<'_>) -> Vec<Message> {
         let later = put.later.map_or(0, Later::tokens);
-        let rules = self.rules.as_ref().map_or(0, tokens);
+        let rules = self.rules.as_ref().map_or(0, Message::tokens);
         let room = self.bound.saturating_sub(rules + later);
         let mut newest = self.newest(put);
-        let kept = self.newest_that_fit(room.saturating_sub(tokens(&newest)));
+        let kept = self.newest_that_fit(room.saturating_sub(newest.tokens()));
         let mut summary = self.summary.as_ref();
-        if kept == 0 && self.summary_tokens() + tokens(&newest) > room {
+        if kept == 0 && self.summary_tokens() + newest.tokens() > room {
             summary = None;
-            while tokens(&newest) > room && self.news.pop_front().is_some() {
+            while newest.tokens() > room && self.news.pop_front().is_some() {
                 newest = self.newest(put);
             }
-            if tokens(&newest) > room {
+            if newest.tokens() > room {
                 newest = self.newest(Put::plain(put.ask));
             }
         }
@@ -225,8 +223,8 @@ impl Memory {
     /// fit otherwise: so much that afterwards the past takes half of the room that
     /// rules and ask leave, or the next round would be full again.
     pub fn excess(&self, put: Put<'_>) -> Option<Excess> {
-        let rules = self.rules.as_ref().map_or(0, tokens);
-        let fixed = rules + tokens(&self.newest(put));
+        let rules = self.rules.as_ref().map_or(0, Message::tokens);
+        let fixed = rules + self.newest(put).tokens();
         let room = self.bound.saturating_sub(fixed);
         let is_full = self.summary_tokens() + self.past_tokens > room;
         if self.when_full == WhenFull::Forget || !is_full || self.past.is_empty() {
@@ -256,8 +254,8 @@ impl Memory {
             messages.push(behind(opening.take(), exchange.told.clone()));
             messages.push(exchange.answer.clone());
         }
-        messages.push(message(Role::User, instruction));
-        let tokens: usize = messages.iter().map(tokens).sum();
+        messages.push(Message::new(Role::User, instruction));
+        let tokens: usize = messages.iter().map(Message::tokens).sum();
         (tokens <= self.bound).then_some(messages)
     }
 
@@ -275,8 +273,8 @@ impl Memory {
 
     /// Whether an ask has room beside the rules.
     pub fn has_room_for(&self, ask: &str) -> bool {
-        let rules = self.rules.as_ref().map_or(0, tokens);
-        rules + tokens(&message(Role::User, ask)) <= self.bound
+        let rules = self.rules.as_ref().map_or(0, Message::tokens);
+        rules + Message::new(Role::User, ask).tokens() <= self.bound
     }
 
     /// How many letters of an agent's own making may stand beside an ask.
@@ -300,8 +298,8 @@ impl Memory {
     /// Forgets the oldest exchanges that leave no room for an ask: their rounds, if
     /// there were any.
     pub fn forget_for(&mut self, put: Put<'_>) -> Option<(u32, u32)> {
-        let rules = self.rules.as_ref().map_or(0, tokens);
-        let fixed = rules + tokens(&self.newest(put));
+        let rules = self.rules.as_ref().map_or(0, Message::tokens);
+        let fixed = rules + self.newest(put).tokens();
         let kept = self.newest_that_fit(self.bound.saturating_sub(fixed));
         let forgotten = self.past.len() - kept;
         let first = self.past.front()?.round;
@@ -337,7 +335,7 @@ impl Memory {
     /// The newest message.
     fn newest(&self, put: Put<'_>) -> Message {
         let own = put.advice.into_iter().chain([put.ask]);
-        message(Role::User, joined(&self.news, own))
+        Message::new(Role::User, joined(&self.news, own))
     }
 }
 
@@ -347,23 +345,10 @@ pub fn words(tokens: usize) -> usize {
     tokens / 2
 }
 
-/// Estimated tokens of a message.
-pub fn tokens(message: &Message) -> usize {
-    message.content.chars().count().div_ceil(LETTERS_PER_TOKEN)
-}
-
-/// A message of one speaker.
-pub fn message(role: Role, text: impl Into<Arc<str>>) -> Message {
-    Message {
-        role,
-        content: text.into(),
-    }
-}
-
 /// A message with something before it.
 fn behind(opening: Option<String>, told: Message) -> Message {
     match opening {
-        Some(opening) => message(told.role, format!("{opening}\n{}", told.content)),
+        Some(opening) => Message::new(told.role, format!("{opening}\n{}", told.content)),
         None => told,
     }
 }

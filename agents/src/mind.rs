@@ -32,6 +32,24 @@ pub struct Thought {
     pub stand_in: Option<TimedAnswer>,
 }
 
+impl Thought {
+    /// A call that nobody answers for but the model.
+    pub fn new(
+        purpose: &'static str,
+        settings: Arc<ModelSettings>,
+        messages: Vec<Message>,
+        format: Option<ReplyFormat>,
+    ) -> Self {
+        Self {
+            purpose,
+            settings,
+            messages,
+            format,
+            stand_in: None,
+        }
+    }
+}
+
 /// An answer for a person that takes too long. Whoever keeps the time gives it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TimedAnswer {
@@ -81,6 +99,28 @@ pub struct Message {
     pub role: Role,
     /// What is said.
     pub content: Arc<str>,
+}
+
+impl Message {
+    /// Letters per token, for estimating; close enough for English with every
+    /// tokenizer in use.
+    pub const LETTERS_PER_TOKEN: usize = 4;
+
+    /// A message of one speaker.
+    pub fn new(role: Role, text: impl Into<Arc<str>>) -> Self {
+        Self {
+            role,
+            content: text.into(),
+        }
+    }
+
+    /// How long it is, in estimated tokens.
+    pub fn tokens(&self) -> usize {
+        self.content
+            .chars()
+            .count()
+            .div_ceil(Self::LETTERS_PER_TOKEN)
+    }
 }
 
 /// Who speaks in a conversation.

@@ -13,16 +13,11 @@ use minijinja::value::Serde;
 use minijinja::{Value, context};
 
 use crate::agent::AgentError;
-use crate::dialogue::Thinking;
+use crate::events::{BRIEFING, ROUND_RESULT};
+use crate::forms::Thinking;
 use crate::library::PromptLibrary;
 use crate::rivals::Rivals;
 use crate::settings::{Others, Persona, PlayerSettings};
-
-/// The event that every game starts with.
-pub(crate) const BRIEFING: &str = "briefing";
-
-/// The event that `result.j2` tells, without its name in the file name.
-pub(crate) const ROUND_RESULT: &str = "round_result";
 
 /// Words for one seat.
 #[derive(Debug)]

@@ -11,12 +11,13 @@ use crate::mind::Reply;
 pub mod embedded;
 mod fields;
 pub mod json;
+mod keys;
 mod parser;
 pub mod prose;
 mod structured;
 mod thoughts;
 
-pub use fields::plain;
+pub use keys::plain;
 pub use parser::Repair;
 
 use json::{Json, Object};

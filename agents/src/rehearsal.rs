@@ -3,6 +3,7 @@
 //! told and asked. Templates of an agent's own are tried by letting it play.
 //! Called when a user's templates replace built-in ones.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_engine::chance::Luck;
@@ -12,16 +13,14 @@ use agon_engine::spec::Settings;
 use agon_engine::{Ask, Chance, Foul, FoulKind, Game, ParameterError, Play, Rule, registry};
 
 use crate::agent::AgentError;
-use crate::dialogue::Thinking;
-use crate::elicitation::fields::Fields;
+use crate::forms::Thinking;
+use crate::forms::fields::Fields;
 use crate::library::PromptLibrary;
 use crate::mind::ModelSettings;
 use crate::narrator::{Narrator, Quoted, Summing};
 use crate::settings::{Others, PERSONAS, Persona, PlayerSettings, ReplyStyle, WhenFull};
 
 mod agents;
-
-pub use agents::rehearse_shared;
 
 /// Every way to ask.
 const WAYS: [Thinking; 6] = [
@@ -36,11 +35,30 @@ const WAYS: [Thinking; 6] = [
 /// Where every rehearsal's chance comes from.
 const LUCK: Luck = Luck::new(1, 0);
 
-/// Renders all templates of a game's version.
+/// The built-in templates, some of them replaced: path inside the template folder
+/// (`guess_two_thirds/v1/system.j2`) to text.
 ///
 /// # Errors
-/// A template does not render.
-pub fn rehearse(library: &PromptLibrary, game: &str, version: &str) -> Result<(), AgentError> {
+/// A path is not one of a built-in template; a text is no template, too long or nested too
+/// deeply, uses a variable that does not exist, or does too much work. Every replaced template
+/// is tried on a game with default parameters.
+pub fn replaced(templates: BTreeMap<String, String>) -> Result<PromptLibrary, AgentError> {
+    let library = PromptLibrary::with_overrides(templates)?;
+    for (game, version) in library.touched() {
+        rehearse(&library, game, version)?;
+    }
+    if library.replaces(&[]) {
+        agents::rehearse_shared(&library)?;
+    }
+    Ok(library)
+}
+
+/// Renders all templates of a game's version.
+pub(crate) fn rehearse(
+    library: &PromptLibrary,
+    game: &str,
+    version: &str,
+) -> Result<(), AgentError> {
     let Ok(registration) = registry::find(game) else {
         return agents::rehearse(library, game, version);
     };

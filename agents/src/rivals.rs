@@ -5,10 +5,7 @@ use agon_engine::game::player_name;
 use agon_engine::view::SeenEvent;
 use agon_engine::{Seat, Value};
 
-use crate::narrator::BRIEFING;
-
-/// Facts under which games tell the seats that are in play.
-const LIVING: [&str; 3] = ["living", "alive", "order"];
+use crate::events::{BRIEFING, living};
 
 /// The fact of a briefing with a name per seat.
 const NAMES: &str = "names";
@@ -73,15 +70,6 @@ fn names(column: &Value) -> Vec<String> {
     let entries = (0..column.len()).map(|place| column.entry(place));
     let names = entries.map(|entry| entry.text().map(str::to_owned));
     names.collect::<Option<_>>().unwrap_or_default()
-}
-
-/// The seats that an event says are in play, in order; nothing when it says nothing.
-pub fn living(event: &SeenEvent) -> Option<Vec<Seat>> {
-    let told = LIVING.iter().find_map(|name| event.fact(name)?.integers());
-    let seats = told?.iter().map(|seat| usize::try_from(*seat).ok());
-    let mut seats: Vec<Seat> = seats.collect::<Option<_>>()?;
-    seats.sort_unstable();
-    Some(seats)
 }
 
 #[cfg(test)]

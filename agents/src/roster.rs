@@ -3,213 +3,29 @@
 
 use agon_engine::spec::prompts::joint_version;
 use agon_engine::{Carried, PlayerKind, PlayerSpec, Seat, SessionSpec};
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::agent::{Agent, AgentError};
-use crate::bdi::{self, Bdi};
-use crate::chain_of_thought::ChainOfThought;
-use crate::dialogue::Dialogue;
-use crate::direct::Direct;
-use crate::elicitation::Elicitation;
-use crate::harbor::{self, Harbor};
-use crate::k_level::{self, KLevel};
+use crate::agents::{
+    bdi, chain_of_thought, direct, elicitation, harbor, k_level, person,
+    prediction_chain_of_thought, reflexion, self_refine,
+};
+use crate::info::{AgentInfo, Seating, Table};
 use crate::library::PromptLibrary;
-use crate::person::{self, Person, StandIn};
-use crate::prediction_chain_of_thought::PredictionChainOfThought;
-use crate::reflexion::{self, Reflexion};
-use crate::self_refine::{self, SelfRefine};
-use crate::settings::{PlayerSettings, ReplyStyle, unknown};
-use crate::templates;
-
-/// How one kind of agent is known and built.
-#[derive(Debug, Clone, Copy)]
-pub struct AgentInfo {
-    /// Name in experiment files.
-    pub name: &'static str,
-    /// What it does, in one sentence.
-    pub summary: &'static str,
-    /// Names of the settings that it takes besides those of every model player.
-    pub settings: &'static [&'static str],
-    /// Whether it words its own calls, in templates of its own
-    /// ([`templates::folder`]), and so plays only games that have these.
-    pub own_prompts: bool,
-    /// Settings that between them reach all of its templates, as JSON objects.
-    pub rehearsals: &'static [&'static str],
-    /// The only games that it can play, if it cannot play all that have its prompts.
-    pub games: Option<&'static [&'static str]>,
-    check: fn(&Map<String, Value>) -> Result<(), String>,
-    build: fn(Seating) -> Box<dyn Agent>,
-}
-
-/// Where an agent is to sit.
-pub struct Seating<'a> {
-    /// Its settings, checked.
-    pub settings: &'a PlayerSettings,
-    /// The game.
-    pub game: &'a str,
-    /// Its seat.
-    pub seat: Seat,
-    /// The templates.
-    pub library: &'a PromptLibrary,
-    /// Who answers for a person that takes too long, if anybody.
-    pub stand_in: Option<StandIn>,
-    /// What it took along from the session before, in a series.
-    pub carried: Option<&'a Carried>,
-}
-
-impl Seating<'_> {
-    /// What its seat took along of a kind.
-    pub fn carried(&self, note: &str) -> Option<&Value> {
-        self.carried?.of(self.seat, note)
-    }
-
-    /// A conversation for its seat.
-    pub fn dialogue(&self) -> Dialogue {
-        Dialogue::new(self.settings, self.game, self.seat, self.library.clone())
-    }
-}
-
-impl AgentInfo {
-    /// Whether it talks with a model in the words of its game, turn by turn, so that
-    /// what every such conversation can have is a matter of its settings. A person is
-    /// told the same, but sums nothing up.
-    pub fn converses(&self) -> bool {
-        !self.own_prompts && self.name != person::NAME
-    }
-}
-
-/// For agents without settings of their own.
-fn nothing_to_check(_: &Map<String, Value>) -> Result<(), String> {
-    Ok(())
-}
+use crate::settings::{DEFAULT_AGENT, NAMES, OF_CONVERSATIONS, PlayerSettings, unknown};
 
 /// Every agent there is.
 pub const AGENTS: &[AgentInfo] = &[
-    AgentInfo {
-        name: "direct",
-        summary: "asks the model once and takes its answer",
-        settings: &[],
-        own_prompts: false,
-        rehearsals: &["{}"],
-        games: None,
-        check: nothing_to_check,
-        build: |seating| Box::new(Direct::new(seating.dialogue())),
-    },
-    AgentInfo {
-        name: "chain_of_thought",
-        summary: "has the model think step by step before it answers, in one call",
-        settings: &[],
-        own_prompts: false,
-        rehearsals: &["{}"],
-        games: None,
-        check: nothing_to_check,
-        build: |seating| Box::new(ChainOfThought::new(seating.dialogue())),
-    },
-    AgentInfo {
-        name: "elicitation",
-        summary: "has the model state its understanding, beliefs and reasons around its answer, in one call",
-        settings: &[],
-        own_prompts: false,
-        rehearsals: &["{}"],
-        games: None,
-        check: nothing_to_check,
-        build: |seating| Box::new(Elicitation::new(seating.dialogue())),
-    },
-    AgentInfo {
-        name: "bdi",
-        summary: "plans, bids, keeps its beliefs up to date and plans again, in auctions",
-        settings: bdi::SETTINGS,
-        own_prompts: true,
-        rehearsals: &[
-            "{}",
-            r#"{ "strategy": "static", "desire": "maximize_items", "tips": ["Wait."], "learn": true }"#,
-            r#"{ "strategy": "none", "reply": "text", "correct_beliefs": false, "learn": true }"#,
-        ],
-        games: None,
-        check: bdi::check,
-        build: |seating| Box::new(Bdi::new(seating)),
-    },
-    AgentInfo {
-        name: "harbor",
-        summary: "bids for houses with a persona, profiles its rivals and reads their minds",
-        settings: harbor::SETTINGS,
-        own_prompts: true,
-        rehearsals: &[
-            "{}",
-            r#"{ "beliefs": true, "profile": true, "theory_of_mind": "inferred", "strategic": true, "second_order": true,
-                "world": { "own": ["a"], "personas": [{ "name": "a", "text": "You like a." }, { "name": "b", "text": "You like b." }] } }"#,
-            r#"{ "plan": false, "beliefs": true, "theory_of_mind": "true", "strategic": true, "reply": "text",
-                "world": { "own": ["a", "b"], "seats": [["a", "b"], ["a"], []],
-                "personas": [{ "name": "a", "text": "You like a." }, { "name": "b", "text": "You like b." }] } }"#,
-            r#"{ "profile": true, "strategic": true, "second_order": true, "reply": "text",
-                "world": { "personas": [{ "name": "a", "text": "You like a." }, { "name": "b", "text": "You like b." }] } }"#,
-        ],
-        games: None,
-        check: harbor::check,
-        build: |seating| Box::new(Harbor::new(seating)),
-    },
-    AgentInfo {
-        name: "k_level",
-        summary: "predicts what every rival will do, level by level, and answers in view of that",
-        settings: k_level::SETTINGS,
-        own_prompts: false,
-        rehearsals: &["{}", r#"{ "depth": 3, "reply": "text" }"#],
-        games: Some(k_level::GAMES),
-        check: k_level::check,
-        build: |seating| Box::new(KLevel::new(&seating)),
-    },
-    AgentInfo {
-        name: "prediction_chain_of_thought",
-        summary: "has the model predict every rival before it answers, in one call",
-        settings: &[],
-        own_prompts: false,
-        rehearsals: &["{}", r#"{ "reply": "text" }"#],
-        games: None,
-        check: nothing_to_check,
-        build: |seating| Box::new(PredictionChainOfThought::new(&seating)),
-    },
-    AgentInfo {
-        name: "reflexion",
-        summary: "has the model review every round that is over, and keeps what it sums up",
-        settings: reflexion::SETTINGS,
-        own_prompts: false,
-        rehearsals: &["{}"],
-        games: None,
-        check: reflexion::check,
-        build: |seating| Box::new(Reflexion::new(&seating)),
-    },
-    AgentInfo {
-        name: "self_refine",
-        summary: "drafts an answer, has it judged as by an expert, and answers again",
-        settings: self_refine::SETTINGS,
-        own_prompts: false,
-        rehearsals: &["{}", r#"{ "rounds": 2 }"#],
-        games: None,
-        check: self_refine::check,
-        build: |seating| Box::new(SelfRefine::new(&seating)),
-    },
-    AgentInfo {
-        name: person::NAME,
-        summary: "tells a person at a door what there is to know, and takes the answer",
-        settings: person::SETTINGS,
-        own_prompts: false,
-        rehearsals: &["{}"],
-        games: None,
-        check: person::check,
-        build: |place| {
-            let settings = PlayerSettings {
-                reply: ReplyStyle::Typed,
-                ..place.settings.clone()
-            };
-            let typed = Seating {
-                settings: &settings,
-                stand_in: None,
-                ..place
-            };
-            let preface = person::preface(&place.settings.own, place.seat);
-            Box::new(Person::new(typed.dialogue(), place.stand_in, preface))
-        },
-    },
+    direct::INFO,
+    chain_of_thought::INFO,
+    elicitation::INFO,
+    bdi::INFO,
+    harbor::INFO,
+    k_level::INFO,
+    prediction_chain_of_thought::INFO,
+    reflexion::INFO,
+    self_refine::INFO,
+    person::INFO,
 ];
 
 /// Builds the agent of a model player for one seat of a session; in a series it is
@@ -226,23 +42,18 @@ pub fn build(
 ) -> Result<Box<dyn Agent>, AgentError> {
     let (settings, agent) = read(player, &session.game, library)?;
     let settings = settings.in_cell(player, &session.setting);
-    let stand_in = StandIn::of(&settings.own, session, seat);
-    let stand_in = stand_in.map_err(|message| AgentError::Settings {
-        player: player.name.clone(),
-        message,
-    })?;
-    Ok((agent.build)(Seating {
+    let built = (agent.build)(Seating {
         settings: &settings,
         game: &session.game,
         seat,
         library,
-        stand_in,
+        session: Some(session),
         carried,
-    }))
+    });
+    built.map_err(wrong(player))
 }
 
-/// Builds the agent of a model player for one seat of a game, to try templates out:
-/// nobody stands in for it.
+/// Builds the agent of a model player for one seat of a game, to try templates out.
 pub(crate) fn build_for(
     player: &PlayerSpec,
     game: &str,
@@ -250,14 +61,15 @@ pub(crate) fn build_for(
     library: &PromptLibrary,
 ) -> Result<Box<dyn Agent>, AgentError> {
     let (settings, agent) = read(player, game, library)?;
-    Ok((agent.build)(Seating {
+    let built = (agent.build)(Seating {
         settings: &settings,
         game,
         seat,
         library,
-        stand_in: None,
+        session: None,
         carried: None,
-    }))
+    });
+    built.map_err(wrong(player))
 }
 
 /// Checks a model player of a game before anything is played.
@@ -283,13 +95,18 @@ pub fn check_seat(
     seat: Seat,
     library: &PromptLibrary,
 ) -> Result<(), AgentError> {
-    let (settings, _) = read(player, &session.game, library)?;
-    let stand_in = StandIn::of(&settings.own, session, seat);
-    let wrong = |message| AgentError::Settings {
-        player: player.name.clone(),
-        message,
+    build(player, session, None, seat, library).map(|_| ())
+}
+
+/// The calls that a player's agent makes for itself in a game: those of a usual game, and the
+/// most that there can be. None for a player whose agent does not exist.
+pub fn own_calls(player: &PlayerSpec, table: &Table) -> (u64, u64) {
+    let Ok(agent) = agent_of(player) else {
+        return (0, 0);
     };
-    stand_in.map(|_| ()).map_err(wrong)
+    let own = player.settings.iter();
+    let own = own.map(|(name, value)| (name.clone(), value.clone()));
+    (agent.calls)(&own.collect()).in_game(table)
 }
 
 /// Version of what a player of a game is told, by built-in templates: that of its agent and of
@@ -358,17 +175,8 @@ fn folders(
     library: &PromptLibrary,
 ) -> Result<Vec<String>, AgentError> {
     let (settings, agent) = read(player, game, library)?;
-    let folder = folder_of(agent, game);
+    let folder = agent.folder(game);
     Ok(vec![format!("{folder}/{}/", settings.prompt)])
-}
-
-/// The folder that holds an agent's templates for a game.
-fn folder_of(agent: &AgentInfo, game: &str) -> String {
-    if agent.own_prompts {
-        templates::folder(game, agent.name)
-    } else {
-        game.to_owned()
-    }
 }
 
 fn read(
@@ -376,37 +184,99 @@ fn read(
     game: &str,
     library: &PromptLibrary,
 ) -> Result<(PlayerSettings, &'static AgentInfo), AgentError> {
-    let wrong = |message| AgentError::Settings {
+    let read = || {
+        let agent = agent_of(player)?;
+        check_names(player, agent)?;
+        let settings = PlayerSettings::read(player, agent.settings)?;
+        (agent.check)(&settings.own)?;
+        check_game(agent, game)?;
+        check_prompts(agent, game, &settings.prompt, library)?;
+        Ok((settings, agent))
+    };
+    read().map_err(wrong(player))
+}
+
+/// What is wrong with a player.
+fn wrong(player: &PlayerSpec) -> impl Fn(String) -> AgentError {
+    |message| AgentError::Settings {
         player: player.name.clone(),
         message,
-    };
-    let settings = PlayerSettings::read(player)?;
-    let agent = find(&settings.agent).map_err(wrong)?;
-    (agent.check)(&settings.own).map_err(wrong)?;
-    if let Some(games) = agent.games.filter(|games| !games.contains(&game)) {
-        return Err(wrong(format!(
-            "agent \"{}\" cannot play {game}, where not everything that others see is public; it plays {}",
-            agent.name,
-            games.join(", ")
-        )));
     }
-    let folder = folder_of(agent, game);
+}
+
+/// Refuses settings that do not exist, or not for this agent.
+fn check_names(player: &PlayerSpec, agent: &AgentInfo) -> Result<(), String> {
+    let known: Vec<&str> = NAMES.iter().chain(agent.settings).copied().collect();
+    for name in player.settings.keys() {
+        if known.contains(&name.as_str()) {
+            continue;
+        }
+        let takers = names_of(|agent| agent.settings.contains(&name.as_str()));
+        let whose = match takers.is_empty() {
+            true => String::new(),
+            false => format!(
+                " (\"{name}\" is a setting of the agent {})",
+                takers.join(", ")
+            ),
+        };
+        return Err(unknown("setting", name, &known) + &whose);
+    }
+    let mut of_conversations = OF_CONVERSATIONS.iter();
+    match of_conversations.find(|name| player.settings.contains_key(**name)) {
+        Some(name) if !agent.converses => Err(format!(
+            "{name} is a setting of the agents {}, not of \"{}\"",
+            names_of(|agent| agent.converses).join(", "),
+            agent.name
+        )),
+        _ => Ok(()),
+    }
+}
+
+fn check_game(agent: &AgentInfo, game: &str) -> Result<(), String> {
+    if agent.plays(game) {
+        return Ok(());
+    }
+    Err(format!(
+        "agent \"{}\" cannot play {game}, where not everything that others see is public; it plays {}",
+        agent.name,
+        agent.games.unwrap_or_default().join(", ")
+    ))
+}
+
+fn check_prompts(
+    agent: &AgentInfo,
+    game: &str,
+    prompt: &str,
+    library: &PromptLibrary,
+) -> Result<(), String> {
+    let folder = agent.folder(game);
     let versions = library.versions(&folder);
     if versions.is_empty() {
-        let whose = if agent.own_prompts {
-            format!(" with the agent \"{}\"", agent.name)
-        } else {
-            String::new()
+        let whose = match agent.own_prompts {
+            true => format!(" with the agent \"{}\"", agent.name),
+            false => String::new(),
         };
-        return Err(wrong(format!(
+        return Err(format!(
             "there are no prompts for the game \"{game}\"{whose}"
-        )));
+        ));
     }
-    if !versions.contains(&&*settings.prompt) {
-        let what = format!("prompt version for {folder}");
-        return Err(wrong(unknown(&what, &settings.prompt, &versions)));
+    if versions.contains(&prompt) {
+        return Ok(());
     }
-    Ok((settings, agent))
+    let what = format!("prompt version for {folder}");
+    Err(unknown(&what, prompt, &versions))
+}
+
+/// The agent of a player.
+fn agent_of(player: &PlayerSpec) -> Result<&'static AgentInfo, String> {
+    let name = player.settings.get("agent").and_then(Value::as_str);
+    find(name.unwrap_or(DEFAULT_AGENT))
+}
+
+/// Names of the agents that something holds of.
+fn names_of(holds: impl Fn(&AgentInfo) -> bool) -> Vec<&'static str> {
+    let agents = AGENTS.iter().filter(|agent| holds(agent));
+    agents.map(|agent| agent.name).collect()
 }
 
 /// The agent of a name.
@@ -415,11 +285,10 @@ fn read(
 /// There is none; says which there are.
 pub fn find(name: &str) -> Result<&'static AgentInfo, String> {
     let agent = AGENTS.iter().find(|agent| agent.name == name);
-    agent.ok_or_else(|| {
-        let names: Vec<&str> = AGENTS.iter().map(|agent| agent.name).collect();
-        unknown("agent", name, &names)
-    })
+    agent.ok_or_else(|| unknown("agent", name, &names_of(|_| true)))
 }
 
+#[cfg(test)]
+mod settings_tests;
 #[cfg(test)]
 mod tests;

@@ -1,8 +1,8 @@
 //! The settings of a model player, read from its [`PlayerSpec`] and checked.
 //!
-//! Unknown settings are refused with the names that exist; those that belong to
-//! the player's agent alone are handed to it unread. Whether the model's name
-//! means anything is the gateway's business.
+//! Settings that belong to the player's agent alone are handed to it unread; unknown ones
+//! were refused before, by the roster. Whether the model's name means anything is the
+//! gateway's business.
 
 use std::ops::RangeInclusive;
 use std::sync::Arc;
@@ -14,10 +14,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::agent::AgentError;
-
 use crate::mind::ModelSettings;
-use crate::roster;
 
 /// Bound of the conversation when none is set: far more than twenty rounds of
 /// any game take, and little enough for every model of today.
@@ -44,8 +41,8 @@ const MOST_FALLBACKS: usize = 8;
 /// The fewest that any provider takes (OpenAI's chat completions).
 const MOST_STOPS: usize = 4;
 
-/// Every setting there is, for error messages.
-const NAMES: &[&str] = &[
+/// Every setting that all agents take.
+pub(crate) const NAMES: &[&str] = &[
     "model",
     "temperature",
     "top_p",
@@ -74,7 +71,7 @@ const REFUSABLE: [(&str, &str); 5] = [
 ];
 
 /// Settings of players whose agents talk with their model in the words of the game.
-const OF_CONVERSATIONS: &[&str] = &["when_full", "reader"];
+pub(crate) const OF_CONVERSATIONS: &[&str] = &["when_full", "reader"];
 
 /// What the names of models begin with that are people.
 const PEOPLE: &str = "human/";
@@ -101,7 +98,7 @@ pub struct PlayerSettings {
     pub reader: Option<Arc<ModelSettings>>,
     /// What the player is told about all the others, if anything.
     pub others: Option<Others>,
-    /// Settings of the player's agent alone, by name; checked by the roster.
+    /// Settings of the player's agent alone, by name; checked by the agent.
     pub own: Map<String, Value>,
 }
 
@@ -188,16 +185,61 @@ struct Raw {
 }
 
 impl PlayerSettings {
-    /// Reads and checks a player's settings.
+    /// Reads and checks a player's settings; those of these names are its agent's own.
     ///
     /// # Errors
-    /// A setting is unknown, missing or impossible; says what would be right.
-    pub fn read(player: &PlayerSpec) -> Result<Self, AgentError> {
-        let wrong = |message| AgentError::Settings {
-            player: player.name.clone(),
-            message,
-        };
-        read(player).map_err(wrong)
+    /// A setting is missing or impossible; says what would be right.
+    pub fn read(player: &PlayerSpec, own: &[&str]) -> Result<Self, String> {
+        let settings = player.settings.iter();
+        let settings = settings.map(|(name, value)| (name.clone(), value.clone()));
+        let (own, map): (Map<String, Value>, Map<String, Value>) =
+            settings.partition(|(name, _)| own.contains(&name.as_str()));
+        let raw: Raw = read_table(map)?;
+        let model = raw.model.filter(|model| !model.trim().is_empty());
+        let model = model.ok_or("model is missing: name a model of the gateway's configuration")?;
+        check_temperature(raw.temperature)?;
+        check_top_p(raw.top_p)?;
+        if raw.max_output_tokens == Some(0) {
+            return Err("max_output_tokens must be at least 1".to_owned());
+        }
+        let fallback_models = raw.fallback_models.unwrap_or_default();
+        check_fallbacks(&model, &fallback_models)?;
+        let effort = raw.reasoning_effort.as_ref();
+        if effort.is_some_and(|word| word.trim().is_empty()) {
+            return Err("reasoning_effort must be a word such as \"low\"".to_owned());
+        }
+        let stop_sequences = raw.stop_sequences.unwrap_or_default();
+        check_stops(&stop_sequences)?;
+        let memory_tokens = raw.memory_tokens.unwrap_or(DEFAULT_MEMORY_TOKENS);
+        if memory_tokens < FEWEST_MEMORY_TOKENS {
+            return Err(format!(
+                "memory_tokens must be at least {FEWEST_MEMORY_TOKENS}, not {memory_tokens}"
+            ));
+        }
+        Ok(Self {
+            model: Arc::new(ModelSettings {
+                model,
+                temperature: raw.temperature,
+                top_p: raw.top_p,
+                max_output_tokens: raw.max_output_tokens,
+                fallback_models,
+                reasoning_effort: raw.reasoning_effort,
+                stop_sequences,
+                required: match raw.strict {
+                    Some(true) => set_parameters(player),
+                    Some(false) | None => Vec::new(),
+                },
+            }),
+            agent: raw.agent.unwrap_or_else(|| DEFAULT_AGENT.to_owned()),
+            prompt: raw.prompt.unwrap_or_else(|| DEFAULT_PROMPT.to_owned()),
+            persona: raw.persona.as_ref().map(read_persona).transpose()?,
+            memory_tokens,
+            when_full: raw.when_full.unwrap_or_default(),
+            reply: raw.reply.unwrap_or_default(),
+            reader: raw.reader.map(read_reader).transpose()?,
+            others: raw.others,
+            own,
+        })
     }
 
     /// The same for a cell of a grid: parameters whose values are compared there are required
@@ -223,75 +265,6 @@ fn is_compared(player: &PlayerSpec, name: &str, setting: &Settings) -> bool {
     as_a_whole.is_some()
         || setting.contains_key(&format!("{own}.{name}"))
         || setting.contains_key(&format!("model.{name}"))
-}
-
-fn read(player: &PlayerSpec) -> Result<PlayerSettings, String> {
-    let agent = player.settings.get("agent").and_then(Value::as_str);
-    let agent = roster::find(agent.unwrap_or(DEFAULT_AGENT))?;
-    let known: Vec<&str> = NAMES.iter().chain(agent.settings).copied().collect();
-    for name in player.settings.keys() {
-        if !known.contains(&name.as_str()) {
-            return Err(unknown("setting", name, &known) + &whose(name));
-        }
-    }
-    let of_conversations = OF_CONVERSATIONS.iter();
-    let mut misplaced = of_conversations.filter(|name| player.settings.contains_key(**name));
-    if let (Some(name), false) = (misplaced.next(), agent.converses()) {
-        return Err(for_conversations(name, agent.name));
-    }
-    let settings = player.settings.iter();
-    let settings = settings.map(|(name, value)| (name.clone(), value.clone()));
-    let (own, map): (Map<String, Value>, Map<String, Value>) =
-        settings.partition(|(name, _)| agent.settings.contains(&name.as_str()));
-    let raw: Raw = read_table(map)?;
-    let model = raw.model.filter(|model| !model.trim().is_empty());
-    let model = model.ok_or("model is missing: name a model of the gateway's configuration")?;
-    check_temperature(raw.temperature)?;
-    check_top_p(raw.top_p)?;
-    if raw.max_output_tokens == Some(0) {
-        return Err("max_output_tokens must be at least 1".to_owned());
-    }
-    let fallback_models = raw.fallback_models.unwrap_or_default();
-    check_fallbacks(&model, &fallback_models)?;
-    if raw
-        .reasoning_effort
-        .as_ref()
-        .is_some_and(|word| word.trim().is_empty())
-    {
-        return Err("reasoning_effort must be a word such as \"low\"".to_owned());
-    }
-    let stop_sequences = raw.stop_sequences.unwrap_or_default();
-    check_stops(&stop_sequences)?;
-    let memory_tokens = raw.memory_tokens.unwrap_or(DEFAULT_MEMORY_TOKENS);
-    if memory_tokens < FEWEST_MEMORY_TOKENS {
-        return Err(format!(
-            "memory_tokens must be at least {FEWEST_MEMORY_TOKENS}, not {memory_tokens}"
-        ));
-    }
-    Ok(PlayerSettings {
-        model: Arc::new(ModelSettings {
-            model,
-            temperature: raw.temperature,
-            top_p: raw.top_p,
-            max_output_tokens: raw.max_output_tokens,
-            fallback_models,
-            reasoning_effort: raw.reasoning_effort,
-            stop_sequences,
-            required: match raw.strict {
-                Some(true) => set_parameters(player),
-                Some(false) | None => Vec::new(),
-            },
-        }),
-        agent: raw.agent.unwrap_or_else(|| DEFAULT_AGENT.to_owned()),
-        prompt: raw.prompt.unwrap_or_else(|| DEFAULT_PROMPT.to_owned()),
-        persona: raw.persona.as_ref().map(read_persona).transpose()?,
-        memory_tokens,
-        when_full: raw.when_full.unwrap_or_default(),
-        reply: raw.reply.unwrap_or_default(),
-        reader: raw.reader.map(read_reader).transpose()?,
-        others: raw.others,
-        own,
-    })
 }
 
 /// What the player sets and a provider may refuse.
@@ -326,31 +299,6 @@ fn read_reader(model: String) -> Result<Arc<ModelSettings>, String> {
         temperature: Some(0.0),
         ..ModelSettings::default()
     }))
-}
-
-/// The message for a setting that this player's agent has no use for.
-fn for_conversations(name: &str, agent: &str) -> String {
-    let takers = roster::AGENTS.iter().filter(|agent| agent.converses());
-    let takers: Vec<&str> = takers.map(|agent| agent.name).collect();
-    format!(
-        "{name} is a setting of the agents {}, not of \"{agent}\"",
-        takers.join(", ")
-    )
-}
-
-/// Which agents take a setting that this player's does not.
-fn whose(name: &str) -> String {
-    let takers = roster::AGENTS
-        .iter()
-        .filter(|agent| agent.settings.contains(&name));
-    let takers: Vec<&str> = takers.map(|agent| agent.name).collect();
-    if takers.is_empty() {
-        return String::new();
-    }
-    format!(
-        " (\"{name}\" is a setting of the agent {})",
-        takers.join(", ")
-    )
 }
 
 /// Reads a whole number among an agent's own settings, `usual` when it is absent.
@@ -452,6 +400,3 @@ fn read_persona(value: &Value) -> Result<Persona, String> {
 pub fn unknown(what: &str, name: &str, known: &[&str]) -> String {
     format!("no {what} \"{name}\"{}", among(name, known.iter().copied()))
 }
-
-#[cfg(test)]
-mod tests;

@@ -8,7 +8,6 @@ use minijinja::{Value, context};
 
 use crate::agent::AgentError;
 use crate::library::PromptLibrary;
-use crate::memory::message;
 use crate::mind::{Message, MindError, Role};
 use crate::settings::{Others, Persona, PlayerSettings};
 
@@ -61,20 +60,16 @@ impl Templates {
     /// # Errors
     /// A template does not render.
     pub fn conversation(&self, name: &str, values: Value) -> Result<Vec<Message>, MindError> {
-        let wrong = |error: AgentError| MindError::Impossible(error.to_string());
-        let mut system = self.render("system", values.clone()).map_err(wrong)?;
+        let mut system = self.render("system", values.clone())?;
         if let Some(others) = self.others {
             let told = context! { others => others.name(), ..self.common.clone() };
-            let told = self
-                .library
-                .render("shared/others.j2", told)
-                .map_err(wrong)?;
+            let told = self.library.render("shared/others.j2", told)?;
             system = format!("{system}\n{told}");
         }
-        let text = self.render(name, values).map_err(wrong)?;
+        let text = self.render(name, values)?;
         Ok(vec![
-            message(Role::System, system),
-            message(Role::User, text),
+            Message::new(Role::System, system),
+            Message::new(Role::User, text),
         ])
     }
 }

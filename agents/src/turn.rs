@@ -1,36 +1,68 @@
 //! One turn of a seat that talks with its model: the ask is put, the answer read. What
-//! an agent does around it (predictions, reflections, advice) is its own; what every
-//! such turn has in common is here. Called by the agents that speak in the words of
-//! their game.
+//! every such agent has in common is here; what an agent adds (predictions, reflections,
+//! advice) is all that its own file holds, as [`Converses`].
 
-use agon_engine::{Action, Ask, Foul};
+use agon_engine::view::SeenEvent;
+use agon_engine::{Ask, Foul};
+use async_trait::async_trait;
 
-use crate::dialogue::{Dialogue, Thinking};
-use crate::mind::{Mind, MindError, Thought};
-use crate::{reader, summing};
+use crate::agent::{Agent, Answer, Note, Verdict};
+use crate::dialogue::{Dialogue, Turn};
+use crate::mind::{Mind, MindError};
 
-/// What a seat is asked, and how.
-#[derive(Debug, Clone, Copy)]
-pub struct Turn<'a> {
-    /// The ask.
-    pub ask: &'a Ask,
-    /// The foul of the answer just before, when the ask is put again.
-    pub refused: Option<&'a Foul>,
-    /// Whether the model is to think aloud before it answers.
-    pub thinking: Thinking,
-    /// What the model is told just before the ask, this time only; not remembered.
-    pub advice: Option<&'a str>,
+mod reader;
+mod summing;
+
+/// An agent that talks with its model in the words of its game: what it adds to hearing what
+/// happens and taking each ask as a turn.
+#[async_trait]
+pub trait Converses: Send {
+    /// The conversation of its seat.
+    fn dialogue(&mut self) -> &mut Dialogue;
+
+    /// Answers an ask, or answers again what was refused; `turn` puts it as it is.
+    ///
+    /// # Errors
+    /// A model could not be called, or a template does not render.
+    async fn answer(&mut self, turn: Turn<'_>, mind: &dyn Mind) -> Result<Answer, MindError> {
+        take(self.dialogue(), turn, mind).await
+    }
+
+    /// Hears what its conversation has just heard.
+    ///
+    /// # Errors
+    /// A template does not render.
+    fn heard(&mut self, _events: &[SeenEvent]) -> Result<(), MindError> {
+        Ok(())
+    }
+
+    /// Hears how its ask ended, before its conversation does.
+    fn settled(&mut self, _verdict: &Verdict) {}
 }
 
-impl<'a> Turn<'a> {
-    /// An ask as it is.
-    pub fn plain(ask: &'a Ask, refused: Option<&'a Foul>) -> Self {
-        Self {
-            ask,
-            refused,
-            thinking: Thinking::None,
-            advice: None,
-        }
+#[async_trait]
+impl<A: Converses> Agent for A {
+    async fn observe(&mut self, events: &[SeenEvent], _mind: &dyn Mind) -> Result<(), MindError> {
+        self.dialogue().hear(events)?;
+        self.heard(events)
+    }
+
+    async fn act(
+        &mut self,
+        ask: &Ask,
+        refused: Option<&Foul>,
+        mind: &dyn Mind,
+    ) -> Result<Answer, MindError> {
+        self.answer(Turn::plain(ask, refused), mind).await
+    }
+
+    fn settle(&mut self, verdict: &Verdict) {
+        self.settled(verdict);
+        self.dialogue().settle(verdict);
+    }
+
+    fn take_notes(&mut self) -> Vec<Note> {
+        self.dialogue().take_notes()
     }
 }
 
@@ -44,18 +76,12 @@ pub async fn take(
     dialogue: &mut Dialogue,
     turn: Turn<'_>,
     mind: &dyn Mind,
-) -> Result<Result<Action, Foul>, MindError> {
+) -> Result<Answer, MindError> {
     if turn.refused.is_none() {
         summing::make_room(dialogue, turn, mind).await?;
     }
-    let reply = mind.think(Thought {
-        purpose: "act",
-        settings: dialogue.settings(),
-        messages: dialogue.messages(turn)?,
-        format: dialogue.format(turn.ask, turn.thinking),
-        stand_in: None,
-    });
-    let read = dialogue.read(turn.ask, reply.await?);
+    let reply = mind.think(dialogue.thought("act", turn)?).await?;
+    let read = dialogue.read(turn.ask, reply);
     if !read.as_ref().is_err_and(reader::may_help) {
         return Ok(read);
     }

@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use agon_agents::{
-    AGENTS, AgentInfo, Mind, MindError, PromptLibrary, Reply, Role, Thought, memory,
+    AGENTS, AgentInfo, Message, Mind, MindError, PromptLibrary, Reply, Role, Thought,
 };
 use agon_engine::registry::GAMES;
 use agon_engine::{Foul, FoulKind};
@@ -74,7 +74,7 @@ impl From<Thought> for Call {
     fn from(thought: Thought) -> Self {
         Self {
             purpose: thought.purpose,
-            tokens: thought.messages.iter().map(memory::tokens).sum(),
+            tokens: thought.messages.iter().map(Message::tokens).sum(),
             roles: thought.messages.iter().map(|one| one.role).collect(),
         }
     }
@@ -208,7 +208,7 @@ fn the_smallest_conversation_does_not_grow_with_the_game() {
 #[test]
 fn a_player_that_sums_up_and_has_replies_read_stays_within_its_bound() {
     for game in long_games() {
-        for (agent, own) in agents_of(game.name).filter(|(agent, _)| agent.converses()) {
+        for (agent, own) in agents_of(game.name).filter(|(agent, _)| agent.converses) {
             let which = format!("{} in {} with {own}", agent.name, game.name);
             let more = |bound: usize| json!({ "memory_tokens": bound, "when_full": "summarise", "reader": "careful" });
             let smallest = calls(&game, agent, own, more(LEAST), PUTS);

@@ -4,7 +4,7 @@
 
 use std::collections::BTreeSet;
 
-use agon_agents::dialogue::{in_words, structured};
+use agon_agents::forms::{in_words, structured};
 use agon_agents::{Message, PromptLibrary, Role, Thought};
 use agon_engine::{Action, Ask, Event, Form, PlayerSpec, Value, registry};
 use proptest::prelude::*;
@@ -306,7 +306,7 @@ fn own_words_alternate_and_stay_within_their_bound() {
                         .iter()
                         .all(|message| !message.content.trim().is_empty())
                 );
-                let tokens: usize = messages.iter().map(agon_agents::memory::tokens).sum();
+                let tokens: usize = messages.iter().map(Message::tokens).sum();
                 assert!(tokens <= LEAST_BOUND as usize, "{tokens}");
                 calls += 1;
             }
@@ -564,7 +564,7 @@ proptest! {
                 }
                 let player = player(settings);
                 for messages in text(&game.thoughts(&player, 1, &game.events, as_json)) {
-                    let tokens: usize = messages.iter().map(agon_agents::memory::tokens).sum();
+                    let tokens: usize = messages.iter().map(Message::tokens).sum();
                     // Rules, newest message, and what a refused answer adds, stay.
                     prop_assert!(tokens <= bound as usize || messages.len() <= 4);
                     prop_assert!(tokens <= bound.max(1_100) as usize, "{agent}: {tokens}");

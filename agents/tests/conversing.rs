@@ -4,9 +4,7 @@
 
 use std::sync::Mutex;
 
-use agon_agents::{
-    Agent, Message, Mind, MindError, Note, PromptLibrary, Reply, Role, Thought, memory,
-};
+use agon_agents::{Agent, Message, Mind, MindError, Note, PromptLibrary, Reply, Role, Thought};
 use agon_engine::{Action, Form, Foul, PlayerSpec, registry};
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
@@ -57,7 +55,7 @@ fn said(text: &str) -> Reply {
 }
 
 fn tokens(messages: &[Message]) -> usize {
-    messages.iter().map(memory::tokens).sum()
+    messages.iter().map(Message::tokens).sum()
 }
 
 fn all_text(messages: &[Message]) -> String {

@@ -6,8 +6,6 @@ use std::fs;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use agon_agents::PromptLibrary;
-
 /// A thread of an async runtime has no more.
 const STACK_BYTES: usize = 2 * 1024 * 1024;
 
@@ -202,7 +200,7 @@ fn check(text: &str) -> (String, Duration) {
     let started = Instant::now();
     let checking = thread::Builder::new()
         .stack_size(STACK_BYTES)
-        .spawn(move || PromptLibrary::with_overrides(BTreeMap::from([(PATH.to_owned(), text)])));
+        .spawn(move || agon_agents::replaced(BTreeMap::from([(PATH.to_owned(), text)])));
     let said = match checking.unwrap().join().unwrap() {
         Ok(_) => "good".to_owned(),
         Err(fault) => fault.to_string(),
@@ -253,7 +251,7 @@ fn templates_that_are_too_large_together_are_refused() {
         versions.flat_map(|folder| ["ask", "system"].map(|file| format!("{folder}/{file}.j2")))
     });
     let all: BTreeMap<String, String> = paths.map(|path| (path, "x".repeat(32_000))).collect();
-    let error = PromptLibrary::with_overrides(all).unwrap_err().to_string();
+    let error = agon_agents::replaced(all).unwrap_err().to_string();
     assert!(error.contains("1048576 bytes"), "{error}");
 }
 
@@ -265,7 +263,7 @@ fn what_templates_need_is_offered() {
         {% raw %}{{ kept }}{% endraw %}{# gone #}";
     let with = |text: &str| {
         let path = "divide_dollar/v1/system.j2".to_owned();
-        PromptLibrary::with_overrides(BTreeMap::from([(path, text.to_owned())]))
+        agon_agents::replaced(BTreeMap::from([(path, text.to_owned())]))
     };
     let library = with(text).unwrap();
     let said = library.render("divide_dollar/v1/system.j2", minijinja::context! {});

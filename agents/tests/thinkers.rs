@@ -704,7 +704,7 @@ fn what_agents_add_of_their_own_stays_within_the_players_bound() {
         });
         for (place, thought) in played.thoughts.iter().enumerate() {
             let messages = thought.messages.iter();
-            let tokens: usize = messages.map(agon_agents::memory::tokens).sum();
+            let tokens: usize = messages.map(agon_agents::Message::tokens).sum();
             assert!(tokens <= BOUND, "{settings}, call {place}: {tokens}");
         }
         // The newest of what it said is still there.

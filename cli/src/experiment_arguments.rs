@@ -185,7 +185,7 @@ impl ExperimentArguments {
             document = file.read().map_err(bad)?;
         }
         let templates = self.read_templates(&document)?;
-        let library = PromptLibrary::with_overrides(templates.clone()).map_err(Failure::input)?;
+        let library = agon_agents::replaced(templates.clone()).map_err(Failure::input)?;
         document.prompt_bundle = library.digest().map(str::to_owned);
         let Players {
             models,

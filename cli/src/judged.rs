@@ -153,7 +153,7 @@ fn rules(record: &StoredRecord, seat: Seat) -> Option<String> {
         kind: PlayerKind::Model,
         settings: Settings::from([("model".to_owned(), "any".into())]),
     };
-    let settings = PlayerSettings::read(&anybody).ok()?;
+    let settings = PlayerSettings::read(&anybody, &[]).ok()?;
     let briefing = View::new(seat, &record.events).sights().next()?.to_event();
     let mut narrator = Narrator::new(&settings, game, seat, PromptLibrary::builtin());
     match narrator.tell(&briefing) {

@@ -37,7 +37,7 @@ pub fn played_with(named: Option<&Path>, records: &Path) -> Result<PromptLibrary
     };
     match folder {
         None => Ok(PromptLibrary::builtin()),
-        Some(folder) => PromptLibrary::with_overrides(read(folder)?).map_err(Failure::input),
+        Some(folder) => agon_agents::replaced(read(folder)?).map_err(Failure::input),
     }
 }
 

@@ -2,8 +2,8 @@
 //! is stored still is one. It looks at form and identity only: whether a record is true, `agon
 //! verify` finds out by playing it again. Called by both services.
 
-use agon_engine::record::{RecordError, StoredRecord};
 use agon_engine::SessionId;
+use agon_engine::record::{RecordError, StoredRecord};
 use serde::Deserialize;
 
 use crate::store::SessionResult;

@@ -74,8 +74,8 @@ impl Libraries {
             digest: digest.to_owned(),
             reason,
         };
-        let library = PromptLibrary::with_overrides(templates)
-            .map_err(|error| unusable(error.to_string()))?;
+        let library =
+            agon_agents::replaced(templates).map_err(|error| unusable(error.to_string()))?;
         if library.digest() != Some(digest) {
             return Err(unusable("its content has another digest".to_owned()));
         }

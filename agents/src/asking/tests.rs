@@ -8,7 +8,6 @@ use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::*;
-use crate::memory::message;
 use crate::mind::Role;
 
 #[derive(Default)]
@@ -35,7 +34,7 @@ fn question(text: &str) -> Question<'_> {
         purpose: "plan",
         settings: Arc::default(),
         put: Box::new(move |later| {
-            let asked = vec![message(Role::User, text)];
+            let asked = vec![Message::new(Role::User, text)];
             let again = |later: &Later| later.behind(asked.clone(), usize::MAX);
             Ok(later.map_or_else(|| asked.clone(), again))
         }),

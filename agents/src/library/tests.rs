@@ -4,11 +4,12 @@
 use minijinja::context;
 
 use super::*;
+use crate::rehearsal::{self, replaced};
 
 const SYSTEM: &str = "guess_two_thirds/v1/system.j2";
 
 fn with(path: &str, text: &str) -> Result<PromptLibrary, AgentError> {
-    PromptLibrary::with_overrides(BTreeMap::from([(path.to_owned(), text.to_owned())]))
+    replaced(BTreeMap::from([(path.to_owned(), text.to_owned())]))
 }
 
 fn failure(path: &str, text: &str) -> (String, String) {
@@ -47,12 +48,7 @@ fn a_replaced_template_is_used_and_digested() {
         with(SYSTEM, "Hello, {{ me }}.").unwrap().digest()
     );
     assert_eq!(PromptLibrary::builtin().digest(), None);
-    assert_eq!(
-        PromptLibrary::with_overrides(BTreeMap::new())
-            .unwrap()
-            .digest(),
-        None
-    );
+    assert_eq!(replaced(BTreeMap::new()).unwrap().digest(), None);
 }
 
 #[test]

@@ -45,7 +45,7 @@ fn the_oldest_exchange_is_forgotten_first() {
         "result 9\nRound 10?",
     ];
     assert_eq!(contents(&messages), expected);
-    assert!(messages.iter().map(tokens).sum::<usize>() <= 20);
+    assert!(messages.iter().map(Message::tokens).sum::<usize>() <= 20);
 }
 
 #[test]
@@ -71,7 +71,7 @@ fn squeezed(bound: u32) -> Vec<String> {
         ask: "Round 3: choose.",
         later: Some(&later),
     });
-    let length: usize = messages.iter().map(tokens).sum();
+    let length: usize = messages.iter().map(Message::tokens).sum();
     let least = "the rules of it".len() + "Round 3: choose.\nThat is wrong.".len();
     assert!(length <= (bound as usize).max(least.div_ceil(LETTERS_PER_TOKEN)));
     let told = contents(&messages).into_iter();
@@ -121,9 +121,9 @@ fn an_ask_without_an_answer_is_part_of_the_news() {
 
 #[test]
 fn tokens_are_letters_by_four_rounded_up() {
-    assert_eq!(tokens(&message(Role::User, "")), 0);
-    assert_eq!(tokens(&message(Role::User, "abcde")), 2);
-    assert_eq!(tokens(&message(Role::User, "éééé")), 1);
+    assert_eq!(Message::new(Role::User, "").tokens(), 0);
+    assert_eq!(Message::new(Role::User, "abcde").tokens(), 2);
+    assert_eq!(Message::new(Role::User, "éééé").tokens(), 1);
 }
 
 #[test]
@@ -155,7 +155,7 @@ fn a_game_may_say_how_many_rounds_are_remembered() {
             memory.past_tokens,
             messages[1..messages.len() - 1]
                 .iter()
-                .map(tokens)
+                .map(Message::tokens)
                 .sum::<usize>()
         );
     }
@@ -237,7 +237,7 @@ fn a_memory_that_sums_up_forgets_nothing_by_itself() {
     });
     let roomy = memory.conversation(Put::plain("choose."));
     assert!(tight.len() < roomy.len());
-    assert!(tight.iter().map(tokens).sum::<usize>() <= 100);
+    assert!(tight.iter().map(Message::tokens).sum::<usize>() <= 100);
     assert_eq!(memory.past.len(), 20);
     assert_eq!(memory.forget_for(Put::plain("choose.")), Some((1, 9)));
     assert_eq!(memory.forget_for(Put::plain("choose.")), None);
@@ -265,6 +265,6 @@ fn a_call_that_sums_up_keeps_to_the_bound() {
     let memory = full(100, 20);
     let fits = memory.to_sum_up(8, "sum up").unwrap();
     assert_eq!(fits.len(), 1 + 2 * 8 + 1);
-    assert!(fits.iter().map(tokens).sum::<usize>() <= 100);
+    assert!(fits.iter().map(Message::tokens).sum::<usize>() <= 100);
     assert_eq!(memory.to_sum_up(12, "sum up"), None);
 }

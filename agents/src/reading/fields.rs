@@ -6,6 +6,7 @@
 use agon_engine::{Action, Ask, Form, Foul};
 
 use super::json::{Json, Object};
+use super::keys::plain;
 use super::prose::{Namer, Naming};
 use super::{ambiguous, read_value};
 
@@ -309,22 +310,4 @@ fn rank(is_asked: bool, is_meant: bool, decides: bool, place: Place) -> Rank {
         (false, Place::Top) if decides => Rank::Decision,
         (false, _) => Rank::Synonym,
     }
-}
-
-/// A key as names are written here: lower case, `_` between words.
-pub fn plain(key: &str) -> String {
-    let mut name = String::with_capacity(key.len());
-    let mut was_small = false;
-    for letter in key.trim().chars() {
-        // "chosenNumber"
-        if letter.is_uppercase() && was_small {
-            name.push('_');
-        }
-        was_small = letter.is_lowercase();
-        match letter {
-            ' ' | '-' | '.' => name.push('_'),
-            letter => name.extend(letter.to_lowercase()),
-        }
-    }
-    name
 }

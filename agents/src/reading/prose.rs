@@ -15,6 +15,7 @@ mod layout;
 mod lexicon;
 mod mentions;
 mod naming;
+mod parts;
 mod people;
 mod phrases;
 mod plain;
@@ -22,6 +23,7 @@ mod predicates;
 mod references;
 mod refusals;
 mod statements;
+mod tokenizer;
 mod tokens;
 mod verdict;
 mod vocabulary;
@@ -31,9 +33,9 @@ use super::ambiguous;
 use lexicon::Class;
 use mentions::Mention;
 pub(crate) use naming::Naming;
+use parts::Parts;
 use plain::Plain;
 use references::References;
-use statements::Parts;
 use tokens::Token;
 pub(crate) use verdict::Stated;
 use verdict::{Claim, Firmness};
@@ -61,7 +63,7 @@ pub fn read_among(ask: &Ask, others: &[String], text: &str) -> Result<Action, Fo
         return found.map(Action::Division).ok_or_else(|| unreadable(ask));
     }
     let vocabulary = Vocabulary::of(ask, others);
-    let mut tokens = tokens::tokenize(&plain, &vocabulary, Commas::Group);
+    let mut tokens = tokenizer::tokenize(&plain, &vocabulary, Commas::Group);
     people::mark(&mut tokens, ask.seat);
     match stated(ask, &vocabulary, &tokens) {
         Stated::One(action) => settle(ask, action),
@@ -74,7 +76,7 @@ pub fn read_among(ask: &Ask, others: &[String], text: &str) -> Result<Action, Fo
 pub(crate) fn committed(ask: &Ask, others: &[String], text: &str) -> Stated {
     let plain = Plain::new(text);
     let vocabulary = Vocabulary::of(ask, others);
-    let tokens = tokens::tokenize(&plain, &vocabulary, Commas::Group);
+    let tokens = tokenizer::tokenize(&plain, &vocabulary, Commas::Group);
     let (claims, _) = claims(ask, &vocabulary, &tokens);
     verdict::of(
         claims
@@ -107,7 +109,7 @@ impl<'a> Namer<'a> {
             return false;
         }
         let plain = Plain::new(text);
-        let tokens = tokens::tokenize(&plain, &self.vocabulary, Commas::Group);
+        let tokens = tokenizer::tokenize(&plain, &self.vocabulary, Commas::Group);
         let from = tokens
             .iter()
             .rposition(|token| token.is_end() || token.is_any_mark(",;{["));
@@ -119,11 +121,11 @@ impl<'a> Namer<'a> {
 
     /// What a name says of its value.
     pub fn naming(&self, name: &str) -> Naming {
-        let words = crate::reading::fields::plain(name).replace('_', " ");
+        let words = crate::reading::keys::plain(name).replace('_', " ");
         // Names of players are one word.
         let words = words.replace("player ", "player_");
         let plain = Plain::new(&words);
-        let tokens = tokens::tokenize(&plain, &self.vocabulary, Commas::Group);
+        let tokens = tokenizer::tokenize(&plain, &self.vocabulary, Commas::Group);
         let is_verb = |token: &Token<'_>| {
             token.is(Class::WeakVerb) || self.vocabulary.option_at(&tokens, 0).is_some()
         };

@@ -12,9 +12,10 @@ use serde_json::{Map, Value, json};
 
 use super::{LUCK, short_game};
 use crate::agent::{Agent, AgentError, Verdict};
+use crate::info::AgentInfo;
 use crate::library::PromptLibrary;
 use crate::mind::{Mind, MindError, Reply, Thought};
-use crate::roster::{self, AgentInfo};
+use crate::roster;
 use crate::settings::DEFAULT_PROMPT;
 use crate::templates;
 
@@ -50,7 +51,7 @@ pub fn rehearse_shared(library: &PromptLibrary) -> Result<(), AgentError> {
     let agents = roster::AGENTS.iter().filter(|agent| !agent.own_prompts);
     for agent in agents {
         for game in registry::GAMES.iter().map(|game| game.info.name) {
-            if agent.games.is_some_and(|games| !games.contains(&game)) {
+            if !agent.plays(game) {
                 continue;
             }
             for (at, settings) in agent.rehearsals.iter().enumerate() {

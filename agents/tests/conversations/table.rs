@@ -233,7 +233,7 @@ impl Mind for Scripted {
 
 /// An action as the object that structured asks want.
 pub fn as_json(ask: &Ask, action: &Action) -> String {
-    agon_agents::dialogue::structured(ask.kind, &ask.form, action)
+    agon_agents::forms::structured(ask.kind, &ask.form, action)
 }
 
 /// The length of a request as it travels, roughly.

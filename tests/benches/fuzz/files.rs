@@ -6,7 +6,6 @@ use std::fs;
 
 use agon_agent_gateway::GatewayConfig;
 use agon_agent_gateway::money::PriceTable;
-use agon_agents::PromptLibrary;
 use agon_coordinator::experiment::{ExperimentFile, expand, plan};
 use agon_tests::tree;
 
@@ -301,7 +300,7 @@ impl Target for Templates {
         let input = String::from_utf8_lossy(input);
         let (path, text) = input.split_once('\n').unwrap_or_default();
         let overrides = BTreeMap::from([(path.to_owned(), text.to_owned())]);
-        match PromptLibrary::with_overrides(overrides) {
+        match agon_agents::replaced(overrides) {
             Err(error) => drop(error.to_string()),
             Ok(library) => drop(library.render(path, minijinja::context! {})),
         }

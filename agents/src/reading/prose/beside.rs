@@ -5,7 +5,6 @@ use agon_engine::numerals::Sort;
 use agon_engine::{Ask, Form};
 
 use super::lexicon::Class;
-use super::mentions::WhyNot;
 use super::naming;
 use super::tokens::{Kind, Token};
 
@@ -16,6 +15,23 @@ const CLAUSE: usize = 20;
 
 /// Whether something holds of what stands beside a mention.
 type Test<'a, 'b> = fn(&Beside<'a, 'b>) -> bool;
+
+/// Why a mention is no answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum WhyNot {
+    /// It is a share, a rate, a label or counts something else.
+    OtherSort,
+    /// It is one end of a range.
+    Range,
+    /// It is only compared with, or a bound.
+    Compared,
+    /// It is what somebody has, or what something is worth.
+    Had,
+    /// It is another player's.
+    Theirs,
+    /// It is only supposed, or of another day.
+    Supposed,
+}
 
 /// A mention and what stands around it in its sentence.
 pub struct Beside<'a, 'b> {

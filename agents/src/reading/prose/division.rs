@@ -7,7 +7,8 @@ use agon_engine::numerals::Commas;
 use agon_engine::{Ask, Seat};
 
 use super::plain::Plain;
-use super::tokens::{Kind, Token, tokenize};
+use super::tokenizer::tokenize;
+use super::tokens::{Kind, Token};
 use super::vocabulary::Vocabulary;
 
 /// Words between a player's name and its amount, either way round.

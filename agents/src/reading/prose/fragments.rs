@@ -2,12 +2,13 @@
 //! and sentences that end in a number behind a colon or a comma. Labels, headings and cells
 //! of tables make them as firm as a sentence.
 
+use super::beside::WhyNot;
 use super::lexicon::Class;
-use super::mentions::{Mention, WhyNot};
+use super::mentions::Mention;
 use super::naming::Naming;
+use super::parts::Parts;
 use super::phrases::Manner;
 use super::refusals;
-use super::statements::Parts;
 use super::tokens::{Kind, Token};
 use super::verdict::{Claim, Firmness, Stated};
 

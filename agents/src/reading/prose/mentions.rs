@@ -6,7 +6,7 @@
 use agon_engine::numerals::Sort;
 use agon_engine::{Action, Ask, Form};
 
-use super::beside::Beside;
+use super::beside::{Beside, WhyNot};
 use super::lexicon::Class;
 use super::phrases::{self, Manner};
 use super::tokens::{Kind, Token};
@@ -25,23 +25,6 @@ pub struct Mention {
     pub manner: Manner,
     /// Why it is no answer, if what stands beside it says so.
     pub why_not: Option<WhyNot>,
-}
-
-/// Why a mention is no answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum WhyNot {
-    /// It is a share, a rate, a label or counts something else.
-    OtherSort,
-    /// It is one end of a range.
-    Range,
-    /// It is only compared with, or a bound.
-    Compared,
-    /// It is what somebody has, or what something is worth.
-    Had,
-    /// It is another player's.
-    Theirs,
-    /// It is only supposed, or of another day.
-    Supposed,
 }
 
 /// The mentions of a sentence, in order; places are those in the sentence.

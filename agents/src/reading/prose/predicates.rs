@@ -1,9 +1,10 @@
 //! Statements in which the answer comes first: "45 is my bid", "120 will be enough", "16 from
 //! me", "22 it is", "28, and that's my guess". Called by `prose.rs` beside `statements.rs`.
 
+use super::beside::WhyNot;
 use super::lexicon::Class;
-use super::mentions::{Mention, WhyNot, other_option};
-use super::statements::Parts;
+use super::mentions::{Mention, other_option};
+use super::parts::Parts;
 use super::tokens::Kind;
 use super::verdict::{Claim, Firmness, Stated};
 

@@ -6,8 +6,9 @@ use std::ops::Range;
 
 use agon_engine::Action;
 
+use super::beside::WhyNot;
 use super::lexicon::Class;
-use super::mentions::{Mention, WhyNot};
+use super::mentions::Mention;
 use super::tokens::{Kind, Token};
 use super::verdict::{Claim, Firmness, Stated};
 

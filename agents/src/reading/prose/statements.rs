@@ -3,139 +3,17 @@
 //! the speaker's own will ("I'll bid $35", "my number is 22"), then its intention ("I should
 //! bid 35"), then an answer merely named ("by bidding $35").
 
-use agon_engine::{Action, Ask, Form};
+use agon_engine::Action;
 
+use super::beside::WhyNot;
 use super::lexicon::Class;
-use super::mentions::{Mention, WhyNot, other_option};
+use super::mentions::{Mention, other_option};
+use super::parts::Parts;
 use super::phrases::Manner;
 use super::refusals;
 use super::tokens::{Kind, Token};
 use super::verdict::{Claim, Firmness, Stated};
-use super::vocabulary::Vocabulary;
 use super::voice::{self, Voice};
-
-/// A sentence with what was found in it.
-#[derive(Clone, Copy)]
-pub struct Parts<'a, 'b> {
-    /// The ask.
-    pub ask: &'b Ask,
-    /// Its words.
-    pub vocabulary: &'b Vocabulary,
-    /// The sentence's tokens.
-    pub tokens: &'b [Token<'a>],
-    /// Its possible answers, by place in the sentence.
-    pub mentions: &'b [Mention],
-}
-
-impl<'a, 'b> Parts<'a, 'b> {
-    /// Whether one of these words stands at a place.
-    pub fn word(&self, at: usize, words: &[&str]) -> bool {
-        self.tokens
-            .get(at)
-            .is_some_and(|token| token.is_word(words))
-    }
-
-    /// Whether a word at a place does this.
-    pub fn is(&self, at: usize, class: Class) -> bool {
-        self.tokens.get(at).is_some_and(|token| token.is(class))
-    }
-
-    /// Whether any word of a part of the sentence does this.
-    pub fn any(&self, from: usize, to: usize, class: Class) -> bool {
-        (from..to.min(self.tokens.len())).any(|at| self.is(at, class))
-    }
-
-    /// Whether one of these marks stands at a place.
-    pub fn mark(&self, at: usize, marks: &str) -> bool {
-        self.tokens
-            .get(at)
-            .is_some_and(|token| token.is_any_mark(marks))
-    }
-
-    /// The possible answer that begins at a place.
-    pub fn mention_at(&self, at: usize) -> Option<&'b Mention> {
-        let found = self
-            .mentions
-            .binary_search_by_key(&at, |mention| mention.start);
-        found.ok().map(|at| &self.mentions[at])
-    }
-
-    /// Whether the answer is a number.
-    pub fn of_numbers(&self) -> bool {
-        matches!(
-            self.ask.form,
-            Form::Integer { .. } | Form::Amount { .. } | Form::Number { .. }
-        )
-    }
-
-    /// The place at which a condition begins.
-    pub fn condition(&self) -> Option<usize> {
-        (0..self.tokens.len()).find(|at| self.is_condition(*at))
-    }
-
-    /// Whether a condition begins at a place: not "even if", "whether or not", "if you ask me".
-    fn is_condition(&self, at: usize) -> bool {
-        // "Nobody else" is no condition, "or else" is one.
-        let is_else = self.word(at, &["else"]) && at > 0 && !self.word(at - 1, &["or"]);
-        let is_otherwise = self.is(at, Class::Otherwise) && !is_else;
-        let is_if = self.is(at, Class::If) && !self.is_idle(at);
-        let is_proviso = self.word(at, &["long"]) && self.word(at + 1, &["as"])
-            || self.word(at, &["condition"]) && self.word(at + 1, &["that"])
-            || self.word(at, &["in"]) && self.word(at + 1, &["case"])
-            || self.word(at, &["depends", "depending"])
-            || self.word(at, &["only"]) && self.word(at + 1, &["when", "once"])
-            || self.word(at, &["soon"]) && self.word(at + 1, &["as"])
-            || at == 0 && self.word(0, &["give", "offer", "pay"]) && self.word(1, &["me"]);
-        is_if || is_otherwise || is_proviso || at == 0 && self.is(0, Class::Opening)
-    }
-
-    /// Whether a word for a condition makes none.
-    fn is_idle(&self, at: usize) -> bool {
-        /// What the speaker knows, or asks for leave to say: "if I may".
-        const KNOWN: &[&str] = &[
-            "may",
-            "must",
-            "remember",
-            "recall",
-            "am",
-            "can",
-            "read",
-            "understand",
-            "counted",
-        ];
-        let knows = self.word(at + 1, &["i"]) && self.word(at + 2, KNOWN);
-        let is_polite = self.word(at, &["if"]) && self.word(at + 1, &["you", "that", "i'm"])
-            || self.word(
-                at + 1,
-                &["possible", "necessary", "needed", "any", "anything"],
-            )
-            || self.word(at + 1, &["it"])
-                && self.word(at + 2, &["helps", "comes", "matters", "must"]);
-        let is_either_way = self.word(at, &["whether"])
-            && (at..self.tokens.len().min(at + 12)).any(|at| self.word(at, &["or"]));
-        let is_even = at > 0 && self.word(at - 1, &["even", "as", "than"]);
-        is_even || is_either_way || knows || is_polite
-    }
-
-    /// Where a condition begins whose main clause is no answer either.
-    pub fn unresolved(&self) -> usize {
-        let end = self.tokens.len();
-        let condition = self.condition().unwrap_or(end);
-        if self.has_turned(condition, end) {
-            end
-        } else {
-            condition
-        }
-    }
-
-    /// Whether a condition is over, and what follows is the speaker's own again: "If most go
-    /// it is crowded, so I stay".
-    fn has_turned(&self, condition: usize, at: usize) -> bool {
-        let would = (condition + 1..at)
-            .any(|at| self.is(at, Class::Supposing) || self.word(at, &["would", "i'd", "should"]));
-        !would && self.any(condition, at, Class::So)
-    }
-}
 
 /// What a sentence states.
 #[derive(Debug, Default)]

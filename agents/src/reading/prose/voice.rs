@@ -3,7 +3,7 @@
 
 use super::lexicon::Class;
 use super::naming;
-use super::statements::Parts;
+use super::parts::Parts;
 use super::tokens::{Kind, Token};
 use super::verdict::Firmness;
 

@@ -1,0 +1,257 @@
+//! The agent of a seat where a person sits: it tells what a model would be told, without
+//! demands on the form of a reply, and puts the ask as it is. With a deadline it hands the
+//! gateway, which keeps the person's time, what a rule player would answer when time is up;
+//! the question itself says nothing of that. It decides nothing by itself, knows no clock,
+//! and notes when it was answered for.
+
+use std::borrow::Cow;
+use std::time::Duration;
+
+use agon_engine::session::STRATEGY;
+use agon_engine::view::SeenEvent;
+use agon_engine::{Action, Ask, Audience, Chance, Event, Rule, Seat, SessionSpec, View, registry};
+use async_trait::async_trait;
+use serde_json::{Map, Value, json};
+
+use crate::agent::{Answer, Note};
+use crate::agents::world::{self, World};
+use crate::dialogue::{Dialogue, Turn};
+use crate::forms::structured;
+use crate::info::{AgentInfo, OwnSettings, Seating};
+use crate::mind::{Mind, MindError, TIME_IS_UP, Thought, TimedAnswer};
+use crate::settings::{PlayerSettings, ReplyStyle};
+use crate::turn::Converses;
+
+mod buyer;
+
+/// What there is to know of it.
+pub const INFO: AgentInfo = AgentInfo {
+    settings: &[STAND_IN, DEADLINE, world::SETTING],
+    converses: false,
+    check,
+    ..AgentInfo::conversing(
+        "person",
+        "tells a person at a door what there is to know, and takes the answer",
+        |seating| Ok(Box::new(Person::new(&seating)?)),
+    )
+};
+
+/// The setting that names the stand-in.
+const STAND_IN: &str = "stand_in";
+
+/// The setting with the time for each answer.
+const DEADLINE: &str = "deadline";
+
+/// The kind of the note that says that a stand-in answered.
+const NOTE: &str = "stand_in";
+
+/// No deadline is shorter: time is kept in milliseconds.
+const SHORTEST: Duration = Duration::from_millis(1);
+
+/// No deadline is longer; whoever needs more needs none.
+const LONGEST: Duration = Duration::from_secs(30 * 24 * 3_600);
+
+/// Tells a person and takes the answer.
+struct Person {
+    dialogue: Dialogue,
+    stand_in: Option<StandIn>,
+}
+
+impl Person {
+    fn new(seating: &Seating<'_>) -> Result<Self, String> {
+        let settings = PlayerSettings {
+            reply: ReplyStyle::Typed,
+            ..seating.settings.clone()
+        };
+        let typed = Seating {
+            settings: &settings,
+            ..*seating
+        };
+        let stand_in = seating.session.map(|session| {
+            let own = &settings.own;
+            StandIn::of(own, session, seating.seat)
+        });
+        let preface = buyer::words(&World::of(&settings.own)?, seating.seat);
+        Ok(Self {
+            dialogue: typed.dialogue().with_preface(preface),
+            stand_in: stand_in.transpose()?.flatten(),
+        })
+    }
+}
+
+#[async_trait]
+impl Converses for Person {
+    fn dialogue(&mut self) -> &mut Dialogue {
+        &mut self.dialogue
+    }
+
+    fn heard(&mut self, events: &[SeenEvent]) -> Result<(), MindError> {
+        if let Some(stand_in) = &mut self.stand_in {
+            stand_in.see(events);
+        }
+        Ok(())
+    }
+
+    async fn answer(&mut self, turn: Turn<'_>, mind: &dyn Mind) -> Result<Answer, MindError> {
+        let (ask, is_again) = (turn.ask, turn.refused.is_some());
+        let stand_in = self.stand_in.as_mut();
+        let thought = Thought {
+            stand_in: stand_in.map(|stand_in| stand_in.answer(ask, is_again)),
+            ..self.dialogue.thought("act", turn)?
+        };
+        let reply = mind.think(thought).await?;
+        if reply.finish_reason == TIME_IS_UP
+            && let Some(stand_in) = &self.stand_in
+        {
+            self.dialogue.note(Note {
+                kind: NOTE,
+                body: json!({
+                    "ask": ask.kind,
+                    "strategy": stand_in.name,
+                    "reason": TIME_IS_UP,
+                    "deadline": in_words(stand_in.after),
+                }),
+            });
+        }
+        Ok(self.dialogue.read(ask, reply))
+    }
+}
+
+/// A rule player that answers for a person who takes too long. It sees what the seat
+/// sees and has the luck of a rule player at this seat.
+struct StandIn {
+    /// Name of the strategy.
+    name: String,
+    /// Time for each answer.
+    after: Duration,
+    rule: Box<dyn Rule>,
+    luck: agon_engine::Generator,
+    seat: Seat,
+    seen: Vec<Event>,
+    /// Its answer to the ask that is open; an ask is put to it once.
+    open: Option<Action>,
+}
+
+impl StandIn {
+    /// The stand-in that the setting names, a strategy, or a table with `strategy` and what
+    /// that takes. None where nobody is ever late: without a deadline.
+    ///
+    /// # Errors
+    /// The game has no such strategy; says what there is.
+    fn of(own: &OwnSettings, session: &SessionSpec, seat: Seat) -> Result<Option<Self>, String> {
+        let Some(value) = own.get(STAND_IN) else {
+            return Ok(None);
+        };
+        let (strategy, settings) = read(value)?;
+        let registration = registry::find(&session.game).map_err(|error| error.to_string())?;
+        let built = (registration.build)(&session.params).map_err(|error| error.to_string())?;
+        let rule = built.game.rule(&strategy, &settings, seat);
+        let rule = rule.map_err(|error| format!("{STAND_IN}: {error}"))?;
+        Ok(deadline(own)?.map(|after| Self {
+            name: strategy,
+            after,
+            rule,
+            luck: Chance::seeded(session.luck).for_rule(seat),
+            seat,
+            seen: Vec::new(),
+            open: None,
+        }))
+    }
+
+    fn see(&mut self, events: &[SeenEvent]) {
+        self.seen.extend(events.iter().map(as_event));
+    }
+
+    /// What it answers when time is up; the same to an ask that is put again.
+    fn answer(&mut self, ask: &Ask, again: bool) -> TimedAnswer {
+        let kept = self.open.take().filter(|_| again);
+        let action = kept.unwrap_or_else(|| {
+            let view = View::new(self.seat, &self.seen);
+            self.rule.act(ask, &view, &mut self.luck)
+        });
+        let reply = structured(ask.kind, &ask.form, &action);
+        self.open = Some(action);
+        TimedAnswer {
+            after: self.after,
+            name: self.name.clone(),
+            reply,
+        }
+    }
+}
+
+/// Checks the settings as far as that goes without a game.
+fn check(own: &OwnSettings) -> Result<(), String> {
+    World::of(own)?;
+    let timed = deadline(own)?.is_some();
+    match own.get(STAND_IN) {
+        Some(value) => read(value).map(|_| ()),
+        None if timed => Err(format!(
+            "{DEADLINE} needs a {STAND_IN}, who answers when time is up, as {STAND_IN} = \"equilibrium\""
+        )),
+        None => Ok(()),
+    }
+}
+
+/// The time for each answer, if it is limited.
+fn deadline(own: &OwnSettings) -> Result<Option<Duration>, String> {
+    let Some(value) = own.get(DEADLINE) else {
+        return Ok(None);
+    };
+    let time = value
+        .as_str()
+        .and_then(|text| humantime::parse_duration(text).ok())
+        .filter(|time| *time >= SHORTEST && *time <= LONGEST);
+    time.map(Some).ok_or_else(|| {
+        format!(
+            "{DEADLINE} must be a time from {} to {}, as \"90s\" or \"2m\"",
+            in_words(SHORTEST),
+            in_words(LONGEST)
+        )
+    })
+}
+
+fn in_words(time: Duration) -> String {
+    humantime::format_duration(time).to_string()
+}
+
+/// The strategy and its settings.
+fn read(value: &Value) -> Result<(String, Map<String, Value>), String> {
+    if let Some(strategy) = value.as_str() {
+        return Ok((strategy.to_owned(), Map::new()));
+    }
+    let table = value.as_object();
+    let strategy = table.and_then(|table| table.get(STRATEGY)?.as_str());
+    match (table, strategy) {
+        (Some(table), Some(strategy)) => {
+            let own = table.iter().filter(|(name, _)| *name != STRATEGY);
+            let own = own.map(|(name, value)| (name.clone(), value.clone()));
+            Ok((strategy.to_owned(), own.collect()))
+        }
+        _ => Err(format!(
+            "{STAND_IN} must be a strategy of the game, or {{ {STRATEGY} = \"..\" }} with its settings"
+        )),
+    }
+}
+
+/// What was seen, as an event that a view can be made of. Where a column of the seat's
+/// own has the name of a shared fact, it comes after that and counts.
+fn as_event(seen: &SeenEvent) -> Event {
+    let mut facts: Vec<(Cow<'static, str>, agon_engine::Value)> = Vec::new();
+    for (name, value) in &seen.facts {
+        match facts.iter_mut().find(|(known, _)| known == name) {
+            Some((_, known)) => *known = value.clone(),
+            None => facts.push((Cow::Owned(name.clone()), value.clone())),
+        }
+    }
+    Event {
+        kind: Cow::Owned(seen.kind.clone()),
+        round: seen.round,
+        audience: Audience::Everyone,
+        facts,
+        own: Vec::new(),
+        hidden: Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,59 @@
+//! What a person is told of the personas of its world, in the words in which the bidder
+//! `harbor` is told the same (`english_auction_harbor/v1`): who it is, what other kinds of
+//! buyer there are, and who the others are. They stand here and not among the templates
+//! because no model is told them; a test holds them against what a model is told.
+
+use std::fmt::Write as _;
+
+use agon_engine::Seat;
+use agon_engine::game::player_name;
+
+use crate::agents::world::World;
+
+/// What stands before the rules; nothing for a world without personas.
+pub(super) fn words(world: &World, seat: Seat) -> String {
+    let mut text = String::new();
+    let own: Vec<_> = world.own().collect();
+    // Writing to a string cannot fail.
+    let _ = match own[..] {
+        [] => Ok(()),
+        [one] => writeln!(text, "Who you are: {}. {}", one.name, one.text),
+        [first, second, ..] => writeln!(
+            text,
+            "Who you are is a mix of two kinds of buyer, both of them equally.\n\
+             First, {}. {}\nSecond, {}. {}",
+            first.name, first.text, second.name, second.text
+        ),
+    };
+    if !own.is_empty() {
+        text.push_str(
+            "Your personality decides which houses appeal to you; profit remains what you are \
+             measured by.\n",
+        );
+    }
+    let worn = |name: &String| {
+        world.own.contains(name) || world.seats.iter().flatten().any(|one| one == name)
+    };
+    if world.personas.iter().any(|one| !worn(&one.name)) {
+        text.push_str("\nThe kinds of buyer are:\n");
+        for one in &world.personas {
+            let _ = writeln!(text, "- {}: {}", one.name, one.text);
+        }
+    }
+    let others = world.seats.iter().enumerate();
+    let others: Vec<_> = others.filter(|(other, _)| *other != seat).collect();
+    if !others.is_empty() {
+        text.push_str("\nWhat you know of your rivals:\n");
+    }
+    for (other, personas) in others {
+        let who = match &personas[..] {
+            [] => "a buyer without special wishes".to_owned(),
+            worn => worn.join(" and "),
+        };
+        let _ = writeln!(text, "- {} is {who}.", player_name(other));
+    }
+    if !text.is_empty() {
+        text.push('\n');
+    }
+    text
+}

@@ -1,0 +1,119 @@
+//! The forms of answers: the schemas that replies are asked for with, and an answer as it
+//! stands in a conversation or in a field. Called by `dialogue.rs` and by agents with
+//! words of their own.
+
+use std::fmt::Write as _;
+
+use agon_engine::game::player_name;
+use agon_engine::{Action, Ask, Form};
+use serde_json::{Value, json};
+
+pub mod fields;
+
+use fields::Fields;
+
+/// Whether the model is asked to think aloud before it answers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Thinking {
+    /// The answer alone.
+    None,
+    /// Reasons first, in the same reply.
+    StepByStep,
+    /// Beliefs and reasons in fields of their own, around the answer.
+    Stated(Fields),
+    /// First what every rival who is in play will do, in the same reply.
+    Foreseeing {
+        /// In words, where rivals are not asked what this seat is asked, or may answer
+        /// what it may not; else as answers to the same ask.
+        in_words: bool,
+    },
+}
+
+/// The schema of a reply: an object with the answer, and before it the reasons
+/// when they are wanted. Written out because the order of its fields is the order
+/// in which a model is made to write them.
+pub fn reply_schema(ask: &Ask, thinking: Thinking) -> String {
+    let kind = ask.kind;
+    let answer = ask.form.schema();
+    let (reason, also) = match thinking {
+        // What is foreseen depends on who is in play.
+        Thinking::None | Thinking::Foreseeing { .. } => ("", ""),
+        Thinking::StepByStep => (r#""reason":{"type":"string"},"#, r#""reason","#),
+        Thinking::Stated(fields) => return fields::schema(ask, fields),
+    };
+    format!(
+        r#"{{"type":"object","properties":{{{reason}"{kind}":{answer}}},"required":[{also}"{kind}"],"additionalProperties":false}}"#
+    )
+}
+
+/// A schema that also allows for nothing.
+pub(crate) fn or_null(schema: Value) -> Value {
+    let mut ways = match schema.get("anyOf").and_then(Value::as_array) {
+        Some(ways) => ways.clone(),
+        None => vec![schema],
+    };
+    ways.push(json!({ "type": "null" }));
+    json!({ "anyOf": ways })
+}
+
+/// The schema of a reply that predicts before it answers: an object with `predictions`,
+/// by name of the player, and then the answer.
+pub(crate) fn foreseeing_schema(ask: &Ask, rivals: &[String], in_words: bool) -> String {
+    let kind = ask.kind;
+    let answer = ask.form.schema();
+    let value = match in_words {
+        true => json!({ "type": "string" }),
+        false => answer.clone(),
+    };
+    let names = rivals.iter().map(|name| json!(name).to_string());
+    let names: Vec<String> = names.collect();
+    let fields: Vec<String> = names.iter().map(|name| format!("{name}:{value}")).collect();
+    let (fields, names) = (fields.join(","), names.join(","));
+    format!(
+        r#"{{"type":"object","properties":{{"predictions":{{"type":"object","properties":{{{fields}}},"required":[{names}],"additionalProperties":false}},"{kind}":{answer}}},"required":["predictions","{kind}"],"additionalProperties":false}}"#
+    )
+}
+
+/// An answer in the form that is asked of models.
+pub fn structured(kind: &str, form: &Form, action: &Action) -> String {
+    let mut text = format!("{{\"{kind}\": ");
+    let _ = match action {
+        Action::Integer(number) => write!(text, "{number}"),
+        Action::Number(number) => write!(text, "{number}"),
+        Action::Division(amounts) => write!(text, "{amounts:?}"),
+        Action::Choice(_) | Action::Target(_) | Action::Pass => {
+            write!(text, "\"{}\"", in_words(form, action))
+        }
+    };
+    text.push('}');
+    text
+}
+
+/// An answer in words.
+pub fn in_words(form: &Form, action: &Action) -> String {
+    match action {
+        Action::Integer(number) => number.to_string(),
+        Action::Number(number) => number.to_string(),
+        Action::Choice(word) => word.to_string(),
+        Action::Target(seat) => player_name(*seat),
+        Action::Division(amounts) => {
+            let amounts: Vec<String> = amounts.iter().map(i64::to_string).collect();
+            amounts.join(", ")
+        }
+        Action::Pass => match form {
+            Form::Integer { pass, .. } | Form::Target { pass, .. } => pass.unwrap_or("pass"),
+            _ => "pass",
+        }
+        .to_owned(),
+    }
+}
+
+/// An answer as it stands in the field of a reply.
+pub(crate) fn answer_value(form: &Form, action: &Action) -> Value {
+    match action {
+        Action::Integer(number) => json!(number),
+        Action::Number(number) => json!(number),
+        Action::Division(amounts) => json!(amounts),
+        Action::Choice(_) | Action::Target(_) | Action::Pass => json!(in_words(form, action)),
+    }
+}

@@ -1,0 +1,130 @@
+//! The fields of a reply that states beliefs and reasons around its answer: which they
+//! are, their schema, and what a reply said in them.
+//!
+//! Source: EconArena (Guo et al. 2024), appendix B.1 and B.5 (without history), B.4 and
+//! B.8 (with history).
+
+use agon_engine::Ask;
+use serde_json::{Map, Value, json};
+
+use super::or_null;
+use crate::mind::Reply;
+use crate::reading;
+use crate::reading::json::Json;
+
+/// Kinds of asks whose right answer lies in the player's own value, not in what most others
+/// do: the bids of sealed auctions, and whether to stay in an ascending one. The paper's
+/// auctions ask for no popular answer (appendix B.5).
+const OF_OWN_VALUE: [&str; 2] = ["bid", "decision"];
+
+/// Which fields are asked for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fields {
+    /// Before there is a past: what the game is about, and what others will answer.
+    Opening,
+    /// With a past: what the goal is, what the seat answered last, and what it got.
+    Reviewing,
+}
+
+/// What a field is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum About {
+    /// What the model takes the game for.
+    Understanding,
+    /// The answer that it expects of most others.
+    Popular,
+    /// The goal, as it remembers it.
+    Goal,
+    /// Its own answer to the last ask of this kind.
+    PreviousAnswer,
+    /// What it got for that.
+    PreviousPayoff,
+    /// The answer.
+    Answer,
+    /// Why.
+    Reason,
+}
+
+impl About {
+    /// Its name in templates.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Understanding => "understanding",
+            Self::Popular => "popular",
+            Self::Goal => "goal",
+            Self::PreviousAnswer => "previous_answer",
+            Self::PreviousPayoff => "previous_payoff",
+            Self::Answer => "answer",
+            Self::Reason => "reason",
+        }
+    }
+
+    /// The name of its field in the reply to an ask.
+    pub fn field(self, kind: &str) -> String {
+        match self {
+            Self::Popular => format!("popular_{kind}"),
+            Self::PreviousAnswer => format!("previous_{kind}"),
+            Self::Answer => kind.to_owned(),
+            other => other.name().to_owned(),
+        }
+    }
+
+    fn schema(self, ask: &Ask) -> Value {
+        let answer = ask.form.schema();
+        match self {
+            Self::Popular | Self::Answer => answer,
+            Self::PreviousAnswer => or_null(answer),
+            Self::PreviousPayoff => or_null(json!({ "type": "number" })),
+            Self::Understanding | Self::Goal | Self::Reason => json!({ "type": "string" }),
+        }
+    }
+}
+
+impl Fields {
+    /// The fields of a reply, in the order in which they are to be written.
+    pub fn of(self, ask: &Ask) -> Vec<About> {
+        let mut fields = match self {
+            Self::Opening => vec![About::Understanding, About::Popular],
+            Self::Reviewing => vec![About::Goal, About::PreviousAnswer, About::PreviousPayoff],
+        };
+        fields.retain(|field| *field != About::Popular || !OF_OWN_VALUE.contains(&ask.kind));
+        fields.extend([About::Answer, About::Reason]);
+        fields
+    }
+}
+
+/// The schema of a reply with these fields. Written out because the order of its fields
+/// is the order in which a model is made to write them.
+pub fn schema(ask: &Ask, fields: Fields) -> String {
+    let fields = fields.of(ask);
+    let properties = fields.iter().map(|field| {
+        let (name, schema) = (Value::from(field.field(ask.kind)), field.schema(ask));
+        format!("{name}:{schema}")
+    });
+    let properties: Vec<String> = properties.collect();
+    let required: Vec<String> = fields.iter().map(|field| field.field(ask.kind)).collect();
+    format!(
+        r#"{{"type":"object","properties":{{{}}},"required":{},"additionalProperties":false}}"#,
+        properties.join(","),
+        Value::from(required)
+    )
+}
+
+/// What a reply said in the fields around its answer; null where it said nothing. None
+/// when it is no object with the answer.
+pub fn said(ask: &Ask, fields: Fields, reply: &Reply) -> Option<Map<String, Value>> {
+    let objects = reading::embedded::values(reading::said(reply));
+    let stated = objects
+        .iter()
+        .rev()
+        .filter_map(Json::as_object)
+        .find(|object| object.get(ask.kind).is_some())?;
+    let around = fields.of(ask).into_iter();
+    let around = around.filter(|field| *field != About::Answer);
+    let found = around.map(|field| {
+        let name = field.field(ask.kind);
+        let value = stated.get(&name).map(Json::value).unwrap_or_default();
+        (name, value)
+    });
+    Some(found.collect())
+}

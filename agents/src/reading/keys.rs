@@ -1,0 +1,19 @@
+//! The names of fields as models write them, in one form, so that they can be compared.
+
+/// A key as names are written here: lower case, `_` between words.
+pub fn plain(key: &str) -> String {
+    let mut name = String::with_capacity(key.len());
+    let mut was_small = false;
+    for letter in key.trim().chars() {
+        // "chosenNumber"
+        if letter.is_uppercase() && was_small {
+            name.push('_');
+        }
+        was_small = letter.is_lowercase();
+        match letter {
+            ' ' | '-' | '.' => name.push('_'),
+            letter => name.extend(letter.to_lowercase()),
+        }
+    }
+    name
+}
