@@ -3,173 +3,268 @@
 //! scarce water is, what it costs, and how bids, balances and health go from day to day.
 //! Definitions with their formulas stand in `docs/measures.md`.
 
-mod days;
 mod published;
 mod reading;
-mod residents;
 mod tables;
-mod trajectories;
 
 use agon_engine::record::StoredRecord;
-use serde::Serialize;
 
 use crate::accumulator::Accumulator;
-use crate::game_report::SettingReport;
+use crate::game_report::{Paper, Report};
+use crate::gathered::{Gathered, Setting};
+use crate::grouping::Statistic::{Count, Deviation, Last, Mean, Of, Share, Total};
+use crate::grouping::{Key, Label, Section, counts};
+use crate::observation::{Observation, SessionObservations};
 use crate::published::Papers;
-use crate::settings::{BySetting, OfSetting, SettingHead};
-use days::Days;
-use published::PAPERS;
-use reading::Town;
-use residents::Residents;
-use trajectories::Trajectories;
-
-pub use days::{DayRow, MinimumBidRow};
-pub use residents::ResidentRow;
-pub use trajectories::{TrajectoryPoint, TrajectoryRow};
+use crate::row::{Row, Value, list};
+use crate::statistics::quartiles;
 
 /// The game whose records are measured.
-pub const WATER_ALLOCATION: &str = "water_allocation";
+const WATER_ALLOCATION: &str = "water_allocation";
 
 /// Measures of any number of sessions; other games are passed over.
-#[derive(Debug, Clone, Default)]
-pub struct AlympicsReport {
-    settings: BySetting<Gathered>,
+pub(crate) type AlympicsReport = Report<Alympics>;
+
+/// The paper.
+#[derive(Default)]
+pub(crate) struct Alympics;
+
+/// The least and the most water that a day can bring, in units.
+const SUPPLY: Section = Section {
+    name: "supply",
+    labels: &[],
+    by: of_town,
+    fields: &[
+        ("supply_min", Last("supply_min")),
+        ("supply_max", Last("supply_max")),
+    ],
+};
+
+/// The town as a whole, of sessions in which enough was answered; satisfaction at the end of
+/// those in which somebody lived.
+const TOWN: Section = Section {
+    name: "town",
+    labels: &[],
+    by: of_town,
+    fields: &[
+        (
+            "survivors",
+            Of(&["survivors"], |sums| counts(sums.values("survivors"))),
+        ),
+        ("survivors_mean", Mean("survivors")),
+        ("survivors_sd", Deviation("survivors")),
+    ],
+};
+
+const SURVIVAL: Section = Section {
+    name: "survival",
+    labels: &[],
+    by: of_residents,
+    fields: &[("survival_rate", Share("survived"))],
+};
+
+const SATISFACTION: Section = Section {
+    name: "satisfaction",
+    labels: &[],
+    by: of_town,
+    fields: &[
+        ("rsr_start", Mean("rsr_start")),
+        ("rsr_end", Mean("rsr_end")),
+        ("rsr_end_sessions", Count("rsr_end")),
+        ("overbids", Mean("overbids_in_all")),
+    ],
+};
+
+/// Residents are seats: needs and salaries belong to these, whoever plays them.
+const RESIDENTS: Section = Section {
+    name: "residents",
+    labels: &["seat"],
+    by: by_seat,
+    fields: &[
+        ("n", Count("survived")),
+        ("survival_rate", Share("survived")),
+        ("survival_rounds", Mean("survival_rounds")),
+        ("days_with_water", Mean("days_with_water")),
+        ("overbids", Total("overbids")),
+    ],
+};
+
+/// The lowest bid that won, day by day.
+const MINIMUM_BIDS: Section = Section {
+    name: "minimum_bids",
+    labels: &["day"],
+    by: by_day,
+    fields: &[
+        ("sessions", Count("minimum_bid")),
+        (
+            "bids",
+            Of(&["minimum_bid"], |sums| {
+                quartiles(sums.values("minimum_bid")).into()
+            }),
+        ),
+    ],
+};
+
+const DAYS: Section = Section {
+    name: "days",
+    labels: &["day"],
+    by: by_day,
+    fields: &[
+        ("sessions", Count("living")),
+        ("living", Mean("living")),
+        ("rsr", Mean("rsr")),
+    ],
+};
+
+/// Means over the sessions in which a resident lived in the morning.
+const TRAJECTORIES: Section = Section {
+    name: "trajectories",
+    labels: &["seat", "day"],
+    by: by_seat_and_day,
+    fields: &[
+        ("sessions", Count("balance")),
+        ("bid", Mean("bid")),
+        ("balance", Mean("balance")),
+        ("health", Mean("health")),
+    ],
+};
+
+fn of_town(_: &SessionObservations<'_>, one: &Observation<'_>) -> Option<Key> {
+    one.at.seat.is_none().then(Vec::new)
 }
 
-/// What is kept of the sessions of one setting.
-#[derive(Debug, Clone, Default)]
-struct Gathered {
-    supply: (i64, i64),
-    residents: Residents,
-    survivors: Vec<u64>,
-    /// The same numbers, to compute with.
-    counted: Accumulator,
-    rsr_start: Accumulator,
-    rsr_end: Accumulator,
-    overbids: Accumulator,
-    days: Days,
-    trajectories: Trajectories,
+fn of_residents(_: &SessionObservations<'_>, one: &Observation<'_>) -> Option<Key> {
+    one.at.seat.map(|_| Vec::new())
 }
 
-/// The measures of one setting, for tables, charts and other programs. Lists of residents
-/// are in order of seats; what is not defined is `null`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SettingMeasures {
-    /// Which setting, and how many sessions it had.
-    #[serde(flatten)]
-    pub head: SettingHead,
-    /// The least and the most water that a day can bring, in units.
-    pub supply: (i64, i64),
-    /// Who survives, resident by resident.
-    pub residents: Vec<ResidentRow>,
-    /// How many lived at the end, session by session, of those in which enough was answered.
-    pub survivors: Vec<u64>,
-    /// Mean of that.
-    pub survivors_mean: Option<f64>,
-    /// Standard deviation (n - 1) of that.
-    pub survivors_sd: Option<f64>,
-    /// Share of all residents of all sessions that lived at the end, from 0 to 1.
-    pub survival_rate: Option<f64>,
-    /// Mean resource satisfaction rate before the first day (formula 2).
-    pub rsr_start: Option<f64>,
-    /// The same after the last day, over sessions in which somebody lived.
-    pub rsr_end: Option<f64>,
-    /// How many these are.
-    pub rsr_end_sessions: u64,
-    /// Mean number of bids above the bidder's balance in a session.
-    pub overbids: Option<f64>,
-    /// The lowest bid that won, day by day.
-    pub minimum_bids: Vec<MinimumBidRow>,
-    /// Mean of its daily medians.
-    pub minimum_bid_medians: Option<f64>,
-    /// Resource satisfaction and the living, day by day.
-    pub days: Vec<DayRow>,
-    /// Bids, balances and health, resident by resident and day by day.
-    pub trajectories: Vec<TrajectoryRow>,
+fn by_seat(_: &SessionObservations<'_>, one: &Observation<'_>) -> Option<Key> {
+    Some(vec![seat_label(one)?])
 }
 
-impl AlympicsReport {
-    /// The measures of every setting, in the order in which settings came first.
-    pub fn settings(&self) -> Vec<SettingMeasures> {
-        let settings = self.settings.iter();
-        let measures = settings.map(|(head, gathered)| {
-            let minimum_bids = gathered.days.minimum_bids();
-            let mut medians = Accumulator::default();
-            for row in &minimum_bids {
-                medians.add(row.bids.median);
-            }
-            SettingMeasures {
-                head,
-                supply: gathered.supply,
-                residents: gathered.residents.rows(),
-                survivors: gathered.survivors.clone(),
-                survivors_mean: gathered.counted.mean(),
-                survivors_sd: gathered.counted.standard_deviation(),
-                survival_rate: gathered.residents.survival_rate(),
-                rsr_start: gathered.rsr_start.mean(),
-                rsr_end: gathered.rsr_end.mean(),
-                rsr_end_sessions: gathered.rsr_end.count(),
-                overbids: gathered.overbids.mean(),
-                minimum_bids,
-                minimum_bid_medians: medians.mean(),
-                days: gathered.days.rows(),
-                trajectories: gathered.trajectories.rows(),
-            }
-        });
-        measures.collect()
-    }
+/// Days that are left out leave no row.
+fn by_day(_: &SessionObservations<'_>, one: &Observation<'_>) -> Option<Key> {
+    let day = one.at.round.filter(|_| one.counts())?;
+    one.at.seat.is_none().then(|| vec![day.into()])
 }
 
-impl OfSetting for SettingMeasures {
-    fn head(&self) -> &SettingHead {
-        &self.head
-    }
+fn by_seat_and_day(_: &SessionObservations<'_>, one: &Observation<'_>) -> Option<Key> {
+    let day = one.at.round.filter(|_| one.counts())?;
+    Some(vec![seat_label(one)?, day.into()])
 }
 
-impl SettingReport for AlympicsReport {
-    type Measures = SettingMeasures;
+fn seat_label(one: &Observation<'_>) -> Option<Label> {
+    i64::try_from(one.at.seat?).ok().map(Label::Number)
+}
 
+/// Who a resident is, and whether it lived at the end, session by session.
+#[derive(Default)]
+pub(crate) struct Resident {
+    name: String,
+    players: Vec<String>,
+    survived: Vec<Value>,
+}
+
+impl Paper for Alympics {
     const GAMES: &'static [&'static str] = &[WATER_ALLOCATION];
 
-    const PAPERS: &'static Papers = &PAPERS;
+    const PAPERS: &'static Papers = &published::PAPERS;
 
-    fn take_in(&mut self, record: &StoredRecord) -> bool {
-        let Some(town) = Town::read(record) else {
-            return false;
-        };
-        let gathered = self.settings.count(record);
-        gathered.supply = town.supply;
-        gathered.residents.add(&town);
-        gathered.trajectories.add(&town);
-        if !town.is_measured {
-            return true;
+    const SECTIONS: &'static [&'static Section] = &[
+        &SUPPLY,
+        &TOWN,
+        &SURVIVAL,
+        &SATISFACTION,
+        &RESIDENTS,
+        &MINIMUM_BIDS,
+        &DAYS,
+        &TRAJECTORIES,
+    ];
+
+    /// By seat.
+    type Kept = Vec<Resident>;
+
+    fn observe(record: &StoredRecord) -> Option<SessionObservations<'_>> {
+        reading::observe(record)
+    }
+
+    fn keep(gathered: &mut Gathered<Vec<Resident>>, session: &SessionObservations<'_>) {
+        let names = reading::names(session.record);
+        for one in session.iter().filter(|one| one.measure == "survived") {
+            let Some(seat) = one.at.seat else { continue };
+            let seats = gathered.kept.len().max(seat + 1);
+            gathered.kept.resize_with(seats, Resident::default);
+            let resident = &mut gathered.kept[seat];
+            resident.name = names
+                .get(seat)
+                .map_or_else(|| format!("seat {seat}"), Clone::clone);
+            let player = session.player(seat).unwrap_or_default();
+            if !resident.players.iter().any(|known| known == player) {
+                resident.players.push(player.to_owned());
+            }
+            let survived = one.counts().then_some(one.value > 0.0);
+            resident.survived.push(survived.into());
         }
-        let survivors = town.residents.iter().filter(|one| one.survived).count() as u64;
-        gathered.survivors.push(survivors);
-        gathered.counted.add(survivors as f64);
-        let parts = [
-            (&mut gathered.rsr_start, "rsr_start"),
-            (&mut gathered.rsr_end, "rsr_end"),
-            (&mut gathered.overbids, "overbids"),
-        ];
-        for (accumulator, part) in parts {
-            accumulator.add_known(town.part(part));
+    }
+
+    fn measures(&self, gathered: &Gathered<Vec<Resident>>) -> Row {
+        let supply = gathered.all(SUPPLY.name);
+        let supply = ["supply_min", "supply_max"].map(|end| supply.get(end).clone());
+        let minimum_bids = minimum_bids(gathered);
+        let mut medians = Accumulator::default();
+        for row in &minimum_bids {
+            medians.add_known(row.number("median"));
         }
-        gathered.days.add(&town);
-        true
+        Row::default()
+            .with("supply", Value::List(supply.into()))
+            .with(RESIDENTS.name, residents(gathered))
+            .and(gathered.all(TOWN.name))
+            .and(gathered.all(SURVIVAL.name))
+            .and(gathered.all(SATISFACTION.name))
+            .with(MINIMUM_BIDS.name, minimum_bids)
+            .with("minimum_bid_medians", medians.mean())
+            .with(DAYS.name, gathered.rows(DAYS.name))
+            .with(TRAJECTORIES.name, trajectories(gathered))
     }
 
-    fn has_nothing(&self) -> bool {
-        self.settings.is_empty()
-    }
-
-    fn measured(&self) -> Vec<SettingMeasures> {
-        self.settings()
-    }
-
-    fn tables(settings: &[SettingMeasures], width: u16) -> String {
+    fn tables(settings: &[Setting], width: u16) -> String {
         tables::render(settings, width)
     }
+}
+
+fn residents(gathered: &Gathered<Vec<Resident>>) -> Vec<Row> {
+    let rows = gathered.rows(RESIDENTS.name).into_iter();
+    let rows = rows.zip(&gathered.kept).map(|(row, resident)| {
+        let (seat, measures) = row.split(1);
+        seat.with("resident", resident.name.clone())
+            .with("players", list(resident.players.iter().cloned()))
+            .with("survived", Value::List(resident.survived.clone()))
+            .and(measures)
+    });
+    rows.collect()
+}
+
+/// Days without a winner in any session are left out.
+fn minimum_bids(gathered: &Gathered<Vec<Resident>>) -> Vec<Row> {
+    let mut rows = gathered.rows(MINIMUM_BIDS.name);
+    rows.sort_by_key(|row| row.count("day"));
+    let rows = rows.into_iter().filter_map(|row| {
+        let quartiles = row.inner("bids");
+        quartiles.number("median")?;
+        Some(row.split(2).0.and(quartiles))
+    });
+    rows.collect()
+}
+
+fn trajectories(gathered: &Gathered<Vec<Resident>>) -> Vec<Row> {
+    let days = gathered.rows(TRAJECTORIES.name);
+    let rows = gathered.rows(RESIDENTS.name).into_iter().map(|resident| {
+        let own = days
+            .iter()
+            .filter(|day| day.get("seat") == resident.get("seat"));
+        let own: Vec<Row> = own.map(|day| day.clone().split(1).1).collect();
+        resident.split(1).0.with("days", own)
+    });
+    rows.collect()
 }
 
 #[cfg(test)]

@@ -150,6 +150,7 @@ impl OfSetting for SettingMeasures {
 
 impl SettingReport for AuctionReport {
     type Measures = SettingMeasures;
+    type Paper = SettingMeasures;
 
     const GAMES: &'static [&'static str] = &[ENGLISH_AUCTION];
 

@@ -26,11 +26,6 @@ impl<T: Default> ByPlayer<T> {
         &mut self.players[place].1
     }
 
-    /// All of them, to change what is kept.
-    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.players.iter_mut().map(|(_, kept)| kept)
-    }
-
     /// All of them.
     pub fn iter(&self) -> impl Iterator<Item = (&str, &T)> {
         self.players.iter().map(|(name, kept)| (&**name, kept))

@@ -5,28 +5,21 @@
 
 mod convergence;
 mod history;
-mod opponents;
-mod players;
 mod published;
 mod reading;
 mod tables;
 
 use agon_engine::record::StoredRecord;
-use serde::Serialize;
 
-use crate::game_report::SettingReport;
+use crate::game_report::{Paper, Report};
+use crate::gathered::{Gathered, Setting};
+use crate::grouping::Statistic::{Count, Deviation, Largest, Last, Mean, Total};
+use crate::grouping::{
+    Key, Label, Section, Statistic, all_together, by_player, by_player_and_round,
+};
+use crate::observation::{Observation, SessionObservations};
 use crate::published::Papers;
-use crate::settings::{BySetting, OfSetting, SettingHead};
-use convergence::Paths;
-use opponents::Opponents;
-use players::Players;
-use published::PAPERS;
-use reading::Played;
-
-pub use convergence::{PathPoint, PathRow};
-pub use history::HistoryRow;
-pub use opponents::OpponentsRow;
-pub use players::{FirstSessions, PlayerRow};
+use crate::row::Row;
 
 /// The games whose records are measured, with what tables call them.
 const GAMES: [(&str, &str); 3] = [
@@ -35,108 +28,156 @@ const GAMES: [(&str, &str); 3] = [
     ("ascending_auction", "Ascending auction"),
 ];
 
+/// After so many sessions the paper looks at payoffs (table 1).
+const FIRST_SESSIONS: [u64; 3] = [20, 60, 100];
+
 /// Measures of any number of sessions; other games are passed over.
-#[derive(Debug, Clone, Default)]
-pub struct EconArenaReport {
-    settings: BySetting<Gathered>,
+pub(crate) type EconArenaReport = Report<EconArena>;
+
+/// The paper.
+#[derive(Default)]
+pub(crate) struct EconArena;
+
+const SETTING: Section = Section {
+    name: "setting",
+    labels: &[],
+    by: all_together,
+    fields: &[
+        ("rounds", Last("rounds")),
+        ("history_shown", Last("history_shown")),
+        ("void_rounds", Total("void_rounds")),
+    ],
+};
+
+/// Payoffs are means of one run of a seat, over seats and sessions; void runs count for nothing
+/// but rule breaking.
+const PLAYERS: Section = Section {
+    name: "players",
+    labels: &["player"],
+    by: by_player,
+    fields: &[
+        ("sat", Total("sat")),
+        ("n", Count("payoff")),
+        ("payoff", Mean("payoff")),
+        ("payoff_sd", Deviation("payoff")),
+        ("equilibrium_payoff", Mean("equilibrium_payoff")),
+        ("payoff_gap", Mean("payoff_gap")),
+        ("rationality", Mean("rationality")),
+        ("final_over_equilibrium", Mean("final_over_equilibrium")),
+        ("final_over_initial", Mean("assets")),
+        ("wins", Mean("wins")),
+        ("rule_breaking", Mean("rule_breaking")),
+        ("actions", Count("action")),
+        ("action", Mean("action")),
+        ("action_sd", Deviation("action")),
+        ("relative_action", Mean("relative_action")),
+        ("deviation", Mean("deviation")),
+        ("deviation_sd", Deviation("deviation")),
+    ],
+};
+
+/// Adaptation to opponents (section 4.2): who else sat at the table.
+const OPPONENTS: Section = Section {
+    name: "opponents",
+    labels: &["player", "opponents"],
+    by: by_opponents,
+    fields: &[
+        ("sat", Total("sat")),
+        ("n", Count("payoff")),
+        ("payoff", Mean("payoff")),
+        ("rationality", Mean("rationality")),
+        ("wins", Mean("wins")),
+        ("actions", Count("action")),
+        ("action", Mean("action")),
+        ("relative_action", Mean("relative_action")),
+        ("deviation", Mean("deviation")),
+    ],
+};
+
+/// How many runs the path of a player has at most, where sessions have several.
+const PATHS: Section = Section {
+    name: "paths",
+    labels: &["player"],
+    by: by_player,
+    fields: &[("runs", Largest("runs"))],
+};
+
+/// One run of a player, over seats and sessions.
+const RUNS: Section = Section {
+    name: "runs",
+    labels: &["player", "run"],
+    by: by_player_and_round,
+    fields: RUN,
+};
+
+const RUN: &[(&str, Statistic)] = &[
+    ("actions", Count("action")),
+    ("action", Mean("action")),
+    ("relative_action", Mean("relative_action")),
+    ("distance", Mean("distance")),
+];
+
+/// Opponents are names: how often one of them sat does not matter. Its own is among them where
+/// a player sat twice.
+fn by_opponents(session: &SessionObservations<'_>, one: &Observation<'_>) -> Option<Key> {
+    let seat = one.at.seat?;
+    let others = (0..session.seats()).filter(|other| *other != seat);
+    let names = others.filter_map(|other| session.player(other));
+    let mut names: Vec<String> = names.map(str::to_owned).collect();
+    names.sort();
+    names.dedup();
+    Some(vec![session.player(seat)?.into(), Label::Words(names)])
 }
 
-/// What is kept of the sessions of one setting.
-#[derive(Debug, Clone, Default)]
-struct Gathered {
-    rounds: u32,
-    history_shown: u32,
-    /// What else the setting is, in words that equal those of the same without history.
-    otherwise: String,
-    void_rounds: u64,
-    players: Players,
-    paths: Paths,
-    opponents: Opponents,
-}
-
-/// The measures of one setting, for tables, charts and other programs. Lists of players are
-/// in order of first seats; what is not defined is `null`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SettingMeasures {
-    /// Which setting, and how many sessions it had.
-    #[serde(flatten)]
-    pub head: SettingHead,
-    /// Runs of a session.
-    pub rounds: u32,
-    /// How many past runs a player is shown at most; 0 where a session has no past run.
-    pub history_shown: u32,
-    /// Runs of all its sessions without a result, because too few answers were valid.
-    pub void_rounds: u64,
-    /// Payoffs, rationality, actions and rule breaking of each player.
-    pub players: Vec<PlayerRow>,
-    /// Actions and their distance from the equilibrium run by run, where sessions have several.
-    pub paths: Vec<PathRow>,
-    /// What history changed, where the same is played without it.
-    pub history: Vec<HistoryRow>,
-    /// The same measures by who else sat at the table.
-    pub opponents: Vec<OpponentsRow>,
-    #[serde(skip)]
-    otherwise: String,
-}
-
-impl EconArenaReport {
-    /// The measures of every setting, in the order in which settings came first.
-    pub fn settings(&self) -> Vec<SettingMeasures> {
-        let settings = self.settings.iter();
-        let measures = settings.map(|(head, gathered)| SettingMeasures {
-            head,
-            rounds: gathered.rounds,
-            history_shown: gathered.history_shown,
-            void_rounds: gathered.void_rounds,
-            players: gathered.players.rows(),
-            paths: gathered.paths.rows(),
-            history: Vec::new(),
-            opponents: gathered.opponents.rows(),
-            otherwise: gathered.otherwise.clone(),
-        });
-        let mut measures: Vec<SettingMeasures> = measures.collect();
-        history::compare(&mut measures);
-        measures
-    }
-}
-
-impl OfSetting for SettingMeasures {
-    fn head(&self) -> &SettingHead {
-        &self.head
-    }
-}
-
-impl SettingReport for EconArenaReport {
-    type Measures = SettingMeasures;
-
+impl Paper for EconArena {
     const GAMES: &'static [&'static str] = &[GAMES[0].0, GAMES[1].0, GAMES[2].0];
 
-    const PAPERS: &'static Papers = &PAPERS;
+    const PAPERS: &'static Papers = &published::PAPERS;
 
-    fn take_in(&mut self, record: &StoredRecord) -> bool {
-        let Some(played) = Played::read(record) else {
-            return false;
-        };
-        let gathered = self.settings.count(record);
-        gathered.rounds = played.rounds;
-        gathered.history_shown = played.history_shown;
-        gathered.otherwise = history::otherwise(&record.spec);
-        gathered.void_rounds += played.void_rounds;
-        gathered.players.add(&played);
-        gathered.paths.add(&played);
-        gathered.opponents.add(&played);
-        true
+    const SECTIONS: &'static [&'static Section] = &[&SETTING, &PLAYERS, &OPPONENTS, &PATHS, &RUNS];
+
+    /// What players had after the first sessions, row by row.
+    type Kept = Vec<Row>;
+
+    fn observe(record: &StoredRecord) -> Option<SessionObservations<'_>> {
+        reading::observe(record)
     }
 
-    fn has_nothing(&self) -> bool {
-        self.settings.is_empty()
+    fn keep(gathered: &mut Gathered<Vec<Row>>, _session: &SessionObservations<'_>) {
+        let sessions = gathered.sessions;
+        if FIRST_SESSIONS.contains(&sessions) {
+            let first = gathered.rows(PLAYERS.name).into_iter().map(|row| {
+                Row::default()
+                    .with("player", row.word("player"))
+                    .with("sessions", sessions)
+                    .with("payoff", row.number("payoff"))
+                    .with("rationality", row.number("rationality"))
+            });
+            gathered.kept.extend(first);
+        }
     }
 
-    fn measured(&self) -> Vec<SettingMeasures> {
-        self.settings()
+    fn measures(&self, gathered: &Gathered<Vec<Row>>) -> Row {
+        let setting = gathered.all(SETTING.name);
+        let players = gathered.rows(PLAYERS.name);
+        let players = players.into_iter().map(|row| {
+            let first = gathered.kept.iter();
+            let first = first.filter(|one| one.word("player") == row.word("player"));
+            let first: Vec<Row> = first.map(|one| one.clone().split(1).1).collect();
+            row.with("first_sessions", first)
+        });
+        setting
+            .with(PLAYERS.name, players.collect::<Vec<_>>())
+            .with(PATHS.name, convergence::paths(gathered))
+            .with(history::SECTION, Vec::<Row>::new())
+            .with(OPPONENTS.name, gathered.rows(OPPONENTS.name))
     }
 
-    fn tables(settings: &[SettingMeasures], width: u16) -> String {
+    fn compare(settings: &mut [Setting]) {
+        history::compare(settings);
+    }
+
+    fn tables(settings: &[Setting], width: u16) -> String {
         tables::render(settings, width)
     }
 }

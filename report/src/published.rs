@@ -75,20 +75,23 @@ pub(crate) enum Columns {
 /// the number of one player with what it weighs in a mean over settings.
 pub(crate) type Measure<S> = (&'static str, usize, fn(&S, &str) -> Option<(f64, f64)>);
 
-/// A setting whose measures stand beside published ones.
-pub(crate) trait Compared: OfSetting + Sized + 'static {
+/// Settings whose measures stand beside published ones.
+pub(crate) trait Compared: 'static {
+    /// One of them.
+    type Setting: OfSetting + 'static;
+
     /// What columns of published figures are among one's own measures.
-    const MEASURES: &'static [Measure<Self>];
+    const MEASURES: &'static [Measure<Self::Setting>];
 
-    /// Which published condition it belongs to, by what conditions are of.
-    fn condition(&self, key: &str) -> String;
+    /// Which published condition a setting belongs to, by what conditions are of.
+    fn condition(setting: &Self::Setting, key: &str) -> String;
 
-    /// Names of those who have figures of their own.
-    fn names(&self) -> Vec<&str>;
+    /// Names of those who have figures of their own in a setting.
+    fn names(setting: &Self::Setting) -> Vec<&str>;
 
     /// What the figures of such a name rest on.
-    fn basis(&self, name: &str) -> &Basis {
-        self.head().basis(name)
+    fn basis<'a>(setting: &'a Self::Setting, name: &str) -> &'a Basis {
+        setting.head().basis(name)
     }
 }
 
@@ -117,14 +120,14 @@ impl Papers {
 /// have for it, and the findings; `None` when there is no such table.
 pub(crate) fn beside<S: Compared>(
     papers: &Papers,
-    settings: &[S],
+    settings: &[S::Setting],
     name: &str,
     width: u16,
 ) -> Option<String> {
     let published = papers.tables.iter().find(|table| table.name == name)?;
     let mut parts = vec![Some(prose(published.title, width))];
     for sheet in published.sheets {
-        let compared = compared(sheet, settings, width);
+        let compared = compared::<S>(sheet, settings, width);
         let titled = compared.map(|table| match sheet.title {
             "" => table,
             title => format!("{}\n\n{table}", prose(title, width)),
@@ -139,7 +142,7 @@ pub(crate) fn beside<S: Compared>(
     Some(paragraphs(parts))
 }
 
-fn compared<S: Compared>(sheet: &Sheet, settings: &[S], width: u16) -> Option<String> {
+fn compared<S: Compared>(sheet: &Sheet, settings: &[S::Setting], width: u16) -> Option<String> {
     let mut reader = csv::Reader::from_reader(sheet.rows.as_bytes());
     let headings = reader.headers().ok()?.clone();
     let published: Vec<StringRecord> = reader.records().collect::<Result<_, _>>().ok()?;
@@ -150,7 +153,7 @@ fn compared<S: Compared>(sheet: &Sheet, settings: &[S], width: u16) -> Option<St
     let mut conditions: Vec<String> = Vec::new();
     let of_rows = published.iter().filter_map(|row| row.get(0));
     let of_rows: Vec<&str> = of_rows.collect();
-    let of_settings = settings.iter().map(|one| one.condition(key));
+    let of_settings = settings.iter().map(|one| S::condition(one, key));
     let all = of_rows.iter().map(|row| (*row).to_owned());
     for condition in all.chain(of_settings) {
         if !conditions.contains(&condition) {
@@ -173,15 +176,15 @@ fn compared<S: Compared>(sheet: &Sheet, settings: &[S], width: u16) -> Option<St
             table.row(row("published", filled, ""));
         }
         let own = settings.iter().filter(|one| match &**name {
-            AVERAGE => of_rows.contains(&&*one.condition(key)),
-            name => one.condition(key) == name,
+            AVERAGE => of_rows.contains(&&*S::condition(one, key)),
+            name => S::condition(one, key) == name,
         });
-        let own: Vec<&S> = own.collect();
+        let own: Vec<&S::Setting> = own.collect();
         let rows = match sheet.columns {
-            Columns::Players(measure) => own_row(&own, name, &measured, measure)
+            Columns::Players(measure) => own_row::<S>(&own, name, &measured, measure)
                 .into_iter()
                 .collect(),
-            Columns::Measures => own_rows(&own, name, &measured),
+            Columns::Measures => own_rows::<S>(&own, name, &measured),
         };
         for cells in rows {
             table.row(cells);
@@ -206,27 +209,36 @@ fn row<'a>(whose: &'a str, cells: impl Iterator<Item = &'a str>, notes: &'a str)
 }
 
 /// What one's own figures of these names rest on.
-fn basis<S: Compared>(settings: &[&S], names: &[&str]) -> Basis {
+fn basis<S: Compared>(settings: &[&S::Setting], names: &[&str]) -> Basis {
     let mut basis = Basis::default();
     for one in settings {
-        for name in one.names().into_iter().filter(|name| names.contains(name)) {
-            basis.merge(one.basis(name));
+        for name in S::names(one)
+            .into_iter()
+            .filter(|name| names.contains(name))
+        {
+            basis.merge(S::basis(one, name));
         }
     }
     basis
 }
 
 /// One row per player that has any of these measures in these settings.
-fn own_rows<S: Compared>(settings: &[&S], condition: &str, measured: &[&str]) -> Vec<Vec<String>> {
+fn own_rows<S: Compared>(
+    settings: &[&S::Setting],
+    condition: &str,
+    measured: &[&str],
+) -> Vec<Vec<String>> {
     let mut names: Vec<&str> = Vec::new();
-    for name in settings.iter().flat_map(|one| one.names()) {
+    for name in settings.iter().flat_map(|one| S::names(one)) {
         if !names.contains(&name) {
             names.push(name);
         }
     }
     let rows = names.into_iter().filter_map(|name| {
-        let numbers = measured.iter().map(|heading| own(settings, name, heading));
-        let basis = basis(settings, &[name]);
+        let numbers = measured
+            .iter()
+            .map(|heading| own::<S>(settings, name, heading));
+        let basis = basis::<S>(settings, &[name]);
         filled(&[condition, name], numbers.collect(), &basis)
     });
     rows.collect()
@@ -234,13 +246,13 @@ fn own_rows<S: Compared>(settings: &[&S], condition: &str, measured: &[&str]) ->
 
 /// One row with the measure of every player that has a column.
 fn own_row<S: Compared>(
-    settings: &[&S],
+    settings: &[&S::Setting],
     condition: &str,
     players: &[&str],
     measure: &str,
 ) -> Option<Vec<String>> {
-    let numbers = players.iter().map(|name| own(settings, name, measure));
-    let basis = basis(settings, players);
+    let numbers = players.iter().map(|name| own::<S>(settings, name, measure));
+    let basis = basis::<S>(settings, players);
     filled(&[condition], numbers.collect(), &basis)
 }
 
@@ -259,7 +271,7 @@ fn filled(keys: &[&str], numbers: Vec<Option<String>>, basis: &Basis) -> Option<
 }
 
 /// A player's weighted mean of a measure over settings; `None` where it has none.
-fn own<S: Compared>(settings: &[&S], name: &str, heading: &str) -> Option<String> {
+fn own<S: Compared>(settings: &[&S::Setting], name: &str, heading: &str) -> Option<String> {
     let (_, decimals, measure) = S::MEASURES.iter().find(|(known, ..)| *known == heading)?;
     let (mut sum, mut weights) = (0.0, 0.0);
     for (value, weight) in settings.iter().filter_map(|one| measure(one, name)) {

@@ -67,6 +67,13 @@ impl SettingHead {
         notes.into_iter()
     }
 
+    /// Takes in the sessions of another setting, whoever played them.
+    pub(crate) fn merge(&mut self, other: &Self) {
+        self.sessions += other.sessions;
+        self.simulated += other.simulated;
+        self.answers.merge(&other.answers);
+    }
+
     /// Counts a session.
     fn count(&mut self, record: &StoredRecord) {
         self.sessions += 1;
@@ -120,6 +127,13 @@ impl<T: Default> BySetting<T> {
     /// Counts a session and hands out what is kept of its setting, new when it has not
     /// been seen.
     pub fn count(&mut self, record: &StoredRecord) -> &mut T {
+        self.count_or(record, T::default)
+    }
+}
+
+impl<T> BySetting<T> {
+    /// The same of what is made in this way.
+    pub fn count_or(&mut self, record: &StoredRecord, new: impl FnOnce() -> T) -> &mut T {
         self.names.add(&record.spec);
         let axes = axes_of(&record.spec);
         let game = &record.spec.game;
@@ -131,16 +145,14 @@ impl<T: Default> BySetting<T> {
                 axes,
                 ..SettingHead::default()
             };
-            self.settings.push((head, T::default()));
+            self.settings.push((head, new()));
             self.settings.len() - 1
         });
         let (head, kept) = &mut self.settings[place];
         head.count(record);
         kept
     }
-}
 
-impl<T> BySetting<T> {
     /// Whether no session was counted.
     pub fn is_empty(&self) -> bool {
         self.settings.is_empty()

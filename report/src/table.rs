@@ -3,13 +3,15 @@
 //! Called by the summary, the leaderboard and every report.
 
 mod by_setting;
+mod cells;
 mod numbers;
 mod text_table;
 
 pub use numbers::{count, counted};
 pub use text_table::{Column, TextTable};
 
-pub(crate) use by_setting::{Row, SettingTables, in_json, sessions_of};
+pub(crate) use by_setting::{Line, SettingTables, in_json, sessions_of};
+pub(crate) use cells::{Cell, cells_of, headings};
 pub(crate) use numbers::{
     NONE, evenly, grouped, mean_and_spread, number, of_values, part_of, percent, rounded, spread,
 };

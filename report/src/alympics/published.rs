@@ -1,8 +1,10 @@
 //! What Alympics published, and which of one's own measures stand beside it. How they are
 //! shown together is said in `crate::published`.
 
-use super::{ResidentRow, SettingMeasures};
+use super::Alympics;
+use crate::gathered::Setting;
 use crate::published::{Columns, Compared, Measure, Papers, Published, Sheet};
+use crate::row::Value;
 
 /// The paper.
 pub(super) const PAPERS: Papers = Papers {
@@ -58,51 +60,54 @@ const SATISFACTION: Sheet = Sheet {
 };
 
 /// Headings with what they are among one's own measures.
-const MEASURES: [Measure<SettingMeasures>; 4] = [
+const MEASURES: [Measure<Setting>; 4] = [
     ("survival rate", 2, |one, name| {
-        let row = resident(one, name)?;
-        Some((row.survival_rate?, row.n as f64))
+        resident(one, name, "survival_rate")
     }),
     ("last day", 1, |one, name| {
-        let row = resident(one, name)?;
-        Some((row.survival_rounds?, row.n as f64))
+        resident(one, name, "survival_rounds")
     }),
-    ("RSR at start", 2, |one, name| {
-        town(one, name, one.rsr_start)
-    }),
-    ("RSR at end", 2, |one, name| town(one, name, one.rsr_end)),
+    ("RSR at start", 2, |one, name| town(one, name, "rsr_start")),
+    ("RSR at end", 2, |one, name| town(one, name, "rsr_end")),
 ];
 
 /// The supplies of the paper (section 4.2), in units a day.
 const SUPPLIES: [(&str, (i64, i64)); 3] =
     [("low", (10, 20)), ("medium", (15, 25)), ("high", (20, 30))];
 
-impl Compared for SettingMeasures {
-    const MEASURES: &'static [Measure<Self>] = &MEASURES;
+impl Compared for Alympics {
+    type Setting = Setting;
+
+    const MEASURES: &'static [Measure<Setting>] = &MEASURES;
 
     /// The label where it names a supply, or else the supply that the days had.
-    fn condition(&self, _key: &str) -> String {
-        let label = self.head.label();
+    fn condition(setting: &Setting, _key: &str) -> String {
+        let label = setting.head.label();
         if SUPPLIES.iter().any(|(name, _)| *name == label) {
             return label;
         }
-        let known = SUPPLIES.iter().find(|(_, supply)| *supply == self.supply);
+        let supply = setting.measures.list("supply");
+        let known = SUPPLIES
+            .iter()
+            .find(|(_, (least, most))| supply == [Value::Count(*least), Value::Count(*most)]);
         known.map_or(label, |(name, _)| (*name).to_owned())
     }
 
-    fn names(&self) -> Vec<&str> {
-        let residents = self.residents.iter().map(|row| &*row.resident);
+    fn names(setting: &Setting) -> Vec<&str> {
+        let residents = setting.rows("residents").iter();
+        let residents = residents.map(|row| row.word("resident"));
         [TOWN].into_iter().chain(residents).collect()
     }
 }
 
-fn resident<'a>(setting: &'a SettingMeasures, name: &str) -> Option<&'a ResidentRow> {
-    setting.residents.iter().find(|row| row.resident == name)
+fn resident(setting: &Setting, name: &str, number: &str) -> Option<(f64, f64)> {
+    let row = setting.row("residents", "resident", name)?;
+    Some((row.number(number)?, row.count("n") as f64))
 }
 
-fn town(setting: &SettingMeasures, name: &str, number: Option<f64>) -> Option<(f64, f64)> {
-    let number = number.filter(|_| name == TOWN)?;
-    Some((number, setting.survivors.len() as f64))
+fn town(setting: &Setting, name: &str, number: &str) -> Option<(f64, f64)> {
+    let number = setting.measures.number(number).filter(|_| name == TOWN)?;
+    Some((number, setting.measures.list("survivors").len() as f64))
 }
 
 #[cfg(test)]
@@ -113,6 +118,6 @@ mod tests {
     #[test]
     fn every_row_has_a_source_and_every_column_a_measure_of_ones_own() {
         // Table 2: three supplies, survival and satisfaction, with and without personas.
-        assert_eq!(check::<SettingMeasures>(&PAPERS), (4 * 3, 8));
+        assert_eq!(check::<Alympics>(&PAPERS), (4 * 3, 8));
     }
 }

@@ -1,164 +1,91 @@
-//! What the measures need of one session's record, in one shape: residents, and day by day
-//! what each of them bid, had and felt. Reads what the game wrote down, in events and at the
-//! end.
+//! The observations of a town, from what the game wrote down in events and at the end: residents,
+//! and day by day what each of them bid, had and felt.
 
 use agon_engine::record::StoredRecord;
 use agon_engine::{Event, Seat, Value};
 
 use super::WATER_ALLOCATION;
-use crate::basis::SessionAnswers;
+use crate::observation::{At, SessionObservations};
 
-/// One finished session.
-pub(super) struct Town<'a> {
-    record: &'a StoredRecord,
-    /// By seat.
-    pub residents: Vec<Resident<'a>>,
-    /// The least and the most water of a day.
-    pub supply: (i64, i64),
-    pub days: Vec<Day>,
-    /// Whether enough was answered for the town as a whole to be measured.
-    pub is_measured: bool,
+/// `None` for a record of another game, and for one that lacks what every finished session has.
+pub(super) fn observe(record: &StoredRecord) -> Option<SessionObservations<'_>> {
+    if record.spec.game != WATER_ALLOCATION {
+        return None;
+    }
+    let briefing = of_kind(record, "briefing").next()?;
+    let mut seen = SessionObservations::of(record);
+    for end in ["supply_min", "supply_max"] {
+        seen.push(At::default(), end, briefing.get(end)?.integer()? as f64);
+    }
+    let mut survivors = 0;
+    for seat in 0..seen.seats() {
+        let survived = record.measures.series.get("survived")?.get(seat)? > &0.0;
+        survivors += u32::from(survived);
+        let overbids = seen.series("overbid_seats").iter();
+        let overbids = overbids.filter(|by| **by == seat as f64).count();
+        let at = At::seat(seat);
+        seen.push(at, "survived", f64::from(u8::from(survived)));
+        seen.push(at, "overbids", overbids as f64);
+        seen.push_series(at, &["survival_rounds", "days_with_water"]);
+    }
+    seen.push(At::default(), "survivors", f64::from(survivors));
+    seen.push(At::default(), "rsr_start", seen.part("rsr_start"));
+    seen.push(At::default(), "rsr_end", seen.part("rsr_end"));
+    seen.push(At::default(), "overbids_in_all", seen.part("overbids"));
+    for (place, result) in of_kind(record, "round_result").enumerate() {
+        day(&mut seen, place, result);
+    }
+    Some(seen)
 }
 
-/// Who lives there.
-pub(super) struct Resident<'a> {
-    /// As the game calls it; `None` in records of rules without names.
-    pub name: Option<&'a str>,
-    /// Who plays it.
-    pub player: &'a str,
-    /// Whether that player answered enough to be measured.
-    pub is_measured: bool,
-    pub survived: bool,
-    /// Bids above its balance.
-    pub overbids: u64,
-}
-
-/// One day of it.
-pub(super) struct Day {
-    /// From 1.
-    pub day: u32,
-    /// By seat; `None` for who was out in the morning.
-    pub living: Vec<Option<Evening>>,
-    /// The lowest bid that won.
-    pub minimum_bid: Option<f64>,
-    /// Resource satisfaction of those who lived in the morning (formula 2).
-    pub rsr: Option<f64>,
-}
-
-/// How a day ended for one who lived to see its morning.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Evening {
-    /// 0 for no bid, `None` for one above the balance.
-    pub bid: Option<f64>,
-    pub balance: f64,
-    /// At least 0.
-    pub health: f64,
-}
-
-impl<'a> Town<'a> {
-    /// `None` for a record of another game, and for one that lacks what every finished
-    /// session has.
-    pub fn read(record: &'a StoredRecord) -> Option<Self> {
-        if record.spec.game != WATER_ALLOCATION {
-            return None;
+/// The names that the game gives its seats; none in records of rules without names.
+pub(super) fn names(record: &StoredRecord) -> Vec<String> {
+    let briefing = of_kind(record, "briefing").next();
+    match briefing.and_then(|briefing| briefing.get("names")) {
+        Some(Value::List(names)) => {
+            let names = names.iter().map_while(Value::text);
+            names.map(str::to_owned).collect()
         }
-        let of_kind = |kind: &'static str| record.events.iter().filter(move |one| one.kind == kind);
-        let briefing = of_kind("briefing").next()?;
-        let integer = |name: &str| briefing.get(name)?.integer();
-        let supply = (integer("supply_min")?, integer("supply_max")?);
-        let ended = Ended { record };
-        let survived = record.measures.series.get("survived")?;
-        let answers = SessionAnswers::of(record);
-        let measured = answers.measured_seats(&record.spec.seats);
-        let players = record.spec.seats.iter().enumerate();
-        let residents = players.map(|(seat, player)| {
-            Some(Resident {
-                name: name_of(briefing, seat),
-                player: &player.name,
-                is_measured: *measured.get(seat)?,
-                survived: *survived.get(seat)? > 0.0,
-                overbids: ended.overbids(seat),
-            })
-        });
-        let residents: Vec<Resident<'a>> = residents.collect::<Option<_>>()?;
-        let results = of_kind("round_result").enumerate();
-        let days = results.map(|(place, result)| Day {
-            day: result.round,
-            minimum_bid: ended.minimum_bid(result.round),
-            rsr: ended.series("rsr").get(place).copied(),
-            living: (0..residents.len())
-                .map(|seat| evening(&ended, result, seat))
-                .collect(),
-        });
-        Some(Self {
-            days: days.collect(),
-            is_measured: answers.all().suffice(),
-            record,
-            residents,
-            supply,
-        })
-    }
-
-    /// A number of the session that the game wrote down at the end.
-    pub fn part(&self, name: &str) -> Option<f64> {
-        self.record.measures.parts.get(name).copied()
-    }
-
-    /// The same of a seat; `None` where its player answered too little.
-    pub fn number(&self, series: &str, seat: Seat) -> Option<f64> {
-        self.residents.get(seat).filter(|one| one.is_measured)?;
-        self.record.measures.series.get(series)?.get(seat).copied()
+        _ => Vec::new(),
     }
 }
 
-/// What the game wrote down about its days when it ended.
-struct Ended<'a> {
-    record: &'a StoredRecord,
+fn of_kind<'a>(record: &'a StoredRecord, kind: &'static str) -> impl Iterator<Item = &'a Event> {
+    record.events.iter().filter(move |one| one.kind == kind)
 }
 
-impl Ended<'_> {
-    fn series(&self, name: &str) -> &[f64] {
-        let series = self.record.measures.series.get(name);
-        series.map(Vec::as_slice).unwrap_or_default()
+/// How a day ended for those who lived to see its morning: a bid of 0 for no bid, and none for
+/// one above the balance; health at least 0.
+fn day(seen: &mut SessionObservations<'_>, place: usize, result: &Event) {
+    let day = u32::try_from(place + 1).unwrap_or(u32::MAX);
+    let mut living = 0;
+    for seat in 0..seen.seats() {
+        let Some(health) = entry(result, "health", seat) else {
+            continue;
+        };
+        living += 1;
+        let at = At::seat(seat).round(day);
+        let bid = entry(result, "bids", seat).unwrap_or(0.0);
+        let is_overbid = seen.is_overbid(result.round, seat);
+        seen.push(at, "bid", (!is_overbid).then_some(bid));
+        seen.push(
+            at,
+            "balance",
+            entry(result, "balances", seat).unwrap_or(0.0),
+        );
+        seen.push(at, "health", health.max(0.0));
     }
-
-    fn minimum_bid(&self, day: u32) -> Option<f64> {
-        let mut days = self.series("minimum_bid_days").iter();
-        let place = days.position(|on| *on == f64::from(day))?;
-        self.series("minimum_bid").get(place).copied()
-    }
-
-    fn overbids(&self, seat: Seat) -> u64 {
-        let by = self.series("overbid_seats").iter();
-        by.filter(|by| **by == seat as f64).count() as u64
-    }
-
-    fn is_overbid(&self, day: u32, seat: Seat) -> bool {
-        let all = self.series("overbid_days").iter();
-        let mut all = all.zip(self.series("overbid_seats"));
-        all.any(|(on, by)| *on == f64::from(day) && *by == seat as f64)
-    }
-}
-
-/// `None` for who was out in the morning.
-fn evening(ended: &Ended<'_>, result: &Event, seat: Seat) -> Option<Evening> {
-    let health = entry(result, "health", seat)?.max(0.0);
-    let bid = entry(result, "bids", seat).unwrap_or(0.0);
-    Some(Evening {
-        health,
-        bid: (!ended.is_overbid(result.round, seat)).then_some(bid),
-        balance: entry(result, "balances", seat).unwrap_or(0.0),
-    })
+    let at = At::default().round(day);
+    let minimum_bid = seen.series("minimum_bid_days").iter();
+    let minimum_bid = minimum_bid.zip(seen.series("minimum_bid"));
+    let mut minimum_bid = minimum_bid.filter(|(on, _)| **on == f64::from(result.round));
+    let minimum_bid = minimum_bid.next().map(|(_, bid)| *bid);
+    seen.push(at, "minimum_bid", minimum_bid);
+    seen.push(at, "living", f64::from(living));
+    seen.push(at, "rsr", seen.number("rsr", place));
 }
 
 /// A seat's number in a column of an event.
 fn entry(event: &Event, column: &str, seat: Seat) -> Option<f64> {
     event.get(column)?.entry(seat).number()
-}
-
-fn name_of(briefing: &Event, seat: Seat) -> Option<&str> {
-    match briefing.get("names")? {
-        Value::List(names) => names.get(seat)?.text(),
-        _ => None,
-    }
 }

@@ -2,9 +2,10 @@
 //! day by day what water costs and how scarce it is, and trajectories, setting by setting as
 //! far as there is room; the rest is in the JSON.
 
-use super::{DayRow, MinimumBidRow, ResidentRow, SettingMeasures, TrajectoryPoint};
+use crate::gathered::Setting;
+use crate::row::{Row, Value};
 use crate::table::{
-    Cells, Column, Row, SettingTables, columns, count, evenly, in_json, mean_and_spread, number,
+    Cell, Cells, Column, Line, SettingTables, cells_of, columns, evenly, headings, in_json, number,
     of_values, paragraphs, part_of, sessions_of,
 };
 use crate::wrapping::prose;
@@ -38,10 +39,10 @@ const DAY_BY_DAY: &str = "Day by day: quartiles of the lowest bid that won, the 
 const TRAJECTORIES: &str = "Trajectories on some days: mean bid, balance and health in the evening, of \
     sessions in which the resident lived in the morning";
 
-type Tables<'a> = SettingTables<'a, SettingMeasures>;
+type Tables<'a> = SettingTables<'a, Setting>;
 
 /// The tables of these settings in at most `width` columns.
-pub(super) fn render(settings: &[SettingMeasures], width: u16) -> String {
+pub(super) fn render(settings: &[Setting], width: u16) -> String {
     let sessions = sessions_of(settings, "session");
     let title = format!("Measures of {sessions} of the Water Allocation Challenge");
     let rest = "Every day, session by session, and what tables have no room for";
@@ -56,87 +57,108 @@ pub(super) fn render(settings: &[SettingMeasures], width: u16) -> String {
     ])
 }
 
+const RESIDENTS: [(&str, Cell); 7] = [
+    ("player", Cell::Words("players")),
+    ("sessions", Cell::Made(marks)),
+    (
+        "n",
+        Cell::Made(|row| part_of(row.count("n"), row.list("survived").len() as u64)),
+    ),
+    ("survival", Cell::Number("survival_rate", 2)),
+    ("last day", Cell::Number("survival_rounds", 1)),
+    ("days with water", Cell::Number("days_with_water", 1)),
+    ("bids above balance", Cell::Count("overbids")),
+];
+
+/// The town as a whole, after how many sessions it is measured in.
+const TOWN: [(&str, Cell); 5] = [
+    (
+        "survivors",
+        Cell::Spread("survivors_mean", "survivors_sd", 2),
+    ),
+    ("rate", Cell::Number("survival_rate", 2)),
+    ("RSR start", Cell::Number("rsr_start", 2)),
+    (
+        "RSR end",
+        Cell::Made(|row| {
+            let n = row.list("survivors").len() as u64;
+            of_values(
+                number(row.number("rsr_end"), 2),
+                row.count("rsr_end_sessions"),
+                n,
+            )
+        }),
+    ),
+    ("lowest bid", Cell::Number("minimum_bid_medians", 1)),
+];
+
+/// What is shown of each day: the section, the number and its decimals.
+const DAYS: [(&str, &str, &str, usize); 5] = [
+    ("upper quartile", "minimum_bids", "upper", 1),
+    ("median bid", "minimum_bids", "median", 1),
+    ("lower quartile", "minimum_bids", "lower", 1),
+    ("living", "days", "living", 2),
+    ("RSR", "days", "rsr", 2),
+];
+
 impl Tables<'_> {
     fn survival(&self) -> Option<String> {
-        let has_marks = |one: &SettingMeasures| one.head.sessions <= MOST_MARKS as u64;
+        let has_marks = |one: &Setting| one.head.sessions <= MOST_MARKS as u64;
         let has_marks = self.settings.iter().all(has_marks);
         let title = format!("{SURVIVAL}{}", if has_marks { MARKS } else { "" });
         let mut columns = vec![Column::key("resident"), Column::key("player")];
         columns.push(Column::words("sessions"));
-        let headings = [
-            "n",
-            "survival",
-            "last day",
-            "days with water",
-            "bids above balance",
-        ];
-        columns.extend(headings.map(Column::number));
+        columns.extend(
+            headings(&RESIDENTS)[2..]
+                .iter()
+                .copied()
+                .map(Column::number),
+        );
         self.some_of(&title, columns, MOST_ROWS, |setting| {
-            let rows = setting.residents.iter().map(|row| {
-                let cells = vec![
-                    row.players.join(", "),
-                    if has_marks { marks(row) } else { String::new() },
-                    part_of(row.n, row.survived.len() as u64),
-                    number(row.survival_rate, 2),
-                    number(row.survival_rounds, 1),
-                    number(row.days_with_water, 1),
-                    count(row.overbids),
-                ];
-                Row::of(&row.resident, &row.players, cells)
+            let rows = setting.rows("residents").iter().map(|row| {
+                let mut cells = cells_of(row, &RESIDENTS);
+                if !has_marks {
+                    cells[1].clear();
+                }
+                resident(row, cells)
             });
             rows.collect()
         })
     }
 
     fn town(&self) -> Option<String> {
-        let headings = ["survivors", "rate", "RSR start", "RSR end", "lowest bid"];
-        self.table(TOWNS, columns("n", headings), |setting| {
-            let n = setting.survivors.len() as u64;
-            let cells = vec![
-                mean_and_spread(setting.survivors_mean, setting.survivors_sd, 2),
-                number(setting.survival_rate, 2),
-                number(setting.rsr_start, 2),
-                of_values(number(setting.rsr_end, 2), setting.rsr_end_sessions, n),
-                number(setting.minimum_bid_medians, 1),
-            ];
-            vec![Row::all(&part_of(n, setting.head.sessions), cells)]
+        self.table(TOWNS, columns("n", headings(&TOWN)), |setting| {
+            let n = setting.measures.list("survivors").len() as u64;
+            let cells = cells_of(&setting.measures, &TOWN);
+            vec![Line::all(&part_of(n, setting.head.sessions), cells)]
         })
     }
 
     fn day_by_day(&self) -> Option<String> {
-        let days = self.settings.iter().map(|setting| setting.days.len());
+        let days = self
+            .settings
+            .iter()
+            .map(|setting| setting.rows("days").len());
         let shown = evenly(days.max()?, MOST_DAYS);
-        let days: Vec<u32> = shown.iter().map(|place| *place as u32 + 1).collect();
-        let columns = columns("on day", days.iter().map(u32::to_string));
+        let days: Vec<u64> = shown.iter().map(|place| *place as u64 + 1).collect();
+        let columns = columns("on day", days.iter().map(u64::to_string));
         self.some_of(DAY_BY_DAY, columns, MOST_ROWS, |setting| {
-            let bids = |of: fn(&MinimumBidRow) -> f64| -> Cells {
+            let rows = DAYS.iter().map(|(label, section, measure, decimals)| {
                 let cells = days.iter().map(|day| {
-                    let row = setting.minimum_bids.iter().find(|row| row.day == *day);
-                    number(row.map(of), 1)
+                    let mut rows = setting.rows(section).iter();
+                    let row = rows.find(|row| row.count("day") == *day);
+                    number(row.and_then(|row| row.number(measure)), *decimals)
                 });
-                cells.collect()
-            };
-            let morning = |of: fn(&DayRow) -> Option<f64>| -> Cells {
-                let cells = days.iter().map(|day| {
-                    let row = setting.days.iter().find(|row| row.day == *day);
-                    number(row.and_then(of), 2)
-                });
-                cells.collect()
-            };
-            vec![
-                Row::all("upper quartile", bids(|row| row.bids.upper)),
-                Row::all("median bid", bids(|row| row.bids.median)),
-                Row::all("lower quartile", bids(|row| row.bids.lower)),
-                Row::all("living", morning(|row| row.living)),
-                Row::all("RSR", morning(|row| row.rsr)),
-            ]
+                Line::all(label, cells.collect())
+            });
+            rows.collect()
         })
     }
 
     fn trajectories(&self) -> Option<String> {
         let all = self.settings.iter();
-        let all = all.flat_map(|setting| &setting.trajectories);
-        let longest = all.map(|row| row.days.len()).max()?;
+        let all = all.flat_map(|setting| setting.rows("trajectories"));
+        let longest = all.map(|row| row.rows("days").len()).max()?;
         let shown = evenly(longest, MOST_DAYS);
         let mut columns = vec![Column::key("resident"), Column::key("measure")];
         let days = shown.iter().map(|place| (place + 1).to_string());
@@ -147,31 +169,36 @@ impl Tables<'_> {
     }
 }
 
+/// A line of a resident, whoever played it.
+fn resident(row: &Row, cells: Cells) -> Line {
+    let players = row.words("players").into_iter().map(str::to_owned);
+    Line::of(row.word("resident"), &players.collect::<Vec<_>>(), cells)
+}
+
 /// One letter per session.
-fn marks(row: &ResidentRow) -> String {
-    let marks = row.survived.iter().map(|survived| match survived {
-        Some(true) => '+',
-        Some(false) => '.',
-        None => '?',
+fn marks(row: &Row) -> String {
+    let marks = row.list("survived").iter().map(|survived| match survived {
+        Value::Flag(true) => '+',
+        Value::Flag(false) => '.',
+        _ => '?',
     });
     marks.collect()
 }
 
 /// Bid, balance and health of each resident, one row each.
-fn trajectory_rows(setting: &SettingMeasures, shown: &[usize]) -> Vec<Row> {
-    type Of = fn(&TrajectoryPoint) -> Option<f64>;
-    let residents = setting.residents.iter().zip(&setting.trajectories);
-    let rows = residents.flat_map(|(resident, row)| {
-        let cells = |what: &str, of: Of| -> Cells {
-            let points = shown.iter().map(|day| row.days.get(*day));
-            let numbers = points.map(|point| number(point.and_then(of), 1));
-            [what.to_owned()].into_iter().chain(numbers).collect()
+fn trajectory_rows(setting: &Setting, shown: &[usize]) -> Vec<Line> {
+    let residents = setting.rows("residents").iter();
+    let residents = residents.zip(setting.rows("trajectories"));
+    let rows = residents.flat_map(|(of, row)| {
+        let cells = |measure: &str| -> Cells {
+            let points = shown.iter().map(|day| row.rows("days").get(*day));
+            let numbers = points.map(|point| number(point.and_then(|one| one.number(measure)), 1));
+            [measure.to_owned()].into_iter().chain(numbers).collect()
         };
-        let bids = cells("bid", |point| point.bid);
         [
-            Row::of(&resident.resident, &resident.players, bids),
-            Row::more(cells("balance", |point| point.balance)),
-            Row::more(cells("health", |point| point.health)),
+            resident(of, cells("bid")),
+            Line::more(cells("balance")),
+            Line::more(cells("health")),
         ]
     });
     rows.collect()

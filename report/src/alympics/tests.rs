@@ -43,29 +43,32 @@ fn both() -> AlympicsReport {
 #[test]
 fn survival_by_hand() {
     let measures = both().settings().remove(0);
-    assert_eq!(measures.survivors, [3, 1]);
-    assert_eq!(measures.survivors_mean, Some(2.0));
-    close(measures.survivors_sd, 2f64.sqrt());
-    close(measures.survival_rate, 4.0 / 6.0);
-    let [alex, bob, cindy] = &measures.residents[..] else {
+    assert_eq!(*measures.measures.get("survivors"), list([3u64, 1]));
+    assert_eq!(measures.measures.number("survivors_mean"), Some(2.0));
+    close(measures.measures.number("survivors_sd"), 2f64.sqrt());
+    close(measures.measures.number("survival_rate"), 4.0 / 6.0);
+    let [alex, bob, cindy] = measures.rows("residents") else {
         panic!("{measures:?}");
     };
-    assert_eq!((alex.seat, &*alex.resident), (0, "Alex"));
-    assert_eq!(alex.players, ["x"]);
-    assert_eq!(cindy.players, ["x", "z"]);
-    assert_eq!(alex.survived, [Some(true), Some(false)]);
+    assert_eq!((alex.count("seat"), alex.word("resident")), (0, "Alex"));
+    assert_eq!(alex.words("players"), ["x"]);
+    assert_eq!(cindy.words("players"), ["x", "z"]);
+    assert_eq!(*alex.get("survived"), list([true, false]));
     assert_eq!(
-        (alex.survival_rate, bob.survival_rate),
+        (alex.number("survival_rate"), bob.number("survival_rate")),
         (Some(0.5), Some(1.0))
     );
     // To the end, and to the morning of the second day's death.
-    assert_eq!(alex.survival_rounds, Some(2.5));
+    assert_eq!(alex.number("survival_rounds"), Some(2.5));
     assert_eq!(
-        (alex.days_with_water, bob.days_with_water),
+        (
+            alex.number("days_with_water"),
+            bob.number("days_with_water")
+        ),
         (Some(1.0), Some(1.5))
     );
-    assert_eq!((alex.overbids, bob.overbids), (0, 2));
-    assert_eq!(measures.overbids, Some(1.0));
+    assert_eq!((alex.count("overbids"), bob.count("overbids")), (0, 2));
+    assert_eq!(measures.measures.number("overbids"), Some(1.0));
 }
 
 #[test]
@@ -73,50 +76,84 @@ fn satisfaction_by_hand() {
     let measures = both().settings().remove(0);
     // 10, 20 and 10 units; 27 are needed, at the end of the second session 9.
     let (start, alone) = (40.0 / 3.0 / 27.0, 40.0 / 3.0 / 9.0);
-    close(measures.rsr_start, start);
-    close(measures.rsr_end, (start + alone) / 2.0);
-    let [first, second, third] = &measures.days[..] else {
+    close(measures.measures.number("rsr_start"), start);
+    close(measures.measures.number("rsr_end"), (start + alone) / 2.0);
+    let [first, second, third] = measures.rows("days") else {
         panic!("{measures:?}");
     };
-    assert_eq!((first.day, first.sessions, first.living), (1, 2, Some(3.0)));
-    close(second.rsr, start);
-    assert_eq!((third.sessions, third.living), (2, Some(2.0)));
-    close(third.rsr, (start + alone) / 2.0);
+    assert_eq!(
+        (
+            first.count("day"),
+            first.count("sessions"),
+            first.number("living")
+        ),
+        (1, 2, Some(3.0))
+    );
+    close(second.number("rsr"), start);
+    assert_eq!(
+        (third.count("sessions"), third.number("living")),
+        (2, Some(2.0))
+    );
+    close(third.number("rsr"), (start + alone) / 2.0);
 }
 
 #[test]
 fn lowest_winning_bids_by_hand() {
     let measures = both().settings().remove(0);
-    let [first, second, third] = &measures.minimum_bids[..] else {
+    let [first, second, third] = measures.rows("minimum_bids") else {
         panic!("{measures:?}");
     };
     // 60 and 70; 30 of two winners and 40; 50, and nobody.
-    assert_eq!((first.sessions, first.bids.median), (2, 65.0));
-    assert_eq!((first.bids.lower, first.bids.upper), (62.5, 67.5));
-    assert_eq!((second.bids.least, second.bids.most), (30.0, 40.0));
-    assert_eq!((third.day, third.sessions, third.bids.median), (3, 1, 50.0));
-    close(measures.minimum_bid_medians, 50.0);
+    assert_eq!(
+        (first.count("sessions"), first.number("median")),
+        (2, Some(65.0))
+    );
+    assert_eq!(
+        (first.number("lower"), first.number("upper")),
+        (Some(62.5), Some(67.5))
+    );
+    assert_eq!(
+        (second.number("least"), second.number("most")),
+        (Some(30.0), Some(40.0))
+    );
+    assert_eq!(
+        (
+            third.count("day"),
+            third.count("sessions"),
+            third.number("median")
+        ),
+        (3, 1, Some(50.0))
+    );
+    close(measures.measures.number("minimum_bid_medians"), 50.0);
 }
 
 #[test]
 fn trajectories_by_hand() {
     let measures = both().settings().remove(0);
-    let alex = &measures.trajectories[0].days;
+    let alex = measures.rows("trajectories")[0].rows("days");
     let day = |place: usize| {
         let point = &alex[place];
-        (point.sessions, point.bid, point.balance, point.health)
+        (
+            point.count("sessions"),
+            point.number("bid"),
+            point.number("balance"),
+            point.number("health"),
+        )
     };
     assert_eq!(day(0), (2, Some(35.0), Some(70.0), Some(2.5)));
     // Who dies in the evening has nothing left.
     assert_eq!(day(1), (2, Some(0.0), Some(70.0), Some(1.5)));
     assert_eq!(day(2), (1, Some(50.0), Some(190.0), Some(5.0)));
     // Bids that the balance does not cover are none: one of them would be all of a mean.
-    let bob = &measures.trajectories[1].days[2];
-    assert_eq!((bob.sessions, bob.bid), (2, None));
+    let bob = &measures.rows("trajectories")[1].rows("days")[2];
+    assert_eq!((bob.count("sessions"), bob.number("bid")), (2, None));
     let once: [(&str, &[f64]); 3] = [("x", &[60.0, 0.0]), ("y", &[50.0, 40.0, 90.0]), HARSH[2]];
     let records = [town(&CALM, json!({}), 0), town(&once, json!({}), 1)];
     let measures = AlympicsReport::of(&records).settings().remove(0);
-    assert_eq!(measures.trajectories[1].days[2].bid, Some(90.0));
+    assert_eq!(
+        measures.rows("trajectories")[1].rows("days")[2].number("bid"),
+        Some(90.0)
+    );
 }
 
 #[test]
@@ -125,11 +162,17 @@ fn a_town_in_which_nobody_lives_has_no_satisfaction_at_the_end() {
     let report = AlympicsReport::of([&town(&nobody, json!({}), 0)]);
     let measures = report.settings().remove(0);
     assert_eq!(
-        (measures.survival_rate, measures.rsr_end),
+        (
+            measures.measures.number("survival_rate"),
+            measures.measures.number("rsr_end")
+        ),
         (Some(0.0), None)
     );
-    assert!(measures.minimum_bids.is_empty() && measures.minimum_bid_medians.is_none());
-    assert_eq!(measures.days.len(), 2);
+    assert!(
+        measures.rows("minimum_bids").is_empty()
+            && measures.measures.number("minimum_bid_medians").is_none()
+    );
+    assert_eq!(measures.rows("days").len(), 2);
     assert!(report.render(80).contains(" - "), "{}", report.render(80));
 }
 

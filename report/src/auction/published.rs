@@ -126,23 +126,25 @@ const MEASURES: [Measure<SettingMeasures>; 12] = [
 ];
 
 impl Compared for SettingMeasures {
+    type Setting = Self;
+
     const MEASURES: &'static [Measure<Self>] = &MEASURES;
 
-    fn condition(&self, key: &str) -> String {
+    fn condition(setting: &Self, key: &str) -> String {
         match key {
-            "order" => self.head.axis("params.order").unwrap_or_default(),
+            "order" => setting.head.axis("params.order").unwrap_or_default(),
             "rivals" => {
-                let seats: u64 = self.players.iter().map(|row| row.sat).sum();
-                let seats = seats.checked_div(self.head.sessions);
+                let seats: u64 = setting.players.iter().map(|row| row.sat).sum();
+                let seats = seats.checked_div(setting.head.sessions);
                 let rivals = seats.map(|seats| seats.saturating_sub(1).to_string());
                 rivals.unwrap_or_default()
             }
-            _ => self.head.label(),
+            _ => setting.head.label(),
         }
     }
 
-    fn names(&self) -> Vec<&str> {
-        self.players.iter().map(|row| &*row.player).collect()
+    fn names(setting: &Self) -> Vec<&str> {
+        setting.players.iter().map(|row| &*row.player).collect()
     }
 }
 

@@ -8,7 +8,7 @@ mod rivals;
 
 use super::{BeliefRow, Facts, PlayerRow, SettingMeasures};
 use crate::table::{
-    Cells, NONE, Row, SettingTables, columns, count, in_json, mean_and_spread, number, paragraphs,
+    Cells, Line, NONE, SettingTables, columns, count, in_json, mean_and_spread, number, paragraphs,
     part_of, percent, sessions_of,
 };
 
@@ -74,7 +74,7 @@ impl Tables<'_> {
         ];
         self.table(PLAYERS, columns("player", headings), |setting| {
             let rows = setting.players.iter();
-            rows.map(|row| Row::player(&row.player, player_cells(row)))
+            rows.map(|row| Line::player(&row.player, player_cells(row)))
                 .collect()
         })
     }
@@ -91,7 +91,7 @@ impl Tables<'_> {
                     percent(row.failed_bid_rate, 2),
                     number(row.lessons, 2),
                 ];
-                Row::resting_on(row.answers.clone(), &row.player, cells)
+                Line::resting_on(row.answers.clone(), &row.player, cells)
             });
             rows.collect()
         })
@@ -114,7 +114,7 @@ impl Tables<'_> {
         ];
         self.table(BELIEFS, columns("player", headings), |setting| {
             let rows = setting.beliefs.iter();
-            rows.map(|row| Row::player(&row.player, belief_cells(row)))
+            rows.map(|row| Line::player(&row.player, belief_cells(row)))
                 .collect()
         })
     }
@@ -133,7 +133,7 @@ impl Tables<'_> {
                 });
                 cells.extend(shares.map(|share| number(share, 1)));
                 cells.push(percent(row.uses_profile, 1));
-                Row::player(&row.player, cells)
+                Line::player(&row.player, cells)
             });
             rows.collect()
         })

@@ -5,9 +5,9 @@
 use std::collections::BTreeMap;
 
 use agon_engine::SessionSpec;
-use serde::Serialize;
 
-use super::{PlayerRow, SettingMeasures};
+use crate::gathered::Setting;
+use crate::row::{Row, list};
 
 /// What tells a setting with history from one without: these parameters.
 const OF_HISTORY: [&str; 3] = ["history", "rounds", "shown"];
@@ -15,32 +15,30 @@ const OF_HISTORY: [&str; 3] = ["history", "rounds", "shown"];
 /// What axes over parameters begin with.
 const PARAMETERS: &str = "params.";
 
-/// What history changed for one player.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct HistoryRow {
-    /// Its name.
-    pub player: String,
-    /// The settings without history that it is compared with, in words.
-    pub without: Vec<String>,
-    /// Rationality degree without history.
-    pub rationality_without: Option<f64>,
-    /// The same with history, here.
-    pub rationality_with: Option<f64>,
-    /// The second less the first.
-    pub rationality_gain: Option<f64>,
-    /// Share of runs won without history.
-    pub wins_without: Option<f64>,
-    /// The same with history, here.
-    pub wins_with: Option<f64>,
-    /// The second less the first.
-    pub wins_gain: Option<f64>,
-    /// Mean deviation distance without history.
-    pub deviation_without: Option<f64>,
-    /// The same with history, here.
-    pub deviation_with: Option<f64>,
-    /// The second less the first: below 0 is closer to the equilibrium.
-    pub deviation_gain: Option<f64>,
-}
+/// What the section is called.
+pub(super) const SECTION: &str = "history";
+
+/// What a setting is called apart from its history.
+pub(super) const OTHERWISE: &str = "otherwise";
+
+/// What is compared: a measure of players with what a mean over settings is weighted with.
+const COMPARED: [(&str, &str, [&str; 3]); 3] = [
+    (
+        "rationality",
+        "n",
+        [
+            "rationality_without",
+            "rationality_with",
+            "rationality_gain",
+        ],
+    ),
+    ("wins", "n", ["wins_without", "wins_with", "wins_gain"]),
+    (
+        "deviation",
+        "actions",
+        ["deviation_without", "deviation_with", "deviation_gain"],
+    ),
+];
 
 /// What a setting is apart from history and from its label: all other parameters, and who
 /// sits where.
@@ -57,30 +55,35 @@ pub(super) fn otherwise(spec: &SessionSpec) -> String {
 ///
 /// Counterparts play the same game with the same other parameters and seats. Where some of
 /// them have the same label and the same other axes, these alone are taken; otherwise all.
-pub(super) fn compare(settings: &mut [SettingMeasures]) {
-    let without: Vec<SettingMeasures> = settings
+pub(super) fn compare(settings: &mut [Setting]) {
+    let shown = |one: &Setting| one.measures.count("history_shown");
+    let without: Vec<Setting> = settings
         .iter()
-        .filter(|one| one.history_shown == 0)
+        .filter(|one| shown(one) == 0)
         .cloned()
         .collect();
-    for setting in settings.iter_mut().filter(|one| one.history_shown > 0) {
+    for setting in settings.iter_mut().filter(|one| shown(one) > 0) {
+        let otherwise = setting.fact(OTHERWISE);
         let same = without
             .iter()
-            .filter(|one| one.head.game == setting.head.game && one.otherwise == setting.otherwise);
-        let same: Vec<&SettingMeasures> = same.collect();
+            .filter(|one| one.head.game == setting.head.game && one.fact(OTHERWISE) == otherwise);
+        let same: Vec<&Setting> = same.collect();
         let close = same.iter().copied().filter(|one| is_close(one, setting));
-        let close: Vec<&SettingMeasures> = close.collect();
+        let close: Vec<&Setting> = close.collect();
         let counterparts = if close.is_empty() { same } else { close };
         if !counterparts.is_empty() {
-            let rows = setting.players.iter();
-            setting.history = rows.map(|row| changed(row, &counterparts)).collect();
+            let players = setting.rows("players").iter();
+            let rows: Vec<Row> = players.map(|row| changed(row, &counterparts)).collect();
+            if let Some(history) = setting.measures.rows_mut(SECTION) {
+                *history = rows;
+            }
         }
     }
 }
 
 /// Whether two settings have the same axes apart from those of history, the label included.
-fn is_close(one: &SettingMeasures, other: &SettingMeasures) -> bool {
-    let axes = |setting: &SettingMeasures| {
+fn is_close(one: &Setting, other: &Setting) -> bool {
+    let axes = |setting: &Setting| {
         let axes = setting.head.axes.clone().into_iter();
         let kept = axes.filter(|(axis, _)| {
             let parameter = axis.strip_prefix(PARAMETERS);
@@ -91,34 +94,34 @@ fn is_close(one: &SettingMeasures, other: &SettingMeasures) -> bool {
     axes(one) == axes(other)
 }
 
-fn changed(row: &PlayerRow, counterparts: &[&SettingMeasures]) -> HistoryRow {
-    let same = counterparts.iter().flat_map(|setting| &setting.players);
-    let same: Vec<&PlayerRow> = same.filter(|one| one.player == row.player).collect();
-    let mean = |of: fn(&PlayerRow) -> Option<f64>, weight: fn(&PlayerRow) -> u64| {
-        let known = same.iter().filter_map(|one| Some((of(one)?, weight(one))));
-        let (mut sum, mut weights) = (0.0, 0.0);
-        for (number, weight) in known {
-            sum += number * weight as f64;
-            weights += weight as f64;
-        }
-        (weights > 0.0).then(|| sum / weights)
-    };
-    let less = |with: Option<f64>, without: Option<f64>| Some(with? - without?);
-    let rationality = mean(|one| one.rationality, |one| one.n);
-    let wins = mean(|one| one.wins, |one| one.n);
-    let deviation = mean(|one| one.deviation, |one| one.actions);
-    let settings = counterparts.iter();
-    HistoryRow {
-        player: row.player.clone(),
-        without: settings.map(|one| one.head.setting.clone()).collect(),
-        rationality_without: rationality,
-        rationality_with: row.rationality,
-        rationality_gain: less(row.rationality, rationality),
-        wins_without: wins,
-        wins_with: row.wins,
-        wins_gain: less(row.wins, wins),
-        deviation_without: deviation,
-        deviation_with: row.deviation,
-        deviation_gain: less(row.deviation, deviation),
-    }
+/// Gains are with history less without: a deviation that gains less than 0 is closer to the
+/// equilibrium.
+fn changed(row: &Row, counterparts: &[&Setting]) -> Row {
+    let player = row.word("player");
+    let same = counterparts.iter();
+    let same = same.filter_map(|setting| setting.row("players", "player", player));
+    let same: Vec<&Row> = same.collect();
+    let settings = counterparts.iter().map(|one| one.head.setting.clone());
+    let changed = Row::default()
+        .with("player", player)
+        .with("without", list(settings));
+    COMPARED
+        .into_iter()
+        .fold(changed, |changed, (measure, weight, names)| {
+            let (mut sum, mut weights) = (0.0, 0.0);
+            for one in &same {
+                if let Some(number) = one.number(measure) {
+                    sum += number * one.count(weight) as f64;
+                    weights += one.count(weight) as f64;
+                }
+            }
+            let without = (weights > 0.0).then(|| sum / weights);
+            let with = row.number(measure);
+            let gain = with.zip(without).map(|(with, without)| with - without);
+            let values = [without, with, gain];
+            names
+                .into_iter()
+                .zip(values)
+                .fold(changed, |changed, (name, value)| changed.with(name, value))
+        })
 }

@@ -1,7 +1,8 @@
 //! What "Economics Arena for Large Language Models" published, and which of one's own
 //! measures stand beside it. How they are shown together is said in `crate::published`.
 
-use super::{GAMES, PathRow, PlayerRow, SettingMeasures};
+use super::{EconArena, GAMES};
+use crate::gathered::Setting;
 use crate::published::{Compared, Measure, Papers, Published, Sheet};
 
 /// The paper.
@@ -59,98 +60,76 @@ const TABLES: [Published; 6] = [
 
 /// Headings with what they are among one's own measures. "payoff" is what the paper calls
 /// so: the prize won, in auctions final assets over those in equilibrium.
-const MEASURES: [Measure<SettingMeasures>; 10] = [
+const MEASURES: [Measure<Setting>; 10] = [
     ("payoff", 3, |one, name| {
         let paid = if is_auction(one) {
-            |row: &PlayerRow| row.final_over_equilibrium
+            "final_over_equilibrium"
         } else {
-            |row: &PlayerRow| row.payoff
+            "payoff"
         };
-        sat(one, name, paid)
+        one.weighed("players", name, paid, "n")
     }),
     ("20 sessions", 3, |one, name| after(one, name, 20)),
     ("60 sessions", 3, |one, name| after(one, name, 60)),
     ("100 sessions", 3, |one, name| after(one, name, 100)),
     ("rationality", 3, |one, name| {
-        sat(one, name, |row| row.rationality)
+        one.weighed("players", name, "rationality", "n")
     }),
     ("rules broken %", 2, |one, name| {
-        let row = player(one, name)?;
-        Some((row.rule_breaking?, row.sat as f64))
+        one.weighed("players", name, "rule_breaking", "sat")
     }),
     ("deviation", 3, |one, name| {
-        acted(one, name, |row| row.deviation)
+        one.weighed("players", name, "deviation", "actions")
     }),
     ("over bound or value", 3, |one, name| {
-        acted(one, name, |row| row.relative_action)
+        one.weighed("players", name, "relative_action", "actions")
     }),
     ("slope of distance", 4, |one, name| {
-        Some((path(one, name)?.slope?, 1.0))
+        one.alike("paths", name, "slope")
     }),
     ("half-life", 2, |one, name| {
-        Some((path(one, name)?.half_life?, 1.0))
+        one.alike("paths", name, "half_life")
     }),
 ];
 
-impl Compared for SettingMeasures {
-    const MEASURES: &'static [Measure<Self>] = &MEASURES;
+impl Compared for EconArena {
+    type Setting = Setting;
 
-    fn condition(&self, key: &str) -> String {
-        let game = &self.head.game;
+    const MEASURES: &'static [Measure<Setting>] = &MEASURES;
+
+    fn condition(setting: &Setting, key: &str) -> String {
+        let game = &setting.head.game;
         match key {
-            "game and history" if self.history_shown > 0 => format!("{game}, with history"),
+            "game and history" if setting.measures.count("history_shown") > 0 => {
+                format!("{game}, with history")
+            }
             "game and history" => format!("{game}, no history"),
-            "game and configuration" if !self.head.label().is_empty() => {
-                format!("{game}, {}", self.head.label())
+            "game and configuration" if !setting.head.label().is_empty() => {
+                format!("{game}, {}", setting.head.label())
             }
             _ => game.clone(),
         }
     }
 
-    fn names(&self) -> Vec<&str> {
-        self.players.iter().map(|row| &*row.player).collect()
+    fn names(setting: &Setting) -> Vec<&str> {
+        setting.players()
     }
 }
 
-fn is_auction(setting: &SettingMeasures) -> bool {
+fn is_auction(setting: &Setting) -> bool {
     setting.head.game != GAMES[0].0
 }
 
-fn player<'a>(setting: &'a SettingMeasures, name: &str) -> Option<&'a PlayerRow> {
-    setting.players.iter().find(|row| row.player == name)
-}
-
-fn path<'a>(setting: &'a SettingMeasures, name: &str) -> Option<&'a PathRow> {
-    setting.paths.iter().find(|row| row.player == name)
-}
-
-fn sat(
-    setting: &SettingMeasures,
-    name: &str,
-    of: impl Fn(&PlayerRow) -> Option<f64>,
-) -> Option<(f64, f64)> {
-    let row = player(setting, name)?;
-    Some((of(row)?, row.n as f64))
-}
-
-fn acted(
-    setting: &SettingMeasures,
-    name: &str,
-    of: impl Fn(&PlayerRow) -> Option<f64>,
-) -> Option<(f64, f64)> {
-    let row = player(setting, name)?;
-    Some((of(row)?, row.actions as f64))
-}
-
-fn after(setting: &SettingMeasures, name: &str, sessions: u64) -> Option<(f64, f64)> {
-    let mut first = player(setting, name)?.first_sessions.iter();
-    let row = first.find(|row| row.sessions == sessions)?;
+fn after(setting: &Setting, name: &str, sessions: u64) -> Option<(f64, f64)> {
+    let row = setting.row("players", "player", name)?;
+    let mut first = row.rows("first_sessions").iter();
+    let row = first.find(|row| row.count("sessions") == sessions)?;
     let paid = if is_auction(setting) {
-        row.rationality
+        "rationality"
     } else {
-        row.payoff
+        "payoff"
     };
-    Some((paid?, 1.0))
+    Some((row.number(paid)?, 1.0))
 }
 
 #[cfg(test)]
@@ -161,6 +140,6 @@ mod tests {
     #[test]
     fn every_row_has_a_source_and_every_column_a_measure_of_ones_own() {
         // Table 2: nine models, two games, with and without history; table 1: five.
-        assert_eq!(check::<SettingMeasures>(&PAPERS), (2 * 18 + 10, 14));
+        assert_eq!(check::<EconArena>(&PAPERS), (2 * 18 + 10, 14));
     }
 }

@@ -2,11 +2,13 @@
 //! what history and opponents change; then rule breaking over all games. A table without a
 //! row is left out; what tables have no room for stays in the JSON.
 
-use super::{GAMES, HistoryRow, OpponentsRow, PathPoint, PathRow, SettingMeasures};
+use super::{GAMES, history};
 use crate::basis::Basis;
+use crate::gathered::Setting;
+use crate::row::Row;
 use crate::table::{
-    Column, NONE, Row, SettingTables, TextTable, columns, count, evenly, in_json, mean_and_spread,
-    number, paragraphs, part_of, percent, sessions_of,
+    Cell, Column, Line, SettingTables, TextTable, cells_of, columns, count, evenly, headings,
+    in_json, number, paragraphs, percent, sessions_of,
 };
 use crate::wrapping::prose;
 
@@ -22,15 +24,15 @@ const MOST_RUNS: usize = 8;
 /// Heading of the share of runs won.
 const WINS: &str = "wins %";
 
-type Tables<'a> = SettingTables<'a, SettingMeasures>;
+type Tables<'a> = SettingTables<'a, Setting>;
 
 /// The tables of these settings in at most `width` columns.
-pub(super) fn render(settings: &[SettingMeasures], width: u16) -> String {
+pub(super) fn render(settings: &[Setting], width: u16) -> String {
     let sessions = sessions_of(settings, "session");
     let mut parts = vec![Some(format!("Measures of {sessions} of EconArena"))];
     for (game, name) in GAMES {
         let of_game = settings.iter().filter(|one| one.head.game == game);
-        let of_game: Vec<SettingMeasures> = of_game.cloned().collect();
+        let of_game: Vec<Setting> = of_game.cloned().collect();
         let tables = Tables {
             settings: &of_game,
             width,
@@ -50,11 +52,41 @@ pub(super) fn render(settings: &[SettingMeasures], width: u16) -> String {
     paragraphs(parts)
 }
 
+/// Payoffs; the column of auctions is empty in contests.
+const PAYOFFS: [(&str, Cell); 6] = [
+    ("n", Cell::PartOf("n", "sat")),
+    ("payoff", Cell::Spread("payoff", "payoff_sd", 3)),
+    ("gap", Cell::Number("payoff_gap", 3)),
+    ("rationality", Cell::Number("rationality", 3)),
+    (FINAL, Cell::Number("final_over_initial", 3)),
+    (WINS, Cell::Percent("wins", 1)),
+];
+
+const FINAL: &str = "final/initial";
+
+const ACTIONS: [(&str, Cell); 5] = [
+    ("actions", Cell::Count("actions")),
+    ("mean action", Cell::Spread("action", "action_sd", 2)),
+    ("over", Cell::Number("relative_action", 3)),
+    ("deviation", Cell::Spread("deviation", "deviation_sd", 3)),
+    ("fouls %", Cell::Number("rule_breaking", 2)),
+];
+
+const AGAINST: [(&str, Cell); 8] = [
+    ("against", Cell::Words("opponents")),
+    ("n", Cell::PartOf("n", "sat")),
+    ("payoff", Cell::Number("payoff", 3)),
+    ("rationality", Cell::Number("rationality", 3)),
+    (WINS, Cell::Percent("wins", 1)),
+    ("actions", Cell::Count("actions")),
+    ("mean action", Cell::Number("action", 2)),
+    ("deviation", Cell::Number("deviation", 3)),
+];
+
 impl Tables<'_> {
     fn payoffs(&self, game: &str, is_auction: bool) -> Option<String> {
-        let mut headings = vec!["n", "payoff", "gap", "rationality"];
-        headings.extend(is_auction.then_some("final/initial"));
-        headings.push(WINS);
+        let mut shown = PAYOFFS.to_vec();
+        shown.retain(|(heading, _)| is_auction || *heading != FINAL);
         let what = if is_auction {
             "final assets as payoffs, their gap to those in equilibrium, and rationality, final over \
              equilibrium assets"
@@ -63,61 +95,44 @@ impl Tables<'_> {
              equilibrium"
         };
         let title = format!("{game}: {what}");
-        self.table(&title, columns("player", headings), |setting| {
-            let rows = setting.players.iter().map(|row| {
-                let mut cells = vec![
-                    part_of(row.n, row.sat),
-                    mean_and_spread(row.payoff, row.payoff_sd, 3),
-                    number(row.payoff_gap, 3),
-                    number(row.rationality, 3),
-                ];
-                cells.extend(is_auction.then(|| number(row.final_over_initial, 3)));
-                cells.push(percent(row.wins, 1));
-                Row::player(&row.player, cells)
-            });
-            rows.collect()
-        })
+        self.players_table(&title, &shown, |setting| setting.rows("players"))
     }
 
     fn actions(&self, game: &str, is_auction: bool) -> Option<String> {
-        let over = over(is_auction);
-        let headings = [
-            "actions",
-            "mean action",
-            over,
-            "deviation",
-            "fouls %",
-            "void",
-        ];
+        let mut headings = headings(&ACTIONS);
+        headings[2] = if is_auction {
+            "over value"
+        } else {
+            "over bound"
+        };
+        headings.push("void");
         let title = format!(
             "{game}: valid actions, and their deviation distance from the equilibrium; percentage \
              of runs with a foul; void runs of all sessions"
         );
         self.table(&title, columns("player", headings), |setting| {
-            let rows = setting.players.iter().enumerate().map(|(place, row)| {
-                // Of the table, not of the player: said once.
-                let void = if place == 0 {
-                    count(setting.void_rounds)
-                } else {
-                    String::new()
-                };
-                let cells = vec![
-                    count(row.actions),
-                    mean_and_spread(row.action, row.action_sd, 2),
-                    number(row.relative_action, 3),
-                    mean_and_spread(row.deviation, row.deviation_sd, 3),
-                    number(row.rule_breaking, 2),
-                    void,
-                ];
-                Row::player(&row.player, cells)
-            });
+            let rows = setting
+                .rows("players")
+                .iter()
+                .enumerate()
+                .map(|(place, row)| {
+                    let mut cells = cells_of(row, &ACTIONS);
+                    // Of the table, not of the player: said once.
+                    cells.push(if place == 0 {
+                        count(setting.measures.count("void_rounds"))
+                    } else {
+                        String::new()
+                    });
+                    Line::player(row.word("player"), cells)
+                });
             rows.collect()
         })
     }
 
     fn paths(&self, game: &str, is_auction: bool) -> Option<String> {
-        let all = || self.settings.iter().flat_map(|setting| &setting.paths);
-        let longest = all().map(|path| path.runs.len()).max()?;
+        let all = self.settings.iter();
+        let all = all.flat_map(|setting| setting.rows("paths"));
+        let longest = all.map(|path| path.rows("runs").len()).max()?;
         let shown = evenly(longest, MOST_RUNS);
         let mut columns = vec![Column::key("player"), Column::key("measure")];
         let runs = shown.iter().map(|place| (place + 1).to_string());
@@ -129,7 +144,7 @@ impl Tables<'_> {
              slopes of the distance and of its logarithm per run, runs in which it halves"
         );
         self.table(&title, columns, |setting| {
-            let rows = setting.paths.iter();
+            let rows = setting.rows("paths").iter();
             rows.flat_map(|path| path_rows(path, &shown)).collect()
         })
     }
@@ -139,120 +154,88 @@ impl Tables<'_> {
         let mut columns = vec![Column::key("player"), Column::key("measure")];
         columns.extend(["without", "with", "gain"].map(Column::number));
         self.table(&title, columns, |setting| {
-            let rows = setting.history.iter();
+            let rows = setting.rows(history::SECTION).iter();
             rows.flat_map(history_rows).collect()
         })
     }
 
     /// Only of players that met several sets of others.
     fn opponents(&self, game: &str) -> Option<String> {
-        let all = self.settings.iter().flat_map(|one| &one.opponents);
-        let met = |row: &OpponentsRow| {
-            let same = self.settings.iter().flat_map(|one| &one.opponents);
-            let mut same = same.filter(|other| other.player == row.player);
-            same.any(|other| other.opponents != row.opponents)
+        let all = || self.settings.iter().flat_map(|one| one.rows("opponents"));
+        let met = |row: &Row| {
+            let mut same = all().filter(|other| other.word("player") == row.word("player"));
+            same.any(|other| other.get("opponents") != row.get("opponents"))
         };
-        if !all.clone().any(met) {
+        if !all().any(met) {
             return None;
         }
-        let mut columns = vec![Column::key("player"), Column::key("against")];
-        let headings = [
-            "n",
-            "payoff",
-            "rationality",
-            WINS,
-            "actions",
-            "mean action",
-            "deviation",
-        ];
-        columns.extend(headings.map(Column::number));
+        let headings = headings(&AGAINST);
+        let mut shown = vec![Column::key("player"), Column::key(headings[0])];
+        shown.extend(headings[1..].iter().copied().map(Column::number));
         let title = format!("{game}, by who else sat at the table");
-        self.table(&title, columns, |setting| {
-            let rows = setting.opponents.iter().filter(|row| met(row)).map(|row| {
-                let cells = vec![
-                    row.opponents.join(", "),
-                    part_of(row.n, row.sat),
-                    number(row.payoff, 3),
-                    number(row.rationality, 3),
-                    percent(row.wins, 1),
-                    count(row.actions),
-                    number(row.action, 2),
-                    number(row.deviation, 3),
-                ];
-                Row::player(&row.player, cells)
-            });
-            rows.collect()
+        self.table(&title, shown, |setting| {
+            let rows = setting.rows("opponents").iter().filter(|row| met(row));
+            rows.map(|row| Line::player(row.word("player"), cells_of(row, &AGAINST)))
+                .collect()
         })
     }
 }
 
-/// What actions are taken relative to.
-fn over(is_auction: bool) -> &'static str {
-    if is_auction {
-        "over value"
-    } else {
-        "over bound"
-    }
-}
-
 /// Mean action and distance, one row each.
-fn path_rows(path: &PathRow, shown: &[usize]) -> [Row; 2] {
-    let row = |what: &str, of: &dyn Fn(&PathPoint) -> String| {
-        let mut cells = vec![what.to_owned()];
-        let points = shown.iter().map(|place| path.runs.get(*place));
-        cells.extend(points.map(|point| point.map_or_else(|| NONE.to_owned(), of)));
-        cells
+fn path_rows(path: &Row, shown: &[usize]) -> [Line; 2] {
+    let runs = path.rows("runs");
+    let row = |measure: &str, decimals: usize| {
+        let points = shown.iter().map(|place| runs.get(*place));
+        let numbers =
+            points.map(|point| number(point.and_then(|point| point.number(measure)), decimals));
+        let cells = [measure.to_owned()].into_iter().chain(numbers);
+        cells.collect::<Vec<_>>()
     };
-    let mut actions = row("action", &|point| number(point.action, 2));
+    let mut actions = row("action", 2);
     actions.extend([String::new(), String::new(), String::new()]);
-    let mut distances = row("distance", &|point| number(point.distance, 4));
+    let mut distances = row("distance", 4);
     distances.extend([
-        number(path.slope, 4),
-        number(path.log_slope, 3),
-        number(path.half_life, 2),
+        number(path.number("slope"), 4),
+        number(path.number("log_slope"), 3),
+        number(path.number("half_life"), 2),
     ]);
-    [Row::player(&path.player, actions), Row::more(distances)]
+    [
+        Line::player(path.word("player"), actions),
+        Line::more(distances),
+    ]
 }
 
 /// Rationality, wins and deviation, one row each.
-fn history_rows(row: &HistoryRow) -> [Row; 3] {
-    let cells = |what: &str, of: [Option<f64>; 3], show: fn(Option<f64>, usize) -> String| {
-        let decimals = if what == WINS { 1 } else { 3 };
-        let numbers = of.iter().map(|number| show(*number, decimals));
+fn history_rows(row: &Row) -> [Line; 3] {
+    let cells = |what: &str, measure: &str, show: fn(Option<f64>, usize) -> String, decimals| {
+        let of = ["without", "with", "gain"].map(|of| format!("{measure}_{of}"));
+        let numbers = of.map(|name| show(row.number(&name), decimals));
         [what.to_owned()].into_iter().chain(numbers).collect()
     };
-    let rationality = [
-        row.rationality_without,
-        row.rationality_with,
-        row.rationality_gain,
-    ];
-    let wins = [row.wins_without, row.wins_with, row.wins_gain];
-    let deviation = [
-        row.deviation_without,
-        row.deviation_with,
-        row.deviation_gain,
-    ];
     [
-        Row::player(&row.player, cells("rationality", rationality, number)),
-        Row::more(cells(WINS, wins, percent)),
-        Row::more(cells("deviation", deviation, number)),
+        Line::player(
+            row.word("player"),
+            cells("rationality", "rationality", number, 3),
+        ),
+        Line::more(cells(WINS, "wins", percent, 1)),
+        Line::more(cells("deviation", "deviation", number, 3)),
     ]
 }
 
 /// Rule breaking by player, game and history, over all settings (table 2); only where there
 /// is something to compare.
-fn rule_breaking(settings: &[SettingMeasures], width: u16) -> Option<String> {
+fn rule_breaking(settings: &[Setting], width: u16) -> Option<String> {
     let games = GAMES.iter().flat_map(|game| [(game, false), (game, true)]);
-    let belongs = |one: &SettingMeasures, game: &str, history: bool| {
-        one.head.game == game && (one.history_shown > 0) == history
+    let belongs = |one: &Setting, game: &str, history: bool| {
+        one.head.game == game && (one.measures.count("history_shown") > 0) == history
     };
     let games: Vec<_> = games
         .filter(|((game, _), history)| settings.iter().any(|one| belongs(one, game, *history)))
         .collect();
     let mut names: Vec<&str> = Vec::new();
-    for row in settings.iter().flat_map(|one| &one.players) {
-        if !names.contains(&&*row.player) {
-            names.push(&row.player);
+    for name in settings.iter().flat_map(Setting::players) {
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
     if games.len() < 2 {
@@ -274,9 +257,10 @@ fn rule_breaking(settings: &[SettingMeasures], width: u16) -> Option<String> {
         let cells = games.iter().map(|((game, _), history)| {
             let (mut sum, mut seats) = (0.0, 0.0);
             for one in settings.iter().filter(|one| belongs(one, game, *history)) {
-                for row in one.players.iter().filter(|row| row.player == name) {
-                    sum += row.rule_breaking.unwrap_or_default() * row.sat as f64;
-                    seats += row.sat as f64;
+                if let Some(row) = one.row("players", "player", name) {
+                    let sat = row.count("sat") as f64;
+                    sum += row.number("rule_breaking").unwrap_or_default() * sat;
+                    seats += sat;
                     basis.merge(one.head.basis(name));
                 }
             }

@@ -41,71 +41,96 @@ fn auction(seats: &[(&str, &[f64])], setting: Value) -> StoredRecord {
     .played()
 }
 
-fn one(record: &StoredRecord) -> SettingMeasures {
+fn one(record: &StoredRecord) -> Setting {
     EconArenaReport::of([record]).settings().remove(0)
 }
 
 #[test]
 fn a_contest_by_hand() {
     let measures = one(&contest(json!({}), json!({}), &CONTEST));
-    assert_eq!((measures.rounds, measures.history_shown), (2, 3));
-    let [a, b, c] = &measures.players[..] else {
+    assert_eq!(
+        (
+            measures.measures.count("rounds"),
+            measures.measures.count("history_shown")
+        ),
+        (2, 3)
+    );
+    let [a, b, c] = measures.rows("players") else {
         panic!("{measures:?}");
     };
     // A prize of 1 in each run; a third of it in equilibrium.
-    assert_eq!((a.sat, a.payoff, b.payoff), (1, Some(1.0), Some(0.0)));
-    close(a.equilibrium_payoff, 1.0 / 3.0);
-    close(a.payoff_gap, 2.0 / 3.0);
-    close(a.rationality, 3.0);
-    assert_eq!((a.wins, c.wins), (Some(1.0), Some(0.0)));
-    assert_eq!((a.rule_breaking, c.rule_breaking), (Some(0.0), Some(50.0)));
-    assert_eq!((a.actions, c.actions), (2, 1));
-    close(a.action, 22.5);
-    close(a.action_sd, (2.0 * 7.5f64.powi(2)).sqrt());
-    close(a.relative_action, 0.375);
-    close(a.deviation, 0.375);
-    close(b.deviation, 0.75);
+    assert_eq!(
+        (a.count("sat"), a.number("payoff"), b.number("payoff")),
+        (1, Some(1.0), Some(0.0))
+    );
+    close(a.number("equilibrium_payoff"), 1.0 / 3.0);
+    close(a.number("payoff_gap"), 2.0 / 3.0);
+    close(a.number("rationality"), 3.0);
+    assert_eq!((a.number("wins"), c.number("wins")), (Some(1.0), Some(0.0)));
+    assert_eq!(
+        (a.number("rule_breaking"), c.number("rule_breaking")),
+        (Some(0.0), Some(50.0))
+    );
+    assert_eq!((a.count("actions"), c.count("actions")), (2, 1));
+    close(a.number("action"), 22.5);
+    close(a.number("action_sd"), (2.0 * 7.5f64.powi(2)).sqrt());
+    close(a.number("relative_action"), 0.375);
+    close(a.number("deviation"), 0.375);
+    close(b.number("deviation"), 0.75);
     // Nothing of auctions.
     assert_eq!(
-        (a.final_over_equilibrium, a.final_over_initial),
+        (
+            a.number("final_over_equilibrium"),
+            a.number("final_over_initial")
+        ),
         (None, None)
     );
-    assert_eq!(a.payoff_sd, None);
+    assert_eq!(a.number("payoff_sd"), None);
 }
 
 #[test]
 fn the_distance_of_a_path_halves_in_one_run() {
     let measures = one(&contest(json!({}), json!({}), &CONTEST));
-    let [a, _, c] = &measures.paths[..] else {
+    let [a, _, c] = measures.rows("paths") else {
         panic!("{measures:?}");
     };
     let points: Vec<_> = a
-        .runs
+        .rows("runs")
         .iter()
-        .map(|point| (point.run, point.action))
+        .map(|point| (point.count("run"), point.number("action")))
         .collect();
     assert_eq!(points, [(1, Some(30.0)), (2, Some(15.0))]);
-    close(a.runs[0].distance, 0.5);
-    close(a.slope, -0.25);
-    close(a.log_slope, 0.5f64.ln());
-    close(a.half_life, 1.0);
+    close(a.rows("runs")[0].number("distance"), 0.5);
+    close(a.number("slope"), -0.25);
+    close(a.number("log_slope"), 0.5f64.ln());
+    close(a.number("half_life"), 1.0);
     // c said one valid number.
-    assert_eq!((c.runs[1].actions, c.runs[1].distance), (0, None));
-    assert_eq!((c.slope, c.half_life), (None, None));
+    assert_eq!(
+        (
+            c.rows("runs")[1].count("actions"),
+            c.rows("runs")[1].number("distance")
+        ),
+        (0, None)
+    );
+    assert_eq!((c.number("slope"), c.number("half_life")), (None, None));
     let still: [(&str, &[f64]); 2] = [("zero", &[0.0]), ("riser", &[10.0, 20.0])];
     let measures = one(&contest(json!({}), json!({}), &still));
-    let [zero, riser] = &measures.paths[..] else {
+    let [zero, riser] = measures.rows("paths") else {
         panic!("{measures:?}");
     };
     // No logarithm of 0, and what grows never halves.
     assert_eq!(
-        (zero.slope, zero.log_slope, zero.half_life),
+        (
+            zero.number("slope"),
+            zero.number("log_slope"),
+            zero.number("half_life")
+        ),
         (Some(0.0), None, None)
     );
-    close(riser.log_slope, 2f64.ln());
-    assert_eq!(riser.half_life, None);
+    close(riser.number("log_slope"), 2f64.ln());
+    assert_eq!(riser.number("half_life"), None);
     let single = one(&contest(json!({ "rounds": 1 }), json!({}), &still));
-    assert!(single.paths.is_empty() && single.history_shown == 0);
+    assert!(single.rows("paths").is_empty() && single.measures.count("history_shown") == 0);
 }
 
 #[test]
@@ -116,7 +141,7 @@ fn an_auction_by_hand() {
     );
     let values = record.measures.series["private_values"].clone();
     let measures = one(&record);
-    let [a, b, c] = &measures.players[..] else {
+    let [a, b, c] = measures.rows("players") else {
         panic!("{measures:?}");
     };
     // a pays 60; b and c keep their 100; in equilibrium the highest value pays the second.
@@ -129,21 +154,31 @@ fn an_auction_by_hand() {
             100.0
         }
     };
-    close(a.payoff, 40.0 + values[0]);
-    close(a.final_over_initial, 0.4 + values[0] / 100.0);
-    close(a.rationality, (40.0 + values[0]) / best(values[0]));
-    assert_eq!(a.final_over_equilibrium, a.rationality);
-    close(a.payoff_gap, 40.0 + values[0] - best(values[0]));
+    close(a.number("payoff"), 40.0 + values[0]);
+    close(a.number("final_over_initial"), 0.4 + values[0] / 100.0);
     close(
-        a.deviation,
+        a.number("rationality"),
+        (40.0 + values[0]) / best(values[0]),
+    );
+    assert_eq!(a.number("final_over_equilibrium"), a.number("rationality"));
+    close(a.number("payoff_gap"), 40.0 + values[0] - best(values[0]));
+    close(
+        a.number("deviation"),
         ((40.0 + values[0]) / best(values[0]) - 1.0).abs(),
     );
-    close(a.relative_action, 90.0 / values[0]);
-    close(b.rationality, 100.0 / best(values[1]));
-    assert_eq!((b.wins, b.rule_breaking), (Some(0.0), Some(0.0)));
+    close(a.number("relative_action"), 90.0 / values[0]);
+    close(b.number("rationality"), 100.0 / best(values[1]));
+    assert_eq!(
+        (b.number("wins"), b.number("rule_breaking")),
+        (Some(0.0), Some(0.0))
+    );
     // Out of range: no action, one foul in one run.
     assert_eq!(
-        (c.actions, c.action, c.rule_breaking),
+        (
+            c.count("actions"),
+            c.number("action"),
+            c.number("rule_breaking")
+        ),
         (0, None, Some(100.0))
     );
 }
@@ -164,18 +199,27 @@ fn an_ascending_auction_tells_a_limit_by_what_was_stayed_at_and_refused() {
     ]);
     let value = record.measures.series["private_values"][2];
     let measures = one(&record);
-    let [rational, timid] = &measures.paths[..] else {
+    let [rational, timid] = measures.rows("paths") else {
         panic!("{measures:?}");
     };
     // Whatever the winner would have gone to.
-    assert_eq!(rational.runs[0].distance, Some(0.0));
-    assert_eq!((rational.slope, rational.log_slope), (Some(0.0), None));
+    assert_eq!(rational.rows("runs")[0].number("distance"), Some(0.0));
+    assert_eq!(
+        (rational.number("slope"), rational.number("log_slope")),
+        (Some(0.0), None)
+    );
     // It refuses the first price above half its value.
     let refused = 10.0 * ((value / 20.0).floor() + 1.0);
-    close(timid.runs[1].distance, (value - refused) / 100.0);
-    close(timid.runs[1].action, refused - 10.0);
-    let row = &measures.players[1];
-    assert_eq!((row.wins, row.final_over_initial), (Some(0.0), Some(1.0)));
+    close(
+        timid.rows("runs")[1].number("distance"),
+        (value - refused) / 100.0,
+    );
+    close(timid.rows("runs")[1].number("action"), refused - 10.0);
+    let row = &measures.rows("players")[1];
+    assert_eq!(
+        (row.number("wins"), row.number("final_over_initial")),
+        (Some(0.0), Some(1.0))
+    );
     assert!(
         EconArenaReport::of([&record])
             .render(100)
@@ -186,12 +230,22 @@ fn an_ascending_auction_tells_a_limit_by_what_was_stayed_at_and_refused() {
 #[test]
 fn a_void_run_is_counted_and_nothing_else_of_it_but_its_fouls() {
     let measures = one(&auction(&[("a", &[50.0]), ("b", &[500.0])], json!({})));
-    assert_eq!(measures.void_rounds, 1);
-    let [a, b] = &measures.players[..] else {
+    assert_eq!(measures.measures.count("void_rounds"), 1);
+    let [a, b] = measures.rows("players") else {
         panic!("{measures:?}");
     };
-    assert_eq!((a.payoff, a.rationality, a.actions), (None, None, 0));
-    assert_eq!((a.rule_breaking, b.rule_breaking), (Some(0.0), Some(100.0)));
+    assert_eq!(
+        (
+            a.number("payoff"),
+            a.number("rationality"),
+            a.count("actions")
+        ),
+        (None, None, 0)
+    );
+    assert_eq!(
+        (a.number("rule_breaking"), b.number("rule_breaking")),
+        (Some(0.0), Some(100.0))
+    );
 }
 
 #[test]
@@ -219,29 +273,35 @@ fn history_is_compared_with_the_same_without_it() {
         twice(axis(&high, 3)),
     ];
     let settings = EconArenaReport::of(&records).settings();
-    assert!(settings[0].history.is_empty() && settings[1].history.is_empty());
+    assert!(settings[0].rows("history").is_empty() && settings[1].rows("history").is_empty());
     let gained = |setting: usize, without: &str, deviation: f64| {
-        let row = &settings[setting].history[0];
+        let row = &settings[setting].rows("history")[0];
         assert_eq!(
-            (&*row.player, &row.without[..]),
-            ("a", &[without.to_owned()][..])
+            (row.word("player"), &row.words("without")[..]),
+            ("a", &[without][..])
         );
-        close(row.deviation_without, deviation);
-        close(row.deviation_with, 0.1);
-        close(row.deviation_gain, 0.1 - deviation);
+        close(row.number("deviation_without"), deviation);
+        close(row.number("deviation_with"), 0.1);
+        close(row.number("deviation_gain"), 0.1 - deviation);
         // a wins all runs against 60 in all settings: 1 over half a prize.
         assert_eq!(
-            (row.rationality_without, row.rationality_gain),
+            (
+                row.number("rationality_without"),
+                row.number("rationality_gain")
+            ),
             (Some(2.0), Some(0.0))
         );
-        assert_eq!((row.wins_with, row.wins_gain), (Some(1.0), Some(0.0)));
+        assert_eq!(
+            (row.number("wins_with"), row.number("wins_gain")),
+            (Some(1.0), Some(0.0))
+        );
     };
     gained(2, "low, history=0", 0.5);
     gained(3, "high, history=0", 0.2);
     // Labels that say which of the two has history.
     let records = [once(low.clone(), 30.0), twice(high)];
     let settings = EconArenaReport::of(&records).settings();
-    assert_eq!(settings[1].history[0].without, ["low"]);
+    assert_eq!(settings[1].rows("history")[0].words("without"), ["low"]);
     // Other seats are another game.
     let others: [(&str, &[f64]); 2] = [("a", &[6.0]), ("c", &[60.0])];
     let records = [
@@ -249,7 +309,7 @@ fn history_is_compared_with_the_same_without_it() {
         contest(json!({}), json!({ "label": "x" }), &others),
     ];
     let settings = EconArenaReport::of(&records).settings();
-    assert!(settings[1].history.is_empty(), "{settings:?}");
+    assert!(settings[1].rows("history").is_empty(), "{settings:?}");
 }
 
 #[test]
@@ -271,8 +331,11 @@ fn history_of_any_completeness_is_compared_with_none() {
     ];
     let settings = EconArenaReport::of(&records).settings();
     for setting in &settings[1..] {
-        assert_eq!(setting.history[0].without, ["history=0, shown=strategies"]);
-        assert_eq!(setting.history[1].wins_gain, Some(0.0));
+        assert_eq!(
+            setting.rows("history")[0].words("without"),
+            ["history=0, shown=strategies"]
+        );
+        assert_eq!(setting.rows("history")[1].number("wins_gain"), Some(0.0));
     }
 }
 
@@ -289,9 +352,17 @@ fn opponents_are_the_names_of_all_others() {
     let report = EconArenaReport::of(&records);
     let settings = report.settings();
     let names = |setting: usize| -> Vec<(String, Vec<String>)> {
-        let rows = settings[setting].opponents.iter();
-        rows.map(|row| (row.player.clone(), row.opponents.clone()))
-            .collect()
+        let rows = settings[setting].rows("opponents").iter();
+        rows.map(|row| {
+            (
+                row.word("player").to_owned(),
+                row.words("opponents")
+                    .iter()
+                    .map(|one| (*one).to_owned())
+                    .collect(),
+            )
+        })
+        .collect()
     };
     let named = |name: &str, others: &[&str]| {
         let others = others.iter().map(|other| (*other).to_owned());
@@ -299,8 +370,11 @@ fn opponents_are_the_names_of_all_others() {
     };
     assert_eq!(names(1), [named("a", &["b"]), named("b", &["a", "b"])]);
     assert_eq!(names(0)[0], named("a", &["b", "c"]));
-    let b = &settings[1].opponents[1];
-    assert_eq!((b.sat, b.actions, b.action), (2, 4, Some(30.0)));
+    let b = &settings[1].rows("opponents")[1];
+    assert_eq!(
+        (b.count("sat"), b.count("actions"), b.number("action")),
+        (2, 4, Some(30.0))
+    );
     let shown = report.render(120);
     assert!(
         shown.contains("Beauty contest, by who else sat at the table"),
@@ -327,12 +401,15 @@ fn payoffs_of_the_first_sessions_are_kept() {
         assert!(report.add(if session < 20 { &won } else { &lost }));
     }
     let settings = report.settings();
-    let first = &settings[0].players[0].first_sessions;
-    let known: Vec<_> = first.iter().map(|row| (row.sessions, row.payoff)).collect();
+    let first = settings[0].rows("players")[0].rows("first_sessions");
+    let known: Vec<_> = first
+        .iter()
+        .map(|row| (row.count("sessions"), row.number("payoff")))
+        .collect();
     assert_eq!(known[0], (20, Some(1.0)));
     close(known[1].1, 1.0 / 3.0);
     assert_eq!(known.len(), 2);
-    close(first[0].rationality, 2.0);
+    close(first[0].number("rationality"), 2.0);
     let beside = report.beside_published("econarena-senior", 120).unwrap();
     let own = beside
         .lines()

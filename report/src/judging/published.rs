@@ -1,8 +1,11 @@
 //! The marks that Alympics published, and one's own beside them. How they are shown together
 //! is said in `crate::published`; here the players of a sheet are mean, quartiles and spread.
 
-use super::{CriterionRow, SettingMeasures};
+use super::Judging;
+use super::reading::ABOUT;
+use crate::gathered::Setting;
 use crate::published::{Compared, Measure, Papers, Published, Sheet};
+use crate::row::Row;
 
 /// The paper.
 pub(super) const PAPERS: Papers = Papers {
@@ -18,19 +21,23 @@ pub(super) const PAPERS: Papers = Papers {
 };
 
 /// A number of a criterion's marks.
-type Statistic = fn(&CriterionRow) -> Option<f64>;
+type Statistic = fn(&Row) -> Option<f64>;
 
 /// The numbers that the paper gives.
 const STATISTICS: [(&str, Statistic); 5] = [
-    ("first quartile", |row| Some(row.quartiles?.lower)),
-    ("median", |row| Some(row.quartiles?.median)),
-    ("third quartile", |row| Some(row.quartiles?.upper)),
-    ("mean", |row| row.mean),
-    ("standard deviation", |row| row.sd),
+    ("first quartile", |row| {
+        row.inner("quartiles").number("lower")
+    }),
+    ("median", |row| row.inner("quartiles").number("median")),
+    ("third quartile", |row| {
+        row.inner("quartiles").number("upper")
+    }),
+    ("mean", |row| row.number("mean")),
+    ("standard deviation", |row| row.number("sd")),
 ];
 
 /// The paper's criteria by the names that they have in the game.
-const MEASURES: [Measure<SettingMeasures>; 6] = [
+const MEASURES: [Measure<Setting>; 6] = [
     ("information", 2, |one, name| {
         mark(one, "information_utilisation", name)
     }),
@@ -51,23 +58,24 @@ const MEASURES: [Measure<SettingMeasures>; 6] = [
     }),
 ];
 
-impl Compared for SettingMeasures {
-    const MEASURES: &'static [Measure<Self>] = &MEASURES;
+impl Compared for Judging {
+    type Setting = Setting;
 
-    fn condition(&self, _key: &str) -> String {
-        self.about.clone()
+    const MEASURES: &'static [Measure<Setting>] = &MEASURES;
+
+    fn condition(setting: &Setting, _key: &str) -> String {
+        setting.measures.word(ABOUT).to_owned()
     }
 
-    fn names(&self) -> Vec<&str> {
+    fn names(_: &Setting) -> Vec<&str> {
         STATISTICS.iter().map(|(name, _)| *name).collect()
     }
 }
 
-fn mark(setting: &SettingMeasures, criterion: &str, name: &str) -> Option<(f64, f64)> {
+fn mark(setting: &Setting, criterion: &str, name: &str) -> Option<(f64, f64)> {
     let (_, statistic) = STATISTICS.iter().find(|(known, _)| *known == name)?;
-    let mut rows = setting.criteria.iter();
-    let row = rows.find(|row| row.criterion == criterion)?;
-    Some((statistic(row)?, row.marks as f64))
+    let row = setting.row("criteria", "criterion", criterion)?;
+    Some((statistic(row)?, row.count("marks") as f64))
 }
 
 #[cfg(test)]
@@ -78,6 +86,6 @@ mod tests {
     #[test]
     fn every_row_has_a_source_and_every_column_a_measure_of_ones_own() {
         // Table 3: five numbers each of agents and persons.
-        assert_eq!(check::<SettingMeasures>(&PAPERS), (10, 2));
+        assert_eq!(check::<Judging>(&PAPERS), (10, 2));
     }
 }

@@ -33,23 +33,34 @@ fn both() -> JudgingReport {
 fn marks_by_hand() {
     let settings = both().settings();
     assert_eq!(settings.len(), 3);
-    let first = &settings[0].criteria[0];
+    let first = &settings[0].rows("criteria")[0];
     assert_eq!(
-        (first.marks, first.mean, first.spread),
+        (
+            first.count("marks"),
+            first.number("mean"),
+            first.number("spread")
+        ),
         (3, Some(3.0), Some(4.0))
     );
-    assert_eq!(first.sd, Some(2.0));
-    let quartiles = first.quartiles.unwrap();
+    assert_eq!(first.number("sd"), Some(2.0));
+    let quartiles = first.inner("quartiles");
     assert_eq!(
-        (quartiles.lower, quartiles.median, quartiles.upper),
-        (2.0, 3.0, 4.0)
+        (
+            quartiles.number("lower"),
+            quartiles.number("median"),
+            quartiles.number("upper")
+        ),
+        (Some(2.0), Some(3.0), Some(4.0))
     );
     // 4, 4, 2 for the first criterion, 4, 4, 5 for the second.
-    let second = &settings[1].criteria;
-    close(second[0].mean, 10.0 / 3.0);
-    close(second[1].mean, 13.0 / 3.0);
+    let second = settings[1].rows("criteria");
+    close(second[0].number("mean"), 10.0 / 3.0);
+    close(second[1].number("mean"), 13.0 / 3.0);
     assert_eq!(
-        (&*settings[1].about, &*settings[2].about),
+        (
+            settings[1].measures.word("about"),
+            settings[2].measures.word("about")
+        ),
         ("agents", "persons")
     );
     // The one about a persona is not asked.

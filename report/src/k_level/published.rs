@@ -2,8 +2,10 @@
 //! the first seat, by its method and that of the others. How they are shown together is said
 //! in `crate::published`.
 
-use super::{GUESS_TO_SURVIVE, PlayerRow, SURVIVAL_AUCTION, SettingMeasures};
+use super::reading::FIRST_PLAYER;
+use super::{GUESS_TO_SURVIVE, KLevel, SURVIVAL_AUCTION};
 use crate::basis::Basis;
+use crate::gathered::Setting;
 use crate::published::{Columns, Compared, Measure, Papers, Published, Sheet};
 
 /// The paper.
@@ -56,46 +58,58 @@ const TABLES: [Published; 3] = [
 ];
 
 /// What sheets are of, among one's own measures.
-const MEASURES: [Measure<SettingMeasures>; 3] = [
+const MEASURES: [Measure<Setting>; 3] = [
     ("win rate", 2, |one, name| {
-        let row = first(one, GUESS_TO_SURVIVE, name)?;
-        Some((row.win_rate?, row.n as f64))
+        first(one, GUESS_TO_SURVIVE, name, "win_rate", "n")
     }),
     ("rounds", 2, |one, name| {
-        let row = first(one, SURVIVAL_AUCTION, name)?;
-        let row = one.is_survival_auction.then_some(row)?;
-        Some((row.survival_rounds?, row.n as f64))
+        let is_survival_auction = one.measures.flag("is_survival_auction");
+        let rounds = first(one, SURVIVAL_AUCTION, name, "survival_rounds", "n");
+        rounds.filter(|_| is_survival_auction)
     }),
     ("depth", 2, |one, name| {
-        let row = first(one, GUESS_TO_SURVIVE, name)?;
-        Some((row.strategic_depth?, row.strategic_depth_seats as f64))
+        first(
+            one,
+            GUESS_TO_SURVIVE,
+            name,
+            "strategic_depth",
+            "strategic_depth_seats",
+        )
     }),
 ];
 
-impl Compared for SettingMeasures {
-    const MEASURES: &'static [Measure<Self>] = &MEASURES;
+impl Compared for KLevel {
+    type Setting = Setting;
 
-    fn condition(&self, key: &str) -> String {
+    const MEASURES: &'static [Measure<Setting>] = &MEASURES;
+
+    fn condition(setting: &Setting, key: &str) -> String {
         match key {
             EVERYBODY => String::new(),
-            _ => self.opponents.clone(),
+            _ => setting.measures.word("opponents").to_owned(),
         }
     }
 
-    fn names(&self) -> Vec<&str> {
-        self.first_seat.iter().map(|row| &*row.player).collect()
+    fn names(setting: &Setting) -> Vec<&str> {
+        let rows = setting.rows("first_seat").iter();
+        rows.map(|row| row.word("player")).collect()
     }
 
-    fn basis(&self, _name: &str) -> &Basis {
-        self.head.basis(&self.first_player)
+    fn basis<'a>(setting: &'a Setting, _name: &str) -> &'a Basis {
+        setting.head.basis(setting.fact(FIRST_PLAYER))
     }
 }
 
 /// Each table is about one of the games.
-fn first<'a>(setting: &'a SettingMeasures, game: &str, name: &str) -> Option<&'a PlayerRow> {
-    let mut rows = setting.first_seat.iter();
-    let row = rows.find(|row| row.player == name);
-    row.filter(|_| setting.head.game == game)
+fn first(
+    setting: &Setting,
+    game: &str,
+    name: &str,
+    number: &str,
+    weight: &str,
+) -> Option<(f64, f64)> {
+    let weighed = setting.weighed("first_seat", name, number, weight);
+    weighed.filter(|_| setting.head.game == game)
 }
 
 #[cfg(test)]
@@ -107,7 +121,7 @@ mod tests {
     #[test]
     fn every_row_has_a_source_and_every_column_a_measure_of_ones_own() {
         // Tables 1 and 2: seven methods and their average; table 6; table 9.
-        let (rows, findings) = check::<SettingMeasures>(&PAPERS);
+        let (rows, findings) = check::<KLevel>(&PAPERS);
         assert_eq!((rows, findings), (2 * 8 + 1 + 6, 7));
     }
 

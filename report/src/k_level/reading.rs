@@ -1,17 +1,14 @@
-//! What the measures need of one session's record, in one shape for guesses and auctions:
-//! what everybody said round by round, and who plays by which method. Reads what the game
-//! wrote down, in events and at the end.
+//! The observations of a session, guesses or auctions, from what the game wrote down and what
+//! players predicted; and who plays by which method.
 
+use agon_engine::SessionSpec;
 use agon_engine::record::StoredRecord;
-use agon_engine::{Event, Seat};
 use serde_json::Value;
 
+use super::predictions::{PREDICTION, errors, results};
 use super::{GUESS_TO_SURVIVE, SURVIVAL_AUCTION};
 use crate::axes::{LABEL, axes, in_words};
-use crate::basis::SessionAnswers;
-
-/// The kind of note in which a player predicts its rivals.
-pub(super) const PREDICTION: &str = "prediction";
+use crate::observation::{At, SessionObservations};
 
 /// The paper's methods (section 3.2), as published tables call them.
 pub(super) const METHODS: [&str; 8] = [
@@ -28,137 +25,99 @@ pub(super) const METHODS: [&str; 8] = [
 /// The depth of `k-level` where nothing is said.
 const USUAL_DEPTH: u64 = 2;
 
-/// One finished session.
-pub(super) struct Played<'a> {
-    pub record: &'a StoredRecord,
-    /// Names by seat.
-    pub players: Vec<&'a str>,
-    /// Rounds that it could have.
-    pub rounds: u32,
-    pub is_auction: bool,
-    /// Whether it is an auction with the paper's rules: water for exactly one of equals.
-    pub is_survival_auction: bool,
-    results: Vec<&'a Event>,
-    /// By seat, whether its player answered enough to be measured.
-    measured: Vec<bool>,
+/// What the method of the first seat is called among facts.
+pub(super) const METHOD: &str = "method";
+
+/// What the method of all others is called.
+pub(super) const OPPONENTS: &str = "opponents";
+
+/// Who sits on the first seat.
+pub(super) const FIRST_PLAYER: &str = "first_player";
+
+/// `None` for a record that is not measured here, and for one that lacks what every finished
+/// session has.
+pub(super) fn observe(record: &StoredRecord) -> Option<SessionObservations<'_>> {
+    let spec = &record.spec;
+    let is_auction = spec.game == SURVIVAL_AUCTION;
+    let is_survival_auction = is_auction && is_survival_auction(record);
+    let predicts = || record.notes.iter().any(|note| note.note == PREDICTION);
+    if is_auction && !is_survival_auction && !predicts()
+        || !is_auction && spec.game != GUESS_TO_SURVIVE
+        || results(record).next().is_none()
+    {
+        return None;
+    }
+    let mut seen = SessionObservations::of(record);
+    let rounds = seen.parameter("rounds")?;
+    let first = spec.seats.first().map_or("", |seat| &*seat.name);
+    seen.note(METHOD, method_of_first(spec));
+    seen.note(OPPONENTS, opponents(spec));
+    seen.note(FIRST_PLAYER, first.to_owned());
+    seen.push(At::default(), "rounds", f64::from(rounds));
+    let flag = f64::from(u8::from(is_survival_auction));
+    seen.push(At::default(), "is_survival_auction", flag);
+    for seat in 0..seen.seats() {
+        let at = At::seat(seat);
+        seen.push(at, "sat", 1.0);
+        // Share of the session's rounds that it won (formula 9).
+        let won = if is_auction {
+            let won = seen.number("days_with_water", seat);
+            won.filter(|_| rounds > 0)
+                .map(|won| won / f64::from(rounds))
+        } else {
+            seen.number("wins", seat)
+        };
+        seen.push(at, "win_rate", won);
+        seen.push_series(at, &["survival_rounds"]);
+        for (measure, seats) in [
+            ("adaptation", "adaptation_seats"),
+            ("strategic_depth", "strategic_depth_seats"),
+        ] {
+            let number = seen.number_listed(measure, seats, seat);
+            seen.push(at, measure, number);
+        }
+        for (round, error) in errors(&seen, seat, is_auction) {
+            seen.push(at.round(round), "prediction_error", error);
+        }
+    }
+    Some(seen)
 }
 
-impl<'a> Played<'a> {
-    /// `None` for a record that is not measured here, and for one that lacks what every
-    /// finished session has.
-    pub fn read(record: &'a StoredRecord) -> Option<Self> {
-        let spec = &record.spec;
-        let is_auction = spec.game == SURVIVAL_AUCTION;
-        let is_survival_auction = is_auction && is_survival_auction(record);
-        let predicts = || record.notes.iter().any(|note| note.note == PREDICTION);
-        if is_auction && !is_survival_auction && !predicts()
-            || !is_auction && spec.game != GUESS_TO_SURVIVE
-        {
-            return None;
+/// How the first seat plays: its name where that is a method, or else an axis over
+/// this seat or its player that is one, or else its agent, or else its name. Axes over
+/// others say how its opponents play.
+fn method_of_first(spec: &SessionSpec) -> String {
+    let name = spec.seats.first().map_or("", |seat| &*seat.name);
+    let player = format!("players.{name}");
+    let of_axes = axes(spec).filter(|(axis, _)| inside(axis, "seats[0]") || inside(axis, &player));
+    let of_axes = of_axes.filter_map(|(_, value)| method(&in_words(value)));
+    let settings = spec.seats.first().map(|seat| &seat.settings);
+    let depth = settings.and_then(|settings| settings.get("depth")?.as_u64());
+    let deepened = |method: String| match depth {
+        Some(depth) if method == "k-level" && depth != USUAL_DEPTH => {
+            format!("{method}-{depth}")
         }
-        let results = record.events.iter();
-        let results: Vec<&Event> = results.filter(|one| one.kind == "round_result").collect();
-        if results.is_empty() {
-            return None;
-        }
-        Some(Self {
-            record,
-            players: spec.seats.iter().map(|seat| &*seat.name).collect(),
-            rounds: u32::try_from(spec.params.get("rounds")?.as_u64()?).ok()?,
-            is_auction,
-            is_survival_auction,
-            results,
-            measured: SessionAnswers::of(record).measured_seats(&spec.seats),
-        })
-    }
+        _ => method,
+    };
+    let of_axes = of_axes.map(deepened);
+    let agent = || method(settings?.get("agent")?.as_str()?).map(deepened);
+    let mut known = method(name).into_iter().chain(of_axes);
+    let known = known.next().or_else(agent);
+    known.unwrap_or_else(|| name.to_owned())
+}
 
-    /// What a seat said in a round; `None` where it gave no answer or was out, and for a
-    /// bid above its balance.
-    pub fn said(&self, round: u32, seat: Seat) -> Option<f64> {
-        let column = if self.is_auction { "bids" } else { "choices" };
-        let overbids = self
-            .series("overbid_days")
-            .zip(self.series("overbid_seats"));
-        let is_overbid = overbids.is_some_and(|(days, seats)| {
-            let mut all = days.iter().zip(seats);
-            all.any(|(on, by)| *on == f64::from(round) && *by == seat as f64)
-        });
-        if is_overbid {
-            return None;
-        }
-        let result = self.results.iter().find(|one| one.round == round)?;
-        result.get(column)?.entry(seat).number()
+/// How all other seats play: the label, or else their names.
+fn opponents(spec: &SessionSpec) -> String {
+    if let Some(label) = spec.setting.get(LABEL) {
+        return normal(&in_words(label));
     }
-
-    /// Whether the player of a seat answered enough to be measured.
-    pub fn is_measured(&self, seat: Seat) -> bool {
-        self.measured.get(seat).copied().unwrap_or(false)
-    }
-
-    /// A number of a seat that the game wrote down at the end.
-    pub fn number(&self, series: &str, seat: Seat) -> Option<f64> {
-        self.series(series)?.get(seat).copied()
-    }
-
-    /// The same of a series that has entries for some seats only, listed beside it.
-    pub fn number_of_some(&self, series: &str, seats: &str, seat: Seat) -> Option<f64> {
-        let mut entries = self.series(seats)?.iter().zip(self.series(series)?);
-        let entry = entries.find(|(of, _)| **of == seat as f64);
-        entry.map(|(_, number)| *number)
-    }
-
-    fn series(&self, name: &str) -> Option<&'a Vec<f64>> {
-        self.record.measures.series.get(name)
-    }
-
-    /// Share of the session's rounds that a seat won (formula 9).
-    pub fn win_rate(&self, seat: Seat) -> Option<f64> {
-        if self.is_auction {
-            let won = self.number("days_with_water", seat)?;
-            (self.rounds > 0).then(|| won / f64::from(self.rounds))
-        } else {
-            self.number("wins", seat)
+    let mut names: Vec<String> = Vec::new();
+    for name in spec.seats.iter().skip(1).map(|seat| normal(&seat.name)) {
+        if !names.contains(&name) {
+            names.push(name);
         }
     }
-
-    /// How the first seat plays: its name where that is a method, or else an axis over
-    /// this seat or its player that is one, or else its agent, or else its name. Axes over
-    /// others say how its opponents play.
-    pub fn method(&self) -> String {
-        let spec = &self.record.spec;
-        let name = self.players.first().copied().unwrap_or_default();
-        let player = format!("players.{name}");
-        let of_axes =
-            axes(spec).filter(|(axis, _)| inside(axis, "seats[0]") || inside(axis, &player));
-        let of_axes = of_axes.filter_map(|(_, value)| method(&in_words(value)));
-        let settings = spec.seats.first().map(|seat| &seat.settings);
-        let depth = settings.and_then(|settings| settings.get("depth")?.as_u64());
-        let deepened = |method: String| match depth {
-            Some(depth) if method == "k-level" && depth != USUAL_DEPTH => {
-                format!("{method}-{depth}")
-            }
-            _ => method,
-        };
-        let of_axes = of_axes.map(deepened);
-        let agent = || method(settings?.get("agent")?.as_str()?).map(deepened);
-        let mut known = method(name).into_iter().chain(of_axes);
-        let known = known.next().or_else(agent);
-        known.unwrap_or_else(|| name.to_owned())
-    }
-
-    /// How all other seats play: the label, or else their names.
-    pub fn opponents(&self) -> String {
-        if let Some(label) = self.record.spec.setting.get(LABEL) {
-            return normal(&in_words(label));
-        }
-        let mut names: Vec<String> = Vec::new();
-        for name in self.players.iter().skip(1).map(|name| normal(name)) {
-            if !names.contains(&name) {
-                names.push(name);
-            }
-        }
-        names.join(", ")
-    }
+    names.join(", ")
 }
 
 /// Whether a path is this one, or leads further into it.

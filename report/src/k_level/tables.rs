@@ -2,10 +2,12 @@
 //! and how well they predict round by round. A table without a row is left out; the rest is
 //! in the JSON.
 
-use super::{GUESS_TO_SURVIVE, PlayerRow, SURVIVAL_AUCTION, SettingMeasures};
+use super::{GUESS_TO_SURVIVE, SURVIVAL_AUCTION};
+use crate::gathered::Setting;
+use crate::row::Row;
 use crate::table::{
-    Cells, Row, SettingTables, columns, count, evenly, in_json, mean_and_spread, number, of_values,
-    paragraphs, part_of, sessions_of,
+    Cell, Cells, Line, SettingTables, columns, count, evenly, in_json, number, paragraphs,
+    sessions_of,
 };
 use crate::wrapping::prose;
 
@@ -24,18 +26,18 @@ const GAMES: [(&str, bool, &str); 3] = [
     (SURVIVAL_AUCTION, false, "Water allocation, other rules"),
 ];
 
-type Tables<'a> = SettingTables<'a, SettingMeasures>;
+type Tables<'a> = SettingTables<'a, Setting>;
 
 /// The tables of these settings in at most `width` columns.
-pub(super) fn render(settings: &[SettingMeasures], width: u16) -> String {
+pub(super) fn render(settings: &[Setting], width: u16) -> String {
     let sessions = sessions_of(settings, "session");
     let title = format!("Measures of {sessions} by those of K-level reasoning");
     let mut parts = vec![Some(title)];
     for (game, is_survival_auction, name) in GAMES {
-        let of_game = settings
-            .iter()
-            .filter(|one| one.head.game == game && one.is_survival_auction == is_survival_auction);
-        let of_game: Vec<SettingMeasures> = of_game.cloned().collect();
+        let of_game = settings.iter().filter(|one| {
+            one.head.game == game && one.measures.flag("is_survival_auction") == is_survival_auction
+        });
+        let of_game: Vec<Setting> = of_game.cloned().collect();
         let tables = Tables {
             settings: &of_game,
             width,
@@ -49,14 +51,44 @@ pub(super) fn render(settings: &[SettingMeasures], width: u16) -> String {
     paragraphs(parts)
 }
 
+const PLAYERS: [(&str, Cell); 6] = [
+    ("n", Cell::PartOf("n", "sat")),
+    ("win rate", Cell::Spread("win_rate", "win_rate_sd", 2)),
+    (
+        "rounds",
+        Cell::Spread("survival_rounds", "survival_rounds_sd", 2),
+    ),
+    (
+        "adaptation",
+        Cell::OfValues("adaptation", "adaptation_seats", "n"),
+    ),
+    (
+        "depth",
+        Cell::OfValues("strategic_depth", "strategic_depth_seats", "n"),
+    ),
+    (
+        "off by",
+        Cell::OfValues("prediction_error", "predictions", "n"),
+    ),
+];
+
 impl Tables<'_> {
+    fn all_players(&self) -> impl Iterator<Item = &Row> {
+        let settings = self.settings.iter();
+        settings.flat_map(|setting| setting.rows("players"))
+    }
+
     fn players(&self, game: &str) -> Option<String> {
-        let all = || self.settings.iter().flat_map(|setting| &setting.players);
-        let has_depth = all().any(|row| row.strategic_depth_seats > 0);
-        let has_errors = all().any(|row| row.predictions > 0);
-        let mut headings = vec!["n", "win rate", "rounds", "adaptation"];
-        headings.extend(has_depth.then_some("depth"));
-        headings.extend(has_errors.then_some("off by"));
+        let has_depth = self
+            .all_players()
+            .any(|row| row.count("strategic_depth_seats") > 0);
+        let has_errors = self.all_players().any(|row| row.count("predictions") > 0);
+        let mut shown = PLAYERS.to_vec();
+        shown.retain(|(heading, _)| match *heading {
+            "depth" => has_depth,
+            "off by" => has_errors,
+            _ => true,
+        });
         let mut title = format!("{game}: wins, rounds survived, adaptation index");
         if has_depth {
             title.push_str(", strategic depth of the first choice");
@@ -64,29 +96,14 @@ impl Tables<'_> {
         if has_errors {
             title.push_str(", how far predictions were off");
         }
-        self.table(&title, columns("player", headings), |setting| {
-            let rows = setting.players.iter().map(|row| {
-                let of_seats =
-                    |mean: Option<f64>, seats: u64| of_values(number(mean, 2), seats, row.n);
-                let mut cells = vec![
-                    part_of(row.n, row.sat),
-                    mean_and_spread(row.win_rate, row.win_rate_sd, 2),
-                    mean_and_spread(row.survival_rounds, row.survival_rounds_sd, 2),
-                    of_seats(row.adaptation, row.adaptation_seats),
-                ];
-                let depth = || of_seats(row.strategic_depth, row.strategic_depth_seats);
-                cells.extend(has_depth.then(depth));
-                cells.extend(has_errors.then(|| of_seats(row.prediction_error, row.predictions)));
-                Row::player(&row.player, cells)
-            });
-            rows.collect()
-        })
+        self.players_table(&title, &shown, |setting| setting.rows("players"))
     }
 
     fn predictions(&self, game: &str) -> Option<String> {
-        let all = self.settings.iter().flat_map(|setting| &setting.players);
-        let longest = all.map(|row| row.prediction_rounds.len()).max()?;
-        let shown = evenly(longest, MOST_ROUNDS);
+        let lengths = self
+            .all_players()
+            .map(|row| row.rows("prediction_rounds").len());
+        let shown = evenly(lengths.max()?, MOST_ROUNDS);
         let mut headings = vec!["in all".to_owned()];
         headings.extend(shown.iter().map(|place| (place + 1).to_string()));
         let title = format!(
@@ -94,16 +111,18 @@ impl Tables<'_> {
              there were in all"
         );
         self.table(&title, columns("player", headings), |setting| {
-            let rows = setting.players.iter().filter(|row| row.predictions > 0);
-            rows.map(|row| Row::player(&row.player, errors(row, &shown)))
+            let rows = setting.rows("players").iter();
+            let rows = rows.filter(|row| row.count("predictions") > 0);
+            rows.map(|row| Line::player(row.word("player"), errors(row, &shown)))
                 .collect()
         })
     }
 }
 
-fn errors(row: &PlayerRow, shown: &[usize]) -> Cells {
-    let mut cells = vec![count(row.predictions)];
-    let rounds = shown.iter().map(|place| row.prediction_rounds.get(*place));
-    cells.extend(rounds.map(|one| number(one.and_then(|one| one.error), 1)));
+fn errors(row: &Row, shown: &[usize]) -> Cells {
+    let mut cells = vec![count(row.count("predictions"))];
+    let of_rounds = row.rows("prediction_rounds");
+    let rounds = shown.iter().map(|place| of_rounds.get(*place));
+    cells.extend(rounds.map(|one| number(one.and_then(|one| one.number("error")), 1)));
     cells
 }

@@ -60,50 +60,83 @@ fn prediction(seat: usize, round: u32, level: u64, predicted: Value) -> SeatNote
     }
 }
 
-fn one(record: &StoredRecord) -> SettingMeasures {
+fn one(record: &StoredRecord) -> Setting {
     KLevelReport::of([record]).settings().remove(0)
 }
 
 #[test]
 fn guesses_by_hand() {
     let measures = one(&guesses(json!({}), Vec::new()));
-    assert_eq!((measures.rounds, &*measures.opponents), (4, "direct"));
-    let [k_level, direct] = &measures.players[..] else {
+    assert_eq!(
+        (
+            measures.measures.count("rounds"),
+            measures.measures.word("opponents")
+        ),
+        (4, "direct")
+    );
+    let [k_level, direct] = measures.rows("players") else {
         panic!("{measures:?}");
     };
-    assert_eq!((k_level.sat, direct.sat), (1, 2));
-    assert_eq!((k_level.win_rate, direct.win_rate), (Some(1.0), Some(0.0)));
+    assert_eq!((k_level.count("sat"), direct.count("sat")), (1, 2));
     assert_eq!(
-        (k_level.survival_rounds, direct.survival_rounds),
+        (k_level.number("win_rate"), direct.number("win_rate")),
+        (Some(1.0), Some(0.0))
+    );
+    assert_eq!(
+        (
+            k_level.number("survival_rounds"),
+            direct.number("survival_rounds")
+        ),
         (Some(4.0), Some(2.0))
     );
     // Off by 0 and 22/3, then by 4 and 2.
-    close(k_level.adaptation, 3.0 / (11.0 / 3.0));
+    close(k_level.number("adaptation"), 3.0 / (11.0 / 3.0));
     // Out in the second half.
-    assert_eq!((direct.adaptation, direct.adaptation_seats), (None, 0));
+    assert_eq!(
+        (
+            direct.number("adaptation"),
+            direct.count("adaptation_seats")
+        ),
+        (None, 0)
+    );
     // 40 is one step of 0.8 below 50; 50 and 60 are none and one upwards.
-    close(k_level.strategic_depth, 1.0);
-    close(direct.strategic_depth, 1.2f64.ln() / 0.8f64.ln() / 2.0);
-    assert_eq!((k_level.prediction_error, k_level.predictions), (None, 0));
-    assert_eq!(measures.first_seat, std::slice::from_ref(k_level));
+    close(k_level.number("strategic_depth"), 1.0);
+    close(
+        direct.number("strategic_depth"),
+        1.2f64.ln() / 0.8f64.ln() / 2.0,
+    );
+    assert_eq!(
+        (
+            k_level.number("prediction_error"),
+            k_level.count("predictions")
+        ),
+        (None, 0)
+    );
+    assert_eq!(measures.rows("first_seat"), std::slice::from_ref(k_level));
 }
 
 #[test]
 fn an_auction_by_hand() {
     let notes = vec![prediction(1, 1, 1, json!({ "0": 45, "2": 70 }))];
     let measures = one(&auction(json!({}), json!({}), notes));
-    let [direct, k_level] = &measures.players[..] else {
+    let [direct, k_level] = measures.rows("players") else {
         panic!("{measures:?}");
     };
-    assert_eq!((direct.win_rate, k_level.win_rate), (Some(0.5), Some(0.25)));
-    close(k_level.win_rate_sd, 0.125f64.sqrt());
-    assert_eq!(k_level.survival_rounds, Some(2.0));
+    assert_eq!(
+        (direct.number("win_rate"), k_level.number("win_rate")),
+        (Some(0.5), Some(0.25))
+    );
+    close(k_level.number("win_rate_sd"), 0.125f64.sqrt());
+    assert_eq!(k_level.number("survival_rounds"), Some(2.0));
     // 10 from the highest other bid, then 30.
-    close(direct.adaptation, 3.0);
-    assert_eq!(direct.strategic_depth, None);
+    close(direct.number("adaptation"), 3.0);
+    assert_eq!(direct.number("strategic_depth"), None);
     // The highest predicted bid, 70, of which it was 50.
     assert_eq!(
-        (k_level.prediction_error, k_level.predictions),
+        (
+            k_level.number("prediction_error"),
+            k_level.count("predictions")
+        ),
         (Some(20.0), 1)
     );
 }
@@ -127,16 +160,19 @@ fn the_deepest_predictions_are_compared_with_what_rivals_said() {
         },
     ];
     let measures = one(&guesses(json!({}), notes));
-    let row = &measures.players[0];
+    let row = &measures.rows("players")[0];
     // Means 53 of 55, then 53 of the 50 that this rival said.
     let rounds: Vec<_> = row
-        .prediction_rounds
+        .rows("prediction_rounds")
         .iter()
-        .map(|one| (one.round, one.error))
+        .map(|one| (one.count("round"), one.number("error")))
         .collect();
     assert_eq!(rounds, [(1, Some(2.0)), (2, Some(3.0))]);
-    assert_eq!((row.prediction_error, row.predictions), (Some(2.5), 2));
-    assert_eq!(measures.players[1].prediction_rounds, []);
+    assert_eq!(
+        (row.number("prediction_error"), row.count("predictions")),
+        (Some(2.5), 2)
+    );
+    assert_eq!(measures.rows("players")[1].rows("prediction_rounds"), []);
 }
 
 #[test]
@@ -197,9 +233,14 @@ fn predictions_are_not_compared_with_bids_that_cannot_be_paid() {
             prediction(0, 1, 1, json!({ "2": 70 })),
         ];
         let measures = one(&table.played_with(notes));
-        let [direct, k_level] = <[PlayerRow; 2]>::try_from(measures.players).unwrap();
-        let errors = (direct.prediction_error, k_level.prediction_error);
-        (errors, direct.adaptation)
+        let [direct, k_level] = measures.rows("players") else {
+            panic!("{measures:?}");
+        };
+        let errors = (
+            direct.number("prediction_error"),
+            k_level.number("prediction_error"),
+        );
+        (errors, direct.number("adaptation"))
     };
     // 45 of 50; nothing is left to compare what the first seat predicts with. Its own bid
     // is 10 from the highest other bid, then 30.
@@ -225,7 +266,11 @@ fn an_axis_over_the_opponents_says_nothing_of_the_player() {
             let own = json!({ "agent": "k_level" });
             record.spec.seats[0].settings = serde_json::from_value(own).unwrap();
             let measures = one(&record);
-            assert_eq!(measures.first_seat[0].player, "k-level", "{axis}");
+            assert_eq!(
+                measures.rows("first_seat")[0].word("player"),
+                "k-level",
+                "{axis}"
+            );
         }
     }
     for (axis, settings, player) in [
@@ -241,13 +286,20 @@ fn an_axis_over_the_opponents_says_nothing_of_the_player() {
         let mut record = guesses(json!({ axis: "reflexion" }), Vec::new());
         record.spec.seats[0].name = "subject".to_owned();
         record.spec.seats[0].settings = serde_json::from_value(settings).unwrap();
-        assert_eq!(one(&record).first_seat[0].player, player, "{axis}");
+        assert_eq!(
+            one(&record).rows("first_seat")[0].word("player"),
+            player,
+            "{axis}"
+        );
     }
     let mut record = guesses(json!({ "players.subject.agent": "k_level" }), Vec::new());
     record.spec.seats[0].name = "subject".to_owned();
     let own = json!({ "agent": "k_level", "depth": 3 });
     record.spec.seats[0].settings = serde_json::from_value(own).unwrap();
-    assert_eq!(one(&record).first_seat[0].player, "k-level-3");
+    assert_eq!(
+        one(&record).rows("first_seat")[0].word("player"),
+        "k-level-3"
+    );
 }
 
 #[test]
@@ -258,8 +310,8 @@ fn a_method_is_said_by_name_by_axis_or_by_agent() {
         record.spec.seats[0].settings = serde_json::from_value(settings).unwrap();
         let measures = one(&record);
         (
-            measures.opponents.clone(),
-            measures.first_seat[0].player.clone(),
+            measures.measures.word("opponents").to_owned(),
+            measures.rows("first_seat")[0].word("player").to_owned(),
         )
     };
     let said = |opponents: &str, method: &str| (opponents.to_owned(), method.to_owned());

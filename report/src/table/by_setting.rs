@@ -2,16 +2,17 @@
 //! beside each row what must be said of it. A table without a row is none. Called by the
 //! tables of every report.
 
-use std::cell::Cell;
+use std::cell;
 
 use super::numbers::counted;
-use super::{Cells, Column, TextTable, paragraphs};
+use super::{Cell, Cells, Column, TextTable, cells_of, columns, headings, paragraphs};
 use crate::basis::Basis;
+use crate::row::Row;
 use crate::settings::{OfSetting, SettingHead};
 use crate::wrapping::{NO_BREAK, prose};
 
 /// A row of a table over settings.
-pub(crate) struct Row {
+pub(crate) struct Line {
     label: String,
     of: Of,
     cells: Cells,
@@ -29,7 +30,7 @@ enum Of {
     All,
 }
 
-impl Row {
+impl Line {
     /// A player's row.
     pub fn player(name: &str, cells: Cells) -> Self {
         Self::of(name, &[name.to_owned()], cells)
@@ -107,7 +108,7 @@ impl<S: OfSetting> SettingTables<'_, S> {
         &self,
         title: &str,
         columns: Vec<Column>,
-        rows: impl Fn(&S) -> Vec<Row>,
+        rows: impl Fn(&S) -> Vec<Line>,
     ) -> Option<String> {
         let mut all = vec![Column::key("setting")];
         all.extend(columns);
@@ -129,6 +130,20 @@ impl<S: OfSetting> SettingTables<'_, S> {
         (!table.is_empty()).then(|| format!("{title}\n\n{}", table.fitted(self.width)))
     }
 
+    /// A table with a row for each of these rows of players, which these columns show.
+    pub fn players_table(
+        &self,
+        title: &str,
+        shown: &[(&'static str, Cell)],
+        rows: impl Fn(&S) -> &[Row],
+    ) -> Option<String> {
+        self.table(title, columns("player", headings(shown)), |setting| {
+            let rows = rows(setting).iter();
+            rows.map(|row| Line::player(row.word("player"), cells_of(row, shown)))
+                .collect()
+        })
+    }
+
     /// The same with at most so many rows: a setting is shown whole or not at all, and none
     /// after one that was not. Says below how many are left to the JSON.
     pub fn some_of(
@@ -136,9 +151,9 @@ impl<S: OfSetting> SettingTables<'_, S> {
         title: &str,
         columns: Vec<Column>,
         most: usize,
-        rows: impl Fn(&S) -> Vec<Row>,
+        rows: impl Fn(&S) -> Vec<Line>,
     ) -> Option<String> {
-        let (left, left_out) = (Cell::new(most), Cell::new(0));
+        let (left, left_out) = (cell::Cell::new(most), cell::Cell::new(0));
         let table = self.table(title, columns, |setting| {
             let rows = rows(setting);
             if rows.len() > left.get() {

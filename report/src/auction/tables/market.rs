@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use super::Tables;
 use crate::auction::{IncrementRow, ItemPlayer, ItemRow, SettingMeasures};
-use crate::table::{Cells, Column, NONE, Row, columns, count, grouped, number, percent};
+use crate::table::{Cells, Column, Line, NONE, columns, count, grouped, number, percent};
 
 /// Starting prices that a table has columns for: the default items have five. Houses have
 /// a price each; those of more are in the JSON.
@@ -46,7 +46,7 @@ impl Tables<'_> {
         headings.extend((0..edges.len()).map(|place| bin(edges, place)));
         self.table(INCREMENTS, columns("player", headings), |setting| {
             let rows = setting.increments.iter();
-            rows.map(|row| Row::player(&row.player, increment_cells(row)))
+            rows.map(|row| Line::player(&row.player, increment_cells(row)))
                 .collect()
         })
     }
@@ -88,7 +88,7 @@ impl Tables<'_> {
             let rows = setting.items.iter().map(|item| {
                 let name = item.item.as_deref().unwrap_or(NONE);
                 let cells = players.iter().map(|player| engagement(item, player));
-                Row::all(name, cells.collect())
+                Line::all(name, cells.collect())
             });
             rows.collect()
         })
@@ -130,11 +130,11 @@ impl Tables<'_> {
             let groups = table.groups.iter().filter(|_| table.groups.len() > 1);
             let groups = groups.map(|row| {
                 let cells = cells(row.won, &row.counts, row.density.as_deref());
-                Row::all(&row.group.replace('_', " "), cells)
+                Line::all(&row.group.replace('_', " "), cells)
             });
             let players = table.players.iter().map(|row| {
                 let cells = cells(row.won, &row.counts, row.density.as_deref());
-                Row::player(&row.player, cells)
+                Line::player(&row.player, cells)
             });
             groups.chain(players).collect()
         })
@@ -162,7 +162,7 @@ fn increment_cells(row: &IncrementRow) -> Cells {
 }
 
 /// Three rows of a player, with a column for each starting price; the player is said once.
-fn price_rows(setting: &SettingMeasures, player: &str, prices: &BTreeSet<i64>) -> Vec<Row> {
+fn price_rows(setting: &SettingMeasures, player: &str, prices: &BTreeSet<i64>) -> Vec<Line> {
     let cells = |measure: &str, cell: fn(&ItemPlayer) -> String| {
         let mut cells = vec![measure.to_owned()];
         cells.extend(prices.iter().map(|price| {
@@ -175,9 +175,9 @@ fn price_rows(setting: &SettingMeasures, player: &str, prices: &BTreeSet<i64>) -
     };
     let won = |one: &ItemPlayer| format!("{} of {}", count(one.won), count(one.offered));
     vec![
-        Row::player(player, cells("bids", |one| number(one.bids, 2))),
-        Row::more(cells("won", won)),
-        Row::more(cells("profit", |one| number(one.profit, 1))),
+        Line::player(player, cells("bids", |one| number(one.bids, 2))),
+        Line::more(cells("won", won)),
+        Line::more(cells("profit", |one| number(one.profit, 1))),
     ]
 }
 

@@ -6,7 +6,7 @@ use std::cell::Cell;
 use super::Tables;
 use crate::auction::{Faithfulness, PlanRow};
 use crate::table::{
-    Cells, Column, NONE, Row, columns, count, counted, in_json, number, paragraphs, part_of,
+    Cells, Column, Line, NONE, columns, count, counted, in_json, number, paragraphs, part_of,
     rounded,
 };
 
@@ -56,7 +56,7 @@ impl Tables<'_> {
                     (false, _) => String::new(),
                     (true, priority) => number(priority, 2),
                 }));
-                Row::player(&row.player, cells)
+                Line::player(&row.player, cells)
             });
             rows.collect()
         })
@@ -92,15 +92,15 @@ impl Tables<'_> {
 }
 
 /// One row per item; the player is said once.
-fn map_rows(plan: &PlanRow, rounds: usize) -> Vec<Row> {
+fn map_rows(plan: &PlanRow, rounds: usize) -> Vec<Line> {
     let rows = plan.by_item.iter().enumerate().map(|(place, one)| {
         let mut cells = vec![one.item.clone()];
         let known = (0..rounds).map(|round| one.priorities.get(round).copied().flatten());
         cells.extend(known.map(|priority| number(priority, 2)));
         if place == 0 {
-            Row::player(&plan.player, cells)
+            Line::player(&plan.player, cells)
         } else {
-            Row::more(cells)
+            Line::more(cells)
         }
     });
     rows.collect()

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use super::Tables;
 use crate::basis::Basis;
-use crate::table::{Cells, Column, Row, TextTable, columns, count, number, percent};
+use crate::table::{Cells, Column, Line, TextTable, columns, count, number, percent};
 use crate::wrapping::prose;
 
 /// What profiles are compared with.
@@ -54,7 +54,7 @@ impl Tables<'_> {
                 cells.push(number(row.baseline, 2));
                 let known = (0..most).map(|after| row.divergence.get(after).copied().flatten());
                 cells.extend(known.map(|divergence| number(divergence, 2)));
-                Row::player(&row.player, cells)
+                Line::player(&row.player, cells)
             });
             rows.collect()
         })
@@ -128,7 +128,7 @@ impl Tables<'_> {
                     row.unwanted_silent,
                 ];
                 cells.extend(counts.map(count));
-                Row::player(&row.player, cells)
+                Line::player(&row.player, cells)
             });
             rows.collect()
         })
