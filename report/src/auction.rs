@@ -3,189 +3,261 @@
 //! and Harbor ("Exploring Persona Dynamics in Multi-Agent Competition") report.
 //! Definitions with their formulas stand in `docs/measures.md`.
 
-mod beliefs;
 mod faithfulness;
-mod fares;
 mod increments;
-mod items;
-mod learning;
+mod minds;
 mod plans;
-mod players;
-mod predictions;
 mod profiles;
 mod published;
 mod reading;
-mod strategies;
+mod sections;
 mod tables;
 mod winning_bids;
 
+use std::collections::BTreeMap;
+
 use agon_engine::record::StoredRecord;
-use serde::Serialize;
 
-use crate::game_report::SettingReport;
+use crate::basis::Basis;
+use crate::game_report::{Paper, Report};
+use crate::gathered::{Gathered, Setting};
+use crate::grouping::Section;
+use crate::observation::SessionObservations;
 use crate::published::Papers;
-use crate::settings::{BySetting, OfSetting, SettingHead};
-use beliefs::Beliefs;
-use increments::Increments;
-use items::Items;
-use learning::Learning;
-use plans::Plans;
-use players::Players;
-use predictions::Predictions;
-use profiles::Profiles;
-use published::PAPERS;
-use reading::Auction;
-use strategies::Strategies;
-use winning_bids::WinningBids;
+use crate::ratings::Ratings;
+use crate::row::{Row, list};
+use crate::statistics::corrected_failure_rate;
+use sections::{
+    BELIEFS, CHOICES, DIVERGENCES, GROUPS, INCREMENTS, ITEM_PLAYERS, ITEM_PRIORITIES, ITEMS,
+    LEARNING, MEMBERS, PLANNED_ITEMS, PLANS, PLAYERS, PREDICTIONS, PRICE_PLAYERS, PRICES,
+    PRIORITIES, PROFILE_ENDS, PROFILES, SERIES, STRATEGIES, WINNERS,
+};
 
-pub use beliefs::{BeliefRow, Facts};
-pub use faithfulness::Faithfulness;
-pub use increments::{IncrementBins, IncrementRow};
-pub use items::{ItemPlayer, ItemRow};
-pub use learning::LearningRow;
-pub use plans::{ItemPriorities, PlanRow};
-pub use players::{PlayerRow, Rated};
-pub use predictions::PredictionRow;
-pub use profiles::{ProfileEndRow, ProfileRow};
-pub use strategies::StrategyRow;
-pub use winning_bids::{WinningBidGroup, WinningBidRow, WinningBidTable};
+pub use increments::IncrementBins;
 
 /// The game whose records are measured.
-pub const ENGLISH_AUCTION: &str = "english_auction";
+const ENGLISH_AUCTION: &str = "english_auction";
 
 /// Measures of any number of auctions; other games are passed over.
-#[derive(Debug, Clone, Default)]
-pub struct AuctionReport {
-    bins: IncrementBins,
-    settings: BySetting<Gathered>,
+pub(crate) type AuctionReport = Report<Auctions>;
+
+/// Both papers.
+#[derive(Default)]
+pub(crate) struct Auctions {
+    /// Into which bid increments are sorted.
+    pub bins: IncrementBins,
 }
 
-/// What is kept of the sessions of one setting.
-#[derive(Debug, Clone, Default)]
-struct Gathered {
-    players: Players,
-    learning: Learning,
-    increments: Increments,
-    items: Items,
-    winning_bids: WinningBids,
-    beliefs: Beliefs,
-    plans: Plans,
-    profiles: Profiles,
-    predictions: Predictions,
-    strategies: Strategies,
+/// What is kept of a setting beside sums.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// By profit, in the order of the experiment.
+    ratings: Ratings,
+    /// How many seats a player has at most.
+    seats: BTreeMap<String, usize>,
+    /// Answers of a player at a place of its series.
+    answers: BTreeMap<(String, u64), Basis>,
 }
 
-/// The measures of one setting, for tables, charts and other programs. Lists of
-/// players are in order of first seats; what is not defined is `null`.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct SettingMeasures {
-    /// Which setting, and how many sessions it had.
-    #[serde(flatten)]
-    pub head: SettingHead,
-    /// Profit, items, ratings and failed bids of each player.
-    pub players: Vec<PlayerRow>,
-    /// The same from place to place, where sessions form series.
-    pub learning: Vec<LearningRow>,
-    /// Where the bins of increments begin, in percent.
-    pub increment_bins: Vec<f64>,
-    /// Bid increments of each player.
-    pub increments: Vec<IncrementRow>,
-    /// Each item by name and starting price.
-    pub items: Vec<ItemRow>,
-    /// The same, items of one starting price taken together.
-    pub starting_prices: Vec<ItemRow>,
-    /// Winning bids of each player and of each group.
-    pub winning_bids: WinningBidTable,
-    /// Belief errors of each player that keeps beliefs.
-    pub beliefs: Vec<BeliefRow>,
-    /// Plans of each player that makes them.
-    pub plans: Vec<PlanRow>,
-    /// Profiling error of each player that profiles its rivals.
-    pub profiles: Vec<ProfileRow>,
-    /// The same after the last item, by number of rivals and of items that suit the rival.
-    pub profile_ends: Vec<ProfileEndRow>,
-    /// How often each player that predicts its rivals was right.
-    pub predictions: Vec<PredictionRow>,
-    /// Strategy mix of each player that chooses among the six actions.
-    pub strategies: Vec<StrategyRow>,
+impl Paper for Auctions {
+    const GAMES: &'static [&'static str] = &[ENGLISH_AUCTION];
+
+    const PAPERS: &'static Papers = &published::PAPERS;
+
+    const SECTIONS: &'static [&'static Section] = &[
+        &PLAYERS,
+        &SERIES,
+        &LEARNING,
+        &INCREMENTS,
+        &ITEMS,
+        &PRICES,
+        &ITEM_PLAYERS,
+        &PRICE_PLAYERS,
+        &WINNERS,
+        &GROUPS,
+        &MEMBERS,
+        &BELIEFS,
+        &PLANS,
+        &PRIORITIES,
+        &ITEM_PRIORITIES,
+        &PLANNED_ITEMS,
+        &PROFILES,
+        &DIVERGENCES,
+        &PROFILE_ENDS,
+        &PREDICTIONS,
+        &STRATEGIES,
+        &CHOICES,
+    ];
+
+    type Kept = Kept;
+
+    fn observe(record: &StoredRecord) -> Option<SessionObservations<'_>> {
+        reading::observe(record)
+    }
+
+    fn keep(gathered: &mut Gathered<Kept>, session: &SessionObservations<'_>) {
+        gathered.kept.add(session);
+    }
+
+    fn measures(&self, gathered: &Gathered<Kept>) -> Row {
+        let players = gathered.rows(PLAYERS.name).into_iter().map(|row| {
+            let rated = gathered.kept.rated(row.word("player"));
+            let (fares, rest) = row.split(6);
+            fares.with("trueskill", rated).and(rest)
+        });
+        Row::default()
+            .with(PLAYERS.name, players.collect::<Vec<_>>())
+            .with(LEARNING.name, learning(gathered))
+            .with("increment_bins", list(self.bins.edges().to_vec()))
+            .with(INCREMENTS.name, increments::rows(gathered, &self.bins))
+            .with(ITEMS.name, items(gathered, &ITEMS, &ITEM_PLAYERS))
+            .with(PRICES.name, items(gathered, &PRICES, &PRICE_PLAYERS))
+            .with("winning_bids", winning_bids::table(gathered))
+            .with(BELIEFS.name, beliefs(gathered))
+            .with(PLANS.name, plans::rows(gathered))
+            .with(PROFILES.name, profiles::rows(gathered))
+            .with(PROFILE_ENDS.name, profiles::ends(gathered))
+            .with(PREDICTIONS.name, gathered.rows(PREDICTIONS.name))
+            .with(STRATEGIES.name, strategies(gathered))
+    }
+
+    fn tables(settings: &[Setting], width: u16) -> String {
+        tables::render(settings, width)
+    }
 }
 
-impl AuctionReport {
-    /// No session yet; increments will be sorted into these bins.
-    pub fn with_bins(bins: IncrementBins) -> Self {
-        Self {
-            bins,
-            settings: BySetting::default(),
+impl Kept {
+    fn add(&mut self, session: &SessionObservations<'_>) {
+        let seats = &session.record.spec.seats;
+        let place = session.record.spec.luck.place.into();
+        for (seat, player) in seats.iter().enumerate() {
+            if seats[..seat]
+                .iter()
+                .any(|before| before.name == player.name)
+            {
+                continue;
+            }
+            let own = seats.iter().filter(|one| one.name == player.name).count();
+            let most = self.seats.entry(player.name.clone()).or_default();
+            *most = own.max(*most);
+            let answers = session.answers.of_player(seats, &player.name);
+            let basis = self.answers.entry((player.name.clone(), place));
+            basis.or_default().add(&session.answers, &answers);
+        }
+        let measured = (0..seats.len()).filter(|seat| session.is_measured(*seat));
+        let paid = measured.map(|seat| Some((&*seats[seat].name, session.number("profit", seat)?)));
+        if let Some(paid) = paid.collect::<Option<Vec<_>>>() {
+            let (players, profits): (Vec<&str>, Vec<f64>) = paid.into_iter().unzip();
+            // What cannot be rated (a single bidder) leaves the ratings as they were.
+            let _ = self.ratings.rate(&players, &profits);
         }
     }
 
-    /// The measures of every setting, in the order in which settings came first.
-    pub fn settings(&self) -> Vec<SettingMeasures> {
-        let settings = self.settings.iter();
-        let measures = settings.map(|(head, gathered)| SettingMeasures {
-            head,
-            players: gathered.players.rows(),
-            learning: gathered.learning.rows(),
-            increment_bins: self.bins.edges().to_vec(),
-            increments: gathered.increments.rows(&self.bins),
-            items: gathered.items.by_name(),
-            starting_prices: gathered.items.by_starting_price(),
-            winning_bids: gathered.winning_bids.table(),
-            beliefs: gathered.beliefs.rows(),
-            plans: gathered.plans.rows(),
-            profiles: gathered.profiles.rows(),
-            profile_ends: gathered.profiles.ends(),
-            predictions: gathered.predictions.rows(),
-            strategies: gathered.strategies.rows(),
+    /// TrueSkill after the last session, one row per seat that the player has.
+    fn rated(&self, player: &str) -> Vec<Row> {
+        let seats = self.seats.get(player).copied().unwrap_or(0);
+        let rated = (1..=seats).filter_map(|seat| {
+            let name = match seat {
+                1 => player.to_owned(),
+                _ => format!("{player} ({seat})"),
+            };
+            let rating = self.ratings.rating(&name)?;
+            let row = Row::default().with("name", name);
+            Some(row.with("mu", rating.mu).with("sigma", rating.sigma))
         });
-        measures.collect()
+        rated.collect()
     }
 }
 
-impl OfSetting for SettingMeasures {
-    fn head(&self) -> &SettingHead {
-        &self.head
+/// Empty where no session is a later one of a series.
+fn learning(gathered: &Gathered<Kept>) -> Vec<Row> {
+    if gathered.all(SERIES.name).count("last_place") == 0 {
+        return Vec::new();
     }
+    let mut rows = gathered.rows(LEARNING.name);
+    rows.sort_by_key(|row| row.count("place"));
+    let players = gathered.rows(PLAYERS.name).into_iter().flat_map(|player| {
+        let own = rows
+            .iter()
+            .filter(|row| row.get("player") == player.get("player"));
+        own.cloned().collect::<Vec<_>>()
+    });
+    let rows = players.map(|row| {
+        let key = (row.word("player").to_owned(), row.count("place"));
+        let answers = gathered.kept.answers.get(&key).cloned();
+        let (counts, fares) = row.split(4);
+        counts
+            .with("answers", answers.unwrap_or_default())
+            .and(fares)
+    });
+    rows.collect()
 }
 
-impl SettingReport for AuctionReport {
-    type Measures = SettingMeasures;
-    type Paper = SettingMeasures;
+/// Items by starting price, then name, with what each player did about them.
+fn items(gathered: &Gathered<Kept>, items: &Section, players: &Section) -> Vec<Row> {
+    let labels = items.labels.len();
+    let mut rows = gathered.rows(items.name);
+    rows.sort_by_cached_key(|row| (row.count("starting_price"), row.word("item").to_owned()));
+    let players = gathered.rows(players.name).into_iter();
+    let players: Vec<(Row, Row)> = players.map(|row| row.split(labels)).collect();
+    let rows = rows.into_iter().map(|row| {
+        let (item, counts) = row.split(labels);
+        let own = players.iter().filter(|(of, _)| *of == item);
+        let own: Vec<Row> = own.map(|(_, row)| row.clone()).collect();
+        Row::default()
+            .with("item", item.get("item").clone())
+            .with("starting_price", item.get("starting_price").clone())
+            .and(counts)
+            .with("players", own)
+    });
+    rows.collect()
+}
 
-    const GAMES: &'static [&'static str] = &[ENGLISH_AUCTION];
+/// Facts of each kind: how many were checked, C, all of them right in the end, and how many were
+/// wrong at first, F, with F / (C + F).
+fn beliefs(gathered: &Gathered<Kept>) -> Vec<Row> {
+    let kinds = [
+        ("all", "wrong_all"),
+        ("own", "wrong_own"),
+        ("others", "wrong_others"),
+        ("budget", "wrong_budget"),
+        ("profit", "wrong_profit"),
+        ("wins", "wrong_wins"),
+    ];
+    let rows = gathered.rows(BELIEFS.name).into_iter().map(|row| {
+        let (updates, facts) = row.split(6);
+        kinds.into_iter().fold(updates, |row, (kind, wrong)| {
+            let (checked, wrong) = (facts.count(kind), facts.count(wrong));
+            let of_kind = Row::default().with("checked", checked).with("wrong", wrong);
+            let rate = corrected_failure_rate(wrong, checked);
+            row.with(kind, of_kind.with("failure_rate", rate))
+        })
+    });
+    rows.collect()
+}
 
-    const PAPERS: &'static Papers = &PAPERS;
-
-    /// Ratings depend on the order.
-    fn take_in(&mut self, record: &StoredRecord) -> bool {
-        let Some(auction) = Auction::read(record) else {
-            return false;
-        };
-        let gathered = self.settings.count(record);
-        gathered.players.add(&auction);
-        gathered.learning.add(&auction);
-        gathered.increments.add(&auction, &self.bins);
-        gathered.items.add(&auction);
-        gathered.winning_bids.add(&auction);
-        gathered.beliefs.add(&auction);
-        gathered.plans.add(&auction);
-        gathered.profiles.add(&auction);
-        gathered.predictions.add(&auction);
-        gathered.strategies.add(&auction);
-        true
-    }
-
-    fn has_nothing(&self) -> bool {
-        self.settings.is_empty()
-    }
-
-    fn measured(&self) -> Vec<SettingMeasures> {
-        self.settings()
-    }
-
-    fn tables(settings: &[SettingMeasures], width: u16) -> String {
-        tables::render(settings, width)
-    }
+/// Letters that were never chosen are left out.
+fn strategies(gathered: &Gathered<Kept>) -> Vec<Row> {
+    let chosen = gathered.rows(CHOICES.name);
+    let rows = gathered.rows(STRATEGIES.name).into_iter().map(|row| {
+        let own = chosen.iter();
+        let own = own.filter(|one| one.get("player") == row.get("player"));
+        let mut own: Vec<(&str, u64)> = own
+            .map(|one| (one.word("choice"), one.count("count")))
+            .collect();
+        own.sort_unstable();
+        let choices = row.count("choices") as f64;
+        let (mut counts, mut shares) = (Row::default(), Row::default());
+        for (letter, count) in own {
+            counts = counts.with(letter.to_owned(), count);
+            shares = shares.with(letter.to_owned(), count as f64 / choices);
+        }
+        let (made, uses_profile) = row.split(3);
+        made.with("counts", counts)
+            .with("shares", shares)
+            .and(uses_profile)
+    });
+    rows.collect()
 }
 
 #[cfg(test)]

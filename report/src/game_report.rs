@@ -2,7 +2,6 @@
 //! and beside what is published. The list of reports is `reports.rs`.
 
 use agon_engine::record::StoredRecord;
-use serde::Serialize;
 
 use crate::basis::explained;
 use crate::gathered::{Gathered, Setting};
@@ -10,13 +9,16 @@ use crate::grouping::Section;
 use crate::observation::SessionObservations;
 use crate::published::{Compared, Papers, beside};
 use crate::row::Row;
-use crate::settings::{BySetting, OfSetting, SettingHead};
+use crate::settings::{BySetting, SettingHead};
 use crate::table::paragraphs;
 
 /// Measures of the finished sessions of some games, gathered one by one.
 pub trait GameReport {
     /// Registered names of the games whose records it takes in.
     fn games(&self) -> &'static [&'static str];
+
+    /// The observations of a finished session; `None` of one that cannot be measured.
+    fn observe<'a>(&self, record: &'a StoredRecord) -> Option<SessionObservations<'a>>;
 
     /// Takes in a finished session, in the order of the experiment. Returns whether it was
     /// one that could be measured.
@@ -54,77 +56,8 @@ pub trait GameReport {
     }
 }
 
-/// A report that measures setting by setting, as all of them do; the rest of a
-/// [`GameReport`] follows from it.
-pub(crate) trait SettingReport {
-    /// The measures of one setting.
-    type Measures: OfSetting + Serialize;
-
-    /// How these stand beside what is published.
-    type Paper: Compared<Setting = Self::Measures>;
-
-    /// As [`GameReport::games`].
-    const GAMES: &'static [&'static str];
-
-    /// What the papers about these games published.
-    const PAPERS: &'static Papers;
-
-    /// As [`GameReport::add`].
-    fn take_in(&mut self, record: &StoredRecord) -> bool;
-
-    /// As [`GameReport::is_empty`].
-    fn has_nothing(&self) -> bool;
-
-    /// The measures of every setting, in the order in which settings came first.
-    fn measured(&self) -> Vec<Self::Measures>;
-
-    /// Those that stand in tables and beside what is published.
-    fn shown(&self) -> Vec<Self::Measures> {
-        self.measured()
-    }
-
-    /// The tables of these settings, at least one, in at most `width` columns.
-    fn tables(settings: &[Self::Measures], width: u16) -> String;
-}
-
-impl<R: SettingReport> GameReport for R {
-    fn games(&self) -> &'static [&'static str] {
-        R::GAMES
-    }
-
-    fn add(&mut self, record: &StoredRecord) -> bool {
-        self.take_in(record)
-    }
-
-    fn is_empty(&self) -> bool {
-        self.has_nothing()
-    }
-
-    fn render(&self, width: u16) -> String {
-        let settings = self.shown();
-        if settings.is_empty() {
-            return String::new();
-        }
-        let notes = settings.iter().flat_map(|one| one.head().notes());
-        paragraphs([Some(R::tables(&settings, width)), explained(notes, width)])
-    }
-
-    fn settings_as_json(&self) -> serde_json::Result<Vec<String>> {
-        let settings = self.measured();
-        settings.iter().map(serde_json::to_string).collect()
-    }
-
-    fn published_tables(&self) -> Vec<&'static str> {
-        R::PAPERS.names().collect()
-    }
-
-    fn beside_published(&self, name: &str, width: u16) -> Option<String> {
-        beside::<R::Paper>(R::PAPERS, &self.shown(), name, width)
-    }
-}
-
 /// What a paper measures of the sessions of some games; a [`GameReport`] follows from it.
-pub(crate) trait Paper: Compared<Setting = Setting> + Send + Sync {
+pub(crate) trait Paper: Compared + Send + Sync {
     /// As [`GameReport::games`].
     const GAMES: &'static [&'static str];
 
@@ -187,6 +120,15 @@ impl<P: Paper> Report<P> {
         settings
     }
 
+    /// The settings that stand in tables and beside what is published.
+    fn shown(&self) -> Vec<Setting> {
+        if P::POOLS.is_empty() {
+            return self.settings();
+        }
+        let pools = P::POOLS.iter().filter_map(|pool| self.pooled(pool));
+        pools.collect()
+    }
+
     /// All settings of a pool taken together; `None` without one.
     fn pooled(&self, pool: &'static str) -> Option<Setting> {
         let mut pooled = Gathered::new(P::SECTIONS);
@@ -209,43 +151,48 @@ impl<P: Paper + Default> Default for Report<P> {
     }
 }
 
-impl<P: Paper> SettingReport for Report<P> {
-    type Paper = P;
-    type Measures = Setting;
+impl<P: Paper> GameReport for Report<P> {
+    fn games(&self) -> &'static [&'static str] {
+        P::GAMES
+    }
 
-    const GAMES: &'static [&'static str] = P::GAMES;
+    fn observe<'a>(&self, record: &'a StoredRecord) -> Option<SessionObservations<'a>> {
+        P::observe(record)
+    }
 
-    const PAPERS: &'static Papers = P::PAPERS;
-
-    fn take_in(&mut self, record: &StoredRecord) -> bool {
+    fn add(&mut self, record: &StoredRecord) -> bool {
         let Some(session) = P::observe(record) else {
             return false;
         };
-        let gathered = self
-            .settings
-            .count_or(record, || Gathered::new(P::SECTIONS));
+        let new = || Gathered::new(P::SECTIONS);
+        let gathered = self.settings.count(&session, new);
         gathered.add(&session);
         P::keep(gathered, &session);
         true
     }
 
-    fn has_nothing(&self) -> bool {
+    fn is_empty(&self) -> bool {
         self.settings.is_empty()
     }
 
-    fn measured(&self) -> Vec<Setting> {
-        self.settings()
-    }
-
-    fn shown(&self) -> Vec<Setting> {
-        if P::POOLS.is_empty() {
-            return self.settings();
+    fn render(&self, width: u16) -> String {
+        let settings = self.shown();
+        if settings.is_empty() {
+            return String::new();
         }
-        let pools = P::POOLS.iter().filter_map(|pool| self.pooled(pool));
-        pools.collect()
+        let notes = settings.iter().flat_map(|one| one.head.notes());
+        paragraphs([Some(P::tables(&settings, width)), explained(notes, width)])
     }
 
-    fn tables(settings: &[Setting], width: u16) -> String {
-        P::tables(settings, width)
+    fn settings_as_json(&self) -> serde_json::Result<Vec<String>> {
+        self.settings().iter().map(serde_json::to_string).collect()
+    }
+
+    fn published_tables(&self) -> Vec<&'static str> {
+        P::PAPERS.names().collect()
+    }
+
+    fn beside_published(&self, name: &str, width: u16) -> Option<String> {
+        beside::<P>(P::PAPERS, &self.shown(), name, width)
     }
 }

@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::grouping::{Groups, Label, Section};
 use crate::observation::SessionObservations;
 use crate::row::Row;
-use crate::settings::{OfSetting, SettingHead};
+use crate::settings::SettingHead;
 
 /// What is kept of the sessions of one setting.
 #[derive(Clone)]
@@ -142,11 +142,5 @@ impl Setting {
     /// What a report calls it, or somebody in it; empty where it says nothing.
     pub fn fact(&self, name: &str) -> &str {
         self.facts.get(name).map_or("", String::as_str)
-    }
-}
-
-impl OfSetting for Setting {
-    fn head(&self) -> &SettingHead {
-        &self.head
     }
 }

@@ -33,6 +33,8 @@ pub(crate) enum Statistic {
     Deviation(&'static str),
     /// The sum of a measure that is 0 or 1 over how many there are.
     Share(&'static str),
+    /// The sum of the first over the sum of all of the others.
+    Ratio(&'static str, &'static [&'static str]),
     /// Its last value, a whole number.
     Last(&'static str),
     /// Its largest value, a whole number.
@@ -215,10 +217,10 @@ impl Groups {
 
     fn row(&self, labels: &[Label], sums: &Sums) -> Row {
         let labels = self.section.labels.iter().zip(labels);
-        let row = labels.fold(Row::default(), |row, (name, label)| row.with(name, label));
+        let row = labels.fold(Row::default(), |row, (name, label)| row.with(*name, label));
         let fields = self.section.fields.iter();
         fields.fold(row, |row, (name, statistic)| {
-            row.with(name, statistic.of(sums))
+            row.with(*name, statistic.of(sums))
         })
     }
 }
@@ -228,6 +230,7 @@ impl Statistic {
     fn reads(&self) -> (Vec<&'static str>, Keep) {
         match self {
             Self::Of(measures, _) => (measures.to_vec(), Keep::Values),
+            Self::Ratio(part, whole) => ([&[*part], *whole].concat(), Keep::Sums),
             Self::Count(one)
             | Self::Total(one)
             | Self::Mean(one)
@@ -249,6 +252,10 @@ impl Statistic {
                 (count > 0)
                     .then(|| sums.total(measure) / count as f64)
                     .into()
+            }
+            Self::Ratio(part, whole) => {
+                let whole: f64 = whole.iter().map(|measure| sums.total(measure)).sum();
+                (whole > 0.0).then(|| sums.total(part) / whole).into()
             }
             Self::Last(measure) => (sums.get(measure).map_or(0.0, |sum| sum.last) as i64).into(),
             Self::Largest(measure) => {

@@ -8,7 +8,6 @@ pub mod attempts;
 pub mod auction;
 mod axes;
 mod basis;
-mod by_player;
 pub mod econarena;
 pub mod game_report;
 mod gathered;
@@ -33,7 +32,6 @@ mod table;
 mod testing;
 mod wrapping;
 
-pub use auction::AuctionReport;
 pub use axes::AxisNames;
 pub use basis::{Answers, Basis, SessionAnswers};
 pub use game_report::GameReport;

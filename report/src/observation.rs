@@ -16,7 +16,7 @@ use crate::basis::SessionAnswers;
 /// Measures that count whoever answered: what the session was, how often somebody sat, what went
 /// wrong, and what is made of such answers alone as count. All others are left out of means where
 /// the player answered too little for them to be its own.
-const COUNTED_ALWAYS: [&str; 13] = [
+const COUNTED_ALWAYS: [&str; 19] = [
     "rounds",
     "is_survival_auction",
     "history_shown",
@@ -29,6 +29,12 @@ const COUNTED_ALWAYS: [&str; 13] = [
     "failed_bids",
     "correct_actions",
     "overbids",
+    "place",
+    "put_up",
+    "sold_for",
+    "out_for",
+    "plans_left_out",
+    "profiles_left_out",
     "mark_spread",
 ];
 
@@ -58,6 +64,8 @@ pub struct At<'a> {
     pub item: Option<&'a str>,
     /// Starting price of the item.
     pub price: Option<i64>,
+    /// Place of the item in the order of sale, from 0.
+    pub lot: Option<u32>,
     /// A word that it belongs to: what the seat is out for, or what it chose.
     pub category: Option<&'a str>,
 }
@@ -271,6 +279,13 @@ impl<'a> SessionObservations<'a> {
     pub(crate) fn parameter(&self, name: &str) -> Option<u32> {
         let number = self.record.spec.params.get(name)?.as_u64()?;
         u32::try_from(number).ok()
+    }
+
+    /// A number that was added before.
+    pub(crate) fn value(&self, at: At<'_>, measure: &str) -> Option<f64> {
+        let mut all = self.observations.iter();
+        let found = all.find(|one| one.measure == measure && one.at == at);
+        found.map(|one| one.value)
     }
 }
 

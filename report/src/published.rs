@@ -5,7 +5,7 @@
 use csv::StringRecord;
 
 use crate::basis::{Basis, explained};
-use crate::settings::OfSetting;
+use crate::gathered::Setting;
 use crate::table::{Column, NONE, TextTable, number, paragraphs};
 use crate::wrapping::prose;
 
@@ -73,25 +73,26 @@ pub(crate) enum Columns {
 
 /// A measure of settings by the heading that published figures have: decimals to show, and
 /// the number of one player with what it weighs in a mean over settings.
-pub(crate) type Measure<S> = (&'static str, usize, fn(&S, &str) -> Option<(f64, f64)>);
+pub(crate) type Measure = (
+    &'static str,
+    usize,
+    fn(&Setting, &str) -> Option<(f64, f64)>,
+);
 
 /// Settings whose measures stand beside published ones.
 pub(crate) trait Compared: 'static {
-    /// One of them.
-    type Setting: OfSetting + 'static;
-
     /// What columns of published figures are among one's own measures.
-    const MEASURES: &'static [Measure<Self::Setting>];
+    const MEASURES: &'static [Measure];
 
     /// Which published condition a setting belongs to, by what conditions are of.
-    fn condition(setting: &Self::Setting, key: &str) -> String;
+    fn condition(setting: &Setting, key: &str) -> String;
 
     /// Names of those who have figures of their own in a setting.
-    fn names(setting: &Self::Setting) -> Vec<&str>;
+    fn names(setting: &Setting) -> Vec<&str>;
 
     /// What the figures of such a name rest on.
-    fn basis<'a>(setting: &'a Self::Setting, name: &str) -> &'a Basis {
-        setting.head().basis(name)
+    fn basis<'a>(setting: &'a Setting, name: &str) -> &'a Basis {
+        setting.head.basis(name)
     }
 }
 
@@ -120,7 +121,7 @@ impl Papers {
 /// have for it, and the findings; `None` when there is no such table.
 pub(crate) fn beside<S: Compared>(
     papers: &Papers,
-    settings: &[S::Setting],
+    settings: &[Setting],
     name: &str,
     width: u16,
 ) -> Option<String> {
@@ -136,13 +137,13 @@ pub(crate) fn beside<S: Compared>(
     }
     parts.push(papers.findings(name, width));
     parts.push(explained(
-        settings.iter().flat_map(|one| one.head().notes()),
+        settings.iter().flat_map(|one| one.head.notes()),
         width,
     ));
     Some(paragraphs(parts))
 }
 
-fn compared<S: Compared>(sheet: &Sheet, settings: &[S::Setting], width: u16) -> Option<String> {
+fn compared<S: Compared>(sheet: &Sheet, settings: &[Setting], width: u16) -> Option<String> {
     let mut reader = csv::Reader::from_reader(sheet.rows.as_bytes());
     let headings = reader.headers().ok()?.clone();
     let published: Vec<StringRecord> = reader.records().collect::<Result<_, _>>().ok()?;
@@ -179,7 +180,7 @@ fn compared<S: Compared>(sheet: &Sheet, settings: &[S::Setting], width: u16) -> 
             AVERAGE => of_rows.contains(&&*S::condition(one, key)),
             name => S::condition(one, key) == name,
         });
-        let own: Vec<&S::Setting> = own.collect();
+        let own: Vec<&Setting> = own.collect();
         let rows = match sheet.columns {
             Columns::Players(measure) => own_row::<S>(&own, name, &measured, measure)
                 .into_iter()
@@ -209,7 +210,7 @@ fn row<'a>(whose: &'a str, cells: impl Iterator<Item = &'a str>, notes: &'a str)
 }
 
 /// What one's own figures of these names rest on.
-fn basis<S: Compared>(settings: &[&S::Setting], names: &[&str]) -> Basis {
+fn basis<S: Compared>(settings: &[&Setting], names: &[&str]) -> Basis {
     let mut basis = Basis::default();
     for one in settings {
         for name in S::names(one)
@@ -224,7 +225,7 @@ fn basis<S: Compared>(settings: &[&S::Setting], names: &[&str]) -> Basis {
 
 /// One row per player that has any of these measures in these settings.
 fn own_rows<S: Compared>(
-    settings: &[&S::Setting],
+    settings: &[&Setting],
     condition: &str,
     measured: &[&str],
 ) -> Vec<Vec<String>> {
@@ -246,7 +247,7 @@ fn own_rows<S: Compared>(
 
 /// One row with the measure of every player that has a column.
 fn own_row<S: Compared>(
-    settings: &[&S::Setting],
+    settings: &[&Setting],
     condition: &str,
     players: &[&str],
     measure: &str,
@@ -271,7 +272,7 @@ fn filled(keys: &[&str], numbers: Vec<Option<String>>, basis: &Basis) -> Option<
 }
 
 /// A player's weighted mean of a measure over settings; `None` where it has none.
-fn own<S: Compared>(settings: &[&S::Setting], name: &str, heading: &str) -> Option<String> {
+fn own<S: Compared>(settings: &[&Setting], name: &str, heading: &str) -> Option<String> {
     let (_, decimals, measure) = S::MEASURES.iter().find(|(known, ..)| *known == heading)?;
     let (mut sum, mut weights) = (0.0, 0.0);
     for (value, weight) in settings.iter().filter_map(|one| measure(one, name)) {

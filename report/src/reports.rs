@@ -5,11 +5,12 @@
 use agon_engine::record::StoredRecord;
 
 use crate::alympics::AlympicsReport;
-use crate::auction::{AuctionReport, IncrementBins};
+use crate::auction::{AuctionReport, Auctions, IncrementBins};
 use crate::econarena::EconArenaReport;
 use crate::game_report::GameReport;
 use crate::judging::JudgingReport;
 use crate::k_level::KLevelReport;
+use crate::observation::SessionObservations;
 
 /// All reports.
 pub struct Reports {
@@ -27,7 +28,7 @@ impl Reports {
     pub fn with_bins(bins: IncrementBins) -> Self {
         Self {
             reports: vec![
-                Box::new(AuctionReport::with_bins(bins)),
+                Box::new(AuctionReport::new(Auctions { bins })),
                 Box::<EconArenaReport>::default(),
                 Box::<AlympicsReport>::default(),
                 Box::<JudgingReport>::default(),
@@ -64,6 +65,16 @@ impl Reports {
             }
         }
         taken
+    }
+
+    /// The observations of a finished session, report by report that can measure it.
+    pub fn observe<'a>(&self, record: &'a StoredRecord) -> Vec<SessionObservations<'a>> {
+        let game = &*record.spec.game;
+        let reports = self.reports.iter();
+        let reports = reports.filter(|report| report.games().contains(&game));
+        reports
+            .filter_map(|report| report.observe(record))
+            .collect()
     }
 
     /// Whether nothing was taken in.

@@ -1,6 +1,8 @@
 //! A row of measures: names with their values, in the order in which programs read them. What
 //! tables show and what the JSON holds is the same row.
 
+use std::borrow::Cow;
+
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
 
@@ -9,7 +11,7 @@ use crate::statistics::Quartiles;
 
 /// Names with their values.
 #[derive(Debug, Clone, Default, PartialEq)]
-pub struct Row(Vec<(&'static str, Value)>);
+pub struct Row(Vec<(Cow<'static, str>, Value)>);
 
 /// A value of a row; what is not defined is `Null`.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -37,8 +39,12 @@ pub enum Value {
 
 impl Row {
     /// The same row with one more value.
-    pub(crate) fn with(mut self, name: &'static str, value: impl Into<Value>) -> Self {
-        self.0.push((name, value.into()));
+    pub(crate) fn with(
+        mut self,
+        name: impl Into<Cow<'static, str>>,
+        value: impl Into<Value>,
+    ) -> Self {
+        self.0.push((name.into(), value.into()));
         self
     }
 
@@ -118,6 +124,14 @@ impl Row {
         match values.find(|(known, _)| *known == name)? {
             (_, Value::Rows(rows)) => Some(rows),
             _ => None,
+        }
+    }
+
+    /// What numbers rest on; nothing where it does not say.
+    pub(crate) fn basis(&self, name: &str) -> Basis {
+        match self.get(name) {
+            Value::Basis(basis) => basis.clone(),
+            _ => Basis::default(),
         }
     }
 

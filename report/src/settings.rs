@@ -4,12 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use agon_engine::record::StoredRecord;
 use serde::Serialize;
 use serde_json::Value as Json;
 
 use crate::axes::{AxisNames, LABEL, axes_of, in_words};
-use crate::basis::{Basis, Note, SessionAnswers};
+use crate::basis::{Basis, Note};
+use crate::observation::SessionObservations;
 
 /// What every report says of a setting.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
@@ -75,11 +75,11 @@ impl SettingHead {
     }
 
     /// Counts a session.
-    fn count(&mut self, record: &StoredRecord) {
+    fn count(&mut self, session: &SessionObservations<'_>) {
+        let (record, answers) = (session.record, &session.answers);
         self.sessions += 1;
         self.simulated += u64::from(record.simulated);
-        let answers = SessionAnswers::of(record);
-        self.answers.add(&answers, answers.all());
+        self.answers.add(answers, answers.all());
         let seats = &record.spec.seats;
         for (place, seat) in seats.iter().enumerate() {
             let player = &seat.name;
@@ -96,15 +96,9 @@ impl SettingHead {
                 self.answers_by_player.len() - 1
             });
             let basis = &mut self.answers_by_player[known].answers;
-            basis.add(&answers, &answers.of_player(seats, player));
+            basis.add(answers, &answers.of_player(seats, player));
         }
     }
-}
-
-/// Something that is measured setting by setting.
-pub(crate) trait OfSetting {
-    /// Which setting it is of.
-    fn head(&self) -> &SettingHead;
 }
 
 /// Settings and what is kept of each. Settings of two games are two, whatever they say.
@@ -123,17 +117,11 @@ impl<T> Default for BySetting<T> {
     }
 }
 
-impl<T: Default> BySetting<T> {
-    /// Counts a session and hands out what is kept of its setting, new when it has not
-    /// been seen.
-    pub fn count(&mut self, record: &StoredRecord) -> &mut T {
-        self.count_or(record, T::default)
-    }
-}
-
 impl<T> BySetting<T> {
-    /// The same of what is made in this way.
-    pub fn count_or(&mut self, record: &StoredRecord, new: impl FnOnce() -> T) -> &mut T {
+    /// Counts a session and hands out what is kept of its setting, made new when it has not been
+    /// seen.
+    pub fn count(&mut self, session: &SessionObservations<'_>, new: impl FnOnce() -> T) -> &mut T {
+        let record = session.record;
         self.names.add(&record.spec);
         let axes = axes_of(&record.spec);
         let game = &record.spec.game;
@@ -149,7 +137,7 @@ impl<T> BySetting<T> {
             self.settings.len() - 1
         });
         let (head, kept) = &mut self.settings[place];
-        head.count(record);
+        head.count(session);
         kept
     }
 

@@ -83,6 +83,11 @@ fn number(answer: f64) -> Value {
     }
 }
 
+/// What programs read of a value.
+pub(crate) fn told(value: &impl serde::Serialize) -> Value {
+    serde_json::to_value(value).unwrap()
+}
+
 /// Asserts that a number is there and what it should be.
 #[track_caller]
 pub(crate) fn close(left: Option<f64>, right: f64) {

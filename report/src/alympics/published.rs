@@ -60,7 +60,7 @@ const SATISFACTION: Sheet = Sheet {
 };
 
 /// Headings with what they are among one's own measures.
-const MEASURES: [Measure<Setting>; 4] = [
+const MEASURES: [Measure; 4] = [
     ("survival rate", 2, |one, name| {
         resident(one, name, "survival_rate")
     }),
@@ -76,9 +76,7 @@ const SUPPLIES: [(&str, (i64, i64)); 3] =
     [("low", (10, 20)), ("medium", (15, 25)), ("high", (20, 30))];
 
 impl Compared for Alympics {
-    type Setting = Setting;
-
-    const MEASURES: &'static [Measure<Setting>] = &MEASURES;
+    const MEASURES: &'static [Measure] = &MEASURES;
 
     /// The label where it names a supply, or else the supply that the days had.
     fn condition(setting: &Setting, _key: &str) -> String {

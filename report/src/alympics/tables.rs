@@ -39,20 +39,18 @@ const DAY_BY_DAY: &str = "Day by day: quartiles of the lowest bid that won, the 
 const TRAJECTORIES: &str = "Trajectories on some days: mean bid, balance and health in the evening, of \
     sessions in which the resident lived in the morning";
 
-type Tables<'a> = SettingTables<'a, Setting>;
-
 /// The tables of these settings in at most `width` columns.
 pub(super) fn render(settings: &[Setting], width: u16) -> String {
     let sessions = sessions_of(settings, "session");
     let title = format!("Measures of {sessions} of the Water Allocation Challenge");
     let rest = "Every day, session by session, and what tables have no room for";
-    let tables = Tables { settings, width };
+    let tables = SettingTables { settings, width };
     paragraphs([
         Some(prose(&title, width)),
-        tables.survival(),
-        tables.town(),
-        tables.day_by_day(),
-        tables.trajectories(),
+        survival(&tables),
+        town(&tables),
+        day_by_day(&tables),
+        trajectories(&tables),
         Some(in_json(rest, width)),
     ])
 }
@@ -101,72 +99,70 @@ const DAYS: [(&str, &str, &str, usize); 5] = [
     ("RSR", "days", "rsr", 2),
 ];
 
-impl Tables<'_> {
-    fn survival(&self) -> Option<String> {
-        let has_marks = |one: &Setting| one.head.sessions <= MOST_MARKS as u64;
-        let has_marks = self.settings.iter().all(has_marks);
-        let title = format!("{SURVIVAL}{}", if has_marks { MARKS } else { "" });
-        let mut columns = vec![Column::key("resident"), Column::key("player")];
-        columns.push(Column::words("sessions"));
-        columns.extend(
-            headings(&RESIDENTS)[2..]
-                .iter()
-                .copied()
-                .map(Column::number),
-        );
-        self.some_of(&title, columns, MOST_ROWS, |setting| {
-            let rows = setting.rows("residents").iter().map(|row| {
-                let mut cells = cells_of(row, &RESIDENTS);
-                if !has_marks {
-                    cells[1].clear();
-                }
-                resident(row, cells)
-            });
-            rows.collect()
-        })
-    }
-
-    fn town(&self) -> Option<String> {
-        self.table(TOWNS, columns("n", headings(&TOWN)), |setting| {
-            let n = setting.measures.list("survivors").len() as u64;
-            let cells = cells_of(&setting.measures, &TOWN);
-            vec![Line::all(&part_of(n, setting.head.sessions), cells)]
-        })
-    }
-
-    fn day_by_day(&self) -> Option<String> {
-        let days = self
-            .settings
+fn survival(tables: &SettingTables<'_>) -> Option<String> {
+    let has_marks = |one: &Setting| one.head.sessions <= MOST_MARKS as u64;
+    let has_marks = tables.settings.iter().all(has_marks);
+    let title = format!("{SURVIVAL}{}", if has_marks { MARKS } else { "" });
+    let mut columns = vec![Column::key("resident"), Column::key("player")];
+    columns.push(Column::words("sessions"));
+    columns.extend(
+        headings(&RESIDENTS)[2..]
             .iter()
-            .map(|setting| setting.rows("days").len());
-        let shown = evenly(days.max()?, MOST_DAYS);
-        let days: Vec<u64> = shown.iter().map(|place| *place as u64 + 1).collect();
-        let columns = columns("on day", days.iter().map(u64::to_string));
-        self.some_of(DAY_BY_DAY, columns, MOST_ROWS, |setting| {
-            let rows = DAYS.iter().map(|(label, section, measure, decimals)| {
-                let cells = days.iter().map(|day| {
-                    let mut rows = setting.rows(section).iter();
-                    let row = rows.find(|row| row.count("day") == *day);
-                    number(row.and_then(|row| row.number(measure)), *decimals)
-                });
-                Line::all(label, cells.collect())
-            });
-            rows.collect()
-        })
-    }
+            .copied()
+            .map(Column::number),
+    );
+    tables.some_of(&title, columns, MOST_ROWS, |setting| {
+        let rows = setting.rows("residents").iter().map(|row| {
+            let mut cells = cells_of(row, &RESIDENTS);
+            if !has_marks {
+                cells[1].clear();
+            }
+            resident(row, cells)
+        });
+        rows.collect()
+    })
+}
 
-    fn trajectories(&self) -> Option<String> {
-        let all = self.settings.iter();
-        let all = all.flat_map(|setting| setting.rows("trajectories"));
-        let longest = all.map(|row| row.rows("days").len()).max()?;
-        let shown = evenly(longest, MOST_DAYS);
-        let mut columns = vec![Column::key("resident"), Column::key("measure")];
-        let days = shown.iter().map(|place| (place + 1).to_string());
-        columns.extend(days.map(Column::number));
-        self.some_of(TRAJECTORIES, columns, MOST_ROWS, |setting| {
-            trajectory_rows(setting, &shown)
-        })
-    }
+fn town(tables: &SettingTables<'_>) -> Option<String> {
+    tables.table(TOWNS, columns("n", headings(&TOWN)), |setting| {
+        let n = setting.measures.list("survivors").len() as u64;
+        let cells = cells_of(&setting.measures, &TOWN);
+        vec![Line::all(&part_of(n, setting.head.sessions), cells)]
+    })
+}
+
+fn day_by_day(tables: &SettingTables<'_>) -> Option<String> {
+    let days = tables
+        .settings
+        .iter()
+        .map(|setting| setting.rows("days").len());
+    let shown = evenly(days.max()?, MOST_DAYS);
+    let days: Vec<u64> = shown.iter().map(|place| *place as u64 + 1).collect();
+    let columns = columns("on day", days.iter().map(u64::to_string));
+    tables.some_of(DAY_BY_DAY, columns, MOST_ROWS, |setting| {
+        let rows = DAYS.iter().map(|(label, section, measure, decimals)| {
+            let cells = days.iter().map(|day| {
+                let mut rows = setting.rows(section).iter();
+                let row = rows.find(|row| row.count("day") == *day);
+                number(row.and_then(|row| row.number(measure)), *decimals)
+            });
+            Line::all(label, cells.collect())
+        });
+        rows.collect()
+    })
+}
+
+fn trajectories(tables: &SettingTables<'_>) -> Option<String> {
+    let all = tables.settings.iter();
+    let all = all.flat_map(|setting| setting.rows("trajectories"));
+    let longest = all.map(|row| row.rows("days").len()).max()?;
+    let shown = evenly(longest, MOST_DAYS);
+    let mut columns = vec![Column::key("resident"), Column::key("measure")];
+    let days = shown.iter().map(|place| (place + 1).to_string());
+    columns.extend(days.map(Column::number));
+    tables.some_of(TRAJECTORIES, columns, MOST_ROWS, |setting| {
+        trajectory_rows(setting, &shown)
+    })
 }
 
 /// A line of a resident, whoever played it.

@@ -2,10 +2,9 @@
 //! goes over the bidder's own highest offer for the item before, in percent; its first
 //! bid for an item is compared with the starting price. Sorted into bins for stacked bars.
 
-use serde::Serialize;
-
-use super::reading::Auction;
-use crate::by_player::ByPlayer;
+use super::sections::INCREMENTS;
+use crate::gathered::Gathered;
+use crate::row::{Row, Value, list};
 
 /// Where bins of increments begin, in percent: each holds its own edge and ends before
 /// the next one, the last has no end.
@@ -43,79 +42,25 @@ impl IncrementBins {
     }
 }
 
-/// Bid increments of one player.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct IncrementRow {
-    /// Its name.
-    pub player: String,
-    /// Accepted bids.
-    pub bids: u64,
-    /// Mean increment in percent.
-    pub mean: Option<f64>,
-    /// How many bids fell into each bin.
-    pub counts: Vec<u64>,
-    /// The same as shares of `bids`; empty without a bid.
-    pub shares: Vec<f64>,
-}
-
-/// Increments of all players so far.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Increments {
-    players: ByPlayer<Counted>,
-}
-
-#[derive(Debug, Clone, Default)]
-struct Counted {
-    bids: u64,
-    sum: f64,
-    counts: Vec<u64>,
-}
-
-impl Increments {
-    pub fn add(&mut self, auction: &Auction<'_>, bins: &IncrementBins) {
-        for player in &auction.players {
-            self.players.of(player);
-        }
-        let series = &auction.record.measures.series;
-        let (Some(increments), Some(seats)) =
-            (series.get("increments"), series.get("increment_seats"))
-        else {
-            return;
-        };
-        for (percent, seat) in increments.iter().zip(seats) {
-            let seat = *seat as usize;
-            let (Some(player), Some(place)) = (auction.players.get(seat), bins.place(*percent))
-            else {
-                continue;
-            };
-            if !auction.is_measured(seat) {
-                continue;
+/// Bid increments of every player, sorted into these bins.
+pub(super) fn rows<K>(gathered: &Gathered<K>, bins: &IncrementBins) -> Vec<Row> {
+    let rows = gathered.rows(INCREMENTS.name).into_iter().map(|row| {
+        let (mut sum, mut counts) = (0.0, vec![0u64; bins.edges.len()]);
+        for percent in row.list(INCREMENTS.name).iter().filter_map(Value::number) {
+            if let Some(place) = bins.place(percent) {
+                counts[place] += 1;
+                sum += percent;
             }
-            let counted = self.players.of(player);
-            counted.counts.resize(bins.edges.len(), 0);
-            counted.counts[place] += 1;
-            counted.bids += 1;
-            counted.sum += percent;
         }
-    }
-
-    pub fn rows(&self, bins: &IncrementBins) -> Vec<IncrementRow> {
-        let rows = self.players.iter().map(|(player, counted)| {
-            let mut counts = counted.counts.clone();
-            counts.resize(bins.edges.len(), 0);
-            let share = |count: &u64| *count as f64 / counted.bids as f64;
-            let shares = match counted.bids {
-                0 => Vec::new(),
-                _ => counts.iter().map(share).collect(),
-            };
-            IncrementRow {
-                player: player.to_owned(),
-                bids: counted.bids,
-                mean: (counted.bids > 0).then(|| counted.sum / counted.bids as f64),
-                counts,
-                shares,
-            }
-        });
-        rows.collect()
-    }
+        let bids: u64 = counts.iter().sum();
+        let of_bids = |number: f64| (bids > 0).then(|| number / bids as f64);
+        let shares = counts.iter().filter_map(|count| of_bids(*count as f64));
+        Row::default()
+            .with("player", row.word("player"))
+            .with("bids", bids)
+            .with("mean", of_bids(sum))
+            .with("counts", list(counts.iter().copied()))
+            .with("shares", list(shares))
+    });
+    rows.collect()
 }

@@ -1,7 +1,8 @@
 //! What AucArena and Harbor published, and which of one's own measures stand beside it.
 //! How they are shown together is said in `crate::published`.
 
-use super::{PlanRow, PlayerRow, ProfileRow, SettingMeasures};
+use super::Auctions;
+use crate::gathered::Setting;
 use crate::published::{Compared, Measure, Papers, Published, Sheet};
 
 /// Both papers.
@@ -80,62 +81,59 @@ const TABLES: [Published; 10] = [
 ];
 
 /// Headings with what they are among one's own measures.
-const MEASURES: [Measure<SettingMeasures>; 12] = [
-    ("profit", 1, |one, name| sat(one, name, |row| row.profit)),
+const MEASURES: [Measure; 12] = [
+    ("profit", 1, |one, name| {
+        one.weighed("players", name, "profit", "n")
+    }),
     ("items won", 2, |one, name| {
-        sat(one, name, |row| row.items_won)
+        one.weighed("players", name, "items_won", "n")
     }),
     ("profit ratio %", 2, |one, name| {
-        sat(one, name, |row| row.profit_ratio)
+        one.weighed("players", name, "profit_ratio", "n")
     }),
     ("TrueSkill", 2, |one, name| {
-        let rated = &player(one, name)?.trueskill;
-        let sum: f64 = rated.iter().map(|rated| rated.mu).sum();
+        let rated = one.row("players", "player", name)?.rows("trueskill");
+        let sum: Option<f64> = rated.iter().map(|rated| rated.number("mu")).sum();
         let seats = rated.len() as f64;
-        (seats > 0.0).then(|| (sum / seats, 1.0))
+        (seats > 0.0).then_some((sum? / seats, 1.0))
     }),
     ("acquisition", 2, |one, name| {
-        let row = player(one, name)?;
-        Some((row.acquisition?, row.matched_offered as f64))
+        one.weighed("players", name, "acquisition", "matched_offered")
     }),
     ("matched priority", 2, |one, name| {
-        let row = planner(one, name)?;
-        Some((row.matched_priority?, row.planned as f64))
+        one.weighed("plans", name, "matched_priority", "planned")
     }),
     ("initial plan and bids", 4, |one, name| {
-        rho(one, name, |row| row.initial_engagements?.rho.into())
+        rho(one, name, "initial_engagements")
     }),
     ("initial plan and won", 4, |one, name| {
-        rho(one, name, |row| row.initial_won?.rho.into())
+        rho(one, name, "initial_won")
     }),
     ("current plan and bids", 4, |one, name| {
-        rho(one, name, |row| row.current_engagements?.rho.into())
+        rho(one, name, "current_engagements")
     }),
     ("current plan and won", 4, |one, name| {
-        rho(one, name, |row| row.current_won?.rho.into())
+        rho(one, name, "current_won")
     }),
     ("baseline KL", 2, |one, name| {
-        let row = profiler(one, name)?;
-        Some((row.baseline?, row.profiles as f64))
+        one.weighed("profiles", name, "baseline", "profiles")
     }),
     ("KL at the end", 2, |one, name| {
-        let row = profiler(one, name)?;
-        let last = row.divergence.last().copied().flatten()?;
-        Some((last, row.profiles as f64))
+        let row = one.row("profiles", "player", name)?;
+        let last = row.list("divergence").last()?.number()?;
+        Some((last, row.count("profiles") as f64))
     }),
 ];
 
-impl Compared for SettingMeasures {
-    type Setting = Self;
+impl Compared for Auctions {
+    const MEASURES: &'static [Measure] = &MEASURES;
 
-    const MEASURES: &'static [Measure<Self>] = &MEASURES;
-
-    fn condition(setting: &Self, key: &str) -> String {
+    fn condition(setting: &Setting, key: &str) -> String {
         match key {
             "order" => setting.head.axis("params.order").unwrap_or_default(),
             "rivals" => {
-                let seats: u64 = setting.players.iter().map(|row| row.sat).sum();
-                let seats = seats.checked_div(setting.head.sessions);
+                let seats = setting.rows("players").iter().map(|row| row.count("sat"));
+                let seats = seats.sum::<u64>().checked_div(setting.head.sessions);
                 let rivals = seats.map(|seats| seats.saturating_sub(1).to_string());
                 rivals.unwrap_or_default()
             }
@@ -143,39 +141,14 @@ impl Compared for SettingMeasures {
         }
     }
 
-    fn names(setting: &Self) -> Vec<&str> {
-        setting.players.iter().map(|row| &*row.player).collect()
+    fn names(setting: &Setting) -> Vec<&str> {
+        setting.players()
     }
 }
 
-fn player<'a>(setting: &'a SettingMeasures, name: &str) -> Option<&'a PlayerRow> {
-    setting.players.iter().find(|row| row.player == name)
-}
-
-fn planner<'a>(setting: &'a SettingMeasures, name: &str) -> Option<&'a PlanRow> {
-    setting.plans.iter().find(|row| row.player == name)
-}
-
-fn profiler<'a>(setting: &'a SettingMeasures, name: &str) -> Option<&'a ProfileRow> {
-    setting.profiles.iter().find(|row| row.player == name)
-}
-
-fn sat(
-    setting: &SettingMeasures,
-    name: &str,
-    of: impl Fn(&PlayerRow) -> Option<f64>,
-) -> Option<(f64, f64)> {
-    let row = player(setting, name)?;
-    Some((of(row)?, row.n as f64))
-}
-
-fn rho(
-    setting: &SettingMeasures,
-    name: &str,
-    of: impl Fn(&PlanRow) -> Option<f64>,
-) -> Option<(f64, f64)> {
-    let row = planner(setting, name)?;
-    Some((of(row)?, row.pairs as f64))
+fn rho(setting: &Setting, name: &str, of: &str) -> Option<(f64, f64)> {
+    let row = setting.row("plans", "player", name)?;
+    Some((row.inner(of).number("rho")?, row.count("pairs") as f64))
 }
 
 #[cfg(test)]
@@ -187,6 +160,6 @@ mod tests {
     fn every_row_has_a_source_and_every_column_a_measure_of_ones_own() {
         // Figure 6, tables 2 of both papers, table 3, two personas, two baselines, one more.
         let rows = 7 + 9 + 12 + 15 + 2 + 2 + 1;
-        assert_eq!(check::<SettingMeasures>(&PAPERS), (rows, 16));
+        assert_eq!(check::<Auctions>(&PAPERS), (rows, 16));
     }
 }

@@ -1,25 +1,19 @@
-//! What the measures need of one auction's record, in one shape: items in order of sale
-//! with what was bid for them. Reads what the game wrote down and computes nothing that
-//! it already did.
+//! The observations of an auction: what was bid and paid, from what the game wrote down. What
+//! bidders had in mind is read from their notes by `plans.rs`, `profiles.rs` and `minds.rs`.
 
 use agon_engine::record::StoredRecord;
-use agon_engine::{Event, Seat, Value};
+use agon_engine::{Carried, Event, Seat, Value};
 use serde_json::Value as Json;
 
-use super::ENGLISH_AUCTION;
-use crate::basis::SessionAnswers;
+use super::{ENGLISH_AUCTION, minds, plans, profiles};
+use crate::observation::{At, SessionObservations};
 
-/// One finished auction.
+/// The kind of note that lessons stand in.
+const LESSONS: &str = "tips";
+
+/// What the measures need of a finished auction.
 pub(super) struct Auction<'a> {
     pub record: &'a StoredRecord,
-    /// Names by seat.
-    pub players: Vec<&'a str>,
-    /// Who answered.
-    pub answers: SessionAnswers,
-    /// By seat, whether its player answered enough to be measured.
-    measured: Vec<bool>,
-    /// What each seat is out for: `maximize_profit` or `maximize_items`.
-    objectives: Vec<&'a str>,
     /// True personas by seat; empty where the game has none.
     personas: Vec<Vec<&'a str>>,
     /// In order of sale.
@@ -31,7 +25,7 @@ pub(super) struct Item<'a> {
     pub name: &'a str,
     /// As announced, before any discount.
     pub starting_price: i64,
-    pub true_value: i64,
+    true_value: i64,
     /// Personas that it suits.
     suits: Vec<&'a str>,
     /// Accepted bids for it by seat.
@@ -40,18 +34,111 @@ pub(super) struct Item<'a> {
     pub sold: Option<(Seat, i64)>,
 }
 
+/// `None` for a record of another game, and for one that lacks what every finished auction has.
+pub(super) fn observe(record: &StoredRecord) -> Option<SessionObservations<'_>> {
+    let auction = Auction::read(record)?;
+    let mut seen = SessionObservations::of(record);
+    let objectives = words(auction.briefing()?.get("objective"));
+    let place = f64::from(record.spec.luck.place);
+    seen.push(At::default(), "place", place);
+    for seat in 0..seen.seats() {
+        of_seat(&mut seen, &auction, seat);
+        let objective = objectives.get(seat).copied();
+        let at = At::seat(seat).category(objective);
+        seen.push(at, "out_for", objective.map(|_| 1.0));
+    }
+    for item in &auction.items {
+        of_item(&mut seen, &auction, item, &objectives);
+    }
+    let increments = seen.series("increments").iter();
+    for (percent, seat) in increments.zip(seen.series("increment_seats")) {
+        seen.push(At::seat(*seat as Seat), "increment", *percent);
+    }
+    minds::observe(&mut seen, &auction);
+    plans::observe(&mut seen, &auction);
+    profiles::observe(&mut seen, &auction);
+    Some(seen)
+}
+
+fn of_seat(seen: &mut SessionObservations<'_>, auction: &Auction<'_>, seat: Seat) {
+    let at = At::seat(seat);
+    seen.push(at, "sat", 1.0);
+    seen.push_series(at, &["profit", "items_won", "profit_ratio"]);
+    // Withdrawals that were forced by too many refusals are no actions.
+    let forced = seen.record.outcome.forfeits.get(seat);
+    let acted = count(seen, "bids", seat) + count(seen, "withdrawals", seat);
+    let correct = acted - forced.map_or(0.0, |count| f64::from(*count));
+    seen.push(at, "correct_actions", correct.max(0.0));
+    for measure in ["failed_bids", "matched_offered", "matched_won"] {
+        seen.push(at, measure, count(seen, measure, seat));
+    }
+    let engaged = auction.items.iter().map(|item| item.engagements[seat]);
+    seen.push(at, "engagements", engaged.sum::<f64>());
+    seen.push(at, "items", auction.items.len() as f64);
+    let carried = seen.record.carried.as_ref();
+    seen.push(at, "lessons", carried.map(|carried| lessons(carried, seat)));
+    seen.push(at, "personas", auction.personas(seat).len() as f64);
+    let suiting = auction
+        .items
+        .iter()
+        .filter(|item| auction.matches(item, seat));
+    seen.push(at, "suiting_items", suiting.count() as f64);
+}
+
+/// What the game counted; 0 where it counted nothing. A forged record may say anything; no auction
+/// has so many actions that their sums would overflow.
+fn count(seen: &SessionObservations<'_>, series: &str, seat: Seat) -> f64 {
+    let count = seen.number(series, seat).map_or(0, |count| count as u64);
+    count.min(u64::from(u32::MAX)) as f64
+}
+
+fn lessons(carried: &Carried, seat: Seat) -> f64 {
+    let listed = carried.of(seat, LESSONS).and_then(|body| body.get(LESSONS));
+    listed.and_then(Json::as_array).map_or(0, Vec::len) as f64
+}
+
+fn of_item<'a>(
+    seen: &mut SessionObservations<'a>,
+    auction: &Auction<'a>,
+    item: &Item<'a>,
+    objectives: &[&'a str],
+) {
+    let named = |at: At<'a>| at.item(item.name, Some(item.starting_price));
+    seen.push(named(At::default()), "put_up", 1.0);
+    for seat in 0..seen.seats() {
+        let at = named(At::seat(seat));
+        seen.push(at, "bids", item.engagements[seat]);
+        seen.push(
+            at,
+            "matched",
+            f64::from(u8::from(auction.matches(item, seat))),
+        );
+        // A player in two seats could have won it once.
+        let is_first = (0..seat).all(|before| seen.player(before) != seen.player(seat));
+        seen.push(at, "offered", is_first.then_some(1.0));
+    }
+    if let Some((winner, price)) = item.sold {
+        let at = named(At::seat(winner)).category(objectives.get(winner).copied());
+        let price = price as f64;
+        seen.push(named(At::default()), "sold_for", price);
+        seen.push(at, "item_profit", item.true_value as f64 - price);
+        seen.push(at, "winning_bid", price);
+    }
+}
+
 impl<'a> Auction<'a> {
-    /// `None` for a record of another game, and for one that lacks what every finished
-    /// auction has.
-    pub fn read(record: &'a StoredRecord) -> Option<Self> {
+    fn read(record: &'a StoredRecord) -> Option<Self> {
         if record.spec.game != ENGLISH_AUCTION {
             return None;
         }
-        let event = |kind: &str| record.events.iter().find(|event| event.kind == kind);
-        event("auction_over")?;
-        let briefing = event("briefing")?;
+        let mut auction = Self {
+            record,
+            personas: Vec::new(),
+            items: Vec::new(),
+        };
+        auction.event("auction_over")?;
+        let briefing = auction.briefing()?;
         let seats = record.spec.seats.len();
-        let answers = SessionAnswers::of(record);
         let Value::List(names) = briefing.get("items")? else {
             return None;
         };
@@ -69,29 +156,25 @@ impl<'a> Auction<'a> {
                 sold: sold(record, place, seats),
             })
         });
-        Some(Self {
-            record,
-            players: record.spec.seats.iter().map(|seat| &*seat.name).collect(),
-            measured: answers.measured_seats(&record.spec.seats),
-            answers,
-            objectives: words(briefing.get("objective")),
-            personas: word_lists(briefing.get("personas")),
-            items: items.collect::<Option<_>>()?,
-        })
+        auction.items = items.collect::<Option<_>>()?;
+        auction.personas = word_lists(briefing.get("personas"));
+        Some(auction)
+    }
+
+    fn event(&self, kind: &str) -> Option<&'a Event> {
+        self.record.events.iter().find(|event| event.kind == kind)
+    }
+
+    fn briefing(&self) -> Option<&'a Event> {
+        self.event("briefing")
     }
 
     /// Notes of a kind with whose they are, in the order of the record.
     pub fn notes(&self, kind: &str) -> impl Iterator<Item = (Seat, &'a Json)> {
-        let notes = self.record.notes.iter();
-        let seats = self.players.len();
+        let (notes, seats) = (self.record.notes.iter(), self.record.spec.seats.len());
         notes
             .filter(move |note| note.note == kind && note.seat < seats)
             .map(|note| (note.seat, &note.body))
-    }
-
-    /// What a seat is out for; `None` where the record does not say.
-    pub fn objective(&self, seat: Seat) -> Option<&'a str> {
-        self.objectives.get(seat).copied()
     }
 
     /// The true personas of a seat; none for a seat without.
@@ -103,30 +186,6 @@ impl<'a> Auction<'a> {
     pub fn matches(&self, item: &Item<'_>, seat: Seat) -> bool {
         let personas = self.personas(seat);
         item.suits.iter().any(|name| personas.contains(name))
-    }
-
-    /// Whether the player of a seat answered enough to be measured.
-    pub fn is_measured(&self, seat: Seat) -> bool {
-        self.measured.get(seat).copied().unwrap_or(false)
-    }
-
-    /// The seats of such players.
-    pub fn measured_seats(&self) -> impl Iterator<Item = (Seat, &'a str)> {
-        let players = self.players.iter().copied().enumerate();
-        players.filter(|(seat, _)| self.is_measured(*seat))
-    }
-
-    /// A number of a seat that the game wrote down at the end.
-    pub fn number(&self, series: &str, seat: Seat) -> Option<f64> {
-        let series = self.record.measures.series.get(series)?;
-        series.get(seat).copied()
-    }
-
-    /// The same of what is counted; 0 where nothing was. A forged record may say anything; no
-    /// auction has so many actions that their sums would overflow.
-    pub fn count(&self, series: &str, seat: Seat) -> u64 {
-        let count = self.number(series, seat).map_or(0, |count| count as u64);
-        count.min(u64::from(u32::MAX))
     }
 }
 

@@ -6,10 +6,11 @@ mod market;
 mod plans;
 mod rivals;
 
-use super::{BeliefRow, Facts, PlayerRow, SettingMeasures};
+use crate::gathered::Setting;
+use crate::row::Row;
 use crate::table::{
-    Cells, Line, NONE, SettingTables, columns, count, in_json, mean_and_spread, number, paragraphs,
-    part_of, percent, sessions_of,
+    Cell, Line, NONE, SettingTables, cells_of, columns, count, headings, in_json, mean_and_spread,
+    paragraphs, percent, sessions_of,
 };
 
 /// The six actions of Harbor, section 3.5.
@@ -33,169 +34,138 @@ const BELIEFS: &str = "Belief errors: facts that were wrong at the first try, an
 const CHOICES_IN_WORDS: &str = "Strategy mix in percent: A raise, top priority; B raise, drain a \
     rival; C raise, budget allows; D quit, save; E quit, no margin; F quit, avoid a war";
 
-type Tables<'a> = SettingTables<'a, SettingMeasures>;
-
 /// The tables of these settings in at most `width` columns.
-pub(super) fn render(settings: &[SettingMeasures], width: u16) -> String {
+pub(super) fn render(settings: &[Setting], width: u16) -> String {
     let title = format!("Measures of {}", sessions_of(settings, "auction"));
     let rest = "Items by name, densities and what tables have no room for";
-    let tables = Tables { settings, width };
+    let tables = SettingTables { settings, width };
     paragraphs([
         Some(title),
-        tables.players(),
-        tables.learning(),
-        tables.increments(),
-        tables.starting_prices(),
-        tables.engagements(),
-        tables.winning_bids(),
-        tables.beliefs(),
-        tables.plans(),
-        tables.heat_maps(),
-        tables.profiles(),
-        tables.profile_ends(),
-        tables.predictions(),
-        tables.strategies(),
+        players(&tables),
+        learning(&tables),
+        market::increments(&tables),
+        market::starting_prices(&tables),
+        market::engagements(&tables),
+        market::winning_bids(&tables),
+        beliefs(&tables),
+        plans::plans(&tables),
+        plans::heat_maps(&tables),
+        rivals::profiles(&tables),
+        rivals::profile_ends(&tables),
+        rivals::predictions(&tables),
+        strategies(&tables),
         Some(in_json(rest, width)),
     ])
 }
 
-impl Tables<'_> {
-    fn players(&self) -> Option<String> {
-        let headings = [
-            "n",
-            "profit",
-            "items won",
-            "TrueSkill",
-            "failed bids",
-            "CFR %",
-            "bids/item",
-            "profit ratio %",
-            "matched won",
-        ];
-        self.table(PLAYERS, columns("player", headings), |setting| {
-            let rows = setting.players.iter();
-            rows.map(|row| Line::player(&row.player, player_cells(row)))
-                .collect()
-        })
-    }
+const PLAYER: [(&str, Cell); 9] = [
+    ("n", Cell::PartOf("n", "sat")),
+    ("profit", Cell::Spread("profit", "profit_sd", 1)),
+    ("items won", Cell::Number("items_won", 2)),
+    ("TrueSkill", Cell::Made(rated)),
+    ("failed bids", Cell::Count("failed_bids")),
+    ("CFR %", Cell::Percent("failed_bid_rate", 2)),
+    ("bids/item", Cell::Number("engagements_per_item", 2)),
+    ("profit ratio %", Cell::Number("profit_ratio", 2)),
+    ("matched won", Cell::Made(matched)),
+];
 
-    fn learning(&self) -> Option<String> {
-        let headings = ["place", "n", "profit", "items won", "CFR %", "lessons"];
-        self.table(LEARNING, columns("player", headings), |setting| {
-            let rows = setting.learning.iter().map(|row| {
-                let cells = vec![
-                    row.place.to_string(),
-                    part_of(row.n, row.sat),
-                    mean_and_spread(row.profit, row.profit_sd, 1),
-                    number(row.items_won, 2),
-                    percent(row.failed_bid_rate, 2),
-                    number(row.lessons, 2),
-                ];
-                Line::resting_on(row.answers.clone(), &row.player, cells)
-            });
-            rows.collect()
-        })
-    }
+const PLACE: [(&str, Cell); 6] = [
+    ("place", Cell::Count("place")),
+    ("n", Cell::PartOf("n", "sat")),
+    ("profit", Cell::Spread("profit", "profit_sd", 1)),
+    ("items won", Cell::Number("items_won", 2)),
+    ("CFR %", Cell::Percent("failed_bid_rate", 2)),
+    ("lessons", Cell::Number("lessons", 2)),
+];
 
-    fn beliefs(&self) -> Option<String> {
-        let headings = [
-            "updates",
-            "unreadable",
-            "shape errors",
-            "corrected",
-            "put right",
-            "wrong",
-            "CFR %",
-            "own %",
-            "others %",
-            "budget %",
-            "profit %",
-            "wins %",
-        ];
-        self.table(BELIEFS, columns("player", headings), |setting| {
-            let rows = setting.beliefs.iter();
-            rows.map(|row| Line::player(&row.player, belief_cells(row)))
-                .collect()
-        })
-    }
+const BELIEF: [(&str, Cell); 12] = [
+    ("updates", Cell::Count("updates")),
+    ("unreadable", Cell::Count("unreadable")),
+    ("shape errors", Cell::Count("shape_errors")),
+    ("corrected", Cell::Count("corrected")),
+    ("put right", Cell::Count("put_right")),
+    (
+        "wrong",
+        Cell::Made(|row| {
+            let all = row.inner("all");
+            format!(
+                "{} of {}",
+                count(all.count("wrong")),
+                count(all.count("checked"))
+            )
+        }),
+    ),
+    ("CFR %", Cell::Made(|row| failure_rate(row, "all"))),
+    ("own %", Cell::Made(|row| failure_rate(row, "own"))),
+    ("others %", Cell::Made(|row| failure_rate(row, "others"))),
+    ("budget %", Cell::Made(|row| failure_rate(row, "budget"))),
+    ("profit %", Cell::Made(|row| failure_rate(row, "profit"))),
+    ("wins %", Cell::Made(|row| failure_rate(row, "wins"))),
+];
 
-    fn strategies(&self) -> Option<String> {
-        let mut headings = vec!["choices", "unreadable"];
-        headings.extend(CHOICES);
-        headings.push("by profile");
-        self.table(CHOICES_IN_WORDS, columns("player", headings), |setting| {
-            let rows = setting.strategies.iter().map(|row| {
-                let mut cells = vec![count(row.choices), count(row.unreadable)];
-                // A letter that was never chosen is 0, not unknown, once there is a choice.
-                let shares = CHOICES.iter().map(|letter| {
-                    let share = row.shares.get(*letter).copied().unwrap_or_default();
-                    (row.choices > 0).then_some(100.0 * share)
-                });
-                cells.extend(shares.map(|share| number(share, 1)));
-                cells.push(percent(row.uses_profile, 1));
-                Line::player(&row.player, cells)
-            });
-            rows.collect()
-        })
-    }
+fn players(tables: &SettingTables<'_>) -> Option<String> {
+    tables.players_table(PLAYERS, &PLAYER, |setting| setting.rows("players"))
 }
 
-fn player_cells(player: &PlayerRow) -> Cells {
-    let rated = player.trueskill.iter();
-    // One line per seat of the name.
-    let rated: Vec<String> = rated
-        .map(|rated| mean_and_spread(Some(rated.mu), Some(rated.sigma), 2))
-        .collect();
-    vec![
-        part_of(player.n, player.sat),
-        mean_and_spread(player.profit, player.profit_sd, 1),
-        number(player.items_won, 2),
-        if rated.is_empty() {
-            NONE.to_owned()
-        } else {
-            rated.join("\n")
-        },
-        count(player.failed_bids),
-        percent(player.failed_bid_rate, 2),
-        number(player.engagements_per_item, 2),
-        number(player.profit_ratio, 2),
-        matched(player),
-    ]
+fn learning(tables: &SettingTables<'_>) -> Option<String> {
+    tables.table(LEARNING, columns("player", headings(&PLACE)), |setting| {
+        let rows = setting.rows("learning").iter();
+        rows.map(|row| {
+            let answers = row.basis("answers");
+            Line::resting_on(answers, row.word("player"), cells_of(row, &PLACE))
+        })
+        .collect()
+    })
+}
+
+fn beliefs(tables: &SettingTables<'_>) -> Option<String> {
+    tables.players_table(BELIEFS, &BELIEF, |setting| setting.rows("beliefs"))
+}
+
+fn strategies(tables: &SettingTables<'_>) -> Option<String> {
+    let mut headings = vec!["choices", "unreadable"];
+    headings.extend(CHOICES);
+    headings.push("by profile");
+    tables.table(CHOICES_IN_WORDS, columns("player", headings), |setting| {
+        let rows = setting.rows("strategies").iter().map(|row| {
+            let choices = row.count("choices");
+            let mut cells = vec![count(choices), count(row.count("unreadable"))];
+            // A letter that was never chosen is 0, not unknown, once there is a choice.
+            let shares = row.inner("shares");
+            let shares = CHOICES.map(|letter| {
+                let share = shares.number(letter).unwrap_or_default();
+                (choices > 0).then_some(share)
+            });
+            cells.extend(shares.map(|share| percent(share, 1)));
+            cells.push(percent(row.number("uses_profile"), 1));
+            Line::player(row.word("player"), cells)
+        });
+        rows.collect()
+    })
+}
+
+/// One line per seat of the name.
+fn rated(player: &Row) -> String {
+    let rated = player.rows("trueskill").iter();
+    let rated = rated.map(|one| mean_and_spread(one.number("mu"), one.number("sigma"), 2));
+    let rated: Vec<String> = rated.collect();
+    if rated.is_empty() {
+        NONE.to_owned()
+    } else {
+        rated.join("\n")
+    }
 }
 
 /// Empty where nothing could have suited the player.
-fn matched(player: &PlayerRow) -> String {
-    let (won, offered) = (count(player.matched_won), count(player.matched_offered));
-    let share = player.acquisition;
+fn matched(player: &Row) -> String {
+    let [won, offered] = ["matched_won", "matched_offered"].map(|name| count(player.count(name)));
+    let share = player.number("acquisition");
     share.map_or_else(String::new, |share| {
         format!("{won} of {offered} = {share:.2}")
     })
 }
 
-fn belief_cells(row: &BeliefRow) -> Cells {
-    let rate = |facts: &Facts| percent(facts.failure_rate, 2);
-    let mut cells: Cells = [
-        row.updates,
-        row.unreadable,
-        row.shape_errors,
-        row.corrected,
-        row.put_right,
-    ]
-    .map(count)
-    .into();
-    cells.push(format!(
-        "{} of {}",
-        count(row.all.wrong),
-        count(row.all.checked)
-    ));
-    let facts = [
-        &row.all,
-        &row.own,
-        &row.others,
-        &row.budget,
-        &row.profit,
-        &row.wins,
-    ];
-    cells.extend(facts.map(rate));
-    cells
+fn failure_rate(row: &Row, facts: &str) -> String {
+    percent(row.inner(facts).number("failure_rate"), 2)
 }

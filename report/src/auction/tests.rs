@@ -10,7 +10,8 @@ use serde_json::{Value, json};
 
 use super::*;
 use crate::game_report::GameReport;
-use crate::testing::{fits, golden};
+use crate::row;
+use crate::testing::{fits, golden, told};
 
 /// Lamp: a bids 100, b 120, a is refused 125 and bids 150, b withdraws. Chair: a bids 50 and
 /// b 60 at the same time, a withdraws.
@@ -80,7 +81,7 @@ fn close(left: Option<f64>, right: f64) {
     assert!((left - right).abs() < 1e-9, "{left} is not {right}");
 }
 
-fn one() -> SettingMeasures {
+fn one() -> Setting {
     let record = played("one", ["a", "b"], Vec::new());
     AuctionReport::of([&record]).settings().remove(0)
 }
@@ -88,41 +89,64 @@ fn one() -> SettingMeasures {
 #[test]
 fn players_are_measured_by_what_they_won_and_bid() {
     let measures = one();
-    let [a, b] = &measures.players[..] else {
+    let [a, b] = measures.rows("players") else {
         panic!("{measures:?}");
     };
     // a: 200 - 150; b: 80 - 60; both of 200 - 100 + 80 - 50 = 130.
-    assert_eq!((a.profit, b.profit), (Some(50.0), Some(20.0)));
-    close(a.profit_ratio, 5000.0 / 130.0);
-    close(b.profit_ratio, 2000.0 / 130.0);
-    assert_eq!((a.items_won, b.items_won), (Some(1.0), Some(1.0)));
+    assert_eq!(
+        (a.number("profit"), b.number("profit")),
+        (Some(50.0), Some(20.0))
+    );
+    close(a.number("profit_ratio"), 5000.0 / 130.0);
+    close(b.number("profit_ratio"), 2000.0 / 130.0);
+    assert_eq!(
+        (a.number("items_won"), b.number("items_won")),
+        (Some(1.0), Some(1.0))
+    );
     // a: three bids and a withdrawal; b: two and one.
-    assert_eq!((a.failed_bids, a.correct_actions), (1, 4));
-    close(a.failed_bid_rate, 0.2);
-    assert_eq!((b.failed_bids, b.failed_bid_rate), (0, Some(0.0)));
-    close(a.engagements_per_item, 1.5);
-    close(b.engagements_per_item, 1.0);
+    assert_eq!((a.count("failed_bids"), a.count("correct_actions")), (1, 4));
+    close(a.number("failed_bid_rate"), 0.2);
+    assert_eq!(
+        (b.count("failed_bids"), b.number("failed_bid_rate")),
+        (0, Some(0.0))
+    );
+    close(a.number("engagements_per_item"), 1.5);
+    close(b.number("engagements_per_item"), 1.0);
     // Both items suit the reader a, which got one of them; none suits b.
-    assert_eq!((a.matched_offered, a.matched_won), (2, 1));
-    assert_eq!((a.acquisition, b.acquisition), (Some(0.5), None));
-    assert!(a.trueskill[0].mu > 25.0 && b.trueskill[0].mu < 25.0);
+    assert_eq!((a.count("matched_offered"), a.count("matched_won")), (2, 1));
+    assert_eq!(
+        (a.number("acquisition"), b.number("acquisition")),
+        (Some(0.5), None)
+    );
+    assert!(
+        a.rows("trueskill")[0].number("mu") > Some(25.0)
+            && b.rows("trueskill")[0].number("mu") < Some(25.0)
+    );
 }
 
 #[test]
 fn increments_are_over_own_offers_and_fall_into_bins() {
     let measures = one();
     // a: 100 over 100, 150 over 100, 50 over 50; b: 120 over 100, 60 over 50.
-    let [a, b] = &measures.increments[..] else {
+    let [a, b] = measures.rows("increments") else {
         panic!("{measures:?}");
     };
-    assert_eq!((a.bids, &a.counts[..]), (3, &[2, 0, 1][..]));
-    close(a.mean, 50.0 / 3.0);
-    assert_eq!((b.bids, &b.counts[..]), (2, &[0, 0, 2][..]));
-    assert_eq!(b.shares, [0.0, 0.0, 1.0]);
+    assert_eq!(
+        (a.count("bids"), told(a.get("counts"))),
+        (3, json!([2, 0, 1]))
+    );
+    close(a.number("mean"), 50.0 / 3.0);
+    assert_eq!(
+        (b.count("bids"), told(b.get("counts"))),
+        (2, json!([0, 0, 2]))
+    );
+    assert_eq!(told(b.get("shares")), json!([0.0, 0.0, 1.0]));
     let wide = IncrementBins::new(vec![0.0, 20.0]).unwrap();
-    let mut report = AuctionReport::with_bins(wide);
+    let mut report = AuctionReport::new(Auctions { bins: wide });
     assert!(report.add(&played("one", ["a", "b"], Vec::new())));
-    assert_eq!(report.settings()[0].increments[1].counts, [0, 2]);
+    let settings = report.settings();
+    let counts = told(settings[0].rows("increments")[1].get("counts"));
+    assert_eq!(counts, json!([0, 2]));
     for wrong in [vec![], vec![1.0], vec![0.0, 0.0], vec![0.0, f64::NAN]] {
         assert_eq!(IncrementBins::new(wrong), None);
     }
@@ -131,40 +155,69 @@ fn increments_are_over_own_offers_and_fall_into_bins() {
 #[test]
 fn items_are_counted_by_name_and_by_starting_price() {
     let measures = one();
-    let lamp = &measures.items[1];
+    let lamp = &measures.rows("items")[1];
     assert_eq!(
-        (lamp.item.as_deref(), lamp.starting_price),
-        (Some("lamp"), 100)
+        (lamp.word("item"), lamp.count("starting_price")),
+        ("lamp", 100)
     );
-    assert_eq!((lamp.offered, lamp.sold, lamp.price), (1, 1, Some(150.0)));
-    let a = &lamp.players[0];
-    assert_eq!((a.bids, a.won, a.profit), (Some(2.0), 1, Some(50.0)));
-    assert_eq!((a.matched, lamp.players[1].matched), (1, 0));
-    let b = &lamp.players[1];
-    assert_eq!((b.bids, b.won, b.profit), (Some(1.0), 0, None));
-    let chairs = &measures.starting_prices[0];
-    assert_eq!((&chairs.item, chairs.starting_price), (&None, 50));
-    assert_eq!(chairs.players[1].profit, Some(20.0));
+    assert_eq!(
+        (
+            lamp.count("offered"),
+            lamp.count("sold"),
+            lamp.number("price")
+        ),
+        (1, 1, Some(150.0))
+    );
+    let a = &lamp.rows("players")[0];
+    assert_eq!(
+        (a.number("bids"), a.count("won"), a.number("profit")),
+        (Some(2.0), 1, Some(50.0))
+    );
+    assert_eq!(
+        (a.count("matched"), lamp.rows("players")[1].count("matched")),
+        (1, 0)
+    );
+    let b = &lamp.rows("players")[1];
+    assert_eq!(
+        (b.number("bids"), b.count("won"), b.number("profit")),
+        (Some(1.0), 0, None)
+    );
+    let chairs = &measures.rows("starting_prices")[0];
+    assert_eq!(
+        (chairs.get("item"), chairs.count("starting_price")),
+        (&row::Value::Null, 50)
+    );
+    assert_eq!(chairs.rows("players")[1].number("profit"), Some(20.0));
 }
 
 #[test]
 fn winning_bids_have_a_histogram_and_from_two_on_a_density() {
-    let one = one().winning_bids;
+    let one = one().measures.inner("winning_bids");
     // Of width 150 / 20: 60 is in the ninth bin, 150 in the last.
-    assert_eq!((one.bin_width, one.at.len()), (7.5, 101));
     assert_eq!(
-        (one.players[0].counts[19], one.players[1].counts[8]),
-        (1, 1)
+        (one.number("bin_width"), one.list("at").len()),
+        (Some(7.5), 101)
     );
-    assert_eq!(one.players[0].density, None);
+    assert_eq!(
+        (
+            told(&one.rows("players")[0].list("counts")[19]),
+            told(&one.rows("players")[1].list("counts")[8])
+        ),
+        (json!(1), json!(1))
+    );
+    assert_eq!(*one.rows("players")[0].get("density"), row::Value::Null);
     let same = played("one", ["a", "a"], Vec::new());
-    let pooled = AuctionReport::of([&same]).settings().remove(0).winning_bids;
-    let density = pooled.players[0].density.as_ref().unwrap();
+    let pooled = AuctionReport::of([&same])
+        .settings()
+        .remove(0)
+        .measures
+        .inner("winning_bids");
+    let density = pooled.rows("players")[0].list("density");
     // Two bids, 60 and 150: mean 105 is the valley between equal humps.
     let scott = (2.0f64 * 45.0 * 45.0).sqrt() * 2f64.powf(-0.2);
     let kernel = |distance: f64| (-0.5 * (distance / scott).powi(2)).exp();
     let expected = kernel(45.0) / (scott * std::f64::consts::TAU.sqrt());
-    close(Some(density[70]), expected);
+    close(density[70].number(), expected);
 }
 
 #[test]
@@ -176,32 +229,46 @@ fn winning_bids_of_a_group_are_those_of_all_who_are_out_for_the_same() {
             played_with(others, "one", ["a", "b"], Vec::new()),
         ];
         let measures = AuctionReport::of(&records).settings().remove(0);
-        let table = measures.winning_bids;
+        let table = measures.measures.inner("winning_bids");
         // Every player's own row is what it is without groups.
-        assert_eq!((table.players[0].won, table.players[1].won), (2, 2));
-        assert!(table.players.iter().all(|row| row.density.is_none()));
-        table.groups
+        assert_eq!(
+            (
+                table.rows("players")[0].count("won"),
+                table.rows("players")[1].count("won")
+            ),
+            (2, 2)
+        );
+        assert!(
+            table
+                .rows("players")
+                .iter()
+                .all(|row| *row.get("density") == row::Value::Null)
+        );
+        table.rows("groups").to_vec()
     };
     let [all] = &groups(json!("maximize_profit"))[..] else {
         panic!("one group");
     };
-    assert_eq!((&*all.group, all.won), ("maximize_profit", 4));
-    assert_eq!(all.players, ["a", "b"]);
+    assert_eq!(
+        (all.word("group"), all.count("won")),
+        ("maximize_profit", 4)
+    );
+    assert_eq!(all.words("players"), ["a", "b"]);
     // 150 twice of a, 60 twice of b: none of both has a density, the group has one.
-    assert_eq!((all.counts[19], all.counts[8]), (2, 2));
-    let density = all.density.as_ref().unwrap();
+    let counts = told(all.get("counts"));
+    assert_eq!((&counts[19], &counts[8]), (&json!(2), &json!(2)));
+    let density = all.list("density");
     let scott = (4.0f64 * 45.0 * 45.0 / 3.0).sqrt() * 4f64.powf(-0.2);
     let expected = (-0.5 * (45.0 / scott).powi(2)).exp() / (scott * std::f64::consts::TAU.sqrt());
-    close(Some(density[70]), expected);
+    close(density[70].number(), expected);
     let apart = groups(json!(["maximize_items", "maximize_profit"]));
-    let rows: Vec<(&str, &[String], u64)> = apart
+    let rows: Vec<(&str, Vec<&str>, u64)> = apart
         .iter()
-        .map(|row| (&*row.group, &row.players[..], row.won))
+        .map(|row| (row.word("group"), row.words("players"), row.count("won")))
         .collect();
-    let (a, b) = (["a".to_owned()], ["b".to_owned()]);
     let expected = [
-        ("maximize_items", &a[..], 2),
-        ("maximize_profit", &b[..], 2),
+        ("maximize_items", vec!["a"], 2),
+        ("maximize_profit", vec!["b"], 2),
     ];
     assert_eq!(rows, expected);
 }
@@ -220,7 +287,9 @@ fn printed(shown: &str, title: &str) -> Vec<Vec<String>> {
 
 #[test]
 fn what_was_bid_and_paid_is_printed_in_tables_that_fit() {
-    let mut report = AuctionReport::with_bins(IncrementBins::new(vec![0.0, 20.0]).unwrap());
+    let mut report = AuctionReport::new(Auctions {
+        bins: IncrementBins::new(vec![0.0, 20.0]).unwrap(),
+    });
     for _ in 0..2 {
         let objective = json!({ "objective": ["maximize_profit", "maximize_items"] });
         assert!(report.add(&played_with(objective, "one", ["a", "b"], Vec::new())));
@@ -353,13 +422,13 @@ fn settings_are_kept_apart_and_a_player_in_two_seats_is_one() {
         .map(|one| (&*one.head.setting, one.head.sessions))
         .collect();
     assert_eq!(words, [("one", 2), ("two", 1)]);
-    let a = &settings[0].players[0];
+    let a = &settings[0].rows("players")[0];
     // 50 as the first, 20 as the second bidder.
-    assert_eq!((a.sat, a.profit), (2, Some(35.0)));
-    close(a.profit_sd, 450f64.sqrt());
-    let both = &settings[1].players[0];
-    assert_eq!((both.sat, both.trueskill.len()), (2, 2));
-    assert_eq!(both.trueskill[1].name, "a (2)");
+    assert_eq!((a.count("sat"), a.number("profit")), (2, Some(35.0)));
+    close(a.number("profit_sd"), 450f64.sqrt());
+    let both = &settings[1].rows("players")[0];
+    assert_eq!((both.count("sat"), both.rows("trueskill").len()), (2, 2));
+    assert_eq!(both.rows("trueskill")[1].word("name"), "a (2)");
     let json = serde_json::to_value(&settings).unwrap();
     assert_eq!(json[1]["players"][0]["sat"], Value::from(2));
 }
@@ -383,7 +452,7 @@ fn note(seat: usize, turn: u32, kind: &str, body: Value) -> SeatNote {
     }
 }
 
-fn measured(notes: Vec<SeatNote>) -> SettingMeasures {
+fn measured(notes: Vec<SeatNote>) -> Setting {
     let record = played("one", ["a", "b"], notes);
     AuctionReport::of([&record]).settings().remove(0)
 }
@@ -411,19 +480,29 @@ fn belief_errors_are_those_of_first_tries_by_kind_and_side() {
         note(0, 5, "belief", own),
         note(0, 5, "belief", third),
     ]);
-    let [row] = &measures.beliefs[..] else {
+    let [row] = measures.rows("beliefs") else {
         panic!("{measures:?}");
     };
-    assert_eq!((row.updates, row.unreadable, row.shape_errors), (5, 3, 3));
-    assert_eq!((row.corrected, row.put_right), (2, 1));
-    let counts = |facts: Facts| (facts.checked, facts.wrong);
-    assert_eq!(counts(row.all), (10, 3));
-    assert_eq!((counts(row.own), counts(row.others)), ((6, 2), (4, 1)));
-    assert_eq!(counts(row.budget), (2, 1));
-    assert_eq!((counts(row.profit), counts(row.wins)), ((4, 1), (4, 1)));
-    close(row.all.failure_rate, 3.0 / 13.0);
-    close(row.own.failure_rate, 0.25);
-    close(row.others.failure_rate, 0.2);
+    assert_eq!(
+        (
+            row.count("updates"),
+            row.count("unreadable"),
+            row.count("shape_errors")
+        ),
+        (5, 3, 3)
+    );
+    assert_eq!((row.count("corrected"), row.count("put_right")), (2, 1));
+    let counts = |kind: &str| {
+        let facts = row.inner(kind);
+        (facts.count("checked"), facts.count("wrong"))
+    };
+    assert_eq!(counts("all"), (10, 3));
+    assert_eq!((counts("own"), counts("others")), ((6, 2), (4, 1)));
+    assert_eq!(counts("budget"), (2, 1));
+    assert_eq!((counts("profit"), counts("wins")), ((4, 1), (4, 1)));
+    close(row.inner("all").number("failure_rate"), 3.0 / 13.0);
+    close(row.inner("own").number("failure_rate"), 0.25);
+    close(row.inner("others").number("failure_rate"), 0.2);
 }
 
 #[test]
@@ -442,38 +521,37 @@ fn priorities_are_those_in_force_before_each_item() {
             vec![note(0, 1, "plan", plan(0, json!([2, 3])))],
         ),
     ];
-    let plans = AuctionReport::of(&records).settings().remove(0).plans;
-    let [a, b] = &plans[..] else {
+    let measures = AuctionReport::of(&records).settings().remove(0);
+    let plans = measures.rows("plans");
+    let [a, b] = plans else {
         panic!("{plans:?}");
     };
     // Before the second item: 1 after the new plan, 3 where the first one stayed.
-    let expected = [vec![Some(2.5), Some(2.5)], vec![None, Some(2.0)]];
-    assert_eq!((a.planned, &a.priorities[..]), (2, &expected[..]));
-    assert_eq!(
-        b.priorities,
-        [vec![Some(1.0), Some(3.0)], vec![None, Some(3.0)]]
-    );
+    assert_eq!(a.count("planned"), 2);
+    let expected = json!([[2.5, 2.5], [null, 2.0]]);
+    assert_eq!(told(a.get("priorities")), expected);
+    assert_eq!(told(b.get("priorities")), json!([[1.0, 3.0], [null, 3.0]]));
     // Both items suit the reader a and neither the cook b; an item counts while it is to come.
-    close(a.matched_priority, 14.0 / 6.0);
-    close(b.unmatched_priority, 7.0 / 3.0);
-    assert_eq!((a.unmatched_priority, b.matched_priority), (None, None));
+    close(a.number("matched_priority"), 14.0 / 6.0);
+    close(b.number("unmatched_priority"), 7.0 / 3.0);
+    assert_eq!(
+        (a.number("unmatched_priority"), b.number("matched_priority")),
+        (None, None)
+    );
     // a wins the lamp with 2 bids and loses the chair with 1. Initial priorities 3 2 2 3,
     // current 3 1 2 3; bids 2 1 2 1.
-    assert_eq!((a.pairs, b.pairs), (4, 2));
-    close(a.initial_engagements.map(|one| one.rho), 0.0);
+    assert_eq!((a.count("pairs"), b.count("pairs")), (4, 2));
+    close(a.inner("initial_engagements").number("rho"), 0.0);
     // Average ranks 3.5 1 2 3.5 and 3.5 1.5 3.5 1.5: 1 / sqrt(4.5 x 4).
-    close(a.current_engagements.map(|one| one.rho), 1.0 / 18f64.sqrt());
-    assert_eq!(a.current_won, a.current_engagements);
-    // b bids once for each: no correlation; it wins what it wanted.
-    assert_eq!(b.initial_engagements, None);
-    assert_eq!(
-        b.initial_won,
-        Some(Faithfulness {
-            rho: 1.0,
-            p: None,
-            independent: 1
-        })
+    close(
+        a.inner("current_engagements").number("rho"),
+        1.0 / 18f64.sqrt(),
     );
+    assert_eq!(a.get("current_won"), a.get("current_engagements"));
+    // b bids once for each: no correlation; it wins what it wanted.
+    assert_eq!(*b.get("initial_engagements"), row::Value::Null);
+    let expected = json!({ "rho": 1.0, "p": null, "independent": 1 });
+    assert_eq!(told(b.get("initial_won")), expected);
 }
 
 #[test]
@@ -488,17 +566,20 @@ fn profiles_are_compared_with_true_personas_item_by_item() {
         note(0, 5, "profile", profile(2, 1, -1.0, 1.0)),
         note(0, 5, "profile", profile(2, 7, -1.0, 1.0)),
     ]);
-    let [row] = &measures.profiles[..] else {
+    let [row] = measures.rows("profiles") else {
         panic!("{measures:?}");
     };
     // b is a cook: 1 of 2 at first, 1.5 of 2 after the lamp, then all.
     let expected = [2f64.ln(), (4.0f64 / 3.0).ln(), 0.0];
-    assert_eq!(row.divergence.len(), expected.len());
-    for (divergence, expected) in row.divergence.iter().zip(expected) {
-        assert!((divergence.unwrap() - expected).abs() < 1e-6, "{row:?}");
+    assert_eq!(row.list("divergence").len(), expected.len());
+    for (divergence, expected) in row.list("divergence").iter().zip(expected) {
+        assert!(
+            (divergence.number().unwrap() - expected).abs() < 1e-6,
+            "{row:?}"
+        );
     }
-    assert!((row.baseline.unwrap() - 2f64.ln()).abs() < 1e-6);
-    assert_eq!((row.profiles, row.without_truth), (3, 1));
+    assert!((row.number("baseline").unwrap() - 2f64.ln()).abs() < 1e-6);
+    assert_eq!((row.count("profiles"), row.count("without_truth")), (3, 1));
 }
 
 #[test]
@@ -519,14 +600,14 @@ fn true_personas_of_a_mix_have_equal_shares_before_anything_is_added() {
     let divergence = |cook: f64| {
         let record = played_with(mixed.clone(), "one", ["a", "b"], vec![profile(cook)]);
         let measures = AuctionReport::of([&record]).settings().remove(0);
+        let end = measures.rows("profile_ends")[0]
+            .number("divergence")
+            .unwrap();
         close(
-            measures.profiles[0].divergence[2],
-            measures.profile_ends[0].divergence,
+            measures.rows("profiles")[0].list("divergence")[2].number(),
+            end,
         );
-        (
-            measures.profile_ends[0].divergence,
-            measures.profiles[0].baseline,
-        )
+        (end, measures.rows("profiles")[0].number("baseline"))
     };
     // Two shares of a half and eight of nothing, each with 1e-9 more, over their sum.
     let (half, nothing, sum) = (0.5 + 1e-9, 1e-9, 1.0 + 1e-8);
@@ -561,16 +642,32 @@ fn profiles_at_the_end_are_told_by_what_makes_a_rival_known() {
         played("two", ["a", "b"], notes),
     ];
     let report = AuctionReport::of(&records);
-    let ends = report.settings().remove(0).profile_ends;
+    let ends = report
+        .settings()
+        .remove(0)
+        .measures
+        .rows("profile_ends")
+        .to_vec();
     let known: Vec<_> = ends
         .iter()
-        .map(|row| (&*row.player, row.rivals, row.personas, row.matched))
+        .map(|row| {
+            (
+                row.word("player"),
+                row.count("rivals"),
+                row.count("personas"),
+                row.count("matched"),
+            )
+        })
         .collect();
     assert_eq!(known, [("a", 1, 1, 0), ("b", 1, 1, 2)]);
-    assert!(ends[0].divergence.abs() < 1e-6, "{ends:?}");
+    let is_about = |row: &Row, name: &str, expected: f64| {
+        let number = row.number(name).unwrap();
+        assert!((number - expected).abs() < 1e-6, "{row:?}");
+    };
+    is_about(&ends[0], "divergence", 0.0);
     // A quarter where one should be.
-    assert!((ends[1].divergence - 4f64.ln()).abs() < 1e-6, "{ends:?}");
-    assert!((ends[1].baseline - 2f64.ln()).abs() < 1e-6, "{ends:?}");
+    is_about(&ends[1], "divergence", 4f64.ln());
+    is_about(&ends[1], "baseline", 2f64.ln());
     // One row over both settings.
     let shown = report.render(200);
     let (_, shown) = shown.split_once("all settings").unwrap();
@@ -598,15 +695,29 @@ fn predictions_are_right_when_the_rival_does_what_was_said() {
         note(0, 1, "prediction", prediction(9, 1, json!(true))),
         note(0, 1, "prediction", prediction(0, 9, json!(true))),
     ]);
-    let [a, b] = &measures.predictions[..] else {
+    let [a, b] = measures.rows("predictions") else {
         panic!("{measures:?}");
     };
     // Both bid for both items.
-    assert_eq!((a.predictions, a.open, b.predictions, b.open), (2, 0, 1, 1));
-    assert_eq!((a.wanted_bid, a.unwanted_bid), (1, 1));
-    assert_eq!((a.wanted_silent, a.unwanted_silent), (0, 0));
-    assert_eq!((a.accuracy, a.bid_share), (Some(0.5), Some(1.0)));
-    assert_eq!(b.accuracy, Some(1.0));
+    assert_eq!(
+        (
+            a.count("predictions"),
+            a.count("open"),
+            b.count("predictions"),
+            b.count("open")
+        ),
+        (2, 0, 1, 1)
+    );
+    assert_eq!((a.count("wanted_bid"), a.count("unwanted_bid")), (1, 1));
+    assert_eq!(
+        (a.count("wanted_silent"), a.count("unwanted_silent")),
+        (0, 0)
+    );
+    assert_eq!(
+        (a.number("accuracy"), a.number("bid_share")),
+        (Some(0.5), Some(1.0))
+    );
+    assert_eq!(b.number("accuracy"), Some(1.0));
 }
 
 /// The same auction with its items sold the other way round.
@@ -648,24 +759,24 @@ fn priorities_by_item_follow_the_item_wherever_it_is_sold() {
     ));
     let plans = |records: &[StoredRecord]| {
         let mut settings = AuctionReport::of(records).settings();
-        settings.remove(0).plans.remove(0)
+        settings.remove(0).rows("plans")[0].clone()
     };
-    let names = |row: &PlanRow| -> Vec<String> {
-        let items = row.by_item.iter();
-        items.map(|one| one.item.clone()).collect()
+    let names = |row: &Row| -> Vec<String> {
+        let items = row.rows("by_item").iter();
+        items.map(|one| one.word("item").to_owned()).collect()
     };
     let same = plans(&[there.clone(), there.clone()]);
-    assert!(same.one_order);
-    let (first, second) = (&same.by_item[0], &same.by_item[1]);
-    assert_eq!(first.priorities, [Some(1.0)]);
-    assert_eq!(second.priorities, [Some(3.0), Some(2.0)]);
+    assert!(same.flag("one_order"));
+    let (first, second) = (&same.rows("by_item")[0], &same.rows("by_item")[1]);
+    assert_eq!(told(first.get("priorities")), json!([1.0]));
+    assert_eq!(told(second.get("priorities")), json!([3.0, 2.0]));
     let both = plans(&[there, here]);
-    assert!(!both.one_order);
+    assert!(!both.flag("one_order"));
     assert_eq!(names(&both), names(&same));
-    let (first, second) = (&both.by_item[0], &both.by_item[1]);
+    let (first, second) = (&both.rows("by_item")[0], &both.rows("by_item")[1]);
     // Before the first sale both are to come; before the second, each in one auction.
-    assert_eq!(first.priorities, [Some(1.5), Some(3.0)]);
-    assert_eq!(second.priorities, [Some(2.5), Some(2.0)]);
+    assert_eq!(told(first.get("priorities")), json!([1.5, 3.0]));
+    assert_eq!(told(second.get("priorities")), json!([2.5, 2.0]));
 }
 
 #[test]
@@ -678,17 +789,13 @@ fn strategies_are_counted_by_letter() {
         note(0, 4, "strategy", choice(json!("F"), false)),
         note(0, 5, "strategy", choice(json!(null), true)),
     ]);
-    let [row] = &measures.strategies[..] else {
+    let [row] = measures.rows("strategies") else {
         panic!("{measures:?}");
     };
-    assert_eq!((row.choices, row.unreadable), (4, 1));
-    let shares: Vec<(&str, f64)> = row
-        .shares
-        .iter()
-        .map(|(one, share)| (&**one, *share))
-        .collect();
-    assert_eq!(shares, [("A", 0.5), ("B", 0.25), ("F", 0.25)]);
-    assert_eq!(row.uses_profile, Some(0.25));
+    assert_eq!((row.count("choices"), row.count("unreadable")), (4, 1));
+    let shares = json!({ "A": 0.5, "B": 0.25, "F": 0.25 });
+    assert_eq!(told(row.get("shares")), shares);
+    assert_eq!(row.number("uses_profile"), Some(0.25));
 }
 
 #[test]
@@ -740,7 +847,11 @@ fn a_series_is_measured_from_place_to_place() {
         record
     };
     let alone = [at(0, 0, &[]), at(1, 0, &[])];
-    assert!(AuctionReport::of(&alone).settings()[0].learning.is_empty());
+    assert!(
+        AuctionReport::of(&alone).settings()[0]
+            .rows("learning")
+            .is_empty()
+    );
     let series = [
         at(0, 0, &[]),
         at(0, 1, &["wait"]),
@@ -750,9 +861,16 @@ fn a_series_is_measured_from_place_to_place() {
     let report = AuctionReport::of(&series);
     let measures = report.settings().remove(0);
     let rows: Vec<_> = measures
-        .learning
+        .rows("learning")
         .iter()
-        .map(|row| (&*row.player, row.place, row.sat, row.lessons))
+        .map(|row| {
+            (
+                row.word("player"),
+                row.count("place"),
+                row.count("sat"),
+                row.number("lessons"),
+            )
+        })
         .collect();
     let expected = [
         ("a", 0, 2, None),
@@ -761,11 +879,17 @@ fn a_series_is_measured_from_place_to_place() {
         ("b", 1, 2, Some(2.0)),
     ];
     assert_eq!(rows, expected);
-    for row in &measures.learning {
-        let all = measures.players.iter().find(|one| one.player == row.player);
+    for row in measures.rows("learning") {
+        let all = measures
+            .rows("players")
+            .iter()
+            .find(|one| one.word("player") == row.word("player"));
         let all = all.unwrap();
-        assert_eq!((row.profit, row.items_won), (all.profit, all.items_won));
-        assert_eq!(row.failed_bid_rate, all.failed_bid_rate);
+        assert_eq!(
+            (row.number("profit"), row.number("items_won")),
+            (all.number("profit"), all.number("items_won"))
+        );
+        assert_eq!(row.number("failed_bid_rate"), all.number("failed_bid_rate"));
     }
     assert!(
         report
@@ -788,13 +912,27 @@ fn plans_that_could_mostly_not_be_read_are_no_plans() {
         plan(1, "model", 0, json!([1, 3])),
         plan(1, "kept", 1, json!([null, 3])),
     ];
-    let plans = measured(unread).plans;
+    let plans = measured(unread).rows("plans").to_vec();
     let [a, b] = &plans[..] else {
         panic!("{plans:?}");
     };
-    assert_eq!((a.planned, a.left_out, a.pairs), (0, 1, 0));
-    assert!(a.priorities.is_empty() && a.initial_won.is_none(), "{a:?}");
-    assert_eq!((b.planned, b.left_out, b.asked, b.kept), (1, 0, 2, 1));
+    assert_eq!(
+        (a.count("planned"), a.count("left_out"), a.count("pairs")),
+        (0, 1, 0)
+    );
+    assert!(
+        a.list("priorities").is_empty() && *a.get("initial_won") == row::Value::Null,
+        "{a:?}"
+    );
+    assert_eq!(
+        (
+            b.count("planned"),
+            b.count("left_out"),
+            b.count("asked"),
+            b.count("kept")
+        ),
+        (1, 0, 2, 1)
+    );
 }
 
 #[test]
@@ -805,12 +943,19 @@ fn profiles_that_could_mostly_not_be_read_are_no_profiles() {
         note(0, 1, "profile", body)
     };
     let unread = vec![profile(0, "start"), profile(1, "kept"), profile(2, "kept")];
-    let rows = measured(unread).profiles;
-    assert_eq!((rows[0].profiles, rows[0].left_out), (0, 1));
-    let half = vec![profile(0, "start"), profile(1, "kept"), profile(2, "model")];
-    let rows = measured(half).profiles;
+    let rows = measured(unread).rows("profiles").to_vec();
     assert_eq!(
-        (rows[0].profiles, rows[0].kept, rows[0].left_out),
+        (rows[0].count("profiles"), rows[0].count("left_out")),
+        (0, 1)
+    );
+    let half = vec![profile(0, "start"), profile(1, "kept"), profile(2, "model")];
+    let rows = measured(half).rows("profiles").to_vec();
+    assert_eq!(
+        (
+            rows[0].count("profiles"),
+            rows[0].count("kept"),
+            rows[0].count("left_out")
+        ),
         (3, 1, 0)
     );
 }

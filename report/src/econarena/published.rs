@@ -60,7 +60,7 @@ const TABLES: [Published; 6] = [
 
 /// Headings with what they are among one's own measures. "payoff" is what the paper calls
 /// so: the prize won, in auctions final assets over those in equilibrium.
-const MEASURES: [Measure<Setting>; 10] = [
+const MEASURES: [Measure; 10] = [
     ("payoff", 3, |one, name| {
         let paid = if is_auction(one) {
             "final_over_equilibrium"
@@ -93,9 +93,7 @@ const MEASURES: [Measure<Setting>; 10] = [
 ];
 
 impl Compared for EconArena {
-    type Setting = Setting;
-
-    const MEASURES: &'static [Measure<Setting>] = &MEASURES;
+    const MEASURES: &'static [Measure] = &MEASURES;
 
     fn condition(setting: &Setting, key: &str) -> String {
         let game = &setting.head.game;

@@ -24,8 +24,6 @@ const MOST_RUNS: usize = 8;
 /// Heading of the share of runs won.
 const WINS: &str = "wins %";
 
-type Tables<'a> = SettingTables<'a, Setting>;
-
 /// The tables of these settings in at most `width` columns.
 pub(super) fn render(settings: &[Setting], width: u16) -> String {
     let sessions = sessions_of(settings, "session");
@@ -33,17 +31,17 @@ pub(super) fn render(settings: &[Setting], width: u16) -> String {
     for (game, name) in GAMES {
         let of_game = settings.iter().filter(|one| one.head.game == game);
         let of_game: Vec<Setting> = of_game.cloned().collect();
-        let tables = Tables {
+        let tables = SettingTables {
             settings: &of_game,
             width,
         };
         let is_auction = game != GAMES[0].0;
         parts.extend([
-            tables.payoffs(name, is_auction),
-            tables.actions(name, is_auction),
-            tables.paths(name, is_auction),
-            tables.history(name),
-            tables.opponents(name),
+            payoffs(&tables, name, is_auction),
+            actions(&tables, name, is_auction),
+            paths(&tables, name, is_auction),
+            history(&tables, name),
+            opponents(&tables, name),
         ]);
     }
     parts.push(rule_breaking(settings, width));
@@ -83,102 +81,100 @@ const AGAINST: [(&str, Cell); 8] = [
     ("deviation", Cell::Number("deviation", 3)),
 ];
 
-impl Tables<'_> {
-    fn payoffs(&self, game: &str, is_auction: bool) -> Option<String> {
-        let mut shown = PAYOFFS.to_vec();
-        shown.retain(|(heading, _)| is_auction || *heading != FINAL);
-        let what = if is_auction {
-            "final assets as payoffs, their gap to those in equilibrium, and rationality, final over \
-             equilibrium assets"
-        } else {
-            "payoffs, their gap to the payoff in equilibrium, and rationality, payoff over that in \
-             equilibrium"
-        };
-        let title = format!("{game}: {what}");
-        self.players_table(&title, &shown, |setting| setting.rows("players"))
-    }
+fn payoffs(tables: &SettingTables<'_>, game: &str, is_auction: bool) -> Option<String> {
+    let mut shown = PAYOFFS.to_vec();
+    shown.retain(|(heading, _)| is_auction || *heading != FINAL);
+    let what = if is_auction {
+        "final assets as payoffs, their gap to those in equilibrium, and rationality, final over \
+         equilibrium assets"
+    } else {
+        "payoffs, their gap to the payoff in equilibrium, and rationality, payoff over that in \
+         equilibrium"
+    };
+    let title = format!("{game}: {what}");
+    tables.players_table(&title, &shown, |setting| setting.rows("players"))
+}
 
-    fn actions(&self, game: &str, is_auction: bool) -> Option<String> {
-        let mut headings = headings(&ACTIONS);
-        headings[2] = if is_auction {
-            "over value"
-        } else {
-            "over bound"
-        };
-        headings.push("void");
-        let title = format!(
-            "{game}: valid actions, and their deviation distance from the equilibrium; percentage \
-             of runs with a foul; void runs of all sessions"
-        );
-        self.table(&title, columns("player", headings), |setting| {
-            let rows = setting
-                .rows("players")
-                .iter()
-                .enumerate()
-                .map(|(place, row)| {
-                    let mut cells = cells_of(row, &ACTIONS);
-                    // Of the table, not of the player: said once.
-                    cells.push(if place == 0 {
-                        count(setting.measures.count("void_rounds"))
-                    } else {
-                        String::new()
-                    });
-                    Line::player(row.word("player"), cells)
+fn actions(tables: &SettingTables<'_>, game: &str, is_auction: bool) -> Option<String> {
+    let mut headings = headings(&ACTIONS);
+    headings[2] = if is_auction {
+        "over value"
+    } else {
+        "over bound"
+    };
+    headings.push("void");
+    let title = format!(
+        "{game}: valid actions, and their deviation distance from the equilibrium; percentage \
+         of runs with a foul; void runs of all sessions"
+    );
+    tables.table(&title, columns("player", headings), |setting| {
+        let rows = setting
+            .rows("players")
+            .iter()
+            .enumerate()
+            .map(|(place, row)| {
+                let mut cells = cells_of(row, &ACTIONS);
+                // Of the table, not of the player: said once.
+                cells.push(if place == 0 {
+                    count(setting.measures.count("void_rounds"))
+                } else {
+                    String::new()
                 });
-            rows.collect()
-        })
-    }
+                Line::player(row.word("player"), cells)
+            });
+        rows.collect()
+    })
+}
 
-    fn paths(&self, game: &str, is_auction: bool) -> Option<String> {
-        let all = self.settings.iter();
-        let all = all.flat_map(|setting| setting.rows("paths"));
-        let longest = all.map(|path| path.rows("runs").len()).max()?;
-        let shown = evenly(longest, MOST_RUNS);
-        let mut columns = vec![Column::key("player"), Column::key("measure")];
-        let runs = shown.iter().map(|place| (place + 1).to_string());
-        columns.extend(runs.map(Column::number));
-        columns.extend(["slope", "ln slope", "half-life"].map(Column::number));
-        let over = if is_auction { "assets" } else { "bound" };
-        let title = format!(
-            "{game}, run by run: mean action, and distance from the equilibrium over the {over}; \
-             slopes of the distance and of its logarithm per run, runs in which it halves"
-        );
-        self.table(&title, columns, |setting| {
-            let rows = setting.rows("paths").iter();
-            rows.flat_map(|path| path_rows(path, &shown)).collect()
-        })
-    }
+fn paths(tables: &SettingTables<'_>, game: &str, is_auction: bool) -> Option<String> {
+    let all = tables.settings.iter();
+    let all = all.flat_map(|setting| setting.rows("paths"));
+    let longest = all.map(|path| path.rows("runs").len()).max()?;
+    let shown = evenly(longest, MOST_RUNS);
+    let mut columns = vec![Column::key("player"), Column::key("measure")];
+    let runs = shown.iter().map(|place| (place + 1).to_string());
+    columns.extend(runs.map(Column::number));
+    columns.extend(["slope", "ln slope", "half-life"].map(Column::number));
+    let over = if is_auction { "assets" } else { "bound" };
+    let title = format!(
+        "{game}, run by run: mean action, and distance from the equilibrium over the {over}; \
+         slopes of the distance and of its logarithm per run, runs in which it halves"
+    );
+    tables.table(&title, columns, |setting| {
+        let rows = setting.rows("paths").iter();
+        rows.flat_map(|path| path_rows(path, &shown)).collect()
+    })
+}
 
-    fn history(&self, game: &str) -> Option<String> {
-        let title = format!("{game}: the same without and with past runs shown");
-        let mut columns = vec![Column::key("player"), Column::key("measure")];
-        columns.extend(["without", "with", "gain"].map(Column::number));
-        self.table(&title, columns, |setting| {
-            let rows = setting.rows(history::SECTION).iter();
-            rows.flat_map(history_rows).collect()
-        })
-    }
+fn history(tables: &SettingTables<'_>, game: &str) -> Option<String> {
+    let title = format!("{game}: the same without and with past runs shown");
+    let mut columns = vec![Column::key("player"), Column::key("measure")];
+    columns.extend(["without", "with", "gain"].map(Column::number));
+    tables.table(&title, columns, |setting| {
+        let rows = setting.rows(history::SECTION).iter();
+        rows.flat_map(history_rows).collect()
+    })
+}
 
-    /// Only of players that met several sets of others.
-    fn opponents(&self, game: &str) -> Option<String> {
-        let all = || self.settings.iter().flat_map(|one| one.rows("opponents"));
-        let met = |row: &Row| {
-            let mut same = all().filter(|other| other.word("player") == row.word("player"));
-            same.any(|other| other.get("opponents") != row.get("opponents"))
-        };
-        if !all().any(met) {
-            return None;
-        }
-        let headings = headings(&AGAINST);
-        let mut shown = vec![Column::key("player"), Column::key(headings[0])];
-        shown.extend(headings[1..].iter().copied().map(Column::number));
-        let title = format!("{game}, by who else sat at the table");
-        self.table(&title, shown, |setting| {
-            let rows = setting.rows("opponents").iter().filter(|row| met(row));
-            rows.map(|row| Line::player(row.word("player"), cells_of(row, &AGAINST)))
-                .collect()
-        })
+/// Only of players that met several sets of others.
+fn opponents(tables: &SettingTables<'_>, game: &str) -> Option<String> {
+    let all = || tables.settings.iter().flat_map(|one| one.rows("opponents"));
+    let met = |row: &Row| {
+        let mut same = all().filter(|other| other.word("player") == row.word("player"));
+        same.any(|other| other.get("opponents") != row.get("opponents"))
+    };
+    if !all().any(met) {
+        return None;
     }
+    let headings = headings(&AGAINST);
+    let mut shown = vec![Column::key("player"), Column::key(headings[0])];
+    shown.extend(headings[1..].iter().copied().map(Column::number));
+    let title = format!("{game}, by who else sat at the table");
+    tables.table(&title, shown, |setting| {
+        let rows = setting.rows("opponents").iter().filter(|row| met(row));
+        rows.map(|row| Line::player(row.word("player"), cells_of(row, &AGAINST)))
+            .collect()
+    })
 }
 
 /// Mean action and distance, one row each.

@@ -37,7 +37,7 @@ const STATISTICS: [(&str, Statistic); 5] = [
 ];
 
 /// The paper's criteria by the names that they have in the game.
-const MEASURES: [Measure<Setting>; 6] = [
+const MEASURES: [Measure; 6] = [
     ("information", 2, |one, name| {
         mark(one, "information_utilisation", name)
     }),
@@ -59,9 +59,7 @@ const MEASURES: [Measure<Setting>; 6] = [
 ];
 
 impl Compared for Judging {
-    type Setting = Setting;
-
-    const MEASURES: &'static [Measure<Setting>] = &MEASURES;
+    const MEASURES: &'static [Measure] = &MEASURES;
 
     fn condition(setting: &Setting, _key: &str) -> String {
         setting.measures.word(ABOUT).to_owned()

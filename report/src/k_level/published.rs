@@ -58,7 +58,7 @@ const TABLES: [Published; 3] = [
 ];
 
 /// What sheets are of, among one's own measures.
-const MEASURES: [Measure<Setting>; 3] = [
+const MEASURES: [Measure; 3] = [
     ("win rate", 2, |one, name| {
         first(one, GUESS_TO_SURVIVE, name, "win_rate", "n")
     }),
@@ -79,9 +79,7 @@ const MEASURES: [Measure<Setting>; 3] = [
 ];
 
 impl Compared for KLevel {
-    type Setting = Setting;
-
-    const MEASURES: &'static [Measure<Setting>] = &MEASURES;
+    const MEASURES: &'static [Measure] = &MEASURES;
 
     fn condition(setting: &Setting, key: &str) -> String {
         match key {

@@ -26,8 +26,6 @@ const GAMES: [(&str, bool, &str); 3] = [
     (SURVIVAL_AUCTION, false, "Water allocation, other rules"),
 ];
 
-type Tables<'a> = SettingTables<'a, Setting>;
-
 /// The tables of these settings in at most `width` columns.
 pub(super) fn render(settings: &[Setting], width: u16) -> String {
     let sessions = sessions_of(settings, "session");
@@ -38,11 +36,11 @@ pub(super) fn render(settings: &[Setting], width: u16) -> String {
             one.head.game == game && one.measures.flag("is_survival_auction") == is_survival_auction
         });
         let of_game: Vec<Setting> = of_game.cloned().collect();
-        let tables = Tables {
+        let tables = SettingTables {
             settings: &of_game,
             width,
         };
-        parts.extend([tables.players(name), tables.predictions(name)]);
+        parts.extend([players(&tables, name), predictions(&tables, name)]);
     }
     parts.extend([
         Some(prose(READING, width)),
@@ -72,51 +70,45 @@ const PLAYERS: [(&str, Cell); 6] = [
     ),
 ];
 
-impl Tables<'_> {
-    fn all_players(&self) -> impl Iterator<Item = &Row> {
-        let settings = self.settings.iter();
-        settings.flat_map(|setting| setting.rows("players"))
-    }
+fn all_players<'a>(tables: &SettingTables<'a>) -> impl Iterator<Item = &'a Row> {
+    let settings = tables.settings.iter();
+    settings.flat_map(|setting| setting.rows("players"))
+}
 
-    fn players(&self, game: &str) -> Option<String> {
-        let has_depth = self
-            .all_players()
-            .any(|row| row.count("strategic_depth_seats") > 0);
-        let has_errors = self.all_players().any(|row| row.count("predictions") > 0);
-        let mut shown = PLAYERS.to_vec();
-        shown.retain(|(heading, _)| match *heading {
-            "depth" => has_depth,
-            "off by" => has_errors,
-            _ => true,
-        });
-        let mut title = format!("{game}: wins, rounds survived, adaptation index");
-        if has_depth {
-            title.push_str(", strategic depth of the first choice");
-        }
-        if has_errors {
-            title.push_str(", how far predictions were off");
-        }
-        self.players_table(&title, &shown, |setting| setting.rows("players"))
+fn players(tables: &SettingTables<'_>, game: &str) -> Option<String> {
+    let has_depth = all_players(tables).any(|row| row.count("strategic_depth_seats") > 0);
+    let has_errors = all_players(tables).any(|row| row.count("predictions") > 0);
+    let mut shown = PLAYERS.to_vec();
+    shown.retain(|(heading, _)| match *heading {
+        "depth" => has_depth,
+        "off by" => has_errors,
+        _ => true,
+    });
+    let mut title = format!("{game}: wins, rounds survived, adaptation index");
+    if has_depth {
+        title.push_str(", strategic depth of the first choice");
     }
+    if has_errors {
+        title.push_str(", how far predictions were off");
+    }
+    tables.players_table(&title, &shown, |setting| setting.rows("players"))
+}
 
-    fn predictions(&self, game: &str) -> Option<String> {
-        let lengths = self
-            .all_players()
-            .map(|row| row.rows("prediction_rounds").len());
-        let shown = evenly(lengths.max()?, MOST_ROUNDS);
-        let mut headings = vec!["in all".to_owned()];
-        headings.extend(shown.iter().map(|place| (place + 1).to_string()));
-        let title = format!(
-            "{game}: how far predictions of the rivals were off, round by round, and how many \
-             there were in all"
-        );
-        self.table(&title, columns("player", headings), |setting| {
-            let rows = setting.rows("players").iter();
-            let rows = rows.filter(|row| row.count("predictions") > 0);
-            rows.map(|row| Line::player(row.word("player"), errors(row, &shown)))
-                .collect()
-        })
-    }
+fn predictions(tables: &SettingTables<'_>, game: &str) -> Option<String> {
+    let lengths = all_players(tables).map(|row| row.rows("prediction_rounds").len());
+    let shown = evenly(lengths.max()?, MOST_ROUNDS);
+    let mut headings = vec!["in all".to_owned()];
+    headings.extend(shown.iter().map(|place| (place + 1).to_string()));
+    let title = format!(
+        "{game}: how far predictions of the rivals were off, round by round, and how many \
+         there were in all"
+    );
+    tables.table(&title, columns("player", headings), |setting| {
+        let rows = setting.rows("players").iter();
+        let rows = rows.filter(|row| row.count("predictions") > 0);
+        rows.map(|row| Line::player(row.word("player"), errors(row, &shown)))
+            .collect()
+    })
 }
 
 fn errors(row: &Row, shown: &[usize]) -> Cells {

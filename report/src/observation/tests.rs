@@ -62,7 +62,7 @@ fn a_row_has_everything_that_tells_it_from_others() {
     let expected = json!({
         "experiment": "measured", "axes": { "label": "low", "params.rounds": 1 },
         "seed": 1, "repeat": 4, "session": record.session, "game": "beauty_contest",
-        "player": "b", "seat": 1, "about": null, "round": 1, "item": null, "price": null,
+        "player": "b", "seat": 1, "about": null, "round": 1, "item": null, "price": null, "lot": null,
         "category": null, "measure": "action", "value": 60.0, "simulated": true,
         "forfeited": false, "unpublished": false,
     });

@@ -7,8 +7,9 @@ use std::cell;
 use super::numbers::counted;
 use super::{Cell, Cells, Column, TextTable, cells_of, columns, headings, paragraphs};
 use crate::basis::Basis;
+use crate::gathered::Setting;
 use crate::row::Row;
-use crate::settings::{OfSetting, SettingHead};
+use crate::settings::SettingHead;
 use crate::wrapping::{NO_BREAK, prose};
 
 /// A row of a table over settings.
@@ -89,33 +90,33 @@ impl Line {
 }
 
 /// Settings, and how wide their tables may be.
-pub(crate) struct SettingTables<'a, S> {
-    pub settings: &'a [S],
+pub(crate) struct SettingTables<'a> {
+    pub settings: &'a [Setting],
     /// In columns.
     pub width: u16,
 }
 
 /// How many sessions these settings had, as "1 session" for the noun "session".
-pub(crate) fn sessions_of<S: OfSetting>(settings: &[S], noun: &str) -> String {
-    let sessions = settings.iter().map(|one| one.head().sessions);
+pub(crate) fn sessions_of(settings: &[Setting], noun: &str) -> String {
+    let sessions = settings.iter().map(|one| one.head.sessions);
     counted(sessions.sum(), noun)
 }
 
-impl<S: OfSetting> SettingTables<'_, S> {
+impl SettingTables<'_> {
     /// A table of what `rows` makes of each setting; `None` when that is nothing. The first
     /// of the columns is that of labels.
     pub fn table(
         &self,
         title: &str,
         columns: Vec<Column>,
-        rows: impl Fn(&S) -> Vec<Line>,
+        rows: impl Fn(&Setting) -> Vec<Line>,
     ) -> Option<String> {
         let mut all = vec![Column::key("setting")];
         all.extend(columns);
         all.push(Column::notes());
         let mut table = TextTable::new(all);
         for setting in self.settings {
-            let head = setting.head();
+            let head = &setting.head;
             for (place, row) in rows(setting).into_iter().enumerate() {
                 let notes = row.notes(head);
                 // Said once for all its rows.
@@ -135,7 +136,7 @@ impl<S: OfSetting> SettingTables<'_, S> {
         &self,
         title: &str,
         shown: &[(&'static str, Cell)],
-        rows: impl Fn(&S) -> &[Row],
+        rows: impl Fn(&Setting) -> &[Row],
     ) -> Option<String> {
         self.table(title, columns("player", headings(shown)), |setting| {
             let rows = rows(setting).iter();
@@ -151,7 +152,7 @@ impl<S: OfSetting> SettingTables<'_, S> {
         title: &str,
         columns: Vec<Column>,
         most: usize,
-        rows: impl Fn(&S) -> Vec<Line>,
+        rows: impl Fn(&Setting) -> Vec<Line>,
     ) -> Option<String> {
         let (left, left_out) = (cell::Cell::new(most), cell::Cell::new(0));
         let table = self.table(title, columns, |setting| {

@@ -14,6 +14,8 @@ pub(crate) enum Cell {
     Percent(&'static str, usize),
     /// How many of how many, as `3 of 5` or `5`.
     PartOf(&'static str, &'static str),
+    /// How many of how many, as `5 of 5`.
+    Of(&'static str, &'static str),
     /// A mean and its spread.
     Spread(&'static str, &'static str, usize),
     /// A mean of so many values, in a row whose other means are of so many.
@@ -35,12 +37,16 @@ pub(crate) fn cells_of(row: &Row, columns: &[(&'static str, Cell)]) -> Cells {
 }
 
 impl Cell {
-    fn of(self, row: &Row) -> String {
+    /// What it shows of a row.
+    pub fn of(self, row: &Row) -> String {
         match self {
             Self::Count(name) => count(row.count(name)),
             Self::Number(name, decimals) => number(row.number(name), decimals),
             Self::Percent(name, decimals) => percent(row.number(name), decimals),
             Self::PartOf(part, all) => part_of(row.count(part), row.count(all)),
+            Self::Of(part, all) => {
+                format!("{} of {}", count(row.count(part)), count(row.count(all)))
+            }
             Self::Spread(mean, spread, decimals) => {
                 mean_and_spread(row.number(mean), row.number(spread), decimals)
             }

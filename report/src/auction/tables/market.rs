@@ -4,9 +4,11 @@
 
 use std::collections::BTreeSet;
 
-use super::Tables;
-use crate::auction::{IncrementRow, ItemPlayer, ItemRow, SettingMeasures};
-use crate::table::{Cells, Column, Line, NONE, columns, count, grouped, number, percent};
+use crate::gathered::Setting;
+use crate::row::{Row, Value};
+use crate::table::{
+    Cell, Cells, Column, Line, NONE, SettingTables, columns, count, grouped, number, percent,
+};
 
 /// Starting prices that a table has columns for: the default items have five. Houses have
 /// a price each; those of more are in the JSON.
@@ -39,105 +41,117 @@ const BARS: [char; 8] = [
     '\u{2581}', '\u{2582}', '\u{2583}', '\u{2584}', '\u{2585}', '\u{2586}', '\u{2587}', '\u{2588}',
 ];
 
-impl Tables<'_> {
-    pub(super) fn increments(&self) -> Option<String> {
-        let edges = &self.settings.first()?.increment_bins;
-        let mut headings = vec!["bids".to_owned(), "mean %".to_owned()];
-        headings.extend((0..edges.len()).map(|place| bin(edges, place)));
-        self.table(INCREMENTS, columns("player", headings), |setting| {
-            let rows = setting.increments.iter();
-            rows.map(|row| Line::player(&row.player, increment_cells(row)))
-                .collect()
-        })
-    }
+pub(super) fn increments(tables: &SettingTables<'_>) -> Option<String> {
+    let edges = numbers(tables.settings.first()?.measures.get("increment_bins"));
+    let mut headings = vec!["bids".to_owned(), "mean %".to_owned()];
+    headings.extend((0..edges.len()).map(|place| bin(&edges, place)));
+    tables.table(INCREMENTS, columns("player", headings), |setting| {
+        let rows = setting.rows("increments").iter();
+        rows.map(|row| Line::player(row.word("player"), increment_cells(row)))
+            .collect()
+    })
+}
 
-    pub(super) fn starting_prices(&self) -> Option<String> {
-        let all = self.settings.iter().flat_map(|one| &one.starting_prices);
-        let prices: BTreeSet<i64> = all.map(|row| row.starting_price).collect();
-        if prices.len() > MOST_PRICES {
-            return None;
+pub(super) fn starting_prices(tables: &SettingTables<'_>) -> Option<String> {
+    let all = tables.settings.iter();
+    let all = all.flat_map(|one| one.rows("starting_prices"));
+    let prices: BTreeSet<u64> = all.map(|row| row.count("starting_price")).collect();
+    if prices.len() > MOST_PRICES {
+        return None;
+    }
+    let mut all = vec![Column::key("player"), Column::key("measure")];
+    let headings = prices.iter().map(|price| grouped(&price.to_string()));
+    all.extend(headings.map(Column::number));
+    tables.table(STARTING_PRICES, all, |setting| {
+        let players = setting.players().into_iter();
+        let rows = players.flat_map(|player| price_rows(setting, player, &prices));
+        rows.collect()
+    })
+}
+
+/// Only where items suit personas: by price says enough of all others.
+pub(super) fn engagements(tables: &SettingTables<'_>) -> Option<String> {
+    let has_personas = |setting: &&Setting| {
+        let items = setting.rows("items").iter();
+        let mut of_items = items.flat_map(|item| item.rows("players"));
+        of_items.any(|player| player.count("matched") > 0)
+    };
+    let shown = tables.settings.iter().filter(has_personas);
+    let mut players: Vec<&str> = Vec::new();
+    for player in shown.flat_map(Setting::players) {
+        if !players.contains(&player) {
+            players.push(player);
         }
-        let mut all = vec![Column::key("player"), Column::key("measure")];
-        let headings = prices.iter().map(|price| grouped(&price.to_string()));
-        all.extend(headings.map(Column::number));
-        self.table(STARTING_PRICES, all, |setting| {
-            let players = setting.players.iter();
-            let rows = players.flat_map(|row| price_rows(setting, &row.player, &prices));
-            rows.collect()
-        })
     }
+    let all = columns("item", &players);
+    tables.some_of(ENGAGEMENTS, all, MOST_ITEM_ROWS, |setting| {
+        if !has_personas(&setting) {
+            return Vec::new();
+        }
+        let rows = setting.rows("items").iter().map(|item| {
+            let cells = players.iter().map(|player| engagement(item, player));
+            Line::all(item.word("item"), cells.collect())
+        });
+        rows.collect()
+    })
+}
 
-    /// Only where items suit personas: by price says enough of all others.
-    pub(super) fn engagements(&self) -> Option<String> {
-        let has_personas = |setting: &&SettingMeasures| {
-            let mut of_items = setting.items.iter().flat_map(|item| &item.players);
-            of_items.any(|player| player.matched > 0)
+pub(super) fn winning_bids(tables: &SettingTables<'_>) -> Option<String> {
+    let settings = tables.settings.iter();
+    let histograms = settings.map(|setting| setting.measures.inner("winning_bids"));
+    let histograms: Vec<Row> = histograms.collect();
+    let bins = histograms.iter().flat_map(|table| table.rows("players"));
+    let bins = bins.map(|row| row.list("counts").len()).max()?;
+    let places = bins.div_ceil(BINS_PER_COLUMN);
+    if places == 0 {
+        return None;
+    }
+    let has_groups = histograms
+        .iter()
+        .any(|table| table.rows("groups").len() > 1);
+    let mut headings = vec!["won".to_owned(), "bin width".to_owned()];
+    headings.extend((1..=places).map(|place| place.to_string()));
+    headings.push("density".to_owned());
+    let (of, whose) = if has_groups {
+        (
+            "group or player",
+            "group of bidders out for the same, and by player",
+        )
+    } else {
+        ("player", "player")
+    };
+    let title = format!("Winning bids by {whose}: {WINNING_BIDS}");
+    tables.table(&title, columns(of, headings), |setting| {
+        let table = setting.measures.inner("winning_bids");
+        let width = table.number("bin_width");
+        let width = number(width.map(|width| width * BINS_PER_COLUMN as f64), 1);
+        let cells = |row: &Row| {
+            let mut cells = vec![count(row.count("won")), width.clone()];
+            let counts = numbers(row.get("counts"));
+            let sums = counts.chunks(BINS_PER_COLUMN);
+            cells.extend(sums.map(|bins| count(bins.iter().sum::<f64>() as u64)));
+            // Nothing was won: no bin.
+            cells.resize(places + 2, NONE.to_owned());
+            cells.push(match row.get("density") {
+                Value::Null => NONE.to_owned(),
+                density => bars(&numbers(density), bins),
+            });
+            cells
         };
-        let shown = self.settings.iter().filter(has_personas);
-        let mut players: Cells = Vec::new();
-        for row in shown.flat_map(|setting| &setting.players) {
-            if !players.contains(&row.player) {
-                players.push(row.player.clone());
-            }
-        }
-        let all = columns("item", &players);
-        self.some_of(ENGAGEMENTS, all, MOST_ITEM_ROWS, |setting| {
-            if !has_personas(&setting) {
-                return Vec::new();
-            }
-            let rows = setting.items.iter().map(|item| {
-                let name = item.item.as_deref().unwrap_or(NONE);
-                let cells = players.iter().map(|player| engagement(item, player));
-                Line::all(name, cells.collect())
-            });
-            rows.collect()
-        })
-    }
+        let groups = table.rows("groups").iter();
+        let groups = groups.filter(|_| table.rows("groups").len() > 1);
+        let groups = groups.map(|row| Line::all(&row.word("group").replace('_', " "), cells(row)));
+        let players = table.rows("players").iter();
+        let players = players.map(|row| Line::player(row.word("player"), cells(row)));
+        groups.chain(players).collect()
+    })
+}
 
-    pub(super) fn winning_bids(&self) -> Option<String> {
-        let tables = || self.settings.iter().map(|setting| &setting.winning_bids);
-        let bins = tables().flat_map(|table| &table.players);
-        let bins = bins.map(|row| row.counts.len()).max()?;
-        let places = bins.div_ceil(BINS_PER_COLUMN);
-        if places == 0 {
-            return None;
-        }
-        let has_groups = tables().any(|table| table.groups.len() > 1);
-        let mut headings = vec!["won".to_owned(), "bin width".to_owned()];
-        headings.extend((1..=places).map(|place| place.to_string()));
-        headings.push("density".to_owned());
-        let (of, whose) = if has_groups {
-            (
-                "group or player",
-                "group of bidders out for the same, and by player",
-            )
-        } else {
-            ("player", "player")
-        };
-        let title = format!("Winning bids by {whose}: {WINNING_BIDS}");
-        self.table(&title, columns(of, headings), |setting| {
-            let table = &setting.winning_bids;
-            let width = number(Some(table.bin_width * BINS_PER_COLUMN as f64), 1);
-            let cells = |won: u64, counts: &[u64], density: Option<&[f64]>| {
-                let mut cells = vec![count(won), width.clone()];
-                let sums = counts.chunks(BINS_PER_COLUMN);
-                cells.extend(sums.map(|bins| count(bins.iter().sum())));
-                // Nothing was won: no bin.
-                cells.resize(places + 2, NONE.to_owned());
-                cells.push(density.map_or_else(|| NONE.to_owned(), |density| bars(density, bins)));
-                cells
-            };
-            let groups = table.groups.iter().filter(|_| table.groups.len() > 1);
-            let groups = groups.map(|row| {
-                let cells = cells(row.won, &row.counts, row.density.as_deref());
-                Line::all(&row.group.replace('_', " "), cells)
-            });
-            let players = table.players.iter().map(|row| {
-                let cells = cells(row.won, &row.counts, row.density.as_deref());
-                Line::player(&row.player, cells)
-            });
-            groups.chain(players).collect()
-        })
+/// The numbers of a list.
+fn numbers(list: &Value) -> Vec<f64> {
+    match list {
+        Value::List(values) => values.iter().filter_map(Value::number).collect(),
+        _ => Vec::new(),
     }
 }
 
@@ -150,48 +164,49 @@ fn bin(edges: &[f64], place: usize) -> String {
     )
 }
 
-fn increment_cells(row: &IncrementRow) -> Cells {
-    let mut cells = vec![count(row.bids), number(row.mean, 1)];
-    let counts = row.counts.iter().enumerate().map(|(place, bids)| {
-        let share = row.shares.get(place).copied();
-        let share = share.map_or_else(String::new, |one| format!(" ({} %)", percent(Some(one), 1)));
-        format!("{}{share}", count(*bids))
-    });
-    cells.extend(counts);
+fn increment_cells(row: &Row) -> Cells {
+    let mut cells = vec![count(row.count("bids")), number(row.number("mean"), 1)];
+    let shares = row.list("shares");
+    let counts = numbers(row.get("counts")).into_iter().enumerate();
+    cells.extend(counts.map(|(place, bids)| {
+        let share = shares.get(place);
+        let share = share.map(|share| format!(" ({} %)", percent(share.number(), 1)));
+        format!("{}{}", count(bids as u64), share.unwrap_or_default())
+    }));
     cells
 }
 
 /// Three rows of a player, with a column for each starting price; the player is said once.
-fn price_rows(setting: &SettingMeasures, player: &str, prices: &BTreeSet<i64>) -> Vec<Line> {
-    let cells = |measure: &str, cell: fn(&ItemPlayer) -> String| {
+fn price_rows(setting: &Setting, player: &str, prices: &BTreeSet<u64>) -> Vec<Line> {
+    let cells = |measure: &str, cell: Cell| {
         let mut cells = vec![measure.to_owned()];
         cells.extend(prices.iter().map(|price| {
-            let mut rows = setting.starting_prices.iter();
-            let found = rows.find(|row| row.starting_price == *price);
+            let mut rows = setting.rows("starting_prices").iter();
+            let found = rows.find(|row| row.count("starting_price") == *price);
             let found = found.and_then(|row| of_player(row, player));
-            found.map_or_else(|| NONE.to_owned(), cell)
+            found.map_or_else(|| NONE.to_owned(), |row| cell.of(row))
         }));
         cells
     };
-    let won = |one: &ItemPlayer| format!("{} of {}", count(one.won), count(one.offered));
     vec![
-        Line::player(player, cells("bids", |one| number(one.bids, 2))),
-        Line::more(cells("won", won)),
-        Line::more(cells("profit", |one| number(one.profit, 1))),
+        Line::player(player, cells("bids", Cell::Number("bids", 2))),
+        Line::more(cells("won", Cell::Of("won", "offered"))),
+        Line::more(cells("profit", Cell::Number("profit", 1))),
     ]
 }
 
-fn engagement(item: &ItemRow, player: &str) -> String {
+fn engagement(item: &Row, player: &str) -> String {
     let Some(found) = of_player(item, player) else {
         return format!("{NONE} ");
     };
     // Numbers stay below each other.
-    let mark = if found.matched > 0 { "*" } else { " " };
-    format!("{}{mark}", number(found.bids, 2))
+    let mark = if found.count("matched") > 0 { "*" } else { " " };
+    format!("{}{mark}", number(found.number("bids"), 2))
 }
 
-fn of_player<'a>(item: &'a ItemRow, player: &str) -> Option<&'a ItemPlayer> {
-    item.players.iter().find(|one| one.player == player)
+fn of_player<'a>(item: &'a Row, player: &str) -> Option<&'a Row> {
+    let mut players = item.rows("players").iter();
+    players.find(|one| one.word("player") == player)
 }
 
 /// A density as one bar per bin, each the mean of its points, the highest of full height.

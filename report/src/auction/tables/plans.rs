@@ -1,12 +1,11 @@
 //! Tables of plans: how faithful bidders are to them, and heat maps of priorities item
 //! by item, which read the same whether items were sold in one order or in many.
 
-use std::cell::Cell;
+use std::cell;
 
-use super::Tables;
-use crate::auction::{Faithfulness, PlanRow};
+use crate::row::{Row, Value};
 use crate::table::{
-    Cells, Column, Line, NONE, columns, count, counted, in_json, number, paragraphs, part_of,
+    Cell, Column, Line, NONE, SettingTables, count, counted, in_json, number, paragraphs, part_of,
     rounded,
 };
 
@@ -32,73 +31,98 @@ const HEAT_MAPS: &str = "Priority heat maps: mean priority of each item before t
 /// What is said where orders of sale differ.
 const ORDERS: &str = "; where orders of sale differ, of the auctions in which it was still to come";
 
-impl Tables<'_> {
-    pub(super) fn plans(&self) -> Option<String> {
-        let mut all = self.settings.iter().flat_map(|setting| &setting.plans);
-        let has_matches = all.any(|plan| plan.unmatched_priority.is_some());
-        let headings = [
-            "auctions",
-            "kept",
-            "pairs",
-            "initial, bids",
-            "initial, won",
-            "current, bids",
-            "current, won",
-            "matched",
-            "others",
-        ];
-        let title = format!("{FAITHFULNESS}{}", if has_matches { MATCHED } else { "" });
-        self.table(&title, columns("player", headings), |setting| {
-            let rows = setting.plans.iter().map(|row| {
-                let mut cells = plan_cells(row);
-                let of_matches = [row.matched_priority, row.unmatched_priority];
-                cells.extend(of_matches.map(|priority| match (has_matches, priority) {
-                    (false, _) => String::new(),
-                    (true, priority) => number(priority, 2),
-                }));
-                Line::player(&row.player, cells)
-            });
-            rows.collect()
-        })
-    }
+const PLAN: [(&str, Cell); 9] = [
+    (
+        "auctions",
+        Cell::Made(|row| {
+            part_of(
+                row.count("planned"),
+                row.count("planned") + row.count("left_out"),
+            )
+        }),
+    ),
+    ("kept", Cell::Of("kept", "asked")),
+    ("pairs", Cell::Count("pairs")),
+    (
+        "initial, bids",
+        Cell::Made(|row| correlation(row, "initial_engagements")),
+    ),
+    (
+        "initial, won",
+        Cell::Made(|row| correlation(row, "initial_won")),
+    ),
+    (
+        "current, bids",
+        Cell::Made(|row| correlation(row, "current_engagements")),
+    ),
+    (
+        "current, won",
+        Cell::Made(|row| correlation(row, "current_won")),
+    ),
+    ("matched", Cell::Number("matched_priority", 2)),
+    ("others", Cell::Number("unmatched_priority", 2)),
+];
 
-    pub(super) fn heat_maps(&self) -> Option<String> {
-        let all = || self.settings.iter().flat_map(|setting| &setting.plans);
-        let most = all().map(|plan| plan.priorities.len()).max()?;
-        let mut columns = vec![Column::key("player"), Column::key("item")];
-        columns.extend((1..=most).map(|place| Column::number(place.to_string())));
-        let (left, left_out) = (Cell::new(MOST_MAP_ROWS), Cell::new(0));
-        let has_orders = all().any(|plan| !plan.one_order);
-        let title = format!("{HEAT_MAPS}{}", if has_orders { ORDERS } else { "" });
-        let table = self.table(&title, columns, |setting| {
-            let mut rows = Vec::new();
-            for plan in &setting.plans {
-                let needed = plan.by_item.len();
-                // A map is printed whole or not at all, and none after one that was not.
-                if needed > left.get() {
-                    left.set(0);
-                    left_out.set(left_out.get() + 1);
-                    continue;
-                }
-                left.set(left.get() - needed);
-                rows.extend(map_rows(plan, most));
+/// The columns that say nothing of personas.
+const WITHOUT_PERSONAS: usize = 7;
+
+fn all_plans<'a>(tables: &SettingTables<'a>) -> impl Iterator<Item = &'a Row> {
+    tables
+        .settings
+        .iter()
+        .flat_map(|setting| setting.rows("plans"))
+}
+
+pub(super) fn plans(tables: &SettingTables<'_>) -> Option<String> {
+    let mut all = all_plans(tables);
+    let has_matches = all.any(|plan| plan.number("unmatched_priority").is_some());
+    let title = format!("{FAITHFULNESS}{}", if has_matches { MATCHED } else { "" });
+    let shown = if has_matches {
+        PLAN.len()
+    } else {
+        WITHOUT_PERSONAS
+    };
+    tables.players_table(&title, &PLAN[..shown], |setting| setting.rows("plans"))
+}
+
+pub(super) fn heat_maps(tables: &SettingTables<'_>) -> Option<String> {
+    let most = all_plans(tables)
+        .map(|plan| plan.list("priorities").len())
+        .max()?;
+    let mut columns = vec![Column::key("player"), Column::key("item")];
+    columns.extend((1..=most).map(|place| Column::number(place.to_string())));
+    let (left, left_out) = (cell::Cell::new(MOST_MAP_ROWS), cell::Cell::new(0));
+    let has_orders = all_plans(tables).any(|plan| !plan.flag("one_order"));
+    let title = format!("{HEAT_MAPS}{}", if has_orders { ORDERS } else { "" });
+    let table = tables.table(&title, columns, |setting| {
+        let mut rows = Vec::new();
+        for plan in setting.rows("plans") {
+            let needed = plan.rows("by_item").len();
+            // A map is printed whole or not at all, and none after one that was not.
+            if needed > left.get() {
+                left.set(0);
+                left_out.set(left_out.get() + 1);
+                continue;
             }
-            rows
-        })?;
-        let more = left_out.get();
-        let more = (more > 0).then(|| in_json(&counted(more, "more map"), self.width));
-        Some(paragraphs([Some(table), more]))
-    }
+            left.set(left.get() - needed);
+            rows.extend(map_rows(plan, most));
+        }
+        rows
+    })?;
+    let more = left_out.get();
+    let more = (more > 0).then(|| in_json(&counted(more, "more map"), tables.width));
+    Some(paragraphs([Some(table), more]))
 }
 
 /// One row per item; the player is said once.
-fn map_rows(plan: &PlanRow, rounds: usize) -> Vec<Line> {
-    let rows = plan.by_item.iter().enumerate().map(|(place, one)| {
-        let mut cells = vec![one.item.clone()];
-        let known = (0..rounds).map(|round| one.priorities.get(round).copied().flatten());
+fn map_rows(plan: &Row, rounds: usize) -> Vec<Line> {
+    let rows = plan.rows("by_item").iter().enumerate().map(|(place, one)| {
+        let mut cells = vec![one.word("item").to_owned()];
+        let priorities = one.list("priorities");
+        let known = (0..rounds).map(|round| priorities.get(round).and_then(Value::number));
         cells.extend(known.map(|priority| number(priority, 2)));
         if place == 0 {
-            Line::player(&plan.player, cells)
+            Line::player(plan.word("player"), cells)
         } else {
             Line::more(cells)
         }
@@ -106,33 +130,20 @@ fn map_rows(plan: &PlanRow, rounds: usize) -> Vec<Line> {
     rows.collect()
 }
 
-fn plan_cells(row: &PlanRow) -> Cells {
-    let correlation = |one: Option<Faithfulness>| match one {
-        Some(Faithfulness {
-            rho,
-            p,
-            independent,
-        }) => {
-            let p = match p {
-                Some(p) if p < 0.001 => "p < 0.001, ".to_owned(),
-                Some(p) => format!("p = {p:.3}, "),
-                None => String::new(),
-            };
-            format!("{}\n{p}n = {}", rounded(rho, 3), count(independent))
-        }
-        None => NONE.to_owned(),
+/// Rho, and below it of how many auctions with which p.
+fn correlation(row: &Row, name: &str) -> String {
+    let of = row.inner(name);
+    let Some(rho) = of.number("rho") else {
+        return NONE.to_owned();
     };
-    let mut cells = vec![
-        part_of(row.planned, row.planned + row.left_out),
-        format!("{} of {}", count(row.kept), count(row.asked)),
-        count(row.pairs),
-    ];
-    let all = [
-        row.initial_engagements,
-        row.initial_won,
-        row.current_engagements,
-        row.current_won,
-    ];
-    cells.extend(all.map(correlation));
-    cells
+    let p = match of.number("p") {
+        Some(p) if p < 0.001 => "p < 0.001, ".to_owned(),
+        Some(p) => format!("p = {p:.3}, "),
+        None => String::new(),
+    };
+    format!(
+        "{}\n{p}n = {}",
+        rounded(rho, 3),
+        count(of.count("independent"))
+    )
 }

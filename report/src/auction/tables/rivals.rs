@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 
-use super::Tables;
 use crate::basis::Basis;
-use crate::table::{Cells, Column, Line, TextTable, columns, count, number, percent};
+use crate::row::Value;
+use crate::table::{
+    Cell, Column, Line, SettingTables, TextTable, cells_of, columns, count, headings, number,
+};
 use crate::wrapping::prose;
 
 /// What profiles are compared with.
@@ -30,107 +32,98 @@ struct Pooled {
     baseline: f64,
 }
 
-impl Tables<'_> {
-    pub(super) fn profiles(&self) -> Option<String> {
-        let all = || self.settings.iter().flat_map(|setting| &setting.profiles);
-        let most = all().map(|row| row.divergence.len()).max()?;
-        let has_left_out = all().any(|row| row.left_out > 0);
-        let fixed = [
-            "auctions left out",
-            "profiles",
-            "kept",
-            "no truth",
-            "baseline",
-        ];
-        let mut headings: Vec<String> = fixed.map(str::to_owned).into();
-        headings.extend((0..most).map(|after| format!("after {after}")));
-        self.table(PROFILES, columns("player", headings), |setting| {
-            let rows = setting.profiles.iter().map(|row| {
-                let counts = [row.left_out, row.profiles, row.kept, row.without_truth];
-                let mut cells: Cells = counts.map(count).into();
-                if !has_left_out {
-                    cells[0].clear();
-                }
-                cells.push(number(row.baseline, 2));
-                let known = (0..most).map(|after| row.divergence.get(after).copied().flatten());
-                cells.extend(known.map(|divergence| number(divergence, 2)));
-                Line::player(&row.player, cells)
-            });
-            rows.collect()
-        })
-    }
+const PREDICTION: [(&str, Cell); 8] = [
+    ("predictions", Cell::Count("predictions")),
+    ("open", Cell::Count("open")),
+    ("right %", Cell::Percent("accuracy", 1)),
+    ("rivals bid %", Cell::Percent("bid_share", 1)),
+    ("wanted, bid", Cell::Count("wanted_bid")),
+    ("wanted, did not", Cell::Count("wanted_silent")),
+    ("unwanted, bid", Cell::Count("unwanted_bid")),
+    ("unwanted, did not", Cell::Count("unwanted_silent")),
+];
 
-    /// One table over all settings of the experiment, as the paper's figure 5 has them.
-    pub(super) fn profile_ends(&self) -> Option<String> {
-        let mut pooled: BTreeMap<_, Pooled> = BTreeMap::new();
-        for setting in self.settings {
-            for row in &setting.profile_ends {
-                let key = (&row.player, row.rivals, row.personas, row.matched);
-                let one = pooled.entry(key).or_default();
-                one.basis.merge(setting.head.basis(&row.player));
-                one.profiles += row.profiles;
-                one.divergence += row.divergence * row.profiles as f64;
-                one.baseline += row.baseline * row.profiles as f64;
+const PROFILE: [(&str, Cell); 5] = [
+    ("auctions left out", Cell::Count("left_out")),
+    ("profiles", Cell::Count("profiles")),
+    ("kept", Cell::Count("kept")),
+    ("no truth", Cell::Count("without_truth")),
+    ("baseline", Cell::Number("baseline", 2)),
+];
+
+pub(super) fn profiles(tables: &SettingTables<'_>) -> Option<String> {
+    let all = || {
+        tables
+            .settings
+            .iter()
+            .flat_map(|setting| setting.rows("profiles"))
+    };
+    let most = all().map(|row| row.list("divergence").len()).max()?;
+    let has_left_out = all().any(|row| row.count("left_out") > 0);
+    let mut names: Vec<String> = headings(&PROFILE).into_iter().map(str::to_owned).collect();
+    names.extend((0..most).map(|after| format!("after {after}")));
+    tables.table(PROFILES, columns("player", names), |setting| {
+        let rows = setting.rows("profiles").iter().map(|row| {
+            let mut cells = cells_of(row, &PROFILE);
+            if !has_left_out {
+                cells[0].clear();
             }
-        }
-        let keys = ["player", "rivals", "personas", "matched"];
-        let numbers = ["profiles", "baseline", "error"];
-        let mut columns = vec![Column::key(keys[0])];
-        columns.extend(
-            keys[1..]
-                .iter()
-                .chain(&numbers)
-                .copied()
-                .map(Column::number),
-        );
-        columns.push(Column::notes());
-        let mut table = TextTable::new(columns);
-        for ((player, rivals, personas, matched), one) in pooled {
-            let mean = |sum: f64| number(Some(sum / one.profiles as f64), 2);
-            table.row([
-                player.clone(),
-                count(rivals),
-                count(personas),
-                count(matched),
-                count(one.profiles),
-                mean(one.baseline),
-                mean(one.divergence),
-                one.basis.in_words(),
-            ]);
-        }
-        let title = prose(PROFILE_ENDS, self.width);
-        (!table.is_empty()).then(|| format!("{title}\n\n{}", table.fitted(self.width)))
-    }
+            let divergence = row.list("divergence");
+            let known = (0..most).map(|after| divergence.get(after).and_then(Value::number));
+            cells.extend(known.map(|divergence| number(divergence, 2)));
+            Line::player(row.word("player"), cells)
+        });
+        rows.collect()
+    })
+}
 
-    pub(super) fn predictions(&self) -> Option<String> {
-        let headings = [
-            "predictions",
-            "open",
-            "right %",
-            "rivals bid %",
-            "wanted, bid",
-            "wanted, did not",
-            "unwanted, bid",
-            "unwanted, did not",
-        ];
-        self.table(PREDICTIONS, columns("player", headings), |setting| {
-            let rows = setting.predictions.iter().map(|row| {
-                let mut cells: Cells = vec![
-                    count(row.predictions),
-                    count(row.open),
-                    percent(row.accuracy, 1),
-                    percent(row.bid_share, 1),
-                ];
-                let counts = [
-                    row.wanted_bid,
-                    row.wanted_silent,
-                    row.unwanted_bid,
-                    row.unwanted_silent,
-                ];
-                cells.extend(counts.map(count));
-                Line::player(&row.player, cells)
-            });
-            rows.collect()
-        })
+/// One table over all settings of the experiment, as the paper's figure 5 has them.
+pub(super) fn profile_ends(tables: &SettingTables<'_>) -> Option<String> {
+    let mut pooled: BTreeMap<_, Pooled> = BTreeMap::new();
+    for setting in tables.settings {
+        for row in setting.rows("profile_ends") {
+            let player = row.word("player");
+            let known = ["rivals", "personas", "matched"].map(|name| row.count(name));
+            let one = pooled.entry((player, known)).or_default();
+            one.basis.merge(setting.head.basis(player));
+            let profiles = row.count("profiles");
+            let sum = |name: &str| row.number(name).map_or(0.0, |mean| mean * profiles as f64);
+            one.profiles += profiles;
+            one.divergence += sum("divergence");
+            one.baseline += sum("baseline");
+        }
     }
+    let keys = ["player", "rivals", "personas", "matched"];
+    let numbers = ["profiles", "baseline", "error"];
+    let mut columns = vec![Column::key(keys[0])];
+    columns.extend(
+        keys[1..]
+            .iter()
+            .chain(&numbers)
+            .copied()
+            .map(Column::number),
+    );
+    columns.push(Column::notes());
+    let mut table = TextTable::new(columns);
+    for ((player, [rivals, personas, matched]), one) in pooled {
+        let mean = |sum: f64| number(Some(sum / one.profiles as f64), 2);
+        table.row([
+            player.to_owned(),
+            count(rivals),
+            count(personas),
+            count(matched),
+            count(one.profiles),
+            mean(one.baseline),
+            mean(one.divergence),
+            one.basis.in_words(),
+        ]);
+    }
+    let title = prose(PROFILE_ENDS, tables.width);
+    (!table.is_empty()).then(|| format!("{title}\n\n{}", table.fitted(tables.width)))
+}
+
+pub(super) fn predictions(tables: &SettingTables<'_>) -> Option<String> {
+    tables.players_table(PREDICTIONS, &PREDICTION, |setting| {
+        setting.rows("predictions")
+    })
 }
