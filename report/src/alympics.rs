@@ -13,7 +13,7 @@ use crate::accumulator::Accumulator;
 use crate::game_report::{Paper, Report};
 use crate::gathered::{Gathered, Setting};
 use crate::grouping::Statistic::{Count, Deviation, Last, Mean, Of, Share, Total};
-use crate::grouping::{Key, Label, Section, counts};
+use crate::grouping::{Key, Label, Section, all_together, counts};
 use crate::observation::{Observation, SessionObservations};
 use crate::published::Papers;
 use crate::row::{Row, Value, list};
@@ -29,45 +29,22 @@ pub(crate) type AlympicsReport = Report<Alympics>;
 #[derive(Default)]
 pub(crate) struct Alympics;
 
-/// The least and the most water that a day can bring, in units.
-const SUPPLY: Section = Section {
-    name: "supply",
-    labels: &[],
-    by: of_town,
-    fields: &[
-        ("supply_min", Last("supply_min")),
-        ("supply_max", Last("supply_max")),
-    ],
-};
-
-/// The town as a whole, of sessions in which enough was answered; satisfaction at the end of
-/// those in which somebody lived.
+/// The least and the most water that a day can bring, in units; then the town as a whole, of
+/// sessions in which enough was answered, at the end of those in which somebody lived.
 const TOWN: Section = Section {
     name: "town",
     labels: &[],
-    by: of_town,
+    by: all_together,
     fields: &[
+        ("supply_min", Last("supply_min")),
+        ("supply_max", Last("supply_max")),
         (
             "survivors",
             Of(&["survivors"], |sums| counts(sums.values("survivors"))),
         ),
         ("survivors_mean", Mean("survivors")),
         ("survivors_sd", Deviation("survivors")),
-    ],
-};
-
-const SURVIVAL: Section = Section {
-    name: "survival",
-    labels: &[],
-    by: of_residents,
-    fields: &[("survival_rate", Share("survived"))],
-};
-
-const SATISFACTION: Section = Section {
-    name: "satisfaction",
-    labels: &[],
-    by: of_town,
-    fields: &[
+        ("survival_rate", Share("survived")),
         ("rsr_start", Mean("rsr_start")),
         ("rsr_end", Mean("rsr_end")),
         ("rsr_end_sessions", Count("rsr_end")),
@@ -129,14 +106,6 @@ const TRAJECTORIES: Section = Section {
     ],
 };
 
-fn of_town(_: &SessionObservations<'_>, one: &Observation<'_>) -> Option<Key> {
-    one.at.seat.is_none().then(Vec::new)
-}
-
-fn of_residents(_: &SessionObservations<'_>, one: &Observation<'_>) -> Option<Key> {
-    one.at.seat.map(|_| Vec::new())
-}
-
 fn by_seat(_: &SessionObservations<'_>, one: &Observation<'_>) -> Option<Key> {
     Some(vec![seat_label(one)?])
 }
@@ -169,16 +138,8 @@ impl Paper for Alympics {
 
     const PAPERS: &'static Papers = &published::PAPERS;
 
-    const SECTIONS: &'static [&'static Section] = &[
-        &SUPPLY,
-        &TOWN,
-        &SURVIVAL,
-        &SATISFACTION,
-        &RESIDENTS,
-        &MINIMUM_BIDS,
-        &DAYS,
-        &TRAJECTORIES,
-    ];
+    const SECTIONS: &'static [&'static Section] =
+        &[&TOWN, &RESIDENTS, &MINIMUM_BIDS, &DAYS, &TRAJECTORIES];
 
     /// By seat.
     type Kept = Vec<Resident>;
@@ -207,7 +168,7 @@ impl Paper for Alympics {
     }
 
     fn measures(&self, gathered: &Gathered<Vec<Resident>>) -> Row {
-        let supply = gathered.all(SUPPLY.name);
+        let (supply, town) = gathered.all(TOWN.name).split(2);
         let supply = ["supply_min", "supply_max"].map(|end| supply.get(end).clone());
         let minimum_bids = minimum_bids(gathered);
         let mut medians = Accumulator::default();
@@ -217,9 +178,7 @@ impl Paper for Alympics {
         Row::default()
             .with("supply", Value::List(supply.into()))
             .with(RESIDENTS.name, residents(gathered))
-            .and(gathered.all(TOWN.name))
-            .and(gathered.all(SURVIVAL.name))
-            .and(gathered.all(SATISFACTION.name))
+            .and(town)
             .with(MINIMUM_BIDS.name, minimum_bids)
             .with("minimum_bid_medians", medians.mean())
             .with(DAYS.name, gathered.rows(DAYS.name))

@@ -10,6 +10,7 @@ mod plans;
 mod profiles;
 mod published;
 mod reading;
+mod sale;
 mod sections;
 mod tables;
 mod winning_bids;

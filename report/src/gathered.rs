@@ -70,7 +70,7 @@ impl<K> Gathered<K> {
         groups.map_or_else(Row::default, |groups| groups.empty(labels))
     }
 
-    /// What a report calls the setting, or somebody in it; empty where it says nothing.
+    /// A word that the report derived from the last session; empty without one.
     pub fn fact(&self, name: &str) -> &str {
         self.facts.get(name).map_or("", String::as_str)
     }
@@ -98,7 +98,7 @@ pub(crate) struct Setting {
     /// Everything that was measured, section by section.
     #[serde(flatten)]
     pub measures: Row,
-    /// What its last session was called.
+    /// Words that the report derived from its last session.
     #[serde(skip)]
     facts: BTreeMap<&'static str, String>,
 }
@@ -139,7 +139,7 @@ impl Setting {
         rows.map(|row| row.word("player")).collect()
     }
 
-    /// What a report calls it, or somebody in it; empty where it says nothing.
+    /// A word that the report derived from its last session; empty without one.
     pub fn fact(&self, name: &str) -> &str {
         self.facts.get(name).map_or("", String::as_str)
     }

@@ -3,17 +3,17 @@
 //! reads and writes those.
 
 pub mod accumulator;
-pub mod alympics;
+mod alympics;
 pub mod attempts;
 pub mod auction;
 mod axes;
 mod basis;
-pub mod econarena;
+mod econarena;
 pub mod game_report;
 mod gathered;
 mod grouping;
-pub mod judging;
-pub mod k_level;
+mod judging;
+mod k_level;
 pub mod leaderboard;
 pub mod money;
 pub mod observation;

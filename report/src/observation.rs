@@ -1,7 +1,7 @@
-//! Observations: one long table of numbers, each with what it is of. Tables, figures, statistics
-//! and exports read it and nothing else; the `reading.rs` of a report writes it. Only one session's
-//! rows are in memory, and their words are those of its record; what is kept of them is folded
-//! by `grouping.rs`, or written down by whoever exports them.
+//! Observations: one long table of numbers, each with what it is of. The reports read it and
+//! nothing else; their `reading.rs` writes it. Only the rows of one session are in memory, and
+//! their words are borrowed from its record. `grouping.rs` folds them into sums; exports write
+//! every row.
 
 use std::collections::BTreeMap;
 
@@ -13,9 +13,9 @@ use serde_json::Value as Json;
 use crate::axes::axes;
 use crate::basis::SessionAnswers;
 
-/// Measures that count whoever answered: what the session was, how often somebody sat, what went
-/// wrong, and what is made of such answers alone as count. All others are left out of means where
-/// the player answered too little for them to be its own.
+/// Measures that are counted whoever answered: what the session was, who sat in it, what was
+/// sold, and what went wrong. Every other measure is left out of means where the player gave too
+/// few of its answers itself.
 const COUNTED_ALWAYS: [&str; 19] = [
     "rounds",
     "is_survival_auction",
@@ -58,7 +58,7 @@ pub struct At<'a> {
     pub seat: Option<Seat>,
     /// The other seat that it is about.
     pub about: Option<Seat>,
-    /// Round, run, day or items that are over, as the game counts them.
+    /// Round, run or day as the game counts them, or how many items were over.
     pub round: Option<u32>,
     /// What was sold or rated.
     pub item: Option<&'a str>,
@@ -110,7 +110,7 @@ pub struct SessionObservations<'a> {
     pub answers: SessionAnswers,
     /// By seat, whether its player answered enough to be measured.
     measured: Vec<bool>,
-    /// What the report calls the session or those who play, where the record does not.
+    /// Words that the report derives from the record, such as the method of a player.
     facts: BTreeMap<&'static str, String>,
     observations: Vec<Observation<'a>>,
 }
@@ -160,7 +160,7 @@ impl Observation<'_> {
 }
 
 impl<'a> SessionObservations<'a> {
-    /// None yet.
+    /// No observation of this session yet.
     pub fn of(record: &'a StoredRecord) -> Self {
         let answers = SessionAnswers::of(record);
         Self {
@@ -196,7 +196,7 @@ impl<'a> SessionObservations<'a> {
         }
     }
 
-    /// Notes what the report calls something.
+    /// Keeps a word that the report derives from the record.
     pub fn note(&mut self, fact: &'static str, word: String) {
         self.facts.insert(fact, word);
     }
@@ -225,7 +225,7 @@ impl<'a> SessionObservations<'a> {
         })
     }
 
-    /// What the report calls the session or those who play.
+    /// The words that the report derived from the record.
     pub(crate) fn facts(&self) -> &BTreeMap<&'static str, String> {
         &self.facts
     }

@@ -42,13 +42,13 @@ fn both() -> AlympicsReport {
 
 #[test]
 fn survival_by_hand() {
-    let measures = both().settings().remove(0);
-    assert_eq!(*measures.measures.get("survivors"), list([3u64, 1]));
-    assert_eq!(measures.measures.number("survivors_mean"), Some(2.0));
-    close(measures.measures.number("survivors_sd"), 2f64.sqrt());
-    close(measures.measures.number("survival_rate"), 4.0 / 6.0);
-    let [alex, bob, cindy] = measures.rows("residents") else {
-        panic!("{measures:?}");
+    let setting = both().settings().remove(0);
+    assert_eq!(*setting.measures.get("survivors"), list([3u64, 1]));
+    assert_eq!(setting.measures.number("survivors_mean"), Some(2.0));
+    close(setting.measures.number("survivors_sd"), 2f64.sqrt());
+    close(setting.measures.number("survival_rate"), 4.0 / 6.0);
+    let [alex, bob, cindy] = setting.rows("residents") else {
+        panic!("{setting:?}");
     };
     assert_eq!((alex.count("seat"), alex.word("resident")), (0, "Alex"));
     assert_eq!(alex.words("players"), ["x"]);
@@ -68,18 +68,18 @@ fn survival_by_hand() {
         (Some(1.0), Some(1.5))
     );
     assert_eq!((alex.count("overbids"), bob.count("overbids")), (0, 2));
-    assert_eq!(measures.measures.number("overbids"), Some(1.0));
+    assert_eq!(setting.measures.number("overbids"), Some(1.0));
 }
 
 #[test]
 fn satisfaction_by_hand() {
-    let measures = both().settings().remove(0);
+    let setting = both().settings().remove(0);
     // 10, 20 and 10 units; 27 are needed, at the end of the second session 9.
     let (start, alone) = (40.0 / 3.0 / 27.0, 40.0 / 3.0 / 9.0);
-    close(measures.measures.number("rsr_start"), start);
-    close(measures.measures.number("rsr_end"), (start + alone) / 2.0);
-    let [first, second, third] = measures.rows("days") else {
-        panic!("{measures:?}");
+    close(setting.measures.number("rsr_start"), start);
+    close(setting.measures.number("rsr_end"), (start + alone) / 2.0);
+    let [first, second, third] = setting.rows("days") else {
+        panic!("{setting:?}");
     };
     assert_eq!(
         (
@@ -99,9 +99,9 @@ fn satisfaction_by_hand() {
 
 #[test]
 fn lowest_winning_bids_by_hand() {
-    let measures = both().settings().remove(0);
-    let [first, second, third] = measures.rows("minimum_bids") else {
-        panic!("{measures:?}");
+    let setting = both().settings().remove(0);
+    let [first, second, third] = setting.rows("minimum_bids") else {
+        panic!("{setting:?}");
     };
     // 60 and 70; 30 of two winners and 40; 50, and nobody.
     assert_eq!(
@@ -124,13 +124,13 @@ fn lowest_winning_bids_by_hand() {
         ),
         (3, 1, Some(50.0))
     );
-    close(measures.measures.number("minimum_bid_medians"), 50.0);
+    close(setting.measures.number("minimum_bid_medians"), 50.0);
 }
 
 #[test]
 fn trajectories_by_hand() {
-    let measures = both().settings().remove(0);
-    let alex = measures.rows("trajectories")[0].rows("days");
+    let setting = both().settings().remove(0);
+    let alex = setting.rows("trajectories")[0].rows("days");
     let day = |place: usize| {
         let point = &alex[place];
         (
@@ -145,13 +145,13 @@ fn trajectories_by_hand() {
     assert_eq!(day(1), (2, Some(0.0), Some(70.0), Some(1.5)));
     assert_eq!(day(2), (1, Some(50.0), Some(190.0), Some(5.0)));
     // Bids that the balance does not cover are none: one of them would be all of a mean.
-    let bob = &measures.rows("trajectories")[1].rows("days")[2];
+    let bob = &setting.rows("trajectories")[1].rows("days")[2];
     assert_eq!((bob.count("sessions"), bob.number("bid")), (2, None));
     let once: [(&str, &[f64]); 3] = [("x", &[60.0, 0.0]), ("y", &[50.0, 40.0, 90.0]), HARSH[2]];
     let records = [town(&CALM, json!({}), 0), town(&once, json!({}), 1)];
-    let measures = AlympicsReport::of(&records).settings().remove(0);
+    let setting = AlympicsReport::of(&records).settings().remove(0);
     assert_eq!(
-        measures.rows("trajectories")[1].rows("days")[2].number("bid"),
+        setting.rows("trajectories")[1].rows("days")[2].number("bid"),
         Some(90.0)
     );
 }
@@ -160,19 +160,19 @@ fn trajectories_by_hand() {
 fn a_town_in_which_nobody_lives_has_no_satisfaction_at_the_end() {
     let nobody: [(&str, &[f64]); 3] = [("x", &[0.0]), ("y", &[0.0]), ("z", &[0.0])];
     let report = AlympicsReport::of([&town(&nobody, json!({}), 0)]);
-    let measures = report.settings().remove(0);
+    let setting = report.settings().remove(0);
     assert_eq!(
         (
-            measures.measures.number("survival_rate"),
-            measures.measures.number("rsr_end")
+            setting.measures.number("survival_rate"),
+            setting.measures.number("rsr_end")
         ),
         (Some(0.0), None)
     );
     assert!(
-        measures.rows("minimum_bids").is_empty()
-            && measures.measures.number("minimum_bid_medians").is_none()
+        setting.rows("minimum_bids").is_empty()
+            && setting.measures.number("minimum_bid_medians").is_none()
     );
-    assert_eq!(measures.rows("days").len(), 2);
+    assert_eq!(setting.rows("days").len(), 2);
     assert!(report.render(80).contains(" - "), "{}", report.render(80));
 }
 

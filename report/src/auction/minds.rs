@@ -4,7 +4,7 @@
 use agon_engine::Seat;
 use serde_json::Value;
 
-use super::reading::Auction;
+use super::sale::Auction;
 use crate::observation::{At, SessionObservations};
 
 /// Adds the observations of all bidders.

@@ -4,7 +4,7 @@
 
 use agon_engine::Seat;
 
-use super::reading::Auction;
+use super::sale::Auction;
 use super::sections::{ITEM_PRIORITIES, PLANNED_ITEMS, PLANS, PRIORITIES};
 use crate::gathered::Gathered;
 use crate::observation::{At, SessionObservations};
@@ -53,7 +53,7 @@ pub(super) fn observe<'a>(seen: &mut SessionObservations<'a>, auction: &Auction<
             seen.push(at, "current_priority", *current);
             seen.push(at, "plan_bids", item.engagements[seat]);
             seen.push(at, "plan_won", f64::from(u8::from(is_won)));
-            let repeat = auction.record.spec.luck.repeat;
+            let repeat = seen.record.spec.luck.repeat;
             seen.push(at, "plan_repeat", f64::from(repeat));
         }
     }

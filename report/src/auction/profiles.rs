@@ -4,7 +4,7 @@
 use agon_engine::Seat;
 use serde_json::Value as Json;
 
-use super::reading::Auction;
+use super::sale::Auction;
 use super::sections::{DIVERGENCES, PROFILE_ENDS, PROFILES};
 use crate::gathered::Gathered;
 use crate::observation::{At, SessionObservations};

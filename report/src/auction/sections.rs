@@ -3,7 +3,9 @@
 
 use super::faithfulness::faithfulness;
 use crate::grouping::Statistic::{Count, Deviation, Largest, Mean, Of, Ratio, Share, Total};
-use crate::grouping::{Key, Label, Section, all_together, by_player, by_player_and_round};
+use crate::grouping::{
+    Key, Label, Section, Statistic, all_together, by_player, by_player_and_round,
+};
 use crate::observation::{At, Observation, SessionObservations};
 use crate::row::list;
 
@@ -76,14 +78,14 @@ pub(super) const INCREMENTS: Section = Section {
 };
 
 /// Items, or all items of one starting price.
-const ITEM: &[(&str, crate::grouping::Statistic)] = &[
+const ITEM: &[(&str, Statistic)] = &[
     ("offered", Count("put_up")),
     ("sold", Count("sold_for")),
     ("price", Mean("sold_for")),
 ];
 
 /// What a player did about them, where it answered enough.
-const ITEM_PLAYER: &[(&str, crate::grouping::Statistic)] = &[
+const ITEM_PLAYER: &[(&str, Statistic)] = &[
     ("bids", Mean("bids")),
     ("matched", Total("matched")),
     ("offered", Total("offered")),

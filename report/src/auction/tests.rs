@@ -88,9 +88,9 @@ fn one() -> Setting {
 
 #[test]
 fn players_are_measured_by_what_they_won_and_bid() {
-    let measures = one();
-    let [a, b] = measures.rows("players") else {
-        panic!("{measures:?}");
+    let setting = one();
+    let [a, b] = setting.rows("players") else {
+        panic!("{setting:?}");
     };
     // a: 200 - 150; b: 80 - 60; both of 200 - 100 + 80 - 50 = 130.
     assert_eq!(
@@ -126,10 +126,10 @@ fn players_are_measured_by_what_they_won_and_bid() {
 
 #[test]
 fn increments_are_over_own_offers_and_fall_into_bins() {
-    let measures = one();
+    let setting = one();
     // a: 100 over 100, 150 over 100, 50 over 50; b: 120 over 100, 60 over 50.
-    let [a, b] = measures.rows("increments") else {
-        panic!("{measures:?}");
+    let [a, b] = setting.rows("increments") else {
+        panic!("{setting:?}");
     };
     assert_eq!(
         (a.count("bids"), told(a.get("counts"))),
@@ -154,8 +154,8 @@ fn increments_are_over_own_offers_and_fall_into_bins() {
 
 #[test]
 fn items_are_counted_by_name_and_by_starting_price() {
-    let measures = one();
-    let lamp = &measures.rows("items")[1];
+    let setting = one();
+    let lamp = &setting.rows("items")[1];
     assert_eq!(
         (lamp.word("item"), lamp.count("starting_price")),
         ("lamp", 100)
@@ -182,7 +182,7 @@ fn items_are_counted_by_name_and_by_starting_price() {
         (b.number("bids"), b.count("won"), b.number("profit")),
         (Some(1.0), 0, None)
     );
-    let chairs = &measures.rows("starting_prices")[0];
+    let chairs = &setting.rows("starting_prices")[0];
     assert_eq!(
         (chairs.get("item"), chairs.count("starting_price")),
         (&row::Value::Null, 50)
@@ -228,8 +228,8 @@ fn winning_bids_of_a_group_are_those_of_all_who_are_out_for_the_same() {
             played_with(others.clone(), "one", ["a", "b"], Vec::new()),
             played_with(others, "one", ["a", "b"], Vec::new()),
         ];
-        let measures = AuctionReport::of(&records).settings().remove(0);
-        let table = measures.measures.inner("winning_bids");
+        let setting = AuctionReport::of(&records).settings().remove(0);
+        let table = setting.measures.inner("winning_bids");
         // Every player's own row is what it is without groups.
         assert_eq!(
             (
@@ -473,15 +473,15 @@ fn belief_errors_are_those_of_first_tries_by_kind_and_side() {
     let own = json!({ "after_item": 2, "checked": 0, "wrong": 0, "tries": 2, "corrected": true,
         "errors": [error(1, "shape", "self")], "source": "model" });
     let third = json!({ "after_item": 2, "checked": 5, "wrong": 0, "errors": [] });
-    let measures = measured(vec![
+    let setting = measured(vec![
         note(0, 3, "belief", first),
         note(0, 5, "belief", second),
         note(0, 5, "belief", kept),
         note(0, 5, "belief", own),
         note(0, 5, "belief", third),
     ]);
-    let [row] = measures.rows("beliefs") else {
-        panic!("{measures:?}");
+    let [row] = setting.rows("beliefs") else {
+        panic!("{setting:?}");
     };
     assert_eq!(
         (
@@ -521,8 +521,8 @@ fn priorities_are_those_in_force_before_each_item() {
             vec![note(0, 1, "plan", plan(0, json!([2, 3])))],
         ),
     ];
-    let measures = AuctionReport::of(&records).settings().remove(0);
-    let plans = measures.rows("plans");
+    let setting = AuctionReport::of(&records).settings().remove(0);
+    let plans = setting.rows("plans");
     let [a, b] = plans else {
         panic!("{plans:?}");
     };
@@ -560,14 +560,14 @@ fn profiles_are_compared_with_true_personas_item_by_item() {
         json!({ "after_item": after, "about": about, "source": "model",
             "weights": { "reader": reader, "cook": cook } })
     };
-    let measures = measured(vec![
+    let setting = measured(vec![
         note(0, 1, "profile", profile(0, 1, 0.0, 0.0)),
         note(0, 3, "profile", profile(1, 1, -0.5, 0.5)),
         note(0, 5, "profile", profile(2, 1, -1.0, 1.0)),
         note(0, 5, "profile", profile(2, 7, -1.0, 1.0)),
     ]);
-    let [row] = measures.rows("profiles") else {
-        panic!("{measures:?}");
+    let [row] = setting.rows("profiles") else {
+        panic!("{setting:?}");
     };
     // b is a cook: 1 of 2 at first, 1.5 of 2 after the lamp, then all.
     let expected = [2f64.ln(), (4.0f64 / 3.0).ln(), 0.0];
@@ -599,15 +599,15 @@ fn true_personas_of_a_mix_have_equal_shares_before_anything_is_added() {
     let mixed = json!({ "personas": [["reader"], ["cook", "gardener"]] });
     let divergence = |cook: f64| {
         let record = played_with(mixed.clone(), "one", ["a", "b"], vec![profile(cook)]);
-        let measures = AuctionReport::of([&record]).settings().remove(0);
-        let end = measures.rows("profile_ends")[0]
+        let setting = AuctionReport::of([&record]).settings().remove(0);
+        let end = setting.rows("profile_ends")[0]
             .number("divergence")
             .unwrap();
         close(
-            measures.rows("profiles")[0].list("divergence")[2].number(),
+            setting.rows("profiles")[0].list("divergence")[2].number(),
             end,
         );
-        (end, measures.rows("profiles")[0].number("baseline"))
+        (end, setting.rows("profiles")[0].number("baseline"))
     };
     // Two shares of a half and eight of nothing, each with 1e-9 more, over their sum.
     let (half, nothing, sum) = (0.5 + 1e-9, 1e-9, 1.0 + 1e-8);
@@ -680,7 +680,7 @@ fn profiles_at_the_end_are_told_by_what_makes_a_rival_known() {
 #[test]
 fn predictions_are_right_when_the_rival_does_what_was_said() {
     let prediction = |item: u64, about: u64, wants: Value| json!({ "item": item, "about": about, "wants": wants, "detail": "" });
-    let measures = measured(vec![
+    let setting = measured(vec![
         note(0, 1, "prediction", prediction(0, 1, json!(true))),
         note(0, 3, "prediction", prediction(1, 1, json!(false))),
         note(1, 1, "prediction", prediction(0, 0, json!(true))),
@@ -695,8 +695,8 @@ fn predictions_are_right_when_the_rival_does_what_was_said() {
         note(0, 1, "prediction", prediction(9, 1, json!(true))),
         note(0, 1, "prediction", prediction(0, 9, json!(true))),
     ]);
-    let [a, b] = measures.rows("predictions") else {
-        panic!("{measures:?}");
+    let [a, b] = setting.rows("predictions") else {
+        panic!("{setting:?}");
     };
     // Both bid for both items.
     assert_eq!(
@@ -782,15 +782,15 @@ fn priorities_by_item_follow_the_item_wherever_it_is_sold() {
 #[test]
 fn strategies_are_counted_by_letter() {
     let choice = |letter: Value, uses: bool| json!({ "item": 0, "round": 1, "choice": letter, "uses_profile": uses });
-    let measures = measured(vec![
+    let setting = measured(vec![
         note(0, 1, "strategy", choice(json!("A"), false)),
         note(0, 2, "strategy", choice(json!("B"), true)),
         note(0, 3, "strategy", choice(json!("A"), false)),
         note(0, 4, "strategy", choice(json!("F"), false)),
         note(0, 5, "strategy", choice(json!(null), true)),
     ]);
-    let [row] = measures.rows("strategies") else {
-        panic!("{measures:?}");
+    let [row] = setting.rows("strategies") else {
+        panic!("{setting:?}");
     };
     assert_eq!((row.count("choices"), row.count("unreadable")), (4, 1));
     let shares = json!({ "A": 0.5, "B": 0.25, "F": 0.25 });
@@ -859,8 +859,8 @@ fn a_series_is_measured_from_place_to_place() {
         at(1, 1, &["wait", "save", "look"]),
     ];
     let report = AuctionReport::of(&series);
-    let measures = report.settings().remove(0);
-    let rows: Vec<_> = measures
+    let setting = report.settings().remove(0);
+    let rows: Vec<_> = setting
         .rows("learning")
         .iter()
         .map(|row| {
@@ -879,8 +879,8 @@ fn a_series_is_measured_from_place_to_place() {
         ("b", 1, 2, Some(2.0)),
     ];
     assert_eq!(rows, expected);
-    for row in measures.rows("learning") {
-        let all = measures
+    for row in setting.rows("learning") {
+        let all = setting
             .rows("players")
             .iter()
             .find(|one| one.word("player") == row.word("player"));

@@ -47,16 +47,16 @@ fn one(record: &StoredRecord) -> Setting {
 
 #[test]
 fn a_contest_by_hand() {
-    let measures = one(&contest(json!({}), json!({}), &CONTEST));
+    let setting = one(&contest(json!({}), json!({}), &CONTEST));
     assert_eq!(
         (
-            measures.measures.count("rounds"),
-            measures.measures.count("history_shown")
+            setting.measures.count("rounds"),
+            setting.measures.count("history_shown")
         ),
         (2, 3)
     );
-    let [a, b, c] = measures.rows("players") else {
-        panic!("{measures:?}");
+    let [a, b, c] = setting.rows("players") else {
+        panic!("{setting:?}");
     };
     // A prize of 1 in each run; a third of it in equilibrium.
     assert_eq!(
@@ -90,9 +90,9 @@ fn a_contest_by_hand() {
 
 #[test]
 fn the_distance_of_a_path_halves_in_one_run() {
-    let measures = one(&contest(json!({}), json!({}), &CONTEST));
-    let [a, _, c] = measures.rows("paths") else {
-        panic!("{measures:?}");
+    let setting = one(&contest(json!({}), json!({}), &CONTEST));
+    let [a, _, c] = setting.rows("paths") else {
+        panic!("{setting:?}");
     };
     let points: Vec<_> = a
         .rows("runs")
@@ -114,9 +114,9 @@ fn the_distance_of_a_path_halves_in_one_run() {
     );
     assert_eq!((c.number("slope"), c.number("half_life")), (None, None));
     let still: [(&str, &[f64]); 2] = [("zero", &[0.0]), ("riser", &[10.0, 20.0])];
-    let measures = one(&contest(json!({}), json!({}), &still));
-    let [zero, riser] = measures.rows("paths") else {
-        panic!("{measures:?}");
+    let setting = one(&contest(json!({}), json!({}), &still));
+    let [zero, riser] = setting.rows("paths") else {
+        panic!("{setting:?}");
     };
     // No logarithm of 0, and what grows never halves.
     assert_eq!(
@@ -140,9 +140,9 @@ fn an_auction_by_hand() {
         json!({}),
     );
     let values = record.measures.series["private_values"].clone();
-    let measures = one(&record);
-    let [a, b, c] = measures.rows("players") else {
-        panic!("{measures:?}");
+    let setting = one(&record);
+    let [a, b, c] = setting.rows("players") else {
+        panic!("{setting:?}");
     };
     // a pays 60; b and c keep their 100; in equilibrium the highest value pays the second.
     let mut sorted = values.clone();
@@ -198,9 +198,9 @@ fn an_ascending_auction_tells_a_limit_by_what_was_stayed_at_and_refused() {
         json!({ "strategy": "shade", "factor": 0.5 }),
     ]);
     let value = record.measures.series["private_values"][2];
-    let measures = one(&record);
-    let [rational, timid] = measures.rows("paths") else {
-        panic!("{measures:?}");
+    let setting = one(&record);
+    let [rational, timid] = setting.rows("paths") else {
+        panic!("{setting:?}");
     };
     // Whatever the winner would have gone to.
     assert_eq!(rational.rows("runs")[0].number("distance"), Some(0.0));
@@ -215,7 +215,7 @@ fn an_ascending_auction_tells_a_limit_by_what_was_stayed_at_and_refused() {
         (value - refused) / 100.0,
     );
     close(timid.rows("runs")[1].number("action"), refused - 10.0);
-    let row = &measures.rows("players")[1];
+    let row = &setting.rows("players")[1];
     assert_eq!(
         (row.number("wins"), row.number("final_over_initial")),
         (Some(0.0), Some(1.0))
@@ -229,10 +229,10 @@ fn an_ascending_auction_tells_a_limit_by_what_was_stayed_at_and_refused() {
 
 #[test]
 fn a_void_run_is_counted_and_nothing_else_of_it_but_its_fouls() {
-    let measures = one(&auction(&[("a", &[50.0]), ("b", &[500.0])], json!({})));
-    assert_eq!(measures.measures.count("void_rounds"), 1);
-    let [a, b] = measures.rows("players") else {
-        panic!("{measures:?}");
+    let setting = one(&auction(&[("a", &[50.0]), ("b", &[500.0])], json!({})));
+    assert_eq!(setting.measures.count("void_rounds"), 1);
+    let [a, b] = setting.rows("players") else {
+        panic!("{setting:?}");
     };
     assert_eq!(
         (

@@ -66,16 +66,16 @@ fn one(record: &StoredRecord) -> Setting {
 
 #[test]
 fn guesses_by_hand() {
-    let measures = one(&guesses(json!({}), Vec::new()));
+    let setting = one(&guesses(json!({}), Vec::new()));
     assert_eq!(
         (
-            measures.measures.count("rounds"),
-            measures.measures.word("opponents")
+            setting.measures.count("rounds"),
+            setting.measures.word("opponents")
         ),
         (4, "direct")
     );
-    let [k_level, direct] = measures.rows("players") else {
-        panic!("{measures:?}");
+    let [k_level, direct] = setting.rows("players") else {
+        panic!("{setting:?}");
     };
     assert_eq!((k_level.count("sat"), direct.count("sat")), (1, 2));
     assert_eq!(
@@ -112,15 +112,15 @@ fn guesses_by_hand() {
         ),
         (None, 0)
     );
-    assert_eq!(measures.rows("first_seat"), std::slice::from_ref(k_level));
+    assert_eq!(setting.rows("first_seat"), std::slice::from_ref(k_level));
 }
 
 #[test]
 fn an_auction_by_hand() {
     let notes = vec![prediction(1, 1, 1, json!({ "0": 45, "2": 70 }))];
-    let measures = one(&auction(json!({}), json!({}), notes));
-    let [direct, k_level] = measures.rows("players") else {
-        panic!("{measures:?}");
+    let setting = one(&auction(json!({}), json!({}), notes));
+    let [direct, k_level] = setting.rows("players") else {
+        panic!("{setting:?}");
     };
     assert_eq!(
         (direct.number("win_rate"), k_level.number("win_rate")),
@@ -159,8 +159,8 @@ fn the_deepest_predictions_are_compared_with_what_rivals_said() {
             body: json!({ "round": 1, "level": 9, "predicted": { "1": 0 } }),
         },
     ];
-    let measures = one(&guesses(json!({}), notes));
-    let row = &measures.rows("players")[0];
+    let setting = one(&guesses(json!({}), notes));
+    let row = &setting.rows("players")[0];
     // Means 53 of 55, then 53 of the 50 that this rival said.
     let rounds: Vec<_> = row
         .rows("prediction_rounds")
@@ -172,7 +172,7 @@ fn the_deepest_predictions_are_compared_with_what_rivals_said() {
         (row.number("prediction_error"), row.count("predictions")),
         (Some(2.5), 2)
     );
-    assert_eq!(measures.rows("players")[1].rows("prediction_rounds"), []);
+    assert_eq!(setting.rows("players")[1].rows("prediction_rounds"), []);
 }
 
 #[test]
@@ -232,9 +232,9 @@ fn predictions_are_not_compared_with_bids_that_cannot_be_paid() {
             prediction(1, 1, 1, json!({ "0": 45, "2": 70 })),
             prediction(0, 1, 1, json!({ "2": 70 })),
         ];
-        let measures = one(&table.played_with(notes));
-        let [direct, k_level] = measures.rows("players") else {
-            panic!("{measures:?}");
+        let setting = one(&table.played_with(notes));
+        let [direct, k_level] = setting.rows("players") else {
+            panic!("{setting:?}");
         };
         let errors = (
             direct.number("prediction_error"),
@@ -265,9 +265,9 @@ fn an_axis_over_the_opponents_says_nothing_of_the_player() {
             record.spec.seats[0].name = "subject".to_owned();
             let own = json!({ "agent": "k_level" });
             record.spec.seats[0].settings = serde_json::from_value(own).unwrap();
-            let measures = one(&record);
+            let setting = one(&record);
             assert_eq!(
-                measures.rows("first_seat")[0].word("player"),
+                setting.rows("first_seat")[0].word("player"),
                 "k-level",
                 "{axis}"
             );
@@ -308,10 +308,10 @@ fn a_method_is_said_by_name_by_axis_or_by_agent() {
         let mut record = guesses(setting, Vec::new());
         record.spec.seats[0].name = name.to_owned();
         record.spec.seats[0].settings = serde_json::from_value(settings).unwrap();
-        let measures = one(&record);
+        let setting = one(&record);
         (
-            measures.measures.word("opponents").to_owned(),
-            measures.rows("first_seat")[0].word("player").to_owned(),
+            setting.measures.word("opponents").to_owned(),
+            setting.rows("first_seat")[0].word("player").to_owned(),
         )
     };
     let said = |opponents: &str, method: &str| (opponents.to_owned(), method.to_owned());
