@@ -3,7 +3,7 @@
 //! `cargo bench -p agon-agents --bench reading`.
 
 use agon_agents::{Reply, reading};
-use agon_engine::{Ask, Form};
+use agon_engine::{Ask, AskRole, Form};
 use divan::Bencher;
 
 const ORDINARY: &str = "My health is at 8 and I have $170. Bob will probably bid about $60, so I \
@@ -41,7 +41,8 @@ fn hostile_1_mb(bencher: Bencher, piece: &str) {
 fn read(bencher: Bencher, text: String) {
     let ask = Ask {
         seat: 0,
-        kind: "bid",
+        kind: "bid".into(),
+        role: AskRole::Bid,
         form: Form::Amount { min: 0, max: None },
         foul_allowance: 0,
     };

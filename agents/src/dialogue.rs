@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use agon_engine::view::SeenEvent;
-use agon_engine::{Action, Ask, Form, Foul, FoulKind, Seat};
+use agon_engine::{Action, Ask, Form, Foul, FoulKind, Name, Seat};
 use serde_json::json;
 
 use crate::agent::{Note, Verdict};
@@ -60,7 +60,7 @@ struct Open {
 /// The schema of the last ask; most games repeat theirs from round to round.
 #[derive(Debug)]
 struct CachedSchema {
-    kind: &'static str,
+    kind: Name,
     form: Form,
     thinking: Thinking,
     schema: Arc<str>,
@@ -171,7 +171,7 @@ impl Dialogue {
     /// Which beliefs are asked for beside the answer: those about the past once the
     /// seat has one, with results that it was told.
     pub fn fields(&self, ask: &Ask) -> Fields {
-        if self.past.reaches(ask.kind) {
+        if self.past.reaches(&ask.kind) {
             Fields::Reviewing
         } else {
             Fields::Opening
@@ -334,7 +334,7 @@ impl Dialogue {
         if let Thinking::Foreseeing { in_words } = thinking {
             let rivals = self.rivals().names_of_others();
             return Some(ReplyFormat {
-                name: ask.kind.to_owned(),
+                name: ask.kind.to_string(),
                 schema: foreseeing_schema(ask, &rivals, in_words).into(),
             });
         }
@@ -342,7 +342,7 @@ impl Dialogue {
         let fitting = cached
             .filter(|old| old.kind == ask.kind && old.form == ask.form && old.thinking == thinking);
         let cached = fitting.unwrap_or_else(|| CachedSchema {
-            kind: ask.kind,
+            kind: ask.kind.clone(),
             form: ask.form.clone(),
             thinking,
             schema: reply_schema(ask, thinking).into(),
@@ -350,7 +350,7 @@ impl Dialogue {
         let schema = Arc::clone(&cached.schema);
         self.schema = Some(cached);
         Some(ReplyFormat {
-            name: ask.kind.to_owned(),
+            name: ask.kind.to_string(),
             schema,
         })
     }
@@ -436,14 +436,14 @@ impl Dialogue {
         };
         let mut body = json!({ "round": self.narrator.round(), "ask": ask.kind, "said": said });
         if fields == Fields::Reviewing {
-            let past = self.past.last(ask.kind);
+            let past = self.past.last(&ask.kind);
             let answer = past.and_then(|past| past.action.as_ref());
             let answer = answer.map(|action| answer_value(&ask.form, action));
             // A round in play has paid nothing yet.
             let payoff = past.and_then(|past| past.payoff.as_ref());
             body["true"] = json!({
-                About::PreviousAnswer.field(ask.kind): answer,
-                About::PreviousPayoff.field(ask.kind): payoff,
+                About::PreviousAnswer.field(&ask.kind): answer,
+                About::PreviousPayoff.field(&ask.kind): payoff,
             });
         }
         self.notes.push(Note {
@@ -462,9 +462,9 @@ impl Dialogue {
         let counted = open.action.filter(|_| counts);
         let reminder = self.narrator.recall(&open.ask, counted.is_some());
         let reminder = reminder?;
-        self.past.answered(open.ask.kind, counted.clone());
+        self.past.answered(open.ask.kind.clone(), counted.clone());
         let answer = counted.map(|action| match self.wants_json() {
-            true => structured(open.ask.kind, &open.ask.form, &action),
+            true => structured(&open.ask.kind, &open.ask.form, &action),
             false => in_words(&open.ask.form, &action),
         });
         self.memory.close(reminder, answer);

@@ -33,7 +33,7 @@ pub enum Thinking {
 /// when they are wanted. Written out because the order of its fields is the order
 /// in which a model is made to write them.
 pub fn reply_schema(ask: &Ask, thinking: Thinking) -> String {
-    let kind = ask.kind;
+    let kind = &ask.kind;
     let answer = ask.form.schema();
     let (reason, also) = match thinking {
         // What is foreseen depends on who is in play.
@@ -59,7 +59,7 @@ pub(crate) fn or_null(schema: Value) -> Value {
 /// The schema of a reply that predicts before it answers: an object with `predictions`,
 /// by name of the player, and then the answer.
 pub(crate) fn foreseeing_schema(ask: &Ask, rivals: &[String], in_words: bool) -> String {
-    let kind = ask.kind;
+    let kind = &ask.kind;
     let answer = ask.form.schema();
     let value = match in_words {
         true => json!({ "type": "string" }),
@@ -101,7 +101,9 @@ pub fn in_words(form: &Form, action: &Action) -> String {
             amounts.join(", ")
         }
         Action::Pass => match form {
-            Form::Integer { pass, .. } | Form::Target { pass, .. } => pass.unwrap_or("pass"),
+            Form::Integer { pass, .. } | Form::Target { pass, .. } => {
+                pass.as_deref().unwrap_or("pass")
+            }
             _ => "pass",
         }
         .to_owned(),

@@ -214,7 +214,7 @@ impl Narrator {
         let fields =
             match thinking {
                 Thinking::Stated(fields) => Value::from_iter(fields.of(ask).into_iter().map(
-                    |about| context! { name => about.field(ask.kind), about => about.name() },
+                    |about| context! { name => about.field(&ask.kind), about => about.name() },
                 )),
                 _ => Value::from(()),
             };
@@ -264,7 +264,7 @@ impl Narrator {
 
 /// An ask as templates see it.
 fn describe(ask: &Ask) -> Value {
-    let kind = ask.kind;
+    let kind = &ask.kind;
     let range = ask.form.describe();
     match &ask.form {
         Form::Integer { min, max, pass } => {
@@ -277,7 +277,7 @@ fn describe(ask: &Ask) -> Value {
         }
         Form::Target { seats, pass } => {
             let mut options: Vec<String> = seats.iter().map(|seat| player_name(*seat)).collect();
-            options.extend(pass.map(str::to_owned));
+            options.extend(pass.as_deref().map(str::to_owned));
             context! { kind, range, form => "target", seats, pass, options }
         }
         Form::Division { parts, total } => {

@@ -209,13 +209,13 @@ pub(crate) fn is_object(text: &str) -> bool {
 
 /// The foul of a reply that names several answers.
 pub(crate) fn ambiguous(ask: &Ask) -> Foul {
-    let (kind, range) = (ask.kind, ask.form.describe());
+    let (kind, range) = (&ask.kind, ask.form.describe());
     let reason = format!("the reply names more than one {kind}: say a single one, {range}");
     Foul::new(FoulKind::Unreadable, reason)
 }
 
 pub(crate) fn no_reply(ask: &Ask, finish_reason: &str) -> Foul {
-    let kind = ask.kind;
+    let kind = &ask.kind;
     let cause = match finish_reason {
         "length" => format!("the reply was cut off before it stated a {kind}"),
         "content_filter" | "refusal" => format!("the reply was withheld and states no {kind}"),

@@ -8,9 +8,9 @@ use std::sync::Arc;
 
 use agon_engine::chance::Luck;
 use agon_engine::registry::Registration;
-use agon_engine::rules::common::Random;
+use agon_engine::rule_player::Random;
 use agon_engine::spec::Settings;
-use agon_engine::{Ask, Chance, Foul, FoulKind, Game, ParameterError, Play, Rule, registry};
+use agon_engine::{Ask, Chance, Foul, FoulKind, Game, ParameterError, Play, RulePlayer, registry};
 
 use crate::agent::AgentError;
 use crate::forms::Thinking;
@@ -68,7 +68,7 @@ pub(crate) fn rehearse(
     })?;
     let seats = built.seats();
     let chance = Chance::seeded(LUCK);
-    let mut luck = chance.for_rule(0);
+    let mut luck = chance.for_rule_player(0);
     let mut play = Play::start(built, chance, (0..seats).map(|_| None).collect());
     let mut narrators: Vec<Narrator> = (0..seats)
         .map(|seat| Narrator::new(&settings(version, seat), game, seat, library.clone()))

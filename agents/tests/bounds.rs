@@ -130,7 +130,7 @@ fn long_games() -> impl Iterator<Item = Game> {
             }
         }
         let params = table::settings(Value::Object(params));
-        table::play(registration.info.name, &params, 3, 5)
+        table::play(&registration.info.name, &params, 3, 5)
     })
 }
 

@@ -70,7 +70,7 @@ fn own_players(game: &str, tries: u32) -> Vec<PlayerSpec> {
 fn games(seed: u64, forfeit: usize) -> Vec<Game> {
     let mut games = Vec::new();
     for registration in registry::GAMES {
-        let name = registration.info.name;
+        let name = &*registration.info.name;
         let complete = (registration.build)(&table::settings(json!({})))
             .unwrap()
             .params;
@@ -142,7 +142,7 @@ fn text(thoughts: &[Thought]) -> Vec<Vec<Message>> {
 fn every_registered_game_has_five_versions_with_all_parts() {
     let library = PromptLibrary::builtin();
     for registration in registry::GAMES {
-        let game = registration.info.name;
+        let game = &*registration.info.name;
         assert_eq!(library.versions(game), VERSIONS, "{game}");
         for version in VERSIONS {
             for part in ["system", "ask"] {
@@ -601,12 +601,12 @@ proptest! {
 }
 
 fn fenced(ask: &Ask, action: &Action) -> String {
-    let object = structured(ask.kind, &ask.form, action);
+    let object = structured(&ask.kind, &ask.form, action);
     format!("<think>maybe 7 or 8</think>Here is my answer:\n```json\n{object}\n```\nGood luck!")
 }
 
 fn with_reason(ask: &Ask, action: &Action) -> String {
-    let object = structured(ask.kind, &ask.form, action);
+    let object = structured(&ask.kind, &ask.form, action);
     object.replacen(
         '{',
         "{\"reason\": \"Say {\\\"x\\\": 3} of 12, as I'd guess.\", ",

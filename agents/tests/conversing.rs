@@ -526,7 +526,7 @@ fn an_answer_that_a_reader_found_is_remembered() {
 fn every_game_can_say_that_the_others_are_rational() {
     const WORDS: &str = "every other player is perfectly rational";
     for registration in registry::GAMES {
-        let game = table::play(registration.info.name, &table::settings(json!({})), 3, 0);
+        let game = table::play(&registration.info.name, &table::settings(json!({})), 3, 0);
         for version in ["v1", "v2", "v3", "v4", "v5"] {
             let rules = |settings: Value| {
                 let mut player = player(settings);
@@ -575,7 +575,7 @@ fn fields(thought: &Thought) -> Vec<String> {
 fn beliefs_are_asked_for_before_the_answer_and_about_the_past_once_there_is_one() {
     let mut with_past = 0;
     for registration in registry::GAMES {
-        let game = table::play(registration.info.name, &table::settings(json!({})), 3, 0);
+        let game = table::play(&registration.info.name, &table::settings(json!({})), 3, 0);
         for seat in 0..game.seats.min(3) {
             let player = player(json!({ "agent": "elicitation" }));
             let thoughts = game.thoughts(&player, seat, &game.events, table::as_json);

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use agon_agents::{Reply, reading};
-use agon_engine::{Action, Ask, Form, Foul};
+use agon_engine::{Action, Ask, AskRole, Form, Foul};
 
 /// The share of cases that must be read as a person would, by file: `varied.tsv` holds more
 /// cases of the kinds that are hard to read.
@@ -49,14 +49,14 @@ fn ask(name: &str) -> Ask {
             },
         ),
         "contribution" => ("contribution", Form::integer(0, 20)),
-        "bar" => ("choice", Form::choice(&["go", "stay"])),
-        "dish" => ("dish", Form::choice(&["cheap", "costly"])),
-        "vote" => ("vote", Form::choice(&["accept", "reject"])),
+        "bar" => ("choice", Form::one_of(&["go", "stay"])),
+        "dish" => ("dish", Form::one_of(&["cheap", "costly"])),
+        "vote" => ("vote", Form::one_of(&["accept", "reject"])),
         "raise" => {
             let form = Form::Integer {
                 min: Some(1),
                 max: Some(1_000_000),
-                pass: Some("withdraw"),
+                pass: Some("withdraw".into()),
             };
             ("bid", form)
         }
@@ -64,7 +64,12 @@ fn ask(name: &str) -> Ask {
     };
     Ask {
         seat: 0,
-        kind,
+        kind: kind.into(),
+        role: match kind {
+            "bid" => AskRole::Bid,
+            "contribution" => AskRole::Contribution,
+            _ => AskRole::Choice,
+        },
         form,
         foul_allowance: 0,
     }

@@ -218,7 +218,7 @@ fn session(case: &Case, params: &agon_engine::spec::Settings, player: &Value) ->
         experiment: "secrecy".to_owned(),
         setting: Default::default(),
         luck: case.luck,
-        game: case.registration.info.name.to_owned(),
+        game: case.registration.info.name.to_string(),
         rules_version: case.registration.info.rules_version,
         params: params.clone(),
         seats: (0..case.game.seats()).map(seat).collect(),
@@ -314,7 +314,7 @@ fn stranger() -> PlayerSpec {
 
 fn no_leaks_in(games: impl Iterator<Item = &'static Registration>) {
     for registration in games {
-        let players = players(registration.info.name);
+        let players = players(&registration.info.name);
         assert!(
             players.len() >= 7 * VERSIONS.len(),
             "{}",
@@ -329,7 +329,7 @@ fn no_leaks_in(games: impl Iterator<Item = &'static Registration>) {
 
 /// Games that keep nothing from anybody but answers and who sits where.
 fn has_secrets(registration: &Registration) -> bool {
-    let case = registry::find(registration.info.name).map(short_case);
+    let case = registry::find(&registration.info.name).map(short_case);
     let case = case.unwrap();
     let course = Course::of(&case, 2).unwrap();
     !variations(&case, &course).is_empty()

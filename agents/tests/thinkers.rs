@@ -166,7 +166,7 @@ impl Setting {
             .game;
         let own: Map<String, Value> = self.rule_settings.as_object().unwrap().clone();
         let rules = (0..game.seats())
-            .map(|seat| (seat != OWN).then(|| game.rule(self.rule, &own, seat).unwrap()));
+            .map(|seat| (seat != OWN).then(|| game.rule_player(self.rule, &own, seat).unwrap()));
         let rules = rules.collect();
         let mut play = Play::start(game, Chance::seeded(Luck::new(9, 0)), rules);
         let (mut told, mut notes) = (0, Vec::new());

@@ -46,7 +46,7 @@ fn played(game: &str, params: Value, agent: Value, says: &[&str]) -> Played {
     let built = (registration.build)(&table::settings(params)).unwrap();
     let seats = built.game.seats();
     let unplayed = Game {
-        name: registration.info.name,
+        name: &registration.info.name,
         params: built.params,
         seats,
         events: Vec::new(),

@@ -17,7 +17,9 @@ use agon_engine::registry::{self, Built, GAMES, Registration};
 use agon_engine::replay::{RecordedGame, replay};
 use agon_engine::session::STRATEGY;
 use agon_engine::spec::Settings;
-use agon_engine::{Chance, Game, Luck, Play, PlayerKind, PlayerSpec, Record, Rule, SessionSpec};
+use agon_engine::{
+    Chance, Game, Luck, Play, PlayerKind, PlayerSpec, Record, RulePlayer, SessionSpec,
+};
 use serde_json::{Map, json};
 
 #[global_allocator]
@@ -119,8 +121,9 @@ impl Auctions {
     }
 
     fn play(&self, seed: u64) -> Vec<f64> {
-        let bidder = |seat| self.game.rule("truthful", &Map::new(), seat).ok();
-        let bidders: Vec<Option<Box<dyn Rule>>> = (0..self.game.seats()).map(bidder).collect();
+        let bidder = |seat| self.game.rule_player("truthful", &Map::new(), seat).ok();
+        let bidders: Vec<Option<Box<dyn RulePlayer>>> =
+            (0..self.game.seats()).map(bidder).collect();
         let chance = Chance::seeded(Luck::new(seed, 0));
         let play = Play::start(Arc::clone(&self.game), chance, bidders);
         assert!(play.is_finished());
@@ -155,7 +158,7 @@ impl Sessions {
     }
 
     fn of(registration: &Registration, strategy: &'static str) -> Self {
-        let Built { game, params } = build(registration.info.name, &Settings::new());
+        let Built { game, params } = build(&registration.info.name, &Settings::new());
         let player = PlayerSpec {
             name: strategy.to_owned(),
             kind: PlayerKind::Rule,
@@ -165,7 +168,7 @@ impl Sessions {
             experiment: "bench".to_owned(),
             setting: Settings::new(),
             luck: Luck::new(0, 0),
-            game: registration.info.name.to_owned(),
+            game: registration.info.name.to_string(),
             rules_version: registration.info.rules_version,
             params,
             seats: vec![player; game.seats()],
@@ -183,8 +186,9 @@ impl Sessions {
     /// Plays a session and writes its record; the number of moves.
     fn play(&self, seed: u64) -> u64 {
         let luck = Luck::new(seed, 0);
-        let player = |seat| self.game.rule(self.strategy, &Map::new(), seat).ok();
-        let players: Vec<Option<Box<dyn Rule>>> = (0..self.game.seats()).map(player).collect();
+        let player = |seat| self.game.rule_player(self.strategy, &Map::new(), seat).ok();
+        let players: Vec<Option<Box<dyn RulePlayer>>> =
+            (0..self.game.seats()).map(player).collect();
         let play = Play::start(Arc::clone(&self.game), Chance::seeded(luck), players);
         let spec = SessionSpec {
             luck,
@@ -225,7 +229,7 @@ fn english_auction_of_rule_bidders(bencher: divan::Bencher<'_, '_>) {
         });
 }
 
-#[divan::bench(args = GAMES.iter().map(|game| game.info.name))]
+#[divan::bench(args = GAMES.iter().map(|game| &*game.info.name))]
 fn session_with_record(bencher: divan::Bencher<'_, '_>, game: &str) {
     let sessions = Sessions::new(registry::find(game).expect("a registered game"));
     let mut seed = 0;

@@ -6,9 +6,10 @@
 
 use std::borrow::Cow;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::cents::Cents;
+use crate::names::Name;
 
 mod form;
 mod read;
@@ -23,11 +24,36 @@ pub struct Ask {
     pub seat: Seat,
     /// What is asked ("guess", "bid", "vote"); also the name of the answer in
     /// structured replies and of the prompt template.
-    pub kind: &'static str,
+    pub kind: Name,
+    /// What kind of answer it is, in the terms of any game.
+    pub role: AskRole,
     /// What may be answered.
     pub form: Form,
     /// How many fouls are forgiven by asking again; one more forfeits the ask.
     pub foul_allowance: u32,
+}
+
+/// What an answer is, in the terms of any game: whoever reads or tells answers without
+/// knowing the game goes by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AskRole {
+    /// An amount that is offered or claimed.
+    Bid,
+    /// A part of one's own means that is given to all.
+    Contribution,
+    /// A number that is compared with those of others.
+    Guess,
+    /// A number that says how good something is.
+    Rating,
+    /// One of several ways to act.
+    Choice,
+    /// For or against what somebody proposed.
+    Vote,
+    /// What each player is to get.
+    Proposal,
+    /// A player to act upon.
+    Target,
 }
 
 /// The legal answers of an ask.
@@ -42,7 +68,7 @@ pub enum Form {
         /// Largest legal number.
         max: Option<i64>,
         /// A word that may be said instead of a number ("withdraw"), if any.
-        pass: Option<&'static str>,
+        pass: Option<Name>,
     },
     /// An amount of money in dollars and cents, both ends included. A whole amount is
     /// [`Action::Integer`], one with cents [`Action::Number`].
@@ -62,14 +88,14 @@ pub enum Form {
     /// One of several words. Case and surrounding blanks do not matter.
     Choice {
         /// The legal words, lower case.
-        options: Cow<'static, [&'static str]>,
+        options: Cow<'static, [Name]>,
     },
     /// One of several seats, or a deliberate pass.
     Target {
         /// The legal seats, in order.
         seats: Vec<Seat>,
         /// The word for choosing nobody ("miss"), if that is legal.
-        pass: Option<&'static str>,
+        pass: Option<Name>,
     },
     /// Whole numbers, one per part, none negative, that add up to a total.
     Division {
@@ -89,7 +115,7 @@ pub enum Action {
     /// For [`Form::Number`], and for amounts with cents of [`Form::Amount`].
     Number(f64),
     /// For [`Form::Choice`].
-    Choice(Cow<'static, str>),
+    Choice(Name),
     /// For [`Form::Division`].
     Division(Vec<i64>),
     /// For [`Form::Target`]: the seat.
@@ -164,7 +190,7 @@ impl Answer {
 }
 
 /// Why an answer is not legal. A foul changes nothing in the game.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 #[error("{reason}")]
 pub struct Foul {
     /// The class that is counted.
@@ -174,7 +200,7 @@ pub struct Foul {
 }
 
 /// Classes of fouls, counted apart in records.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FoulKind {
     /// No answer could be read from the reply.

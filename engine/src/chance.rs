@@ -242,7 +242,7 @@ impl Chance {
 
     /// The generator of the rule player at a seat. Its draws are not recorded
     /// one by one: the moves they led to are.
-    pub fn for_rule(&self, seat: Seat) -> Generator {
+    pub fn for_rule_player(&self, seat: Seat) -> Generator {
         self.generator(RULE_STREAM, seat as u32)
     }
 

@@ -9,8 +9,9 @@ use std::sync::Arc;
 
 use crate::chance::Luck;
 use crate::game::Game;
+use crate::game::Registration;
+use crate::names::Name;
 use crate::record::Record;
-use crate::registry::Registration;
 use crate::session::STRATEGY;
 use crate::spec::{PlayerKind, PlayerSpec, SessionSpec, Settings};
 
@@ -196,7 +197,7 @@ impl Case {
             experiment: "conformance".to_owned(),
             setting: Settings::new(),
             luck: self.luck,
-            game: self.registration.info.name.to_owned(),
+            game: self.registration.info.name.to_string(),
             rules_version: self.registration.info.rules_version,
             params: self.params.clone(),
             seats,
@@ -213,7 +214,7 @@ pub struct Fault {
     /// Name of the property.
     pub property: &'static str,
     /// Name of the game.
-    pub game: &'static str,
+    pub game: Name,
     /// With which parameters.
     pub params: Settings,
     /// With which luck.
@@ -260,7 +261,7 @@ pub fn faults(property: &Property, registration: &'static Registration) -> Vec<F
         let why = (property.holds)(&case).err()?;
         Some(Fault {
             property: property.name,
-            game: registration.info.name,
+            game: registration.info.name.clone(),
             params: case.params,
             luck: case.luck,
             why,

@@ -1,5 +1,5 @@
 //! Who is told what of a session's parameters and draws. Every game declares it for each
-//! of them (`Game::disclosures`), and the conformance kit holds the game to it: what a seat
+//! of them (`Rules::DISCLOSURES`), and the conformance kit holds the game to it: what a seat
 //! is not told must not show in what it sees and is asked. Nothing in play reads it.
 
 use crate::chance::Stream;
@@ -39,6 +39,17 @@ impl Disclosure {
     /// Parameters that every seat is told, or could know from the rules.
     pub const fn to_everybody(rule: &'static str, parameters: &'static [&'static str]) -> Self {
         Self::to(Told::Everybody, rule, parameters)
+    }
+
+    /// Parameters that the briefing tells every seat.
+    pub const fn briefed(parameters: &'static [&'static str]) -> Self {
+        Self::to_everybody("the briefing tells everybody", parameters)
+    }
+
+    /// Parameters that some seats need not be told.
+    pub const fn alike(parameters: &'static [&'static str]) -> Self {
+        let rule = "it holds for all seats alike and is nobody's secret";
+        Self::to_everybody(rule, parameters)
     }
 
     /// Parameters of which each seat is told its own entry.

@@ -14,9 +14,7 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::ask::Seat;
 use crate::cents::Cents;
-
-/// A name in a record.
-pub type Name = Cow<'static, str>;
+use crate::names::Name;
 
 /// A named list of values, in the order in which the game stated them.
 pub type Facts = Vec<(Name, Value)>;
@@ -60,9 +58,9 @@ impl Audience {
 
 impl Event {
     /// An event for everyone, without facts yet.
-    pub fn new(kind: &'static str, round: u32) -> Self {
+    pub fn new(kind: impl Into<Name>, round: u32) -> Self {
         Self {
-            kind: Cow::Borrowed(kind),
+            kind: kind.into(),
             round,
             audience: Audience::Everyone,
             facts: Vec::new(),
@@ -80,22 +78,22 @@ impl Event {
 
     /// Adds a fact that the whole audience sees.
     #[must_use]
-    pub fn fact(mut self, name: &'static str, value: impl Into<Value>) -> Self {
-        self.facts.push((Cow::Borrowed(name), value.into()));
+    pub fn fact(mut self, name: impl Into<Name>, value: impl Into<Value>) -> Self {
+        self.facts.push((name.into(), value.into()));
         self
     }
 
     /// Adds a column, one entry per seat of the game, in seat order.
     #[must_use]
-    pub fn own(mut self, name: &'static str, column: impl Into<Value>) -> Self {
-        self.own.push((Cow::Borrowed(name), column.into()));
+    pub fn own(mut self, name: impl Into<Name>, column: impl Into<Value>) -> Self {
+        self.own.push((name.into(), column.into()));
         self
     }
 
     /// Adds a fact for the record alone.
     #[must_use]
-    pub fn hidden(mut self, name: &'static str, value: impl Into<Value>) -> Self {
-        self.hidden.push((Cow::Borrowed(name), value.into()));
+    pub fn hidden(mut self, name: impl Into<Name>, value: impl Into<Value>) -> Self {
+        self.hidden.push((name.into(), value.into()));
         self
     }
 

@@ -1,8 +1,15 @@
 //! The contract of a game, in playing order: what it is, how it starts, who is
 //! asked, what is checked, what moves it on, how it ends and what is measured.
 //!
-//! A game knows no prompts, models, beliefs or plans. It is a value with checked
-//! parameters; its state changes only through [`State::advance`].
+//! A game knows no prompts, models, beliefs or plans. It is its parameters, which
+//! implement [`Rules`]; its [`State`] changes only through [`State::advance`]. What
+//! sessions hold of it is a [`Game`], which every [`Rules`] is.
+
+use std::sync::Arc;
+
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 use crate::ask::{Action, Answer, Ask, Foul, Seat};
 use crate::chance::Chance;
@@ -10,52 +17,56 @@ use crate::disclosure::Disclosure;
 use crate::event::EventLog;
 use crate::measures::Measures;
 use crate::moves::Move;
-use crate::rule::{Rule, StrategyError};
+use crate::rule_player::Strategy;
 
-/// What kind of game it is; the same for all parameters.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct GameInfo {
-    /// Name in experiment files, records and template folders.
-    pub name: &'static str,
-    /// Name for people.
-    pub title: &'static str,
-    /// One sentence for `agon games`.
-    pub summary: &'static str,
-    /// Version of the rules. Part of every session id: raise it whenever the
-    /// same answers could lead to another record.
-    pub rules_version: u32,
-    /// Fewest and most seats.
-    pub seats: (usize, usize),
-    /// Whether seats move at the same time or one after another.
-    pub timing: Timing,
-    /// Whether the game draws from [`Chance`].
-    pub chance: bool,
-    /// Whether a seat may know something that another may not.
-    pub hidden_information: bool,
-    /// Where rules and measures come from.
-    pub source: &'static str,
-}
+pub(crate) mod checks;
+mod info;
+mod registration;
+mod table;
 
-/// Who moves when.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Timing {
-    /// All seats are asked at once.
-    Simultaneous,
-    /// At least some asks wait for the answers of others in the same round.
-    Sequential,
-}
+pub use info::{FactNames, GameInfo, Timing};
+pub(crate) use registration::read;
+pub use registration::{Built, Game, Registration};
+pub use table::Table;
 
-/// A game with checked parameters.
-pub trait Game: Send + Sync {
+/// The rules of a game, implemented by its parameters: the number of players, `players`,
+/// the fouls forgiven per ask, `foul_allowance`, and whatever else there is to set.
+pub trait Rules:
+    Clone + Default + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static
+{
     /// What kind of game it is.
-    fn info(&self) -> &'static GameInfo;
+    const INFO: &'static GameInfo;
 
-    /// How many seats this instance has.
-    fn seats(&self) -> usize;
+    /// Who is told what of the parameters and draws: every parameter and every stream
+    /// that it draws from stands in exactly one of these.
+    const DISCLOSURES: &'static [Disclosure];
+
+    /// Its rule players: at least `equilibrium`, [`Strategy::RANDOM`] and
+    /// [`Strategy::SPECIFIED`].
+    const STRATEGIES: &'static [Strategy<Self>];
+
+    /// The game in progress.
+    type State: State + 'static;
+
+    /// The parameters that games share; they are checked before [`Self::settle`] is called.
+    fn table(&self) -> Table;
+
+    /// Checks the game's own parameters, and fills in those that follow from others.
+    ///
+    /// # Errors
+    /// No game can be played with them.
+    fn settle(&mut self) -> Result<(), ParameterError>;
+
+    /// What these parameters disclose, where that depends on them.
+    fn disclosures(&self) -> &'static [Disclosure] {
+        Self::DISCLOSURES
+    }
 
     /// Most asks that one seat can get in a session, fouls apart; plans of an
-    /// experiment multiply it.
-    fn asks_per_seat(&self) -> u32;
+    /// experiment multiply it. One per round unless the game says otherwise.
+    fn asks_per_seat(&self) -> u32 {
+        self.table().rounds.unwrap_or(1)
+    }
 
     /// Asks that one seat gets in a usual session, for what plans expect; the most
     /// unless the game tends to end early.
@@ -67,25 +78,9 @@ pub trait Game: Send + Sync {
     /// answer was checked.
     fn payoff_bounds(&self) -> (f64, f64);
 
-    /// Who is told what of the parameters and draws: every parameter and every stream
-    /// that it draws from stands in exactly one of these.
-    fn disclosures(&self) -> &'static [Disclosure];
-
     /// The first state. Emits at least a `briefing` event with every parameter
     /// that players know, before anybody is asked.
-    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State>;
-
-    /// A rule player of this game for one seat. Names that every game knows:
-    /// `equilibrium`, `random`, `specified`.
-    ///
-    /// # Errors
-    /// The strategy is unknown or its settings are wrong; says what exists.
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &serde_json::Map<String, serde_json::Value>,
-        seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError>;
+    fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State;
 
     /// What equilibrium play of all seats leads to.
     fn equilibrium(&self) -> Equilibrium;
@@ -96,7 +91,7 @@ pub trait Game: Send + Sync {
 }
 
 /// A game in progress.
-pub trait State: Send {
+pub trait State: CloneState + Send {
     /// The open asks in seat order, at most one per seat. Empty when, and only
     /// when, the game has ended.
     fn asks(&self) -> &[Ask];
@@ -115,6 +110,25 @@ pub trait State: Send {
 
     /// Each seat's payoff so far; final once [`State::asks`] is empty.
     fn payoffs(&self) -> Vec<f64>;
+}
+
+/// Clones a state behind its trait, for whoever tries out what could follow; every
+/// [`State`] that is [`Clone`] has it.
+pub trait CloneState {
+    /// The same state once more.
+    fn clone_state(&self) -> Box<dyn State>;
+}
+
+impl<S: State + Clone + 'static> CloneState for S {
+    fn clone_state(&self) -> Box<dyn State> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn State> {
+    fn clone(&self) -> Self {
+        (**self).clone_state()
+    }
 }
 
 /// The equilibrium that the rule player `equilibrium` plays.
@@ -136,6 +150,20 @@ pub struct ExpectedScore {
     pub value: f64,
     /// Largest distance that one session may have from it.
     pub tolerance: f64,
+}
+
+impl ExpectedScore {
+    /// Room for the rounding of scores that are exact in theory.
+    pub const EXACT: f64 = 1e-9;
+
+    /// A score that equilibrium play has in every session.
+    pub fn exact(scheme: &'static str, value: f64) -> Self {
+        Self {
+            scheme,
+            value,
+            tolerance: Self::EXACT,
+        }
+    }
 }
 
 /// Why a game cannot be built from its parameters.

@@ -4,7 +4,7 @@
 //! that is not derived from a session's seed; collections are ordered. Whoever
 //! holds a [`SessionSpec`] and the recorded decisions gets the same record.
 //!
-//! Reading order: [`game`], [`ask`], [`event`], [`view`], [`chance`], one file of
+//! Reading order: [`game`], [`ask`], [`event`], [`view`], [`chance`], one folder of
 //! [`games`], then [`play`], [`record`] and [`series`].
 
 mod arithmetic;
@@ -25,24 +25,26 @@ pub mod play;
 pub mod record;
 pub mod registry;
 pub mod replay;
-pub mod rule;
-pub mod rules;
+pub mod rule_player;
 pub mod series;
 pub mod session;
 pub mod spec;
 pub mod view;
 
-pub use ask::{Action, Answer, Ask, Form, Foul, FoulKind, Seat};
+pub use ask::{Action, Answer, Ask, AskRole, Form, Foul, FoulKind, Seat};
 pub use cents::Cents;
 pub use chance::{Chance, Generator, Luck};
 pub use disclosure::{Disclosure, Told};
 pub use event::{Audience, Event, EventLog, Value};
-pub use game::{Game, GameInfo, ParameterError, State, Timing};
+pub use game::{
+    Built, FactNames, Game, GameInfo, ParameterError, Registration, Rules, State, Table, Timing,
+};
 pub use measures::Measures;
 pub use moves::Move;
+pub use names::Name;
 pub use play::{Play, Reaction};
 pub use record::{Outcome, Record, RecordedDecision, SeatNote};
-pub use rule::Rule;
+pub use rule_player::RulePlayer;
 pub use series::{Carried, CarriedNote};
 pub use spec::{PlayerKind, PlayerSpec, SessionId, SessionSpec};
 pub use view::{Sight, View};

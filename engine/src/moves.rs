@@ -4,6 +4,7 @@
 use serde::Serialize;
 
 use crate::ask::{Action, Foul, Seat};
+use crate::names::Name;
 
 /// One answered ask.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -13,7 +14,7 @@ pub struct Move {
     /// Who moved.
     pub seat: Seat,
     /// What was asked.
-    pub ask: &'static str,
+    pub ask: Name,
     /// The answer that counted; absent when the ask was forfeited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub action: Option<Action>,

@@ -1,5 +1,10 @@
-//! Names that were mistyped: which known ones are near. Owns what counts as near; what is said
-//! with it is left to the error messages of every room.
+//! Names: what they are, and which known ones are near a mistyped one. Owns what counts as near;
+//! what is said with it is left to the error messages of every room.
+
+use std::borrow::Cow;
+
+/// A name in a record or a contract: a constant of the program, or read from elsewhere.
+pub type Name = Cow<'static, str>;
 
 /// How many names are offered.
 const OFFERED: usize = 3;

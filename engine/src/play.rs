@@ -13,7 +13,7 @@ use crate::event::EventLog;
 use crate::game::{Game, State};
 use crate::measures::Measures;
 use crate::moves::Move;
-use crate::rule::Rule;
+use crate::rule_player::RulePlayer;
 use crate::view::View;
 
 /// A session in progress.
@@ -22,7 +22,7 @@ pub struct Play {
     state: Box<dyn State>,
     chance: Chance,
     log: EventLog,
-    rules: Vec<Option<RulePlayer>>,
+    rule_players: Vec<Option<Seated>>,
     open: Vec<Reply>,
     missing: usize,
     moves: Vec<Move>,
@@ -30,8 +30,8 @@ pub struct Play {
 }
 
 /// A rule player with its own luck.
-struct RulePlayer {
-    rule: Box<dyn Rule>,
+struct Seated {
+    player: Box<dyn RulePlayer>,
     luck: Generator,
 }
 
@@ -63,22 +63,22 @@ pub enum Reaction {
 }
 
 impl Play {
-    /// Starts a session. `rules` has one entry per seat: the rule player there,
+    /// Starts a session. `rule_players` has one entry per seat: the rule player there,
     /// or `None` where answers come from outside. Plays on by itself until an
     /// outside answer is needed.
     pub fn start(
         game: Arc<dyn Game>,
         mut chance: Chance,
-        rules: Vec<Option<Box<dyn Rule>>>,
+        rule_players: Vec<Option<Box<dyn RulePlayer>>>,
     ) -> Self {
         let mut log = EventLog::default();
         let state = game.start(&mut chance, &mut log);
-        let players = rules.into_iter().enumerate();
-        let rules = players
-            .map(|(seat, rule)| {
-                rule.map(|rule| RulePlayer {
-                    rule,
-                    luck: chance.for_rule(seat),
+        let players = rule_players.into_iter().enumerate();
+        let rule_players = players
+            .map(|(seat, player)| {
+                player.map(|player| Seated {
+                    player,
+                    luck: chance.for_rule_player(seat),
                 })
             })
             .collect();
@@ -87,7 +87,7 @@ impl Play {
             state,
             chance,
             log,
-            rules,
+            rule_players,
             open: Vec::new(),
             missing: 0,
             moves: Vec::new(),
@@ -215,7 +215,7 @@ impl Play {
             self.moves.push(Move {
                 turn: self.turn,
                 seat: ask.seat,
-                ask: ask.kind,
+                ask: ask.kind.clone(),
                 action: answer.action().cloned(),
                 forfeited: answer == Answer::Forfeited,
                 fouls: reply.fouls,
@@ -232,7 +232,7 @@ impl Play {
         self.missing = 0;
         self.turn += 1;
         for ask in self.state.asks() {
-            let player = self.rules.get_mut(ask.seat).and_then(Option::as_mut);
+            let player = self.rule_players.get_mut(ask.seat).and_then(Option::as_mut);
             let reply = match player {
                 Some(player) => rule_reply(&*self.state, ask, &self.log, player),
                 None => {
@@ -248,9 +248,9 @@ impl Play {
     }
 }
 
-fn rule_reply(state: &dyn State, ask: &Ask, log: &EventLog, player: &mut RulePlayer) -> Reply {
+fn rule_reply(state: &dyn State, ask: &Ask, log: &EventLog, player: &mut Seated) -> Reply {
     let view = View::new(ask.seat, log.all());
-    let action = player.rule.act(ask, &view, &mut player.luck);
+    let action = player.player.act(ask, &view, &mut player.luck);
     match state.check(ask, &action) {
         Ok(()) => Reply {
             answer: Some(Answer::Given(action)),

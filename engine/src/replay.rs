@@ -9,9 +9,10 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::ask::{Action, Ask, Foul};
+use crate::game::Built;
 use crate::game::ParameterError;
 use crate::play::Play;
-use crate::registry::{self, Built};
+use crate::registry;
 use crate::spec::Settings;
 use check::Check;
 

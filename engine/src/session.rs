@@ -14,7 +14,7 @@ use crate::game::{Game, ParameterError};
 use crate::play::{Play, Reaction};
 use crate::record::{StoredMove, StoredRecord};
 use crate::registry;
-use crate::rule::{Rule, StrategyError};
+use crate::rule_player::{RulePlayer, StrategyError};
 use crate::spec::{PlayerKind, PlayerSpec, SessionSpec};
 
 /// The setting of a rule player that names its strategy; all others are the
@@ -33,7 +33,7 @@ pub fn open(spec: &SessionSpec) -> Result<Play, OpenError> {
     if spec.rules_version != have {
         let wanted = spec.rules_version;
         return Err(OpenError::RulesVersion {
-            game: registration.info.name,
+            game: registration.info.name.to_string(),
             wanted,
             have,
         });
@@ -54,11 +54,11 @@ pub fn open_with(game: Arc<dyn Game>, spec: &SessionSpec) -> Result<Play, OpenEr
     if seats != players {
         return Err(OpenError::Seats { seats, players });
     }
-    let rules = spec.seats.iter().enumerate();
-    let rules = rules
-        .map(|(seat, player)| rule_at(&*game, seat, player))
+    let players = spec.seats.iter().enumerate();
+    let rule_players = players
+        .map(|(seat, player)| rule_player_at(&*game, seat, player))
         .collect::<Result<_, _>>()?;
-    Ok(Play::start(game, Chance::seeded(spec.luck), rules))
+    Ok(Play::start(game, Chance::seeded(spec.luck), rule_players))
 }
 
 /// Why a session cannot be opened.
@@ -71,7 +71,7 @@ pub enum OpenError {
     #[error("the session is for rules {wanted} of {game}, this program has rules {have}")]
     RulesVersion {
         /// The game.
-        game: &'static str,
+        game: String,
         /// What the spec asks for.
         wanted: u32,
         /// What there is.
@@ -102,11 +102,11 @@ pub enum OpenError {
     },
 }
 
-fn rule_at(
+fn rule_player_at(
     game: &dyn Game,
     seat: Seat,
     player: &PlayerSpec,
-) -> Result<Option<Box<dyn Rule>>, OpenError> {
+) -> Result<Option<Box<dyn RulePlayer>>, OpenError> {
     if player.kind != PlayerKind::Rule {
         return Ok(None);
     }
@@ -116,8 +116,9 @@ fn rule_at(
     let settings: Map<String, Value> = own
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();
-    let rule = game.rule(strategy, &settings, seat);
-    rule.map(Some)
+    let rule_player = game.rule_player(strategy, &settings, seat);
+    rule_player
+        .map(Some)
         .map_err(|source| OpenError::Strategy { seat, source })
 }
 

@@ -30,7 +30,7 @@ fn draws_are_the_same_for_ever() {
             .map(|turn| chance.percent(HITS, turn, 50))
             .collect::<Vec<bool>>(),
     );
-    let mut rule = chance.for_rule(4);
+    let mut rule = chance.for_rule_player(4);
     let own = (rule.below(1000), rule.between(-5, 5), rule.unit());
     assert_eq!(
         format!("{found:?} {own:?}"),
@@ -64,7 +64,7 @@ fn a_draw_depends_on_stream_and_index_alone() {
 fn rule_players_have_luck_of_their_own() {
     let chance = seeded(5);
     let firsts: BTreeSet<u64> = (0..100)
-        .map(|seat| chance.for_rule(seat).below(u64::MAX))
+        .map(|seat| chance.for_rule_player(seat).below(u64::MAX))
         .collect();
     assert_eq!(firsts.len(), 100);
     assert!(
@@ -77,7 +77,7 @@ fn rule_players_have_luck_of_their_own() {
 fn every_number_is_as_likely_as_any_other() {
     const SIDES: usize = 7;
     const THROWS: u32 = 70_000;
-    let mut generator = seeded(0).for_rule(0);
+    let mut generator = seeded(0).for_rule_player(0);
     let mut counts = [0u32; SIDES];
     for _ in 0..THROWS {
         counts[generator.below(SIDES as u64) as usize] += 1;
@@ -205,9 +205,9 @@ proptest! {
     #[test]
     fn numbers_stay_between_their_ends(seed in any::<u64>(), one in any::<i64>(), other in any::<i64>()) {
         let (low, high) = (one.min(other), one.max(other));
-        let drawn = seeded(seed).for_rule(1).between(low, high);
+        let drawn = seeded(seed).for_rule_player(1).between(low, high);
         prop_assert!((low..=high).contains(&drawn));
-        let unit = seeded(seed).for_rule(2).unit();
+        let unit = seeded(seed).for_rule_player(2).unit();
         prop_assert!((0.0..1.0).contains(&unit));
     }
 

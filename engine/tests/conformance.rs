@@ -77,7 +77,7 @@ fn every_game_is_tried_with_many_parameters() {
 #[test]
 fn game_names_are_unique_and_sorted_lookups_work() {
     for game in GAMES {
-        let found = agon_engine::registry::find(game.info.name).expect("registered");
+        let found = agon_engine::registry::find(&game.info.name).expect("registered");
         assert!(
             std::ptr::eq(found.info, game.info),
             "{} is registered twice",

@@ -39,7 +39,7 @@ fn every_game_plays_as_its_golden_file_says() {
     let refresh = std::env::var("AGON_REFRESH_GOLDEN").is_ok_and(|value| value == "1");
     let mut report = String::new();
     for game in GAMES {
-        let name = game.info.name;
+        let name = &*game.info.name;
         let path = folder().join(format!("{name}.txt"));
         let now = golden(game);
         if refresh {

@@ -7,16 +7,15 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use agon_engine::chance::VALUATIONS;
 use agon_engine::conformance::{PROPERTIES, faults};
-use agon_engine::game::{Equilibrium, ExpectedScore, GameInfo, ParameterError, Timing};
-use agon_engine::registry::{Built, Registration};
-use agon_engine::rule::{Rule, StrategyError, StrategyInfo};
-use agon_engine::rules::common;
-use agon_engine::spec::Settings;
+use agon_engine::game::{Equilibrium, ExpectedScore};
+use agon_engine::rule_player::Strategy;
 use agon_engine::{
-    Action, Answer, Ask, Chance, Disclosure, Event, EventLog, Foul, Game, Measures, Move, Seat,
-    State, View,
+    Action, Answer, Ask, AskRole, Chance, Disclosure, Event, EventLog, FactNames, Form, Foul,
+    GameInfo, Measures, Move, Name, ParameterError, Registration, Rules, State, Table, Timing,
+    View,
 };
-use serde_json::{Map, Value as Json, json};
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 /// Ways to spoil the game.
 const SOUND: usize = 0;
@@ -39,106 +38,118 @@ const DRAWS_BY_ROUNDS: usize = 15;
 /// Largest bid, and payoff of a round.
 const MOST: i64 = 5;
 
-const INFO: GameInfo = GameInfo {
-    name: "probe",
-    title: "Probe",
-    summary: "everybody bids; a bid is its own payoff",
-    rules_version: 1,
-    seats: (2, 6),
-    timing: Timing::Simultaneous,
-    chance: true,
-    hidden_information: true,
-    source: "these tests",
-};
-
-const STRATEGIES: &[StrategyInfo] = &[
-    StrategyInfo {
-        name: "equilibrium",
-        summary: "bids most",
-    },
-    common::RANDOM,
-    common::SPECIFIED,
-];
-
-const DISCLOSURES: &[Disclosure] = &[
-    Disclosure::to_everybody("the briefing", &["players", "rounds", "foul_allowance"]),
-    Disclosure::to_owner("each player knows its own", &[]).draws(&[VALUATIONS]),
-];
-
-#[derive(Clone)]
-struct Probe<const FLAW: usize> {
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+#[serde(default, deny_unknown_fields)]
+struct Params {
     players: usize,
     rounds: u32,
     foul_allowance: u32,
 }
 
-fn schema() -> Json {
-    let whole = |default: u32| json!({ "type": "integer", "default": default });
-    json!({ "properties": { "players": whole(3), "rounds": whole(3), "foul_allowance": whole(2) } })
+impl Default for Params {
+    fn default() -> Self {
+        Self {
+            players: 3,
+            rounds: 3,
+            foul_allowance: 2,
+        }
+    }
 }
 
-fn build<const FLAW: usize>(settings: &Settings) -> Result<Built, ParameterError> {
-    let read = |name: &str, default: u64, range: std::ops::RangeInclusive<u64>| {
-        let value = settings.get(name).map_or(Some(default), Json::as_u64);
-        let value = value.filter(|value| range.contains(value));
-        value.ok_or_else(|| ParameterError::new(name, "out of range"))
+#[derive(Debug, Clone, Default)]
+struct Probe<const FLAW: usize>(Params);
+
+impl<const FLAW: usize> std::ops::Deref for Probe<FLAW> {
+    type Target = Params;
+
+    fn deref(&self) -> &Params {
+        &self.0
+    }
+}
+
+impl<const FLAW: usize> Serialize for Probe<FLAW> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        self.0.serialize(serializer)
+    }
+}
+
+impl<'de, const FLAW: usize> Deserialize<'de> for Probe<FLAW> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        Params::deserialize(deserializer).map(Self)
+    }
+}
+
+impl<const FLAW: usize> JsonSchema for Probe<FLAW> {
+    fn schema_name() -> Cow<'static, str> {
+        Params::schema_name()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Params::json_schema(generator)
+    }
+}
+
+impl<const FLAW: usize> Rules for Probe<FLAW> {
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Name::Borrowed("probe"),
+        title: Name::Borrowed("Probe"),
+        summary: Name::Borrowed("everybody bids; a bid is its own payoff"),
+        rules_version: 1,
+        seats: (2, 6),
+        timing: Timing::Simultaneous,
+        chance: true,
+        hidden_information: true,
+        source: Name::Borrowed("these tests"),
+        facts: FactNames::NONE,
     };
-    let players = read("players", 3, 2..=6)?;
-    let rounds = read("rounds", 3, 1..=50)?;
-    let foul_allowance = read("foul_allowance", 2, 0..=9)?;
-    let written = [
-        ("players", players),
-        ("rounds", rounds),
-        ("foul_allowance", foul_allowance),
+
+    const DISCLOSURES: &'static [Disclosure] = &[
+        Disclosure::briefed(&["players", "rounds", "foul_allowance"]),
+        Disclosure::to_owner("each player knows its own", &[]).draws(&[VALUATIONS]),
     ];
-    Ok(Built {
-        game: Arc::new(Probe::<FLAW> {
-            players: players as usize,
-            rounds: rounds as u32,
-            foul_allowance: foul_allowance as u32,
-        }),
-        params: written
-            .iter()
-            .map(|(name, value)| ((*name).to_owned(), json!(value)))
-            .collect(),
-    })
-}
 
-impl<const FLAW: usize> Game for Probe<FLAW> {
-    fn info(&self) -> &'static GameInfo {
-        &INFO
+    const STRATEGIES: &'static [Strategy<Self>] = {
+        const fn most<const FLAW: usize>() -> Strategy<Probe<FLAW>> {
+            Strategy::new("equilibrium", "bids most", |_, request| {
+                request.always(Action::Integer(match FLAW {
+                    FOULING_STRATEGY => MOST + 1,
+                    _ => MOST,
+                }))
+            })
+        }
+        match FLAW {
+            NO_RANDOM_PLAYER => &[most::<FLAW>()],
+            _ => &[most::<FLAW>(), Strategy::RANDOM, Strategy::SPECIFIED],
+        }
+    };
+
+    type State = ProbeState<FLAW>;
+
+    fn table(&self) -> Table {
+        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
-    fn seats(&self) -> usize {
-        self.players
-    }
-
-    fn asks_per_seat(&self) -> u32 {
-        self.rounds
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        match self.rounds {
+            ..=50 => Ok(()),
+            _ => Err(ParameterError::new("rounds", "too many")),
+        }
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {
         let high = f64::from(self.rounds) * MOST as f64;
-        (
-            0.0,
-            if FLAW == PAYS_TOO_MUCH {
-                high / 2.0
-            } else {
-                high
-            },
-        )
-    }
-
-    fn disclosures(&self) -> &'static [Disclosure] {
-        DISCLOSURES
-    }
-
-    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
-        if FLAW != NO_BRIEFING {
-            log.push(Event::new("briefing", 0).fact("players", self.players));
+        match FLAW {
+            PAYS_TOO_MUCH => (0.0, high / 2.0),
+            _ => (0.0, high),
         }
-        let mut state = ProbeState::<FLAW> {
-            probe: self.clone(),
+    }
+
+    fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
+        if FLAW != NO_BRIEFING {
+            log.push(self.table().briefing());
+        }
+        let mut state = ProbeState {
+            probe: Arc::clone(self),
             asks: Vec::new(),
             payoffs: vec![0.0; self.players],
             valuations: Vec::new(),
@@ -146,41 +157,17 @@ impl<const FLAW: usize> Game for Probe<FLAW> {
             round: 1,
         };
         state.open(chance);
-        Box::new(state)
-    }
-
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &Map<String, Json>,
-        _seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError> {
-        let bid = if FLAW == FOULING_STRATEGY {
-            MOST + 1
-        } else {
-            MOST
-        };
-        match strategy {
-            "equilibrium" => Ok(Box::new(common::Always(Action::Integer(bid)))),
-            _ => common::make(strategy, settings)
-                .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, STRATEGIES))),
-        }
+        state
     }
 
     fn equilibrium(&self) -> Equilibrium {
-        let value = if FLAW == WRONG_PREDICTION {
-            99.0
-        } else {
-            100.0
+        let value = match FLAW {
+            WRONG_PREDICTION => 99.0,
+            _ => 100.0,
         };
-        let scores = vec![ExpectedScore {
-            scheme: "share",
-            value,
-            tolerance: 1e-9,
-        }];
         Equilibrium {
             play: "everybody bids most".to_owned(),
-            scores,
+            scores: vec![ExpectedScore::exact("share", value)],
         }
     }
 
@@ -196,8 +183,9 @@ impl<const FLAW: usize> Game for Probe<FLAW> {
     }
 }
 
+#[derive(Clone)]
 struct ProbeState<const FLAW: usize> {
-    probe: Probe<FLAW>,
+    probe: Arc<Probe<FLAW>>,
     asks: Vec<Ask>,
     payoffs: Vec<f64>,
     valuations: Vec<i64>,
@@ -218,12 +206,9 @@ impl<const FLAW: usize> ProbeState<FLAW> {
             rungs: 50,
         };
         self.valuations = chance.distinct(VALUATIONS, self.round, self.probe.players, ladder);
-        let ask = |seat| Ask {
-            seat,
-            kind: "bid",
-            form: agon_engine::Form::integer(0, MOST),
-            foul_allowance: self.probe.foul_allowance,
-        };
+        let form = Form::integer(0, MOST);
+        let table = self.probe.table();
+        let ask = |seat| table.ask(seat, AskRole::Bid, "bid", form.clone());
         self.asks = (0..self.probe.players).map(ask).collect();
         if FLAW == ASKS_BACKWARDS {
             self.asks.reverse();
@@ -290,19 +275,6 @@ impl<const FLAW: usize> State for ProbeState<FLAW> {
     }
 }
 
-const fn registration<const FLAW: usize>() -> Registration {
-    let strategies = match FLAW {
-        NO_RANDOM_PLAYER => STRATEGIES.split_at(1).0,
-        _ => STRATEGIES,
-    };
-    Registration {
-        info: &INFO,
-        strategies,
-        build: build::<FLAW>,
-        schema,
-    }
-}
-
 /// What one property finds in a spoiled game.
 fn found(property: &str, registration: &'static Registration) -> Vec<String> {
     let property = PROPERTIES.iter().find(|known| known.name == property);
@@ -314,7 +286,7 @@ macro_rules! flaws {
     ($($claim:ident: $flaw:ident breaks $property:literal saying $told:literal;)*) => {
         $(#[test]
         fn $claim() {
-            static SPOILED: Registration = registration::<$flaw>();
+            static SPOILED: Registration = Registration::of::<Probe<$flaw>>();
             let found = found($property, &SPOILED);
             assert!(
                 found.iter().any(|fault| fault.contains($told)),
@@ -361,7 +333,7 @@ flaws! {
 
 #[test]
 fn a_sound_game_has_no_faults() {
-    static PROBE: Registration = registration::<SOUND>();
+    static PROBE: Registration = Registration::of::<Probe<SOUND>>();
     for property in PROPERTIES {
         let found = found(property.name, &PROBE);
         assert!(found.is_empty(), "{}: {found:#?}", property.name);

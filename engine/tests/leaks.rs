@@ -8,13 +8,12 @@ use std::sync::Arc;
 use agon_engine::conformance::{PROPERTIES, faults};
 use agon_engine::game::{Equilibrium, GameInfo, ParameterError};
 use agon_engine::registry::{Built, Registration};
-use agon_engine::rule::{Rule, StrategyError};
+use agon_engine::rule_player::{Made, StrategySettings};
 use agon_engine::spec::Settings;
 use agon_engine::{
     Action, Answer, Ask, Audience, Chance, Disclosure, Event, EventLog, Form, Foul, Game, Measures,
     Move, Seat, State, Value, registry,
 };
-use serde_json::{Map, Value as Json};
 
 /// How a game is made to tell too much.
 #[derive(Clone, Copy)]
@@ -43,7 +42,7 @@ struct Leaky {
 }
 
 impl Game for Leaky {
-    fn info(&self) -> &'static GameInfo {
+    fn info(&self) -> &GameInfo {
         self.inner.info()
     }
 
@@ -77,13 +76,8 @@ impl Game for Leaky {
         Box::new(leaky)
     }
 
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &Map<String, Json>,
-        seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError> {
-        self.inner.rule(strategy, settings, seat)
+    fn rule_player(&self, strategy: &str, settings: &StrategySettings, seat: Seat) -> Made {
+        self.inner.rule_player(strategy, settings, seat)
     }
 
     fn equilibrium(&self) -> Equilibrium {
@@ -95,6 +89,7 @@ impl Game for Leaky {
     }
 }
 
+#[derive(Clone)]
 struct LeakyState {
     state: Box<dyn State>,
     leak: Leak,

@@ -112,13 +112,13 @@ fn forms() -> Vec<Form> {
         Form::Integer {
             min: Some(1),
             max: None,
-            pass: Some("withdraw"),
+            pass: Some("withdraw".into()),
         },
         Form::Number { min: 0.0, max: 1.0 },
-        Form::choice(&["go", "stay"]),
+        Form::one_of(&["go", "stay"]),
         Form::Target {
             seats: vec![0, 3],
-            pass: Some("miss"),
+            pass: Some("miss".into()),
         },
         Form::Target {
             seats: vec![1],

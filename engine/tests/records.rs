@@ -323,7 +323,7 @@ fn a_number_that_json_lacks_is_refused_not_lost() {
 #[test]
 fn every_game_records_what_it_was_played_with() {
     for game in GAMES {
-        let spec = spec(game.info.name, 5, |_| PlayerKind::Rule);
+        let spec = spec(&game.info.name, 5, |_| PlayerKind::Rule);
         let play = session::open(&spec).expect("a good spec");
         let record = Record::new(spec, &play, Vec::new(), Vec::new());
         let stored = StoredRecord::from_line(&record.to_line().expect("a line")).expect("a record");

@@ -58,7 +58,7 @@ fn the_first_place_is_a_session_of_no_series_and_every_other_has_its_own_luck() 
     let third = serde_json::to_value(spec(2)).unwrap();
     assert_eq!(third["luck"], json!({ "seed": 7, "repeat": 2, "place": 2 }));
     let drawn = |luck: Luck| -> Vec<u64> {
-        let mut generator = Chance::seeded(luck).for_rule(0);
+        let mut generator = Chance::seeded(luck).for_rule_player(0);
         (0..4).map(|_| generator.below(1_000_000)).collect()
     };
     let luck = Luck::new(7, 2);

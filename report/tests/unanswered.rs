@@ -23,7 +23,7 @@ const RULE: &str = "rule";
 
 /// Every game, from the table of games.
 fn games() -> impl Iterator<Item = &'static str> {
-    registry::GAMES.iter().map(|game| game.info.name)
+    registry::GAMES.iter().map(|game| &*game.info.name)
 }
 
 fn player(name: &str, kind: PlayerKind, settings: Value) -> PlayerSpec {
@@ -40,7 +40,7 @@ fn answer(ask: &Ask) -> Action {
         Form::Integer { min, .. } => Action::Integer(min.unwrap_or(0)),
         Form::Number { min, .. } => Action::Number(*min),
         Form::Amount { .. } => Action::Integer(0),
-        Form::Choice { options } => Action::Choice(options[0].into()),
+        Form::Choice { options } => Action::Choice(options[0].clone()),
         Form::Division { parts, total } => {
             let mut division = vec![0; *parts];
             division[0] = *total;

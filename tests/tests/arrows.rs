@@ -76,7 +76,6 @@ const CIRCLES: &[(&str, &[&str])] = &[
             "experiment::document::values",
         ],
     ),
-    ("engine", &["games", "registry", "rules"]),
 ];
 
 /// Names from the root of a crate to a module or an item.

@@ -121,7 +121,7 @@ fn spec(game: &str, params: Settings, luck: Luck, seats: Vec<PlayerSpec>) -> Ses
 fn rule_record(case: &Case, strategy: &str) -> Record {
     let everybody = player(strategy, PlayerKind::Rule, json!({ "strategy": strategy }));
     let seats = vec![everybody; case.game.seats()];
-    let game = case.registration.info.name;
+    let game = &*case.registration.info.name;
     let spec = spec(game, case.params.clone(), case.luck, seats);
     let play = session::open(&spec).expect("a session of rule players opens");
     Record::new(spec, &play, Vec::new(), Vec::new())
@@ -373,7 +373,7 @@ fn collect_fields(schema: &Value, fields: &mut BTreeSet<String>) {
 fn the_documentation_names_every_event_and_measure_of_every_game() {
     let text = document("record.md");
     for game in GAMES {
-        let name = game.info.name;
+        let name = &*game.info.name;
         let heading = format!("**{name}**");
         let (_, rest) = text
             .split_once(&heading)
@@ -398,7 +398,7 @@ fn words(record: &Record) -> BTreeSet<String> {
         let facts = event.facts.iter().chain(&event.own).chain(&event.hidden);
         words.extend(facts.map(|(name, _)| name.to_string()));
     }
-    words.extend(record.moves.iter().map(|made| made.ask.to_owned()));
+    words.extend(record.moves.iter().map(|made| made.ask.to_string()));
     words.extend(record.draws.iter().map(|draw| draw.stream.to_string()));
     let measures = &record.measures;
     let numbers = measures.scores.keys().chain(measures.parts.keys());

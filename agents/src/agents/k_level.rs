@@ -327,7 +327,7 @@ fn advice(dialogue: &Dialogue, seat: Seat, ask: &Ask, known: &Level) -> Result<S
         .collect();
     let unknown = others().filter(|(_, action)| action.is_none());
     let unknown: Vec<String> = unknown.map(|(other, _)| table.name(*other)).collect();
-    let values = context! { round => dialogue.round(), kind => ask.kind, expected, unknown };
+    let values = context! { round => dialogue.round(), kind => &ask.kind, expected, unknown };
     dialogue.words("predicted.j2", values)
 }
 

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use agon_engine::session::STRATEGY;
 use agon_engine::view::SeenEvent;
-use agon_engine::{Action, Ask, Audience, Chance, Event, Rule, Seat, SessionSpec, View, registry};
+use agon_engine::{
+    Action, Ask, Audience, Chance, Event, RulePlayer, Seat, SessionSpec, View, registry,
+};
 use async_trait::async_trait;
 use serde_json::{Map, Value, json};
 
@@ -124,7 +126,7 @@ struct StandIn {
     name: String,
     /// Time for each answer.
     after: Duration,
-    rule: Box<dyn Rule>,
+    rule: Box<dyn RulePlayer>,
     luck: agon_engine::Generator,
     seat: Seat,
     seen: Vec<Event>,
@@ -145,13 +147,13 @@ impl StandIn {
         let (strategy, settings) = read(value)?;
         let registration = registry::find(&session.game).map_err(|error| error.to_string())?;
         let built = (registration.build)(&session.params).map_err(|error| error.to_string())?;
-        let rule = built.game.rule(&strategy, &settings, seat);
+        let rule = built.game.rule_player(&strategy, &settings, seat);
         let rule = rule.map_err(|error| format!("{STAND_IN}: {error}"))?;
         Ok(deadline(own)?.map(|after| Self {
             name: strategy,
             after,
             rule,
-            luck: Chance::seeded(session.luck).for_rule(seat),
+            luck: Chance::seeded(session.luck).for_rule_player(seat),
             seat,
             seen: Vec::new(),
             open: None,
@@ -169,7 +171,7 @@ impl StandIn {
             let view = View::new(self.seat, &self.seen);
             self.rule.act(ask, &view, &mut self.luck)
         });
-        let reply = structured(ask.kind, &ask.form, &action);
+        let reply = structured(&ask.kind, &ask.form, &action);
         self.open = Some(action);
         TimedAnswer {
             after: self.after,

@@ -144,7 +144,7 @@ impl SelfRefine {
             let feedback_letters = KEPT_LETTERS.min(room / 2);
             let said = shown(&draft.text, room - room / 2);
             let values = context! {
-                kind => ask.kind,
+                kind => &ask.kind,
                 draft => action.as_ref().map(|action| in_words(&ask.form, action)),
             };
             let judge = self.dialogue.words("feedback.j2", values)?;

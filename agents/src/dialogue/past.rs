@@ -3,14 +3,14 @@
 
 use std::collections::BTreeMap;
 
-use agon_engine::Action;
 use agon_engine::view::SeenEvent;
+use agon_engine::{Action, Name};
 use serde_json::Value;
 
 /// What a seat should know of its own past.
 #[derive(Debug, Default)]
 pub(super) struct Past {
-    answers: BTreeMap<&'static str, Answered>,
+    answers: BTreeMap<Name, Answered>,
     has_results: bool,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Answered {
 
 impl Past {
     /// An ask of a kind is over; none where no answer counted.
-    pub(super) fn answered(&mut self, kind: &'static str, action: Option<Action>) {
+    pub(super) fn answered(&mut self, kind: Name, action: Option<Action>) {
         let payoff = None;
         self.answers.insert(kind, Answered { action, payoff });
     }

@@ -87,7 +87,7 @@ impl Fields {
             Self::Opening => vec![About::Understanding, About::Popular],
             Self::Reviewing => vec![About::Goal, About::PreviousAnswer, About::PreviousPayoff],
         };
-        fields.retain(|field| *field != About::Popular || !OF_OWN_VALUE.contains(&ask.kind));
+        fields.retain(|field| *field != About::Popular || !OF_OWN_VALUE.contains(&&*ask.kind));
         fields.extend([About::Answer, About::Reason]);
         fields
     }
@@ -98,11 +98,11 @@ impl Fields {
 pub fn schema(ask: &Ask, fields: Fields) -> String {
     let fields = fields.of(ask);
     let properties = fields.iter().map(|field| {
-        let (name, schema) = (Value::from(field.field(ask.kind)), field.schema(ask));
+        let (name, schema) = (Value::from(field.field(&ask.kind)), field.schema(ask));
         format!("{name}:{schema}")
     });
     let properties: Vec<String> = properties.collect();
-    let required: Vec<String> = fields.iter().map(|field| field.field(ask.kind)).collect();
+    let required: Vec<String> = fields.iter().map(|field| field.field(&ask.kind)).collect();
     format!(
         r#"{{"type":"object","properties":{{{}}},"required":{},"additionalProperties":false}}"#,
         properties.join(","),
@@ -118,11 +118,11 @@ pub fn said(ask: &Ask, fields: Fields, reply: &Reply) -> Option<Map<String, Valu
         .iter()
         .rev()
         .filter_map(Json::as_object)
-        .find(|object| object.get(ask.kind).is_some())?;
+        .find(|object| object.get(&ask.kind).is_some())?;
     let around = fields.of(ask).into_iter();
     let around = around.filter(|field| *field != About::Answer);
     let found = around.map(|field| {
-        let name = field.field(ask.kind);
+        let name = field.field(&ask.kind);
         let value = stated.get(&name).map(Json::value).unwrap_or_default();
         (name, value)
     });

@@ -221,7 +221,7 @@ impl<'a> Finder<'a, '_> {
         if naming.is_own() && !is_part && (!is_container || is_asked) {
             let read = read_value(self.ask, value);
             if read.is_ok() || !matches!(value, Json::Object(_)) {
-                let is_meant = words.contains(&self.ask.kind);
+                let is_meant = words.contains(&&*self.ask.kind);
                 let rank = rank(is_asked, is_meant, has(DECISIONS), place);
                 let decides = has(DECISIONS) && !is_meant;
                 // A word that says nothing of its own: {"action": "bid", "amount": 12}.
@@ -269,12 +269,12 @@ impl<'a> Finder<'a, '_> {
         match &self.ask.form {
             Form::Integer {
                 pass: Some(pass), ..
-            } => (flag && name.starts_with(pass)).then_some(Action::Pass),
+            } => (flag && name.starts_with(&**pass)).then_some(Action::Pass),
             Form::Choice { options } => {
                 let option = options.iter().find(|option| **option == name)?;
                 let other = options.iter().find(|other| *other != option)?;
                 let chosen = if flag { option } else { other };
-                (flag || options.len() == 2).then(|| Action::Choice((*chosen).into()))
+                (flag || options.len() == 2).then(|| Action::Choice(chosen.clone()))
             }
             _ => None,
         }

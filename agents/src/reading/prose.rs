@@ -340,7 +340,7 @@ fn settle(ask: &Ask, action: Action) -> Result<Action, Foul> {
 }
 
 fn unreadable(ask: &Ask) -> Foul {
-    let (kind, range) = (ask.kind, ask.form.describe());
+    let (kind, range) = (&ask.kind, ask.form.describe());
     let reason = format!("no {kind} could be found in the reply: it must be {range}");
     Foul::new(FoulKind::Unreadable, reason)
 }

@@ -18,7 +18,7 @@ pub(crate) fn read(ask: &Ask, namer: &Namer<'_>, text: &str) -> Option<Answered>
     }
     // The library stops at its own depth limit of 128.
     let object: Json = serde_json::from_str(trimmed).ok()?;
-    object.get(ask.kind)?;
+    object.get(&ask.kind)?;
     let (rank, found) = fields::find(ask, namer, &object)?;
     if rank > Rank::Asked {
         return None;

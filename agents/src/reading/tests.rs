@@ -1,7 +1,7 @@
 //! Reading of replies: tables of realistic ones under `replies/`, and hostile
 //! ones made here.
 
-use agon_engine::{Action, Ask, Form, FoulKind};
+use agon_engine::{Action, Ask, AskRole, Form, FoulKind};
 use proptest::prelude::*;
 
 use super::*;
@@ -9,7 +9,12 @@ use super::*;
 fn ask(kind: &'static str, seat: usize, form: Form) -> Ask {
     Ask {
         seat,
-        kind,
+        kind: kind.into(),
+        role: match kind {
+            "bid" => AskRole::Bid,
+            "contribution" => AskRole::Contribution,
+            _ => AskRole::Choice,
+        },
         form,
         foul_allowance: 3,
     }
@@ -37,15 +42,13 @@ fn ask_of(form: &str, line: &str) -> Ask {
         "integer" => Form::Integer {
             min: Some(number(1)),
             max: Some(number(2)),
-            pass: words.get(3).copied(),
+            pass: words.get(3).copied().map(Into::into),
         },
         "number" => Form::Number {
             min: number(1) as f64,
             max: number(2) as f64,
         },
-        _ => Form::Choice {
-            options: words[1..].to_vec().into(),
-        },
+        _ => Form::one_of(&words[1..]),
     };
     ask(words[0], 3, form)
 }
@@ -128,7 +131,7 @@ fn choices_are_read() {
 fn targets_are_read() {
     let form = Form::Target {
         seats: vec![1, 5, 8, 9],
-        pass: Some("miss"),
+        pass: Some("miss".into()),
     };
     check_table(
         "target",
@@ -212,17 +215,17 @@ fn all_forms() -> Vec<Ask> {
             Form::Integer {
                 min: None,
                 max: None,
-                pass: Some("withdraw"),
+                pass: Some("withdraw".into()),
             },
         ),
         ask("share", 3, Form::Number { min: 0.0, max: 1.0 }),
-        ask("choice", 3, Form::choice(&["go", "stay"])),
+        ask("choice", 3, Form::one_of(&["go", "stay"])),
         ask(
             "shot",
             3,
             Form::Target {
                 seats: vec![1, 2],
-                pass: Some("miss"),
+                pass: Some("miss".into()),
             },
         ),
         ask(

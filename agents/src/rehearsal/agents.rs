@@ -4,8 +4,10 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use agon_engine::rules::common::Random;
-use agon_engine::{Ask, Chance, Foul, FoulKind, Play, PlayerKind, PlayerSpec, Rule, registry};
+use agon_engine::rule_player::Random;
+use agon_engine::{
+    Ask, Chance, Foul, FoulKind, Play, PlayerKind, PlayerSpec, RulePlayer, registry,
+};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
@@ -25,7 +27,7 @@ use crate::templates;
 /// # Errors
 /// A template does not render.
 pub fn rehearse(library: &PromptLibrary, folder: &str, version: &str) -> Result<(), AgentError> {
-    let games = registry::GAMES.iter().map(|game| game.info.name);
+    let games = registry::GAMES.iter().map(|game| &*game.info.name);
     let own = roster::AGENTS.iter().filter(|agent| agent.own_prompts);
     let mut pairs = games.flat_map(|game| own.clone().map(move |agent| (game, agent)));
     let found = pairs.find(|(game, agent)| templates::folder(game, agent.name) == folder);
@@ -50,7 +52,7 @@ pub fn rehearse(library: &PromptLibrary, folder: &str, version: &str) -> Result<
 pub fn rehearse_shared(library: &PromptLibrary) -> Result<(), AgentError> {
     let agents = roster::AGENTS.iter().filter(|agent| !agent.own_prompts);
     for agent in agents {
-        for game in registry::GAMES.iter().map(|game| game.info.name) {
+        for game in registry::GAMES.iter().map(|game| &*game.info.name) {
             if !agent.plays(game) {
                 continue;
             }
@@ -79,7 +81,7 @@ fn play(library: &PromptLibrary, game: &str, player: &PlayerSpec) -> Result<(), 
     }
     let mind = Rehearser::default();
     let chance = Chance::seeded(LUCK);
-    let mut luck = chance.for_rule(0);
+    let mut luck = chance.for_rule_player(0);
     let mut play = Play::start(built, chance, (0..seats).map(|_| None).collect());
     let mut told = vec![0; seats];
     loop {

@@ -56,7 +56,7 @@ pub async fn find(
         settings,
         messages?,
         Some(ReplyFormat {
-            name: ask.kind.to_owned(),
+            name: ask.kind.to_string(),
             schema: Arc::from(schema(ask)),
         }),
     ));
@@ -90,7 +90,7 @@ pub fn schema(ask: &Ask) -> String {
     let mut answer = or_null(ask.form.schema());
     answer["description"] = DESCRIPTION.into();
     json!({
-        "type": "object", "properties": { ask.kind: answer }, "required": [ask.kind],
+        "type": "object", "properties": { &*ask.kind: answer }, "required": [&ask.kind],
         "additionalProperties": false,
     })
     .to_string()

@@ -5,11 +5,11 @@ use std::sync::Mutex;
 
 use agon_agents::{Agent, Message, Mind, MindError, PromptLibrary, Reply, Thought, Verdict, build};
 use agon_engine::chance::Luck;
-use agon_engine::rules::common::Random;
+use agon_engine::rule_player::Random;
 use agon_engine::spec::Settings;
 use agon_engine::{
-    Action, Ask, Chance, Event, Foul, Play, PlayerKind, PlayerSpec, Rule, Seat, SessionSpec, View,
-    registry,
+    Action, Ask, Chance, Event, Foul, Play, PlayerKind, PlayerSpec, RulePlayer, Seat, SessionSpec,
+    View, registry,
 };
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
@@ -38,7 +38,7 @@ pub fn play(name: &str, params: &Settings, seed: u64, forfeit: usize) -> Game {
     let built = (registration.build)(params).unwrap();
     let seats = built.game.seats();
     let chance = Chance::seeded(Luck::new(seed, 0));
-    let mut luck = chance.for_rule(0);
+    let mut luck = chance.for_rule_player(0);
     let mut play = Play::start(built.game, chance, (0..seats).map(|_| None).collect());
     let mut steps = Vec::new();
     loop {
@@ -70,7 +70,7 @@ pub fn play(name: &str, params: &Settings, seed: u64, forfeit: usize) -> Game {
     }
     let events = play.log().all().to_vec();
     Game {
-        name: registration.info.name,
+        name: &registration.info.name,
         params: built.params,
         seats,
         events,
@@ -233,7 +233,7 @@ impl Mind for Scripted {
 
 /// An action as the object that structured asks want.
 pub fn as_json(ask: &Ask, action: &Action) -> String {
-    agon_agents::forms::structured(ask.kind, &ask.form, action)
+    agon_agents::forms::structured(&ask.kind, &ask.form, action)
 }
 
 /// The length of a request as it travels, roughly.

@@ -35,9 +35,9 @@ fn list() {
         let (fewest, most) = game.info.seats;
         let seats = format!("{fewest}-{most}");
         columns.row([
-            game.info.name.to_owned(),
+            game.info.name.to_string(),
             seats,
-            game.info.summary.to_owned(),
+            game.info.summary.to_string(),
         ]);
     }
     output::print(&columns.to_string());
@@ -60,7 +60,7 @@ fn describe(game: &Registration) -> Result<(), Failure> {
     }
     output::print(&params.to_string());
     let mut strategies = Columns::new(["strategy", "what it does"]);
-    for strategy in game.strategies {
+    for strategy in (game.strategies)() {
         strategies.row([strategy.name.to_owned(), strategy.summary.to_owned()]);
     }
     output::print(&format!("\n{strategies}"));

@@ -108,7 +108,7 @@ fn list() {
     let library = PromptLibrary::builtin();
     let mut columns = Columns::new(["game", "agent", "versions"]);
     for game in registry::GAMES {
-        let name = game.info.name;
+        let name = &*game.info.name;
         columns.row([
             name.to_owned(),
             "-".to_owned(),

@@ -186,7 +186,7 @@ mod tests {
         let bid = form(&Form::Integer {
             min: Some(1000),
             max: Some(2000),
-            pass: Some("withdraw"),
+            pass: Some("withdraw".into()),
         });
         for typed in ["1500", " $1,500 ", "1_500", "+1500"] {
             reads(&bid, typed, json!(1500));
@@ -217,7 +217,7 @@ mod tests {
 
     #[test]
     fn words_are_known_by_an_unmistakable_beginning() {
-        let choice = form(&Form::choice(&["go", "stay", "stand"]));
+        let choice = form(&Form::one_of(&["go", "stay", "stand"]));
         reads(&choice, "G", json!("go"));
         reads(&choice, "stay", json!("stay"));
         assert!(choice.answer("sta").is_err());
@@ -228,7 +228,7 @@ mod tests {
     fn players_are_known_by_their_number() {
         let shot = form(&Form::Target {
             seats: vec![1, 12],
-            pass: Some("miss"),
+            pass: Some("miss".into()),
         });
         for typed in ["1", "player_1", "player 1", "Player1"] {
             reads(&shot, typed, json!("player_1"));

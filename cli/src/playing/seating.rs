@@ -218,7 +218,7 @@ fn check_stand_in(
     };
     let registration = registry::find(&spec.game).map_err(Failure::input)?;
     let built = (registration.build)(&spec.params).map_err(Failure::input)?;
-    let made = built.game.rule(stand_in, &Map::new(), chair.seat);
+    let made = built.game.rule_player(stand_in, &Map::new(), chair.seat);
     made.map_err(|error| Failure::BadInput(format!("--stand-in: {error}")))?;
     if seated.settings.contains_key(DEADLINE) {
         return Ok(());

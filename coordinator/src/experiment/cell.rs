@@ -30,7 +30,7 @@ const PLAYERS: &str = "players";
 static DEFAULTS: LazyLock<BTreeMap<&str, Built>> = LazyLock::new(|| {
     let built = registry::GAMES.iter().filter_map(|game| {
         let built = (game.build)(&Settings::new()).ok()?;
-        Some((game.info.name, built))
+        Some((&*game.info.name, built))
     });
     built.collect()
 });
@@ -176,7 +176,7 @@ impl Checking<'_> {
     fn cell(&mut self, mut tree: Value) -> Option<Cell> {
         let root = TreePath::root();
         let registration = self.registration(tree.get("game"))?;
-        let defaults = DEFAULTS.get(registration.info.name)?;
+        let defaults = DEFAULTS.get(&*registration.info.name)?;
         let params_bytes = tree.get("params").map_or(0, bytes_of);
         if params_bytes > MOST_SPEC_BYTES {
             self.too_large(&root.key("params"), "the parameters", params_bytes);
@@ -209,7 +209,7 @@ impl Checking<'_> {
         let models = seats
             .iter()
             .filter(|player| player.kind == PlayerKind::Model);
-        let keys = models.map(|player| prompts::key(registration.info.name, player));
+        let keys = models.map(|player| prompts::key(&registration.info.name, player));
         let told: Vec<&PromptsOfPlayer> =
             keys.filter_map(|key| document.prompts.get(&key)).collect();
         let versions = told.iter().map(|told| told.version.as_str()).collect();
@@ -218,7 +218,7 @@ impl Checking<'_> {
             experiment: document.name.clone(),
             setting: self.setting(),
             luck: Luck::new(seed, 0),
-            game: registration.info.name.to_owned(),
+            game: registration.info.name.to_string(),
             rules_version: registration.info.rules_version,
             params: built.params,
             prompts_version: joint_version(&versions),
@@ -258,7 +258,7 @@ impl Checking<'_> {
     }
 
     fn registration(&mut self, game: Option<&Value>) -> Option<&'static Registration> {
-        let known = || registry::GAMES.iter().map(|game| game.info.name);
+        let known = || registry::GAMES.iter().map(|game| &*game.info.name);
         let at = TreePath::root().key("game");
         match game {
             Some(Value::String(name)) => {
@@ -313,7 +313,7 @@ impl Checking<'_> {
             .keys()
             .filter(|key| !defaults.params.contains_key(*key));
         for key in unknown.cloned().collect::<Vec<String>>() {
-            let game = registration.info.name;
+            let game = &*registration.info.name;
             let message = format!("{game} has no parameter \"{key}\"{}", among(&key, known()));
             self.key_fault(&at.key(key.as_str()), message);
             params.remove(&key);
@@ -323,7 +323,7 @@ impl Checking<'_> {
         }
         let built = self.built_params(registration, params, &at)?;
         if let Some(seats) = seats.filter(|seats| *seats != built.game.seats()) {
-            let (game, needed) = (registration.info.name, built.game.seats());
+            let (game, needed) = (&registration.info.name, built.game.seats());
             let message =
                 format!("{game} has {needed} seats with these parameters, here are {seats}");
             self.fault(&TreePath::root().key("seats"), message);
@@ -372,7 +372,7 @@ impl Checking<'_> {
             let Some((strategy, settings)) = strategy_of(player) else {
                 continue;
             };
-            if let Err(error) = game.rule(&strategy, &settings, seat) {
+            if let Err(error) = game.rule_player(&strategy, &settings, seat) {
                 let (key, message) = strategy_fault(&error, &settings);
                 let at = TreePath::root().key("players").key(player.name.as_str());
                 self.fault(&at.key(key), message);
@@ -382,13 +382,17 @@ impl Checking<'_> {
 
     /// What can be said about strategies while the game itself cannot be built.
     fn strategy_names(&mut self, registration: &Registration, seats: &[PlayerSpec]) {
-        let known = || registration.strategies.iter().map(|entry| entry.name);
+        let known = || {
+            (registration.strategies)()
+                .into_iter()
+                .map(|entry| entry.name)
+        };
         for player in seats {
             let Some((strategy, _)) = strategy_of(player) else {
                 continue;
             };
             if known().all(|name| name != strategy) {
-                let game = registration.info.name;
+                let game = &*registration.info.name;
                 let message = no_strategy(game, &strategy, known());
                 let at = TreePath::root().key("players").key(player.name.as_str());
                 self.fault(&at.key(STRATEGY), message);

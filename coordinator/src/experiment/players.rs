@@ -3,7 +3,7 @@
 //! expanded and its cells are checked.
 
 use agon_engine::names::among;
-use agon_engine::rule::StrategyError;
+use agon_engine::rule_player::StrategyError;
 use agon_engine::spec::Settings;
 use agon_engine::{PlayerKind, PlayerSpec};
 use serde_json::{Map, Value};

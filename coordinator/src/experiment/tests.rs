@@ -330,7 +330,7 @@ fn every_game_takes_a_file_without_parameters_and_refuses_unknown_ones() {
     let head =
         "name = \"x\"\n[players.a]\nkind = \"rule\"\nstrategy = \"equilibrium\"\n[[games]]\n";
     for registration in agon_engine::registry::GAMES {
-        let game = registration.info.name;
+        let game = &*registration.info.name;
         let text = format!("{head}game = \"{game}\"\n");
         let sessions =
             sessions_of(&check(&text).unwrap_or_else(|errors| panic!("{errors}"))).unwrap();
@@ -354,7 +354,7 @@ fn every_game_takes_a_file_without_parameters_and_refuses_unknown_ones() {
 fn grid_may_vary_the_game_itself() {
     let names: Vec<&str> = agon_engine::registry::GAMES
         .iter()
-        .map(|game| game.info.name)
+        .map(|game| &*game.info.name)
         .collect();
     let text = format!(
         "name = \"x\"\n[players.a]\nkind = \"rule\"\nstrategy = \"random\"\n[[games]]\ngrid.game = {names:?}\n"

@@ -7,6 +7,7 @@ use serde_json::json;
 
 use super::{Action, Form, Foul, FoulKind};
 use crate::cents::Cents;
+use crate::names::Name;
 
 impl Form {
     /// A whole number from `min` to `max`, both included.
@@ -27,10 +28,29 @@ impl Form {
         }
     }
 
+    /// As [`Self::integer`], or any whole number where anything is accepted.
+    pub const fn integer_unless(is_lenient: bool, min: i64, max: i64) -> Self {
+        if is_lenient {
+            Self::any_integer()
+        } else {
+            Self::integer(min, max)
+        }
+    }
+
     /// One of these words.
-    pub const fn choice(options: &'static [&'static str]) -> Self {
+    pub const fn choice(options: &'static [Name]) -> Self {
         Self::Choice {
             options: Cow::Borrowed(options),
+        }
+    }
+
+    /// One of these words, which no constant holds.
+    pub fn one_of(options: &[&str]) -> Self {
+        let options = options
+            .iter()
+            .map(|option| Name::Owned((*option).to_owned()));
+        Self::Choice {
+            options: options.collect(),
         }
     }
 
@@ -175,7 +195,7 @@ impl Form {
             Self::Target { seats, pass } => {
                 let mut names: Vec<String> =
                     seats.iter().map(|seat| format!("player_{seat}")).collect();
-                names.extend(pass.map(str::to_owned));
+                names.extend(pass.as_deref().map(str::to_owned));
                 json!({ "type": "string", "enum": names })
             }
             Self::Division { parts, total } => json!({

@@ -51,11 +51,11 @@ impl Form {
             Self::Choice { options } => {
                 let word = value.as_str().ok_or_else(wrong)?.trim().to_lowercase();
                 Ok(match options.iter().find(|option| **option == word) {
-                    Some(option) => Action::Choice(Cow::Borrowed(option)),
+                    Some(option) => Action::Choice(option.clone()),
                     None => Action::Choice(Cow::Owned(word)),
                 })
             }
-            Self::Target { pass, .. } => read_target(value, *pass).ok_or_else(wrong),
+            Self::Target { pass, .. } => read_target(value, pass.as_deref()).ok_or_else(wrong),
             Self::Division { .. } => {
                 let amounts = value.as_array().ok_or_else(wrong)?;
                 let read: Option<Vec<i64>> = amounts.iter().map(whole_number).collect();

@@ -9,12 +9,9 @@ use serde_json::Value;
 use super::Case;
 use super::table::{Manners, Table};
 use crate::play::Play;
-use crate::rules::common;
+use crate::rule_player::SPECIFIED;
 use crate::session;
 use crate::spec::Settings;
-
-/// The strategy that cannot do without settings.
-const SPECIFIED: &str = common::SPECIFIED.name;
 
 /// Random courses of play that are tried per case.
 const COURSES: u64 = 4;
@@ -37,7 +34,7 @@ pub(super) fn payoffs_are_within_bounds(case: &Case) -> Result<(), String> {
         table.finish(|_, _| {})?;
         check_payoffs(case, &table.play.payoffs())?;
     }
-    for strategy in case.registration.strategies {
+    for strategy in (case.registration.strategies)() {
         let play = play_strategy(case, strategy.name)?;
         check_payoffs(case, &play.payoffs())?;
     }
@@ -85,8 +82,7 @@ pub(super) fn equilibrium_scores_as_predicted(case: &Case) -> Result<(), String>
 /// Lets every seat play each listed strategy with its default settings.
 pub(super) fn strategies_play_legally(case: &Case) -> Result<(), String> {
     let listed = |name: &str| {
-        case.registration
-            .strategies
+        (case.registration.strategies)()
             .iter()
             .any(|entry| entry.name == name)
     };
@@ -95,7 +91,7 @@ pub(super) fn strategies_play_legally(case: &Case) -> Result<(), String> {
             return Err(format!("strategy {name} is not listed"));
         }
     }
-    for strategy in case.registration.strategies {
+    for strategy in (case.registration.strategies)() {
         let play = play_strategy(case, strategy.name)?;
         if !play.is_finished() {
             return Err(format!("{} does not play to the end", strategy.name));

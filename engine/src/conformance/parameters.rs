@@ -5,7 +5,7 @@
 use serde_json::{Value, json};
 
 use crate::chance::{Chance, Generator, Luck};
-use crate::registry::Registration;
+use crate::game::Registration;
 use crate::spec::Settings;
 
 /// Mixtures of edge values that are tried.
@@ -33,7 +33,7 @@ pub(super) fn parameter_sets(registration: &Registration) -> Vec<Settings> {
             try_set(&Settings::from([(name.clone(), value.clone())]));
         }
     }
-    let mut generator = Chance::seeded(Luck::new(0, 0)).for_rule(0);
+    let mut generator = Chance::seeded(Luck::new(0, 0)).for_rule_player(0);
     for _ in 0..MIXTURES {
         try_set(&mixture(&parameters, &mut generator));
     }

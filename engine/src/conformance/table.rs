@@ -5,8 +5,7 @@
 use crate::ask::{Action, Ask, Form, Foul, Seat};
 use crate::chance::{Chance, Generator, Luck};
 use crate::play::{Play, Reaction};
-use crate::rule::Rule;
-use crate::rules::common::Random;
+use crate::rule_player::{Random, RulePlayer};
 
 use super::Case;
 
@@ -127,7 +126,7 @@ impl Table {
     /// The luck of a seat in this turn.
     fn luck_of(&self, seat: Seat) -> Generator {
         let luck = Luck::new(ANSWERS ^ self.answers, self.play.turn());
-        Chance::seeded(luck).for_rule(seat)
+        Chance::seeded(luck).for_rule_player(seat)
     }
 }
 
@@ -151,7 +150,7 @@ fn corners(form: &Form) -> Vec<Action> {
         Form::Number { min, max } => vec![Action::Number(*min), Action::Number(*max)],
         Form::Choice { options } => options
             .iter()
-            .map(|word| Action::Choice((*word).into()))
+            .map(|word| Action::Choice(word.clone()))
             .collect(),
         Form::Target { seats, .. } => seats.iter().copied().map(Action::Target).collect(),
         Form::Division { parts, total } => (0..*parts)

@@ -9,10 +9,10 @@ use serde_json::{Value as Json, json};
 use super::{Case, cases};
 use crate::chance::Luck;
 use crate::event::{Audience, Event, Facts, Value};
+use crate::game::Registration;
 use crate::moves::Move;
 use crate::play::Play;
 use crate::record::Record;
-use crate::registry::Registration;
 use crate::session;
 use crate::spec::Settings;
 

@@ -16,54 +16,23 @@
 //!
 //! Source: "Economics Arena for Large Language Models", appendix A.1 (after Levin 2004).
 
-use std::sync::Arc;
+use super::prelude::*;
+use super::shared::private_values::{self, Scale, Shown, Terms};
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
-
-use crate::ask::Seat;
-use crate::chance::Chance;
-use crate::disclosure::Disclosure;
-use crate::event::{Event, EventLog, Value};
-use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
-use crate::games::check_between;
-use crate::games::private_values::{self, Scale, Shown, Terms};
-use crate::measures::Measures;
-use crate::moves::Move;
-use crate::registry::{Built, Registration, read_params, write_params};
-use crate::rule::{Rule, StrategyError};
-use crate::rules::{ascending_auction as rules, common};
-use crate::spec::Settings;
-
-mod clock;
+mod players;
+mod state;
 mod theory;
 
-/// Entry in the registry.
-pub const REGISTRATION: Registration = Registration {
-    info: &INFO,
-    strategies: rules::STRATEGIES,
-    build,
-    schema: || schemars::schema_for!(AscendingParams).to_value(),
-};
-
-const INFO: GameInfo = GameInfo {
-    name: "ascending_auction",
-    title: "Ascending Auction",
-    summary: "stay or drop out as the price rises; the last one inside buys the item",
-    rules_version: 1,
-    seats: (2, 100),
-    timing: Timing::Sequential,
-    chance: true,
-    hidden_information: true,
-    source: "Economics Arena for Large Language Models, appendix A.1",
-};
+pub use state::AscendingState;
 
 /// The answer of a bidder that accepts the price.
 pub const STAY: &str = "stay";
 
 /// The answer of a bidder that gives up.
 pub const DROP: &str = "drop";
+
+/// What a bidder decides between.
+const DECISIONS: &[Name] = &[Name::Borrowed(STAY), Name::Borrowed(DROP)];
 
 /// Most prices that can be called in a round; each is a question to every bidder.
 const MOST_CALLS: i64 = 1_000;
@@ -114,17 +83,23 @@ impl Default for AscendingParams {
     }
 }
 
-/// What the game is played by.
-#[derive(Clone, Copy)]
-struct Hall {
-    terms: Terms,
-    increment: i64,
-}
+impl AscendingParams {
+    fn terms(&self) -> Terms {
+        Terms {
+            players: self.players,
+            rounds: self.rounds,
+            assets: self.assets,
+            value_mean: self.value_mean,
+            value_sd: self.value_sd,
+            entrance_fee: self.entrance_fee,
+            history: self.history,
+            shown: self.shown,
+        }
+    }
 
-impl Hall {
     /// How many prices can be called.
     fn calls(&self) -> i64 {
-        self.terms.assets / self.increment
+        self.assets / self.increment
     }
 }
 
@@ -145,88 +120,72 @@ const VALUES_SHOWN: &[Disclosure] = &private_values::disclosures(TOLD, true);
 /// Who is told what where they do not.
 const VALUES_KEPT: &[Disclosure] = &private_values::disclosures(TOLD, false);
 
-fn build(settings: &Settings) -> Result<Built, ParameterError> {
-    let params: AscendingParams = read_params(settings)?;
-    let hall = Hall {
-        terms: Terms {
-            players: params.players,
-            rounds: params.rounds,
-            assets: params.assets,
-            value_mean: params.value_mean,
-            value_sd: params.value_sd,
-            entrance_fee: params.entrance_fee,
-            history: params.history,
-            shown: params.shown,
-            foul_allowance: params.foul_allowance,
-        },
-        increment: params.increment,
+impl Rules for AscendingParams {
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Name::Borrowed("ascending_auction"),
+        title: Name::Borrowed("Ascending Auction"),
+        summary: Name::Borrowed(
+            "stay or drop out as the price rises; the last one inside buys the item",
+        ),
+        rules_version: 1,
+        seats: (2, 100),
+        timing: Timing::Sequential,
+        chance: true,
+        hidden_information: true,
+        source: Name::Borrowed("Economics Arena for Large Language Models, appendix A.1"),
+        facts: FactNames::NONE,
     };
-    hall.terms.check(&INFO)?;
-    check_between("increment", params.increment, 1, params.assets)?;
-    if hall.calls() > MOST_CALLS {
-        let least = params.assets / (MOST_CALLS + 1) + 1;
-        let message = format!(
-            "increment must be at least {least}, so that at most {MOST_CALLS} prices are called"
-        );
-        return Err(ParameterError::new("increment", message));
-    }
-    let written = write_params(&params);
-    Ok(Built {
-        game: Arc::new(Ascending { hall }),
-        params: written,
-    })
-}
 
-struct Ascending {
-    hall: Hall,
-}
+    const DISCLOSURES: &'static [Disclosure] = VALUES_KEPT;
 
-impl Game for Ascending {
-    fn info(&self) -> &'static GameInfo {
-        &INFO
+    const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
+
+    type State = AscendingState;
+
+    fn table(&self) -> Table {
+        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
-    fn seats(&self) -> usize {
-        self.hall.terms.players
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        self.terms().check()?;
+        check_between("increment", self.increment, 1, self.assets)?;
+        if self.calls() > MOST_CALLS {
+            let least = self.assets / (MOST_CALLS + 1) + 1;
+            let message = format!(
+                "increment must be at least {least}, so that at most {MOST_CALLS} prices are called"
+            );
+            return Err(ParameterError::new("increment", message));
+        }
+        Ok(())
     }
 
     fn asks_per_seat(&self) -> u32 {
-        self.hall.terms.rounds * self.hall.calls() as u32
+        self.rounds * self.calls() as u32
     }
 
     /// Up to the call that is above a usual value.
     fn usual_asks_per_seat(&self) -> u32 {
-        let accepted = self.hall.terms.value_mean / self.hall.increment as f64;
-        let usual = (accepted as i64 + 1).min(self.hall.calls());
-        self.hall.terms.rounds * usual as u32
+        let accepted = self.value_mean / self.increment as f64;
+        let usual = (accepted as i64 + 1).min(self.calls());
+        self.rounds * usual as u32
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {
-        self.hall.terms.payoff_bounds()
+        self.terms().payoff_bounds()
     }
 
     fn disclosures(&self) -> &'static [Disclosure] {
-        match self.hall.terms.shows_values() {
+        match self.terms().shows_values() {
             true => VALUES_SHOWN,
             false => VALUES_KEPT,
         }
     }
 
-    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
-        let values = self.hall.terms.draw(chance);
-        let briefing = self.hall.terms.briefing(&values);
-        log.push(briefing.fact("increment", self.hall.increment));
-        clock::open(self.hall, values, log)
-    }
-
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &Map<String, Json>,
-        _seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError> {
-        rules::make(strategy, settings)
-            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
+    fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
+        let values = self.terms().draw(chance);
+        let briefing = self.terms().brief(self.table().briefing(), &values);
+        log.push(briefing.fact("increment", self.increment));
+        AscendingState::open(Arc::clone(self), values, log)
     }
 
     fn equilibrium(&self) -> Equilibrium {
@@ -244,11 +203,11 @@ impl Game for Ascending {
             ends.push(ends.last().copied().unwrap_or(0) + asks);
         }
         let scale = Scale {
-            equilibrium: &|values| theory::truthful_sale(&self.hall, values),
+            equilibrium: &|values| theory::truthful_sale(self, values),
             distance: &outside,
             round_of: &|turn| 1 + ends.partition_point(|end| *end < turn) as u32,
         };
-        private_values::measures(&self.hall.terms, log, moves, &scale)
+        private_values::measures(&self.terms(), log, moves, &scale)
     }
 }
 

@@ -11,45 +11,9 @@
 //! authors' code for lenient answers, in which a shot at a dead player is wasted
 //! and players may shoot themselves.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use super::prelude::*;
 
-use crate::ask::{Action, Answer, Ask, Form, Seat};
-use crate::chance::{Chance, HITS};
-use crate::disclosure::Disclosure;
-use crate::event::{Event, EventLog};
-use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
-use crate::games::{
-    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, MOST_ROUNDS, PLAYERS, check_between, check_fouls,
-    check_seats, exact, series_of,
-};
-use crate::measures::Measures;
-use crate::moves::Move;
-use crate::registry::{Built, Registration, read_params, write_params};
-use crate::rule::{Rule, StrategyError};
-use crate::rules::{battle_royale as rules, common};
-use crate::spec::Settings;
-
-/// Entry in the registry.
-pub const REGISTRATION: Registration = Registration {
-    info: &INFO,
-    strategies: rules::STRATEGIES,
-    build,
-    schema: || schemars::schema_for!(BattleParams).to_value(),
-};
-
-const INFO: GameInfo = GameInfo {
-    name: "battle_royale",
-    title: "Battle Royale",
-    summary: "take turns shooting until one is left; the weakest shoots first",
-    rules_version: 1,
-    seats: (2, 1000),
-    timing: Timing::Sequential,
-    chance: true,
-    hidden_information: false,
-    source: "gamma-Bench, arXiv 2403.11807, game 7",
-};
+mod players;
 
 /// The word for missing on purpose.
 const MISS: &str = "miss";
@@ -80,7 +44,7 @@ impl Default for BattleParams {
             base_hit_rate: 35,
             interval: 5,
             max_turns: 20,
-            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+            foul_allowance: FOUL_ALLOWANCE,
             lenient: false,
         }
     }
@@ -92,115 +56,99 @@ impl BattleParams {
     }
 }
 
-/// Who is told what.
-const DISCLOSURES: &[Disclosure] = &[
-    Disclosure::to_everybody(BRIEFED, &["players"]),
-    Disclosure::to_everybody(
-        "everybody is told everybody's hit rate",
-        &["base_hit_rate", "interval"],
-    ),
-    Disclosure::to_nobody("players are not told that turns end", &["max_turns"]),
-    Disclosure::to_everybody(ALIKE, &["foul_allowance", "lenient"]),
-    Disclosure::to_everybody("those who live see whether a shot hits", &[]).draws(&[HITS]),
-];
+impl Rules for BattleParams {
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Name::Borrowed("battle_royale"),
+        title: Name::Borrowed("Battle Royale"),
+        summary: Name::Borrowed("take turns shooting until one is left; the weakest shoots first"),
+        rules_version: 1,
+        seats: (2, 1000),
+        timing: Timing::Sequential,
+        chance: true,
+        hidden_information: false,
+        source: Name::Borrowed("gamma-Bench, arXiv 2403.11807, game 7"),
+        facts: FactNames {
+            in_play: Some(Name::Borrowed("alive")),
+            ..FactNames::NONE
+        },
+    };
 
-fn build(settings: &Settings) -> Result<Built, ParameterError> {
-    let params: BattleParams = read_params(settings)?;
-    check_seats(&INFO, params.players)?;
-    check_fouls(params.foul_allowance)?;
-    check_between("base_hit_rate", i64::from(params.base_hit_rate), 0, 100)?;
-    check_between("interval", i64::from(params.interval), 0, 100)?;
-    check_between(
-        "max_turns",
-        i64::from(params.max_turns),
-        1,
-        i64::from(MOST_ROUNDS),
-    )?;
-    let highest = params.hit_rate(params.players - 1);
-    if highest > 100 {
-        let last = params.players - 1;
-        let message = format!(
-            "player_{last} would hit in {highest} percent of its shots: \
-             base_hit_rate + {last} * interval must be at most 100"
-        );
-        return Err(ParameterError::new("interval", message));
-    }
-    let written = write_params(&params);
-    Ok(Built {
-        game: std::sync::Arc::new(Battle { params }),
-        params: written,
-    })
-}
+    const DISCLOSURES: &'static [Disclosure] = &[
+        Disclosure::briefed(&["players"]),
+        Disclosure::to_everybody(
+            "everybody is told everybody's hit rate",
+            &["base_hit_rate", "interval"],
+        ),
+        Disclosure::to_nobody("players are not told that turns end", &["max_turns"]),
+        Disclosure::alike(&["foul_allowance", "lenient"]),
+        Disclosure::to_everybody("those who live see whether a shot hits", &[]).draws(&[HITS]),
+    ];
 
-struct Battle {
-    params: BattleParams,
-}
+    const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
-impl Game for Battle {
-    fn info(&self) -> &'static GameInfo {
-        &INFO
+    type State = BattleState;
+
+    fn table(&self) -> Table {
+        Table::without_rounds(self.players, self.foul_allowance)
     }
 
-    fn seats(&self) -> usize {
-        self.params.players
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        check_between("base_hit_rate", self.base_hit_rate, 0, 100)?;
+        check_between("interval", self.interval, 0, 100)?;
+        check_between("max_turns", self.max_turns, 1, MOST_ROUNDS)?;
+        let highest = self.hit_rate(self.players - 1);
+        if highest > 100 {
+            let last = self.players - 1;
+            let message = format!(
+                "player_{last} would hit in {highest} percent of its shots: \
+                 base_hit_rate + {last} * interval must be at most 100"
+            );
+            return Err(ParameterError::new("interval", message));
+        }
+        Ok(())
     }
 
     /// Nobody shoots twice in a row.
     fn asks_per_seat(&self) -> u32 {
-        self.params.max_turns.div_ceil(2)
+        self.max_turns.div_ceil(2)
     }
 
     /// Turns go round the table.
     fn usual_asks_per_seat(&self) -> u32 {
-        self.params.max_turns.div_ceil(self.params.players as u32)
+        self.max_turns.div_ceil(self.players as u32)
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {
         (0.0, 1.0)
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
-        DISCLOSURES
-    }
-
     /// Players are told the hit rates, not the law behind them nor that turns
     /// end, as in the published game.
-    fn start(&self, _chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
-        let params = &self.params;
-        let seats = 0..params.players;
+    fn start(self: &Arc<Self>, _chance: &mut Chance, log: &mut EventLog) -> Self::State {
+        let seats = 0..self.players;
         let rates: Vec<i64> = seats
             .clone()
-            .map(|seat| i64::from(params.hit_rate(seat)))
+            .map(|seat| i64::from(self.hit_rate(seat)))
             .collect();
         let positions: Vec<usize> = seats.clone().map(|seat| seat + 1).collect();
         log.push(
-            Event::new("briefing", 0)
-                .fact("players", params.players)
+            self.table()
+                .briefing()
                 .fact("hit_rates", rates.clone())
                 .own("hit_rate", rates)
                 .own("position", positions)
-                .hidden("base_hit_rate", params.base_hit_rate)
-                .hidden("interval", params.interval)
-                .hidden("max_turns", params.max_turns),
+                .hidden("base_hit_rate", self.base_hit_rate)
+                .hidden("interval", self.interval)
+                .hidden("max_turns", self.max_turns),
         );
         let mut state = BattleState {
-            params: params.clone(),
+            params: Arc::clone(self),
             asks: Vec::with_capacity(1),
             living: seats.collect(),
             turn: 1,
         };
         state.ask(0);
-        Box::new(state)
-    }
-
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &Map<String, Json>,
-        _seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError> {
-        rules::make(strategy, settings)
-            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
+        state
     }
 
     /// The play that the source counts as right: it removes who is the greatest
@@ -210,7 +158,10 @@ impl Game for Battle {
         Equilibrium {
             play: "everybody shoots at the other living player with the highest hit rate"
                 .to_owned(),
-            scores: vec![exact("iclr2025", 100.0), exact("arxiv2024", 100.0)],
+            scores: vec![
+                ExpectedScore::exact("iclr2025", 100.0),
+                ExpectedScore::exact("arxiv2024", 100.0),
+            ],
         }
     }
 
@@ -219,8 +170,10 @@ impl Game for Battle {
     }
 }
 
-struct BattleState {
-    params: BattleParams,
+/// The game in progress.
+#[derive(Clone)]
+pub struct BattleState {
+    params: Arc<BattleParams>,
     asks: Vec<Ask>,
     /// Who lives, in seat order.
     living: Vec<Seat>,
@@ -318,15 +271,13 @@ impl BattleState {
                 .filter(|seat| *seat != shooter)
                 .collect()
         };
-        self.asks.push(Ask {
-            seat: shooter,
-            kind: "shot",
-            form: Form::Target {
-                seats,
-                pass: Some(MISS),
-            },
-            foul_allowance: self.params.foul_allowance,
-        });
+        let pass = Some(Name::Borrowed(MISS));
+        let form = Form::Target { seats, pass };
+        let ask = self
+            .params
+            .table()
+            .ask(shooter, AskRole::Target, "shot", form);
+        self.asks.push(ask);
     }
 }
 

@@ -12,46 +12,11 @@
 //! Source: "Economics Arena for Large Language Models", sections 3 and 4 and
 //! appendix A.1; measures from its appendices A.2 and A.3.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use std::borrow::Cow;
 
-use crate::ask::{Answer, Ask, Form, Seat};
-use crate::chance::{BOUNDS, Chance};
-use crate::disclosure::Disclosure;
-use crate::event::EventLog;
-use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
-use crate::games::rounds::{RoundRules, Rounds};
-use crate::games::{
-    ALIKE, BRIEFED, LARGEST_AMOUNT, bounds_over, briefing, check_between, check_fouls, check_table,
-    closest, column, exact, rationality, round_result, series_of, spread_of,
-};
-use crate::measures::{Measures, mean};
-use crate::moves::Move;
-use crate::registry::{Built, Registration, read_params, write_params};
-use crate::rule::{Rule, StrategyError};
-use crate::rules::{beauty_contest as rules, common};
-use crate::spec::Settings;
+use super::prelude::*;
 
-/// Entry in the registry.
-pub const REGISTRATION: Registration = Registration {
-    info: &INFO,
-    strategies: rules::STRATEGIES,
-    build,
-    schema: || schemars::schema_for!(ContestParams).to_value(),
-};
-
-const INFO: GameInfo = GameInfo {
-    name: "beauty_contest",
-    title: "Beauty Contest",
-    summary: "say a real number; closest to 2/3 of the mean wins the prize",
-    rules_version: 1,
-    seats: (2, 1000),
-    timing: Timing::Simultaneous,
-    chance: true,
-    hidden_information: true,
-    source: "Economics Arena for Large Language Models, appendix A.1",
-};
+mod players;
 
 /// Parameters of the game.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -92,136 +57,117 @@ impl Default for ContestParams {
     }
 }
 
-/// Who is told what.
-const DISCLOSURES: &[Disclosure] = &[
-    Disclosure::to_everybody(BRIEFED, &["players", "rounds", "ratio", "prize", "history"])
-        .draws(&[BOUNDS]),
-    Disclosure::to_nobody(
-        "players are told the bound that was drawn, not from where",
-        &["bound_min", "bound_max"],
-    ),
-    Disclosure::to_everybody(ALIKE, &["foul_allowance"]),
-];
+impl Rules for ContestParams {
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Name::Borrowed("beauty_contest"),
+        title: Name::Borrowed("Beauty Contest"),
+        summary: Name::Borrowed("say a real number; closest to 2/3 of the mean wins the prize"),
+        rules_version: 1,
+        seats: (2, 1000),
+        timing: Timing::Simultaneous,
+        chance: true,
+        hidden_information: true,
+        source: Name::Borrowed("Economics Arena for Large Language Models, appendix A.1"),
+        facts: FactNames {
+            seat_lists: Cow::Borrowed(&[Name::Borrowed("winners")]),
+            columns: Cow::Borrowed(&[
+                (Name::Borrowed("choice"), Name::Borrowed("choices")),
+                (Name::Borrowed("payoff"), Name::Borrowed("payoffs")),
+            ]),
+            ..FactNames::NONE
+        },
+    };
 
-fn build(settings: &Settings) -> Result<Built, ParameterError> {
-    let params: ContestParams = read_params(settings)?;
-    check_table(&INFO, params.players, params.rounds)?;
-    check_fouls(params.foul_allowance)?;
-    check_between("bound_min", params.bound_min, 1, LARGEST_AMOUNT)?;
-    check_between(
-        "bound_max",
-        params.bound_max,
-        params.bound_min,
-        LARGEST_AMOUNT,
-    )?;
-    // From 1 on, saying 0 is no longer the only equilibrium.
-    if !(0.0..1.0).contains(&params.ratio) {
-        let message = format!("ratio must be at least 0 and below 1, not {}", params.ratio);
-        return Err(ParameterError::new("ratio", message));
-    }
-    if !(params.prize > 0.0 && params.prize <= LARGEST_AMOUNT as f64) {
-        let message = format!(
-            "prize must be above 0 and at most {LARGEST_AMOUNT}, not {}",
-            params.prize
-        );
-        return Err(ParameterError::new("prize", message));
-    }
-    let written = write_params(&params);
-    Ok(Built {
-        game: std::sync::Arc::new(Contest { params }),
-        params: written,
-    })
-}
+    const DISCLOSURES: &'static [Disclosure] = &[
+        Disclosure::briefed(&["players", "rounds", "ratio", "prize", "history"]).draws(&[BOUNDS]),
+        Disclosure::to_nobody(
+            "players are told the bound that was drawn, not from where",
+            &["bound_min", "bound_max"],
+        ),
+        Disclosure::alike(&["foul_allowance"]),
+    ];
 
-struct Contest {
-    params: ContestParams,
-}
+    const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
-impl Game for Contest {
-    fn info(&self) -> &'static GameInfo {
-        &INFO
+    type State = Rounds<ContestRound>;
+
+    fn table(&self) -> Table {
+        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
-    fn seats(&self) -> usize {
-        self.params.players
-    }
-
-    fn asks_per_seat(&self) -> u32 {
-        self.params.rounds
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        check_between("bound_min", self.bound_min, 1, LARGEST_AMOUNT)?;
+        check_between("bound_max", self.bound_max, self.bound_min, LARGEST_AMOUNT)?;
+        // From 1 on, saying 0 is no longer the only equilibrium.
+        check_ratio_below_one(self.ratio)?;
+        if !(self.prize > 0.0 && self.prize <= LARGEST_AMOUNT as f64) {
+            let message = format!(
+                "prize must be above 0 and at most {LARGEST_AMOUNT}, not {}",
+                self.prize
+            );
+            return Err(ParameterError::new("prize", message));
+        }
+        Ok(())
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {
-        bounds_over(self.params.rounds, 0.0, self.params.prize)
+        bounds_over(self.rounds, 0.0, self.prize)
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
-        DISCLOSURES
-    }
-
-    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
-        let params = &self.params;
-        let bound = chance.integer(BOUNDS, 0, params.bound_min, params.bound_max);
+    fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
+        let bound = chance.integer(BOUNDS, 0, self.bound_min, self.bound_max);
         log.push(
-            briefing(params.players, params.rounds)
+            self.table()
+                .briefing()
                 .fact("bound", bound)
-                .fact("ratio", params.ratio)
-                .fact("prize", params.prize)
-                .fact("history", params.history)
-                .hidden("bound_min", params.bound_min)
-                .hidden("bound_max", params.bound_max),
+                .fact("ratio", self.ratio)
+                .fact("prize", self.prize)
+                .fact("history", self.history)
+                .hidden("bound_min", self.bound_min)
+                .hidden("bound_max", self.bound_max),
         );
-        let ask = Ask {
-            seat: 0,
-            kind: "choice",
-            form: Form::Number {
-                min: 0.0,
-                max: bound as f64,
-            },
-            foul_allowance: params.foul_allowance,
+        let form = Form::Number {
+            min: 0.0,
+            max: bound as f64,
         };
+        let ask = self.table().ask(0, AskRole::Guess, "choice", form);
         let rules = ContestRound {
-            params: params.clone(),
+            params: Arc::clone(self),
             bound: bound as f64,
         };
-        Rounds::start(rules, params.players, params.rounds, ask, chance, log)
-    }
-
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &Map<String, Json>,
-        _seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError> {
-        rules::make(&self.params, strategy, settings)
-            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
+        Rounds::start(rules, (self.players, self.rounds), &ask, chance, log)
     }
 
     fn equilibrium(&self) -> Equilibrium {
         Equilibrium {
             play: "everybody says 0".to_owned(),
-            scores: vec![exact("deviation", 0.0), exact("rationality", 1.0)],
+            scores: vec![
+                ExpectedScore::exact("deviation", 0.0),
+                ExpectedScore::exact("rationality", 1.0),
+            ],
         }
     }
 
     fn measures(&self, log: &EventLog, moves: &[Move]) -> Measures {
-        measures(&self.params, log, moves)
+        measures(self, log, moves)
     }
 }
 
-struct ContestRound {
-    params: ContestParams,
+/// What a round means.
+#[derive(Clone)]
+pub struct ContestRound {
+    params: Arc<ContestParams>,
     bound: f64,
 }
 
 impl RoundRules for ContestRound {
-    fn play(
-        &mut self,
-        round: u32,
-        answers: &[Answer],
-        payoffs: &mut [f64],
-        _chance: &mut Chance,
-        log: &mut EventLog,
-    ) {
+    fn play(&mut self, round: Round<'_>) -> Vec<f64> {
+        let Round {
+            number,
+            answers,
+            log,
+            ..
+        } = round;
         let choices: Vec<Option<f64>> = answers.iter().map(Answer::number).collect();
         let valid = || choices.iter().flatten().copied();
         let is_void = valid().next().is_none();
@@ -232,9 +178,6 @@ impl RoundRules for ContestRound {
         for seat in &winners {
             gains[*seat] = self.params.prize / winners.len() as f64;
         }
-        for (payoff, gain) in payoffs.iter_mut().zip(&gains) {
-            *payoff += gain;
-        }
         let told = [
             ("void", is_void.into()),
             ("mean", (!is_void).then_some(average).into()),
@@ -244,13 +187,14 @@ impl RoundRules for ContestRound {
             ("payoffs", gains.clone().into()),
         ];
         let is_told = self.params.history > 0;
-        let mut event = round_result(round, is_told, told);
+        let mut event = round_result(number, is_told, told);
         if is_told {
             event = event
                 .own("choice", column(choices.iter().copied()))
-                .own("payoff", gains);
+                .own("payoff", gains.clone());
         }
         log.push(event);
+        gains
     }
 }
 

@@ -8,53 +8,18 @@
 //! Source: Huang et al., arXiv 2403.11807, section 3.1 and appendix C; the
 //! authors' code for lenient answers: every word but "cheap" is the costly dish.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use super::prelude::*;
 
-use crate::arithmetic::{larger, smaller};
-use crate::ask::{Action, Answer, Ask, Form, Foul, Seat};
-use crate::chance::Chance;
-use crate::disclosure::Disclosure;
-use crate::event::{Event, EventLog};
-use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
-use crate::games::rounds::{RoundRules, Rounds};
-use crate::games::{
-    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
-    check_between, check_fouls, check_table, column, exact, series_of,
-};
-use crate::measures::{Measures, mean, share_deviation};
-use crate::moves::Move;
-use crate::registry::{Built, Registration, read_params, write_params};
-use crate::rule::{Rule, StrategyError};
-use crate::rules::{common, diners_dilemma as rules};
-use crate::spec::Settings;
-
-/// Entry in the registry.
-pub const REGISTRATION: Registration = Registration {
-    info: &INFO,
-    strategies: rules::STRATEGIES,
-    build,
-    schema: || schemars::schema_for!(DinerParams).to_value(),
-};
-
-const INFO: GameInfo = GameInfo {
-    name: "diners_dilemma",
-    title: "Diner's Dilemma",
-    summary: "order a cheap or a costly dish; the bill is split evenly",
-    rules_version: 1,
-    seats: (2, 1000),
-    timing: Timing::Simultaneous,
-    chance: false,
-    hidden_information: true,
-    source: "gamma-Bench, arXiv 2403.11807, game 5",
-};
+mod players;
 
 /// The word for the cheap dish.
 pub const CHEAP: &str = "cheap";
 
 /// The word for the costly dish.
 pub const COSTLY: &str = "costly";
+
+/// What can be ordered.
+const DISHES: &[Name] = &[Name::Borrowed(CHEAP), Name::Borrowed(COSTLY)];
 
 /// Parameters of the game.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -88,7 +53,7 @@ impl Default for DinerParams {
             cheap_utility: 15,
             costly_cost: 20,
             costly_utility: 20,
-            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+            foul_allowance: FOUL_ALLOWANCE,
             lenient: false,
         }
     }
@@ -117,141 +82,111 @@ impl DinerParams {
     }
 }
 
-/// Who is told what.
-const DISCLOSURES: &[Disclosure] = &[
-    Disclosure::to_everybody(
-        BRIEFED,
-        &[
+impl Rules for DinerParams {
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Name::Borrowed("diners_dilemma"),
+        title: Name::Borrowed("Diner's Dilemma"),
+        summary: Name::Borrowed("order a cheap or a costly dish; the bill is split evenly"),
+        rules_version: 1,
+        seats: (2, 1000),
+        timing: Timing::Simultaneous,
+        chance: false,
+        hidden_information: true,
+        source: Name::Borrowed("gamma-Bench, arXiv 2403.11807, game 5"),
+        facts: FactNames::NONE,
+    };
+
+    const DISCLOSURES: &'static [Disclosure] = &[
+        Disclosure::briefed(&[
             "players",
             "rounds",
             "cheap_cost",
             "cheap_utility",
             "costly_cost",
             "costly_utility",
-        ],
-    ),
-    Disclosure::to_everybody(ALIKE, &["foul_allowance", "lenient"]),
-];
+        ]),
+        Disclosure::alike(&["foul_allowance", "lenient"]),
+    ];
 
-fn build(settings: &Settings) -> Result<Built, ParameterError> {
-    let params: DinerParams = read_params(settings)?;
-    check_table(&INFO, params.players, params.rounds)?;
-    check_fouls(params.foul_allowance)?;
-    check_between("cheap_cost", params.cheap_cost, 0, LARGEST_AMOUNT)?;
-    check_between("costly_cost", params.costly_cost, 0, LARGEST_AMOUNT)?;
-    check_between(
-        "cheap_utility",
-        params.cheap_utility,
-        -LARGEST_AMOUNT,
-        LARGEST_AMOUNT,
-    )?;
-    check_between(
-        "costly_utility",
-        params.costly_utility,
-        -LARGEST_AMOUNT,
-        LARGEST_AMOUNT,
-    )?;
-    if params.costly_cost <= params.cheap_cost {
-        let message = "costly_cost must be greater than cheap_cost";
-        return Err(ParameterError::new("costly_cost", message));
-    }
-    let written = write_params(&params);
-    Ok(Built {
-        game: std::sync::Arc::new(Diner { params }),
-        params: written,
-    })
-}
+    const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
-struct Diner {
-    params: DinerParams,
-}
+    type State = Rounds<Self>;
 
-impl Game for Diner {
-    fn info(&self) -> &'static GameInfo {
-        &INFO
+    fn table(&self) -> Table {
+        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
-    fn seats(&self) -> usize {
-        self.params.players
-    }
-
-    fn asks_per_seat(&self) -> u32 {
-        self.params.rounds
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        check_between("cheap_cost", self.cheap_cost, 0, LARGEST_AMOUNT)?;
+        check_between("costly_cost", self.costly_cost, 0, LARGEST_AMOUNT)?;
+        check_between(
+            "cheap_utility",
+            self.cheap_utility,
+            -LARGEST_AMOUNT,
+            LARGEST_AMOUNT,
+        )?;
+        check_between(
+            "costly_utility",
+            self.costly_utility,
+            -LARGEST_AMOUNT,
+            LARGEST_AMOUNT,
+        )?;
+        if self.costly_cost <= self.cheap_cost {
+            let message = "costly_cost must be greater than cheap_cost";
+            return Err(ParameterError::new("costly_cost", message));
+        }
+        Ok(())
     }
 
     /// The others cost least when all of them eat cheap, most when none does.
     fn payoff_bounds(&self) -> (f64, f64) {
-        let params = &self.params;
-        let others = params.players as i64 - 1;
+        let others = self.players as i64 - 1;
         let after = |utility: i64, own: i64, each: i64| {
-            utility as f64 - (own + others * each) as f64 / params.players as f64
+            utility as f64 - (own + others * each) as f64 / self.players as f64
         };
         let with_others = |each| {
-            let cheap = after(params.cheap_utility, params.cheap_cost, each);
-            (
-                cheap,
-                after(params.costly_utility, params.costly_cost, each),
-            )
+            let cheap = after(self.cheap_utility, self.cheap_cost, each);
+            (cheap, after(self.costly_utility, self.costly_cost, each))
         };
-        let (worst, best) = (
-            with_others(params.costly_cost),
-            with_others(params.cheap_cost),
-        );
+        let (worst, best) = (with_others(self.costly_cost), with_others(self.cheap_cost));
         let (low, high) = (smaller(worst.0, worst.1), larger(best.0, best.1));
-        bounds_over(params.rounds, low, high)
+        bounds_over(self.rounds, low, high)
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
-        DISCLOSURES
-    }
-
-    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
-        let params = &self.params;
+    fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
         log.push(
-            briefing(params.players, params.rounds)
-                .fact("cheap_cost", params.cheap_cost)
-                .fact("cheap_utility", params.cheap_utility)
-                .fact("costly_cost", params.costly_cost)
-                .fact("costly_utility", params.costly_utility),
+            self.table()
+                .briefing()
+                .fact("cheap_cost", self.cheap_cost)
+                .fact("cheap_utility", self.cheap_utility)
+                .fact("costly_cost", self.costly_cost)
+                .fact("costly_utility", self.costly_utility),
         );
-        let form = Form::choice(&[CHEAP, COSTLY]);
-        let ask = Ask {
-            seat: 0,
-            kind: "dish",
-            form,
-            foul_allowance: params.foul_allowance,
-        };
+        let form = Form::choice(DISHES);
+        let ask = self.table().ask(0, AskRole::Choice, "dish", form);
         Rounds::start(
-            params.clone(),
-            params.players,
-            params.rounds,
-            ask,
+            Self::clone(self),
+            (self.players, self.rounds),
+            &ask,
             chance,
             log,
         )
     }
 
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &Map<String, Json>,
-        _seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError> {
-        rules::make(&self.params, strategy, settings)
-            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
-    }
-
     fn equilibrium(&self) -> Equilibrium {
-        let dish = self.params.dominant_dish();
+        let dish = self.dominant_dish();
         let cheap = if dish == CHEAP { 100.0 } else { 0.0 };
         Equilibrium {
             play: format!("everybody orders the {dish} dish"),
-            scores: vec![exact("iclr2025", 100.0 - cheap), exact("arxiv2024", cheap)],
+            scores: vec![
+                ExpectedScore::exact("iclr2025", 100.0 - cheap),
+                ExpectedScore::exact("arxiv2024", cheap),
+            ],
         }
     }
 
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
-        measures(&self.params, log)
+        measures(self, log)
     }
 }
 
@@ -263,14 +198,13 @@ impl RoundRules for DinerParams {
         }
     }
 
-    fn play(
-        &mut self,
-        round: u32,
-        answers: &[Answer],
-        payoffs: &mut [f64],
-        _chance: &mut Chance,
-        log: &mut EventLog,
-    ) {
+    fn play(&mut self, round: Round<'_>) -> Vec<f64> {
+        let Round {
+            number,
+            answers,
+            log,
+            ..
+        } = round;
         let dish = |answer: &Answer| {
             let word = answer.choice()?;
             Some(if word == CHEAP { CHEAP } else { COSTLY })
@@ -284,18 +218,16 @@ impl RoundRules for DinerParams {
             .iter()
             .map(|answer| self.utility(eats_cheap(answer)) as f64 - average_cost)
             .collect();
-        for (payoff, utility) in payoffs.iter_mut().zip(&utilities) {
-            *payoff += utility;
-        }
         log.push(
-            Event::new("round_result", round)
+            Event::new("round_result", number)
                 .fact("cheap", cheap)
                 .fact("costly", costly)
                 .fact("total_cost", total_cost)
                 .fact("average_cost", average_cost)
                 .own("dish", column(answers.iter().map(dish)))
-                .own("utility", utilities),
+                .own("utility", utilities.clone()),
         );
+        utilities
     }
 }
 

@@ -7,47 +7,9 @@
 //!
 //! Source: Huang et al., arXiv 2403.11807, section 3.1 and appendix C.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use super::prelude::*;
 
-use crate::arithmetic::larger;
-use crate::ask::{Answer, Ask, Form, Seat};
-use crate::chance::Chance;
-use crate::disclosure::Disclosure;
-use crate::event::{Event, EventLog};
-use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
-use crate::games::rounds::{RoundRules, Rounds};
-use crate::games::{
-    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
-    check_between, check_fouls, check_table, column, exact, series_of, spread_of, total,
-};
-use crate::measures::{Measures, mean};
-use crate::moves::Move;
-use crate::registry::{Built, Registration, read_params, write_params};
-use crate::rule::{Rule, StrategyError};
-use crate::rules::{common, divide_dollar as rules};
-use crate::spec::Settings;
-
-/// Entry in the registry.
-pub const REGISTRATION: Registration = Registration {
-    info: &INFO,
-    strategies: rules::STRATEGIES,
-    build,
-    schema: || schemars::schema_for!(DollarParams).to_value(),
-};
-
-const INFO: GameInfo = GameInfo {
-    name: "divide_dollar",
-    title: "Divide the Dollar",
-    summary: "say how much you want; all get nothing when the sum is too high",
-    rules_version: 1,
-    seats: (2, 1000),
-    timing: Timing::Simultaneous,
-    chance: false,
-    hidden_information: true,
-    source: "gamma-Bench, arXiv 2403.11807, game 3",
-};
+mod players;
 
 /// Parameters of the game.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -71,7 +33,7 @@ impl Default for DollarParams {
             players: PLAYERS,
             rounds: ROUNDS,
             golds: 100,
-            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+            foul_allowance: FOUL_ALLOWANCE,
             lenient: false,
         }
     }
@@ -85,81 +47,52 @@ impl DollarParams {
     }
 }
 
-/// Who is told what.
-const DISCLOSURES: &[Disclosure] = &[
-    Disclosure::to_everybody(BRIEFED, &["players", "rounds", "golds"]),
-    Disclosure::to_everybody(ALIKE, &["foul_allowance", "lenient"]),
-];
+impl Rules for DollarParams {
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Name::Borrowed("divide_dollar"),
+        title: Name::Borrowed("Divide the Dollar"),
+        summary: Name::Borrowed("say how much you want; all get nothing when the sum is too high"),
+        rules_version: 1,
+        seats: (2, 1000),
+        timing: Timing::Simultaneous,
+        chance: false,
+        hidden_information: true,
+        source: Name::Borrowed("gamma-Bench, arXiv 2403.11807, game 3"),
+        facts: FactNames::NONE,
+    };
 
-fn build(settings: &Settings) -> Result<Built, ParameterError> {
-    let params: DollarParams = read_params(settings)?;
-    check_table(&INFO, params.players, params.rounds)?;
-    check_fouls(params.foul_allowance)?;
-    check_between("golds", params.golds, 1, LARGEST_AMOUNT)?;
-    let written = write_params(&params);
-    Ok(Built {
-        game: std::sync::Arc::new(Dollar { params }),
-        params: written,
-    })
-}
+    const DISCLOSURES: &'static [Disclosure] = &[
+        Disclosure::briefed(&["players", "rounds", "golds"]),
+        Disclosure::alike(&["foul_allowance", "lenient"]),
+    ];
 
-struct Dollar {
-    params: DollarParams,
-}
+    const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
-impl Game for Dollar {
-    fn info(&self) -> &'static GameInfo {
-        &INFO
+    type State = Rounds<Self>;
+
+    fn table(&self) -> Table {
+        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
-    fn seats(&self) -> usize {
-        self.params.players
-    }
-
-    fn asks_per_seat(&self) -> u32 {
-        self.params.rounds
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        check_between("golds", self.golds, 1, LARGEST_AMOUNT)
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {
-        bounds_over(self.params.rounds, 0.0, self.params.golds as f64)
+        bounds_over(self.rounds, 0.0, self.golds as f64)
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
-        DISCLOSURES
-    }
-
-    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
-        let params = &self.params;
-        log.push(briefing(params.players, params.rounds).fact("golds", params.golds));
-        let form = if params.lenient {
-            Form::any_integer()
-        } else {
-            Form::integer(0, params.golds)
-        };
-        let ask = Ask {
-            seat: 0,
-            kind: "bid",
-            form,
-            foul_allowance: params.foul_allowance,
-        };
+    fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
+        log.push(self.table().briefing().fact("golds", self.golds));
+        let form = Form::integer_unless(self.lenient, 0, self.golds);
+        let ask = self.table().ask(0, AskRole::Bid, "bid", form);
         Rounds::start(
-            params.clone(),
-            params.players,
-            params.rounds,
-            ask,
+            Self::clone(self),
+            (self.players, self.rounds),
+            &ask,
             chance,
             log,
         )
-    }
-
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &Map<String, Json>,
-        seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError> {
-        rules::make(&self.params, strategy, settings, seat)
-            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
     }
 
     /// Every list of bids that adds up to the gold is an equilibrium: who asks
@@ -168,40 +101,41 @@ impl Game for Dollar {
     fn equilibrium(&self) -> Equilibrium {
         Equilibrium {
             play: "everybody bids an even share of the gold".to_owned(),
-            scores: vec![exact("iclr2025", 100.0), exact("arxiv2024", 100.0)],
+            scores: vec![
+                ExpectedScore::exact("iclr2025", 100.0),
+                ExpectedScore::exact("arxiv2024", 100.0),
+            ],
         }
     }
 
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
-        measures(&self.params, log)
+        measures(self, log)
     }
 }
 
 impl RoundRules for DollarParams {
-    fn play(
-        &mut self,
-        round: u32,
-        answers: &[Answer],
-        payoffs: &mut [f64],
-        _chance: &mut Chance,
-        log: &mut EventLog,
-    ) {
+    fn play(&mut self, round: Round<'_>) -> Vec<f64> {
+        let Round {
+            number,
+            answers,
+            log,
+            ..
+        } = round;
         let bids = || answers.iter().map(Answer::integer);
         let sum = total(bids().flatten());
         let exceeded = sum > self.golds;
         let received: Vec<i64> = bids()
             .map(|bid| if exceeded { 0 } else { bid.unwrap_or(0) })
             .collect();
-        for (payoff, received) in payoffs.iter_mut().zip(&received) {
-            *payoff += *received as f64;
-        }
+        let gains = received.iter().map(|received| *received as f64).collect();
         log.push(
-            Event::new("round_result", round)
+            Event::new("round_result", number)
                 .fact("total", sum)
                 .fact("exceeded", exceeded)
                 .own("bid", column(bids()))
                 .own("received", received),
         );
+        gains
     }
 }
 

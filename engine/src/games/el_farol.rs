@@ -9,53 +9,18 @@
 //!
 //! Source: Huang et al., arXiv 2403.11807, section 3.1 and appendix C.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use super::prelude::*;
 
-use crate::arithmetic::larger;
-use crate::ask::{Answer, Ask, Form, Seat};
-use crate::chance::Chance;
-use crate::disclosure::Disclosure;
-use crate::event::{Event, EventLog};
-use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
-use crate::games::rounds::{RoundRules, Rounds};
-use crate::games::{
-    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
-    check_between, check_fouls, check_table, column, exact, series_of,
-};
-use crate::measures::{Measures, mean, share_deviation};
-use crate::moves::Move;
-use crate::registry::{Built, Registration, read_params, write_params};
-use crate::rule::{Rule, StrategyError};
-use crate::rules::{common, el_farol as rules};
-use crate::spec::Settings;
-
-/// Entry in the registry.
-pub const REGISTRATION: Registration = Registration {
-    info: &INFO,
-    strategies: rules::STRATEGIES,
-    build,
-    schema: || schemars::schema_for!(BarParams).to_value(),
-};
-
-const INFO: GameInfo = GameInfo {
-    name: "el_farol",
-    title: "El Farol Bar",
-    summary: "go to the bar or stay home; going pays unless too many go",
-    rules_version: 1,
-    seats: (2, 1000),
-    timing: Timing::Simultaneous,
-    chance: false,
-    hidden_information: true,
-    source: "gamma-Bench, arXiv 2403.11807, game 2",
-};
+mod players;
 
 /// The word for going to the bar.
 pub const GO: &str = "go";
 
 /// The word for staying home.
 pub const STAY: &str = "stay";
+
+/// What can be done.
+const CHOICES: &[Name] = &[Name::Borrowed(GO), Name::Borrowed(STAY)];
 
 /// Parameters of the game.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -102,7 +67,7 @@ impl Default for BarParams {
             min: 0,
             home: 5,
             mode: Mode::Implicit,
-            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+            foul_allowance: FOUL_ALLOWANCE,
             lenient: false,
         }
     }
@@ -128,132 +93,99 @@ impl BarParams {
     }
 }
 
-/// Who is told what.
-const DISCLOSURES: &[Disclosure] = &[
-    Disclosure::to_everybody(
-        BRIEFED,
-        &["players", "rounds", "ratio", "max", "min", "home", "mode"],
-    ),
-    Disclosure::to_everybody(ALIKE, &["foul_allowance", "lenient"]),
-];
+impl Rules for BarParams {
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Name::Borrowed("el_farol"),
+        title: Name::Borrowed("El Farol Bar"),
+        summary: Name::Borrowed("go to the bar or stay home; going pays unless too many go"),
+        rules_version: 1,
+        seats: (2, 1000),
+        timing: Timing::Simultaneous,
+        chance: false,
+        hidden_information: true,
+        source: Name::Borrowed("gamma-Bench, arXiv 2403.11807, game 2"),
+        facts: FactNames::NONE,
+    };
 
-fn build(settings: &Settings) -> Result<Built, ParameterError> {
-    let params: BarParams = read_params(settings)?;
-    check_table(&INFO, params.players, params.rounds)?;
-    check_fouls(params.foul_allowance)?;
-    if !(0.0..=1.0).contains(&params.ratio) {
-        let message = format!("ratio must be from 0 to 1, not {}", params.ratio);
-        return Err(ParameterError::new("ratio", message));
-    }
-    check_between("max", params.max, -LARGEST_AMOUNT, LARGEST_AMOUNT)?;
-    check_between("min", params.min, -LARGEST_AMOUNT, LARGEST_AMOUNT)?;
-    if params.min >= params.max {
-        return Err(ParameterError::new("max", "max must be greater than min"));
-    }
-    check_between("home", params.home, params.min, params.max)?;
-    let written = write_params(&params);
-    Ok(Built {
-        game: std::sync::Arc::new(Bar { params }),
-        params: written,
-    })
-}
+    const DISCLOSURES: &'static [Disclosure] = &[
+        Disclosure::briefed(&["players", "rounds", "ratio", "max", "min", "home", "mode"]),
+        Disclosure::alike(&["foul_allowance", "lenient"]),
+    ];
 
-struct Bar {
-    params: BarParams,
-}
+    const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
-impl Game for Bar {
-    fn info(&self) -> &'static GameInfo {
-        &INFO
+    type State = Rounds<Self>;
+
+    fn table(&self) -> Table {
+        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
-    fn seats(&self) -> usize {
-        self.params.players
-    }
-
-    fn asks_per_seat(&self) -> u32 {
-        self.params.rounds
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        if !(0.0..=1.0).contains(&self.ratio) {
+            let message = format!("ratio must be from 0 to 1, not {}", self.ratio);
+            return Err(ParameterError::new("ratio", message));
+        }
+        check_range(self.min, self.max, -LARGEST_AMOUNT)?;
+        check_between("home", self.home, self.min, self.max)
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {
-        bounds_over(
-            self.params.rounds,
-            self.params.min as f64,
-            self.params.max as f64,
-        )
+        bounds_over(self.rounds, self.min as f64, self.max as f64)
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
-        DISCLOSURES
-    }
-
-    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
-        let params = &self.params;
-        let mode = match params.mode {
+    fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
+        let mode = match self.mode {
             Mode::Implicit => "implicit",
             Mode::Explicit => "explicit",
         };
         log.push(
-            briefing(params.players, params.rounds)
-                .fact("ratio", params.ratio)
-                .fact("max", params.max)
-                .fact("min", params.min)
-                .fact("home", params.home)
+            self.table()
+                .briefing()
+                .fact("ratio", self.ratio)
+                .fact("max", self.max)
+                .fact("min", self.min)
+                .fact("home", self.home)
                 .fact("mode", mode),
         );
-        let form = Form::choice(&[GO, STAY]);
-        let ask = Ask {
-            seat: 0,
-            kind: "choice",
-            form,
-            foul_allowance: params.foul_allowance,
-        };
+        let form = Form::choice(CHOICES);
+        let ask = self.table().ask(0, AskRole::Choice, "choice", form);
         Rounds::start(
-            params.clone(),
-            params.players,
-            params.rounds,
-            ask,
+            Self::clone(self),
+            (self.players, self.rounds),
+            &ask,
             chance,
             log,
         )
     }
 
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &Map<String, Json>,
-        seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError> {
-        rules::make(&self.params, strategy, settings, seat)
-            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
-    }
-
     /// With the bar exactly full nobody gains by changing: a guest would get
     /// `home` instead of `max`, one more guest `min` instead of `home`.
     fn equilibrium(&self) -> Equilibrium {
-        let capacity = self.params.capacity();
-        let distance = (self.params.share(capacity) - self.params.ratio).abs();
-        let value = score_at(&self.params, distance);
+        let capacity = self.capacity();
+        let distance = (self.share(capacity) - self.ratio).abs();
+        let value = score_at(self, distance);
         Equilibrium {
             play: format!("the first {capacity} seats go, the others stay home"),
-            scores: vec![exact("iclr2025", value), exact("arxiv2024", value)],
+            scores: vec![
+                ExpectedScore::exact("iclr2025", value),
+                ExpectedScore::exact("arxiv2024", value),
+            ],
         }
     }
 
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
-        measures(&self.params, log)
+        measures(self, log)
     }
 }
 
 impl RoundRules for BarParams {
-    fn play(
-        &mut self,
-        round: u32,
-        answers: &[Answer],
-        payoffs: &mut [f64],
-        _chance: &mut Chance,
-        log: &mut EventLog,
-    ) {
+    fn play(&mut self, round: Round<'_>) -> Vec<f64> {
+        let Round {
+            number,
+            answers,
+            log,
+            ..
+        } = round;
         let choice = |answer: &Answer| Some(if answer.choice()? == GO { GO } else { STAY });
         let went = |answer: &Answer| choice(answer) == Some(GO);
         let goers = answers.iter().filter(|answer| went(answer)).count();
@@ -263,18 +195,16 @@ impl RoundRules for BarParams {
             .iter()
             .map(|answer| if went(answer) { evening } else { self.home })
             .collect();
-        for (payoff, paid) in payoffs.iter_mut().zip(&paid) {
-            *payoff += *paid as f64;
-        }
+        let gains = paid.iter().map(|paid| *paid as f64).collect();
         log.push(
-            Event::new("round_result", round)
+            Event::new("round_result", number)
                 .own("choice", column(answers.iter().map(choice)))
                 .own("payoff", paid)
                 .hidden("goers", goers)
                 .hidden("share", share)
                 .hidden("good", good),
         );
-        let report = Event::new("bar_report", round)
+        let report = Event::new("bar_report", number)
             .fact("goers", goers)
             .fact("stayers", self.players - goers)
             .fact("share", share)
@@ -290,6 +220,7 @@ impl RoundRules for BarParams {
                 log.push(report.only_for(seats.map(|(seat, _)| seat).collect()));
             }
         }
+        gains
     }
 }
 

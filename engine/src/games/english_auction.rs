@@ -16,54 +16,21 @@
 //! Source: Chen et al., arXiv 2310.05746, section 3; house auctions: "Harbor:
 //! Exploring Persona Dynamics in Multi-Agent Competition", section 3.1.
 
-use std::sync::Arc;
-
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
-
-use crate::ask::Seat;
-use crate::chance::{Chance, ORDERS, TIES};
-use crate::disclosure::Disclosure;
-use crate::event::EventLog;
-use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
-use crate::games::{ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, check_fouls};
-use crate::measures::Measures;
-use crate::moves::Move;
-use crate::registry::{Built, Registration, read_params, write_params};
-use crate::rule::{Rule, StrategyError};
-use crate::rules::{common, english_auction as rules};
+use super::prelude::*;
+use crate::game::{Game, read};
 use crate::spec::Settings;
 
 mod checks;
-mod hall;
 mod items;
+mod players;
 mod scores;
+mod state;
 mod theory;
 
 pub(crate) use checks::MOST_ROUNDS;
-pub(crate) use hall::tie_index;
 pub use items::{Item, Order};
-
-/// Entry in the registry.
-pub const REGISTRATION: Registration = Registration {
-    info: &INFO,
-    strategies: rules::STRATEGIES,
-    build,
-    schema: || schemars::schema_for!(EnglishAuctionParams).to_value(),
-};
-
-const INFO: GameInfo = GameInfo {
-    name: "english_auction",
-    title: "English Auction",
-    summary: "bid upwards for several items in a row, from one budget",
-    rules_version: 1,
-    seats: (2, 100),
-    timing: Timing::Simultaneous,
-    chance: true,
-    hidden_information: true,
-    source: "AucArena, arXiv 2310.05746; Harbor for house auctions",
-};
+pub use state::AuctionState;
+pub(crate) use state::tie_index;
 
 /// The word for leaving an item to the others.
 pub const WITHDRAW: &str = "withdraw";
@@ -165,7 +132,7 @@ impl Default for EnglishAuctionParams {
             discount_percent: 50,
             discount_rounds: 3,
             max_rounds: 1000,
-            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+            foul_allowance: FOUL_ALLOWANCE,
             objective: PerSeat::Same(Objective::MaximizeProfit),
             personas: Vec::new(),
         }
@@ -203,11 +170,32 @@ impl EnglishAuctionParams {
     }
 }
 
-/// Who is told what.
-const DISCLOSURES: &[Disclosure] = &[
-    Disclosure::to_everybody(
-        BRIEFED,
-        &[
+/// The game as recorded auctions were held: bidders are asked again without end.
+///
+/// # Errors
+/// The parameters make no auction.
+pub(crate) fn build_without_cap(settings: &Settings) -> Result<Arc<dyn Game>, ParameterError> {
+    let mut params: EnglishAuctionParams = read(settings)?;
+    params.foul_allowance = u32::MAX;
+    Ok(Arc::new(Arc::new(params)))
+}
+
+impl Rules for EnglishAuctionParams {
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Name::Borrowed("english_auction"),
+        title: Name::Borrowed("English Auction"),
+        summary: Name::Borrowed("bid upwards for several items in a row, from one budget"),
+        rules_version: 1,
+        seats: (2, 100),
+        timing: Timing::Simultaneous,
+        chance: true,
+        hidden_information: true,
+        source: Name::Borrowed("AucArena, arXiv 2310.05746; Harbor for house auctions"),
+        facts: FactNames::NONE,
+    };
+
+    const DISCLOSURES: &'static [Disclosure] = &[
+        Disclosure::briefed(&[
             "players",
             "items.name",
             "items.starting_price",
@@ -220,110 +208,68 @@ const DISCLOSURES: &[Disclosure] = &[
             "discount_percent",
             "discount_rounds",
             "max_rounds",
-        ],
-    ),
-    Disclosure::to_everybody(
-        "the briefing lists the items in the order of sale",
-        &["order"],
-    )
-    .draws(&[ORDERS]),
-    Disclosure::to_everybody("everybody hears who leads", &[]).draws(&[TIES]),
-    Disclosure::to_owner(
-        "a bidder knows its own means and aims alone",
-        &["budget", "objective"],
-    ),
-    Disclosure::to_owner(
-        "a bidder knows its own estimates alone",
-        &["overestimate_percent"],
-    ),
-    Disclosure::to_nobody(
-        "nobody knows what an item is worth before the hammer falls",
-        &["items.true_value"],
-    )
-    .seen_in(&["estimate", "estimates"])
-    .until("hammer"),
-    Disclosure::to_nobody(
-        "personas are for counting and are told by no event",
-        &["items.suits", "personas"],
-    ),
-    Disclosure::to_everybody(ALIKE, &["foul_allowance"]),
-];
+        ]),
+        Disclosure::to_everybody(
+            "the briefing lists the items in the order of sale",
+            &["order"],
+        )
+        .draws(&[ORDERS]),
+        Disclosure::to_everybody("everybody hears who leads", &[]).draws(&[TIES]),
+        Disclosure::to_owner(
+            "a bidder knows its own means and aims alone",
+            &["budget", "objective"],
+        ),
+        Disclosure::to_owner(
+            "a bidder knows its own estimates alone",
+            &["overestimate_percent"],
+        ),
+        Disclosure::to_nobody(
+            "nobody knows what an item is worth before the hammer falls",
+            &["items.true_value"],
+        )
+        .seen_in(&["estimate", "estimates"])
+        .until("hammer"),
+        Disclosure::to_nobody(
+            "personas are for counting and are told by no event",
+            &["items.suits", "personas"],
+        ),
+        Disclosure::alike(&["foul_allowance"]),
+    ];
 
-fn build(settings: &Settings) -> Result<Built, ParameterError> {
-    let params: EnglishAuctionParams = read_params(settings)?;
-    checks::check(&INFO, &params)?;
-    check_fouls(params.foul_allowance)?;
-    let written = write_params(&params);
-    Ok(Built {
-        game: Arc::new(EnglishAuction {
-            params: Arc::new(params),
-        }),
-        params: written,
-    })
-}
+    const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
-/// The game as recorded auctions were held: bidders are asked again without end.
-///
-/// # Errors
-/// As for [`REGISTRATION`]'s `build`.
-pub(crate) fn build_without_cap(settings: &Settings) -> Result<Arc<dyn Game>, ParameterError> {
-    let mut params: EnglishAuctionParams = read_params(settings)?;
-    checks::check(&INFO, &params)?;
-    params.foul_allowance = u32::MAX;
-    Ok(Arc::new(EnglishAuction {
-        params: Arc::new(params),
-    }))
-}
+    type State = AuctionState;
 
-struct EnglishAuction {
-    params: Arc<EnglishAuctionParams>,
-}
-
-impl Game for EnglishAuction {
-    fn info(&self) -> &'static GameInfo {
-        &INFO
+    fn table(&self) -> Table {
+        Table::without_rounds(self.players, self.foul_allowance)
     }
 
-    fn seats(&self) -> usize {
-        self.params.players
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        checks::check(self)
     }
 
     fn asks_per_seat(&self) -> u32 {
-        theory::most_asks(&self.params)
+        theory::most_asks(self)
     }
 
     fn usual_asks_per_seat(&self) -> u32 {
-        theory::usual_asks(&self.params)
+        theory::usual_asks(self)
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {
-        theory::payoff_bounds(&self.params)
+        theory::payoff_bounds(self)
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
-        DISCLOSURES
-    }
-
-    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
-        hall::open(&self.params, chance, log)
-    }
-
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &Map<String, Json>,
-        _seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError> {
-        rules::make(strategy, settings)
-            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
+    fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
+        AuctionState::open(self, chance, log)
     }
 
     fn equilibrium(&self) -> Equilibrium {
-        theory::equilibrium(&self.params)
+        theory::equilibrium(self)
     }
 
     fn measures(&self, log: &EventLog, moves: &[Move]) -> Measures {
-        scores::measures(&self.params, log, moves)
+        scores::measures(self, log, moves)
     }
 }
 

@@ -15,50 +15,15 @@
 //! Source: Zhang et al., arXiv 2402.01521, section 3.1.1 and appendix B.1; measures
 //! from its appendix C.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use super::prelude::*;
 
-use crate::ask::{Ask, Form, Seat};
-use crate::chance::Chance;
-use crate::disclosure::Disclosure;
-use crate::event::EventLog;
-use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
-use crate::games::{
-    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, check_between, check_fouls,
-    check_table, exact,
-};
-use crate::measures::Measures;
-use crate::moves::Move;
-use crate::registry::{Built, Registration, read_params, write_params};
-use crate::rule::{Rule, StrategyError};
-use crate::rules::{common, guess_to_survive as rules};
-use crate::spec::Settings;
-
-mod circle;
+mod players;
 mod scores;
+mod state;
 
-/// Entry in the registry.
-pub const REGISTRATION: Registration = Registration {
-    info: &INFO,
-    strategies: rules::STRATEGIES,
-    build,
-    schema: || schemars::schema_for!(SurvivalParams).to_value(),
-};
-
-const INFO: GameInfo = GameInfo {
-    name: "guess_to_survive",
-    title: "Guessing 0.8 of the Average",
-    summary: "choose a number; whoever is not closest to 0.8 of the mean loses health",
-    rules_version: 1,
-    seats: (2, 1000),
-    timing: Timing::Simultaneous,
-    chance: false,
-    hidden_information: true,
-    source: "K-level reasoning, arXiv 2402.01521",
-};
+pub use state::SurvivalState;
 
 /// Most health: sums over rounds stay far from the end of the numbers.
 const MOST_HEALTH: i64 = 1_000_000;
@@ -95,83 +60,61 @@ impl Default for SurvivalParams {
             ratio: 0.8,
             health: 10,
             loss: 1,
-            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+            foul_allowance: FOUL_ALLOWANCE,
         }
     }
 }
 
-/// Who is told what.
-const DISCLOSURES: &[Disclosure] = &[
-    Disclosure::to_everybody(
-        BRIEFED,
-        &["players", "rounds", "min", "max", "ratio", "health", "loss"],
-    ),
-    Disclosure::to_everybody(ALIKE, &["foul_allowance"]),
-];
+impl Rules for SurvivalParams {
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Name::Borrowed("guess_to_survive"),
+        title: Name::Borrowed("Guessing 0.8 of the Average"),
+        summary: Name::Borrowed(
+            "choose a number; whoever is not closest to 0.8 of the mean loses health",
+        ),
+        rules_version: 1,
+        seats: (2, 1000),
+        timing: Timing::Simultaneous,
+        chance: false,
+        hidden_information: true,
+        source: Name::Borrowed("K-level reasoning, arXiv 2402.01521"),
+        facts: FactNames {
+            in_play: Some(Name::Borrowed("living")),
+            seat_names: None,
+            seat_lists: Cow::Borrowed(&[Name::Borrowed("winners"), Name::Borrowed("eliminated")]),
+            columns: Cow::Borrowed(&[(Name::Borrowed("choice"), Name::Borrowed("choices"))]),
+            flags: Cow::Borrowed(&[(Name::Borrowed("won"), Name::Borrowed("winners"))]),
+        },
+    };
 
-fn build(settings: &Settings) -> Result<Built, ParameterError> {
-    let params: SurvivalParams = read_params(settings)?;
-    check_table(&INFO, params.players, params.rounds)?;
-    check_fouls(params.foul_allowance)?;
-    // Below 0 a ratio would pull away from the lower end, not towards it.
-    check_between("min", params.min, 0, LARGEST_AMOUNT)?;
-    check_between("max", params.max, 0, LARGEST_AMOUNT)?;
-    if params.min >= params.max {
-        return Err(ParameterError::new("max", "max must be greater than min"));
-    }
-    // From 1 on, saying the smallest number is no equilibrium.
-    if !(0.0..1.0).contains(&params.ratio) {
-        let message = format!("ratio must be at least 0 and below 1, not {}", params.ratio);
-        return Err(ParameterError::new("ratio", message));
-    }
-    check_between("health", params.health, 1, MOST_HEALTH)?;
-    check_between("loss", params.loss, 0, MOST_HEALTH)?;
-    let written = write_params(&params);
-    Ok(Built {
-        game: Arc::new(Survival {
-            params: Arc::new(params),
-        }),
-        params: written,
-    })
-}
+    const DISCLOSURES: &'static [Disclosure] = &[
+        Disclosure::briefed(&["players", "rounds", "min", "max", "ratio", "health", "loss"]),
+        Disclosure::alike(&["foul_allowance"]),
+    ];
 
-struct Survival {
-    params: Arc<SurvivalParams>,
-}
+    const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
-impl Game for Survival {
-    fn info(&self) -> &'static GameInfo {
-        &INFO
+    type State = SurvivalState;
+
+    fn table(&self) -> Table {
+        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
-    fn seats(&self) -> usize {
-        self.params.players
-    }
-
-    fn asks_per_seat(&self) -> u32 {
-        self.params.rounds
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        // Below 0 a ratio would pull away from the lower end, not towards it.
+        check_range(self.min, self.max, 0)?;
+        // From 1 on, saying the smallest number is no equilibrium.
+        check_ratio_below_one(self.ratio)?;
+        check_between("health", self.health, 1, MOST_HEALTH)?;
+        check_between("loss", self.loss, 0, MOST_HEALTH)
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {
-        (0.0, f64::from(self.params.rounds))
+        (0.0, f64::from(self.rounds))
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
-        DISCLOSURES
-    }
-
-    fn start(&self, _chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
-        circle::open(&self.params, log)
-    }
-
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &Map<String, Json>,
-        _seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError> {
-        rules::make(&self.params, strategy, settings)
-            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
+    fn start(self: &Arc<Self>, _chance: &mut Chance, log: &mut EventLog) -> Self::State {
+        SurvivalState::open(self, log)
     }
 
     /// Nobody can win alone by a larger number: the target is at most `ratio` times
@@ -180,30 +123,20 @@ impl Game for Survival {
     fn equilibrium(&self) -> Equilibrium {
         let SurvivalParams {
             min, health, loss, ..
-        } = *self.params;
-        let outlived = health > loss * i64::from(self.params.rounds);
+        } = *self;
+        let outlived = health > loss * i64::from(self.rounds);
         Equilibrium {
             play: format!("everybody says {min}, so that nobody wins"),
             scores: vec![
-                exact("deviation", 0.0),
-                exact("win_rate", 0.0),
-                exact("survival", if outlived { 100.0 } else { 0.0 }),
+                ExpectedScore::exact("deviation", 0.0),
+                ExpectedScore::exact("win_rate", 0.0),
+                ExpectedScore::exact("survival", if outlived { 100.0 } else { 0.0 }),
             ],
         }
     }
 
     fn measures(&self, log: &EventLog, moves: &[Move]) -> Measures {
-        scores::measures(&self.params, log, moves)
-    }
-}
-
-/// The ask of a seat.
-fn ask(params: &SurvivalParams, seat: Seat) -> Ask {
-    Ask {
-        seat,
-        kind: "choice",
-        form: Form::integer(params.min, params.max),
-        foul_allowance: params.foul_allowance,
+        scores::measures(self, log, moves)
     }
 }
 

@@ -9,47 +9,9 @@
 //! Source: Huang et al., arXiv 2403.11807, section 3.1 and appendix C; the
 //! authors' code for the tie rule `first`.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use super::prelude::*;
 
-use crate::arithmetic::larger;
-use crate::ask::{Answer, Ask, Form, Seat};
-use crate::chance::Chance;
-use crate::disclosure::Disclosure;
-use crate::event::{Event, EventLog};
-use crate::game::{Equilibrium, ExpectedScore, Game, GameInfo, ParameterError, State, Timing};
-use crate::games::rounds::{RoundRules, Rounds};
-use crate::games::{
-    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, EXACT, LARGEST_AMOUNT, PLAYERS, ROUNDS, briefing,
-    check_between, check_fouls, check_ratio, check_table, column, series_of, spread_of,
-};
-use crate::measures::{Measures, mean};
-use crate::moves::Move;
-use crate::registry::{Built, Registration, read_params, write_params};
-use crate::rule::{Rule, StrategyError};
-use crate::rules::{common, guess_two_thirds as rules};
-use crate::spec::Settings;
-
-/// Entry in the registry.
-pub const REGISTRATION: Registration = Registration {
-    info: &INFO,
-    strategies: rules::STRATEGIES,
-    build,
-    schema: || schemars::schema_for!(GuessParams).to_value(),
-};
-
-const INFO: GameInfo = GameInfo {
-    name: "guess_two_thirds",
-    title: "Guess 2/3 of the Average",
-    summary: "say a number; closest to a ratio of the mean wins",
-    rules_version: 1,
-    seats: (2, 1000),
-    timing: Timing::Simultaneous,
-    chance: false,
-    hidden_information: true,
-    source: "gamma-Bench, arXiv 2403.11807, game 1",
-};
+mod players;
 
 /// Distances closer than this are the same distance; numbers are whole and
 /// ratios are short fractions, so real differences are far larger.
@@ -97,7 +59,7 @@ impl Default for GuessParams {
             max: 100,
             ratio: 2.0 / 3.0,
             tie: Tie::All,
-            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+            foul_allowance: FOUL_ALLOWANCE,
             lenient: false,
         }
     }
@@ -118,103 +80,71 @@ impl GuessParams {
     }
 }
 
-/// Who is told what.
-const DISCLOSURES: &[Disclosure] = &[
-    Disclosure::to_everybody(BRIEFED, &["players", "rounds", "min", "max", "ratio"]),
-    Disclosure::to_everybody(ALIKE, &["tie", "foul_allowance", "lenient"]),
-];
+impl Rules for GuessParams {
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Name::Borrowed("guess_two_thirds"),
+        title: Name::Borrowed("Guess 2/3 of the Average"),
+        summary: Name::Borrowed("say a number; closest to a ratio of the mean wins"),
+        rules_version: 1,
+        seats: (2, 1000),
+        timing: Timing::Simultaneous,
+        chance: false,
+        hidden_information: true,
+        source: Name::Borrowed("gamma-Bench, arXiv 2403.11807, game 1"),
+        facts: FactNames::NONE,
+    };
 
-fn build(settings: &Settings) -> Result<Built, ParameterError> {
-    let params: GuessParams = read_params(settings)?;
-    check_table(&INFO, params.players, params.rounds)?;
-    check_fouls(params.foul_allowance)?;
-    // Below 0 a ratio would pull away from the lower end, not towards it.
-    check_between("min", params.min, 0, LARGEST_AMOUNT)?;
-    check_between("max", params.max, 0, LARGEST_AMOUNT)?;
-    if params.min >= params.max {
-        return Err(ParameterError::new("max", "max must be greater than min"));
-    }
-    check_ratio(params.ratio)?;
-    let written = write_params(&params);
-    Ok(Built {
-        game: std::sync::Arc::new(Guess { params }),
-        params: written,
-    })
-}
+    const DISCLOSURES: &'static [Disclosure] = &[
+        Disclosure::briefed(&["players", "rounds", "min", "max", "ratio"]),
+        Disclosure::alike(&["tie", "foul_allowance", "lenient"]),
+    ];
 
-struct Guess {
-    params: GuessParams,
-}
+    const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
-impl Game for Guess {
-    fn info(&self) -> &'static GameInfo {
-        &INFO
+    type State = Rounds<Self>;
+
+    fn table(&self) -> Table {
+        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
-    fn seats(&self) -> usize {
-        self.params.players
-    }
-
-    fn asks_per_seat(&self) -> u32 {
-        self.params.rounds
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        // Below 0 a ratio would pull away from the lower end, not towards it.
+        check_range(self.min, self.max, 0)?;
+        check_ratio(self.ratio)
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {
-        (0.0, f64::from(self.params.rounds))
+        (0.0, f64::from(self.rounds))
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
-        DISCLOSURES
-    }
-
-    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
-        let params = &self.params;
+    fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
         log.push(
-            briefing(params.players, params.rounds)
-                .fact("min", params.min)
-                .fact("max", params.max)
-                .fact("ratio", params.ratio),
+            self.table()
+                .briefing()
+                .fact("min", self.min)
+                .fact("max", self.max)
+                .fact("ratio", self.ratio),
         );
-        let form = if params.lenient {
-            Form::any_integer()
-        } else {
-            Form::integer(params.min, params.max)
-        };
-        let ask = Ask {
-            seat: 0,
-            kind: "guess",
-            form,
-            foul_allowance: params.foul_allowance,
-        };
+        let form = Form::integer_unless(self.lenient, self.min, self.max);
+        let ask = self.table().ask(0, AskRole::Guess, "guess", form);
         Rounds::start(
-            params.clone(),
-            params.players,
-            params.rounds,
-            ask,
+            Self::clone(self),
+            (self.players, self.rounds),
+            &ask,
             chance,
             log,
         )
     }
 
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &Map<String, Json>,
-        _seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError> {
-        rules::make(&self.params, strategy, settings)
-            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
-    }
-
     /// With everybody at one number the score formulas of [`measures`] are
     /// 100 only where the range starts at 0; a range above 0 shifts them.
     fn equilibrium(&self) -> Equilibrium {
-        let number = self.params.equilibrium_number();
-        let (min, max) = (self.params.min as f64, self.params.max as f64);
+        let number = self.equilibrium_number();
+        let (min, max) = (self.min as f64, self.max as f64);
         let shifted = 100.0 * max / (max - min);
-        let (new, old) = if self.params.ratio < 1.0 {
+        let (new, old) = if self.ratio < 1.0 {
             (shifted, 100.0)
-        } else if self.params.ratio > 1.0 {
+        } else if self.ratio > 1.0 {
             (100.0, shifted)
         } else {
             let off_middle = (2.0 * number as f64 - min - max).abs() / (max - min);
@@ -224,7 +154,7 @@ impl Game for Guess {
         let exact = |scheme, value: f64| ExpectedScore {
             scheme,
             value,
-            tolerance: EXACT * larger(value.abs(), 1.0),
+            tolerance: ExpectedScore::EXACT * larger(value.abs(), 1.0),
         };
         Equilibrium {
             play: format!("everybody says {number}"),
@@ -233,19 +163,18 @@ impl Game for Guess {
     }
 
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
-        measures(&self.params, log)
+        measures(self, log)
     }
 }
 
 impl RoundRules for GuessParams {
-    fn play(
-        &mut self,
-        round: u32,
-        answers: &[Answer],
-        payoffs: &mut [f64],
-        _chance: &mut Chance,
-        log: &mut EventLog,
-    ) {
+    fn play(&mut self, round: Round<'_>) -> Vec<f64> {
+        let Round {
+            number,
+            answers,
+            log,
+            ..
+        } = round;
         let said = || answers.iter().filter_map(Answer::integer);
         let known = said().next().is_some();
         let average = mean(said().map(|number| number as f64));
@@ -260,13 +189,10 @@ impl RoundRules for GuessParams {
             })
             .collect();
         let winners = won.iter().filter(|won| **won).count();
-        for (payoff, won) in payoffs.iter_mut().zip(&won) {
-            if *won {
-                *payoff += 1.0 / winners as f64;
-            }
-        }
+        let share = |won: &bool| if *won { 1.0 / winners as f64 } else { 0.0 };
+        let gains = won.iter().map(share).collect();
         log.push(
-            Event::new("round_result", round)
+            Event::new("round_result", number)
                 .fact("mean", known.then_some(average))
                 .fact("target", known.then_some(target))
                 .fact("winning_numbers", winning)
@@ -274,6 +200,7 @@ impl RoundRules for GuessParams {
                 .own("number", column(answers.iter().map(Answer::integer)))
                 .own("won", won),
         );
+        gains
     }
 }
 

@@ -10,49 +10,9 @@
 //! Source: Mao et al., arXiv 2311.03220, section 5 (subjective evaluation): six
 //! criteria, five judges per record, ratings from 1 to 5. Questions are in our words.
 
-use std::sync::Arc;
+use super::prelude::*;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
-
-use crate::arithmetic::{larger, smaller};
-use crate::ask::{Answer, Ask, Form, Seat};
-use crate::chance::Chance;
-use crate::disclosure::Disclosure;
-use crate::event::{Event, EventLog};
-use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
-use crate::games::rounds::{RoundRules, Rounds};
-use crate::games::{
-    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, briefing, check_between, check_fouls, check_seats,
-    column, ends_a_line, exact,
-};
-use crate::measures::{Measures, mean};
-use crate::moves::Move;
-use crate::registry::{Built, Registration, read_params, write_params};
-use crate::rule::{Rule, StrategyError};
-use crate::rules::{common, judging as rules};
-use crate::spec::Settings;
-
-/// Entry in the registry.
-pub const REGISTRATION: Registration = Registration {
-    info: &INFO,
-    strategies: rules::STRATEGIES,
-    build,
-    schema: || schemars::schema_for!(JudgingParams).to_value(),
-};
-
-const INFO: GameInfo = GameInfo {
-    name: "judging",
-    title: "Judging",
-    summary: "read what a player did in another session and rate it by several criteria",
-    rules_version: 1,
-    seats: (1, 100),
-    timing: Timing::Simultaneous,
-    chance: false,
-    hidden_information: true,
-    source: "Alympics, arXiv 2311.03220, section 5",
-};
+mod players;
 
 /// The event that puts a criterion before the judges.
 const CRITERION: &str = "criterion_opened";
@@ -152,56 +112,9 @@ impl Default for JudgingParams {
                 .to_vec(),
             lowest: 1,
             highest: 5,
-            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+            foul_allowance: FOUL_ALLOWANCE,
         }
     }
-}
-
-/// Who is told what.
-const DISCLOSURES: &[Disclosure] = &[
-    Disclosure::to_everybody(
-        BRIEFED,
-        &[
-            "players",
-            "record",
-            "judged",
-            "has_persona",
-            "lowest",
-            "highest",
-        ],
-    ),
-    Disclosure::to_everybody(
-        "a criterion is put before all judges; which of them are asked follows from the judged player",
-        &["criteria"],
-    ),
-    Disclosure::to_everybody(ALIKE, &["foul_allowance"]),
-];
-
-fn build(settings: &Settings) -> Result<Built, ParameterError> {
-    let params: JudgingParams = read_params(settings)?;
-    check_seats(&INFO, params.players)?;
-    check_fouls(params.foul_allowance)?;
-    let letters = params.record.chars().count();
-    if params.record.trim().is_empty() || letters > LONGEST_RECORD {
-        let message = format!("record must have 1 to {LONGEST_RECORD} letters, not {letters}");
-        return Err(ParameterError::new("record", message));
-    }
-    if params.judged.trim().is_empty() || params.judged.chars().any(ends_a_line) {
-        return Err(ParameterError::new(
-            "judged",
-            "judged must be a name in one line",
-        ));
-    }
-    check_criteria(&params)?;
-    check_between("lowest", params.lowest, 0, 1_000)?;
-    check_between("highest", params.highest, params.lowest + 1, 1_001)?;
-    let written = write_params(&params);
-    Ok(Built {
-        game: Arc::new(Judging {
-            params: Arc::new(params),
-        }),
-        params: written,
-    })
 }
 
 fn check_criteria(params: &JudgingParams) -> Result<(), ParameterError> {
@@ -240,23 +153,67 @@ fn asked(params: &JudgingParams) -> impl Iterator<Item = &Criterion> {
     params.criteria.iter().filter(fits)
 }
 
-struct Judging {
-    params: Arc<JudgingParams>,
-}
-
-impl Judging {
+impl JudgingParams {
     fn rounds(&self) -> u32 {
-        asked(&self.params).count() as u32
+        asked(self).count() as u32
     }
 }
 
-impl Game for Judging {
-    fn info(&self) -> &'static GameInfo {
-        &INFO
+impl Rules for JudgingParams {
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Name::Borrowed("judging"),
+        title: Name::Borrowed("Judging"),
+        summary: Name::Borrowed(
+            "read what a player did in another session and rate it by several criteria",
+        ),
+        rules_version: 1,
+        seats: (1, 100),
+        timing: Timing::Simultaneous,
+        chance: false,
+        hidden_information: true,
+        source: Name::Borrowed("Alympics, arXiv 2311.03220, section 5"),
+        facts: FactNames::NONE,
+    };
+
+    const DISCLOSURES: &'static [Disclosure] = &[
+        Disclosure::briefed(&[
+            "players",
+            "record",
+            "judged",
+            "has_persona",
+            "lowest",
+            "highest",
+        ]),
+        Disclosure::to_everybody(
+            "a criterion is put before all judges; which of them are asked follows from the judged player",
+            &["criteria"],
+        ),
+        Disclosure::alike(&["foul_allowance"]),
+    ];
+
+    const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
+
+    type State = Rounds<RatingRound>;
+
+    fn table(&self) -> Table {
+        Table::without_rounds(self.players, self.foul_allowance)
     }
 
-    fn seats(&self) -> usize {
-        self.params.players
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        let letters = self.record.chars().count();
+        if self.record.trim().is_empty() || letters > LONGEST_RECORD {
+            let message = format!("record must have 1 to {LONGEST_RECORD} letters, not {letters}");
+            return Err(ParameterError::new("record", message));
+        }
+        if self.judged.trim().is_empty() || self.judged.chars().any(ends_a_line) {
+            return Err(ParameterError::new(
+                "judged",
+                "judged must be a name in one line",
+            ));
+        }
+        check_criteria(self)?;
+        check_between("lowest", self.lowest, 0, 1_000)?;
+        check_between("highest", self.highest, self.lowest + 1, 1_001)
     }
 
     fn asks_per_seat(&self) -> u32 {
@@ -267,66 +224,46 @@ impl Game for Judging {
         (0.0, 0.0)
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
-        DISCLOSURES
-    }
-
-    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
-        let params = &self.params;
+    fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
         log.push(
-            briefing(params.players, self.rounds())
-                .fact("judged", params.judged.clone())
-                .fact("has_persona", params.has_persona)
-                .fact("lowest", params.lowest)
-                .fact("highest", params.highest)
-                .fact("record", params.record.clone()),
+            self.table()
+                .briefing()
+                .fact("rounds", self.rounds())
+                .fact("judged", self.judged.clone())
+                .fact("has_persona", self.has_persona)
+                .fact("lowest", self.lowest)
+                .fact("highest", self.highest)
+                .fact("record", self.record.clone()),
         );
-        let ask = Ask {
-            seat: 0,
-            kind: "rating",
-            form: Form::Integer {
-                min: Some(params.lowest),
-                max: Some(params.highest),
-                pass: None,
-            },
-            foul_allowance: params.foul_allowance,
+        let form = Form::integer(self.lowest, self.highest);
+        let ask = self.table().ask(0, AskRole::Rating, "rating", form);
+        let rules = RatingRound {
+            params: Arc::clone(self),
         };
-        let rules = Bench {
-            params: Arc::clone(params),
-        };
-        Rounds::start(rules, params.players, self.rounds(), ask, chance, log)
-    }
-
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &Map<String, Json>,
-        _seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError> {
-        rules::make(&self.params, strategy, settings)
-            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
+        Rounds::start(rules, (self.players, self.rounds()), &ask, chance, log)
     }
 
     /// Nothing is at stake, so every rating is as good as any other.
     fn equilibrium(&self) -> Equilibrium {
-        let middle = rules::middle(&self.params) as f64;
+        let middle = players::middle(self) as f64;
         Equilibrium {
             play: "nothing is at stake: everybody says the middle of the range".to_owned(),
-            scores: vec![exact("rating", middle)],
+            scores: vec![ExpectedScore::exact("rating", middle)],
         }
     }
 
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
-        measures(&self.params, log)
+        measures(self, log)
     }
 }
 
-/// The judges at work.
-struct Bench {
+/// What a round of ratings means.
+#[derive(Clone)]
+pub struct RatingRound {
     params: Arc<JudgingParams>,
 }
 
-impl RoundRules for Bench {
+impl RoundRules for RatingRound {
     fn open(&mut self, round: u32, _chance: &mut Chance, log: &mut EventLog) {
         if let Some(criterion) = asked(&self.params).nth(round as usize - 1) {
             log.push(
@@ -337,17 +274,17 @@ impl RoundRules for Bench {
         }
     }
 
-    fn play(
-        &mut self,
-        round: u32,
-        answers: &[Answer],
-        _payoffs: &mut [f64],
-        _chance: &mut Chance,
-        log: &mut EventLog,
-    ) {
+    fn play(&mut self, round: Round<'_>) -> Vec<f64> {
+        let Round {
+            number,
+            answers,
+            log,
+            ..
+        } = round;
         let ratings = column(answers.iter().map(Answer::integer));
         // A judge knows its own ratings and is told no other.
-        log.push(Event::new("round_result", round).hidden("ratings", ratings));
+        log.push(Event::new("round_result", number).hidden("ratings", ratings));
+        Vec::new()
     }
 }
 

@@ -12,59 +12,24 @@
 //! Source: Huang et al., arXiv 2403.11807, section 3.1 and appendix C, after
 //! Stewart 1999.
 
-use std::sync::Arc;
+use std::sync::OnceLock;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use super::prelude::*;
 
-use crate::ask::{Action, Answer, Ask, Form, Foul, Seat};
-use crate::chance::Chance;
-use crate::disclosure::Disclosure;
-use crate::event::{Event, EventLog};
-use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
-use crate::games::{
-    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, check_between, check_fouls,
-    check_seats, column,
-};
-use crate::measures::Measures;
-use crate::moves::Move;
-use crate::registry::{Built, Registration, read_params, write_params};
-use crate::rule::{Rule, StrategyError};
-use crate::rules::{common, pirate as rules};
-use crate::spec::Settings;
-
+mod players;
 mod scores;
 pub(crate) mod theory;
 
 use theory::Theory;
-
-/// Entry in the registry.
-pub const REGISTRATION: Registration = Registration {
-    info: &INFO,
-    strategies: rules::STRATEGIES,
-    build,
-    schema: || schemars::schema_for!(PirateParams).to_value(),
-};
-
-const INFO: GameInfo = GameInfo {
-    name: "pirate",
-    title: "Pirate Game",
-    summary: "propose how to divide gold; who finds no majority goes overboard",
-    rules_version: 1,
-    // A session may need one vote of every pirate on every plan.
-    seats: (2, 100),
-    timing: Timing::Sequential,
-    chance: false,
-    hidden_information: true,
-    source: "gamma-Bench, arXiv 2403.11807, game 8",
-};
 
 /// The word for voting for a plan.
 pub const ACCEPT: &str = "accept";
 
 /// The word for voting against a plan.
 pub const REJECT: &str = "reject";
+
+/// What can be voted.
+const VOTES: &[Name] = &[Name::Borrowed(ACCEPT), Name::Borrowed(REJECT)];
 
 /// Parameters of the game.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -78,6 +43,9 @@ pub struct PirateParams {
     pub foul_allowance: u32,
     /// Accept negative shares in a plan, as the published games did; for replays.
     pub lenient: bool,
+    /// What theory says; worked out when it is first asked.
+    #[serde(skip)]
+    theory: OnceLock<Arc<Theory>>,
 }
 
 impl Default for PirateParams {
@@ -85,49 +53,59 @@ impl Default for PirateParams {
         Self {
             players: PLAYERS,
             gold: 100,
-            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+            foul_allowance: FOUL_ALLOWANCE,
             lenient: false,
+            theory: OnceLock::new(),
         }
     }
 }
 
-/// Who is told what.
-const DISCLOSURES: &[Disclosure] = &[
-    Disclosure::to_everybody(BRIEFED, &["players", "gold"]),
-    Disclosure::to_everybody(ALIKE, &["foul_allowance", "lenient"]),
-];
-
-fn build(settings: &Settings) -> Result<Built, ParameterError> {
-    let params: PirateParams = read_params(settings)?;
-    check_seats(&INFO, params.players)?;
-    check_fouls(params.foul_allowance)?;
-    check_between("gold", params.gold, 1, LARGEST_AMOUNT)?;
-    let written = write_params(&params);
-    let theory = Arc::new(Theory::new(params.players, params.gold));
-    Ok(Built {
-        game: Arc::new(Pirates { params, theory }),
-        params: written,
-    })
+impl PirateParams {
+    fn theory(&self) -> &Arc<Theory> {
+        let solve = || Arc::new(Theory::new(self.players, self.gold));
+        self.theory.get_or_init(solve)
+    }
 }
 
-struct Pirates {
-    params: PirateParams,
-    theory: Arc<Theory>,
-}
+impl Rules for PirateParams {
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Name::Borrowed("pirate"),
+        title: Name::Borrowed("Pirate Game"),
+        summary: Name::Borrowed("propose how to divide gold; who finds no majority goes overboard"),
+        rules_version: 1,
+        // A session may need one vote of every pirate on every plan.
+        seats: (2, 100),
+        timing: Timing::Sequential,
+        chance: false,
+        hidden_information: true,
+        source: Name::Borrowed("gamma-Bench, arXiv 2403.11807, game 8"),
+        facts: FactNames {
+            in_play: Some(Name::Borrowed("order")),
+            ..FactNames::NONE
+        },
+    };
 
-impl Game for Pirates {
-    fn info(&self) -> &'static GameInfo {
-        &INFO
+    const DISCLOSURES: &'static [Disclosure] = &[
+        Disclosure::briefed(&["players", "gold"]),
+        Disclosure::alike(&["foul_allowance", "lenient"]),
+    ];
+
+    const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
+
+    type State = PirateState;
+
+    fn table(&self) -> Table {
+        Table::without_rounds(self.players, self.foul_allowance)
     }
 
-    fn seats(&self) -> usize {
-        self.params.players
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        check_between("gold", self.gold, 1, LARGEST_AMOUNT)
     }
 
     /// The last pirate but one votes on every plan before its own, which is
     /// always accepted: its own vote is half of two.
     fn asks_per_seat(&self) -> u32 {
-        self.params.players as u32 - 1
+        self.players as u32 - 1
     }
 
     /// Most recorded games ended with the first or second plan.
@@ -136,51 +114,35 @@ impl Game for Pirates {
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {
-        (0.0, self.params.gold as f64)
+        (0.0, self.gold as f64)
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
-        DISCLOSURES
-    }
-
-    fn start(&self, _chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
-        log.push(
-            Event::new("briefing", 0)
-                .fact("players", self.params.players)
-                .fact("gold", self.params.gold),
-        );
+    fn start(self: &Arc<Self>, _chance: &mut Chance, log: &mut EventLog) -> Self::State {
+        log.push(self.table().briefing().fact("gold", self.gold));
         let mut state = PirateState {
-            payoffs: vec![0.0; self.params.players],
-            params: self.params.clone(),
-            asks: Vec::with_capacity(self.params.players),
+            payoffs: vec![0.0; self.players],
+            params: Arc::clone(self),
+            asks: Vec::with_capacity(self.players),
             proposer: 0,
             plan: None,
         };
         state.ask_for_plan();
-        Box::new(state)
-    }
-
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &Map<String, Json>,
-        _seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError> {
-        rules::make(&self.theory, strategy, settings)
-            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
+        state
     }
 
     fn equilibrium(&self) -> Equilibrium {
-        scores::equilibrium(&self.params, &self.theory)
+        scores::equilibrium(self, self.theory())
     }
 
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
-        scores::measures(&self.params, log)
+        scores::measures(self, log)
     }
 }
 
-struct PirateState {
-    params: PirateParams,
+/// The game in progress.
+#[derive(Clone)]
+pub struct PirateState {
+    params: Arc<PirateParams>,
     asks: Vec<Ask>,
     /// The most senior pirate alive; all after it live.
     proposer: Seat,
@@ -239,13 +201,9 @@ impl PirateState {
             parts: self.alive().len(),
             total: self.params.gold,
         };
-        let foul_allowance = self.params.foul_allowance;
-        self.asks.push(Ask {
-            seat: self.proposer,
-            kind: "proposal",
-            form,
-            foul_allowance,
-        });
+        let table = self.params.table();
+        self.asks
+            .push(table.ask(self.proposer, AskRole::Proposal, "proposal", form));
     }
 
     fn put_to_vote(&mut self, plan: Vec<i64>, log: &mut EventLog) {
@@ -256,13 +214,9 @@ impl PirateState {
                 .fact("plan", plan.clone())
                 .own("share", column((0..self.params.players).map(share))),
         );
-        let voters = self.alive().skip(1);
-        self.asks.extend(voters.map(|seat| Ask {
-            seat,
-            kind: "vote",
-            form: Form::choice(&[ACCEPT, REJECT]),
-            foul_allowance: self.params.foul_allowance,
-        }));
+        let table = self.params.table();
+        let ask = |seat| table.ask(seat, AskRole::Vote, "vote", Form::choice(VOTES));
+        self.asks.extend(self.alive().skip(1).map(ask));
         self.plan = Some(plan);
     }
 

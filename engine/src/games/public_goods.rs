@@ -8,47 +8,9 @@
 //! Source: Huang et al., arXiv 2403.11807, section 3.1 and appendix C; the
 //! authors' code for the rounding to hundredths of what players are told.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use super::prelude::*;
 
-use crate::arithmetic::{larger, smaller};
-use crate::ask::{Answer, Ask, Form, Seat};
-use crate::chance::Chance;
-use crate::disclosure::Disclosure;
-use crate::event::{Event, EventLog};
-use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
-use crate::games::rounds::{RoundRules, Rounds};
-use crate::games::{
-    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, bounds_over, briefing,
-    check_between, check_fouls, check_ratio, check_table, column, exact, spread_of, total,
-};
-use crate::measures::{Measures, mean};
-use crate::moves::Move;
-use crate::registry::{Built, Registration, read_params, write_params};
-use crate::rule::{Rule, StrategyError};
-use crate::rules::{common, public_goods as rules};
-use crate::spec::Settings;
-
-/// Entry in the registry.
-pub const REGISTRATION: Registration = Registration {
-    info: &INFO,
-    strategies: rules::STRATEGIES,
-    build,
-    schema: || schemars::schema_for!(GoodsParams).to_value(),
-};
-
-const INFO: GameInfo = GameInfo {
-    name: "public_goods",
-    title: "Public Goods",
-    summary: "put tokens into a pot that is multiplied and shared evenly",
-    rules_version: 1,
-    seats: (2, 1000),
-    timing: Timing::Simultaneous,
-    chance: false,
-    hidden_information: false,
-    source: "gamma-Bench, arXiv 2403.11807, game 4",
-};
+mod players;
 
 /// Parameters of the game.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -76,7 +38,7 @@ impl Default for GoodsParams {
             rounds: ROUNDS,
             tokens: 20,
             ratio: 2.0,
-            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+            foul_allowance: FOUL_ALLOWANCE,
             lenient: false,
         }
     }
@@ -95,118 +57,93 @@ impl GoodsParams {
     }
 }
 
-/// Who is told what.
-const DISCLOSURES: &[Disclosure] = &[
-    Disclosure::to_everybody(BRIEFED, &["players", "rounds", "tokens", "ratio"]),
-    Disclosure::to_everybody(ALIKE, &["foul_allowance", "lenient"]),
-];
+impl Rules for GoodsParams {
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Name::Borrowed("public_goods"),
+        title: Name::Borrowed("Public Goods"),
+        summary: Name::Borrowed("put tokens into a pot that is multiplied and shared evenly"),
+        rules_version: 1,
+        seats: (2, 1000),
+        timing: Timing::Simultaneous,
+        chance: false,
+        hidden_information: false,
+        source: Name::Borrowed("gamma-Bench, arXiv 2403.11807, game 4"),
+        facts: FactNames::NONE,
+    };
 
-fn build(settings: &Settings) -> Result<Built, ParameterError> {
-    let params: GoodsParams = read_params(settings)?;
-    check_table(&INFO, params.players, params.rounds)?;
-    check_fouls(params.foul_allowance)?;
-    check_between("tokens", params.tokens, 1, LARGEST_AMOUNT)?;
-    check_ratio(params.ratio)?;
-    let written = write_params(&params);
-    Ok(Built {
-        game: std::sync::Arc::new(Goods { params }),
-        params: written,
-    })
-}
+    const DISCLOSURES: &'static [Disclosure] = &[
+        Disclosure::briefed(&["players", "rounds", "tokens", "ratio"]),
+        Disclosure::alike(&["foul_allowance", "lenient"]),
+    ];
 
-struct Goods {
-    params: GoodsParams,
-}
+    const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
-impl Game for Goods {
-    fn info(&self) -> &'static GameInfo {
-        &INFO
+    type State = Rounds<Self>;
+
+    fn table(&self) -> Table {
+        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
-    fn seats(&self) -> usize {
-        self.params.players
-    }
-
-    fn asks_per_seat(&self) -> u32 {
-        self.params.rounds
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        check_between("tokens", self.tokens, 1, LARGEST_AMOUNT)?;
+        check_ratio(self.ratio)
     }
 
     /// Own contributions count ratio / players, the others' as much: the ends
     /// are all or nothing from oneself, with nothing or all from the others.
     fn payoff_bounds(&self) -> (f64, f64) {
-        let (tokens, players) = (self.params.tokens as f64, self.params.players as f64);
-        let returned = self.params.ratio * tokens / players;
+        let (tokens, players) = (self.tokens as f64, self.players as f64);
+        let returned = self.ratio * tokens / players;
         let low = smaller(tokens, returned);
         let high = larger(tokens + returned * (players - 1.0), returned * players);
-        bounds_over(self.params.rounds, hundredths(low), hundredths(high))
+        bounds_over(self.rounds, hundredths(low), hundredths(high))
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
-        DISCLOSURES
-    }
-
-    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
-        let params = &self.params;
+    fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
         log.push(
-            briefing(params.players, params.rounds)
-                .fact("tokens", params.tokens)
-                .fact("ratio", params.ratio),
+            self.table()
+                .briefing()
+                .fact("tokens", self.tokens)
+                .fact("ratio", self.ratio),
         );
-        let form = if params.lenient {
-            Form::any_integer()
-        } else {
-            Form::integer(0, params.tokens)
-        };
-        let foul_allowance = params.foul_allowance;
-        let ask = Ask {
-            seat: 0,
-            kind: "contribution",
-            form,
-            foul_allowance,
-        };
+        let form = Form::integer_unless(self.lenient, 0, self.tokens);
+        let ask = self
+            .table()
+            .ask(0, AskRole::Contribution, "contribution", form);
         Rounds::start(
-            params.clone(),
-            params.players,
-            params.rounds,
-            ask,
+            Self::clone(self),
+            (self.players, self.rounds),
+            &ask,
             chance,
             log,
         )
     }
 
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &Map<String, Json>,
-        _seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError> {
-        rules::make(&self.params, strategy, settings)
-            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
-    }
-
     fn equilibrium(&self) -> Equilibrium {
-        let contribution = self.params.equilibrium_contribution();
-        let (new, old) = scores(&self.params, contribution as f64);
+        let contribution = self.equilibrium_contribution();
+        let (new, old) = scores(self, contribution as f64);
         Equilibrium {
             play: format!("everybody puts in {contribution}"),
-            scores: vec![exact("iclr2025", new), exact("arxiv2024", old)],
+            scores: vec![
+                ExpectedScore::exact("iclr2025", new),
+                ExpectedScore::exact("arxiv2024", old),
+            ],
         }
     }
 
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
-        measures(&self.params, log)
+        measures(self, log)
     }
 }
 
 impl RoundRules for GoodsParams {
-    fn play(
-        &mut self,
-        round: u32,
-        answers: &[Answer],
-        payoffs: &mut [f64],
-        _chance: &mut Chance,
-        log: &mut EventLog,
-    ) {
+    fn play(&mut self, round: Round<'_>) -> Vec<f64> {
+        let Round {
+            number,
+            answers,
+            log,
+            ..
+        } = round;
         let given: Vec<i64> = answers
             .iter()
             .map(|answer| answer.integer().unwrap_or(0))
@@ -225,18 +162,16 @@ impl RoundRules for GoodsParams {
             .iter()
             .map(|own| hundredths(returned - *own as f64))
             .collect();
-        for (payoff, held) in payoffs.iter_mut().zip(&held) {
-            *payoff += held;
-        }
         log.push(
-            Event::new("round_result", round)
+            Event::new("round_result", number)
                 .fact("contributions", given)
                 .fact("pot", pot)
-                .fact("tokens_after", held)
+                .fact("tokens_after", held.clone())
                 .own("contribution", column(answers.iter().map(Answer::integer)))
                 .own("gain", gain)
                 .hidden("kept", kept),
         );
+        held
     }
 }
 

@@ -14,48 +14,10 @@
 //! Source: Huang et al., arXiv 2403.11807, section 3.1 and appendix C; the
 //! authors' code for the law of the valuations, which players are not told.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use super::prelude::*;
 
-use crate::ask::{Action, Answer, Ask, Form, Foul, FoulKind, Seat};
-use crate::chance::{Chance, Ladder, TIES, VALUATIONS};
-use crate::disclosure::Disclosure;
-use crate::event::{Event, EventLog};
-use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
-use crate::games::rounds::{RoundRules, Rounds};
-use crate::games::{
-    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, PLAYERS, ROUNDS, TopBids, bounds_over,
-    briefing, check_between, check_fouls, check_table, column, top_bids,
-};
-use crate::measures::Measures;
-use crate::moves::Move;
-use crate::registry::{Built, Registration, read_params, write_params};
-use crate::rule::{Rule, StrategyError};
-use crate::rules::{common, sealed_bid_auction as rules};
-use crate::spec::Settings;
-
+mod players;
 mod theory;
-
-/// Entry in the registry.
-pub const REGISTRATION: Registration = Registration {
-    info: &INFO,
-    strategies: rules::STRATEGIES,
-    build,
-    schema: || schemars::schema_for!(AuctionParams).to_value(),
-};
-
-const INFO: GameInfo = GameInfo {
-    name: "sealed_bid_auction",
-    title: "Sealed-Bid Auction",
-    summary: "bid once for an item that is worth something else to everybody",
-    rules_version: 1,
-    seats: (2, 1000),
-    timing: Timing::Simultaneous,
-    chance: true,
-    hidden_information: true,
-    source: "gamma-Bench, arXiv 2403.11807, game 6",
-};
 
 /// Most rungs of the ladder of valuations; a round's draw holds them all.
 const MOST_RUNGS: i64 = 100_000;
@@ -107,7 +69,7 @@ impl Default for AuctionParams {
             valuation_max: 200,
             interval: 10,
             bid_max: None,
-            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+            foul_allowance: FOUL_ALLOWANCE,
             lenient: false,
         }
     }
@@ -129,96 +91,86 @@ impl AuctionParams {
     }
 }
 
-/// Who is told what.
-const DISCLOSURES: &[Disclosure] = &[
-    Disclosure::to_everybody(BRIEFED, &["players", "rounds", "price"]),
-    Disclosure::to_nobody(
-        "the law of valuations is not told, nor where absurd bids begin",
-        &["valuation_min", "valuation_max", "interval", "bid_max"],
-    ),
-    Disclosure::to_owner("a valuation is told to its own player alone", &[]).draws(&[VALUATIONS]),
-    Disclosure::to_everybody("the winner learns that it won", &[]).draws(&[TIES]),
-    Disclosure::to_everybody(ALIKE, &["foul_allowance", "lenient"]),
-];
+impl Rules for AuctionParams {
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Name::Borrowed("sealed_bid_auction"),
+        title: Name::Borrowed("Sealed-Bid Auction"),
+        summary: Name::Borrowed("bid once for an item that is worth something else to everybody"),
+        rules_version: 1,
+        seats: (2, 1000),
+        timing: Timing::Simultaneous,
+        chance: true,
+        hidden_information: true,
+        source: Name::Borrowed("gamma-Bench, arXiv 2403.11807, game 6"),
+        facts: FactNames::NONE,
+    };
 
-fn build(settings: &Settings) -> Result<Built, ParameterError> {
-    let mut params: AuctionParams = read_params(settings)?;
-    check_table(&INFO, params.players, params.rounds)?;
-    check_fouls(params.foul_allowance)?;
-    check_between("valuation_min", params.valuation_min, 0, LARGEST_AMOUNT)?;
-    check_between(
-        "valuation_max",
-        params.valuation_max,
-        params.valuation_min,
-        LARGEST_AMOUNT,
-    )?;
-    check_between("interval", params.interval, 1, LARGEST_AMOUNT)?;
-    let (rungs, players) = (params.rungs(), params.players);
-    if rungs < players as i64 || rungs > MOST_RUNGS {
-        let message = format!(
-            "valuations from {} to {} in steps of {} are {rungs}; there must be at least one \
-             for each of {players} players, and at most {MOST_RUNGS}",
-            params.valuation_min, params.valuation_max, params.interval
-        );
-        return Err(ParameterError::new("interval", message));
-    }
-    let bid_max = params.largest_bid();
-    check_between("bid_max", bid_max, params.valuation_max, LARGEST_AMOUNT)?;
-    params.bid_max = Some(bid_max);
-    let written = write_params(&params);
-    Ok(Built {
-        game: std::sync::Arc::new(Auction { params }),
-        params: written,
-    })
-}
+    const DISCLOSURES: &'static [Disclosure] = &[
+        Disclosure::briefed(&["players", "rounds", "price"]),
+        Disclosure::to_nobody(
+            "the law of valuations is not told, nor where absurd bids begin",
+            &["valuation_min", "valuation_max", "interval", "bid_max"],
+        ),
+        Disclosure::to_owner("a valuation is told to its own player alone", &[])
+            .draws(&[VALUATIONS]),
+        Disclosure::to_everybody("the winner learns that it won", &[]).draws(&[TIES]),
+        Disclosure::alike(&["foul_allowance", "lenient"]),
+    ];
 
-struct Auction {
-    params: AuctionParams,
-}
+    const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
-impl Game for Auction {
-    fn info(&self) -> &'static GameInfo {
-        &INFO
+    type State = Rounds<AuctionRound>;
+
+    fn table(&self) -> Table {
+        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
-    fn seats(&self) -> usize {
-        self.params.players
-    }
-
-    fn asks_per_seat(&self) -> u32 {
-        self.params.rounds
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        check_between("valuation_min", self.valuation_min, 0, LARGEST_AMOUNT)?;
+        check_between(
+            "valuation_max",
+            self.valuation_max,
+            self.valuation_min,
+            LARGEST_AMOUNT,
+        )?;
+        check_between("interval", self.interval, 1, LARGEST_AMOUNT)?;
+        let (rungs, players) = (self.rungs(), self.players);
+        if rungs < players as i64 || rungs > MOST_RUNGS {
+            let message = format!(
+                "valuations from {} to {} in steps of {} are {rungs}; there must be at least one \
+                 for each of {players} players, and at most {MOST_RUNGS}",
+                self.valuation_min, self.valuation_max, self.interval
+            );
+            return Err(ParameterError::new("interval", message));
+        }
+        let bid_max = self.largest_bid();
+        check_between("bid_max", bid_max, self.valuation_max, LARGEST_AMOUNT)?;
+        self.bid_max = Some(bid_max);
+        Ok(())
     }
 
     /// From paying the largest bid for the smallest valuation to paying nothing
     /// for the largest.
     fn payoff_bounds(&self) -> (f64, f64) {
-        let low = self.params.valuation_min - self.params.largest_bid();
-        bounds_over(
-            self.params.rounds,
-            low as f64,
-            self.params.valuation_max as f64,
-        )
+        let low = self.valuation_min - self.largest_bid();
+        bounds_over(self.rounds, low as f64, self.valuation_max as f64)
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
-        DISCLOSURES
-    }
-
-    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
-        let params = &self.params;
-        let price = match params.price {
+    fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
+        let price = match self.price {
             Price::First => "first",
             Price::Second => "second",
         };
         log.push(
-            briefing(params.players, params.rounds)
+            self.table()
+                .briefing()
                 .fact("price", price)
-                .hidden("bid_max", params.largest_bid())
-                .hidden("valuation_min", params.valuation_min)
-                .hidden("valuation_max", params.valuation_max)
-                .hidden("interval", params.interval),
+                .hidden("bid_max", self.largest_bid())
+                .hidden("valuation_min", self.valuation_min)
+                .hidden("valuation_max", self.valuation_max)
+                .hidden("interval", self.interval),
         );
-        let form = if params.lenient {
+        let form = if self.lenient {
             Form::any_integer()
         } else {
             Form::Integer {
@@ -227,40 +179,27 @@ impl Game for Auction {
                 pass: None,
             }
         };
-        let ask = Ask {
-            seat: 0,
-            kind: "bid",
-            form,
-            foul_allowance: params.foul_allowance,
-        };
+        let ask = self.table().ask(0, AskRole::Bid, "bid", form);
         let rules = AuctionRound {
-            params: params.clone(),
+            params: Arc::clone(self),
             valuations: Vec::new(),
         };
-        Rounds::start(rules, params.players, params.rounds, ask, chance, log)
-    }
-
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &Map<String, Json>,
-        _seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError> {
-        rules::make(&self.params, strategy, settings)
-            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
+        Rounds::start(rules, (self.players, self.rounds), &ask, chance, log)
     }
 
     fn equilibrium(&self) -> Equilibrium {
-        theory::equilibrium(&self.params)
+        theory::equilibrium(self)
     }
 
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
-        theory::measures(&self.params, log)
+        theory::measures(self, log)
     }
 }
 
-struct AuctionRound {
-    params: AuctionParams,
+/// What a round means.
+#[derive(Clone)]
+pub struct AuctionRound {
+    params: Arc<AuctionParams>,
     valuations: Vec<i64>,
 }
 
@@ -286,26 +225,26 @@ impl RoundRules for AuctionRound {
         }
     }
 
-    fn play(
-        &mut self,
-        round: u32,
-        answers: &[Answer],
-        payoffs: &mut [f64],
-        chance: &mut Chance,
-        log: &mut EventLog,
-    ) {
+    fn play(&mut self, round: Round<'_>) -> Vec<f64> {
+        let Round {
+            number,
+            answers,
+            chance,
+            log,
+        } = round;
         let valuations = std::mem::take(&mut self.valuations);
-        let sale = sell(self.params.price, round, answers, chance);
+        let sale = sell(self.params.price, number, answers, chance);
         let mut won = vec![false; answers.len()];
         let mut utilities = vec![0; answers.len()];
+        let mut gains = vec![0.0; answers.len()];
         if let Some(sale) = &sale {
             let utility = valuations[sale.winner].saturating_sub(sale.price);
             won[sale.winner] = true;
             utilities[sale.winner] = utility;
-            payoffs[sale.winner] += utility as f64;
+            gains[sale.winner] = utility as f64;
         }
         log.push(
-            Event::new("round_result", round)
+            Event::new("round_result", number)
                 .fact("winning_bid", sale.as_ref().map(|sale| sale.winning_bid))
                 .fact("price", sale.as_ref().map(|sale| sale.price))
                 .own("valuation", valuations)
@@ -315,6 +254,7 @@ impl RoundRules for AuctionRound {
                 .hidden("winner", sale.as_ref().map(|sale| sale.winner))
                 .hidden("tied", sale.map_or_else(Vec::new, |sale| sale.tied)),
         );
+        gains
     }
 }
 

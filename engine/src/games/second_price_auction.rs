@@ -14,46 +14,12 @@
 //! Source: "Economics Arena for Large Language Models", sections 3 and 4 and
 //! appendix A.1; measures from its appendices A.2 and A.3.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use super::prelude::*;
+use super::shared::private_values::{self, Outcome, Sale, Scale, Terms};
 
-use crate::ask::{Answer, Ask, Form, Seat};
-use crate::chance::Chance;
-use crate::disclosure::Disclosure;
-use crate::event::{Event, EventLog};
-use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing};
-use crate::games::private_values::{self, Outcome, Sale, Scale, Terms};
-use crate::games::rounds::{RoundRules, Rounds};
-use crate::games::{column, top_bids};
-use crate::measures::Measures;
-use crate::moves::Move;
-use crate::registry::{Built, Registration, read_params, write_params};
-use crate::rule::{Rule, StrategyError};
-use crate::rules::{common, second_price_auction as rules};
-use crate::spec::Settings;
+mod players;
 
-pub use crate::games::private_values::Shown;
-
-/// Entry in the registry.
-pub const REGISTRATION: Registration = Registration {
-    info: &INFO,
-    strategies: rules::STRATEGIES,
-    build,
-    schema: || schemars::schema_for!(AuctionParams).to_value(),
-};
-
-const INFO: GameInfo = GameInfo {
-    name: "second_price_auction",
-    title: "Second-Price Auction",
-    summary: "bid once for an item of private value; the highest bid pays the second highest",
-    rules_version: 1,
-    seats: (2, 1000),
-    timing: Timing::Simultaneous,
-    chance: true,
-    hidden_information: true,
-    source: "Economics Arena for Large Language Models, appendix A.1",
-};
+pub use super::shared::private_values::Shown;
 
 /// Parameters of the game.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -108,7 +74,6 @@ impl AuctionParams {
             entrance_fee: self.entrance_fee,
             history: self.history,
             shown: self.shown,
-            foul_allowance: self.foul_allowance,
         }
     }
 }
@@ -129,70 +94,58 @@ const VALUES_SHOWN: &[Disclosure] = &private_values::disclosures(TOLD, true);
 /// Who is told what where they do not.
 const VALUES_KEPT: &[Disclosure] = &private_values::disclosures(TOLD, false);
 
-fn build(settings: &Settings) -> Result<Built, ParameterError> {
-    let params: AuctionParams = read_params(settings)?;
-    let terms = params.terms();
-    terms.check(&INFO)?;
-    let written = write_params(&params);
-    Ok(Built {
-        game: std::sync::Arc::new(Auction { terms }),
-        params: written,
-    })
-}
+impl Rules for AuctionParams {
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Name::Borrowed("second_price_auction"),
+        title: Name::Borrowed("Second-Price Auction"),
+        summary: Name::Borrowed(
+            "bid once for an item of private value; the highest bid pays the second highest",
+        ),
+        rules_version: 1,
+        seats: (2, 1000),
+        timing: Timing::Simultaneous,
+        chance: true,
+        hidden_information: true,
+        source: Name::Borrowed("Economics Arena for Large Language Models, appendix A.1"),
+        facts: FactNames::NONE,
+    };
 
-struct Auction {
-    terms: Terms,
-}
+    const DISCLOSURES: &'static [Disclosure] = VALUES_KEPT;
 
-impl Game for Auction {
-    fn info(&self) -> &'static GameInfo {
-        &INFO
+    const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
+
+    type State = Rounds<AuctionRound>;
+
+    fn table(&self) -> Table {
+        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
-    fn seats(&self) -> usize {
-        self.terms.players
-    }
-
-    fn asks_per_seat(&self) -> u32 {
-        self.terms.rounds
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        self.terms().check()
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {
-        self.terms.payoff_bounds()
+        self.terms().payoff_bounds()
     }
 
     fn disclosures(&self) -> &'static [Disclosure] {
-        match self.terms.shows_values() {
+        match self.terms().shows_values() {
             true => VALUES_SHOWN,
             false => VALUES_KEPT,
         }
     }
 
-    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
-        let terms = self.terms;
+    fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
+        let terms = self.terms();
         let values = terms.draw(chance);
-        log.push(terms.briefing(&values));
-        let ask = Ask {
-            seat: 0,
-            kind: "bid",
-            form: Form::Number {
-                min: 0.0,
-                max: terms.assets as f64,
-            },
-            foul_allowance: terms.foul_allowance,
+        log.push(terms.brief(self.table().briefing(), &values));
+        let form = Form::Number {
+            min: 0.0,
+            max: terms.assets as f64,
         };
+        let ask = self.table().ask(0, AskRole::Bid, "bid", form);
         let rules = AuctionRound { terms, values };
-        Rounds::start(rules, terms.players, terms.rounds, ask, chance, log)
-    }
-
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &Map<String, Json>,
-        _seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError> {
-        rules::make(strategy, settings)
-            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
+        Rounds::start(rules, (self.players, self.rounds), &ask, chance, log)
     }
 
     fn equilibrium(&self) -> Equilibrium {
@@ -214,34 +167,35 @@ impl Game for Auction {
             distance: &distance,
             round_of: &|turn| turn,
         };
-        private_values::measures(&self.terms, log, moves, &scale)
+        private_values::measures(&self.terms(), log, moves, &scale)
     }
 }
 
-struct AuctionRound {
+/// What a round means.
+#[derive(Clone)]
+pub struct AuctionRound {
     terms: Terms,
     values: Vec<i64>,
 }
 
 impl RoundRules for AuctionRound {
-    fn play(
-        &mut self,
-        round: u32,
-        answers: &[Answer],
-        payoffs: &mut [f64],
-        _chance: &mut Chance,
-        log: &mut EventLog,
-    ) {
+    fn play(&mut self, round: Round<'_>) -> Vec<f64> {
+        let Round {
+            number,
+            answers,
+            log,
+            ..
+        } = round;
         let bids: Vec<Option<f64>> = answers.iter().map(Answer::number).collect();
         let sale = sell(&bids);
         let values: Vec<f64> = self.values.iter().map(|value| *value as f64).collect();
         let left = self.terms.left(&values, |seat| bids[seat].is_none(), sale);
-        for (payoff, left) in payoffs.iter_mut().zip(&left) {
-            *payoff += left;
-        }
+        let gains = left.clone();
         let bids = column(bids.iter().copied());
         let outcome = Outcome { sale, bids, left };
-        log.push(self.terms.result(round, &self.values, outcome, Vec::new()));
+        let terms = self.terms;
+        log.push(terms.result(number, &self.values, outcome, Vec::new()));
+        gains
     }
 }
 

@@ -13,7 +13,7 @@ use crate::event::{Event, Value};
 use crate::game::{Game, ParameterError};
 use crate::play::{Play, Reaction};
 use crate::registry;
-use crate::rule::Rule;
+use crate::rule_player::RulePlayer;
 use crate::spec::Settings;
 
 fn settings(json: Json) -> Settings {
@@ -90,8 +90,13 @@ pub fn words(words: &[&'static str]) -> Vec<Option<Action>> {
 }
 
 /// A rule player by name, with settings.
-pub fn rule(game: &dyn Game, strategy: &str, settings: Json, seat: Seat) -> Box<dyn Rule> {
-    game.rule(strategy, settings.as_object().unwrap(), seat)
+pub fn rule_player(
+    game: &dyn Game,
+    strategy: &str,
+    settings: Json,
+    seat: Seat,
+) -> Box<dyn RulePlayer> {
+    game.rule_player(strategy, settings.as_object().unwrap(), seat)
         .unwrap()
 }
 
@@ -99,12 +104,12 @@ pub fn rule(game: &dyn Game, strategy: &str, settings: Json, seat: Seat) -> Box<
 pub fn played(name: &str, params: Json, strategies: &[&str], seed: u64) -> Play {
     let game = game(name, params);
     let none = || Json::Object(serde_json::Map::new());
-    let rules = strategies.iter().enumerate();
-    let rules = rules
-        .map(|(seat, strategy)| Some(rule(&*game, strategy, none(), seat)))
+    let players = strategies.iter().enumerate();
+    let players = players
+        .map(|(seat, strategy)| Some(rule_player(&*game, strategy, none(), seat)))
         .collect();
     let chance = Chance::seeded(Luck::new(seed, 0));
-    let play = Play::start(game, chance, rules);
+    let play = Play::start(game, chance, players);
     assert!(play.is_finished());
     play
 }

@@ -19,52 +19,16 @@
 //! auction of Zhang et al., arXiv 2402.01521, appendix B.2, is this game with equal
 //! residents, water for one of them, and nobody served after a tie.
 
-use std::sync::Arc;
+use std::borrow::Cow;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value as Json};
+use super::prelude::*;
+use crate::game::player_name;
 
-use crate::ask::{Ask, Form, Seat};
-use crate::chance::{Chance, SUPPLIES, TIES};
-use crate::disclosure::Disclosure;
-use crate::event::EventLog;
-use crate::game::{Equilibrium, Game, GameInfo, ParameterError, State, Timing, player_name};
-use crate::games::{
-    ALIKE, BRIEFED, DEFAULT_FOUL_ALLOWANCE, LARGEST_AMOUNT, MOST_ROUNDS, ROUNDS, check_between,
-    check_fouls, check_table, ends_a_line, exact,
-};
-use crate::measures::Measures;
-use crate::moves::Move;
-use crate::registry::{Built, Registration, read_params, write_params};
-use crate::rule::{Rule, StrategyError};
-use crate::rules::{common, water_allocation as rules};
-use crate::spec::Settings;
-
+mod players;
 mod scores;
-mod town;
+mod state;
 
-/// Entry in the registry.
-pub const REGISTRATION: Registration = Registration {
-    info: &INFO,
-    strategies: rules::STRATEGIES,
-    build,
-    schema: || schemars::schema_for!(WaterParams).to_value(),
-};
-
-const INFO: GameInfo = GameInfo {
-    name: "water_allocation",
-    title: "Water Allocation Challenge",
-    summary: "bid every day for water that is too little for all, and stay alive",
-    // Still 2 although bids may have cents: whole amounts give the records that they gave,
-    // and an amount with cents was no answer before.
-    rules_version: 2,
-    seats: (1, 100),
-    timing: Timing::Simultaneous,
-    chance: true,
-    hidden_information: true,
-    source: "Alympics, arXiv 2311.03220",
-};
+pub use state::WaterState;
 
 /// Alex, Bob, Cindy, David and Eric: units of water that each needs a day.
 const REQUIREMENTS: [i64; 5] = [8, 9, 10, 11, 12];
@@ -157,72 +121,13 @@ impl Default for WaterParams {
             ties: Ties::LowerRequirement,
             elimination: true,
             zero_bids_win: false,
-            foul_allowance: DEFAULT_FOUL_ALLOWANCE,
+            foul_allowance: FOUL_ALLOWANCE,
         }
     }
 }
 
 /// Most health and counts: a count grows by 1 a day, so sums stay far from the end.
 const MOST_HEALTH: i64 = 1_000_000;
-
-/// Who is told what.
-const DISCLOSURES: &[Disclosure] = &[
-    Disclosure::to_everybody(
-        BRIEFED,
-        &[
-            "players",
-            "rounds",
-            "supply_min",
-            "supply_max",
-            "health_start",
-            "health_max",
-            "health_gain",
-            "dry_days_start",
-            "ties",
-            "elimination",
-            "zero_bids_win",
-        ],
-    ),
-    Disclosure::to_everybody(
-        "all residents know each other's names, needs and salaries",
-        &["names", "requirements", "salaries"],
-    ),
-    Disclosure::to_nobody("a supply is announced on its own day", &["supplies"])
-        .draws(&[SUPPLIES])
-        .until("day_opened"),
-    Disclosure::to_everybody("everybody hears who gets water", &[]).draws(&[TIES]),
-    Disclosure::to_everybody(ALIKE, &["foul_allowance"]),
-];
-
-fn build(settings: &Settings) -> Result<Built, ParameterError> {
-    let mut params: WaterParams = read_params(settings)?;
-    check_table(&INFO, params.players, params.rounds)?;
-    check_fouls(params.foul_allowance)?;
-    params.names = name_per_seat(&params.names, params.players)?;
-    params.requirements = per_seat("requirements", &params.requirements, params.players)?;
-    params.salaries = per_seat("salaries", &params.salaries, params.players)?;
-    check_between("supply_min", params.supply_min, 0, LARGEST_AMOUNT)?;
-    let (low, high) = (params.supply_min, params.supply_max);
-    check_between("supply_max", high, low, LARGEST_AMOUNT)?;
-    if params.supplies.len() > MOST_ROUNDS as usize {
-        let message = format!("supplies must be at most {MOST_ROUNDS}");
-        return Err(ParameterError::new("supplies", message));
-    }
-    for (day, supply) in params.supplies.iter().enumerate() {
-        check_between(&format!("supplies[{day}]"), *supply, low, high)?;
-    }
-    check_between("health_max", params.health_max, 1, MOST_HEALTH)?;
-    check_between("health_start", params.health_start, 1, params.health_max)?;
-    check_between("health_gain", params.health_gain, 0, MOST_HEALTH)?;
-    check_between("dry_days_start", params.dry_days_start, 0, MOST_HEALTH)?;
-    let written = write_params(&params);
-    Ok(Built {
-        game: Arc::new(Water {
-            params: Arc::new(params),
-        }),
-        params: written,
-    })
-}
 
 /// One entry per seat: the list, from its beginning again where it is shorter.
 fn per_seat(name: &str, list: &[i64], players: usize) -> Result<Vec<i64>, ParameterError> {
@@ -267,43 +172,89 @@ fn name_per_seat(listed: &[String], players: usize) -> Result<Vec<String>, Param
     Ok(names.into_iter().take(players).collect())
 }
 
-struct Water {
-    params: Arc<WaterParams>,
-}
+impl Rules for WaterParams {
+    const INFO: &'static GameInfo = &GameInfo {
+        name: Name::Borrowed("water_allocation"),
+        title: Name::Borrowed("Water Allocation Challenge"),
+        summary: Name::Borrowed(
+            "bid every day for water that is too little for all, and stay alive",
+        ),
+        // Still 2 although bids may have cents: whole amounts give the records that they gave,
+        // and an amount with cents was no answer before.
+        rules_version: 2,
+        seats: (1, 100),
+        timing: Timing::Simultaneous,
+        chance: true,
+        hidden_information: true,
+        source: Name::Borrowed("Alympics, arXiv 2311.03220"),
+        facts: FactNames {
+            in_play: Some(Name::Borrowed("living")),
+            seat_names: Some(Name::Borrowed("names")),
+            seat_lists: Cow::Borrowed(&[Name::Borrowed("winners"), Name::Borrowed("eliminated")]),
+            columns: Cow::Borrowed(&[(Name::Borrowed("bid"), Name::Borrowed("bids"))]),
+            flags: Cow::Borrowed(&[(Name::Borrowed("won"), Name::Borrowed("winners"))]),
+        },
+    };
 
-impl Game for Water {
-    fn info(&self) -> &'static GameInfo {
-        &INFO
+    const DISCLOSURES: &'static [Disclosure] = &[
+        Disclosure::briefed(&[
+            "players",
+            "rounds",
+            "supply_min",
+            "supply_max",
+            "health_start",
+            "health_max",
+            "health_gain",
+            "dry_days_start",
+            "ties",
+            "elimination",
+            "zero_bids_win",
+        ]),
+        Disclosure::to_everybody(
+            "all residents know each other's names, needs and salaries",
+            &["names", "requirements", "salaries"],
+        ),
+        Disclosure::to_nobody("a supply is announced on its own day", &["supplies"])
+            .draws(&[SUPPLIES])
+            .until("day_opened"),
+        Disclosure::to_everybody("everybody hears who gets water", &[]).draws(&[TIES]),
+        Disclosure::alike(&["foul_allowance"]),
+    ];
+
+    const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
+
+    type State = WaterState;
+
+    fn table(&self) -> Table {
+        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
-    fn seats(&self) -> usize {
-        self.params.players
-    }
-
-    fn asks_per_seat(&self) -> u32 {
-        self.params.rounds
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        self.names = name_per_seat(&self.names, self.players)?;
+        self.requirements = per_seat("requirements", &self.requirements, self.players)?;
+        self.salaries = per_seat("salaries", &self.salaries, self.players)?;
+        check_between("supply_min", self.supply_min, 0, LARGEST_AMOUNT)?;
+        let (low, high) = (self.supply_min, self.supply_max);
+        check_between("supply_max", high, low, LARGEST_AMOUNT)?;
+        if self.supplies.len() > MOST_ROUNDS as usize {
+            let message = format!("supplies must be at most {MOST_ROUNDS}");
+            return Err(ParameterError::new("supplies", message));
+        }
+        for (day, supply) in self.supplies.iter().enumerate() {
+            check_between(&format!("supplies[{day}]"), *supply, low, high)?;
+        }
+        check_between("health_max", self.health_max, 1, MOST_HEALTH)?;
+        check_between("health_start", self.health_start, 1, self.health_max)?;
+        check_between("health_gain", self.health_gain, 0, MOST_HEALTH)?;
+        check_between("dry_days_start", self.dry_days_start, 0, MOST_HEALTH)
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {
         (0.0, 1.0)
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
-        DISCLOSURES
-    }
-
-    fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
-        town::open(&self.params, chance, log)
-    }
-
-    fn rule(
-        &self,
-        strategy: &str,
-        settings: &Map<String, Json>,
-        seat: Seat,
-    ) -> Result<Box<dyn Rule>, StrategyError> {
-        rules::make(&self.params, strategy, settings, seat)
-            .unwrap_or_else(|| Err(common::unknown(&INFO, strategy, rules::STRATEGIES)))
+    fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
+        WaterState::open(self, chance, log)
     }
 
     /// Money counts for nothing at the end, so on the last day no bid does better
@@ -313,23 +264,19 @@ impl Game for Water {
     fn equilibrium(&self) -> Equilibrium {
         Equilibrium {
             play: "everybody bids its whole balance, as if every day were the last".to_owned(),
-            scores: vec![exact("bid_share", 100.0)],
+            scores: vec![ExpectedScore::exact("bid_share", 100.0)],
         }
     }
 
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
-        scores::measures(&self.params, log)
+        scores::measures(self, log)
     }
 }
 
 /// The ask of a seat. A bid above the balance is legal and wins nothing.
 pub(crate) fn ask(params: &WaterParams, seat: Seat) -> Ask {
-    Ask {
-        seat,
-        kind: "bid",
-        form: Form::Amount { min: 0, max: None },
-        foul_allowance: params.foul_allowance,
-    }
+    let form = Form::Amount { min: 0, max: None };
+    params.table().ask(seat, AskRole::Bid, "bid", form)
 }
 
 #[cfg(test)]

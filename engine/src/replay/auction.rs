@@ -12,7 +12,7 @@ use crate::event::{Event, Value};
 use crate::game::Game;
 use crate::games::english_auction::{build_without_cap, tie_index};
 use crate::play::{Play, Reaction};
-use crate::rule::Rule;
+use crate::rule_player::RulePlayer;
 use crate::{Chance, Foul};
 
 mod line;
@@ -70,7 +70,7 @@ impl Auction {
     }
 
     /// Our rule player where a rule bidder sat.
-    fn rules(&self, check: &mut Check) -> Vec<Option<Box<dyn Rule>>> {
+    fn rules(&self, check: &mut Check) -> Vec<Option<Box<dyn RulePlayer>>> {
         let mut settings = Map::new();
         let limit = self.line.params.rule_max_bids_per_item;
         settings.insert("bids_per_item".to_owned(), json!(limit));
@@ -78,7 +78,7 @@ impl Auction {
         for (seat, bidder) in self.line.bidders.iter().enumerate() {
             let rule = match bidder.kind {
                 Kind::Scripted => None,
-                Kind::Rule => match self.game.rule(RULE_BIDDER, &settings, seat) {
+                Kind::Rule => match self.game.rule_player(RULE_BIDDER, &settings, seat) {
                     Ok(rule) => Some(rule),
                     Err(error) => {
                         check.fault(error);

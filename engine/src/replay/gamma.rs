@@ -195,7 +195,7 @@ impl<R: Round> GammaGame<R> {
             };
             let asks: Vec<Ask> = play.waiting().cloned().collect();
             for ask in asks {
-                let (seat, kind) = (ask.seat, ask.kind);
+                let (seat, kind) = (ask.seat, &ask.kind);
                 let reaction = recorded
                     .answer(&ask)
                     .map(|action| play.answer(seat, Ok(action)));

@@ -16,7 +16,7 @@ const FIRST: [&str; 2] = ["strategy", "model"];
 pub fn tell(teller: &mut Teller<'_>) {
     let record = teller.record;
     let spec = &record.spec;
-    let title = registry::find(&spec.game).map_or(spec.game.as_str(), |game| game.info.title);
+    let title = registry::find(&spec.game).map_or(spec.game.as_str(), |game| &*game.info.title);
     teller.line(0, format!("{title}, session {}", record.session));
     let mut parts = vec![format!("experiment {}", spec.experiment)];
     let mut names = AxisNames::default();

@@ -351,12 +351,12 @@ fn every_game_is_told_turn_by_turn_and_to_its_last_answer() {
         let game = (registration.build)(&Default::default()).unwrap().game;
         let rule = || player("rule", PlayerKind::Rule, json!({ "strategy": "random" }));
         let seats = (0..game.seats()).map(|_| rule()).collect();
-        let spec = spec(registration.info.name, json!({}), seats);
+        let spec = spec(&registration.info.name, json!({}), seats);
         let play = open(&spec).unwrap();
         let record = stored(&Record::new(spec, &play, Vec::new(), Vec::new()));
         let text = tell(&record, EVERYTHING);
-        let name = registration.info.name;
-        assert!(text.contains(registration.info.title), "{name}: {text}");
+        let name = &*registration.info.name;
+        assert!(text.contains(&*registration.info.title), "{name}: {text}");
         if name != "english_auction" {
             let last = record.moves.last().unwrap().turn;
             assert!(text.contains(&format!("\nTurn {last}\n")), "{name}: {text}");

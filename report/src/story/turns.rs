@@ -79,7 +79,7 @@ pub fn said(form: Option<&Form>, made: &StoredMove) -> String {
     match (action, form) {
         (Some(Action::Target(seat)), _) => player_name(seat),
         (Some(Action::Pass), Some(Form::Integer { pass, .. } | Form::Target { pass, .. })) => {
-            pass.unwrap_or("pass").to_owned()
+            pass.as_deref().unwrap_or("pass").to_owned()
         }
         _ if made.action.is_null() => "pass".to_owned(),
         _ => super::words::json(&made.action),

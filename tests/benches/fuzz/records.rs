@@ -141,7 +141,7 @@ pub struct Records {
 impl Records {
     pub fn new() -> Self {
         let lines = registry::GAMES.iter().map(|entry| {
-            let game = entry.info.name;
+            let game = &*entry.info.name;
             let spec = spec_with(game, PlayerKind::Rule, params(game));
             let play = open(&spec).expect("a session");
             let record = Record::new(spec, &play, Vec::new(), notes());

@@ -133,7 +133,7 @@ impl Replies {
         let prose = prose.iter().flat_map(|text| text.lines());
         let prose = prose.filter_map(|line| Some(line.rsplit('\t').next()?.as_bytes().to_vec()));
         let asks = registry::GAMES.iter().flat_map(|entry| {
-            let play = open(&spec(entry.info.name, PlayerKind::Model)).expect("a session");
+            let play = open(&spec(&entry.info.name, PlayerKind::Model)).expect("a session");
             play.waiting().take(1).cloned().collect::<Vec<_>>()
         });
         Self {

@@ -235,7 +235,7 @@ async fn forfeiting(agent: &str, refused: u32) -> agon_engine::Record {
     let asked: Settings =
         serde_json::from_value(json!({ "players": 2, "rounds": 2, "foul_allowance": 3 })).unwrap();
     let mut spec = spec(2, 0, 2);
-    spec.game = game.info.name.to_owned();
+    spec.game = game.info.name.to_string();
     spec.rules_version = game.info.rules_version;
     spec.params = (game.build)(&asked).unwrap().params;
     for player in &mut spec.seats {

@@ -2,7 +2,7 @@
 //! each with what must come of it, and hostile ones made here. No reply panics;
 //! every one is read, asked for again with a reason, or a foul.
 
-use agon_engine::{Action, Ask, Form};
+use agon_engine::{Action, Ask, AskRole, Form};
 use proptest::prelude::*;
 
 use super::*;
@@ -27,11 +27,12 @@ fn reply(text: &str, finish_reason: &str) -> Reply {
 fn ask(least: i64, most: i64) -> Ask {
     Ask {
         seat: 0,
-        kind: "bid",
+        kind: "bid".into(),
+        role: AskRole::Bid,
         form: Form::Integer {
             min: Some(least),
             max: Some(most),
-            pass: Some("withdraw"),
+            pass: Some("withdraw".into()),
         },
         foul_allowance: 3,
     }

@@ -5,7 +5,9 @@
 use std::sync::Mutex;
 
 use agon_engine::chance::Luck;
-use agon_engine::{Action, Chance, FoulKind, Play, PlayerKind, PlayerSpec, Reaction, registry};
+use agon_engine::{
+    Action, AskRole, Chance, FoulKind, Play, PlayerKind, PlayerSpec, Reaction, registry,
+};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::Value;
@@ -673,7 +675,8 @@ fn a_call_that_fails_ends_the_session_try() {
     let mut agent = build_for(&player, "english_auction", 0, &library).unwrap();
     let ask = Ask {
         seat: 0,
-        kind: "bid",
+        kind: "bid".into(),
+        role: AskRole::Bid,
         form: agon_engine::Form::integer(1, 2),
         foul_allowance: 0,
     };

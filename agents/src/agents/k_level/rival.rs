@@ -39,7 +39,7 @@ impl Rival {
         let Some(seen) = self.perspective.of(event) else {
             return Ok(());
         };
-        let told = self.asked.as_ref().and_then(|ask| seen.fact(ask.kind));
+        let told = self.asked.as_ref().and_then(|ask| seen.fact(&ask.kind));
         let answer = told.cloned();
         if let Some(answer) = answer
             && let Some(ask) = self.asked.take()

@@ -21,7 +21,7 @@ fn views(game: &str, params: Value, seed: u64) -> Vec<Vec<SeenEvent>> {
     let registration = registry::find(game).unwrap();
     let game = (registration.build)(&settings(params)).unwrap().game;
     let seats = game.seats();
-    let rules = (0..seats).map(|seat| game.rule("random", &Map::new(), seat).ok());
+    let rules = (0..seats).map(|seat| game.rule_player("random", &Map::new(), seat).ok());
     let rules = rules.collect();
     let play = Play::start(game, Chance::seeded(Luck::new(seed, 0)), rules);
     assert!(play.is_finished());

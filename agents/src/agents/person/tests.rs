@@ -120,7 +120,7 @@ fn play_out(spec: &SessionSpec, seat: Seat, mind: &Late) -> Play {
 #[test]
 fn a_stand_in_plays_as_the_same_rule_player_would_in_every_game() {
     for registration in registry::GAMES {
-        let game = registration.info.name;
+        let game = &*registration.info.name;
         for strategy in ["equilibrium", "random"] {
             let mut spec = spec(game, &["equilibrium", strategy, "random", "random"]);
             let ruled = open(&spec).unwrap();
@@ -204,7 +204,7 @@ fn a_wrong_stand_in_is_refused_with_what_there_is() {
 
 #[test]
 fn a_question_does_not_depend_on_what_the_stand_in_would_answer() {
-    for game in registry::GAMES.iter().map(|game| game.info.name) {
+    for game in registry::GAMES.iter().map(|game| &*game.info.name) {
         let questions = |stand_in: Option<&str>| {
             let mut spec = spec(game, &["equilibrium", "random", "random", "random"]);
             let settings = match stand_in {

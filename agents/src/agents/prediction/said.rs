@@ -52,7 +52,7 @@ pub fn predictions(
         };
         let value = match stated {
             Some(stated) => {
-                entry(stated, name, ask.kind).and_then(|value| read(&asked, in_words, value))
+                entry(stated, name, &ask.kind).and_then(|value| read(&asked, in_words, value))
             }
             None => {
                 let of_rival = || told.iter().filter(|told| told.rival == at);
@@ -160,7 +160,7 @@ fn read(ask: &Ask, in_words: bool, value: &Json) -> Option<Value> {
     // {"Bob": {"bid": 30, "reason": ..}}
     let value = value.as_object().map_or(Some(value), |map| {
         let only = map.values().next().filter(|_| map.len() == 1);
-        of_kind(map, ask.kind).or(only)
+        of_kind(map, &ask.kind).or(only)
     })?;
     if let Json::String(words) = value {
         return read_words(ask, in_words, words, true);

@@ -2,14 +2,15 @@
 //! taken for an answer.
 //! No model is called.
 
-use agon_engine::{Ask, Form};
+use agon_engine::{Ask, AskRole, Form, Name};
 use serde_json::{Value, json};
 
 use super::*;
 
 const ASK: Ask = Ask {
     seat: 0,
-    kind: "choice",
+    kind: Name::Borrowed("choice"),
+    role: AskRole::Guess,
     form: Form::integer(1, 100),
     foul_allowance: 3,
 };
@@ -134,7 +135,11 @@ fn predictions_alone_are_no_answer() {
 
 /// What a reply predicts of Bob, Cindy and Eric, and what it answers, where all have names.
 fn named(reply: &str) -> (Value, Option<i64>) {
-    let ask = Ask { kind: "bid", ..ASK };
+    let ask = Ask {
+        kind: "bid".into(),
+        role: AskRole::Bid,
+        ..ASK
+    };
     let rivals = [(1, "Bob"), (2, "Cindy"), (4, "Eric")];
     let rivals = rivals.map(|(seat, name)| (seat, name.to_owned()));
     let names = rivals.clone().map(|(_, name)| name);
@@ -266,7 +271,8 @@ fn predictions_are_found_behind_thoughts_and_numbers() {
 #[test]
 fn a_division_among_all_is_the_seats_own() {
     let ask = Ask {
-        kind: "proposal",
+        kind: "proposal".into(),
+        role: AskRole::Proposal,
         form: Form::Division {
             parts: 3,
             total: 100,

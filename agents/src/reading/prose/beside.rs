@@ -2,7 +2,7 @@
 //! tokens to either side, inside one sentence. Called by `mentions.rs`.
 
 use agon_engine::numerals::Sort;
-use agon_engine::{Ask, Form};
+use agon_engine::{Ask, AskRole, Form};
 
 use super::lexicon::Class;
 use super::naming;
@@ -50,7 +50,7 @@ impl<'a, 'b> Beside<'a, 'b> {
     pub fn new(tokens: &'b [Token<'a>], start: usize, end: usize, ask: &Ask) -> Self {
         let rises = matches!(ask.form, Form::Integer { pass: Some(_), .. });
         let seat = ask.seat;
-        let is_bid = ask.kind == "bid";
+        let is_bid = ask.role == AskRole::Bid;
         Self {
             tokens,
             start,

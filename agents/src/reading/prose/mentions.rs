@@ -4,7 +4,7 @@
 //! supposed.
 
 use agon_engine::numerals::Sort;
-use agon_engine::{Action, Ask, Form};
+use agon_engine::{Action, Ask, AskRole, Form};
 
 use super::beside::{Beside, WhyNot};
 use super::lexicon::Class;
@@ -48,7 +48,9 @@ pub fn mentions(ask: &Ask, vocabulary: &Vocabulary, tokens: &[Token<'_>]) -> Vec
         let beside = Beside::new(tokens, at, end, ask);
         let is_number = matches!(action, Action::Integer(_) | Action::Number(_));
         let why_not = match is_number {
-            true if ask.kind == "contribution" && is_for_me(tokens, end) => Some(WhyNot::Had),
+            true if ask.role == AskRole::Contribution && is_for_me(tokens, end) => {
+                Some(WhyNot::Had)
+            }
             true if has_other_sort(ask, tokens[at]) => Some(WhyNot::OtherSort),
             true => beside.why_no_number(),
             false => beside.why_no_option(),
@@ -110,8 +112,8 @@ pub fn other_option(ask: &Ask, refused: &Action) -> Option<Action> {
     let [first, second] = &**options else {
         return None;
     };
-    let other = if refused == first { *second } else { *first };
-    Some(Action::Choice(other.into()))
+    let other = if refused == first { second } else { first };
+    Some(Action::Choice(other.clone()))
 }
 
 /// Whether all other words of a sentence change nothing.
@@ -154,13 +156,13 @@ fn mention_at(
         }
         Form::Choice { .. } => {
             let (option, manner, end) = vocabulary.option_at(tokens, at)?;
-            Some((Action::Choice(option.into()), manner, end))
+            Some((Action::Choice(option.clone()), manner, end))
         }
         Form::Target { pass, .. } => {
             // Nobody is asked to name itself: "I, player_3, ...".
             let seat = seat_at(tokens, at).filter(|(seat, _)| *seat != ask.seat);
             let target = seat.map(|(seat, end)| word(Action::Target(seat), end));
-            target.or_else(|| Some(word(Action::Pass, pass_at(tokens, at, (*pass)?)?)))
+            target.or_else(|| Some(word(Action::Pass, pass_at(tokens, at, pass.as_deref()?)?)))
         }
         Form::Division { .. } => None,
     }
@@ -181,7 +183,7 @@ fn has_other_sort(ask: &Ask, token: Token<'_>) -> bool {
     let is_share = matches!(ask.form, Form::Number { max, .. } if max <= 1.0);
     token.number().is_some_and(|numeral| match numeral.sort {
         Sort::Plain | Sort::Money => false,
-        Sort::Percent => !is_share && matches!(ask.kind, "bid" | "contribution"),
+        Sort::Percent => !is_share && matches!(ask.role, AskRole::Bid | AskRole::Contribution),
         Sort::Ratio => !is_share,
     })
 }

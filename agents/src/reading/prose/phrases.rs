@@ -86,13 +86,20 @@ static BY_FIRST_WORD: LazyLock<HashMap<String, Vec<Phrase>>> = LazyLock::new(|| 
 });
 
 /// The longest phrase at a place that has one of these meanings.
-pub fn find(tokens: &[Token<'_>], at: usize, meanings: &[&str]) -> Option<&'static Phrase> {
+pub fn find(
+    tokens: &[Token<'_>],
+    at: usize,
+    meanings: &[impl AsRef<str>],
+) -> Option<&'static Phrase> {
     let first = tokens.get(at)?.text;
     let phrases = match first.contains('\'') {
         true => BY_FIRST_WORD.get(&first.replace('\'', "")),
         false => BY_FIRST_WORD.get(first),
     }?;
-    let is_meant = |phrase: &&Phrase| meanings.contains(&phrase.meaning);
+    let is_meant = |phrase: &&Phrase| {
+        let mut meanings = meanings.iter();
+        meanings.any(|meaning| meaning.as_ref() == phrase.meaning)
+    };
     phrases
         .iter()
         .filter(is_meant)

@@ -1,14 +1,15 @@
 //! Bids among other amounts, in many words: what commits, what only names, what
 //! refuses, and what says nothing about today's own bid.
 
-use agon_engine::{Action, Ask, Form, Foul};
+use agon_engine::{Action, Ask, AskRole, Form, Foul};
 
 use super::read;
 
 fn ask() -> Ask {
     Ask {
         seat: 0,
-        kind: "bid",
+        kind: "bid".into(),
+        role: AskRole::Bid,
         form: Form::Integer {
             min: Some(0),
             max: None,
@@ -228,7 +229,7 @@ fn who_does_not_bid_leaves_where_that_is_an_answer() {
     with_pass.form = Form::Integer {
         min: Some(10),
         max: Some(90),
-        pass: Some("withdraw"),
+        pass: Some("withdraw".into()),
     };
     assert_eq!(read(&with_pass, "I withdraw."), Ok(Action::Pass));
     assert_eq!(read(&with_pass, "I will not bid today."), Ok(Action::Pass));

@@ -5,7 +5,7 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use agon_engine::{Action, Ask, Form, numerals};
+use agon_engine::{Action, Ask, AskRole, Form, Name, numerals};
 
 use super::lexicon::{self, Class, Classes};
 use super::phrases::{self, Manner};
@@ -106,7 +106,7 @@ pub struct Vocabulary {
     /// Whether keeping everything is an answer.
     hoards: bool,
     /// The options of a choice.
-    options: Vec<&'static str>,
+    options: Vec<Name>,
     /// The words of the other players' names.
     names: Vec<String>,
 }
@@ -118,9 +118,9 @@ impl Vocabulary {
             ask.form,
             Form::Integer { .. } | Form::Amount { .. } | Form::Number { .. }
         );
-        let place = match ask.kind {
-            "bid" | "offer" | "price" => 0,
-            "contribution" | "share" => 1,
+        let place = match ask.role {
+            AskRole::Bid => 0,
+            AskRole::Contribution => 1,
             _ if is_number => 2,
             _ => 3,
         };
@@ -132,7 +132,7 @@ impl Vocabulary {
             map: &MAPS[place],
             refusal: refusal(ask),
             nothing: nothing(ask),
-            hoards: ask.kind == "contribution",
+            hoards: ask.role == AskRole::Contribution,
             options,
             names: names(others),
         }
@@ -153,11 +153,7 @@ impl Vocabulary {
     }
 
     /// The option that the words at a place say, how they do, and the place behind them.
-    pub fn option_at(
-        &self,
-        tokens: &[Token<'_>],
-        at: usize,
-    ) -> Option<(&'static str, Manner, usize)> {
+    pub fn option_at(&self, tokens: &[Token<'_>], at: usize) -> Option<(&Name, Manner, usize)> {
         if let Some(phrase) = phrases::find(tokens, at, &self.options) {
             let option = self
                 .options
@@ -166,7 +162,7 @@ impl Vocabulary {
             let is_idiom = phrase.len() == 1 && is_idiom(tokens, at);
             return (!is_idiom).then_some((option, phrase.manner, at + phrase.len()));
         }
-        let said = |option: &&&str| tokens[at].text == **option && !phrases::knows(option);
+        let said = |option: &&Name| tokens[at].text == **option && !phrases::knows(option);
         let option = self.options.iter().find(said)?;
         Some((option, Manner::Word, at + 1))
     }
@@ -234,7 +230,8 @@ fn refusal(ask: &Ask) -> Option<Action> {
             max,
             pass: None,
         } => {
-            let is_free = ask.kind == "bid" && max.is_none() || ask.kind == "contribution";
+            let is_free =
+                ask.role == AskRole::Bid && max.is_none() || ask.role == AskRole::Contribution;
             is_free.then_some(Action::Integer(0))
         }
         _ => None,
@@ -287,7 +284,8 @@ mod tests {
     fn slips_of_the_pen_are_mended_and_words_are_left_alone() {
         let ask = Ask {
             seat: 0,
-            kind: "bid",
+            kind: "bid".into(),
+            role: AskRole::Bid,
             form: Form::Amount { min: 0, max: None },
             foul_allowance: 0,
         };

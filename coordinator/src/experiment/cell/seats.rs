@@ -66,7 +66,7 @@ impl Checking<'_> {
             } else {
                 format!("{fewest} to {most}")
             };
-            let game = registration.info.name;
+            let game = &*registration.info.name;
             let given = match total {
                 1 => "1 is given".to_owned(),
                 total => format!("{total} are given"),

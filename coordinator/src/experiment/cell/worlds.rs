@@ -47,7 +47,7 @@ impl<'a> Checking<'a> {
             return None;
         };
         let fault = if !takes(ITEMS) {
-            let game = registration.info.name;
+            let game = &*registration.info.name;
             Some((
                 at.clone(),
                 format!("{game} has no parameter \"{ITEMS}\", so it takes no world"),

@@ -11,7 +11,10 @@ use super::reader::LONGEST_NAME;
 pub(super) fn parameter_owner(entry: &Map<String, Value>, key: &str) -> Option<&'static str> {
     let game = registry::find(entry.get("game")?.as_str()?).ok()?;
     let defaults = (game.build)(&Settings::new()).ok()?;
-    defaults.params.contains_key(key).then_some(game.info.name)
+    defaults
+        .params
+        .contains_key(key)
+        .then_some(&*game.info.name)
 }
 
 /// Whether a player may be called so.

@@ -2,7 +2,7 @@
 //! sealed form; and its equilibria on small ladders of prices against those that another
 //! program found.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::arithmetic::larger;
@@ -331,7 +331,7 @@ fn rule_players_do_what_they_say() {
         let params = json!({"players": 2, "increment": 10});
         let game = game(GAME, params);
         let seats = (0..2).zip(strategies).zip(settings);
-        let rules = seats.map(|((seat, name), own)| Some(rule(&*game, name, own, seat)));
+        let rules = seats.map(|((seat, name), own)| Some(rule_player(&*game, name, own, seat)));
         let rules = rules.collect();
         let chance = Chance::scripted([(VALUATIONS, 0, values.to_vec().into())]);
         let play = Play::start(game, chance, rules);
@@ -365,7 +365,7 @@ fn rule_players_do_what_they_say() {
         ("shade", json!({"factor": 1.5})),
         ("equilibrium", json!({"factor": 1})),
     ] {
-        let made = game.rule(name, settings.as_object().unwrap(), 0);
+        let made = game.rule_player(name, settings.as_object().unwrap(), 0);
         assert!(made.is_err(), "{name} {settings}");
     }
 }

@@ -1,8 +1,8 @@
 //! What the ascending auction comes to when everybody stays at the prices up to its
 //! private value, without playing it. Called by the measures of `ascending_auction.rs`.
 
-use super::Hall;
-use crate::games::private_values::Sale;
+use super::AscendingParams;
+use crate::games::shared::private_values::Sale;
 
 /// Who wins, and the price. Each bidder stays at so many called prices as fit into its
 /// value; most of them win, the lowest seat of several. The last rival is the next by
@@ -12,9 +12,9 @@ use crate::games::private_values::Sale;
 ///
 /// So the price is at most one increment from the second highest value, which the
 /// sealed form takes: above it only where the winner sits behind the last rival.
-pub(super) fn truthful_sale(hall: &Hall, values: &[f64]) -> Option<Sale> {
-    let increment = hall.increment as f64;
-    let stays = |seat: usize| ((values[seat] / increment) as i64).min(hall.calls());
+pub(super) fn truthful_sale(params: &AscendingParams, values: &[f64]) -> Option<Sale> {
+    let increment = params.increment as f64;
+    let stays = |seat: usize| ((values[seat] / increment) as i64).min(params.calls());
     // Of equal ones the first is best: the lowest seat.
     let best = |seats: &mut dyn Iterator<Item = usize>| {
         seats.reduce(|best, seat| {
@@ -30,6 +30,6 @@ pub(super) fn truthful_sale(hall: &Hall, values: &[f64]) -> Option<Sale> {
     let accepted = stays(rival) + i64::from(winner > rival);
     Some(Sale {
         winner,
-        price: (accepted * hall.increment) as f64,
+        price: (accepted * params.increment) as f64,
     })
 }

@@ -1,7 +1,7 @@
 //! Claims about Battle Royale, worked out by hand.
 //! Whether a shot hits is handed in as a recorded draw.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::event::Value;

@@ -1,9 +1,8 @@
 //! Claims about the beauty contest, worked out by hand, and its equilibria on grids
 //! of numbers against those that another program found.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
-use super::*;
 use crate::ask::Action;
 use crate::games::testing::*;
 use crate::play::Play;

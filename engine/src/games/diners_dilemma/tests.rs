@@ -1,7 +1,7 @@
 //! Claims about Diner's Dilemma, worked out by hand.
 //! Played turn by turn with the helpers of `games/testing.rs`.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::games::testing::*;

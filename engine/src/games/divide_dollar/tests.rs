@@ -1,9 +1,8 @@
 //! Claims about Divide the Dollar, worked out by hand.
 //! Played turn by turn with the helpers of `games/testing.rs`.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
-use super::*;
 use crate::ask::Action;
 use crate::games::testing::*;
 

@@ -1,7 +1,7 @@
 //! Claims about the El Farol bar, worked out by hand.
 //! Played turn by turn with the helpers of `games/testing.rs`.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::ask::Action;
@@ -139,7 +139,10 @@ fn contrarians_crowd_the_bar_every_other_evening() {
 fn mixed_goes_with_its_probability() {
     let game = game(GAME, json!({}));
     let wrong = json!({"probability": 1.5});
-    assert!(game.rule("mixed", wrong.as_object().unwrap(), 0).is_err());
+    assert!(
+        game.rule_player("mixed", wrong.as_object().unwrap(), 0)
+            .is_err()
+    );
     let play = played(GAME, json!({"rounds": 400}), &["mixed"; 10], 5);
     // Ten players, 400 rounds: three standard errors are 0.023.
     let shares = &play.measures().series["mean"];

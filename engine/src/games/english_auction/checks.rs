@@ -4,14 +4,13 @@
 use std::collections::BTreeSet;
 
 use super::{EnglishAuctionParams, PerSeat};
-use crate::game::{GameInfo, ParameterError};
-use crate::games::{LARGEST_AMOUNT, check_between, check_seats};
+use crate::games::prelude::*;
 
 /// Most items of one auction: far more than any published one, and a record that
 /// stays in memory.
 const MOST_ITEMS: i64 = 1000;
 
-/// Largest `max_rounds`; draws are numbered by it (see `hall.rs`).
+/// Largest `max_rounds`; draws are numbered by it (see `state.rs`).
 pub(crate) const MOST_ROUNDS: u32 = 9_999;
 
 /// Largest overestimation: eleven times the true value.
@@ -21,8 +20,7 @@ const LARGEST_OVERESTIMATE: i64 = 1000;
 const MOST_DISCOUNTS: i64 = 100;
 
 /// Refuses parameters that make no auction.
-pub(super) fn check(info: &GameInfo, params: &EnglishAuctionParams) -> Result<(), ParameterError> {
-    check_seats(info, params.players)?;
+pub(super) fn check(params: &EnglishAuctionParams) -> Result<(), ParameterError> {
     check_items(params)?;
     let players = params.players;
     each("budget", &params.budget, players, |path, budget| {

@@ -1,10 +1,7 @@
 //! What is sold, and in which order. Data of single experiments does not belong
 //! here: items come in as parameters; only the ten of the paper are the default.
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
-
-use crate::chance::{Chance, ORDERS};
+use crate::games::prelude::*;
 
 /// Something to sell.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -5,10 +5,7 @@ use std::collections::BTreeSet;
 
 use super::EnglishAuctionParams;
 use super::theory::{self, PROFIT_RATIO};
-use crate::ask::{FoulKind, Seat};
-use crate::event::{Event, EventLog};
-use crate::measures::Measures;
-use crate::moves::Move;
+use crate::games::prelude::*;
 
 /// Per seat: `profit` (true values less prices of what it won), `profit_ratio`
 /// (Harbor, section 3.1: that profit / sum over all items of true value - starting

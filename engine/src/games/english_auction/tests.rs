@@ -2,7 +2,8 @@
 //! auction. The winners of ties are handed in as recorded draws where they matter.
 
 use proptest::prelude::*;
-use serde_json::json;
+use proptest::strategy::Strategy;
+use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::arithmetic::larger;
@@ -11,7 +12,7 @@ use crate::chance::{Luck, ORDERS, TIES};
 use crate::event::{Event, Value};
 use crate::games::testing::*;
 use crate::play::{Play, Reaction};
-use crate::rules::common::Random;
+use crate::rule_player::Random;
 
 const GAME: &str = "english_auction";
 
@@ -409,7 +410,7 @@ fn who_is_out_for_items_is_paid_in_items() {
 #[test]
 fn the_patient_raiser_bids_so_often_and_no_more() {
     let game = game(GAME, small(json!({"players": 2})));
-    let patient = rule(&*game, "patient_raiser", json!({"bids_per_item": 2}), 0);
+    let patient = rule_player(&*game, "patient_raiser", json!({"bids_per_item": 2}), 0);
     let mut play = Play::start(game, Chance::scripted([]), vec![Some(patient), None]);
     let bids = |play: &Play| fact(play, "bid_round", "bids");
     say(&mut play, &[Some(150)]);
@@ -440,7 +441,7 @@ fn the_patient_raiser_adds_ten_percent_of_the_starting_price() {
     for (least_percent, expected) in [(0, 160), (5, 160), (10, 160), (20, 170)] {
         let params = json!({"players": 2, "minimum_increase_percent": least_percent});
         let game = game(GAME, small(params));
-        let patient = rule(&*game, "patient_raiser", json!({}), 0);
+        let patient = rule_player(&*game, "patient_raiser", json!({}), 0);
         let mut play = Play::start(game, Chance::scripted([]), vec![Some(patient), None]);
         say(&mut play, &[Some(150)]);
         let bids = fact(&play, "bid_round", "bids");
@@ -452,7 +453,7 @@ fn the_patient_raiser_adds_ten_percent_of_the_starting_price() {
 fn the_truthful_bidder_stops_at_its_estimate() {
     let truthful = |percent: i64| {
         let game = game(GAME, small(json!({"players": 2})));
-        let bidder = rule(&*game, "truthful", json!({"percent": percent}), 0);
+        let bidder = rule_player(&*game, "truthful", json!({"percent": percent}), 0);
         let mut play = Play::start(game, Chance::scripted([]), vec![Some(bidder), None]);
         say(&mut play, &[Some(205)]);
         fact(&play, "bid_round", "bids")
@@ -462,7 +463,7 @@ fn the_truthful_bidder_stops_at_its_estimate() {
     assert_eq!(truthful(97), json!([null, null]));
     assert!(
         game(GAME, json!({}))
-            .rule("truthful", json!({"percent": 1001}).as_object().unwrap(), 0)
+            .rule_player("truthful", json!({"percent": 1001}).as_object().unwrap(), 0)
             .is_err()
     );
 }
@@ -544,7 +545,7 @@ fn parameters_that_make_no_auction_are_refused_by_name() {
 
 #[test]
 fn the_largest_amounts_do_not_overflow() {
-    let largest = crate::games::LARGEST_AMOUNT;
+    let largest = LARGEST_AMOUNT;
     let item = |name: &str| json!({"name": name, "starting_price": largest, "true_value": largest});
     let params = json!({
         "items": [item("a"), item("b")], "budget": largest, "overestimate_percent": 1000,
@@ -565,7 +566,7 @@ fn random_auction(params: Json, seed: u64, forfeits: u64) -> Play {
     let game = game(GAME, params);
     let none = (0..game.seats()).map(|_| None).collect();
     let chance = Chance::seeded(Luck::new(seed, 0));
-    let mut luck = chance.for_rule(0);
+    let mut luck = chance.for_rule_player(0);
     let mut play = Play::start(game, chance, none);
     loop {
         let next = play.waiting().next().cloned();

@@ -4,9 +4,7 @@
 //! and Weber 1982), and bidders here know nothing but their own estimates.
 
 use super::{EnglishAuctionParams, Item, Objective};
-use crate::arithmetic::{larger, smaller};
-use crate::game::{Equilibrium, ExpectedScore};
-use crate::games::EXACT;
+use crate::games::prelude::*;
 
 /// The score of a session: profits of all bidders together as a percentage of the
 /// true values less the starting prices of all items.
@@ -89,7 +87,7 @@ pub(super) fn equilibrium(params: &EnglishAuctionParams) -> Equilibrium {
         scores.push(ExpectedScore {
             scheme: PROFIT_RATIO,
             value: f64::midpoint(percent(low), percent(high)),
-            tolerance: (percent(high) - percent(low)) / 2.0 + EXACT,
+            tolerance: (percent(high) - percent(low)) / 2.0 + ExpectedScore::EXACT,
         });
     }
     Equilibrium {

@@ -3,10 +3,7 @@
 //! Called by `guess_to_survive.rs`.
 
 use super::SurvivalParams;
-use crate::event::{Event, EventLog};
-use crate::games::{rationality, series_of, survival};
-use crate::measures::{Measures, mean};
-use crate::moves::Move;
+use crate::games::prelude::*;
 
 /// What appendix C of arXiv 2402.01521 measures, and distances from the equilibrium.
 ///

@@ -9,7 +9,7 @@ use crate::ask::Action;
 use crate::chance::{Chance, Luck};
 use crate::games::testing::{
     close, equilibrium_scores_hold, fact, forfeit, game, integers, last, opened, part, played,
-    pure_equilibria, refusal, refused, rule, score, turn,
+    pure_equilibria, refusal, refused, rule_player, score, turn,
 };
 use crate::play::Play;
 
@@ -237,8 +237,8 @@ fn said(strategy: &str, settings: Json, rivals: &[i64], seed: u64) -> Vec<i64> {
     );
     let rivals = json!({ "answers": rivals });
     let rules = vec![
-        Some(rule(&*game, strategy, settings, 0)),
-        Some(rule(&*game, "specified", rivals, 1)),
+        Some(rule_player(&*game, strategy, settings, 0)),
+        Some(rule_player(&*game, "specified", rivals, 1)),
     ];
     let play = Play::start(game, Chance::seeded(Luck::new(seed, 0)), rules);
     assert!(play.is_finished());
@@ -308,7 +308,7 @@ fn settings_out_of_range_are_refused() {
         ("equilibrium", json!({ "number": 2 })),
         ("level_1", json!({})),
     ] {
-        let made = game.rule(strategy, settings.as_object().unwrap(), 0);
+        let made = game.rule_player(strategy, settings.as_object().unwrap(), 0);
         assert!(made.is_err(), "{strategy} {settings}");
     }
 }

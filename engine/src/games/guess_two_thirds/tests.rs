@@ -1,7 +1,7 @@
 //! Claims about Guess 2/3 of the Average, worked out by hand.
 //! Played turn by turn with the helpers of `games/testing.rs`.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::ask::Action;
@@ -101,8 +101,15 @@ fn both_schemes_follow_the_ratio() {
 fn level_k_reasons_from_the_last_mean() {
     // Level 1 says half of the middle first, then half of the mean of 25, 50, 50.
     let game = game(GAME, three(2, 0.5));
-    let level = rule(&*game, "level_k", json!({"k": 1}), 0);
-    let fixed = || Some(rule(&*game, "specified", json!({"answers": [50]}), 1));
+    let level = rule_player(&*game, "level_k", json!({"k": 1}), 0);
+    let fixed = || {
+        Some(rule_player(
+            &*game,
+            "specified",
+            json!({"answers": [50]}),
+            1,
+        ))
+    };
     let rules = vec![Some(level), fixed(), fixed()];
     let play = crate::play::Play::start(game.clone(), Chance::scripted([]), rules);
     assert_eq!(fact(&play, "round_result", "number"), json!([21, 50, 50]));

@@ -1,12 +1,9 @@
 //! Scores of the pirate game, played and predicted. What the right plan and vote
 //! are is left to `theory.rs`. Called by the game only.
 
-use crate::event::EventLog;
-use crate::game::Equilibrium;
-use crate::games::exact;
 use crate::games::pirate::theory::{Theory, reference_plan};
 use crate::games::pirate::{ACCEPT, PirateParams};
-use crate::measures::{Measures, mean};
+use crate::games::prelude::*;
 
 /// The gold that the newer scheme scales every plan to.
 const SCALED_GOLD: i64 = 100;
@@ -115,7 +112,10 @@ pub(super) fn equilibrium(params: &PirateParams, theory: &Theory) -> Equilibrium
     };
     let scores = tally.parts().map(|(distance, votes)| {
         let (new, old) = combined(&distance, votes, params.gold);
-        vec![exact("iclr2025", new), exact("arxiv2024", old)]
+        vec![
+            ExpectedScore::exact("iclr2025", new),
+            ExpectedScore::exact("arxiv2024", old),
+        ]
     });
     Equilibrium {
         play,

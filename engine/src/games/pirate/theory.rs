@@ -2,7 +2,7 @@
 //! amount of gold, and the reference plan that the source scores against.
 //! Called by the game and by its equilibrium player.
 
-use crate::ask::Seat;
+use crate::games::prelude::*;
 
 /// What becomes of one pirate: its gold, or `None` overboard.
 pub(crate) type Fate = Option<i64>;
@@ -10,6 +10,7 @@ pub(crate) type Fate = Option<i64>;
 /// What becomes of everybody when 1, 2, .. pirates are left and all of them see
 /// through the game: first to survive, then to have more gold, then to see
 /// others go overboard.
+#[derive(Debug, PartialEq)]
 pub(crate) struct Theory {
     /// By the number of pirates left, less one; most senior pirate first.
     fates: Vec<Vec<Fate>>,

@@ -1,12 +1,11 @@
 //! Claims about the sealed-bid auction, worked out by hand.
 //! Valuations and the winners of ties are handed in as recorded draws.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::ask::Action;
 use crate::event::Value;
-use crate::games::EXACT;
 use crate::games::testing::*;
 use crate::play::Play;
 
@@ -191,8 +190,11 @@ fn first_price_equilibrium_predicts_twenty_twentyfirsts_of_a_tenth() {
     assert!(close(scores[0].value, 10.0 * 20.0 / 21.0));
     assert!(close(scores[1].value, 90.0));
     // Ten rungs hold between nine and ten tenths; mean shading 4.5 to 15.5.
-    assert!(close(scores[0].tolerance - EXACT, 10.0 * 20.0 / 21.0 - 9.0));
-    assert!(close(scores[1].tolerance - EXACT, 5.5));
+    assert!(close(
+        scores[0].tolerance - ExpectedScore::EXACT,
+        10.0 * 20.0 / 21.0 - 9.0
+    ));
+    assert!(close(scores[1].tolerance - ExpectedScore::EXACT, 5.5));
 }
 
 #[test]
@@ -210,7 +212,7 @@ fn valued_rules(strategies: &[&str]) -> Play {
         } else {
             json!({})
         };
-        Some(rule(&*game, strategy, settings, seat))
+        Some(rule_player(&*game, strategy, settings, seat))
     });
     let rules = rules.collect();
     let chance = Chance::scripted([(VALUATIONS, 1, Value::Integers(vec![30, 20, 10]))]);
@@ -222,7 +224,9 @@ fn bids_above_the_largest_are_fouls_unless_lenient() {
     let mut strict = valued("first");
     assert!(refused(&mut strict, 0, Action::Integer(2001)));
     assert!(refused(&mut strict, 0, Action::Integer(-1)));
-    let built = (REGISTRATION.build)(&Settings::new()).unwrap();
+    let built =
+        (crate::game::Registration::of::<AuctionParams>().build)(&crate::spec::Settings::new())
+            .unwrap();
     assert_eq!(built.params["bid_max"], json!(2000));
 }
 

@@ -1,12 +1,8 @@
 //! What theory says about the sealed-bid auction: equilibrium bids, the scores
 //! they lead to, and the scores of a played session. Called by the game only.
 
-use crate::arithmetic::larger;
-use crate::event::{Event, EventLog};
-use crate::game::{Equilibrium, ExpectedScore};
-use crate::games::EXACT;
+use crate::games::prelude::*;
 use crate::games::sealed_bid_auction::{AuctionParams, Price};
-use crate::measures::{Measures, mean, standard_deviation};
 
 /// The scale of `S_diff_200`.
 const COMMON_SCALE: f64 = 200.0;
@@ -80,8 +76,12 @@ pub(super) fn equilibrium(params: &AuctionParams) -> Equilibrium {
         tolerance,
     };
     let scores = vec![
-        expect("iclr2025", new * 100.0, new_reach * 100.0 + EXACT),
-        expect("arxiv2024", 100.0 - old, old_reach + EXACT),
+        expect(
+            "iclr2025",
+            new * 100.0,
+            new_reach * 100.0 + ExpectedScore::EXACT,
+        ),
+        expect("arxiv2024", 100.0 - old, old_reach + ExpectedScore::EXACT),
     ];
     Equilibrium { play, scores }
 }

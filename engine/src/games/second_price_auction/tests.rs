@@ -1,7 +1,7 @@
 //! Claims about the second-price auction, worked out by hand, and its equilibria on
 //! grids of bids against those that another program found.
 
-use serde_json::json;
+use serde_json::{Value as Json, json};
 
 use super::*;
 use crate::ask::Action;
@@ -155,7 +155,7 @@ fn private_values_follow_their_bell() {
     let play = played(GAME, params, &["equilibrium"; 1000], 3);
     let values = &play.measures().series["private_values"];
     let middle = mean(values.iter().copied());
-    let spread = crate::measures::standard_deviation(values);
+    let spread = standard_deviation(values);
     // Five standard errors: 500 less the half that whole parts lose, 100.
     assert!((middle - 499.5).abs() < 16.0, "{middle}");
     assert!((spread - 100.0).abs() < 12.0, "{spread}");

@@ -3,11 +3,7 @@
 //! `water_allocation.rs`.
 
 use super::WaterParams;
-use crate::arithmetic::{larger, smaller};
-use crate::ask::Seat;
-use crate::event::{Event, EventLog, Value};
-use crate::games::{survival, top_bids};
-use crate::measures::{Measures, mean};
+use crate::games::prelude::*;
 
 /// Survival, resource satisfaction and minimum successful bids (arXiv 2311.03220,
 /// section 4); trajectories of bids, balances and health.

@@ -3,13 +3,13 @@
 
 use serde_json::{Value as Json, json};
 
-use super::town::tie_index;
+use super::state::tie_index;
 use crate::ask::Action;
 use crate::cents::Cents;
 use crate::chance::{Chance, Luck, SUPPLIES, TIES};
 use crate::games::testing::{
     close, fact, forfeit, game, integers, last, opened, opened_with, part, played, pure_equilibria,
-    refusal, refused, rule, score, turn,
+    refusal, refused, rule_player, score, turn,
 };
 use crate::play::Play;
 
@@ -280,9 +280,9 @@ fn rule_players_count_cents() {
     let game = game(GAME, params);
     let answers = json!({ "answers": ["$35.25", 0.5, 0] });
     let rules = [
-        rule(&*game, "specified", answers, 0),
-        rule(&*game, "outbid", json!({}), 1),
-        rule(&*game, "equilibrium", json!({}), 2),
+        rule_player(&*game, "specified", answers, 0),
+        rule_player(&*game, "outbid", json!({}), 1),
+        rule_player(&*game, "equilibrium", json!({}), 2),
     ];
     let chance = Chance::seeded(Luck::new(5, 0));
     let play = Play::start(game, chance, rules.map(Some).into());

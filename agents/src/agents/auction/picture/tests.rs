@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use agon_engine::chance::Luck;
 use agon_engine::registry;
-use agon_engine::rules::common::Random;
+use agon_engine::rule_player::Random;
 use agon_engine::spec::Settings;
-use agon_engine::{Chance, Event, Play, Rule, View};
+use agon_engine::{Chance, Event, Play, RulePlayer, View};
 use serde_json::{Value, json};
 
 use super::*;
@@ -17,7 +17,7 @@ fn auction(params: Value, seed: u64) -> Vec<Event> {
     let built = (registry::find("english_auction").unwrap().build)(&settings).unwrap();
     let seats = built.game.seats();
     let chance = Chance::seeded(Luck::new(seed, 0));
-    let mut luck = chance.for_rule(0);
+    let mut luck = chance.for_rule_player(0);
     let mut play = Play::start(
         Arc::clone(&built.game),
         chance,

@@ -58,7 +58,7 @@ pub fn told(text: &str, rivals: &[String], ask: &Ask) -> Vec<Told> {
                         words: about.theirs.to_owned(),
                     });
                 }
-                None if is_theirs && !begins_anew(sentence, ask.kind) => {
+                None if is_theirs && !begins_anew(sentence, &ask.kind) => {
                     if let Some(last) = told.last_mut() {
                         last.words.push_str(sentence);
                     }

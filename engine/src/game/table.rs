@@ -1,0 +1,76 @@
+//! The parameters that games share, checked in one place. A game hands them out as
+//! [`super::Rules::table`] says, and makes its briefing and its asks from them.
+
+use super::checks::{MOST_ROUNDS, check_between};
+use super::{GameInfo, ParameterError};
+use crate::ask::{Ask, AskRole, Form, Seat};
+use crate::event::Event;
+use crate::names::Name;
+
+/// More tries than any model needs; each is a call that somebody pays.
+const MOST_FOULS: i64 = 100;
+
+/// Who plays, for how long, and how patiently.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Table {
+    /// Number of players, the parameter `players`.
+    pub players: usize,
+    /// Number of rounds, the parameter `rounds`; `None` in a game that ends otherwise.
+    pub rounds: Option<u32>,
+    /// Fouls forgiven per ask, the parameter `foul_allowance`.
+    pub foul_allowance: u32,
+}
+
+impl Table {
+    /// The table of a game of rounds.
+    pub const fn of_rounds(players: usize, rounds: u32, foul_allowance: u32) -> Self {
+        Self {
+            players,
+            rounds: Some(rounds),
+            foul_allowance,
+        }
+    }
+
+    /// The table of a game that has no number of rounds.
+    pub const fn without_rounds(players: usize, foul_allowance: u32) -> Self {
+        Self {
+            players,
+            rounds: None,
+            foul_allowance,
+        }
+    }
+
+    pub(super) fn check(&self, info: &GameInfo) -> Result<(), ParameterError> {
+        let (fewest, most) = info.seats;
+        let players = self.players;
+        if !(fewest..=most).contains(&players) {
+            let name = &info.name;
+            let message = format!("{name} needs {fewest} to {most} players, not {players}");
+            return Err(ParameterError::new("players", message));
+        }
+        if let Some(rounds) = self.rounds {
+            check_between("rounds", rounds, 1, MOST_ROUNDS)?;
+        }
+        check_between("foul_allowance", self.foul_allowance, 0, MOST_FOULS)
+    }
+
+    /// The briefing, with what this says; to it the game adds its own parameters.
+    pub fn briefing(&self) -> Event {
+        let event = Event::new("briefing", 0).fact("players", self.players);
+        match self.rounds {
+            Some(rounds) => event.fact("rounds", rounds),
+            None => event,
+        }
+    }
+
+    /// An ask of a seat.
+    pub fn ask(&self, seat: Seat, role: AskRole, kind: &'static str, form: Form) -> Ask {
+        Ask {
+            seat,
+            kind: Name::Borrowed(kind),
+            role,
+            form,
+            foul_allowance: self.foul_allowance,
+        }
+    }
+}

@@ -1,0 +1,133 @@
+//! Rule players of the English auction: whether to raise, and by how much. They go
+//! by the open ask, the item that is up and their own bids. Made by the game.
+
+use super::EnglishAuctionParams;
+use crate::games::prelude::*;
+
+/// The strategies of this game.
+pub(super) const STRATEGIES: &[Strategy<EnglishAuctionParams>] = &[
+    Strategy::new(
+        "equilibrium",
+        "raises by the least legal amount up to its estimate, as if it were the value",
+        |_, request| request.plain(UpToEstimate { percent: 100 }),
+    ),
+    Strategy::RANDOM,
+    Strategy::SPECIFIED,
+    Strategy::new(
+        "patient_raiser",
+        "the paper's rule bidder: the starting price, then 10 % of it above the highest \
+                  bid, at most so many times per item: bids_per_item (default 4)",
+        |_, request| {
+            request.made(PatientRaiser {
+                bids_per_item: request.only("bids_per_item", 4)?,
+            })
+        },
+    ),
+    Strategy::new(
+        "truthful",
+        "raises by the least legal amount up to a part of its estimate: percent \
+                  (default 100)",
+        |_, request| {
+            let percent = request.only_within("percent", 100, 0..=MOST_PERCENT)?;
+            request.made(UpToEstimate { percent })
+        },
+    ),
+];
+
+/// The rule bidder (arXiv 2310.05746, section 4.2, and the authors' program): a
+/// limited number of bids per item: the starting price, then the highest bid and 10 % of
+/// the starting price, whatever the game's least increase; where that is more, it counts.
+struct PatientRaiser {
+    bids_per_item: u32,
+}
+
+impl RulePlayer for PatientRaiser {
+    fn act(&mut self, ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
+        let Some(Legal { least, most }) = Legal::of(ask) else {
+            return Action::Pass;
+        };
+        let bid = least.max(raised(view).unwrap_or(least));
+        if bid <= most && own_bids(view) < self.bids_per_item as usize {
+            Action::Integer(bid)
+        } else {
+            Action::Pass
+        }
+    }
+}
+
+/// Percent of the starting price that the rule bidder adds to the highest bid.
+const RAISE_PERCENT: i64 = 10;
+
+/// The highest bid and the rule bidder's own raise; none before the first bid.
+fn raised(view: &View<'_>) -> Option<i64> {
+    let highest = view.sights().next_back()?.integer("highest")?;
+    let price = view.latest("item_opened")?.integer("starting_price")?;
+    Some(highest + price * RAISE_PERCENT / 100)
+}
+
+/// How often the seat has bid for the item that is up.
+fn own_bids(view: &View<'_>) -> usize {
+    let seat = view.seat();
+    let rounds = view
+        .sights()
+        .rev()
+        .take_while(|sight| sight.kind() == "bid_round");
+    rounds
+        .filter(|sight| {
+            sight
+                .fact("bids")
+                .is_some_and(|bids| bids.entry(seat).integer().is_some())
+        })
+        .count()
+}
+
+/// Raises by the least amount, but by at least 1, up to a part of its estimate.
+struct UpToEstimate {
+    percent: u32,
+}
+
+/// Largest part of an estimate that can be asked for; more is a slip.
+const MOST_PERCENT: u32 = 1000;
+
+impl RulePlayer for UpToEstimate {
+    fn act(&mut self, ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
+        let Some(Legal { least, most }) = Legal::of(ask) else {
+            return Action::Pass;
+        };
+        let estimate = view
+            .latest("item_opened")
+            .and_then(|sight| sight.integer("estimate"))
+            .unwrap_or(0);
+        let highest = view
+            .sights()
+            .next_back()
+            .and_then(|sight| sight.integer("highest"));
+        // Where there is no minimum increase, equal bids would never end.
+        let bid = highest.map_or(least, |highest| least.max(highest + 1));
+        let limit = (estimate * i64::from(self.percent) / 100).min(most);
+        if bid <= limit {
+            Action::Integer(bid)
+        } else {
+            Action::Pass
+        }
+    }
+}
+
+/// The legal bids of an ask; none when `least` is above `most`.
+struct Legal {
+    least: i64,
+    most: i64,
+}
+
+impl Legal {
+    fn of(ask: &Ask) -> Option<Self> {
+        match ask.form {
+            Form::Integer {
+                min: Some(least),
+                max: Some(most),
+                ..
+            } => Some(Self { least, most }),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Columns of events, one entry per seat, and the series that measures read from them.
+//! Used by games and their measures.
+
+use crate::event::{EventLog, Value};
+use crate::measures::{mean, standard_deviation};
+
+/// A column of what seats answered; a seat that forfeited has no entry. A plain
+/// list when nobody is missing.
+pub fn column<T>(entries: impl Iterator<Item = Option<T>> + Clone) -> Value
+where
+    Value: From<Vec<T>> + From<Option<T>>,
+{
+    let mut all = Vec::with_capacity(entries.size_hint().0);
+    for entry in entries.clone() {
+        match entry {
+            Some(value) => all.push(value),
+            None => return Value::List(entries.map(Value::from).collect()),
+        }
+    }
+    all.into()
+}
+
+/// The sum of amounts; it stops at the ends of the range, which only lenient
+/// replays can reach.
+pub fn total(amounts: impl Iterator<Item = i64>) -> i64 {
+    amounts.fold(0, i64::saturating_add)
+}
+
+/// A number from every event of a kind, in order.
+pub fn series_of(log: &EventLog, kind: &str, name: &str) -> Vec<f64> {
+    log.of_kind(kind)
+        .filter_map(|event| event.get(name)?.number())
+        .collect()
+}
+
+/// Mean and standard deviation of a list in each event of a kind; events whose
+/// list holds no number are left out.
+pub fn spread_of(log: &EventLog, kind: &str, name: &str) -> (Vec<f64>, Vec<f64>) {
+    log.of_kind(kind)
+        .filter_map(|event| Some(event.get(name)?.numbers()))
+        .filter(|numbers| !numbers.is_empty())
+        .map(|numbers| (mean(numbers.iter().copied()), standard_deviation(&numbers)))
+        .unzip()
+}

@@ -1,0 +1,121 @@
+//! Rule players of the Water Allocation Challenge: bids from the own balance, health
+//! and what is public of yesterday. They never see another's bid of today. Made by
+//! the game.
+
+use super::WaterParams;
+use crate::games::prelude::*;
+
+/// The strategies of this game.
+pub(super) const STRATEGIES: &[Strategy<WaterParams>] = &[
+    Strategy::new(
+        "equilibrium",
+        "its whole balance, as if every day were the last",
+        |_, request| request.plain(ByStatus(|own: Status| own.balance)),
+    ),
+    Strategy::RANDOM,
+    Strategy::SPECIFIED,
+    Strategy::new(
+        "share",
+        "a part of its balance, rounded down to whole dollars: share, 0 to 1 (default 0.5)",
+        |_, request| {
+            let share = request.only_within("share", 0.5, 0.0..=1.0)?;
+            request.made(ByStatus(move |own: Status| {
+                let part = (own.balance.in_dollars() * share).floor();
+                Cents::dollars(part as i64)
+            }))
+        },
+    ),
+    Strategy::new(
+        "last_moment",
+        "nothing while it can do without water, then its whole balance: days, how many \
+                  days without water it must still outlive (default 1)",
+        |_, request| {
+            let days = request.only("days", 1)?;
+            request.made(ByStatus(move |own: Status| {
+                if own.outlives(days) {
+                    Cents::ZERO
+                } else {
+                    own.balance
+                }
+            }))
+        },
+    ),
+    Strategy::new(
+        "outbid",
+        "1 more than the lowest bid that won last, or half its salary at first, as far \
+                  as its balance goes",
+        |params, request| {
+            let first = Cents::dollars(params.salaries[request.seat] / 2);
+            request.plain(Outbid { first })
+        },
+    ),
+];
+
+/// How a resident stands in the morning.
+#[derive(Clone, Copy)]
+struct Status {
+    balance: Cents,
+    health: i64,
+    dry_days: i64,
+}
+
+impl Status {
+    fn of(seat: Seat, view: &View<'_>) -> Option<Self> {
+        let morning = view.latest("day_opened")?;
+        let entry = |name| morning.fact(name)?.entry(seat).integer();
+        Some(Self {
+            balance: morning.fact("balances")?.entry(seat).amount()?,
+            health: entry("health")?,
+            dry_days: entry("dry_days")?,
+        })
+    }
+
+    /// Whether so many days without water leave it alive.
+    fn outlives(self, days: u32) -> bool {
+        let mut health = self.health;
+        for day in 0..i64::from(days) {
+            health -= self.dry_days + day;
+            if health <= 0 {
+                return false;
+            }
+        }
+        true
+    }
+}
+
+/// Bids a function of how it stands.
+struct ByStatus<F>(F);
+
+impl<F: Fn(Status) -> Cents + Send> RulePlayer for ByStatus<F> {
+    fn act(&mut self, ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
+        // Every day begins with everybody's standing.
+        Status::of(ask.seat, view)
+            .map_or(Cents::ZERO, &self.0)
+            .into()
+    }
+}
+
+/// Bids just above what was enough the last time.
+struct Outbid {
+    first: Cents,
+}
+
+impl RulePlayer for Outbid {
+    fn act(&mut self, ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
+        let enough = view.latest("round_result").and_then(|sight| {
+            let winners = sight.fact("winners")?;
+            let bids = sight.fact("bids")?;
+            let bid = |place| {
+                let winner = usize::try_from(winners.entry(place).integer()?).ok()?;
+                bids.entry(winner).amount()
+            };
+            (0..winners.len()).filter_map(bid).min()
+        });
+        let wanted = enough.map_or(self.first, |mut bid| {
+            bid += Cents::dollars(1);
+            bid
+        });
+        let balance = Status::of(ask.seat, view).map_or(Cents::ZERO, |own| own.balance);
+        wanted.min(balance).into()
+    }
+}
