@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::cents::Cents;
 use crate::names::Name;
 
+mod answers;
 mod form;
 mod read;
 
@@ -18,7 +19,7 @@ mod read;
 pub type Seat = usize;
 
 /// One question to one seat. At most one is open per seat at a time.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Ask {
     /// Who is asked.
     pub seat: Seat,
@@ -57,7 +58,7 @@ pub enum AskRole {
 }
 
 /// The legal answers of an ask.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "form", rename_all = "snake_case")]
 pub enum Form {
     /// A whole number, both ends included; `None` is open on that side. With

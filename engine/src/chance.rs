@@ -5,14 +5,24 @@
 //! settings can be compared on the same luck. Replays hand recorded draws in; games
 //! cannot tell the difference.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use rand_chacha::ChaCha8Rng;
-use rand_core::{Rng, SeedableRng};
+use rand_core::SeedableRng;
 use serde::{Deserialize, Serialize};
 
 use crate::ask::Seat;
 use crate::event::Value;
+
+mod generator;
+mod law;
+mod outcomes;
+
+pub use generator::Generator;
+use law::Law;
+pub use law::{Bell, Ladder};
+use outcomes::Path;
 
 /// A named source of draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -89,7 +99,7 @@ impl Luck {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Draw {
     /// Name of the stream.
-    pub stream: std::borrow::Cow<'static, str>,
+    pub stream: Cow<'static, str>,
     /// Index inside the stream, usually the round.
     pub at: u32,
     /// What came out.
@@ -101,8 +111,29 @@ pub struct Draw {
 pub struct Chance {
     key: [u8; 32],
     draws: Vec<Draw>,
-    script: Option<BTreeMap<(String, u32), Value>>,
-    unscripted: Vec<(Stream, u32)>,
+    source: Source,
+}
+
+/// Where draws come from before the seed is asked.
+#[derive(Debug, Clone)]
+enum Source {
+    /// From nowhere.
+    Seed,
+    /// From a record; what it lacks is noted.
+    Script {
+        script: BTreeMap<(String, u32), Value>,
+        missing: Vec<(Stream, u32)>,
+    },
+    /// From lists of all outcomes.
+    Listed(Path),
+}
+
+/// The numbers of a draw that gives numbers.
+fn numbers(drawn: Value) -> Vec<i64> {
+    match drawn {
+        Value::Integers(numbers) => numbers,
+        _ => Vec::new(),
+    }
 }
 
 impl Chance {
@@ -111,8 +142,7 @@ impl Chance {
         Self {
             key: blake3::derive_key(CONTEXT, &luck.material()),
             draws: Vec::new(),
-            script: None,
-            unscripted: Vec::new(),
+            source: Source::Seed,
         }
     }
 
@@ -125,20 +155,29 @@ impl Chance {
             .map(|(stream, at, value)| ((stream.0.to_owned(), at), value))
             .collect();
         Self {
-            script: Some(script),
+            source: Source::Script {
+                script,
+                missing: Vec::new(),
+            },
             ..Self::seeded(Luck::new(0, 0))
         }
     }
 
     /// Draws asked of a scripted chance that its script did not have.
     pub fn unscripted(&self) -> &[(Stream, u32)] {
-        &self.unscripted
+        match &self.source {
+            Source::Script { missing, .. } => missing,
+            Source::Seed | Source::Listed(_) => &[],
+        }
     }
 
     /// Entries of a script that no draw has used, in order.
     pub fn unused(&self) -> impl Iterator<Item = (&str, u32, &Value)> {
-        let script = self.script.iter().flatten();
-        let unused = script.filter(|((stream, at), _)| {
+        let script = match &self.source {
+            Source::Script { script, .. } => Some(script),
+            Source::Seed | Source::Listed(_) => None,
+        };
+        let unused = script.into_iter().flatten().filter(|((stream, at), _)| {
             !self
                 .draws
                 .iter()
@@ -155,11 +194,8 @@ impl Chance {
     /// True in `percent` of 100 cases. The same underlying draw serves every
     /// percentage, so a higher one never turns a success into a failure.
     pub fn percent(&mut self, stream: Stream, at: u32, percent: u32) -> bool {
-        let scripted = self.recorded(stream, at, |value| value.flag());
-        let hit = scripted
-            .unwrap_or_else(|| self.generator(stream.0, at).below(100) < u64::from(percent));
-        self.note(stream, at, Value::Flag(hit));
-        hit
+        let drawn = self.draw(stream, at, &Law::Percent(percent));
+        drawn == Value::Flag(true)
     }
 
     /// One of several seats, each equally likely.
@@ -169,63 +205,25 @@ impl Chance {
         if let [only] = seats {
             return *only;
         }
-        let scripted = self.recorded(stream, at, |value| {
-            let seat = usize::try_from(value.integer()?).ok()?;
-            seats.contains(&seat).then_some(seat)
-        });
-        let seat = scripted.unwrap_or_else(|| {
-            let position = self.generator(stream.0, at).below(seats.len() as u64);
-            seats[position as usize]
-        });
-        self.note(stream, at, Value::Integer(seat as i64));
-        seat
+        let drawn = self.draw(stream, at, &Law::Seat(seats));
+        drawn.integer().map_or(seats[0], |seat| seat as Seat)
     }
 
     /// A whole number between `low` and `high`, both included.
     pub fn integer(&mut self, stream: Stream, at: u32, low: i64, high: i64) -> i64 {
-        let scripted = self.recorded(stream, at, |value| {
-            value
-                .integer()
-                .filter(|number| (low..=high).contains(number))
-        });
-        let number = scripted.unwrap_or_else(|| self.generator(stream.0, at).between(low, high));
-        self.note(stream, at, Value::Integer(number));
-        number
+        let drawn = self.draw(stream, at, &Law::Integer(low, high));
+        drawn.integer().unwrap_or(low)
     }
 
     /// `count` different numbers of the ladder `low, low + step, ..`, of which
     /// there are `rungs`; the first is for seat 0. `rungs >= count` is needed.
     pub fn distinct(&mut self, stream: Stream, at: u32, count: usize, ladder: Ladder) -> Vec<i64> {
-        let scripted = self.recorded(stream, at, |value| {
-            let numbers = value.integers()?;
-            ladder.could_give(numbers, count).then(|| numbers.to_vec())
-        });
-        let numbers = scripted.unwrap_or_else(|| {
-            let mut generator = self.generator(stream.0, at);
-            let places = generator.sample(ladder.rungs, count);
-            places
-                .into_iter()
-                .map(|place| ladder.low + ladder.step * place as i64)
-                .collect()
-        });
-        self.note(stream, at, Value::Integers(numbers.clone()));
-        numbers
+        numbers(self.draw(stream, at, &Law::Distinct(count, ladder)))
     }
 
     /// `count` whole numbers of a bell curve; the first is for seat 0.
     pub fn bell(&mut self, stream: Stream, at: u32, count: usize, bell: Bell) -> Vec<i64> {
-        let scripted = self.recorded(stream, at, |value| {
-            let numbers = value.integers()?;
-            let possible = |number: &i64| (1..=bell.most).contains(number);
-            let fits = numbers.len() == count && numbers.iter().all(possible);
-            fits.then(|| numbers.to_vec())
-        });
-        let numbers = scripted.unwrap_or_else(|| {
-            let mut generator = self.generator(stream.0, at);
-            (0..count).map(|_| bell.draw(&mut generator)).collect()
-        });
-        self.note(stream, at, Value::Integers(numbers.clone()));
-        numbers
+        numbers(self.draw(stream, at, &Law::Bell(count, bell)))
     }
 
     /// An order of `count` things: a permutation of `0..count`.
@@ -246,23 +244,30 @@ impl Chance {
         self.generator(RULE_STREAM, seat as u32)
     }
 
-    fn recorded<T>(
-        &mut self,
-        stream: Stream,
-        at: u32,
-        read: impl FnOnce(&Value) -> Option<T>,
-    ) -> Option<T> {
-        let script = self.script.as_ref()?;
-        let found = script.get(&(stream.0.to_owned(), at)).and_then(read);
-        if found.is_none() {
-            self.unscripted.push((stream, at));
-        }
-        found
+    /// Takes in draws that another process made.
+    pub(crate) fn drawn_elsewhere(&mut self, draws: Vec<Draw>) {
+        self.draws.extend(draws);
     }
 
-    fn note(&mut self, stream: Stream, at: u32, value: Value) {
-        let stream = std::borrow::Cow::Borrowed(stream.0);
+    /// The only way to a draw: as given, else from the seed.
+    fn draw(&mut self, stream: Stream, at: u32, law: &Law<'_>) -> Value {
+        let given = match &mut self.source {
+            Source::Seed => None,
+            Source::Listed(path) => path.take(law),
+            Source::Script { script, missing } => {
+                let recorded = script.get(&(stream.0.to_owned(), at));
+                let recorded = recorded.filter(|value| law.could_give(value)).cloned();
+                if recorded.is_none() {
+                    missing.push((stream, at));
+                }
+                recorded
+            }
+        };
+        let value = given.unwrap_or_else(|| law.draw(&mut self.generator(stream.0, at)));
+        let stream = Cow::Borrowed(stream.0);
+        let kept = value.clone();
         self.draws.push(Draw { stream, at, value });
+        kept
     }
 
     fn generator(&self, stream: &str, at: u32) -> Generator {
@@ -272,114 +277,6 @@ impl Chance {
         let mut cipher = ChaCha8Rng::from_seed(self.key);
         cipher.set_stream(hash.0);
         Generator { cipher }
-    }
-}
-
-/// Evenly spaced numbers.
-#[derive(Debug, Clone, Copy)]
-pub struct Ladder {
-    /// The smallest number.
-    pub low: i64,
-    /// The distance between neighbours; not 0.
-    pub step: i64,
-    /// How many numbers there are.
-    pub rungs: usize,
-}
-
-impl Ladder {
-    /// Whether these numbers could be `count` different ones of the ladder.
-    fn could_give(&self, numbers: &[i64], count: usize) -> bool {
-        let on_rung = |number: &i64| {
-            let place = (i128::from(*number) - i128::from(self.low)) / i128::from(self.step);
-            let rung = i128::from(self.low) + place * i128::from(self.step);
-            (0..self.rungs as i128).contains(&place) && rung == i128::from(*number)
-        };
-        let different: BTreeSet<&i64> = numbers.iter().collect();
-        numbers.len() == count && different.len() == count && numbers.iter().all(on_rung)
-    }
-}
-
-/// Whole parts of normally distributed numbers, above 0.
-#[derive(Debug, Clone, Copy)]
-pub struct Bell {
-    /// Mean, from 1 to `most`.
-    pub mean: f64,
-    /// Standard deviation, at most `most`; more would be drawn again too often.
-    pub deviation: f64,
-    /// The largest number.
-    pub most: i64,
-}
-
-impl Bell {
-    /// A number that fits; others are drawn again.
-    fn draw(&self, generator: &mut Generator) -> i64 {
-        loop {
-            let number = (self.mean + self.deviation * generator.normal()).trunc() as i64;
-            if (1..=self.most).contains(&number) {
-                return number;
-            }
-        }
-    }
-}
-
-/// A stream of random numbers. The methods are our own, because the bytes of a
-/// record depend on them and libraries change theirs between versions.
-#[derive(Debug, Clone)]
-pub struct Generator {
-    cipher: ChaCha8Rng,
-}
-
-impl Generator {
-    /// A number from 0 to `bound - 1`, without bias (Lemire 2019, "Fast random
-    /// integer generation in an interval"). `bound` must not be 0.
-    pub fn below(&mut self, bound: u64) -> u64 {
-        let mut product = u128::from(self.cipher.next_u64()) * u128::from(bound);
-        if (product as u64) < bound {
-            let threshold = bound.wrapping_neg() % bound;
-            while (product as u64) < threshold {
-                product = u128::from(self.cipher.next_u64()) * u128::from(bound);
-            }
-        }
-        (product >> 64) as u64
-    }
-
-    /// A number between `low` and `high`, both included; `low <= high`.
-    pub fn between(&mut self, low: i64, high: i64) -> i64 {
-        let width = high.wrapping_sub(low) as u64;
-        if width == u64::MAX {
-            return self.cipher.next_u64() as i64;
-        }
-        low.wrapping_add(self.below(width + 1) as i64)
-    }
-
-    /// A real number in [0, 1), with 53 random bits.
-    pub fn unit(&mut self) -> f64 {
-        (self.cipher.next_u64() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// A normally distributed number of mean 0 and standard deviation 1 (Marsaglia and
-    /// Bray 1964, the polar method). The logarithm is a library's, because those of
-    /// platforms differ in their last digits.
-    pub fn normal(&mut self) -> f64 {
-        loop {
-            let (x, y) = (2.0 * self.unit() - 1.0, 2.0 * self.unit() - 1.0);
-            let square = x * x + y * y;
-            if square > 0.0 && square < 1.0 {
-                return x * (-2.0 * libm::log(square) / square).sqrt();
-            }
-        }
-    }
-
-    /// `count` different places of `0..size`, in random order (the first steps
-    /// of a Fisher-Yates shuffle). `count <= size`.
-    pub fn sample(&mut self, size: usize, count: usize) -> Vec<usize> {
-        let mut places: Vec<usize> = (0..size).collect();
-        for position in 0..count {
-            let other = position + self.below((size - position) as u64) as usize;
-            places.swap(position, other);
-        }
-        places.truncate(count);
-        places
     }
 }
 

@@ -15,9 +15,11 @@ use crate::record::Record;
 use crate::session::STRATEGY;
 use crate::spec::{PlayerKind, PlayerSpec, SessionSpec, Settings};
 
+mod branches;
 mod course;
 mod declared;
 mod determinism;
+mod facts;
 mod legality;
 mod outcomes;
 mod parameters;
@@ -106,6 +108,26 @@ pub const PROPERTIES: &[Property] = &[
         name: "strategies",
         statement: "every listed strategy plays legally",
         holds: outcomes::strategies_play_legally,
+    },
+    Property {
+        name: "facts",
+        statement: "facts of declared names mean what the declaration says",
+        holds: facts::declared_facts_mean_what_they_say,
+    },
+    Property {
+        name: "clones",
+        statement: "a clone plays on as the original does, and leaves it alone",
+        holds: branches::clones_play_on_alike,
+    },
+    Property {
+        name: "listed_answers",
+        statement: "listed answers are legal, and every legal answer of the form is listed",
+        holds: branches::listed_answers_are_the_legal_ones,
+    },
+    Property {
+        name: "listed_outcomes",
+        statement: "listed outcomes of chance are all that can be drawn, and certain together",
+        holds: branches::listed_outcomes_are_what_can_be_drawn,
     },
 ];
 

@@ -21,13 +21,15 @@ use crate::rule_player::Strategy;
 
 pub(crate) mod checks;
 mod info;
+mod outside;
 mod registration;
-mod table;
+mod setup;
 
 pub use info::{FactNames, GameInfo, Timing};
+pub use outside::{OutsideState, OutsideStep};
 pub(crate) use registration::read;
 pub use registration::{Built, Game, Registration};
-pub use table::Table;
+pub use setup::Setup;
 
 /// The rules of a game, implemented by its parameters: the number of players, `players`,
 /// the fouls forgiven per ask, `foul_allowance`, and whatever else there is to set.
@@ -49,7 +51,7 @@ pub trait Rules:
     type State: State + 'static;
 
     /// The parameters that games share; they are checked before [`Self::settle`] is called.
-    fn table(&self) -> Table;
+    fn setup(&self) -> Setup;
 
     /// Checks the game's own parameters, and fills in those that follow from others.
     ///
@@ -65,7 +67,7 @@ pub trait Rules:
     /// Most asks that one seat can get in a session, fouls apart; plans of an
     /// experiment multiply it. One per round unless the game says otherwise.
     fn asks_per_seat(&self) -> u32 {
-        self.table().rounds.unwrap_or(1)
+        self.setup().rounds.unwrap_or(1)
     }
 
     /// Asks that one seat gets in a usual session, for what plans expect; the most
@@ -110,6 +112,24 @@ pub trait State: CloneState + Send {
 
     /// Each seat's payoff so far; final once [`State::asks`] is empty.
     fn payoffs(&self) -> Vec<f64>;
+
+    /// The legal answers to an open ask among those of its form, where the form allows at
+    /// most so many. A lenient game may take others.
+    fn answers(&self, ask: &Ask, most: usize) -> Option<Vec<Action>> {
+        let mut answers = ask.form.answers(most)?;
+        answers.retain(|action| self.check(ask, action).is_ok());
+        Some(answers)
+    }
+
+    /// Whether it can move on. Always, unless its steps are computed elsewhere and the next
+    /// one has not been handed in.
+    fn is_ready(&self) -> bool {
+        true
+    }
+
+    /// Takes the step to which the answers to all open asks lead; called only while it is not
+    /// ready.
+    fn hand_in(&mut self, _step: OutsideStep) {}
 }
 
 /// Clones a state behind its trait, for whoever tries out what could follow; every
@@ -141,6 +161,21 @@ pub struct Equilibrium {
     pub scores: Vec<ExpectedScore>,
 }
 
+impl Equilibrium {
+    /// Play that leads to the same scores in every session.
+    pub fn exact<const N: usize>(
+        play: impl Into<String>,
+        scores: [(&'static str, f64); N],
+    ) -> Self {
+        let scores = scores
+            .map(|(scheme, value)| ExpectedScore::within(scheme, value, ExpectedScore::EXACT));
+        Self {
+            play: play.into(),
+            scores: scores.to_vec(),
+        }
+    }
+}
+
 /// A score that theory predicts.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExpectedScore {
@@ -156,12 +191,12 @@ impl ExpectedScore {
     /// Room for the rounding of scores that are exact in theory.
     pub const EXACT: f64 = 1e-9;
 
-    /// A score that equilibrium play has in every session.
-    pub fn exact(scheme: &'static str, value: f64) -> Self {
+    /// A score up to so far from a value.
+    pub const fn within(scheme: &'static str, value: f64, tolerance: f64) -> Self {
         Self {
             scheme,
             value,
-            tolerance: Self::EXACT,
+            tolerance,
         }
     }
 }

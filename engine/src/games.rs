@@ -14,6 +14,7 @@ pub mod guess_two_thirds;
 pub mod judging;
 pub mod pirate;
 mod prelude;
+mod private_values;
 pub mod public_goods;
 pub mod sealed_bid_auction;
 pub mod second_price_auction;

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use crate::ask::{Action, Answer, Ask, Foul, Seat};
 use crate::chance::{Chance, Generator};
 use crate::event::EventLog;
-use crate::game::{Game, State};
+use crate::game::{Game, OutsideStep, State};
 use crate::measures::Measures;
 use crate::moves::Move;
 use crate::rule_player::RulePlayer;
@@ -143,10 +143,7 @@ impl Play {
             }
         };
         self.missing -= 1;
-        if self.missing == 0 {
-            self.close_turn();
-            self.run();
-        }
+        self.run();
         reaction
     }
 
@@ -199,9 +196,27 @@ impl Play {
         self.turn
     }
 
+    /// The answers, in the order of the asks, that a step from elsewhere is needed for;
+    /// `None` while an answer is missing, and always in a game that this process plays.
+    pub fn awaited_step(&self) -> Option<Vec<Answer>> {
+        if self.is_finished() || self.missing > 0 || self.state.is_ready() {
+            return None;
+        }
+        self.open.iter().map(|reply| reply.answer.clone()).collect()
+    }
+
+    /// Hands in the step that [`Self::awaited_step`] asked for, and plays on. Nothing
+    /// changes when none is awaited.
+    pub fn step(&mut self, step: OutsideStep) {
+        if self.awaited_step().is_some() {
+            self.state.hand_in(step);
+            self.run();
+        }
+    }
+
     /// Plays turns for as long as rule players answer everything.
     fn run(&mut self) {
-        while !self.is_finished() && self.missing == 0 {
+        while !self.is_finished() && self.missing == 0 && self.state.is_ready() {
             self.close_turn();
         }
     }

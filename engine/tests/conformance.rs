@@ -64,6 +64,10 @@ properties! {
     payoffs_stay_within_bounds: "payoffs",
     equilibrium_scores_as_predicted: "equilibrium",
     every_strategy_plays_legally: "strategies",
+    declared_facts_mean_what_they_say: "facts",
+    a_clone_plays_on_as_the_original_does: "clones",
+    listed_answers_are_the_legal_ones: "listed_answers",
+    listed_outcomes_are_what_chance_can_draw: "listed_outcomes",
 }
 
 #[test]

@@ -7,11 +7,11 @@ use std::sync::atomic::{AtomicI64, Ordering};
 
 use agon_engine::chance::VALUATIONS;
 use agon_engine::conformance::{PROPERTIES, faults};
-use agon_engine::game::{Equilibrium, ExpectedScore};
+use agon_engine::game::Equilibrium;
 use agon_engine::rule_player::Strategy;
 use agon_engine::{
     Action, Answer, Ask, AskRole, Chance, Disclosure, Event, EventLog, FactNames, Form, Foul,
-    GameInfo, Measures, Move, Name, ParameterError, Registration, Rules, State, Table, Timing,
+    GameInfo, Measures, Move, Name, ParameterError, Registration, Rules, Setup, State, Timing,
     View,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
@@ -125,8 +125,8 @@ impl<const FLAW: usize> Rules for Probe<FLAW> {
 
     type State = ProbeState<FLAW>;
 
-    fn table(&self) -> Table {
-        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
+    fn setup(&self) -> Setup {
+        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
     fn settle(&mut self) -> Result<(), ParameterError> {
@@ -146,7 +146,7 @@ impl<const FLAW: usize> Rules for Probe<FLAW> {
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
         if FLAW != NO_BRIEFING {
-            log.push(self.table().briefing());
+            log.push(self.setup().briefing());
         }
         let mut state = ProbeState {
             probe: Arc::clone(self),
@@ -165,10 +165,7 @@ impl<const FLAW: usize> Rules for Probe<FLAW> {
             WRONG_PREDICTION => 99.0,
             _ => 100.0,
         };
-        Equilibrium {
-            play: "everybody bids most".to_owned(),
-            scores: vec![ExpectedScore::exact("share", value)],
-        }
+        Equilibrium::exact("everybody bids most", [("share", value)])
     }
 
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
@@ -207,8 +204,8 @@ impl<const FLAW: usize> ProbeState<FLAW> {
         };
         self.valuations = chance.distinct(VALUATIONS, self.round, self.probe.players, ladder);
         let form = Form::integer(0, MOST);
-        let table = self.probe.table();
-        let ask = |seat| table.ask(seat, AskRole::Bid, "bid", form.clone());
+        let setup = self.probe.setup();
+        let ask = |seat| setup.ask(seat, AskRole::Bid, "bid", form.clone());
         self.asks = (0..self.probe.players).map(ask).collect();
         if FLAW == ASKS_BACKWARDS {
             self.asks.reverse();

@@ -66,10 +66,7 @@ impl Form {
                 if low && high {
                     return Ok(());
                 }
-                Err(Foul::new(
-                    FoulKind::OutOfRange,
-                    format!("{number} is not {}", self.describe()),
-                ))
+                Err(self.excludes(number))
             }
             (Self::Amount { min, max }, Action::Integer(_) | Action::Number(_)) => {
                 self.check_amount(*min, *max, action)
@@ -78,10 +75,7 @@ impl Form {
                 if number.is_finite() && number >= min && number <= max {
                     return Ok(());
                 }
-                Err(Foul::new(
-                    FoulKind::OutOfRange,
-                    format!("{number} is not {}", self.describe()),
-                ))
+                Err(self.excludes(number))
             }
             (Self::Choice { options }, Action::Choice(word)) => {
                 if options.iter().any(|option| option == word) {
@@ -208,6 +202,11 @@ impl Form {
         }
     }
 
+    fn excludes(&self, number: impl std::fmt::Display) -> Foul {
+        let reason = format!("{number} is not {}", self.describe());
+        Foul::new(FoulKind::OutOfRange, reason)
+    }
+
     fn check_amount(&self, min: i64, max: Option<i64>, action: &Action) -> Result<(), Foul> {
         let number = match action {
             Action::Integer(number) => *number as f64,
@@ -222,12 +221,11 @@ impl Form {
             return Ok(());
         }
         let has_fraction = number.is_finite() && number.fract() != 0.0;
-        let reason = match amount {
-            None if has_fraction => {
-                format!("{number} has more than two decimals: amounts go in dollars and cents")
-            }
-            _ => format!("{number} is not {}", self.describe()),
-        };
+        if amount.is_some() || !has_fraction {
+            return Err(self.excludes(number));
+        }
+        let reason =
+            format!("{number} has more than two decimals: amounts go in dollars and cents");
         Err(Foul::new(FoulKind::OutOfRange, reason))
     }
 }

@@ -61,7 +61,7 @@ impl<R: Rules> Game for Arc<R> {
     }
 
     fn seats(&self) -> usize {
-        self.table().players
+        self.setup().players
     }
 
     fn asks_per_seat(&self) -> u32 {
@@ -153,7 +153,7 @@ fn build<R: Rules>(settings: &Settings) -> Result<Built, ParameterError> {
 /// A parameter is unknown, of the wrong type, or makes no game.
 pub(crate) fn read<R: Rules>(settings: &Settings) -> Result<R, ParameterError> {
     let mut rules: R = parse(settings)?;
-    rules.table().check(R::INFO)?;
+    rules.setup().check(R::INFO)?;
     rules.settle()?;
     Ok(rules)
 }

@@ -17,7 +17,7 @@
 //! Source: "Economics Arena for Large Language Models", appendix A.1 (after Levin 2004).
 
 use super::prelude::*;
-use super::shared::private_values::{self, Scale, Shown, Terms};
+use super::private_values::{self, Scale, Shown, Terms};
 
 mod players;
 mod state;
@@ -37,49 +37,32 @@ const DECISIONS: &[Name] = &[Name::Borrowed(STAY), Name::Borrowed(DROP)];
 /// Most prices that can be called in a round; each is a question to every bidder.
 const MOST_CALLS: i64 = 1_000;
 
-/// Parameters of the game.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct AscendingParams {
-    /// Number of players; taken from the seats of the experiment.
-    pub players: usize,
-    /// Number of rounds: the runs of a session.
-    pub rounds: u32,
-    /// What every player has at the start of every round; the paper's groups have
-    /// 100, 1000 and 10000.
-    pub assets: i64,
-    /// The first price, and how much higher each further price is; at least a
-    /// thousandth of the assets.
-    pub increment: i64,
-    /// Mean of the private values; 50, 500 and 5000 in the paper's groups.
-    pub value_mean: f64,
-    /// Standard deviation of the private values; 10, 100 and 1000 in the paper's
-    /// groups.
-    pub value_sd: f64,
-    /// What a foul costs in its round.
-    pub entrance_fee: f64,
-    /// How many past rounds a player is shown at most; with 0 no result is told.
-    pub history: u32,
-    /// What players are shown of a past round.
-    pub shown: Shown,
-    /// Fouls forgiven per ask before it is forfeited; the paper forgives none.
-    pub foul_allowance: u32,
-}
-
-impl Default for AscendingParams {
-    fn default() -> Self {
-        Self {
-            players: 5,
-            rounds: 1,
-            assets: 100,
-            increment: 5,
-            value_mean: 50.0,
-            value_sd: 10.0,
-            entrance_fee: 0.0,
-            history: 3,
-            shown: Shown::Strategies,
-            foul_allowance: 0,
-        }
+parameters! {
+    /// Parameters of the game.
+    pub struct AscendingParams {
+        /// Number of players; taken from the seats of the experiment.
+        pub players: usize = 5,
+        /// Number of rounds: the runs of a session.
+        pub rounds: u32 = 1,
+        /// What every player has at the start of every round; the paper's groups have
+        /// 100, 1000 and 10000.
+        pub assets: i64 = 100,
+        /// The first price, and how much higher each further price is; at least a
+        /// thousandth of the assets.
+        pub increment: i64 = 5,
+        /// Mean of the private values; 50, 500 and 5000 in the paper's groups.
+        pub value_mean: f64 = 50.0,
+        /// Standard deviation of the private values; 10, 100 and 1000 in the paper's
+        /// groups.
+        pub value_sd: f64 = 10.0,
+        /// What a foul costs in its round.
+        pub entrance_fee: f64 = 0.0,
+        /// How many past rounds a player is shown at most; with 0 no result is told.
+        pub history: u32 = 3,
+        /// What players are shown of a past round.
+        pub shown: Shown = Shown::Strategies,
+        /// Fouls forgiven per ask before it is forfeited; the paper forgives none.
+        pub foul_allowance: u32 = 0,
     }
 }
 
@@ -142,8 +125,8 @@ impl Rules for AscendingParams {
 
     type State = AscendingState;
 
-    fn table(&self) -> Table {
-        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
+    fn setup(&self) -> Setup {
+        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
     fn settle(&mut self) -> Result<(), ParameterError> {
@@ -183,7 +166,7 @@ impl Rules for AscendingParams {
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
         let values = self.terms().draw(chance);
-        let briefing = self.terms().brief(self.table().briefing(), &values);
+        let briefing = self.terms().brief(self.setup().briefing(), &values);
         log.push(briefing.fact("increment", self.increment));
         AscendingState::open(Arc::clone(self), values, log)
     }

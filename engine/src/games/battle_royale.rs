@@ -18,35 +18,22 @@ mod players;
 /// The word for missing on purpose.
 const MISS: &str = "miss";
 
-/// Parameters of the game.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct BattleParams {
-    /// Number of players; taken from the seats of the experiment.
-    pub players: usize,
-    /// Hit rate of the first player, in percent.
-    pub base_hit_rate: u32,
-    /// By how much the hit rate grows from player to player, in percent.
-    pub interval: u32,
-    /// Most turns; one turn is one player's shot.
-    pub max_turns: u32,
-    /// Fouls forgiven per ask before it is forfeited.
-    pub foul_allowance: u32,
-    /// Accept shots at dead players and at oneself, as the published games did;
-    /// for replays.
-    pub lenient: bool,
-}
-
-impl Default for BattleParams {
-    fn default() -> Self {
-        Self {
-            players: PLAYERS,
-            base_hit_rate: 35,
-            interval: 5,
-            max_turns: 20,
-            foul_allowance: FOUL_ALLOWANCE,
-            lenient: false,
-        }
+parameters! {
+    /// Parameters of the game.
+    pub struct BattleParams {
+        /// Number of players; taken from the seats of the experiment.
+        pub players: usize = PLAYERS,
+        /// Hit rate of the first player, in percent.
+        pub base_hit_rate: u32 = 35,
+        /// By how much the hit rate grows from player to player, in percent.
+        pub interval: u32 = 5,
+        /// Most turns; one turn is one player's shot.
+        pub max_turns: u32 = 20,
+        /// Fouls forgiven per ask before it is forfeited.
+        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        /// Accept shots at dead players and at oneself, as the published games did;
+        /// for replays.
+        pub lenient: bool = false,
     }
 }
 
@@ -88,8 +75,8 @@ impl Rules for BattleParams {
 
     type State = BattleState;
 
-    fn table(&self) -> Table {
-        Table::without_rounds(self.players, self.foul_allowance)
+    fn setup(&self) -> Setup {
+        Setup::without_rounds(self.players, self.foul_allowance)
     }
 
     fn settle(&mut self) -> Result<(), ParameterError> {
@@ -132,7 +119,7 @@ impl Rules for BattleParams {
             .collect();
         let positions: Vec<usize> = seats.clone().map(|seat| seat + 1).collect();
         log.push(
-            self.table()
+            self.setup()
                 .briefing()
                 .fact("hit_rates", rates.clone())
                 .own("hit_rate", rates)
@@ -155,18 +142,36 @@ impl Rules for BattleParams {
     /// danger to oneself. Whether it is an equilibrium of ten shooters who may
     /// also miss on purpose is not known.
     fn equilibrium(&self) -> Equilibrium {
-        Equilibrium {
-            play: "everybody shoots at the other living player with the highest hit rate"
-                .to_owned(),
-            scores: vec![
-                ExpectedScore::exact("iclr2025", 100.0),
-                ExpectedScore::exact("arxiv2024", 100.0),
-            ],
-        }
+        Equilibrium::exact(
+            "everybody shoots at the other living player with the highest hit rate",
+            [("iclr2025", 100.0), ("arxiv2024", 100.0)],
+        )
     }
 
+    /// Scores of both schemes (arXiv 2403.11807, section 3.1 and version 1, appendix
+    /// C): with S the share of turns that shot at the living other player with the
+    /// highest hit rate, both are 100 S. Missing on purpose is not right.
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
-        measures(log)
+        let mut measures = Measures::default();
+        let (mut correct, mut turns) = (0u32, 0u32);
+        let mut running = Vec::new();
+        for shot in log.of_kind("shot") {
+            turns += 1;
+            let right = shot.get("at_strongest").and_then(|value| value.flag());
+            correct += u32::from(right == Some(true));
+            running.push(f64::from(correct) / f64::from(turns));
+        }
+        let Some(share) = running.last().copied() else {
+            return measures;
+        };
+        measures.score("iclr2025", share * 100.0);
+        measures.score("arxiv2024", share * 100.0);
+        measures.part("S", share);
+        measures.part("correct", f64::from(correct));
+        measures.part("turns", f64::from(turns));
+        measures.series("at_strongest", running);
+        measures.series("remaining", series_of(log, "shot", "remaining"));
+        measures
     }
 }
 
@@ -275,36 +280,10 @@ impl BattleState {
         let form = Form::Target { seats, pass };
         let ask = self
             .params
-            .table()
+            .setup()
             .ask(shooter, AskRole::Target, "shot", form);
         self.asks.push(ask);
     }
-}
-
-/// Scores of both schemes (arXiv 2403.11807, section 3.1 and version 1, appendix
-/// C): with S the share of turns that shot at the living other player with the
-/// highest hit rate, both are 100 S. Missing on purpose is not right.
-fn measures(log: &EventLog) -> Measures {
-    let mut measures = Measures::default();
-    let (mut correct, mut turns) = (0u32, 0u32);
-    let mut running = Vec::new();
-    for shot in log.of_kind("shot") {
-        turns += 1;
-        let right = shot.get("at_strongest").and_then(|value| value.flag());
-        correct += u32::from(right == Some(true));
-        running.push(f64::from(correct) / f64::from(turns));
-    }
-    let Some(share) = running.last().copied() else {
-        return measures;
-    };
-    measures.score("iclr2025", share * 100.0);
-    measures.score("arxiv2024", share * 100.0);
-    measures.part("S", share);
-    measures.part("correct", f64::from(correct));
-    measures.part("turns", f64::from(turns));
-    measures.series("at_strongest", running);
-    measures.series("remaining", series_of(log, "shot", "remaining"));
-    measures
 }
 
 #[cfg(test)]

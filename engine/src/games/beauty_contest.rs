@@ -18,42 +18,27 @@ use super::prelude::*;
 
 mod players;
 
-/// Parameters of the game.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct ContestParams {
-    /// Number of players; taken from the seats of the experiment.
-    pub players: usize,
-    /// Number of rounds: the runs of a session.
-    pub rounds: u32,
-    /// Smallest upper bound that can be drawn; the paper's groups begin at 10, 100
-    /// and 1000.
-    pub bound_min: i64,
-    /// Largest upper bound that can be drawn; the paper's groups end at 99, 999 and
-    /// 9999. Equal to `bound_min` for a fixed bound.
-    pub bound_max: i64,
-    /// The target is this times the mean; below 1.
-    pub ratio: f64,
-    /// What is won in a round, split among those who tie.
-    pub prize: f64,
-    /// How many past rounds a player is shown at most; with 0 none is told at all.
-    pub history: u32,
-    /// Fouls forgiven per ask before it is forfeited; the paper forgives none.
-    pub foul_allowance: u32,
-}
-
-impl Default for ContestParams {
-    fn default() -> Self {
-        Self {
-            players: 5,
-            rounds: 1,
-            bound_min: 10,
-            bound_max: 99,
-            ratio: 2.0 / 3.0,
-            prize: 1.0,
-            history: 3,
-            foul_allowance: 0,
-        }
+parameters! {
+    /// Parameters of the game.
+    pub struct ContestParams {
+        /// Number of players; taken from the seats of the experiment.
+        pub players: usize = 5,
+        /// Number of rounds: the runs of a session.
+        pub rounds: u32 = 1,
+        /// Smallest upper bound that can be drawn; the paper's groups begin at 10, 100
+        /// and 1000.
+        pub bound_min: i64 = 10,
+        /// Largest upper bound that can be drawn; the paper's groups end at 99, 999 and
+        /// 9999. Equal to `bound_min` for a fixed bound.
+        pub bound_max: i64 = 99,
+        /// The target is this times the mean; below 1.
+        pub ratio: f64 = 2.0 / 3.0,
+        /// What is won in a round, split among those who tie.
+        pub prize: f64 = 1.0,
+        /// How many past rounds a player is shown at most; with 0 none is told at all.
+        pub history: u32 = 3,
+        /// Fouls forgiven per ask before it is forfeited; the paper forgives none.
+        pub foul_allowance: u32 = 0,
     }
 }
 
@@ -91,8 +76,8 @@ impl Rules for ContestParams {
 
     type State = Rounds<ContestRound>;
 
-    fn table(&self) -> Table {
-        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
+    fn setup(&self) -> Setup {
+        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
     fn settle(&mut self) -> Result<(), ParameterError> {
@@ -117,7 +102,7 @@ impl Rules for ContestParams {
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
         let bound = chance.integer(BOUNDS, 0, self.bound_min, self.bound_max);
         log.push(
-            self.table()
+            self.setup()
                 .briefing()
                 .fact("bound", bound)
                 .fact("ratio", self.ratio)
@@ -130,26 +115,61 @@ impl Rules for ContestParams {
             min: 0.0,
             max: bound as f64,
         };
-        let ask = self.table().ask(0, AskRole::Guess, "choice", form);
+        let ask = self.setup().ask(0, AskRole::Guess, "choice", form);
         let rules = ContestRound {
             params: Arc::clone(self),
             bound: bound as f64,
         };
-        Rounds::start(rules, (self.players, self.rounds), &ask, chance, log)
+        Rounds::start(rules, self.setup(), &ask, chance, log)
     }
 
     fn equilibrium(&self) -> Equilibrium {
-        Equilibrium {
-            play: "everybody says 0".to_owned(),
-            scores: vec![
-                ExpectedScore::exact("deviation", 0.0),
-                ExpectedScore::exact("rationality", 1.0),
-            ],
-        }
+        Equilibrium::exact(
+            "everybody says 0",
+            [("deviation", 0.0), ("rationality", 1.0)],
+        )
     }
 
+    /// What appendices A.2 and A.3 of the source measure; void rounds count for nothing
+    /// but rule breaking. Per seat: `payoff`, the mean over the rounds; `equilibrium_payoff`,
+    /// the prize divided by the number of players; `rationality`, the first over the
+    /// second (formula 1); `wins`, the share of rounds won, ties included;
+    /// `rule_breaking`, the percentage of rounds with a foul. `deviations`, one per valid
+    /// number, is the number over the bound: the formula of A.3.2 divides by the
+    /// equilibrium action, which is 0 here, so the distance is taken on a scale of 1.
+    /// Scores `deviation` and `rationality` are the means of those. `distance` is the
+    /// mean deviation of each round: the path towards the equilibrium.
     fn measures(&self, log: &EventLog, moves: &[Move]) -> Measures {
-        measures(self, log, moves)
+        let mut measures = Measures::default();
+        rationality::rule_breaking(self.players, self.rounds, moves, |turn| turn, &mut measures);
+        let bound = log
+            .of_kind("briefing")
+            .find_map(|event| event.get("bound")?.number())
+            .unwrap_or(1.0);
+        measures.part("bound", bound);
+        let results = rationality::results(log, self.rounds, &mut measures);
+        if results.is_empty() {
+            return measures;
+        }
+        let equilibrium = self.prize / self.players as f64;
+        rationality::payoffs(
+            &results,
+            "payoffs",
+            &vec![equilibrium; self.players],
+            &mut measures,
+        );
+        rationality::actions(&results, "choices", &mut measures, |_, _, number| {
+            number / bound
+        });
+        let means = series_of(log, "round_result", "mean");
+        measures.series(
+            "distance",
+            means.iter().map(|average| average / bound).collect(),
+        );
+        let (_, deviations) = spread_of(log, "round_result", "choices");
+        measures.series("mean", means);
+        measures.series("sd", deviations);
+        measures
     }
 }
 
@@ -162,12 +182,7 @@ pub struct ContestRound {
 
 impl RoundRules for ContestRound {
     fn play(&mut self, round: Round<'_>) -> Vec<f64> {
-        let Round {
-            number,
-            answers,
-            log,
-            ..
-        } = round;
+        let answers = round.answers;
         let choices: Vec<Option<f64>> = answers.iter().map(Answer::number).collect();
         let valid = || choices.iter().flatten().copied();
         let is_void = valid().next().is_none();
@@ -187,63 +202,15 @@ impl RoundRules for ContestRound {
             ("payoffs", gains.clone().into()),
         ];
         let is_told = self.params.history > 0;
-        let mut event = round_result(number, is_told, told);
+        let mut event = round_result(round.number, is_told, told);
         if is_told {
             event = event
                 .own("choice", column(choices.iter().copied()))
                 .own("payoff", gains.clone());
         }
-        log.push(event);
+        round.log.push(event);
         gains
     }
-}
-
-/// What appendices A.2 and A.3 of the source measure; void rounds count for nothing
-/// but rule breaking. Per seat: `payoff`, the mean over the rounds; `equilibrium_payoff`,
-/// the prize divided by the number of players; `rationality`, the first over the
-/// second (formula 1); `wins`, the share of rounds won, ties included;
-/// `rule_breaking`, the percentage of rounds with a foul. `deviations`, one per valid
-/// number, is the number over the bound: the formula of A.3.2 divides by the
-/// equilibrium action, which is 0 here, so the distance is taken on a scale of 1.
-/// Scores `deviation` and `rationality` are the means of those. `distance` is the
-/// mean deviation of each round: the path towards the equilibrium.
-fn measures(params: &ContestParams, log: &EventLog, moves: &[Move]) -> Measures {
-    let mut measures = Measures::default();
-    rationality::rule_breaking(
-        params.players,
-        params.rounds,
-        moves,
-        |turn| turn,
-        &mut measures,
-    );
-    let bound = log
-        .of_kind("briefing")
-        .find_map(|event| event.get("bound")?.number())
-        .unwrap_or(1.0);
-    measures.part("bound", bound);
-    let results = rationality::results(log, params.rounds, &mut measures);
-    if results.is_empty() {
-        return measures;
-    }
-    let equilibrium = params.prize / params.players as f64;
-    rationality::payoffs(
-        &results,
-        "payoffs",
-        &vec![equilibrium; params.players],
-        &mut measures,
-    );
-    rationality::actions(&results, "choices", &mut measures, |_, _, number| {
-        number / bound
-    });
-    let means = series_of(log, "round_result", "mean");
-    measures.series(
-        "distance",
-        means.iter().map(|average| average / bound).collect(),
-    );
-    let (_, deviations) = spread_of(log, "round_result", "choices");
-    measures.series("mean", means);
-    measures.series("sd", deviations);
-    measures
 }
 
 #[cfg(test)]

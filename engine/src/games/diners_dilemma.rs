@@ -21,41 +21,26 @@ pub const COSTLY: &str = "costly";
 /// What can be ordered.
 const DISHES: &[Name] = &[Name::Borrowed(CHEAP), Name::Borrowed(COSTLY)];
 
-/// Parameters of the game.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct DinerParams {
-    /// Number of players; taken from the seats of the experiment.
-    pub players: usize,
-    /// Number of rounds.
-    pub rounds: u32,
-    /// What the cheap dish costs.
-    pub cheap_cost: i64,
-    /// What the cheap dish is worth to who eats it.
-    pub cheap_utility: i64,
-    /// What the costly dish costs.
-    pub costly_cost: i64,
-    /// What the costly dish is worth to who eats it.
-    pub costly_utility: i64,
-    /// Fouls forgiven per ask before it is forfeited.
-    pub foul_allowance: u32,
-    /// Take any word but "cheap" for the costly dish, as the published games
-    /// did; for replays.
-    pub lenient: bool,
-}
-
-impl Default for DinerParams {
-    fn default() -> Self {
-        Self {
-            players: PLAYERS,
-            rounds: ROUNDS,
-            cheap_cost: 10,
-            cheap_utility: 15,
-            costly_cost: 20,
-            costly_utility: 20,
-            foul_allowance: FOUL_ALLOWANCE,
-            lenient: false,
-        }
+parameters! {
+    /// Parameters of the game.
+    pub struct DinerParams {
+        /// Number of players; taken from the seats of the experiment.
+        pub players: usize = PLAYERS,
+        /// Number of rounds.
+        pub rounds: u32 = ROUNDS,
+        /// What the cheap dish costs.
+        pub cheap_cost: i64 = 10,
+        /// What the cheap dish is worth to who eats it.
+        pub cheap_utility: i64 = 15,
+        /// What the costly dish costs.
+        pub costly_cost: i64 = 20,
+        /// What the costly dish is worth to who eats it.
+        pub costly_utility: i64 = 20,
+        /// Fouls forgiven per ask before it is forfeited.
+        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        /// Take any word but "cheap" for the costly dish, as the published games
+        /// did; for replays.
+        pub lenient: bool = false,
     }
 }
 
@@ -112,8 +97,8 @@ impl Rules for DinerParams {
 
     type State = Rounds<Self>;
 
-    fn table(&self) -> Table {
-        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
+    fn setup(&self) -> Setup {
+        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
     fn settle(&mut self) -> Result<(), ParameterError> {
@@ -155,7 +140,7 @@ impl Rules for DinerParams {
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
         log.push(
-            self.table()
+            self.setup()
                 .briefing()
                 .fact("cheap_cost", self.cheap_cost)
                 .fact("cheap_utility", self.cheap_utility)
@@ -163,30 +148,43 @@ impl Rules for DinerParams {
                 .fact("costly_utility", self.costly_utility),
         );
         let form = Form::choice(DISHES);
-        let ask = self.table().ask(0, AskRole::Choice, "dish", form);
-        Rounds::start(
-            Self::clone(self),
-            (self.players, self.rounds),
-            &ask,
-            chance,
-            log,
-        )
+        let ask = self.setup().ask(0, AskRole::Choice, "dish", form);
+        Rounds::start(Self::clone(self), self.setup(), &ask, chance, log)
     }
 
     fn equilibrium(&self) -> Equilibrium {
         let dish = self.dominant_dish();
         let cheap = if dish == CHEAP { 100.0 } else { 0.0 };
-        Equilibrium {
-            play: format!("everybody orders the {dish} dish"),
-            scores: vec![
-                ExpectedScore::exact("iclr2025", 100.0 - cheap),
-                ExpectedScore::exact("arxiv2024", cheap),
-            ],
-        }
+        Equilibrium::exact(
+            format!("everybody orders the {dish} dish"),
+            [("iclr2025", 100.0 - cheap), ("arxiv2024", cheap)],
+        )
     }
 
+    /// Scores of both schemes (arXiv 2403.11807, section 3.1 and version 1, appendix
+    /// C). With S the mean share of cheap dishes: `iclr2025` is 1 - S, since the
+    /// costly dish is the rational one in the published settings; `arxiv2024` is S;
+    /// both times 100.
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
-        measures(self, log)
+        let mut measures = Measures::default();
+        let mut shares = series_of(log, "round_result", "cheap");
+        if shares.is_empty() {
+            return measures;
+        }
+        for share in &mut shares {
+            *share /= self.players as f64;
+        }
+        let cheap = mean(shares.iter().copied());
+        measures.score("iclr2025", (1.0 - cheap) * 100.0);
+        measures.score("arxiv2024", cheap * 100.0);
+        measures.part("S", cheap);
+        measures.part("S_costly", 1.0 - cheap);
+        measures.series(
+            "sd",
+            shares.iter().map(|share| share_deviation(*share)).collect(),
+        );
+        measures.series("mean", shares);
+        measures
     }
 }
 
@@ -199,12 +197,7 @@ impl RoundRules for DinerParams {
     }
 
     fn play(&mut self, round: Round<'_>) -> Vec<f64> {
-        let Round {
-            number,
-            answers,
-            log,
-            ..
-        } = round;
+        let answers = round.answers;
         let dish = |answer: &Answer| {
             let word = answer.choice()?;
             Some(if word == CHEAP { CHEAP } else { COSTLY })
@@ -218,8 +211,8 @@ impl RoundRules for DinerParams {
             .iter()
             .map(|answer| self.utility(eats_cheap(answer)) as f64 - average_cost)
             .collect();
-        log.push(
-            Event::new("round_result", number)
+        round.log.push(
+            Event::new("round_result", round.number)
                 .fact("cheap", cheap)
                 .fact("costly", costly)
                 .fact("total_cost", total_cost)
@@ -229,32 +222,6 @@ impl RoundRules for DinerParams {
         );
         utilities
     }
-}
-
-/// Scores of both schemes (arXiv 2403.11807, section 3.1 and version 1, appendix
-/// C). With S the mean share of cheap dishes: `iclr2025` is 1 - S, since the
-/// costly dish is the rational one in the published settings; `arxiv2024` is S;
-/// both times 100.
-fn measures(params: &DinerParams, log: &EventLog) -> Measures {
-    let mut measures = Measures::default();
-    let mut shares = series_of(log, "round_result", "cheap");
-    if shares.is_empty() {
-        return measures;
-    }
-    for share in &mut shares {
-        *share /= params.players as f64;
-    }
-    let cheap = mean(shares.iter().copied());
-    measures.score("iclr2025", (1.0 - cheap) * 100.0);
-    measures.score("arxiv2024", cheap * 100.0);
-    measures.part("S", cheap);
-    measures.part("S_costly", 1.0 - cheap);
-    measures.series(
-        "sd",
-        shares.iter().map(|share| share_deviation(*share)).collect(),
-    );
-    measures.series("mean", shares);
-    measures
 }
 
 #[cfg(test)]

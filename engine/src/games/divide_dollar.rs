@@ -11,31 +11,19 @@ use super::prelude::*;
 
 mod players;
 
-/// Parameters of the game.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct DollarParams {
-    /// Number of players; taken from the seats of the experiment.
-    pub players: usize,
-    /// Number of rounds.
-    pub rounds: u32,
-    /// Gold to divide in each round.
-    pub golds: i64,
-    /// Fouls forgiven per ask before it is forfeited.
-    pub foul_allowance: u32,
-    /// Accept any whole number as a bid, as the published games did; for replays.
-    pub lenient: bool,
-}
-
-impl Default for DollarParams {
-    fn default() -> Self {
-        Self {
-            players: PLAYERS,
-            rounds: ROUNDS,
-            golds: 100,
-            foul_allowance: FOUL_ALLOWANCE,
-            lenient: false,
-        }
+parameters! {
+    /// Parameters of the game.
+    pub struct DollarParams {
+        /// Number of players; taken from the seats of the experiment.
+        pub players: usize = PLAYERS,
+        /// Number of rounds.
+        pub rounds: u32 = ROUNDS,
+        /// Gold to divide in each round.
+        pub golds: i64 = 100,
+        /// Fouls forgiven per ask before it is forfeited.
+        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        /// Accept any whole number as a bid, as the published games did; for replays.
+        pub lenient: bool = false,
     }
 }
 
@@ -70,8 +58,8 @@ impl Rules for DollarParams {
 
     type State = Rounds<Self>;
 
-    fn table(&self) -> Table {
-        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
+    fn setup(&self) -> Setup {
+        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
     fn settle(&mut self) -> Result<(), ParameterError> {
@@ -83,44 +71,51 @@ impl Rules for DollarParams {
     }
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
-        log.push(self.table().briefing().fact("golds", self.golds));
+        log.push(self.setup().briefing().fact("golds", self.golds));
         let form = Form::integer_unless(self.lenient, 0, self.golds);
-        let ask = self.table().ask(0, AskRole::Bid, "bid", form);
-        Rounds::start(
-            Self::clone(self),
-            (self.players, self.rounds),
-            &ask,
-            chance,
-            log,
-        )
+        let ask = self.setup().ask(0, AskRole::Bid, "bid", form);
+        Rounds::start(Self::clone(self), self.setup(), &ask, chance, log)
     }
 
     /// Every list of bids that adds up to the gold is an equilibrium: who asks
     /// for less gets less, who asks for more gets nothing. The even one is what
     /// players can find without talking.
     fn equilibrium(&self) -> Equilibrium {
-        Equilibrium {
-            play: "everybody bids an even share of the gold".to_owned(),
-            scores: vec![
-                ExpectedScore::exact("iclr2025", 100.0),
-                ExpectedScore::exact("arxiv2024", 100.0),
-            ],
-        }
+        Equilibrium::exact(
+            "everybody bids an even share of the gold",
+            [("iclr2025", 100.0), ("arxiv2024", 100.0)],
+        )
     }
 
+    /// Scores of both schemes (arXiv 2403.11807, section 3.1 and version 1, appendix
+    /// C). With g = golds / players, S = mean |sum / players - g| and S_total =
+    /// mean |sum - golds|: `iclr2025` is (g - S) / g, not below 0; `arxiv2024` is
+    /// (golds - S_total) / golds, which may be; both times 100.
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
-        measures(self, log)
+        let mut measures = Measures::default();
+        let totals = series_of(log, "round_result", "total");
+        if totals.is_empty() {
+            return measures;
+        }
+        let (players, golds) = (self.players as f64, self.golds as f64);
+        let share = golds / players;
+        let apart = mean(totals.iter().map(|sum| (sum / players - share).abs()));
+        let apart_total = mean(totals.iter().map(|sum| (sum - golds).abs()));
+        measures.score("iclr2025", larger((share - apart) / share * 100.0, 0.0));
+        measures.score("arxiv2024", (golds - apart_total) / golds * 100.0);
+        measures.part("S", apart);
+        measures.part("S_total", apart_total);
+        let (means, deviations) = spread_of(log, "round_result", "bid");
+        measures.series("total", totals);
+        measures.series("mean", means);
+        measures.series("sd", deviations);
+        measures
     }
 }
 
 impl RoundRules for DollarParams {
     fn play(&mut self, round: Round<'_>) -> Vec<f64> {
-        let Round {
-            number,
-            answers,
-            log,
-            ..
-        } = round;
+        let answers = round.answers;
         let bids = || answers.iter().map(Answer::integer);
         let sum = total(bids().flatten());
         let exceeded = sum > self.golds;
@@ -128,8 +123,8 @@ impl RoundRules for DollarParams {
             .map(|bid| if exceeded { 0 } else { bid.unwrap_or(0) })
             .collect();
         let gains = received.iter().map(|received| *received as f64).collect();
-        log.push(
-            Event::new("round_result", number)
+        round.log.push(
+            Event::new("round_result", round.number)
                 .fact("total", sum)
                 .fact("exceeded", exceeded)
                 .own("bid", column(bids()))
@@ -137,31 +132,6 @@ impl RoundRules for DollarParams {
         );
         gains
     }
-}
-
-/// Scores of both schemes (arXiv 2403.11807, section 3.1 and version 1, appendix
-/// C). With g = golds / players, S = mean |sum / players - g| and S_total =
-/// mean |sum - golds|: `iclr2025` is (g - S) / g, not below 0; `arxiv2024` is
-/// (golds - S_total) / golds, which may be; both times 100.
-fn measures(params: &DollarParams, log: &EventLog) -> Measures {
-    let mut measures = Measures::default();
-    let totals = series_of(log, "round_result", "total");
-    if totals.is_empty() {
-        return measures;
-    }
-    let (players, golds) = (params.players as f64, params.golds as f64);
-    let share = golds / players;
-    let apart = mean(totals.iter().map(|sum| (sum / players - share).abs()));
-    let apart_total = mean(totals.iter().map(|sum| (sum - golds).abs()));
-    measures.score("iclr2025", larger((share - apart) / share * 100.0, 0.0));
-    measures.score("arxiv2024", (golds - apart_total) / golds * 100.0);
-    measures.part("S", apart);
-    measures.part("S_total", apart_total);
-    let (means, deviations) = spread_of(log, "round_result", "bid");
-    measures.series("total", totals);
-    measures.series("mean", means);
-    measures.series("sd", deviations);
-    measures
 }
 
 #[cfg(test)]

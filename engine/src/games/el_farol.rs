@@ -22,29 +22,29 @@ pub const STAY: &str = "stay";
 /// What can be done.
 const CHOICES: &[Name] = &[Name::Borrowed(GO), Name::Borrowed(STAY)];
 
-/// Parameters of the game.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct BarParams {
-    /// Number of players; taken from the seats of the experiment.
-    pub players: usize,
-    /// Number of rounds.
-    pub rounds: u32,
-    /// Largest share of the players that the bar holds.
-    pub ratio: f64,
-    /// What going pays when the bar is good.
-    pub max: i64,
-    /// What going pays when the bar is crowded.
-    pub min: i64,
-    /// What staying home pays.
-    pub home: i64,
-    /// Who is told how many went.
-    pub mode: Mode,
-    /// Fouls forgiven per ask before it is forfeited.
-    pub foul_allowance: u32,
-    /// Accept what the published game accepted. It asked again for anything but
-    /// "go" and "stay", so this changes nothing here.
-    pub lenient: bool,
+parameters! {
+    /// Parameters of the game.
+    pub struct BarParams {
+        /// Number of players; taken from the seats of the experiment.
+        pub players: usize = PLAYERS,
+        /// Number of rounds.
+        pub rounds: u32 = ROUNDS,
+        /// Largest share of the players that the bar holds.
+        pub ratio: f64 = 0.6,
+        /// What going pays when the bar is good.
+        pub max: i64 = 10,
+        /// What going pays when the bar is crowded.
+        pub min: i64 = 0,
+        /// What staying home pays.
+        pub home: i64 = 5,
+        /// Who is told how many went.
+        pub mode: Mode = Mode::Implicit,
+        /// Fouls forgiven per ask before it is forfeited.
+        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        /// Accept what the published game accepted. It asked again for anything but
+        /// "go" and "stay", so this changes nothing here.
+        pub lenient: bool = false,
+    }
 }
 
 /// Who is told how many went to the bar.
@@ -55,22 +55,6 @@ pub enum Mode {
     Implicit,
     /// Everybody.
     Explicit,
-}
-
-impl Default for BarParams {
-    fn default() -> Self {
-        Self {
-            players: PLAYERS,
-            rounds: ROUNDS,
-            ratio: 0.6,
-            max: 10,
-            min: 0,
-            home: 5,
-            mode: Mode::Implicit,
-            foul_allowance: FOUL_ALLOWANCE,
-            lenient: false,
-        }
-    }
 }
 
 impl BarParams {
@@ -116,8 +100,8 @@ impl Rules for BarParams {
 
     type State = Rounds<Self>;
 
-    fn table(&self) -> Table {
-        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
+    fn setup(&self) -> Setup {
+        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
     fn settle(&mut self) -> Result<(), ParameterError> {
@@ -134,28 +118,18 @@ impl Rules for BarParams {
     }
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
-        let mode = match self.mode {
-            Mode::Implicit => "implicit",
-            Mode::Explicit => "explicit",
-        };
         log.push(
-            self.table()
+            self.setup()
                 .briefing()
                 .fact("ratio", self.ratio)
                 .fact("max", self.max)
                 .fact("min", self.min)
                 .fact("home", self.home)
-                .fact("mode", mode),
+                .fact("mode", name_of(self.mode)),
         );
         let form = Form::choice(CHOICES);
-        let ask = self.table().ask(0, AskRole::Choice, "choice", form);
-        Rounds::start(
-            Self::clone(self),
-            (self.players, self.rounds),
-            &ask,
-            chance,
-            log,
-        )
+        let ask = self.setup().ask(0, AskRole::Choice, "choice", form);
+        Rounds::start(Self::clone(self), self.setup(), &ask, chance, log)
     }
 
     /// With the bar exactly full nobody gains by changing: a guest would get
@@ -164,28 +138,38 @@ impl Rules for BarParams {
         let capacity = self.capacity();
         let distance = (self.share(capacity) - self.ratio).abs();
         let value = score_at(self, distance);
-        Equilibrium {
-            play: format!("the first {capacity} seats go, the others stay home"),
-            scores: vec![
-                ExpectedScore::exact("iclr2025", value),
-                ExpectedScore::exact("arxiv2024", value),
-            ],
-        }
+        Equilibrium::exact(
+            format!("the first {capacity} seats go, the others stay home"),
+            [("iclr2025", value), ("arxiv2024", value)],
+        )
     }
 
+    /// Scores of both schemes (arXiv 2403.11807, section 3.1 and version 1, appendix
+    /// C): with S = mean |share of goers - ratio| and W = max(ratio, 1 - ratio) both
+    /// are (W - S) / W * 100.
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
-        measures(self, log)
+        let mut measures = Measures::default();
+        let shares = series_of(log, "round_result", "share");
+        if shares.is_empty() {
+            return measures;
+        }
+        let distance = mean(shares.iter().map(|share| (share - self.ratio).abs()));
+        let value = score_at(self, distance);
+        measures.score("iclr2025", value);
+        measures.score("arxiv2024", value);
+        measures.part("S", distance);
+        measures.series(
+            "sd",
+            shares.iter().map(|share| share_deviation(*share)).collect(),
+        );
+        measures.series("mean", shares);
+        measures
     }
 }
 
 impl RoundRules for BarParams {
     fn play(&mut self, round: Round<'_>) -> Vec<f64> {
-        let Round {
-            number,
-            answers,
-            log,
-            ..
-        } = round;
+        let answers = round.answers;
         let choice = |answer: &Answer| Some(if answer.choice()? == GO { GO } else { STAY });
         let went = |answer: &Answer| choice(answer) == Some(GO);
         let goers = answers.iter().filter(|answer| went(answer)).count();
@@ -196,28 +180,30 @@ impl RoundRules for BarParams {
             .map(|answer| if went(answer) { evening } else { self.home })
             .collect();
         let gains = paid.iter().map(|paid| *paid as f64).collect();
-        log.push(
-            Event::new("round_result", number)
+        round.log.push(
+            Event::new("round_result", round.number)
                 .own("choice", column(answers.iter().map(choice)))
                 .own("payoff", paid)
                 .hidden("goers", goers)
                 .hidden("share", share)
                 .hidden("good", good),
         );
-        let report = Event::new("bar_report", number)
+        let report = Event::new("bar_report", round.number)
             .fact("goers", goers)
             .fact("stayers", self.players - goers)
             .fact("share", share)
             .fact("good", good);
         match self.mode {
-            Mode::Explicit => log.push(report),
+            Mode::Explicit => round.log.push(report),
             Mode::Implicit if goers == 0 => {}
             Mode::Implicit => {
                 let seats = answers
                     .iter()
                     .enumerate()
                     .filter(|(_, answer)| went(answer));
-                log.push(report.only_for(seats.map(|(seat, _)| seat).collect()));
+                round
+                    .log
+                    .push(report.only_for(seats.map(|(seat, _)| seat).collect()));
             }
         }
         gains
@@ -228,28 +214,6 @@ impl RoundRules for BarParams {
 fn score_at(params: &BarParams, distance: f64) -> f64 {
     let widest = larger(params.ratio, 1.0 - params.ratio);
     (widest - distance) / widest * 100.0
-}
-
-/// Scores of both schemes (arXiv 2403.11807, section 3.1 and version 1, appendix
-/// C): with S = mean |share of goers - ratio| and W = max(ratio, 1 - ratio) both
-/// are (W - S) / W * 100.
-fn measures(params: &BarParams, log: &EventLog) -> Measures {
-    let mut measures = Measures::default();
-    let shares = series_of(log, "round_result", "share");
-    if shares.is_empty() {
-        return measures;
-    }
-    let distance = mean(shares.iter().map(|share| (share - params.ratio).abs()));
-    let value = score_at(params, distance);
-    measures.score("iclr2025", value);
-    measures.score("arxiv2024", value);
-    measures.part("S", distance);
-    measures.series(
-        "sd",
-        shares.iter().map(|share| share_deviation(*share)).collect(),
-    );
-    measures.series("mean", shares);
-    measures
 }
 
 #[cfg(test)]

@@ -38,41 +38,42 @@ pub const WITHDRAW: &str = "withdraw";
 /// Bidders of the paper's standard competition (section 4.2).
 const BIDDERS: usize = 3;
 
-/// Parameters of the game.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct EnglishAuctionParams {
-    /// Number of players; taken from the seats of the experiment.
-    pub players: usize,
-    /// What is sold: name, starting_price, true_value, and optionally description,
-    /// size, location, suits (personas that the item matches).
-    pub items: Vec<Item>,
-    /// Order of sale: as_listed, random (drawn), ascending or descending by
-    /// starting price.
-    pub order: Order,
-    /// What a bidder can spend; one amount, or one per seat.
-    pub budget: PerSeat<i64>,
-    /// How far estimates lie above true values, in percent; one, or one per seat.
-    pub overestimate_percent: PerSeat<i64>,
-    /// Minimum increase over the highest bid, in percent of the starting price.
-    pub minimum_increase_percent: u32,
-    /// Whether the minimum increase falls with a lowered starting price.
-    pub minimum_increase_follows_discount: bool,
-    /// Offer an item that nobody bid on again at a lower starting price.
-    pub discount_unsold: bool,
-    /// How much lower each time, in percent of the price before.
-    pub discount_percent: u32,
-    /// How often the price of one item is lowered at most.
-    pub discount_rounds: u32,
-    /// Bid rounds of one item after which the hammer falls whatever is offered.
-    pub max_rounds: u32,
-    /// Refused answers forgiven per ask; one more is a withdrawal from the item.
-    pub foul_allowance: u32,
-    /// What a payoff counts: maximize_profit or maximize_items; one, or one per seat.
-    pub objective: PerSeat<Objective>,
-    /// Personas of each seat, a list of names per seat, for counting matched
-    /// items; nobody in play is told. Empty without personas.
-    pub personas: Vec<Vec<String>>,
+parameters! {
+    /// Parameters of the game; the standard competition of the paper (sections 3.3 and 4.2)
+    /// unless they are set.
+    pub struct EnglishAuctionParams {
+        /// Number of players; taken from the seats of the experiment.
+        pub players: usize = BIDDERS,
+        /// What is sold: name, starting_price, true_value, and optionally description,
+        /// size, location, suits (personas that the item matches).
+        pub items: Vec<Item> = items::default_items(),
+        /// Order of sale: as_listed, random (drawn), ascending or descending by
+        /// starting price.
+        pub order: Order = Order::AsListed,
+        /// What a bidder can spend; one amount, or one per seat.
+        pub budget: PerSeat<i64> = PerSeat::Same(20_000),
+        /// How far estimates lie above true values, in percent; one, or one per seat.
+        pub overestimate_percent: PerSeat<i64> = PerSeat::Same(10),
+        /// Minimum increase over the highest bid, in percent of the starting price.
+        pub minimum_increase_percent: u32 = 10,
+        /// Whether the minimum increase falls with a lowered starting price.
+        pub minimum_increase_follows_discount: bool = true,
+        /// Offer an item that nobody bid on again at a lower starting price.
+        pub discount_unsold: bool = false,
+        /// How much lower each time, in percent of the price before.
+        pub discount_percent: u32 = 50,
+        /// How often the price of one item is lowered at most.
+        pub discount_rounds: u32 = 3,
+        /// Bid rounds of one item after which the hammer falls whatever is offered.
+        pub max_rounds: u32 = 1000,
+        /// Refused answers forgiven per ask; one more is a withdrawal from the item.
+        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        /// What a payoff counts: maximize_profit or maximize_items; one, or one per seat.
+        pub objective: PerSeat<Objective> = PerSeat::Same(Objective::MaximizeProfit),
+        /// Personas of each seat, a list of names per seat, for counting matched
+        /// items; nobody in play is told. Empty without personas.
+        pub personas: Vec<Vec<String>> = Vec::new(),
+    }
 }
 
 /// A value for all seats, or one for each.
@@ -106,37 +107,6 @@ pub enum Objective {
     MaximizeProfit,
     /// As many items as possible.
     MaximizeItems,
-}
-
-impl Objective {
-    fn name(self) -> &'static str {
-        match self {
-            Self::MaximizeProfit => "maximize_profit",
-            Self::MaximizeItems => "maximize_items",
-        }
-    }
-}
-
-impl Default for EnglishAuctionParams {
-    /// The standard competition of the paper (sections 3.3 and 4.2).
-    fn default() -> Self {
-        Self {
-            players: BIDDERS,
-            items: items::default_items(),
-            order: Order::AsListed,
-            budget: PerSeat::Same(20_000),
-            overestimate_percent: PerSeat::Same(10),
-            minimum_increase_percent: 10,
-            minimum_increase_follows_discount: true,
-            discount_unsold: false,
-            discount_percent: 50,
-            discount_rounds: 3,
-            max_rounds: 1000,
-            foul_allowance: FOUL_ALLOWANCE,
-            objective: PerSeat::Same(Objective::MaximizeProfit),
-            personas: Vec::new(),
-        }
-    }
 }
 
 impl EnglishAuctionParams {
@@ -240,8 +210,8 @@ impl Rules for EnglishAuctionParams {
 
     type State = AuctionState;
 
-    fn table(&self) -> Table {
-        Table::without_rounds(self.players, self.foul_allowance)
+    fn setup(&self) -> Setup {
+        Setup::without_rounds(self.players, self.foul_allowance)
     }
 
     fn settle(&mut self) -> Result<(), ParameterError> {

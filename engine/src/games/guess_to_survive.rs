@@ -28,40 +28,25 @@ pub use state::SurvivalState;
 /// Most health: sums over rounds stay far from the end of the numbers.
 const MOST_HEALTH: i64 = 1_000_000;
 
-/// Parameters of the game.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct SurvivalParams {
-    /// Number of players; taken from the seats of the experiment.
-    pub players: usize,
-    /// Number of rounds.
-    pub rounds: u32,
-    /// Smallest number.
-    pub min: i64,
-    /// Largest number.
-    pub max: i64,
-    /// The target is this times the mean; below 1.
-    pub ratio: f64,
-    /// Health at the beginning.
-    pub health: i64,
-    /// Health that a round costs who does not win it.
-    pub loss: i64,
-    /// Fouls forgiven per ask before it is forfeited.
-    pub foul_allowance: u32,
-}
-
-impl Default for SurvivalParams {
-    fn default() -> Self {
-        Self {
-            players: 5,
-            rounds: 10,
-            min: 1,
-            max: 100,
-            ratio: 0.8,
-            health: 10,
-            loss: 1,
-            foul_allowance: FOUL_ALLOWANCE,
-        }
+parameters! {
+    /// Parameters of the game.
+    pub struct SurvivalParams {
+        /// Number of players; taken from the seats of the experiment.
+        pub players: usize = 5,
+        /// Number of rounds.
+        pub rounds: u32 = 10,
+        /// Smallest number.
+        pub min: i64 = 1,
+        /// Largest number.
+        pub max: i64 = 100,
+        /// The target is this times the mean; below 1.
+        pub ratio: f64 = 0.8,
+        /// Health at the beginning.
+        pub health: i64 = 10,
+        /// Health that a round costs who does not win it.
+        pub loss: i64 = 1,
+        /// Fouls forgiven per ask before it is forfeited.
+        pub foul_allowance: u32 = FOUL_ALLOWANCE,
     }
 }
 
@@ -96,8 +81,8 @@ impl Rules for SurvivalParams {
 
     type State = SurvivalState;
 
-    fn table(&self) -> Table {
-        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
+    fn setup(&self) -> Setup {
+        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
     fn settle(&mut self) -> Result<(), ParameterError> {
@@ -125,14 +110,14 @@ impl Rules for SurvivalParams {
             min, health, loss, ..
         } = *self;
         let outlived = health > loss * i64::from(self.rounds);
-        Equilibrium {
-            play: format!("everybody says {min}, so that nobody wins"),
-            scores: vec![
-                ExpectedScore::exact("deviation", 0.0),
-                ExpectedScore::exact("win_rate", 0.0),
-                ExpectedScore::exact("survival", if outlived { 100.0 } else { 0.0 }),
+        Equilibrium::exact(
+            format!("everybody says {min}, so that nobody wins"),
+            [
+                ("deviation", 0.0),
+                ("win_rate", 0.0),
+                ("survival", if outlived { 100.0 } else { 0.0 }),
             ],
-        }
+        )
     }
 
     fn measures(&self, log: &EventLog, moves: &[Move]) -> Measures {

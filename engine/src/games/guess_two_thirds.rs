@@ -17,26 +17,26 @@ mod players;
 /// ratios are short fractions, so real differences are far larger.
 const SAME_DISTANCE: f64 = 1e-9;
 
-/// Parameters of the game.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct GuessParams {
-    /// Number of players; taken from the seats of the experiment.
-    pub players: usize,
-    /// Number of rounds.
-    pub rounds: u32,
-    /// Smallest number that may be said.
-    pub min: i64,
-    /// Largest number that may be said.
-    pub max: i64,
-    /// The target is this times the mean.
-    pub ratio: f64,
-    /// Who wins when two different numbers are equally close.
-    pub tie: Tie,
-    /// Fouls forgiven per ask before it is forfeited.
-    pub foul_allowance: u32,
-    /// Accept any whole number, as the published games did; for replays.
-    pub lenient: bool,
+parameters! {
+    /// Parameters of the game.
+    pub struct GuessParams {
+        /// Number of players; taken from the seats of the experiment.
+        pub players: usize = PLAYERS,
+        /// Number of rounds.
+        pub rounds: u32 = ROUNDS,
+        /// Smallest number that may be said.
+        pub min: i64 = 0,
+        /// Largest number that may be said.
+        pub max: i64 = 100,
+        /// The target is this times the mean.
+        pub ratio: f64 = 2.0 / 3.0,
+        /// Who wins when two different numbers are equally close.
+        pub tie: Tie = Tie::All,
+        /// Fouls forgiven per ask before it is forfeited.
+        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        /// Accept any whole number, as the published games did; for replays.
+        pub lenient: bool = false,
+    }
 }
 
 /// Who wins when two different numbers are equally close to the target.
@@ -48,21 +48,6 @@ pub enum Tie {
     /// Everybody who said the one that comes first in seat order, as in the
     /// authors' code.
     First,
-}
-
-impl Default for GuessParams {
-    fn default() -> Self {
-        Self {
-            players: PLAYERS,
-            rounds: ROUNDS,
-            min: 0,
-            max: 100,
-            ratio: 2.0 / 3.0,
-            tie: Tie::All,
-            foul_allowance: FOUL_ALLOWANCE,
-            lenient: false,
-        }
-    }
 }
 
 impl GuessParams {
@@ -103,8 +88,8 @@ impl Rules for GuessParams {
 
     type State = Rounds<Self>;
 
-    fn table(&self) -> Table {
-        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
+    fn setup(&self) -> Setup {
+        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
     fn settle(&mut self) -> Result<(), ParameterError> {
@@ -119,24 +104,18 @@ impl Rules for GuessParams {
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
         log.push(
-            self.table()
+            self.setup()
                 .briefing()
                 .fact("min", self.min)
                 .fact("max", self.max)
                 .fact("ratio", self.ratio),
         );
         let form = Form::integer_unless(self.lenient, self.min, self.max);
-        let ask = self.table().ask(0, AskRole::Guess, "guess", form);
-        Rounds::start(
-            Self::clone(self),
-            (self.players, self.rounds),
-            &ask,
-            chance,
-            log,
-        )
+        let ask = self.setup().ask(0, AskRole::Guess, "guess", form);
+        Rounds::start(Self::clone(self), self.setup(), &ask, chance, log)
     }
 
-    /// With everybody at one number the score formulas of [`measures`] are
+    /// With everybody at one number the score formulas of [`Self::measures`] are
     /// 100 only where the range starts at 0; a range above 0 shifts them.
     fn equilibrium(&self) -> Equilibrium {
         let number = self.equilibrium_number();
@@ -151,10 +130,9 @@ impl Rules for GuessParams {
             let from_width = (2.0 * number as f64 - (max - min)).abs() / (max - min);
             (100.0 * (1.0 - off_middle), 100.0 * from_width)
         };
-        let exact = |scheme, value: f64| ExpectedScore {
-            scheme,
-            value,
-            tolerance: ExpectedScore::EXACT * larger(value.abs(), 1.0),
+        let exact = |scheme, value: f64| {
+            let tolerance = ExpectedScore::EXACT * larger(value.abs(), 1.0);
+            ExpectedScore::within(scheme, value, tolerance)
         };
         Equilibrium {
             play: format!("everybody says {number}"),
@@ -162,19 +140,43 @@ impl Rules for GuessParams {
         }
     }
 
+    /// Scores of both schemes (arXiv 2403.11807, section 3.1 and version 1, appendix
+    /// C). With S = mean(round mean - min), M = mean(round mean), D = max - min:
+    /// `iclr2025` is (max-S)/D, 1-|2S-D|/D or S/D for ratios below, at and above 1;
+    /// `arxiv2024` is (max-M)/D, |2M-D|/D or M/D; both times 100. Rounds in which
+    /// nobody said a number count for nothing; without any other there is no score.
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
-        measures(self, log)
+        let mut measures = Measures::default();
+        let round_means = series_of(log, "round_result", "mean");
+        if round_means.is_empty() {
+            return measures;
+        }
+        let offset = mean(round_means.iter().map(|round| round - self.min as f64));
+        let plain = mean(round_means.iter().copied());
+        let max = self.max as f64;
+        let width = (self.max - self.min) as f64;
+        let (new, old) = if self.ratio < 1.0 {
+            ((max - offset) / width, (max - plain) / width)
+        } else if self.ratio > 1.0 {
+            (offset / width, plain / width)
+        } else {
+            let new = 1.0 - (2.0 * offset - width).abs() / width;
+            (new, (2.0 * plain - width).abs() / width)
+        };
+        measures.score("iclr2025", new * 100.0);
+        measures.score("arxiv2024", old * 100.0);
+        measures.part("S", offset);
+        measures.part("S_mean", plain);
+        let (_, deviations) = spread_of(log, "round_result", "number");
+        measures.series("mean", round_means);
+        measures.series("sd", deviations);
+        measures
     }
 }
 
 impl RoundRules for GuessParams {
     fn play(&mut self, round: Round<'_>) -> Vec<f64> {
-        let Round {
-            number,
-            answers,
-            log,
-            ..
-        } = round;
+        let answers = round.answers;
         let said = || answers.iter().filter_map(Answer::integer);
         let known = said().next().is_some();
         let average = mean(said().map(|number| number as f64));
@@ -191,8 +193,8 @@ impl RoundRules for GuessParams {
         let winners = won.iter().filter(|won| **won).count();
         let share = |won: &bool| if *won { 1.0 / winners as f64 } else { 0.0 };
         let gains = won.iter().map(share).collect();
-        log.push(
-            Event::new("round_result", number)
+        round.log.push(
+            Event::new("round_result", round.number)
                 .fact("mean", known.then_some(average))
                 .fact("target", known.then_some(target))
                 .fact("winning_numbers", winning)
@@ -223,39 +225,6 @@ fn winning_numbers(numbers: impl Iterator<Item = i64>, target: f64, tie: Tie) ->
         }
     }
     winning
-}
-
-/// Scores of both schemes (arXiv 2403.11807, section 3.1 and version 1, appendix
-/// C). With S = mean(round mean - min), M = mean(round mean), D = max - min:
-/// `iclr2025` is (max-S)/D, 1-|2S-D|/D or S/D for ratios below, at and above 1;
-/// `arxiv2024` is (max-M)/D, |2M-D|/D or M/D; both times 100. Rounds in which
-/// nobody said a number count for nothing; without any other there is no score.
-fn measures(params: &GuessParams, log: &EventLog) -> Measures {
-    let mut measures = Measures::default();
-    let round_means = series_of(log, "round_result", "mean");
-    if round_means.is_empty() {
-        return measures;
-    }
-    let offset = mean(round_means.iter().map(|round| round - params.min as f64));
-    let plain = mean(round_means.iter().copied());
-    let max = params.max as f64;
-    let width = (params.max - params.min) as f64;
-    let (new, old) = if params.ratio < 1.0 {
-        ((max - offset) / width, (max - plain) / width)
-    } else if params.ratio > 1.0 {
-        (offset / width, plain / width)
-    } else {
-        let new = 1.0 - (2.0 * offset - width).abs() / width;
-        (new, (2.0 * plain - width).abs() / width)
-    };
-    measures.score("iclr2025", new * 100.0);
-    measures.score("arxiv2024", old * 100.0);
-    measures.part("S", offset);
-    measures.part("S_mean", plain);
-    let (_, deviations) = spread_of(log, "round_result", "number");
-    measures.series("mean", round_means);
-    measures.series("sd", deviations);
-    measures
 }
 
 #[cfg(test)]

@@ -23,26 +23,26 @@ const LONGEST_RECORD: usize = 400_000;
 /// Most criteria: more are hardly read.
 const MOST_CRITERIA: usize = 50;
 
-/// Parameters of the game.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct JudgingParams {
-    /// Number of judges; taken from the seats of the experiment.
-    pub players: usize,
-    /// What is judged, in words, at most 400,000 letters.
-    pub record: String,
-    /// The name of the player that is judged, as the record calls it.
-    pub judged: String,
-    /// Whether that player was told to be somebody.
-    pub has_persona: bool,
-    /// What is rated.
-    pub criteria: Vec<Criterion>,
-    /// The worst rating.
-    pub lowest: i64,
-    /// The best rating.
-    pub highest: i64,
-    /// Fouls forgiven per ask before it is forfeited.
-    pub foul_allowance: u32,
+parameters! {
+    /// Parameters of the game.
+    pub struct JudgingParams {
+        /// Number of judges; taken from the seats of the experiment.
+        pub players: usize = 5,
+        /// What is judged, in words, at most 400,000 letters.
+        pub record: String = SAMPLE.to_owned(),
+        /// The name of the player that is judged, as the record calls it.
+        pub judged: String = "Alex".to_owned(),
+        /// Whether that player was told to be somebody.
+        pub has_persona: bool = false,
+        /// What is rated.
+        pub criteria: Vec<Criterion> = the_papers_criteria(),
+        /// The worst rating.
+        pub lowest: i64 = 1,
+        /// The best rating.
+        pub highest: i64 = 5,
+        /// Fouls forgiven per ask before it is forfeited.
+        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+    }
 }
 
 /// Something that is rated.
@@ -95,26 +95,13 @@ const SAMPLE: &str = "Day 1: the supply is 12 units; Alex needs 8 and has 70.\n\
     Alex: I have water and Bob has none, so Bob will bid high today. I save my money and bid 5.\n\
     Bob bid 60. Water went to Bob.";
 
-impl Default for JudgingParams {
-    fn default() -> Self {
-        let needs_persona = |name: &str| name == "identity_alignment";
-        Self {
-            players: 5,
-            record: SAMPLE.to_owned(),
-            judged: "Alex".to_owned(),
-            has_persona: false,
-            criteria: CRITERIA
-                .map(|(name, question)| Criterion {
-                    name: name.to_owned(),
-                    question: question.to_owned(),
-                    needs_persona: needs_persona(name),
-                })
-                .to_vec(),
-            lowest: 1,
-            highest: 5,
-            foul_allowance: FOUL_ALLOWANCE,
-        }
-    }
+fn the_papers_criteria() -> Vec<Criterion> {
+    let criteria = CRITERIA.map(|(name, question)| Criterion {
+        name: name.to_owned(),
+        question: question.to_owned(),
+        needs_persona: name == "identity_alignment",
+    });
+    criteria.to_vec()
 }
 
 fn check_criteria(params: &JudgingParams) -> Result<(), ParameterError> {
@@ -195,8 +182,8 @@ impl Rules for JudgingParams {
 
     type State = Rounds<RatingRound>;
 
-    fn table(&self) -> Table {
-        Table::without_rounds(self.players, self.foul_allowance)
+    fn setup(&self) -> Setup {
+        Setup::without_rounds(self.players, self.foul_allowance)
     }
 
     fn settle(&mut self) -> Result<(), ParameterError> {
@@ -225,10 +212,10 @@ impl Rules for JudgingParams {
     }
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
+        let setup = Setup::of_rounds(self.players, self.rounds(), self.foul_allowance);
         log.push(
-            self.table()
+            setup
                 .briefing()
-                .fact("rounds", self.rounds())
                 .fact("judged", self.judged.clone())
                 .fact("has_persona", self.has_persona)
                 .fact("lowest", self.lowest)
@@ -236,24 +223,62 @@ impl Rules for JudgingParams {
                 .fact("record", self.record.clone()),
         );
         let form = Form::integer(self.lowest, self.highest);
-        let ask = self.table().ask(0, AskRole::Rating, "rating", form);
+        let ask = setup.ask(0, AskRole::Rating, "rating", form);
         let rules = RatingRound {
             params: Arc::clone(self),
         };
-        Rounds::start(rules, (self.players, self.rounds()), &ask, chance, log)
+        Rounds::start(rules, setup, &ask, chance, log)
     }
 
     /// Nothing is at stake, so every rating is as good as any other.
     fn equilibrium(&self) -> Equilibrium {
         let middle = players::middle(self) as f64;
-        Equilibrium {
-            play: "nothing is at stake: everybody says the middle of the range".to_owned(),
-            scores: vec![ExpectedScore::exact("rating", middle)],
-        }
+        Equilibrium::exact(
+            "nothing is at stake: everybody says the middle of the range",
+            [("rating", middle)],
+        )
     }
 
+    /// Score `rating`: the mean of all ratings. Per criterion that somebody rated, in the
+    /// order asked: series `means`, `spreads` (how far its ratings lie apart), and
+    /// `mean_criteria` (which one it is, places from 0); per rating that was given, by
+    /// criterion and judge: `ratings`, `rating_criteria` (places from 0), `rating_judges`.
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
-        measures(self, log)
+        let mut measures = Measures::default();
+        let (mut means, mut spreads, mut rated) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut ratings, mut criteria, mut judges) = (Vec::new(), Vec::new(), Vec::new());
+        for (place, event) in log.of_kind("round_result").enumerate() {
+            let Some(column) = event.get("ratings") else {
+                continue;
+            };
+            let given: Vec<(usize, f64)> = (0..self.players)
+                .filter_map(|judge| Some((judge, column.entry(judge).number()?)))
+                .collect();
+            let numbers = || given.iter().map(|(_, rating)| *rating);
+            if !given.is_empty() {
+                means.push(mean(numbers()));
+                let (low, high) = numbers().fold((f64::MAX, f64::MIN), |(low, high), rating| {
+                    (smaller(low, rating), larger(high, rating))
+                });
+                spreads.push(high - low);
+                rated.push(place as f64);
+            }
+            for (judge, rating) in given {
+                ratings.push(rating);
+                criteria.push(place as f64);
+                judges.push(judge as f64);
+            }
+        }
+        if !ratings.is_empty() {
+            measures.score("rating", mean(ratings.iter().copied()));
+        }
+        measures.series("means", means);
+        measures.series("spreads", spreads);
+        measures.series("mean_criteria", rated);
+        measures.series("ratings", ratings);
+        measures.series("rating_criteria", criteria);
+        measures.series("rating_judges", judges);
+        measures
     }
 }
 
@@ -275,59 +300,14 @@ impl RoundRules for RatingRound {
     }
 
     fn play(&mut self, round: Round<'_>) -> Vec<f64> {
-        let Round {
-            number,
-            answers,
-            log,
-            ..
-        } = round;
+        let answers = round.answers;
         let ratings = column(answers.iter().map(Answer::integer));
         // A judge knows its own ratings and is told no other.
-        log.push(Event::new("round_result", number).hidden("ratings", ratings));
+        round
+            .log
+            .push(Event::new("round_result", round.number).hidden("ratings", ratings));
         Vec::new()
     }
-}
-
-/// Score `rating`: the mean of all ratings. Per criterion that somebody rated, in the
-/// order asked: series `means`, `spreads` (how far its ratings lie apart), and
-/// `mean_criteria` (which one it is, places from 0); per rating that was given, by
-/// criterion and judge: `ratings`, `rating_criteria` (places from 0), `rating_judges`.
-fn measures(params: &JudgingParams, log: &EventLog) -> Measures {
-    let mut measures = Measures::default();
-    let (mut means, mut spreads, mut rated) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut ratings, mut criteria, mut judges) = (Vec::new(), Vec::new(), Vec::new());
-    for (place, event) in log.of_kind("round_result").enumerate() {
-        let Some(column) = event.get("ratings") else {
-            continue;
-        };
-        let given: Vec<(usize, f64)> = (0..params.players)
-            .filter_map(|judge| Some((judge, column.entry(judge).number()?)))
-            .collect();
-        let numbers = || given.iter().map(|(_, rating)| *rating);
-        if !given.is_empty() {
-            means.push(mean(numbers()));
-            let (low, high) = numbers().fold((f64::MAX, f64::MIN), |(low, high), rating| {
-                (smaller(low, rating), larger(high, rating))
-            });
-            spreads.push(high - low);
-            rated.push(place as f64);
-        }
-        for (judge, rating) in given {
-            ratings.push(rating);
-            criteria.push(place as f64);
-            judges.push(judge as f64);
-        }
-    }
-    if !ratings.is_empty() {
-        measures.score("rating", mean(ratings.iter().copied()));
-    }
-    measures.series("means", means);
-    measures.series("spreads", spreads);
-    measures.series("mean_criteria", rated);
-    measures.series("ratings", ratings);
-    measures.series("rating_criteria", criteria);
-    measures.series("rating_judges", judges);
-    measures
 }
 
 #[cfg(test)]

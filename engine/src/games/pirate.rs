@@ -31,32 +31,20 @@ pub const REJECT: &str = "reject";
 /// What can be voted.
 const VOTES: &[Name] = &[Name::Borrowed(ACCEPT), Name::Borrowed(REJECT)];
 
-/// Parameters of the game.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct PirateParams {
-    /// Number of players; taken from the seats of the experiment.
-    pub players: usize,
-    /// Gold to divide.
-    pub gold: i64,
-    /// Fouls forgiven per ask before it is forfeited.
-    pub foul_allowance: u32,
-    /// Accept negative shares in a plan, as the published games did; for replays.
-    pub lenient: bool,
-    /// What theory says; worked out when it is first asked.
-    #[serde(skip)]
-    theory: OnceLock<Arc<Theory>>,
-}
-
-impl Default for PirateParams {
-    fn default() -> Self {
-        Self {
-            players: PLAYERS,
-            gold: 100,
-            foul_allowance: FOUL_ALLOWANCE,
-            lenient: false,
-            theory: OnceLock::new(),
-        }
+parameters! {
+    /// Parameters of the game.
+    pub struct PirateParams {
+        /// Number of players; taken from the seats of the experiment.
+        pub players: usize = PLAYERS,
+        /// Gold to divide.
+        pub gold: i64 = 100,
+        /// Fouls forgiven per ask before it is forfeited.
+        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        /// Accept negative shares in a plan, as the published games did; for replays.
+        pub lenient: bool = false,
+        /// What theory says; worked out when it is first asked.
+        #[serde(skip)]
+        theory: OnceLock<Arc<Theory>> = OnceLock::new(),
     }
 }
 
@@ -94,8 +82,8 @@ impl Rules for PirateParams {
 
     type State = PirateState;
 
-    fn table(&self) -> Table {
-        Table::without_rounds(self.players, self.foul_allowance)
+    fn setup(&self) -> Setup {
+        Setup::without_rounds(self.players, self.foul_allowance)
     }
 
     fn settle(&mut self) -> Result<(), ParameterError> {
@@ -118,7 +106,7 @@ impl Rules for PirateParams {
     }
 
     fn start(self: &Arc<Self>, _chance: &mut Chance, log: &mut EventLog) -> Self::State {
-        log.push(self.table().briefing().fact("gold", self.gold));
+        log.push(self.setup().briefing().fact("gold", self.gold));
         let mut state = PirateState {
             payoffs: vec![0.0; self.players],
             params: Arc::clone(self),
@@ -201,9 +189,9 @@ impl PirateState {
             parts: self.alive().len(),
             total: self.params.gold,
         };
-        let table = self.params.table();
+        let setup = self.params.setup();
         self.asks
-            .push(table.ask(self.proposer, AskRole::Proposal, "proposal", form));
+            .push(setup.ask(self.proposer, AskRole::Proposal, "proposal", form));
     }
 
     fn put_to_vote(&mut self, plan: Vec<i64>, log: &mut EventLog) {
@@ -214,8 +202,8 @@ impl PirateState {
                 .fact("plan", plan.clone())
                 .own("share", column((0..self.params.players).map(share))),
         );
-        let table = self.params.table();
-        let ask = |seat| table.ask(seat, AskRole::Vote, "vote", Form::choice(VOTES));
+        let setup = self.params.setup();
+        let ask = |seat| setup.ask(seat, AskRole::Vote, "vote", Form::choice(VOTES));
         self.asks.extend(self.alive().skip(1).map(ask));
         self.plan = Some(plan);
     }

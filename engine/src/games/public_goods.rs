@@ -12,35 +12,22 @@ use super::prelude::*;
 
 mod players;
 
-/// Parameters of the game.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct GoodsParams {
-    /// Number of players; taken from the seats of the experiment.
-    pub players: usize,
-    /// Number of rounds.
-    pub rounds: u32,
-    /// Tokens that each player gets in each round.
-    pub tokens: i64,
-    /// The pot is multiplied by this.
-    pub ratio: f64,
-    /// Fouls forgiven per ask before it is forfeited.
-    pub foul_allowance: u32,
-    /// Accept any whole number as a contribution, as the published games did;
-    /// for replays.
-    pub lenient: bool,
-}
-
-impl Default for GoodsParams {
-    fn default() -> Self {
-        Self {
-            players: PLAYERS,
-            rounds: ROUNDS,
-            tokens: 20,
-            ratio: 2.0,
-            foul_allowance: FOUL_ALLOWANCE,
-            lenient: false,
-        }
+parameters! {
+    /// Parameters of the game.
+    pub struct GoodsParams {
+        /// Number of players; taken from the seats of the experiment.
+        pub players: usize = PLAYERS,
+        /// Number of rounds.
+        pub rounds: u32 = ROUNDS,
+        /// Tokens that each player gets in each round.
+        pub tokens: i64 = 20,
+        /// The pot is multiplied by this.
+        pub ratio: f64 = 2.0,
+        /// Fouls forgiven per ask before it is forfeited.
+        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        /// Accept any whole number as a contribution, as the published games did;
+        /// for replays.
+        pub lenient: bool = false,
     }
 }
 
@@ -80,8 +67,8 @@ impl Rules for GoodsParams {
 
     type State = Rounds<Self>;
 
-    fn table(&self) -> Table {
-        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
+    fn setup(&self) -> Setup {
+        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
     fn settle(&mut self) -> Result<(), ParameterError> {
@@ -101,49 +88,51 @@ impl Rules for GoodsParams {
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
         log.push(
-            self.table()
+            self.setup()
                 .briefing()
                 .fact("tokens", self.tokens)
                 .fact("ratio", self.ratio),
         );
         let form = Form::integer_unless(self.lenient, 0, self.tokens);
         let ask = self
-            .table()
+            .setup()
             .ask(0, AskRole::Contribution, "contribution", form);
-        Rounds::start(
-            Self::clone(self),
-            (self.players, self.rounds),
-            &ask,
-            chance,
-            log,
-        )
+        Rounds::start(Self::clone(self), self.setup(), &ask, chance, log)
     }
 
     fn equilibrium(&self) -> Equilibrium {
         let contribution = self.equilibrium_contribution();
         let (new, old) = scores(self, contribution as f64);
-        Equilibrium {
-            play: format!("everybody puts in {contribution}"),
-            scores: vec![
-                ExpectedScore::exact("iclr2025", new),
-                ExpectedScore::exact("arxiv2024", old),
-            ],
-        }
+        Equilibrium::exact(
+            format!("everybody puts in {contribution}"),
+            [("iclr2025", new), ("arxiv2024", old)],
+        )
     }
 
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
-        measures(self, log)
+        let mut measures = Measures::default();
+        let (means, deviations) = spread_of(log, "round_result", "contributions");
+        if means.is_empty() {
+            return measures;
+        }
+        let average = mean(means.iter().copied());
+        let (new, old) = scores(self, average);
+        measures.score("iclr2025", new);
+        measures.score("arxiv2024", old);
+        measures.part("S", average);
+        measures.series(
+            "returns",
+            means.iter().map(|given| self.ratio * given).collect(),
+        );
+        measures.series("mean", means);
+        measures.series("sd", deviations);
+        measures
     }
 }
 
 impl RoundRules for GoodsParams {
     fn play(&mut self, round: Round<'_>) -> Vec<f64> {
-        let Round {
-            number,
-            answers,
-            log,
-            ..
-        } = round;
+        let answers = round.answers;
         let given: Vec<i64> = answers
             .iter()
             .map(|answer| answer.integer().unwrap_or(0))
@@ -162,8 +151,8 @@ impl RoundRules for GoodsParams {
             .iter()
             .map(|own| hundredths(returned - *own as f64))
             .collect();
-        log.push(
-            Event::new("round_result", number)
+        round.log.push(
+            Event::new("round_result", round.number)
                 .fact("contributions", given)
                 .fact("pot", pot)
                 .fact("tokens_after", held.clone())
@@ -208,26 +197,6 @@ fn scores(params: &GoodsParams, average: f64) -> (f64, f64) {
         average / tokens * 100.0
     };
     (new, old)
-}
-
-fn measures(params: &GoodsParams, log: &EventLog) -> Measures {
-    let mut measures = Measures::default();
-    let (means, deviations) = spread_of(log, "round_result", "contributions");
-    if means.is_empty() {
-        return measures;
-    }
-    let average = mean(means.iter().copied());
-    let (new, old) = scores(params, average);
-    measures.score("iclr2025", new);
-    measures.score("arxiv2024", old);
-    measures.part("S", average);
-    measures.series(
-        "returns",
-        means.iter().map(|given| params.ratio * given).collect(),
-    );
-    measures.series("mean", means);
-    measures.series("sd", deviations);
-    measures
 }
 
 #[cfg(test)]

@@ -22,28 +22,28 @@ mod theory;
 /// Most rungs of the ladder of valuations; a round's draw holds them all.
 const MOST_RUNGS: i64 = 100_000;
 
-/// Parameters of the game.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct AuctionParams {
-    /// Number of players; taken from the seats of the experiment.
-    pub players: usize,
-    /// Number of rounds.
-    pub rounds: u32,
-    /// What the winner pays.
-    pub price: Price,
-    /// Smallest valuation.
-    pub valuation_min: i64,
-    /// Largest valuation.
-    pub valuation_max: i64,
-    /// Distance between neighbouring valuations.
-    pub interval: i64,
-    /// Largest legal bid; ten times the largest valuation unless it is set.
-    pub bid_max: Option<i64>,
-    /// Fouls forgiven per ask before it is forfeited.
-    pub foul_allowance: u32,
-    /// Accept any whole number as a bid, as the published games did; for replays.
-    pub lenient: bool,
+parameters! {
+    /// Parameters of the game.
+    pub struct AuctionParams {
+        /// Number of players; taken from the seats of the experiment.
+        pub players: usize = PLAYERS,
+        /// Number of rounds.
+        pub rounds: u32 = ROUNDS,
+        /// What the winner pays.
+        pub price: Price = Price::First,
+        /// Smallest valuation.
+        pub valuation_min: i64 = 0,
+        /// Largest valuation.
+        pub valuation_max: i64 = 200,
+        /// Distance between neighbouring valuations.
+        pub interval: i64 = 10,
+        /// Largest legal bid; ten times the largest valuation unless it is set.
+        pub bid_max: Option<i64> = None,
+        /// Fouls forgiven per ask before it is forfeited.
+        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        /// Accept any whole number as a bid, as the published games did; for replays.
+        pub lenient: bool = false,
+    }
 }
 
 /// What the winner pays.
@@ -58,22 +58,6 @@ pub enum Price {
 
 /// A bid of this many times the largest valuation is a slip, not a choice.
 const ABSURD: i64 = 10;
-
-impl Default for AuctionParams {
-    fn default() -> Self {
-        Self {
-            players: PLAYERS,
-            rounds: ROUNDS,
-            price: Price::First,
-            valuation_min: 0,
-            valuation_max: 200,
-            interval: 10,
-            bid_max: None,
-            foul_allowance: FOUL_ALLOWANCE,
-            lenient: false,
-        }
-    }
-}
 
 impl AuctionParams {
     fn largest_bid(&self) -> i64 {
@@ -121,8 +105,8 @@ impl Rules for AuctionParams {
 
     type State = Rounds<AuctionRound>;
 
-    fn table(&self) -> Table {
-        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
+    fn setup(&self) -> Setup {
+        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
     fn settle(&mut self) -> Result<(), ParameterError> {
@@ -157,14 +141,10 @@ impl Rules for AuctionParams {
     }
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
-        let price = match self.price {
-            Price::First => "first",
-            Price::Second => "second",
-        };
         log.push(
-            self.table()
+            self.setup()
                 .briefing()
-                .fact("price", price)
+                .fact("price", name_of(self.price))
                 .hidden("bid_max", self.largest_bid())
                 .hidden("valuation_min", self.valuation_min)
                 .hidden("valuation_max", self.valuation_max)
@@ -179,12 +159,12 @@ impl Rules for AuctionParams {
                 pass: None,
             }
         };
-        let ask = self.table().ask(0, AskRole::Bid, "bid", form);
+        let ask = self.setup().ask(0, AskRole::Bid, "bid", form);
         let rules = AuctionRound {
             params: Arc::clone(self),
             valuations: Vec::new(),
         };
-        Rounds::start(rules, (self.players, self.rounds), &ask, chance, log)
+        Rounds::start(rules, self.setup(), &ask, chance, log)
     }
 
     fn equilibrium(&self) -> Equilibrium {
@@ -226,14 +206,9 @@ impl RoundRules for AuctionRound {
     }
 
     fn play(&mut self, round: Round<'_>) -> Vec<f64> {
-        let Round {
-            number,
-            answers,
-            chance,
-            log,
-        } = round;
+        let answers = round.answers;
         let valuations = std::mem::take(&mut self.valuations);
-        let sale = sell(self.params.price, number, answers, chance);
+        let sale = sell(self.params.price, round.number, answers, round.chance);
         let mut won = vec![false; answers.len()];
         let mut utilities = vec![0; answers.len()];
         let mut gains = vec![0.0; answers.len()];
@@ -243,8 +218,8 @@ impl RoundRules for AuctionRound {
             utilities[sale.winner] = utility;
             gains[sale.winner] = utility as f64;
         }
-        log.push(
-            Event::new("round_result", number)
+        round.log.push(
+            Event::new("round_result", round.number)
                 .fact("winning_bid", sale.as_ref().map(|sale| sale.winning_bid))
                 .fact("price", sale.as_ref().map(|sale| sale.price))
                 .own("valuation", valuations)

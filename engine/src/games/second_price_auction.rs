@@ -15,51 +15,35 @@
 //! appendix A.1; measures from its appendices A.2 and A.3.
 
 use super::prelude::*;
-use super::shared::private_values::{self, Outcome, Sale, Scale, Terms};
+use super::private_values::{self, Outcome, Sale, Scale, Terms};
 
 mod players;
 
-pub use super::shared::private_values::Shown;
+pub use super::private_values::Shown;
 
-/// Parameters of the game.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct AuctionParams {
-    /// Number of players; taken from the seats of the experiment.
-    pub players: usize,
-    /// Number of rounds: the runs of a session.
-    pub rounds: u32,
-    /// What every player has at the start of every round; the paper's groups have
-    /// 100, 1000 and 10000.
-    pub assets: i64,
-    /// Mean of the private values; 50, 500 and 5000 in the paper's groups.
-    pub value_mean: f64,
-    /// Standard deviation of the private values; 10, 100 and 1000 in the paper's
-    /// groups.
-    pub value_sd: f64,
-    /// What a foul costs in its round.
-    pub entrance_fee: f64,
-    /// How many past rounds a player is shown at most; with 0 none is told at all.
-    pub history: u32,
-    /// What players are shown of a past round.
-    pub shown: Shown,
-    /// Fouls forgiven per ask before it is forfeited; the paper forgives none.
-    pub foul_allowance: u32,
-}
-
-impl Default for AuctionParams {
-    fn default() -> Self {
-        Self {
-            players: 5,
-            rounds: 1,
-            assets: 100,
-            value_mean: 50.0,
-            value_sd: 10.0,
-            entrance_fee: 0.0,
-            history: 3,
-            shown: Shown::Strategies,
-            foul_allowance: 0,
-        }
+parameters! {
+    /// Parameters of the game.
+    pub struct AuctionParams {
+        /// Number of players; taken from the seats of the experiment.
+        pub players: usize = 5,
+        /// Number of rounds: the runs of a session.
+        pub rounds: u32 = 1,
+        /// What every player has at the start of every round; the paper's groups have
+        /// 100, 1000 and 10000.
+        pub assets: i64 = 100,
+        /// Mean of the private values; 50, 500 and 5000 in the paper's groups.
+        pub value_mean: f64 = 50.0,
+        /// Standard deviation of the private values; 10, 100 and 1000 in the paper's
+        /// groups.
+        pub value_sd: f64 = 10.0,
+        /// What a foul costs in its round.
+        pub entrance_fee: f64 = 0.0,
+        /// How many past rounds a player is shown at most; with 0 none is told at all.
+        pub history: u32 = 3,
+        /// What players are shown of a past round.
+        pub shown: Shown = Shown::Strategies,
+        /// Fouls forgiven per ask before it is forfeited; the paper forgives none.
+        pub foul_allowance: u32 = 0,
     }
 }
 
@@ -116,8 +100,8 @@ impl Rules for AuctionParams {
 
     type State = Rounds<AuctionRound>;
 
-    fn table(&self) -> Table {
-        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
+    fn setup(&self) -> Setup {
+        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
     fn settle(&mut self) -> Result<(), ParameterError> {
@@ -138,14 +122,14 @@ impl Rules for AuctionParams {
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
         let terms = self.terms();
         let values = terms.draw(chance);
-        log.push(terms.brief(self.table().briefing(), &values));
+        log.push(terms.brief(self.setup().briefing(), &values));
         let form = Form::Number {
             min: 0.0,
             max: terms.assets as f64,
         };
-        let ask = self.table().ask(0, AskRole::Bid, "bid", form);
+        let ask = self.setup().ask(0, AskRole::Bid, "bid", form);
         let rules = AuctionRound { terms, values };
-        Rounds::start(rules, (self.players, self.rounds), &ask, chance, log)
+        Rounds::start(rules, self.setup(), &ask, chance, log)
     }
 
     fn equilibrium(&self) -> Equilibrium {
@@ -180,12 +164,7 @@ pub struct AuctionRound {
 
 impl RoundRules for AuctionRound {
     fn play(&mut self, round: Round<'_>) -> Vec<f64> {
-        let Round {
-            number,
-            answers,
-            log,
-            ..
-        } = round;
+        let answers = round.answers;
         let bids: Vec<Option<f64>> = answers.iter().map(Answer::number).collect();
         let sale = sell(&bids);
         let values: Vec<f64> = self.values.iter().map(|value| *value as f64).collect();
@@ -194,7 +173,9 @@ impl RoundRules for AuctionRound {
         let bids = column(bids.iter().copied());
         let outcome = Outcome { sale, bids, left };
         let terms = self.terms;
-        log.push(terms.result(number, &self.values, outcome, Vec::new()));
+        round
+            .log
+            .push(terms.result(round.number, &self.values, outcome, Vec::new()));
         gains
     }
 }

@@ -39,45 +39,45 @@ const SALARIES: [i64; 5] = [70, 75, 100, 120, 120];
 /// What they are called.
 const NAMES: [&str; 5] = ["Alex", "Bob", "Cindy", "David", "Eric"];
 
-/// Parameters of the game.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-#[serde(default, deny_unknown_fields)]
-pub struct WaterParams {
-    /// Number of players; taken from the seats of the experiment.
-    pub players: usize,
-    /// Number of days.
-    pub rounds: u32,
-    /// What each seat is called; seats beyond the list are `player_N`.
-    pub names: Vec<String>,
-    /// Units of water that each seat needs a day; a shorter list starts again.
-    pub requirements: Vec<i64>,
-    /// Money that each seat gets every morning; a shorter list starts again.
-    pub salaries: Vec<i64>,
-    /// Smallest supply of a day, in units.
-    pub supply_min: i64,
-    /// Largest supply of a day; every whole number between is as likely.
-    pub supply_max: i64,
-    /// Supplies day by day instead of drawn ones; a shorter list starts again.
-    /// They must lie from supply_min to supply_max, which players are told.
-    pub supplies: Vec<i64>,
-    /// Health at the beginning.
-    pub health_start: i64,
-    /// Largest health.
-    pub health_max: i64,
-    /// Health that a day with water adds.
-    pub health_gain: i64,
-    /// Count of days without water at the beginning and after a day with water;
-    /// the next day without water costs this much health.
-    pub dry_days_start: i64,
-    /// Who comes first among equal bids: lower_requirement, chance or nobody.
-    pub ties: Ties,
-    /// Whether a resident without health is out; otherwise its health stays at 0
-    /// and it plays on.
-    pub elimination: bool,
-    /// Whether a bid of 0 is a bid, which wins what nobody else takes.
-    pub zero_bids_win: bool,
-    /// Fouls forgiven per ask before it is forfeited.
-    pub foul_allowance: u32,
+parameters! {
+    /// Parameters of the game; setting 1 of the paper, little water, unless they are set.
+    pub struct WaterParams {
+        /// Number of players; taken from the seats of the experiment.
+        pub players: usize = REQUIREMENTS.len(),
+        /// Number of days.
+        pub rounds: u32 = ROUNDS,
+        /// What each seat is called; seats beyond the list are `player_N`.
+        pub names: Vec<String> = NAMES.map(str::to_owned).to_vec(),
+        /// Units of water that each seat needs a day; a shorter list starts again.
+        pub requirements: Vec<i64> = REQUIREMENTS.to_vec(),
+        /// Money that each seat gets every morning; a shorter list starts again.
+        pub salaries: Vec<i64> = SALARIES.to_vec(),
+        /// Smallest supply of a day, in units.
+        pub supply_min: i64 = 10,
+        /// Largest supply of a day; every whole number between is as likely.
+        pub supply_max: i64 = 20,
+        /// Supplies day by day instead of drawn ones; a shorter list starts again.
+        /// They must lie from supply_min to supply_max, which players are told.
+        pub supplies: Vec<i64> = Vec::new(),
+        /// Health at the beginning.
+        pub health_start: i64 = 8,
+        /// Largest health.
+        pub health_max: i64 = 10,
+        /// Health that a day with water adds.
+        pub health_gain: i64 = 2,
+        /// Count of days without water at the beginning and after a day with water;
+        /// the next day without water costs this much health.
+        pub dry_days_start: i64 = 1,
+        /// Who comes first among equal bids: lower_requirement, chance or nobody.
+        pub ties: Ties = Ties::LowerRequirement,
+        /// Whether a resident without health is out; otherwise its health stays at 0
+        /// and it plays on.
+        pub elimination: bool = true,
+        /// Whether a bid of 0 is a bid, which wins what nobody else takes.
+        pub zero_bids_win: bool = false,
+        /// Fouls forgiven per ask before it is forfeited.
+        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+    }
 }
 
 /// Who comes first among equal bids.
@@ -90,40 +90,6 @@ pub enum Ties {
     Chance,
     /// Nobody: equal highest bids are passed over, and their water is lost.
     Nobody,
-}
-
-impl Ties {
-    fn name(self) -> &'static str {
-        match self {
-            Self::LowerRequirement => "lower_requirement",
-            Self::Chance => "chance",
-            Self::Nobody => "nobody",
-        }
-    }
-}
-
-impl Default for WaterParams {
-    /// Setting 1 of the paper: little water.
-    fn default() -> Self {
-        Self {
-            players: REQUIREMENTS.len(),
-            rounds: ROUNDS,
-            names: NAMES.map(str::to_owned).to_vec(),
-            requirements: REQUIREMENTS.to_vec(),
-            salaries: SALARIES.to_vec(),
-            supply_min: 10,
-            supply_max: 20,
-            supplies: Vec::new(),
-            health_start: 8,
-            health_max: 10,
-            health_gain: 2,
-            dry_days_start: 1,
-            ties: Ties::LowerRequirement,
-            elimination: true,
-            zero_bids_win: false,
-            foul_allowance: FOUL_ALLOWANCE,
-        }
-    }
 }
 
 /// Most health and counts: a count grows by 1 a day, so sums stay far from the end.
@@ -225,8 +191,8 @@ impl Rules for WaterParams {
 
     type State = WaterState;
 
-    fn table(&self) -> Table {
-        Table::of_rounds(self.players, self.rounds, self.foul_allowance)
+    fn setup(&self) -> Setup {
+        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
     }
 
     fn settle(&mut self) -> Result<(), ParameterError> {
@@ -262,10 +228,10 @@ impl Rules for WaterParams {
     /// with `ties` of nobody. For several days no equilibrium is known; this one is
     /// of residents who take every day for the last.
     fn equilibrium(&self) -> Equilibrium {
-        Equilibrium {
-            play: "everybody bids its whole balance, as if every day were the last".to_owned(),
-            scores: vec![ExpectedScore::exact("bid_share", 100.0)],
-        }
+        Equilibrium::exact(
+            "everybody bids its whole balance, as if every day were the last",
+            [("bid_share", 100.0)],
+        )
     }
 
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
@@ -276,7 +242,7 @@ impl Rules for WaterParams {
 /// The ask of a seat. A bid above the balance is legal and wins nothing.
 pub(crate) fn ask(params: &WaterParams, seat: Seat) -> Ask {
     let form = Form::Amount { min: 0, max: None };
-    params.table().ask(seat, AskRole::Bid, "bid", form)
+    params.setup().ask(seat, AskRole::Bid, "bid", form)
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 
 use serde_json::Value;
 
-use super::{Request, RulePlayer, StrategyError};
+use super::{Made, Request, RulePlayer, StrategyError};
 use crate::ask::{Action, Ask, Form};
 use crate::chance::Generator;
 use crate::view::View;
@@ -51,6 +51,16 @@ impl RulePlayer for Random {
                 Action::Division(random_division(*parts, *total, luck))
             }
         }
+    }
+}
+
+impl Request<'_> {
+    /// A player without settings that always gives the same answer.
+    ///
+    /// # Errors
+    /// There are settings.
+    pub fn always(self, action: Action) -> Made {
+        self.plain(Always(action))
     }
 }
 

@@ -6,8 +6,8 @@ use std::ops::RangeInclusive;
 
 use serde::de::DeserializeOwned;
 
-use super::{Always, Made, RulePlayer, StrategyError, StrategySettings};
-use crate::ask::{Action, Seat};
+use super::{Made, RulePlayer, StrategyError, StrategySettings};
+use crate::ask::Seat;
 
 /// What is asked for.
 #[derive(Clone, Copy)]
@@ -30,14 +30,6 @@ impl Request<'_> {
             None => self.made(player),
             Some(key) => Err(self.wrong(format!("takes no settings, but \"{key}\" is given"))),
         }
-    }
-
-    /// A player without settings that always gives the same answer.
-    ///
-    /// # Errors
-    /// There are settings.
-    pub fn always(self, action: Action) -> Made {
-        self.plain(Always(action))
     }
 
     /// The player of a strategy whose settings were read.

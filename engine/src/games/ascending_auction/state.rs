@@ -3,7 +3,7 @@
 
 use super::{AscendingParams, DECISIONS, STAY};
 use crate::games::prelude::*;
-use crate::games::shared::private_values::{Outcome, Sale};
+use crate::games::private_values::{Outcome, Sale};
 
 /// Where a bidder stands in a round.
 #[derive(Clone, Copy, PartialEq)]
@@ -131,9 +131,9 @@ impl AscendingState {
             if let Some(seat) = self.to_ask.pop() {
                 self.asked += 1;
                 let form = Form::choice(DECISIONS);
-                let table = self.params.table();
+                let setup = self.params.setup();
                 self.asks
-                    .push(table.ask(seat, AskRole::Choice, "decision", form));
+                    .push(setup.ask(seat, AskRole::Choice, "decision", form));
                 return;
             }
         }

@@ -2,7 +2,7 @@
 //! private value, without playing it. Called by the measures of `ascending_auction.rs`.
 
 use super::AscendingParams;
-use crate::games::shared::private_values::Sale;
+use crate::games::private_values::Sale;
 
 /// Who wins, and the price. Each bidder stays at so many called prices as fit into its
 /// value; most of them win, the lowest seat of several. The last rival is the next by

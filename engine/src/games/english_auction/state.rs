@@ -231,14 +231,14 @@ impl AuctionState {
 
     fn ask(&mut self) {
         let least = self.lot.least_bid();
-        let table = self.params.table();
+        let setup = self.params.setup();
         let asks = self.lot.asked().map(|seat| {
             let form = Form::Integer {
                 min: Some(least),
                 max: Some(self.bidders[seat].budget),
                 pass: Some(Name::Borrowed(WITHDRAW)),
             };
-            table.ask(seat, AskRole::Bid, "bid", form)
+            setup.ask(seat, AskRole::Bid, "bid", form)
         });
         self.asks = asks.collect();
     }
@@ -353,12 +353,12 @@ impl AuctionState {
             .bidders
             .iter()
             .map(|bidder| bidder.estimates.clone().into());
-        let objectives = self.bidders.iter().map(|bidder| bidder.objective.name());
+        let objectives = self.bidders.iter().map(|bidder| name_of(bidder.objective));
         let price_of = |item: &Item| item.starting_price;
         let value_of = |item: &Item| item.true_value;
         log.push(
             params
-                .table()
+                .setup()
                 .briefing()
                 .fact("items", texts(items, |item| Some(&item.name)))
                 .fact(
@@ -382,7 +382,7 @@ impl AuctionState {
                 .fact("max_rounds", params.max_rounds)
                 .own("budget", self.of_bidders(|bidder| bidder.budget))
                 .own("estimates", estimates.collect::<Vec<Value>>())
-                .own("objective", objectives.collect::<Vec<&'static str>>())
+                .own("objective", objectives.collect::<Vec<Value>>())
                 .hidden(
                     "true_values",
                     items.iter().map(value_of).collect::<Vec<i64>>(),

@@ -101,7 +101,7 @@ impl SurvivalState {
     pub(super) fn open(params: &Arc<SurvivalParams>, log: &mut EventLog) -> Self {
         log.push(
             params
-                .table()
+                .setup()
                 .briefing()
                 .fact("min", params.min)
                 .fact("max", params.max)
@@ -150,8 +150,8 @@ impl SurvivalState {
             Vec::new()
         } else {
             let SurvivalParams { min, max, .. } = *self.params;
-            let table = self.params.table();
-            let ask = |seat| table.ask(seat, AskRole::Guess, "choice", Form::integer(min, max));
+            let setup = self.params.setup();
+            let ask = |seat| setup.ask(seat, AskRole::Guess, "choice", Form::integer(min, max));
             self.living().into_iter().map(ask).collect()
         };
     }

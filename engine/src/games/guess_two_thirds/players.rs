@@ -9,10 +9,7 @@ pub(super) const STRATEGIES: &[Strategy<GuessParams>] = &[
     Strategy::new(
         "equilibrium",
         "the number that iterated elimination of dominated guesses leaves",
-        |params, request| {
-            let number = params.equilibrium_number();
-            request.always(Action::Integer(number))
-        },
+        |params, request| request.always(Action::Integer(params.equilibrium_number())),
     ),
     Strategy::RANDOM,
     Strategy::SPECIFIED,

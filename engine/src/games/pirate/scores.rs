@@ -110,16 +110,12 @@ pub(super) fn equilibrium(params: &PirateParams, theory: &Theory) -> Equilibrium
             .to_owned(),
         _ => format!("the gold does not reach: the first {overboard} go overboard"),
     };
-    let scores = tally.parts().map(|(distance, votes)| {
-        let (new, old) = combined(&distance, votes, params.gold);
-        vec![
-            ExpectedScore::exact("iclr2025", new),
-            ExpectedScore::exact("arxiv2024", old),
-        ]
-    });
-    Equilibrium {
-        play,
-        scores: scores.unwrap_or_default(),
+    match tally.parts() {
+        Some((distance, votes)) => {
+            let (new, old) = combined(&distance, votes, params.gold);
+            Equilibrium::exact(play, [("iclr2025", new), ("arxiv2024", old)])
+        }
+        None => Equilibrium::exact(play, []),
     }
 }
 

@@ -70,18 +70,13 @@ pub(super) fn equilibrium(params: &AuctionParams) -> Equilibrium {
         }
         Price::Second => "everybody bids its own valuation".to_owned(),
     };
-    let expect = |scheme, value, tolerance| ExpectedScore {
-        scheme,
-        value,
-        tolerance,
-    };
+    let (new_reach, old_reach) = (
+        new_reach * 100.0 + ExpectedScore::EXACT,
+        old_reach + ExpectedScore::EXACT,
+    );
     let scores = vec![
-        expect(
-            "iclr2025",
-            new * 100.0,
-            new_reach * 100.0 + ExpectedScore::EXACT,
-        ),
-        expect("arxiv2024", 100.0 - old, old_reach + ExpectedScore::EXACT),
+        ExpectedScore::within("iclr2025", new * 100.0, new_reach),
+        ExpectedScore::within("arxiv2024", 100.0 - old, old_reach),
     ];
     Equilibrium { play, scores }
 }

@@ -1,6 +1,8 @@
 //! Columns of events, one entry per seat, and the series that measures read from them.
 //! Used by games and their measures.
 
+use serde::Serialize;
+
 use crate::event::{EventLog, Value};
 use crate::measures::{mean, standard_deviation};
 
@@ -18,6 +20,12 @@ where
         }
     }
     all.into()
+}
+
+/// A choice of the parameters by its name there.
+pub fn name_of(choice: impl Serialize) -> Value {
+    let name = serde_json::to_value(choice).unwrap_or_default();
+    Value::from(&name)
 }
 
 /// The sum of amounts; it stops at the ends of the range, which only lenient

@@ -5,7 +5,7 @@
 use crate::ask::{Action, Answer, Ask, Foul, Seat};
 use crate::chance::Chance;
 use crate::event::{Event, EventLog, Value};
-use crate::game::State;
+use crate::game::{Setup, State};
 
 /// What a round means in one game.
 pub trait RoundRules: Clone + Send + 'static {
@@ -43,26 +43,26 @@ pub struct Rounds<R> {
 }
 
 impl<R: RoundRules> Rounds<R> {
-    /// Opens the first of `rounds` rounds, in which each of `players` seats is
-    /// asked what `ask` asks of seat 0.
+    /// Opens the first round of a setup with rounds, in which every seat is asked what
+    /// `ask` asks of seat 0.
     pub fn start(
         mut rules: R,
-        (players, rounds): (usize, u32),
+        setup: Setup,
         ask: &Ask,
         chance: &mut Chance,
         log: &mut EventLog,
     ) -> Self {
         rules.open(1, chance, log);
-        let asks = (0..players).map(|seat: Seat| Ask {
+        let asks = (0..setup.players).map(|seat: Seat| Ask {
             seat,
             ..ask.clone()
         });
         Self {
             rules,
             asks: asks.collect(),
-            payoffs: vec![0.0; players],
+            payoffs: vec![0.0; setup.players],
             round: 1,
-            rounds,
+            rounds: setup.rounds.unwrap_or(1),
         }
     }
 }

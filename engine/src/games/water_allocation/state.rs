@@ -79,7 +79,7 @@ impl WaterState {
         let names: Vec<Name> = params.names.iter().cloned().map(Name::from).collect();
         log.push(
             params
-                .table()
+                .setup()
                 .briefing()
                 .fact("names", names)
                 .fact("requirements", params.requirements.clone())
@@ -90,7 +90,7 @@ impl WaterState {
                 .fact("health_max", params.health_max)
                 .fact("health_gain", params.health_gain)
                 .fact("dry_days_start", params.dry_days_start)
-                .fact("ties", params.ties.name())
+                .fact("ties", name_of(params.ties))
                 .fact("elimination", params.elimination)
                 .fact("zero_bids_win", params.zero_bids_win),
         );

@@ -1,5 +1,5 @@
 //! The parameters that games share, checked in one place. A game hands them out as
-//! [`super::Rules::table`] says, and makes its briefing and its asks from them.
+//! [`super::Rules::setup`] says, and makes its briefing and its asks from them.
 
 use super::checks::{MOST_ROUNDS, check_between};
 use super::{GameInfo, ParameterError};
@@ -12,7 +12,7 @@ const MOST_FOULS: i64 = 100;
 
 /// Who plays, for how long, and how patiently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Table {
+pub struct Setup {
     /// Number of players, the parameter `players`.
     pub players: usize,
     /// Number of rounds, the parameter `rounds`; `None` in a game that ends otherwise.
@@ -21,8 +21,8 @@ pub struct Table {
     pub foul_allowance: u32,
 }
 
-impl Table {
-    /// The table of a game of rounds.
+impl Setup {
+    /// The setup of a game of rounds.
     pub const fn of_rounds(players: usize, rounds: u32, foul_allowance: u32) -> Self {
         Self {
             players,
@@ -31,7 +31,7 @@ impl Table {
         }
     }
 
-    /// The table of a game that has no number of rounds.
+    /// The setup of a game that has no number of rounds.
     pub const fn without_rounds(players: usize, foul_allowance: u32) -> Self {
         Self {
             players,

@@ -180,13 +180,7 @@ impl Terms {
 
 /// The equilibrium of every form: nobody bids above its value or stays below it.
 pub fn equilibrium(play: &str) -> Equilibrium {
-    Equilibrium {
-        play: play.to_owned(),
-        scores: vec![
-            ExpectedScore::exact("deviation", 0.0),
-            ExpectedScore::exact("rationality", 1.0),
-        ],
-    }
+    Equilibrium::exact(play, [("deviation", 0.0), ("rationality", 1.0)])
 }
 
 /// What a form says of its own measures.
