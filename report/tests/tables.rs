@@ -376,3 +376,24 @@ fn ratings_follow_payoffs_in_the_order_of_sessions() {
     let too_few = StatisticsError::TooFew { least: 2, given: 1 };
     assert_eq!(Ratings::of([&lonely]), Err(too_few));
 }
+
+#[test]
+fn the_rows_that_are_exported_are_those_that_tables_are_made_of() {
+    let played = |game| StoredRecord::from_line(&line(game, 2, json!({ "label": "low" }))).unwrap();
+    let record = played("beauty_contest");
+    let mut reports = Reports::default();
+    assert!(reports.add(&record));
+    let sessions = reports.observe(&record);
+    let [session] = &sessions[..] else {
+        panic!("{sessions:?}");
+    };
+    let payoffs = session.rows().filter(|row| row.measure == "payoff");
+    let payoffs: Vec<f64> = payoffs.map(|row| row.value).collect();
+    assert_eq!(payoffs.len(), record.spec.seats.len());
+    let settings: serde_json::Value = serde_json::from_str(&reports.to_json().unwrap()).unwrap();
+    let mean = settings[0]["players"][0]["payoff"].as_f64().unwrap();
+    let expected = payoffs.iter().sum::<f64>() / payoffs.len() as f64;
+    assert!((mean - expected).abs() < 1e-9, "{mean} is not {expected}");
+    // A game that no paper measures has none.
+    assert!(reports.observe(&played("el_farol")).is_empty());
+}
