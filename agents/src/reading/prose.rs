@@ -262,35 +262,29 @@ fn corrected(claims: &[Claim], open: &[Mention], tokens: &[Token<'_>]) -> Option
 /// sorry, but I can't", "I decline to answer", "on behalf of users".
 fn begs_off(sentence: &[Token<'_>]) -> bool {
     let pardon = sentence.iter().position(|token| token.is(Class::Pardon));
-    let cannot = |token: &Token<'_>| token.is_word(&["can't", "cannot", "unable", "able", "won't"]);
+    let cannot = |token: &Token<'_>| token.is_word("can't|cannot|unable|able|won't");
     let declines = sentence.windows(3).any(|words| {
-        words[0].is(Class::Refraining)
-            && words[1].is_word(&["to"])
-            && words[2].is(Class::Responding)
+        words[0].is(Class::Refraining) && words[1].is_word("to") && words[2].is(Class::Responding)
     });
     let serves = sentence.windows(3).any(|words| {
-        let is_behalf = words[0].is_word(&["behalf"]) && words[1].is_word(&["of"]);
-        is_behalf && words[2].is_word(&["users", "others", "people", "humans", "anyone"])
+        let is_behalf = words[0].is_word("behalf") && words[1].is_word("of");
+        is_behalf && words[2].is_word("users|others|people|humans|anyone")
     });
     declines || serves || pardon.is_some_and(|pardon| sentence[pardon..].iter().any(cannot))
 }
 
 /// Whether a question is about something else than the answer: "What have I got?"
 fn asks_another(question: Parts<'_, '_>) -> bool {
-    let asks = |token: &Token<'_>| token.is_word(&["what", "how", "what's", "who", "which"]);
-    let is_answer = |token: &Token<'_>| {
-        let classes = [Class::Noun, Class::Verb, Class::WeakVerb];
-        classes.iter().any(|class| token.is(*class))
-    };
+    let asks = |token: &Token<'_>| token.is_word("what|how|what's|who|which");
+    let is_answer = |token: &Token<'_>| token.is_any(&[Class::Noun, Class::Verb, Class::WeakVerb]);
     let is_about = |token: &Token<'_>| {
-        let classes = [
+        token.is_any(&[
             Class::Owning,
             Class::MoneyHad,
             Class::Property,
             Class::Others,
             Class::Counted,
-        ];
-        classes.iter().any(|class| token.is(*class))
+        ])
     };
     let mut all = question.tokens.iter();
     question.of_numbers()
@@ -303,16 +297,16 @@ fn asks_another(question: Parts<'_, '_>) -> bool {
 fn clause_behind(tokens: &[Token<'_>], at: usize) -> usize {
     let comma = tokens[at..]
         .iter()
-        .position(|token| token.is_any_mark(",;:") || token.is_word(&["but"]));
+        .position(|token| token.is_any_mark(",;:") || token.is_word("but"));
     comma.map_or(tokens.len(), |comma| at + comma + 1)
 }
 
 /// Whether the speaker says that it is a program, which cannot go to bars.
 fn speaks_as_program(tokens: &[Token<'_>]) -> bool {
     let is_model = |pair: &[Token<'_>]| {
-        let kind = pair[0].is_word(&["language", "ai", "computer", "virtual", "text-based"])
-            && pair[1].is_word(&["model", "models", "assistant", "program", "system"]);
-        kind || pair[0].is_word(&["an"]) && pair[1].is_word(&["ai"])
+        let kind = pair[0].is_word("language|ai|computer|virtual|text-based")
+            && pair[1].is_word("model|models|assistant|program|system");
+        kind || pair[0].is_word("an") && pair[1].is_word("ai")
     };
     tokens.windows(2).any(is_model)
 }

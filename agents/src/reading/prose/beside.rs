@@ -85,8 +85,8 @@ impl<'a, 'b> Beside<'a, 'b> {
         if self.before(1).is_some_and(|token| token.is_mark('✗')) {
             return Some(WhyNot::OtherSort);
         }
-        let is_between = self.before_is(1, &["between"]) && self.behind_is(0, &["and"])
-            || self.before_is(1, &["and"]) && (2..6).any(|by| self.before_is(by, &["between"]));
+        let is_between = self.before_is(1, "between") && self.behind_is(0, "and")
+            || self.before_is(1, "and") && (2..6).any(|by| self.before_is(by, "between"));
         if is_between {
             return Some(WhyNot::Range);
         }
@@ -113,11 +113,11 @@ impl<'a, 'b> Beside<'a, 'b> {
         self.tokens.get(self.end + by)
     }
 
-    fn before_is(&self, by: usize, words: &[&str]) -> bool {
+    fn before_is(&self, by: usize, words: &str) -> bool {
         self.before(by).is_some_and(|token| token.is_word(words))
     }
 
-    fn behind_is(&self, by: usize, words: &[&str]) -> bool {
+    fn behind_is(&self, by: usize, words: &str) -> bool {
         self.behind(by).is_some_and(|token| token.is_word(words))
     }
 
@@ -151,10 +151,9 @@ impl<'a, 'b> Beside<'a, 'b> {
             .take(CLAUSE)
             .map(move |at| (at, &tokens[at]));
         before.take_while(move |(at, token)| {
-            let is_choice = tokens[at + 1].is_word(&["or"]);
+            let is_choice = tokens[at + 1].is_word("or");
             let is_dash = token.is_mark('-') && token.is_apart;
-            let joins =
-                token.is(Class::So) || token.is_word(&["because", "since", "while", "then"]);
+            let joins = token.is(Class::So) || token.is_word("because|since|while|then");
             let is_comma = token.is_any_mark(",;(") && !is_choice;
             !token.is_end() && !is_comma && !is_dash && !joins
         })
@@ -169,7 +168,7 @@ impl<'a, 'b> Beside<'a, 'b> {
         }
         let is_money = self.sort() == Some(Sort::Money);
         let is_tied = self.has_before(1, Class::Tied) && !self.has_before(1, Class::Noun);
-        is_tied && !is_money || self.before_is(1, &["from", "by"])
+        is_tied && !is_money || self.before_is(1, "from|by")
     }
 
     /// "8 units", "3 points of health", "40 horses".
@@ -190,7 +189,7 @@ impl<'a, 'b> Beside<'a, 'b> {
             return false;
         }
         // "8 of them" are units, where money is asked for.
-        let of_them = next.is_word(&["of"]) && self.behind_is(1, &["them", "these", "those"]);
+        let of_them = next.is_word("of") && self.behind_is(1, "them|these|those");
         let hands = (1..=3).any(|by| self.has_before(by, Class::Giving));
         if of_them && self.is_bid && !hands {
             return true;
@@ -208,7 +207,7 @@ impl<'a, 'b> Beside<'a, 'b> {
             Class::Be,
             Class::Because,
         ];
-        let is_function = functions.iter().any(|class| next.is(*class));
+        let is_function = next.is_any(&functions);
         // "Put me down for 55 mate".
         let closes =
             self.behind(1).is_none() && (1..=4).any(|by| self.has_before(by, Class::WeakVerb));
@@ -218,56 +217,50 @@ impl<'a, 'b> Beside<'a, 'b> {
 
     /// "5 units of money".
     fn is_of_money(&self) -> bool {
-        self.behind_is(1, &["of"]) && self.behind_is(2, &["money"])
+        self.behind_is(1, "of") && self.behind_is(2, "money")
     }
 
     /// "$5 per unit", "two bucks each", "9 a unit".
     fn is_rate(&self) -> bool {
-        let is_unit = |by: usize| {
-            self.has_behind(by, Class::Counted) && !self.behind_is(by, &["day", "days"])
-        };
+        let is_unit =
+            |by: usize| self.has_behind(by, Class::Counted) && !self.behind_is(by, "day|days");
         let is_stroke = self.behind(0).is_some_and(|token| token.is_mark('/'));
-        self.behind_is(0, &["per", "each", "apiece"]) && !self.behind_is(1, &["day", "one"])
-            || (self.behind_is(0, &["a", "an"]) || is_stroke) && is_unit(1)
-            || self.behind_is(0, &["for"]) && self.behind_is(1, &["each", "every"])
+        self.behind_is(0, "per|each|apiece") && !self.behind_is(1, "day|one")
+            || (self.behind_is(0, "a|an") || is_stroke) && is_unit(1)
+            || self.behind_is(0, "for") && self.behind_is(1, "each|every")
     }
 
     /// "Above 60", "at most 60", "closer to 70", "the limit of 70".
     fn is_compared(&self) -> bool {
         // "80 at the very most".
-        let is_bound = self.behind_is(0, &["at"])
-            && (1..4).any(|by| self.behind_is(by, &["most", "least"]))
-            && (1..3).all(|by| self.behind_is(by, &["the", "very", "most", "least"]) || by > 1);
+        let is_bound = self.behind_is(0, "at")
+            && (1..4).any(|by| self.behind_is(by, "most|least"))
+            && (1..3).all(|by| self.behind_is(by, "the|very|most|least") || by > 1);
         if self.has_behind(0, Class::Added) || is_bound {
             return true;
         }
         let left = self.left();
-        let is = |by: usize, words: &[&str]| self.before_is(left + by, words);
+        let is = |by: usize, words: &str| self.before_is(left + by, words);
         let has = |by: usize, class: Class| self.has_before(left + by, class);
-        let is_given = is(0, &["over"]) && has(1, Class::Giving);
-        if self.rises && is(0, &["to"]) && is(1, &["up"]) {
-            return is(2, &["bid", "pay", "spend", "worth"]) || has(3, Class::Supposing);
+        let is_given = is(0, "over") && has(1, Class::Giving);
+        if self.rises && is(0, "to") && is(1, "up") {
+            return is(2, "bid|pay|spend|worth") || has(3, Class::Supposing);
         }
-        let moves = |token: &Token<'_>| {
-            token.is_word(&["go", "going", "move", "moving", "step", "jump", "raise"])
-        };
+        let moves = |token: &Token<'_>| token.is_word("go|going|move|moving|step|jump|raise");
         let bounds = |token: &Token<'_>| {
-            token.is(Class::Supposing)
-                || token.is_word(&["would", "i'd", "willing", "ready", "prepared", "happy"])
+            token.is(Class::Supposing) || token.is_word("would|i'd|willing|ready|prepared|happy")
         };
-        let rises =
-            is(0, &["to"]) && is(1, &["up", "down"]) && self.before(left + 2).is_some_and(moves);
+        let rises = is(0, "to") && is(1, "up|down") && self.before(left + 2).is_some_and(moves);
         if rises && !self.clause().any(|(_, token)| bounds(token)) {
             return false;
         }
         has(0, Class::Comparing) && !is_given
             || has(0, Class::Bounding)
-            || is(0, &["to"]) && has(1, Class::Nearby)
-            || is(0, &["with"]) && is(1, &["compared"])
-            || is(0, &["of"])
-                && (has(1, Class::Bounding) || is(1, &["instead", "short", "north", "south"]))
-            || is(0, &["not", "never"])
-            || is(0, &["all"]) && is(1, &["not"])
+            || is(0, "to") && has(1, Class::Nearby)
+            || is(0, "with") && is(1, "compared")
+            || is(0, "of") && (has(1, Class::Bounding) || is(1, "instead|short|north|south"))
+            || is(0, "not|never")
+            || is(0, "all") && is(1, "not")
     }
 
     /// The whole of "10 of my 20" and "10 out of 20".
@@ -275,7 +268,7 @@ impl<'a, 'b> Beside<'a, 'b> {
         let by = (1..=3)
             .find(|by| !self.has_before(*by, Class::PartArticle))
             .unwrap_or(3);
-        if !self.before_is(by, &["of"]) {
+        if !self.before_is(by, "of") {
             return false;
         }
         let is_part = |token: &Token<'_>| {
@@ -306,18 +299,16 @@ impl<'a, 'b> Beside<'a, 'b> {
             token.is_some_and(|token| token.is_mark('-') && !token.is_apart)
         };
         let joins = |token: Option<&Token<'_>>| {
-            is_dash(token) || token.is_some_and(|token| token.is_word(&["to", "through"]))
+            is_dash(token) || token.is_some_and(|token| token.is_word("to|through"))
         };
-        if self.before_is(1, &["between"]) && self.behind_is(0, &["and"])
-            || self.before_is(1, &["and"])
-                && is_number(self.before(2))
-                && self.before_is(3, &["between"])
+        if self.before_is(1, "between") && self.behind_is(0, "and")
+            || self.before_is(1, "and") && is_number(self.before(2)) && self.before_is(3, "between")
         {
             return true;
         }
         // "80-to-90"; "from 60 to 75" is a change.
-        let behind = usize::from(is_dash(self.behind(0)) && self.behind_is(1, &["to"]));
-        let before = usize::from(is_dash(self.before(1)) && self.before_is(2, &["to"]));
+        let behind = usize::from(is_dash(self.behind(0)) && self.behind_is(1, "to"));
+        let before = usize::from(is_dash(self.before(1)) && self.before_is(2, "to"));
         let begins = joins(self.behind(0)) && is_number(self.behind(1 + 2 * behind));
         let ends = joins(self.before(1)) && is_number(self.before(2 + 2 * before));
         (begins || ends) && !self.clause().any(|(_, token)| token.is(Class::Changing))
@@ -340,9 +331,7 @@ impl<'a, 'b> Beside<'a, 'b> {
         };
         let is_thing = |token: Option<&Token<'_>>| {
             token.is_some_and(|token| {
-                token.is(Class::MoneyHad)
-                    || token.is(Class::Property)
-                    || token.is_word(&["my", "the"])
+                token.is(Class::MoneyHad) || token.is(Class::Property) || token.is_word("my|the")
             })
         };
         let before_sum =
@@ -350,7 +339,7 @@ impl<'a, 'b> Beside<'a, 'b> {
         let before_operator =
             operates(self.behind(0)) && (is_term(self.behind(1)) || is_thing(self.behind(1)));
         let after_operator = operates(self.before(1)) && is_term(self.before(2));
-        let is_share = self.behind_is(0, &["of"]) && is_thing(self.behind(1)) && self.is_share();
+        let is_share = self.behind_is(0, "of") && is_thing(self.behind(1)) && self.is_share();
         before_sum || before_operator || after_operator || is_share
     }
 
@@ -364,9 +353,9 @@ impl<'a, 'b> Beside<'a, 'b> {
     /// In a condition, in a thought, or of another day.
     fn is_supposed(&self) -> bool {
         let is_later = |by: usize| {
-            let is_other = self.behind_is(by, &["last", "next", "previous"])
-                && !self.has_behind(by, Class::Noun);
-            self.behind_is(by, &["yesterday", "tomorrow", "ago"]) || is_other
+            let is_other =
+                self.behind_is(by, "last|next|previous") && !self.has_behind(by, Class::Noun);
+            self.behind_is(by, "yesterday|tomorrow|ago") || is_other
         };
         let words = (0..3).take_while(|by| {
             *by == 0
@@ -374,9 +363,9 @@ impl<'a, 'b> Beside<'a, 'b> {
                     .behind(by - 1)
                     .is_some_and(|token| token.kind == Kind::Word)
         });
-        let is_said = self.behind_is(1, &["be"]) && self.behind_is(2, &["my", "the", "enough"]);
-        let is_open = self.behind_is(0, &["could", "might", "may"])
-            || self.behind_is(0, &["would"]) && !is_said;
+        let is_said = self.behind_is(1, "be") && self.behind_is(2, "my|the|enough");
+        let is_open =
+            self.behind_is(0, "could|might|may") || self.behind_is(0, "would") && !is_said;
         let is_gerund = |token: &Token<'_>| token.is(Class::Verb) && token.text.ends_with("ing");
         let is_subject =
             self.before(1).is_some_and(is_gerund) || self.tokens[self.start].text.ends_with("ing");
@@ -385,13 +374,13 @@ impl<'a, 'b> Beside<'a, 'b> {
                 && self.has_behind(0, Class::Judging)
                 && !self.clause().any(|(_, token)| token.is(Class::Speaker));
         let is_thought = |(at, token): (usize, &Token<'_>)| {
-            let is_first = token.is_word(&["first", "second", "opening"])
+            let is_first = token.is_word("first|second|opening")
                 && self
                     .tokens
                     .get(at + 1)
                     .is_some_and(|next| next.is(Class::Time))
                 && at > 1
-                && self.tokens[at - 2].is_word(&["in", "on"]);
+                && self.tokens[at - 2].is_word("in|on");
             if is_first {
                 return true;
             }
@@ -421,7 +410,7 @@ impl<'a, 'b> Beside<'a, 'b> {
 
     /// "Bob's 60", "Eric: 77", "David will bid 70", "65 for Bob".
     fn is_anothers(&self) -> bool {
-        let is_given = self.behind_is(0, &["for", "by", "from"])
+        let is_given = self.behind_is(0, "for|by|from")
             || self.behind(0).is_some_and(|token| token.is_mark('('));
         let whom = self.end + 1;
         if is_given && whom < self.tokens.len() && naming::is_person(self.tokens, whom) {
@@ -453,7 +442,7 @@ impl<'a, 'b> Beside<'a, 'b> {
             return false;
         };
         // "The other 17" are what is left.
-        if token.is_word(&["other", "rest", "others"]) && next.number().is_some() {
+        if token.is_word("other|rest|others") && next.number().is_some() {
             return false;
         }
         let verbs = [
@@ -469,7 +458,7 @@ impl<'a, 'b> Beside<'a, 'b> {
             Class::Denying,
             Class::Decided,
         ];
-        let is_verb = verbs.iter().any(|class| next.is(*class));
+        let is_verb = next.is_any(&verbs);
         let ends = |ending: &&str| next.text.ends_with(*ending) && next.kind == Kind::Word;
         token.text.ends_with("'s")
             || token.text.ends_with('\'')

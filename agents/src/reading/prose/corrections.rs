@@ -6,42 +6,42 @@ use super::lexicon::Class;
 use super::tokens::{Kind, Token};
 
 /// Words that take back what stands before them, wherever they stand.
-const PHRASES: &[&[&str]] = &[
-    &["scratch", "that"],
-    &["strike", "that"],
-    &["cancel", "that"],
-    &["forget", "that"],
-    &["make", "that"],
-    &["make", "it"],
-    &["take", "that", "back"],
-    &["take", "it", "back"],
-    &["no", "wait"],
-    &["wait", "no"],
-    &["actually", "no"],
-    &["or", "rather"],
-    &["or", "better"],
-    &["i", "mean"],
-    &["i", "meant"],
-    &["i", "misread"],
-    &["hold", "on"],
-    &["hang", "on"],
-    &["second", "thought"],
-    &["second", "thoughts"],
-    &["on", "reflection"],
-    &["changed", "my", "mind"],
-    &["change", "my", "mind"],
-    &["my", "bad"],
-    &["think", "again"],
-    &["thinking", "again"],
-    &["to", "think"],
-    &["correction"],
+const PHRASES: &[&str] = &[
+    "scratch that",
+    "strike that",
+    "cancel that",
+    "forget that",
+    "make that",
+    "make it",
+    "take that back",
+    "take it back",
+    "no wait",
+    "wait no",
+    "actually no",
+    "or rather",
+    "or better",
+    "i mean",
+    "i meant",
+    "i misread",
+    "hold on",
+    "hang on",
+    "second thought",
+    "second thoughts",
+    "on reflection",
+    "changed my mind",
+    "change my mind",
+    "my bad",
+    "think again",
+    "thinking again",
+    "to think",
+    "correction",
 ];
 
 /// How many tokens of words that take back what stands before begin at a place, behind a
 /// mark; none if there are none.
 pub fn begins(tokens: &[Token<'_>], at: usize) -> usize {
     let is_marked = at == 0 || tokens[at - 1].is_any_mark(",-:(") || tokens[at - 1].is_end();
-    let is_lead = |token: &Token<'_>| token.is_word(&["no", "wait", "actually", "sorry"]);
+    let is_lead = |token: &Token<'_>| token.is_word("no|wait|actually|sorry");
     let leads = is_marked && tokens.get(at).is_some_and(is_lead);
     let start = at + usize::from(leads);
     let gap = usize::from(leads && tokens.get(start).is_some_and(|token| token.is_mark(',')));
@@ -57,17 +57,13 @@ pub fn begins(tokens: &[Token<'_>], at: usize) -> usize {
     found.unwrap_or(usize::from(is_no))
 }
 
+/// How many words a phrase at a place has.
 fn phrase(tokens: &[Token<'_>], at: usize) -> Option<usize> {
-    let is_at = |phrase: &&&[&str]| {
-        let there = tokens.get(at..at + phrase.len());
-        there.is_some_and(|there| {
-            there
-                .iter()
-                .zip(**phrase)
-                .all(|(token, word)| token.text == *word)
-        })
-    };
-    PHRASES.iter().find(is_at).map(|phrase| phrase.len())
+    PHRASES.iter().find_map(|phrase| {
+        let mut words = phrase.split(' ').enumerate();
+        let stands = words.all(|(by, word)| tokens.get(at + by).is_some_and(|it| it.text == word));
+        stands.then(|| phrase.split(' ').count())
+    })
 }
 
 /// Whether words between two answers take the first one back.
@@ -85,7 +81,7 @@ fn ends_in_no(between: &[Token<'_>]) -> bool {
         let ends = between
             .get(at + 1)
             .is_none_or(|next| next.is_mark(',') || next.is_end());
-        begins && ends && between[at].is_word(&["no", "nope", "rather"])
+        begins && ends && between[at].is_word("no|nope|rather")
     })
 }
 

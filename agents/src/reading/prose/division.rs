@@ -12,11 +12,7 @@ use super::tokens::{Kind, Token};
 use super::vocabulary::Vocabulary;
 
 /// Words between a player's name and its amount, either way round.
-const BETWEEN: &[&str] = &[
-    "gets", "get", "receives", "receive", "takes", "take", "keeps", "keep", "for", "to", "will",
-    "is", "gold", "golds", "coin", "coins", "pieces", "of", "goes", "go", "the", "a", "me",
-    "myself", "i", "share",
-];
+const BETWEEN: &str = "gets|get|receives|receive|takes|take|keeps|keep|for|to|will|is|gold|golds|coin|coins|pieces|of|goes|go|the|a|me|myself|i|share";
 
 /// How far a name may be from its amount.
 const REACH: usize = 6;
@@ -89,7 +85,7 @@ fn amount_after(tokens: &[Token<'_>], from: usize) -> Option<(i64, usize)> {
 
 fn seat_at(tokens: &[Token<'_>], at: usize, me: Seat) -> Option<(Seat, usize)> {
     let token = tokens.get(at).filter(|token| token.kind == Kind::Word)?;
-    if token.is_word(&["i", "me", "myself", "i'll"]) {
+    if token.is_word("i|me|myself|i'll") {
         return Some((me, at + 1));
     }
     let rest = token.text.strip_prefix("player")?.trim_start_matches('_');
@@ -117,7 +113,7 @@ fn row(tokens: &[Token<'_>], parts: usize) -> Option<Vec<i64>> {
             }
             continue;
         }
-        if token.is_some_and(|token| token.is_any_mark(",;-/") || token.is_word(&["and"])) {
+        if token.is_some_and(|token| token.is_any_mark(",;-/") || token.is_word("and")) {
             continue;
         }
         if run.len() == parts && parts > 0 {

@@ -56,7 +56,7 @@ fn firmness_of(naming: Option<Naming>) -> Firmness {
 fn begins(parts: Parts<'_, '_>, at: usize) -> bool {
     let before = &parts.tokens[at - 1];
     let is_dash = before.is_mark('-') && before.is_apart && parts.tokens[at].is_apart;
-    let concludes = before.is_word(&["so", "therefore", "thus", "hence"]);
+    let concludes = before.is_word("so|therefore|thus|hence");
     before.is_any_mark(":,=✓(") || is_dash || concludes
 }
 
@@ -78,8 +78,7 @@ fn naming_before(parts: Parts<'_, '_>, start: usize) -> Option<Naming> {
 /// Several answers that a labelled part offers: "40 or 50".
 fn several(parts: Parts<'_, '_>, firmness: Firmness) -> Option<Claim> {
     let mention = parts.mentions.first()?;
-    let is_lead =
-        |token: &Token<'_>| is_harmless(token) || token.is_word(&["between", "from", "either"]);
+    let is_lead = |token: &Token<'_>| is_harmless(token) || token.is_word("between|from|either");
     let leads = parts.tokens[..mention.start].iter().all(is_lead);
     let is_several = is_one_of(parts, mention) || mention.why_not == Some(WhyNot::Range);
     let claim = || Claim::new(Stated::Several, firmness, mention.start);
@@ -89,10 +88,7 @@ fn several(parts: Parts<'_, '_>, firmness: Firmness) -> Option<Claim> {
 /// Whether a token changes nothing before an answer.
 fn is_harmless(token: &Token<'_>) -> bool {
     match token.kind {
-        Kind::Word => {
-            let classes = [Class::Aside, Class::Approx, Class::Correcting];
-            classes.iter().any(|class| token.is(*class))
-        }
+        Kind::Word => token.is_any(&[Class::Aside, Class::Approx, Class::Correcting]),
         Kind::Mark(mark) => !"✗%/".contains(mark),
         _ => false,
     }
@@ -139,14 +135,11 @@ fn is_alone(parts: Parts<'_, '_>, end: usize) -> bool {
 fn ends_well(parts: Parts<'_, '_>, end: usize) -> bool {
     let passes = [Class::Aside, Class::Unit, Class::Now, Class::My];
     for token in &parts.tokens[end..] {
-        let is_clause =
-            token.is(Class::Because) || token.is_word(&["which", "but", "and", "if", "unless"]);
+        let is_clause = token.is(Class::Because) || token.is_word("which|but|and|if|unless");
         if is_clause || token.is_any_mark(",;:(-.|") {
             return true;
         }
-        if token.kind == Kind::Word && !passes.iter().any(|class| token.is(*class))
-            || token.number().is_some()
-        {
+        if token.kind == Kind::Word && !token.is_any(&passes) || token.number().is_some() {
             return false;
         }
     }
@@ -159,9 +152,7 @@ fn is_one_of(parts: Parts<'_, '_>, mention: &Mention) -> bool {
     const APART: usize = 3;
     let joins = |token: &Token<'_>| {
         let is_dash = token.is_mark('-') && !token.is_apart;
-        token.is_word(&["or", "to", "maybe", "perhaps", "all"])
-            || token.is_any_mark("/,")
-            || is_dash
+        token.is_word("or|to|maybe|perhaps|all") || token.is_any_mark("/,") || is_dash
     };
     let from = parts
         .mentions

@@ -185,17 +185,12 @@ impl Layout<'_, '_> {
             .iter()
             .enumerate()
             .all(|(at, token)| match token.kind {
-                Kind::Word => {
-                    !token.is(Class::Speaker) || token.is_word(&["me", "myself", "mine", "i"])
-                }
+                Kind::Word => !token.is(Class::Speaker) || token.is_word("me|myself|mine|i"),
                 Kind::Number(_) => at > 0 && tokens[name.start + at - 1].kind == Kind::Word,
                 Kind::Mark(mark) => "()-'/{\"<".contains(mark),
                 _ => false,
             });
-        let speaks = tokens[name.clone()]
-            .iter()
-            .any(|token| token.is_word(&["i"]))
-            && name.len() > 1;
+        let speaks = tokens[name.clone()].iter().any(|token| token.is_word("i")) && name.len() > 1;
         if !is_name || speaks {
             return None;
         }

@@ -85,11 +85,11 @@ fn share_reasons(found: &mut [Mention], tokens: &[Token<'_>]) {
         let (before, rest) = found.split_at_mut(at);
         let (before, mention) = (&before[at - 1], &mut rest[0]);
         let between = &tokens[before.end..mention.start];
-        let joins = |token: &Token<'_>| token.is_mark(',') || token.is_word(&["and", "or"]);
+        let joins = |token: &Token<'_>| token.is_mark(',') || token.is_word("and|or");
         let in_row = !between.is_empty() && between.len() < 3 && between.iter().all(joins);
         let is_said = tokens
             .get(mention.end)
-            .is_some_and(|next| next.is(Class::Be) || next.is_word(&["from"]));
+            .is_some_and(|next| next.is(Class::Be) || next.is_word("from"));
         let is_shared = matches!(before.why_not, Some(WhyNot::Theirs | WhyNot::Supposed));
         if in_row && is_shared && !is_said && mention.why_not.is_none() {
             mention.why_not = before.why_not;
@@ -99,9 +99,9 @@ fn share_reasons(found: &mut [Mention], tokens: &[Token<'_>]) {
 
 /// Whether everything else than what stands at a place is meant: "anything but the cheap one".
 fn is_excepted(tokens: &[Token<'_>], at: usize) -> bool {
-    let article = usize::from(at > 0 && tokens[at - 1].is_word(&["the", "a"]));
+    let article = usize::from(at > 0 && tokens[at - 1].is_word("the|a"));
     let lead = &tokens[..at - article];
-    matches!(lead, [.., any, but] if but.is_word(&["but", "except"]) && any.is_word(&["anything", "everything"]))
+    matches!(lead, [.., any, but] if but.is_word("but|except") && any.is_word("anything|everything"))
 }
 
 /// Of two options, to refuse one is to choose the other.
@@ -119,19 +119,16 @@ pub fn other_option(ask: &Ask, refused: &Action) -> Option<Action> {
 /// Whether all other words of a sentence change nothing.
 fn stands_alone(tokens: &[Token<'_>], start: usize, end: usize) -> bool {
     let mut others = tokens[..start].iter().chain(&tokens[end..]);
-    others.all(|token| {
-        token.kind != Kind::Word
-            || token.is_word(&["lol", "haha", "well", "ok", "okay", "oh", "um", "hmm"])
-    })
+    others.all(|token| token.kind != Kind::Word || token.is_word("lol|haha|well|ok|okay|oh|um|hmm"))
 }
 
 /// Whether the speaker keeps what stands before a place: "15 for me".
 fn is_for_me(tokens: &[Token<'_>], end: usize) -> bool {
-    let is = |at: usize, words: &[&str]| {
+    let is = |at: usize, words: &str| {
         let token = tokens.get(at);
         token.is_some_and(|token| token.is_word(words))
     };
-    is(end, &["for", "to"]) && is(end + 1, &["me", "myself"])
+    is(end, "for|to") && is(end + 1, "me|myself")
 }
 
 fn mention_at(
@@ -212,7 +209,7 @@ fn pass_at(tokens: &[Token<'_>], at: usize, pass: &str) -> Option<usize> {
     /// How far a denial reaches, in tokens.
     const REACH: usize = 6;
     let mut before = tokens[..at].iter().rev().take(REACH);
-    let is_anybody = tokens[at].is_word(&["anyone", "anybody"]);
+    let is_anybody = tokens[at].is_word("anyone|anybody");
     if is_anybody && before.any(|token| token.is(Class::Denying)) {
         return Some(at + 1);
     }

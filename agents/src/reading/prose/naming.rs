@@ -50,17 +50,17 @@ impl Naming {
     /// What the words of a name say; `seat` is the speaker's.
     pub fn of(name: &[Token<'_>], seat: usize) -> Self {
         let has = |class: Class| name.iter().any(|token| token.is(class));
-        let has_word = |words: &[&str]| name.iter().any(|token| token.is_word(words));
+        let has_word = |words: &str| name.iter().any(|token| token.is_word(words));
         let is_own = has(Class::My)
-            || has_word(&["me", "myself", "i", "self"])
+            || has_word("me|myself|i|self")
             || (0..name.len()).any(|at| is_seat(name, at, seat))
             || name
                 .iter()
                 .any(|token| token.is(Class::Itself) && token.text.ends_with("'s"));
-        let is_this = has_word(&["this"]) && has(Class::Time);
+        let is_this = has_word("this") && has(Class::Time);
         let is_same = name
             .first()
-            .is_some_and(|first| first.is_word(&["same", "like", "unlike"]));
+            .is_some_and(|first| first.is_word("same|like|unlike"));
         if is_same {
             return Self::Answer;
         }
@@ -68,14 +68,7 @@ impl Naming {
             return Self::Past;
         }
         let is_option = name.first().is_some_and(|first| {
-            first.is_word(&[
-                "option",
-                "scenario",
-                "alternative",
-                "case",
-                "candidate",
-                "variant",
-            ])
+            first.is_word("option|scenario|alternative|case|candidate|variant")
         });
         if is_option {
             return Self::Something;
@@ -87,7 +80,7 @@ impl Naming {
         if is_itself
             && name
                 .iter()
-                .any(|token| token.is_word(&["says", "decided", "decides", "picks"]))
+                .any(|token| token.is_word("says|decided|decides|picks"))
         {
             return Self::Answer;
         }
@@ -97,24 +90,20 @@ impl Naming {
         if !is_own && (0..name.len()).any(is_theirs) {
             return Self::Theirs;
         }
-        let is_place = |token: &Token<'_>| token.is_word(&["group", "pot", "pool", "project"]);
-        if name
-            .first()
-            .is_some_and(|first| first.is_word(&["to", "into"]))
-            && name.iter().any(is_place)
-        {
+        let is_place = |token: &Token<'_>| token.is_word("group|pot|pool|project");
+        if name.first().is_some_and(|first| first.is_word("to|into")) && name.iter().any(is_place) {
             return Self::Answer;
         }
-        if name.len() == 2 && has_word(&["myself"]) {
+        if name.len() == 2 && has_word("myself") {
             return Self::Something;
         }
-        let is_for = name.first().is_some_and(|first| first.is_word(&["for"]));
+        let is_for = name.first().is_some_and(|first| first.is_word("for"));
         if is_this && !has(Class::Noun) || is_for && is_own {
             return Self::Now;
         }
         if name
             .first()
-            .is_some_and(|first| first.is_word(&["step", "stage", "phase", "point", "part"]))
+            .is_some_and(|first| first.is_word("step|stage|phase|point|part"))
         {
             return Self::Unknown;
         }
@@ -128,13 +117,13 @@ impl Naming {
         if is_own {
             return Self::Me;
         }
-        if has_word(&["final"]) {
+        if has_word("final") {
             return Self::Final;
         }
-        if has(Class::Now) || has_word(&["this"]) {
+        if has(Class::Now) || has_word("this") {
             return Self::Now;
         }
-        let is_letter = name.len() == 1 && has_word(&["a"]);
+        let is_letter = name.len() == 1 && has_word("a");
         match has(Class::Conclusion) || is_letter {
             true => Self::Conclusion,
             false => Self::Unknown,
@@ -144,7 +133,7 @@ impl Naming {
 
 /// Whether a token may stand in a date: "day 3 of 20".
 fn is_of_date(token: &Token<'_>) -> bool {
-    let joins = token.is_word(&["of", "the", "in", "on", "for"]) || token.is_any_mark("()");
+    let joins = token.is_word("of|the|in|on|for") || token.is_any_mark("()");
     let is_time = token.is(Class::Tied) || token.is(Class::Now) || is_ordinal(token);
     is_time || token.number().is_some() || joins
 }
@@ -165,13 +154,10 @@ fn by_head(name: &[Token<'_>], is_own: bool) -> Option<Naming> {
         return Some(Naming::Explanation);
     }
     let is_answer = |token: &Token<'_>| {
-        let classes = [Class::Noun, Class::Verb, Class::Done];
-        classes.iter().any(|class| token.is(*class)) || token.is_word(&["amount"])
+        token.is_any(&[Class::Noun, Class::Verb, Class::Done]) || token.is_word("amount")
     };
-    let is_thing = |token: &Token<'_>| {
-        let classes = [Class::Property, Class::MoneyHad, Class::Counted];
-        classes.iter().any(|class| token.is(*class))
-    };
+    let is_thing =
+        |token: &Token<'_>| token.is_any(&[Class::Property, Class::MoneyHad, Class::Counted]);
     let is_known = |token: &Token<'_>| is_answer(token) || is_thing(token);
     if !head.iter().any(is_known) && name.iter().any(is_answer) {
         // "Tokens to contribute".
@@ -182,11 +168,11 @@ fn by_head(name: &[Token<'_>], is_own: bool) -> Option<Naming> {
     let has = |class: Class| head.iter().any(|token| token.is(class));
     let is_all = head
         .iter()
-        .any(|token| token.is_word(&["whole", "entire", "full", "all"]));
+        .any(|token| token.is_word("whole|entire|full|all"));
     if noun.is(Class::MoneyHad) && is_own && is_all {
         return Some(Naming::Answer);
     }
-    let counts = noun.is_word(&["amount", "number", "action"]) && of_what.iter().any(is_thing);
+    let counts = noun.is_word("amount|number|action") && of_what.iter().any(is_thing);
     if !is_answer(noun) || has(Class::Bound) || counts {
         return Some(Naming::Something);
     }
@@ -197,7 +183,7 @@ fn by_head(name: &[Token<'_>], is_own: bool) -> Option<Naming> {
     }
     let is_final = name
         .iter()
-        .any(|token| token.is_word(&["final", "definitive", "ultimate"]));
+        .any(|token| token.is_word("final|definitive|ultimate"));
     Some(if is_final {
         Naming::Final
     } else {
@@ -215,7 +201,7 @@ pub fn is_another(tokens: &[Token<'_>], at: usize, seat: usize) -> bool {
         return number != seat || !token.text.starts_with("player");
     }
     // "Most expensive" describes, "most" by itself are others.
-    let describes = token.is_word(&["most"])
+    let describes = token.is_word("most")
         && tokens
             .get(at + 1)
             .is_some_and(|next| next.kind == Kind::Word && next.classes.is_unknown());
@@ -223,7 +209,7 @@ pub fn is_another(tokens: &[Token<'_>], at: usize, seat: usize) -> bool {
         return false;
     }
     // "The rest" are others, to rest is to do nothing.
-    let is_verb = token.is_word(&["rest"]) && !(at > 0 && tokens[at - 1].is_word(&["the"]));
+    let is_verb = token.is_word("rest") && !(at > 0 && tokens[at - 1].is_word("the"));
     token.is(Class::Others) && !is_verb || is_name(tokens, at)
 }
 
@@ -251,7 +237,7 @@ fn numbered(tokens: &[Token<'_>], at: usize) -> Option<usize> {
         return rest.trim_start_matches('_').parse().ok();
     }
     let behind = tokens.get(at + 1).filter(|_| token.is(Class::Titled))?;
-    let behind = match behind.is_word(&["no", "number", "nr"]) {
+    let behind = match behind.is_word("no|number|nr") {
         true => tokens.get(at + 2)?,
         false => behind,
     };

@@ -4,7 +4,7 @@ use agon_engine::{Ask, Form};
 
 use super::lexicon::Class;
 use super::mentions::Mention;
-use super::tokens::Token;
+use super::tokens::{Token, stand};
 use super::vocabulary::Vocabulary;
 
 /// A sentence with what was found in it.
@@ -21,11 +21,10 @@ pub struct Parts<'a, 'b> {
 }
 
 impl<'a, 'b> Parts<'a, 'b> {
-    /// Whether one of these words stands at a place.
-    pub fn word(&self, at: usize, words: &[&str]) -> bool {
-        self.tokens
-            .get(at)
-            .is_some_and(|token| token.is_word(words))
+    /// Whether words stand at a place: `|` between those of which one must, blanks between
+    /// those that follow each other.
+    pub fn word(&self, at: usize, words: &str) -> bool {
+        stand(self.tokens, at, words)
     }
 
     /// Whether a word at a place does this.
@@ -36,6 +35,11 @@ impl<'a, 'b> Parts<'a, 'b> {
     /// Whether any word of a part of the sentence does this.
     pub fn any(&self, from: usize, to: usize, class: Class) -> bool {
         (from..to.min(self.tokens.len())).any(|at| self.is(at, class))
+    }
+
+    /// Whether any word of a part of the sentence does any of these.
+    pub fn any_of(&self, from: usize, to: usize, classes: &[Class]) -> bool {
+        classes.iter().any(|class| self.any(from, to, *class))
     }
 
     /// Whether one of these marks stands at a place.
@@ -69,44 +73,30 @@ impl<'a, 'b> Parts<'a, 'b> {
     /// Whether a condition begins at a place: not "even if", "whether or not", "if you ask me".
     fn is_condition(&self, at: usize) -> bool {
         // "Nobody else" is no condition, "or else" is one.
-        let is_else = self.word(at, &["else"]) && at > 0 && !self.word(at - 1, &["or"]);
+        let is_else = self.word(at, "else") && at > 0 && !self.word(at - 1, "or");
         let is_otherwise = self.is(at, Class::Otherwise) && !is_else;
         let is_if = self.is(at, Class::If) && !self.is_idle(at);
-        let is_proviso = self.word(at, &["long"]) && self.word(at + 1, &["as"])
-            || self.word(at, &["condition"]) && self.word(at + 1, &["that"])
-            || self.word(at, &["in"]) && self.word(at + 1, &["case"])
-            || self.word(at, &["depends", "depending"])
-            || self.word(at, &["only"]) && self.word(at + 1, &["when", "once"])
-            || self.word(at, &["soon"]) && self.word(at + 1, &["as"])
-            || at == 0 && self.word(0, &["give", "offer", "pay"]) && self.word(1, &["me"]);
+        let is_proviso = self.word(at, "long as")
+            || self.word(at, "condition that")
+            || self.word(at, "in case")
+            || self.word(at, "depends|depending")
+            || self.word(at, "only when|once")
+            || self.word(at, "soon as")
+            || at == 0 && self.word(0, "give|offer|pay me");
         is_if || is_otherwise || is_proviso || at == 0 && self.is(0, Class::Opening)
     }
 
     /// Whether a word for a condition makes none.
     fn is_idle(&self, at: usize) -> bool {
         /// What the speaker knows, or asks for leave to say: "if I may".
-        const KNOWN: &[&str] = &[
-            "may",
-            "must",
-            "remember",
-            "recall",
-            "am",
-            "can",
-            "read",
-            "understand",
-            "counted",
-        ];
-        let knows = self.word(at + 1, &["i"]) && self.word(at + 2, KNOWN);
-        let is_polite = self.word(at, &["if"]) && self.word(at + 1, &["you", "that", "i'm"])
-            || self.word(
-                at + 1,
-                &["possible", "necessary", "needed", "any", "anything"],
-            )
-            || self.word(at + 1, &["it"])
-                && self.word(at + 2, &["helps", "comes", "matters", "must"]);
-        let is_either_way = self.word(at, &["whether"])
-            && (at..self.tokens.len().min(at + 12)).any(|at| self.word(at, &["or"]));
-        let is_even = at > 0 && self.word(at - 1, &["even", "as", "than"]);
+        const KNOWN: &str = "may|must|remember|recall|am|can|read|understand|counted";
+        let knows = self.word(at + 1, "i") && self.word(at + 2, KNOWN);
+        let is_polite = self.word(at, "if you|that|i'm")
+            || self.word(at + 1, "possible|necessary|needed|any|anything")
+            || self.word(at + 1, "it helps|comes|matters|must");
+        let is_either_way = self.word(at, "whether")
+            && (at..self.tokens.len().min(at + 12)).any(|at| self.word(at, "or"));
+        let is_even = at > 0 && self.word(at - 1, "even|as|than");
         is_even || is_either_way || knows || is_polite
     }
 
@@ -125,7 +115,7 @@ impl<'a, 'b> Parts<'a, 'b> {
     /// it is crowded, so I stay".
     pub fn has_turned(&self, condition: usize, at: usize) -> bool {
         let would = (condition + 1..at)
-            .any(|at| self.is(at, Class::Supposing) || self.word(at, &["would", "i'd", "should"]));
+            .any(|at| self.is(at, Class::Supposing) || self.word(at, "would|i'd|should"));
         !would && self.any(condition, at, Class::So)
     }
 }

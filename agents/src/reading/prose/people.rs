@@ -20,13 +20,13 @@ pub fn mark(tokens: &mut [Token<'_>], seat: usize) {
 /// The name that the speaker has, as far as the text tells.
 fn own_name(tokens: &[Token<'_>], seat: usize) -> Option<String> {
     let introduced = (0..tokens.len()).find_map(|at| {
-        let says = |by: usize, words: &[&str]| {
+        let says = |by: usize, words: &str| {
             at.checked_sub(by)
                 .is_some_and(|at| tokens[at].is_word(words))
         };
-        let is_i = says(1, &["i'm", "im"]) || says(1, &["am"]) && says(2, &["i"]);
-        let is_my = says(1, &["is"]) && says(2, &["name"]) && says(3, &["my"]);
-        let is_this = says(1, &["this"]) && tokens[at].is(Class::Titled);
+        let is_i = says(1, "i'm|im") || says(1, "am") && says(2, "i");
+        let is_my = says(1, "is") && says(2, "name") && says(3, "my");
+        let is_this = says(1, "this") && tokens[at].is(Class::Titled);
         (is_i || is_my || is_this).then(|| person(tokens, at))?
     });
     let speaks = tokens
@@ -61,7 +61,7 @@ fn own_name(tokens: &[Token<'_>], seat: usize) -> Option<String> {
 fn answers(tokens: &[Token<'_>], at: usize) -> bool {
     let behind = tokens[at + 1..]
         .iter()
-        .skip_while(|token| token.number().is_some() || token.is_word(&["hereby"]));
+        .skip_while(|token| token.number().is_some() || token.is_word("hereby"));
     let sentence: Vec<&Token<'_>> = behind
         .take_while(|token| !token.is_end())
         .take(20)
@@ -72,12 +72,12 @@ fn answers(tokens: &[Token<'_>], at: usize) -> bool {
     // "Alex's bid is".
     if tokens[at].text.ends_with("'s") {
         let noun = sentence.iter().take(3).any(|token| token.is(Class::Noun));
-        let states = |token: &&Token<'_>| token.is_word(&["is"]) || token.is_any_mark(":=");
+        let states = |token: &&Token<'_>| token.is_word("is") || token.is_any_mark(":=");
         return noun && sentence.iter().any(states);
     }
     let is_now = sentence.iter().any(|token| token.is(Class::Now));
     let is_third = verb.text.ends_with('s') && verb.kind == Kind::Word;
-    is_third || is_now && verb.is_word(&["will", "shall"])
+    is_third || is_now && verb.is_word("will|shall")
 }
 
 /// The person who is named at a place.
@@ -89,7 +89,7 @@ fn person(tokens: &[Token<'_>], at: usize) -> Option<String> {
         let number = behind
             .and_then(Token::number)
             .and_then(|numeral| numeral.whole());
-        let is_this = at > 0 && tokens[at - 1].is_word(&["this", "humble", "your"]);
+        let is_this = at > 0 && tokens[at - 1].is_word("this|humble|your");
         return match number {
             Some(number) => Some(format!("{bare} {number}")),
             None => is_this.then(|| bare.to_owned()),
@@ -99,7 +99,7 @@ fn person(tokens: &[Token<'_>], at: usize) -> Option<String> {
     let is_new = begins && token.is_capital && token.classes.is_unknown() && bare.len() > 1;
     let acts = tokens.get(at + 1).is_some_and(|next| {
         let verbs = [Class::Verb, Class::WeakVerb, Class::Will, Class::Decided];
-        verbs.iter().any(|class| next.is(*class)) || next.is_word(&["does", "has", "hereby"])
+        next.is_any(&verbs) || next.is_word("does|has|hereby")
     });
     (naming::is_person(tokens, at) || is_new && acts).then(|| bare.to_owned())
 }

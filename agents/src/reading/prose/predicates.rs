@@ -26,13 +26,13 @@ fn claim(parts: Parts<'_, '_>, mention: &Mention) -> Option<Claim> {
     // What somebody has, or thought of, may still be said to be the answer.
     let is_said = firmness == Firmness::Committed
         && matches!(mention.why_not, Some(WhyNot::Had | WhyNot::Supposed));
-    let is_denied = mention.start > 0 && parts.word(mention.start - 1, &["not", "neither"]);
+    let is_denied = mention.start > 0 && parts.word(mention.start - 1, "not|neither");
     let action = match is_denied {
         true => other_option(parts.ask, &mention.action)?,
         false => mention.action.clone(),
     };
     let is_second = mention.start > 1
-        && parts.word(mention.start - 1, &["or"])
+        && parts.word(mention.start - 1, "or")
         && parts
             .mentions
             .iter()
@@ -46,13 +46,13 @@ fn claim(parts: Parts<'_, '_>, mention: &Mention) -> Option<Claim> {
 
 /// Whether a sentence says that what was named before is the answer: "That's what I bid".
 pub fn refers_back(parts: Parts<'_, '_>) -> bool {
-    let begins = parts.tokens.first().is_some_and(|first| {
-        first.is_word(&["that's", "that", "this", "it's", "so", "and", "i", "i'll"])
-    });
+    let begins = parts
+        .tokens
+        .first()
+        .is_some_and(|first| first.is_word("that's|that|this|it's|so|and|i|i'll"));
     let states = behind_copula(parts, 0)
         .is_some_and(|from| is_answer(parts, from) || is_what_i_do(parts, from));
-    let acts =
-        (0..3).any(|at| parts.is(at, Class::Verb) && parts.word(at + 1, &["that", "it", "this"]));
+    let acts = (0..3).any(|at| parts.is(at, Class::Verb) && parts.word(at + 1, "that|it|this"));
     begins
         && (states || acts && parts.any(0, 2, Class::Speaker))
         && !parts.any(0, parts.tokens.len(), Class::Denying)
@@ -60,15 +60,13 @@ pub fn refers_back(parts: Parts<'_, '_>) -> bool {
 
 /// What stands behind an answer says of it.
 fn said_of(parts: Parts<'_, '_>, end: usize) -> Option<Firmness> {
-    let word = |at: usize, words: &[&str]| parts.word(at, words);
+    let word = |at: usize, words: &str| parts.word(at, words);
     let is_between = |at: &usize| parts.mark(*at, ",-)(") || parts.is(*at, Class::Between);
     let at = (end..end + 4).find(|at| !is_between(at)).unwrap_or(end + 4);
-    let at = at + usize::from(word(at, &["and"]));
+    let at = at + usize::from(word(at, "and"));
     // "45 it is", "14.8 is it".
     let closes = parts.tokens.len() <= at + 3;
-    if word(at, &["it"]) && word(at + 1, &["is"]) && closes
-        || word(at, &["is"]) && word(at + 1, &["it"])
-    {
+    if word(at, "it") && word(at + 1, "is") && closes || word(at, "is") && word(at + 1, "it") {
         return Some(Firmness::Committed);
     }
     if let Some(from) = behind_copula(parts, at)
@@ -76,72 +74,55 @@ fn said_of(parts: Parts<'_, '_>, end: usize) -> Option<Firmness> {
     {
         return Some(Firmness::Committed);
     }
-    if word(at, &["would", "should"]) && word(at + 1, &["be"]) && is_answer(parts, at + 2) {
+    if word(at, "would|should") && word(at + 1, "be") && is_answer(parts, at + 2) {
         return Some(Firmness::Intended);
     }
     // "Which I submit", "and I bid that".
-    let submits = word(at, &["which", "that", "so"])
-        && parts.is(at + 1, Class::Speaker)
-        && acts(parts, at + 2);
+    let submits =
+        word(at, "which|that|so") && parts.is(at + 1, Class::Speaker) && acts(parts, at + 2);
     let refers = parts.is(at, Class::Speaker)
         && acts(parts, at + 1)
         && (at + 2..at + 5).any(|at| parts.is(at, Class::Anaphor));
-    let is_mine = word(at, &["from"]) && word(at + 1, &["me"])
-        || word(at, &["from"]) && word(at + 1, &["my"]) && word(at + 2, &["side", "end", "part"]);
+    let is_mine = word(at, "from") && word(at + 1, "me")
+        || word(at, "from") && word(at + 1, "my") && word(at + 2, "side|end|part");
     if submits || refers || is_mine || goes(parts, at) {
         return Some(Firmness::Committed);
     }
     // "So 13 stands."
-    let stands = word(at, &["stands"]) && !parts.any(at + 1, at + 3, Class::Linking);
+    let stands = word(at, "stands") && !parts.any(at + 1, at + 3, Class::Linking);
     if stands && at == end && parts.tokens.len() == at + 1 {
         return Some(Firmness::Committed);
     }
-    let modals = [
-        "should", "will", "would", "ought", "seems", "must", "is", "looks", "sounds",
-    ];
-    let is_hearsay = parts.tokens[..end].iter().any(|token| {
-        token.is_word(&[
-            "say", "says", "claim", "claims", "argue", "argued", "argues",
-        ])
-    });
-    let is_poor = (at + 1..at + 4).any(|at| parts.is(at, Class::Denying) || word(at, &["too"]));
-    let is_enough = word(at, &modals) && (at + 1..at + 4).any(|at| parts.is(at, Class::Enough));
+    let modals = "should|will|would|ought|seems|must|is|looks|sounds";
+    let is_hearsay = parts.tokens[..end]
+        .iter()
+        .any(|token| token.is_word("say|says|claim|claims|argue|argued|argues"));
+    let is_poor = (at + 1..at + 4).any(|at| parts.is(at, Class::Denying) || word(at, "too"));
+    let is_enough = word(at, modals) && (at + 1..at + 4).any(|at| parts.is(at, Class::Enough));
     if is_enough && !is_poor && !is_hearsay {
         return Some(Firmness::Intended);
     }
-    let is_now =
-        parts.is(end, Class::Now) || word(end, &["this"]) && parts.is(end + 1, Class::Time);
+    let is_now = parts.is(end, Class::Now) || word(end, "this") && parts.is(end + 1, Class::Time);
     let live = parts
         .mentions
         .iter()
         .filter(|mention| mention.why_not.is_none());
     let is_now = is_now && live.count() == 1;
-    let wins = word(at, &["wins"]) && !parts.is(at + 1, Class::Counted);
+    let wins = word(at, "wins") && !parts.is(at + 1, Class::Counted);
     (wins || is_now).then_some(Firmness::Named)
 }
 
 /// The place behind words that say what something is: "is", "and that's", "will therefore be".
 fn behind_copula(parts: Parts<'_, '_>, at: usize) -> Option<usize> {
-    let short = [
-        "is", "are", "that's", "thats", "it's", "makes", "being", "becomes",
-    ];
-    let at = at + usize::from(parts.word(at, &["that", "which", "this", "it"]));
+    let short = "is|are|that's|thats|it's|makes|being|becomes";
+    let at = at + usize::from(parts.word(at, "that|which|this|it"));
     let verb = match () {
-        () if parts.word(at, &short) => at + 1,
-        () if parts.word(at, &["will", "shall"]) && parts.word(at + 1, &["be"]) => at + 2,
+        () if parts.word(at, short) => at + 1,
+        () if parts.word(at, "will|shall be") => at + 2,
         () => return None,
     };
-    let adverbs = [
-        "therefore",
-        "thus",
-        "hence",
-        "also",
-        "now",
-        "still",
-        "so",
-        "then",
-    ];
-    Some(verb + usize::from(parts.word(verb, &adverbs)))
+    let adverbs = "therefore|thus|hence|also|now|still|so|then";
+    Some(verb + usize::from(parts.word(verb, adverbs)))
 }
 
 /// Whether "my bid", "the number" stands at a place.
@@ -155,22 +136,21 @@ fn is_answer(parts: Parts<'_, '_>, from: usize) -> bool {
         Class::Bounding,
     ];
     let noun = (from..from + 5).find(is_noun);
-    let is_strange =
-        |at: usize| parts.tokens[at].classes.is_unknown() && parts.word(from, &["the"]);
+    let is_strange = |at: usize| parts.tokens[at].classes.is_unknown() && parts.word(from, "the");
     let is_own = |noun: usize| {
-        let is_aside = asides.iter().any(|class| parts.any(from, noun, *class));
+        let is_aside = parts.any_of(from, noun, &asides);
         !is_aside && !(from..noun).any(is_strange)
     };
-    parts.word(from, &["my", "the", "our"]) && noun.is_some_and(is_own)
+    parts.word(from, "my|the|our") && noun.is_some_and(is_own)
 }
 
 /// Whether "what I offer", "where I stop" stands at a place.
 fn is_what_i_do(parts: Parts<'_, '_>, from: usize) -> bool {
-    let is_one = parts.word(from, &["the"]) && parts.word(from + 1, &["one"]);
+    let is_one = parts.word(from, "the one");
     if is_one {
         return parts.is(from + 2, Class::Speaker);
     }
-    let asks = parts.word(from, &["what", "where", "how"]);
+    let asks = parts.word(from, "what|where|how");
     asks && (from + 1..from + 3).any(|at| parts.is(at, Class::Speaker))
 }
 
@@ -181,42 +161,21 @@ fn acts(parts: Parts<'_, '_>, at: usize) -> bool {
 
 /// Whether an amount goes where answers go: "go to the pot", "are for the project".
 fn goes(parts: Parts<'_, '_>, at: usize) -> bool {
-    let places = [
-        "pot",
-        "pool",
-        "project",
-        "public",
-        "common",
-        "group",
-        "auction",
-        "water",
-        "table",
-        "community",
-        "fund",
-    ];
-    let moves = parts.word(
-        at,
-        &[
-            "go", "goes", "going", "are", "is", "into", "in", "on", "for", "to",
-        ],
-    );
-    let leads = moves
-        && (parts.word(at, &["into", "on"])
-            || parts.word(at + 1, &["to", "into", "for", "in", "on"]));
-    let shared =
-        parts.word(at, &["for"]) && parts.word(at + 2, &["common", "public", "group", "project"]);
-    let here =
-        parts.word(at + 1, &["into", "on", "to", "for"]) && parts.word(at + 2, &["this", "it"]);
-    leads && ((at + 1..at + 5).any(|at| parts.word(at, &places)) || here) || shared
+    let places = "pot|pool|project|public|common|group|auction|water|table|community|fund";
+    let moves = parts.word(at, "go|goes|going|are|is|into|in|on|for|to");
+    let leads = moves && (parts.word(at, "into|on") || parts.word(at + 1, "to|into|for|in|on"));
+    let shared = parts.word(at, "for") && parts.word(at + 2, "common|public|group|project");
+    let here = parts.word(at + 1, "into|on|to|for this|it");
+    leads && ((at + 1..at + 5).any(|at| parts.word(at, places)) || here) || shared
 }
 
 /// "... are worth $60, so that's what I bid": the amount named last before that.
 fn resumed(parts: Parts<'_, '_>) -> Option<Claim> {
     let is_that = |at: &usize| {
         let begins = parts.is(at - 1, Class::So)
-            || parts.word(at - 1, &["and", "which"])
+            || parts.word(at - 1, "and|which")
             || parts.mark(at - 1, ",-");
-        begins && parts.word(*at, &["that's", "that", "this", "it's", "is"])
+        begins && parts.word(*at, "that's|that|this|it's|is")
     };
     let states = |at: &usize| {
         behind_copula(parts, *at)
@@ -232,7 +191,7 @@ fn resumed(parts: Parts<'_, '_>) -> Option<Claim> {
         .last()?;
     let is_choice = parts.tokens[last.end..at]
         .iter()
-        .any(|token| token.is_word(&["or"]));
+        .any(|token| token.is_word("or"));
     (parts.of_numbers() && !is_choice && !parts.any(at, parts.tokens.len(), Class::Denying))
         .then(|| Claim::new(Stated::One(last.action.clone()), Firmness::Committed, at))
 }
@@ -244,10 +203,10 @@ fn referred(parts: Parts<'_, '_>) -> Option<Claim> {
             .tokens
             .get(at + 2)
             .is_some_and(|token| token.kind == Kind::Word);
-        parts.is(*at, Class::Verb) && parts.word(at + 1, &["it", "that"]) && ends
+        parts.is(*at, Class::Verb) && parts.word(at + 1, "it|that") && ends
     };
     let is_all = |at: &usize| {
-        parts.is(*at, Class::Verb) && parts.word(at + 1, &["all"]) && parts.word(at + 3, &["it"])
+        parts.is(*at, Class::Verb) && parts.word(at + 1, "all") && parts.word(at + 3, "it")
     };
     let places = || 0..parts.tokens.len();
     let (at, all) = match (places().find(is_it), places().find(is_all)) {
@@ -256,8 +215,8 @@ fn referred(parts: Parts<'_, '_>) -> Option<Claim> {
         (None, Some(at)) => (at, true),
         (None, None) => return None,
     };
-    let speaks = (at.saturating_sub(6)..at)
-        .any(|at| parts.is(at, Class::Speaker) || parts.word(at, &["and"]));
+    let speaks =
+        (at.saturating_sub(6)..at).any(|at| parts.is(at, Class::Speaker) || parts.word(at, "and"));
     let mut named = parts
         .mentions
         .iter()

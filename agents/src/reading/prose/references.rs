@@ -13,26 +13,16 @@ use super::tokens::{Kind, Token};
 use super::verdict::{Claim, Firmness, Stated};
 
 /// What options are called.
-const NAMES: &[&str] = &[
-    "option",
-    "plan",
-    "alternative",
-    "scenario",
-    "variant",
-    "strategy",
-];
+const NAMES: &str = "option|plan|alternative|scenario|variant|strategy";
 
 /// More options than these nobody counts.
 const MOST_WEIGHED: usize = 4;
 
 /// How options are counted.
-const ORDINALS: &[&str] = &["first", "second", "third", "last", "former", "latter"];
+const ORDINALS: &str = "first|second|third|last|former|latter";
 
 /// What chooses an option.
-const CHOOSING: &[&str] = &[
-    "prefer", "choose", "take", "pick", "decision", "choice", "seems", "like", "go", "answer",
-    "select",
-];
+const CHOOSING: &str = "prefer|choose|take|pick|decision|choice|seems|like|go|answer|select";
 
 /// Options and what they say, as far as a text was read.
 #[derive(Debug, Default)]
@@ -82,9 +72,9 @@ impl<'a> References<'a> {
             return None;
         }
         let action = self.named.get(name)?.clone()?;
-        let chooses = own.iter().any(|token| {
-            token.is(Class::Speaker) || token.is_word(&["it", "decision", "choice", "best"])
-        });
+        let chooses = own
+            .iter()
+            .any(|token| token.is(Class::Speaker) || token.is_word("it|decision|choice|best"));
         let claim = || Claim::new(Stated::One(action), Firmness::Committed, at);
         chooses.then(claim)
     }
@@ -98,10 +88,10 @@ impl References<'_> {
             .any(|token| token.is(Class::Speaker) || token.is(Class::My));
         let chooses = sentence.iter().any(|token| token.is_word(CHOOSING));
         let at = (1..sentence.len()).find(|at| {
-            let ends = sentence.get(at + 1).is_none_or(|next| {
-                next.kind != Kind::Word || next.is_word(&["one", "option", "seems", "is"])
-            });
-            sentence[at - 1].is_word(&["the"]) && sentence[*at].is_word(ORDINALS) && ends
+            let ends = sentence
+                .get(at + 1)
+                .is_none_or(|next| next.kind != Kind::Word || next.is_word("one|option|seems|is"));
+            sentence[at - 1].is_word("the") && sentence[*at].is_word(ORDINALS) && ends
         })?;
         let place = match sentence[at].text {
             "first" | "former" => 0,
@@ -109,7 +99,7 @@ impl References<'_> {
             "third" => 2,
             _ => self.weighed.len().checked_sub(1)?,
         };
-        let is_pair = !sentence[at].is_word(&["former", "latter"]) || self.weighed.len() == 2;
+        let is_pair = !sentence[at].is_word("former|latter") || self.weighed.len() == 2;
         let are_few = (2..=MOST_WEIGHED).contains(&self.weighed.len());
         let action = self
             .weighed
@@ -131,8 +121,7 @@ fn names<'a, 'b>(
     part.clone().filter_map(move |at| {
         let name = tokens.get(at + 1).filter(|_| at + 1 < part.end)?;
         let is_letter = name.kind == Kind::Word && name.text.len() == 1;
-        let is_name =
-            is_letter || name.number().is_some() || name.is_word(&["one", "two", "three"]);
+        let is_name = is_letter || name.number().is_some() || name.is_word("one|two|three");
         (tokens[at].is_word(NAMES) && is_name).then_some((at, name.text))
     })
 }

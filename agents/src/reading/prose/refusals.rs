@@ -3,7 +3,7 @@
 //! say something else. What a refusal comes to, the vocabulary of the ask says.
 
 use super::lexicon::Class;
-use super::tokens::{Kind, Token};
+use super::tokens::{Kind, Token, stand as is};
 use super::verdict::Firmness;
 
 /// Words from a denial to its verb: "not going to place".
@@ -19,7 +19,7 @@ pub fn at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmness
         Class::OutVerb,
         Class::RefusalWord,
     ];
-    if !leads.iter().any(|class| has(sentence, at, *class)) {
+    if !sentence.get(at).is_some_and(|token| token.is_any(&leads)) {
         return None;
     }
     verb_at(sentence, at, may_leave).or_else(|| saying_at(sentence, at, may_leave))
@@ -27,29 +27,22 @@ pub fn at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmness
 
 /// The end of a refusal that is a whole answer by itself: "none", "pass", "no bid".
 pub fn bare(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<usize> {
-    let next = |words: &[&str]| is(sentence, at + 1, words);
-    if is(sentence, at, &["no"]) && next(&["bid", "bids", "offer", "money", "contribution"]) {
+    let next = |words: &str| is(sentence, at + 1, words);
+    if is(sentence, at, "no") && next("bid|bids|offer|money|contribution") {
         return Some(at + 2);
     }
-    if is(sentence, at, &["not"]) && next(&["bidding", "participating", "interested"]) {
+    if is(sentence, at, "not") && next("bidding|participating|interested") {
         return Some(at + 2);
     }
-    if may_leave && is(sentence, at, &["drop", "i'm", "im", "count"]) {
-        let out = (at + 1..at + 3).find(|out| is(sentence, *out, &["out"]));
+    if may_leave && is(sentence, at, "drop|i'm|im|count") {
+        let out = (at + 1..at + 3).find(|out| is(sentence, *out, "out"));
         return out.map(|out| out + 1);
     }
-    let words = ["pass", "skip", "abstain", "passing", "skipping"];
-    let leaves = [
-        "out",
-        "withdraw",
-        "withdrawal",
-        "withdrawn",
-        "withdrew",
-        "withdrawing",
-    ];
-    let is_left = may_leave && (has(sentence, at, Class::Leaving) || is(sentence, at, &leaves));
-    let refuses = is(sentence, at, &words) || has(sentence, at, Class::Nothing) || is_left;
-    let at_all = is(sentence, at + 1, &["at"]) && is(sentence, at + 2, &["all"]);
+    let words = "pass|skip|abstain|passing|skipping";
+    let leaves = "out|withdraw|withdrawal|withdrawn|withdrew|withdrawing";
+    let is_left = may_leave && (has(sentence, at, Class::Leaving) || is(sentence, at, leaves));
+    let refuses = is(sentence, at, words) || has(sentence, at, Class::Nothing) || is_left;
+    let at_all = is(sentence, at + 1, "at all");
     refuses.then_some(at + 1 + 2 * usize::from(at_all))
 }
 
@@ -58,15 +51,15 @@ fn verb_at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmnes
     let before = clause_before(sentence, at);
     let denied = denial(before);
     let speaker = speaker(sentence, before, at);
-    let gives_up = is(sentence, at, &["give", "giving"]) && is(sentence, at + 1, &["up"]);
+    let gives_up = is(sentence, at, "give|giving up");
     let leaves = may_leave && (has(sentence, at, Class::Leaving) || gives_up);
     if has(sentence, at, Class::Refraining) || leaves {
-        let is_out = !is(sentence, at, &["sit", "sitting"]) || is(sentence, at + 1, &["out"]);
+        let is_out = !is(sentence, at, "sit|sitting") || is(sentence, at + 1, "out");
         let whole = before.is_empty() && speaker.is_none() && !judges(&sentence[at..]);
         let refrains = is_out && is_verb(before) && denied.is_none() && !supposed(before);
         let firmness = speaker.or(whole.then_some(Firmness::Committed));
-        let has_past = position(before, &["has", "have", "had"]).is_some();
-        let is_past = is(sentence, at, &["withdrawn"]) && has_past;
+        let has_past = position(before, "has|have|had").is_some();
+        let is_past = is(sentence, at, "withdrawn") && has_past;
         return firmness.filter(|_| refrains && !is_past);
     }
     if !has(sentence, at, Class::TakingPart) || !is_verb(before) {
@@ -77,17 +70,17 @@ fn verb_at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmnes
         return None;
     }
     let altogether = match has(sentence, at, Class::Wholly) {
-        true => !is(sentence, end, &["as", "so", "too"]),
+        true => !is(sentence, end, "as|so|too"),
         false => ends_there(sentence, end),
     };
-    let needless = position(before, &["no"]);
-    let needless = needless.is_some_and(|no| is(before, no + 1, &["need", "reason"]));
+    let needless = position(before, "no");
+    let needless = needless.is_some_and(|no| is(before, no + 1, "need|reason"));
     let near = denied.is_some_and(|denied| before.len() - denied <= LONGEST_DENIAL);
-    let conditional = position(before, &["if", "whether", "unless"]).is_some();
+    let conditional = position(before, "if|whether|unless").is_some();
     let told = speaker.filter(|_| near && !conditional);
     let firmness = needless.then_some(Firmness::Committed).or(told)?;
     // Who cannot compete may bid all the same.
-    let is_weak = is(sentence, at, &["compete", "competing"]);
+    let is_weak = is(sentence, at, "compete|competing");
     altogether.then_some(if is_weak { Firmness::Named } else { firmness })
 }
 
@@ -97,9 +90,9 @@ fn speaker(sentence: &[Token<'_>], before: &[Token<'_>], at: usize) -> Option<Fi
     if own(before) {
         return Some(Firmness::Committed);
     }
-    let denies = |token: &Token<'_>| token.is_word(&["not", "never", "don't", "won't"]);
+    let denies = |token: &Token<'_>| token.is_word("not|never|don't|won't");
     let denial = match before {
-        [aux, rest @ ..] if aux.is_word(&["do", "to"]) => rest,
+        [aux, rest @ ..] if aux.is_word("do|to") => rest,
         _ => before,
     };
     let short = matches!(denial, [token] if denies(token));
@@ -107,15 +100,15 @@ fn speaker(sentence: &[Token<'_>], before: &[Token<'_>], at: usize) -> Option<Fi
         return (!judges(&sentence[at..])).then_some(Firmness::Committed);
     }
     let is_wise = before.iter().any(|token| token.is(Class::Wise));
-    if is(before, 0, &["it", "it's"]) && is_wise {
+    if is(before, 0, "it|it's") && is_wise {
         return Some(Firmness::Intended);
     }
-    let joined = at > before.len() && is(sentence, at - before.len() - 1, &["and"]);
+    let joined = at > before.len() && is(sentence, at - before.len() - 1, "and");
     let own_will = || {
         let first = clause_before(sentence, at - before.len() - 1);
         let speaks = first.iter().position(|token| token.is(Class::Speaker))?;
         let rest = &first[speaks..];
-        let wills = is(rest, 0, &["i'll", "let's", "i'm"]) || has(rest, 1, Class::Willing);
+        let wills = is(rest, 0, "i'll|let's|i'm") || has(rest, 1, Class::Willing);
         (rest.len() > 1 && wills).then_some(Firmness::Intended)
     };
     (short && joined).then(own_will).flatten()
@@ -123,40 +116,39 @@ fn speaker(sentence: &[Token<'_>], before: &[Token<'_>], at: usize) -> Option<Fi
 
 /// Set phrases that refuse without a verb for it.
 fn saying_at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmness> {
-    let next = |words: &[&str]| is(sentence, at + 1, words);
-    if is(sentence, at, &["no"]) && next(&["bid", "bids", "offer", "contribution"]) {
+    let next = |words: &str| is(sentence, at + 1, words);
+    if is(sentence, at, "no") && next("bid|bids|offer|contribution") {
         let said = ends(sentence, at + 2) && is_own_none(sentence, at);
         return said.then_some(Firmness::Committed);
     }
     let before = clause_before(sentence, at);
-    let is_hard = at > 0 && is(sentence, at - 1, &["hard", "a"]);
-    let is_pass = is(sentence, at, &["pass"])
-        && (is_hard || next(&["from"]) && is(sentence, at + 2, &["me"]));
+    let is_hard = at > 0 && is(sentence, at - 1, "hard|a");
+    let is_pass =
+        is(sentence, at, "pass") && (is_hard || next("from") && is(sentence, at + 2, "me"));
     if is_pass && !supposed(before) && denial(before).is_none() {
         return Some(Firmness::Committed);
     }
-    let alone = sentence.len() == 1 && is(sentence, 0, &["nope"]);
-    let not_now =
-        sentence.len() == 2 && is(sentence, 0, &["not"]) && is(sentence, 1, &["today", "now"]);
+    let alone = sentence.len() == 1 && is(sentence, 0, "nope");
+    let not_now = sentence.len() == 2 && is(sentence, 0, "not today|now");
     if at == 0 && (alone || not_now) {
         // A whole answer by itself, and an aside beside another.
         return Some(Firmness::Named);
     }
-    let unable = at == 0 && is(sentence, 0, &["cannot", "can't"]);
-    if unable && is(sentence, 1, &["bid"]) && ends(sentence, 2) {
+    let unable = at == 0 && is(sentence, 0, "cannot|can't");
+    if unable && is(sentence, 1, "bid") && ends(sentence, 2) {
         return Some(Firmness::Committed);
     }
-    if is(sentence, at, &["none", "nil"]) {
-        let labelled = position(&sentence[..at], &["bid"]).is_some();
+    if is(sentence, at, "none|nil") {
+        let labelled = position(&sentence[..at], "bid").is_some();
         let said = labelled && announces(&sentence[..at]) && ends(sentence, at + 1);
         return said.then_some(Firmness::Committed);
     }
-    let begins = is(sentence, at, &["i'm", "im", "count"]);
+    let begins = is(sentence, at, "i'm|im|count");
     if supposed(before) || !own(before) && !begins {
         return None;
     }
     let denied = denial(before).is_some();
-    if is(sentence, at, &["spend", "spending"]) {
+    if is(sentence, at, "spend|spending") {
         return spends_nothing(sentence, at, denied);
     }
     if denied {
@@ -168,11 +160,10 @@ fn saying_at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmn
 
 /// "I will not spend anything today".
 fn spends_nothing(sentence: &[Token<'_>], at: usize, denied: bool) -> Option<Firmness> {
-    let any = usize::from(is(sentence, at + 1, &["any"]));
-    let nothing =
-        is(sentence, at + 1, &["anything"]) || any == 1 && is(sentence, at + 2, &["money"]);
-    let on_water = is(sentence, at + 2 + any, &["on"])
-        && is(sentence, at + 3 + any, &["water", "bids", "bidding", "it"]);
+    let any = usize::from(is(sentence, at + 1, "any"));
+    let nothing = is(sentence, at + 1, "anything") || any == 1 && is(sentence, at + 2, "money");
+    let on_water =
+        is(sentence, at + 2 + any, "on") && is(sentence, at + 3 + any, "water|bids|bidding|it");
     let all = on_water || ends(sentence, at + 2 + any);
     (denied && nothing && all).then_some(Firmness::Intended)
 }
@@ -180,13 +171,13 @@ fn spends_nothing(sentence: &[Token<'_>], at: usize, denied: bool) -> Option<Fir
 /// "Sit this one out", "I'm out", "hold off on bidding".
 fn left_out_at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Firmness> {
     if has(sentence, at, Class::OutVerb) {
-        let out = (at + 1..=at + 4).find(|place| is(sentence, *place, &["out"]))?;
+        let out = (at + 1..=at + 4).find(|place| is(sentence, *place, "out"))?;
         let plain = sentence[at + 1..out]
             .iter()
             .all(|token| token.is(Class::LeftOut));
         let drops = may_leave && has(sentence, at, Class::Dropping);
         let said = plain && (leaves_all(sentence, out + 1) || drops);
-        let is_patient = is(sentence, at, &["wait", "waiting"]);
+        let is_patient = is(sentence, at, "wait|waiting");
         let firmness = if is_patient {
             Firmness::Named
         } else {
@@ -194,14 +185,13 @@ fn left_out_at(sentence: &[Token<'_>], at: usize, may_leave: bool) -> Option<Fir
         };
         return said.then_some(firmness);
     }
-    if is(sentence, at, &["forfeit", "forfeiting"]) {
-        let object = at + 1 + usize::from(is(sentence, at + 1, &["my", "the"]));
+    if is(sentence, at, "forfeit|forfeiting") {
+        let object = at + 1 + usize::from(is(sentence, at + 1, "my|the"));
         return has(sentence, object, Class::LeftOut).then_some(Firmness::Committed);
     }
-    if is(sentence, at, &["hold", "holding"]) && is(sentence, at + 1, &["off", "back"]) {
-        let from_bids = is(sentence, at + 2, &["on", "from"])
-            && is(sentence, at + 3, &["bidding", "bids", "bid"]);
-        let ends = sentence.len() == at + 2 || is(sentence, at + 2, &["today", "this", "tonight"]);
+    if is(sentence, at, "hold|holding off|back") {
+        let from_bids = is(sentence, at + 2, "on|from bidding|bids|bid");
+        let ends = sentence.len() == at + 2 || is(sentence, at + 2, "today|this|tonight");
         let bare = ends && !sentence[at..].iter().any(|token| token.is(Class::Verb));
         return (from_bids || bare).then_some(Firmness::Named);
     }
@@ -234,13 +224,11 @@ fn ends(sentence: &[Token<'_>], end: usize) -> bool {
     let Some(token) = sentence.get(end) else {
         return true;
     };
-    let now = [
-        "today", "today's", "me", "this", "day", "round", "now", "mee",
-    ];
+    let now = "today|today's|me|this|day|round|now|mee";
     match token.kind {
         Kind::Mark(_) | Kind::End(_) => true,
-        Kind::Word if token.is_word(&["from"]) => is(sentence, end + 1, &["me", "my"]),
-        Kind::Word if token.is_word(&["for", "on", "in"]) => is(sentence, end + 1, &now),
+        Kind::Word if token.is_word("from") => is(sentence, end + 1, "me|my"),
+        Kind::Word if token.is_word("for|on|in") => is(sentence, end + 1, now),
         Kind::Word => token.is(Class::AfterRefusal),
         _ => false,
     }
@@ -249,8 +237,8 @@ fn ends(sentence: &[Token<'_>], end: usize) -> bool {
 /// Whether what is left is the whole matter: "out today", "out of today's auction", never
 /// "out of money".
 fn leaves_all(sentence: &[Token<'_>], end: usize) -> bool {
-    if is(sentence, end, &["of", "on"]) {
-        let is_water = (end + 1..end + 3).any(|at| is(sentence, at, &["water"]));
+    if is(sentence, end, "of|on") {
+        let is_water = (end + 1..end + 3).any(|at| is(sentence, at, "water"));
         return has(sentence, end + 1, Class::LeftOut) && !is_water;
     }
     ends(sentence, end)
@@ -263,13 +251,13 @@ fn judges(clause: &[Token<'_>]) -> bool {
 
 /// Whether a clause is the speaker's: it names itself, or its own decision.
 fn own(clause: &[Token<'_>]) -> bool {
-    let my = position(clause, &["my"]);
-    let decided = position(clause, &["decision", "choice", "answer", "move"]);
+    let my = position(clause, "my");
+    let decided = position(clause, "decision|choice|answer|move");
     let mine = my
         .zip(decided)
         .is_some_and(|(my, decided)| my < decided && decided <= my + 2);
     let speaks = |token: &Token<'_>| token.is(Class::Speaker) || token.is(Class::Itself);
-    clause.iter().any(speaks) || mine && position(clause, &["is"]).is_some()
+    clause.iter().any(speaks) || mine && position(clause, "is").is_some()
 }
 
 /// Whether a clause only supposes what it says.
@@ -282,7 +270,7 @@ fn ends_there(sentence: &[Token<'_>], from: usize) -> bool {
     match sentence.get(from) {
         Some(token) if token.kind == Kind::Word => {
             let is_place = token.is(Class::WhenWhere)
-                || token.is_word(&["with"]) && is(sentence, from + 1, &["this", "it"]);
+                || token.is_word("with") && is(sentence, from + 1, "this|it");
             is_place && !has(sentence, from + 1, Class::Limiting)
         }
         Some(token) => token.number().is_none(),
@@ -306,7 +294,7 @@ fn is_verb(before: &[Token<'_>]) -> bool {
         Class::Itself,
         Class::Denying,
     ];
-    let is_lead = leads.iter().any(|class| last.is(*class)) || last.text.ends_with("ly");
+    let is_lead = last.is_any(&leads) || last.text.ends_with("ly");
     last.kind == Kind::Word && is_lead
 }
 
@@ -315,15 +303,14 @@ fn object_end(sentence: &[Token<'_>], at: usize) -> Option<usize> {
     if !has(sentence, at, Class::Carrying) {
         return Some(at + 1);
     }
-    let noun = at + 1 + usize::from(is(sentence, at + 1, &["a", "any", "an"]));
-    is(sentence, noun, &["bid", "bids", "offer", "part"]).then_some(noun + 1)
+    let noun = at + 1 + usize::from(is(sentence, at + 1, "a|any|an"));
+    is(sentence, noun, "bid|bids|offer|part").then_some(noun + 1)
 }
 
 /// The words before a place in the same clause.
 fn clause_before<'a, 'b>(sentence: &'b [Token<'a>], at: usize) -> &'b [Token<'a>] {
-    let begins = |token: &Token<'_>| {
-        token.is_any_mark(",:(") || token.is_word(&["but", "because", "since", "and", "so"])
-    };
+    let begins =
+        |token: &Token<'_>| token.is_any_mark(",:(") || token.is_word("but|because|since|and|so");
     let start = sentence[..at].iter().rposition(begins);
     &sentence[start.map_or(0, |start| start + 1)..at]
 }
@@ -333,18 +320,14 @@ fn denial(clause: &[Token<'_>]) -> Option<usize> {
     let denies = |token: &Token<'_>| {
         token.is(Class::Denying)
             && !token.is(Class::Refraining)
-            && !token.is_word(&["instead", "refusing", "neither"])
+            && !token.is_word("instead|refusing|neither")
     };
     clause.iter().rposition(denies)
 }
 
 /// The first place of one of these words.
-fn position(tokens: &[Token<'_>], words: &[&str]) -> Option<usize> {
+fn position(tokens: &[Token<'_>], words: &str) -> Option<usize> {
     tokens.iter().position(|token| token.is_word(words))
-}
-
-fn is(tokens: &[Token<'_>], at: usize, words: &[&str]) -> bool {
-    tokens.get(at).is_some_and(|token| token.is_word(words))
 }
 
 fn has(tokens: &[Token<'_>], at: usize, class: Class) -> bool {

@@ -67,12 +67,12 @@ pub fn hangs(parts: Parts<'_, '_>, at: usize, condition: usize) -> bool {
     let is_between =
         |at: usize| parts.tokens[at].kind == Kind::Word || parts.tokens[at].number().is_some();
     // "I'll wait to see whether" asks, and decides nothing.
-    let is_if = condition < parts.tokens.len() && !parts.word(condition, &["whether"]);
+    let is_if = condition < parts.tokens.len() && !parts.word(condition, "whether");
     let is_otherwise = parts.is(condition, Class::Otherwise);
     let comma = usize::from(condition > 0 && parts.mark(condition - 1, ","));
     let is_close = (at..condition - comma.min(condition)).all(is_between)
         || is_otherwise
-        || condition > 0 && parts.word(condition - 1, &["only", "but"]);
+        || condition > 0 && parts.word(condition - 1, "only|but");
     is_if && at < condition && is_close
 }
 
@@ -86,7 +86,7 @@ fn refused_at(parts: Parts<'_, '_>, at: usize) -> Option<Said> {
         .iter()
         .rposition(|token| token.is_any_mark(",;:("));
     let clause = clause.map_or(0, |clause| clause + 1);
-    let and = (clause..at).rfind(|at| parts.word(*at, &["and", "but"]));
+    let and = (clause..at).rfind(|at| parts.word(*at, "and|but"));
     let is_later = parts.any(and.unwrap_or(clause), at, Class::ToCome);
     // "12 stay in my pocket" says nothing of the rest.
     let is_counted = parts.mentions.iter().any(|mention| mention.end == at);
@@ -148,9 +148,9 @@ fn is_of_another_day(parts: Parts<'_, '_>, at: usize, end: usize, firmness: Firm
     let is_willed = parts.any(0, at, Class::Will) || parts.any(0, at, Class::Decided);
     let can_be_past =
         firmness < Firmness::Committed || parts.is(at, Class::SameInPast) && !is_willed;
-    let is_ordinal = |at: usize| parts.word(at, &["first", "second", "third", "opening"]);
+    let is_ordinal = |at: usize| parts.word(at, "first|second|third|opening");
     let is_earlier = |at: usize| {
-        let dated = at > 1 && parts.word(at - 1, &["the"]) && parts.word(at - 2, &["in", "on"]);
+        let dated = at > 1 && parts.word(at - 1, "the") && parts.word(at - 2, "in|on");
         dated && is_ordinal(at) && parts.is(at + 1, Class::Time)
     };
     let past = (0..end)
@@ -165,7 +165,7 @@ fn is_of_another_day(parts: Parts<'_, '_>, at: usize, end: usize, firmness: Firm
 /// What is done in place of what is denied: "I will not bid 90 but 40".
 fn but(parts: Parts<'_, '_>, end: usize) -> Option<Stated> {
     let comma = usize::from(parts.mark(end, ","));
-    let leads = parts.word(end + comma, &["but", "rather"]);
+    let leads = parts.word(end + comma, "but|rather");
     let found = leads.then(|| behind(parts, end + comma + 1, false))?;
     found.map(|(stated, _)| stated)
 }
@@ -187,7 +187,7 @@ fn option_at(parts: Parts<'_, '_>, at: usize, mention: &Mention) -> Option<(Firm
     if is_past || parts.any(0, at + clause, Class::ToCome) || voice.is_supposed {
         return None;
     }
-    let is_second = at > 1 && parts.word(at - 1, &["or"]) && parts.mention_at(at - 2).is_some();
+    let is_second = at > 1 && parts.word(at - 1, "or") && parts.mention_at(at - 2).is_some();
     let is_between = mention.why_not == Some(WhyNot::Range);
     if is_choice(parts, mention) || is_second || is_between {
         return Some((voice.firmness, Stated::Several));
@@ -208,7 +208,7 @@ fn is_about_it(parts: Parts<'_, '_>, at: usize) -> bool {
         }
         _ => true,
     };
-    let owned = at > 0 && parts.word(at - 1, &["my", "the"]);
+    let owned = at > 0 && parts.word(at - 1, "my|the");
     let far = || behind(parts, at + 1, true).is_none_or(|(_, end)| end > at + 3);
     is_gerund && (owned || !leads_on && far())
 }
@@ -233,13 +233,13 @@ fn behind(parts: Parts<'_, '_>, from: usize, is_loose: bool) -> Option<(Stated, 
         let one = || Some((Stated::One(mention.action.clone()), mention.end));
         let several = Some((Stated::Several, mention.end));
         let is_whole = mention.why_not == Some(WhyNot::Had) && is_mine(parts, from, at);
-        let behind_word = |words: &[&str]| at > from && parts.word(at - 1, words);
+        let behind_word = |words: &str| at > from && parts.word(at - 1, words);
         match mention.why_not {
             None if is_choice(parts, mention) => return several,
             None => return one(),
             Some(WhyNot::Range) if !parts.of_numbers() => return several,
             Some(_) if is_whole || !parts.of_numbers() => return one(),
-            Some(WhyNot::Range) if !behind_word(&["from"]) => return several,
+            Some(WhyNot::Range) if !behind_word("from") => return several,
             Some(_) if !is_loose && !parts.is(at - 1, Class::Tied) => return None,
             Some(_) => at = mention.end,
         }
@@ -265,22 +265,22 @@ fn leads_on(parts: Parts<'_, '_>, from: usize, at: usize, is_loose: bool) -> boo
         token.kind == Kind::Word && is_unknown
     };
     if is_new(at) && at > from && parts.of_numbers() {
-        let of = (at + 1..at + 3).find(|at| parts.word(*at, &["of"]));
+        let of = (at + 1..at + 3).find(|at| parts.word(*at, "of"));
         return of.is_some_and(|of| (at + 1..of).all(is_new) && parts.mention_at(of + 1).is_some());
     }
-    fills.iter().any(|class| token.is(*class)) || token.is_any_mark(":=-,(") || is_label
+    token.is_any(&fills) || token.is_any_mark(":=-,(") || is_label
 }
 
 /// Whether what stands between two places is all that the speaker has: "my whole balance of".
 fn is_mine(parts: Parts<'_, '_>, from: usize, to: usize) -> bool {
     let way = &parts.tokens[from..to];
     let is_plain = |token: &Token<'_>| {
-        let owner = token.is_word(&["his", "her", "their"]);
+        let owner = token.is_word("his|her|their");
         token.is(Class::Whole) || token.is(Class::MoneyHad) || owner || token.is_any_mark(",(:-")
     };
     let is_own = |first: &Token<'_>| {
         let named = parts.tokens.iter().any(|token| token.is(Class::Itself));
-        first.is_word(&["my", "all"]) || named && first.is_word(&["his", "her", "their"])
+        first.is_word("my|all") || named && first.is_word("his|her|their")
     };
     let begins = way.first().is_some_and(is_own);
     begins && way.iter().all(is_plain)
@@ -294,7 +294,7 @@ fn nothing_at(parts: Parts<'_, '_>, at: usize) -> Option<usize> {
     if parts.is(at, Class::Nothing) {
         return Some(at + 1);
     }
-    (parts.word(at, &["no"]) && parts.is(at + 1, Class::NoMoney)).then_some(at + 2)
+    (parts.word(at, "no") && parts.is(at + 1, Class::NoMoney)).then_some(at + 2)
 }
 
 /// Whether another answer is offered beside this one.
@@ -318,13 +318,11 @@ fn is_choice(parts: Parts<'_, '_>, mention: &Mention) -> bool {
         return true;
     }
     let skip = |at: usize| at + usize::from(parts.is(at, Class::Possibly));
-    let joins = parts.word(end + comma, &["or", "then"])
-        || parts.word(end, &["to"])
-        || parts.mark(end, "/");
-    let maybe = comma == 1 && parts.word(end + 1, &["maybe", "perhaps", "possibly"]);
+    let joins = parts.word(end + comma, "or|then") || parts.word(end, "to") || parts.mark(end, "/");
+    let maybe = comma == 1 && parts.word(end + 1, "maybe|perhaps|possibly");
     let refuses = parts.of_numbers()
         && parts.vocabulary.refusal.is_some()
-        && parts.word(end + comma, &["or"])
+        && parts.word(end + comma, "or")
         && [Class::Refraining, Class::Leaving]
             .iter()
             .any(|class| parts.is(end + comma + 1, *class));

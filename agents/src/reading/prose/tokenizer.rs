@@ -53,14 +53,14 @@ pub fn tokenize<'a>(plain: &'a Plain, vocabulary: &Vocabulary, commas: Commas) -
                 _ => Classes::default(),
             };
             // "On the 20th and last day" is today.
-            let is_end = |before: &Token<'_>| before.is_word(&["and", "this", "very", "our"]);
+            let is_end = |before: &Token<'_>| before.is_word("and|this|very|our");
             let classes = match piece == "last" && tokens.last().is_some_and(is_end) {
                 true => Classes::default(),
                 false => classes,
             };
             // "One coin" counts, "one of them" does not.
             if classes.has(Class::Unit)
-                && let Some(one) = tokens.last_mut().filter(|last| last.is_word(&["one"]))
+                && let Some(one) = tokens.last_mut().filter(|last| last.is_word("one"))
             {
                 one.kind = Kind::Number(Numeral {
                     value: 1.0,

@@ -42,9 +42,14 @@ impl Token<'_> {
         self.classes.has(class)
     }
 
-    /// Whether it is one of these words.
-    pub fn is_word(&self, words: &[&str]) -> bool {
-        self.kind == Kind::Word && words.contains(&self.text)
+    /// Whether it does any of these.
+    pub fn is_any(&self, classes: &[Class]) -> bool {
+        classes.iter().any(|class| self.is(*class))
+    }
+
+    /// Whether it is one of these words, with `|` between them.
+    pub fn is_word(&self, words: &str) -> bool {
+        self.kind == Kind::Word && words.split('|').any(|word| word == self.text)
     }
 
     /// Whether it is this mark.
@@ -74,4 +79,14 @@ impl Token<'_> {
             _ => None,
         }
     }
+}
+
+/// Whether words stand at a place, one behind the other: "no bid|bids" is "no bid" or "no bids".
+pub fn stand(tokens: &[Token<'_>], at: usize, words: &str) -> bool {
+    let mut words = words.split(' ').enumerate();
+    words.all(|(by, words)| {
+        tokens
+            .get(at + by)
+            .is_some_and(|token| token.is_word(words))
+    })
 }

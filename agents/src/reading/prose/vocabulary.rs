@@ -199,14 +199,14 @@ impl Vocabulary {
 
 /// "Going to stay" is about staying, "go with cheap" about the cheap dish.
 fn is_idiom(tokens: &[Token<'_>], at: usize) -> bool {
-    let next = |by: usize, words: &[&str]| {
+    let next = |by: usize, words: &str| {
         let token = tokens.get(at + by);
         token.is_some_and(|token| token.is_word(words))
     };
-    let there = ["the", "a", "bar", "this", "that", "tonight"];
+    let there = "the|a|bar|this|that|tonight";
     match tokens[at].text {
-        "going" => next(1, &["to"]) && !next(2, &there) || next(1, &["with", "for", "up", "down"]),
-        "go" | "goes" => next(1, &["with", "for", "up", "down", "on"]),
+        "going" => next(1, "to") && !next(2, there) || next(1, "with|for|up|down"),
+        "go" | "goes" => next(1, "with|for|up|down|on"),
         "budget" | "premium" => at > 0 && tokens[at - 1].is(Class::My),
         _ => false,
     }

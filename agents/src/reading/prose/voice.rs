@@ -51,7 +51,7 @@ pub fn of(parts: Parts<'_, '_>, at: usize) -> Option<Voice> {
         }
         return Some(voice);
     }
-    let firmness = match back < at && parts.word(back, &["my"]) {
+    let firmness = match back < at && parts.word(back, "my") {
         true => Some(of_my_answer(parts, at)),
         false => of_none(parts, back, at),
     };
@@ -62,10 +62,10 @@ pub fn of(parts: Parts<'_, '_>, at: usize) -> Option<Voice> {
 fn article(parts: Parts<'_, '_>, at: usize) -> Option<usize> {
     const LONGEST_NOUN: usize = 5;
     let can_be_noun = parts.is(at, Class::Noun) || parts.is(at, Class::Verb);
-    let articles = ["a", "an", "the", "my", "this", "another"];
+    let articles = "a|an|the|my|this|another";
     let mut before = (at.saturating_sub(LONGEST_NOUN)..at).rev();
     before
-        .find(|place| parts.word(*place, &articles))
+        .find(|place| parts.word(*place, articles))
         .filter(|_| can_be_noun)
 }
 
@@ -79,7 +79,7 @@ fn describes(token: &Token<'_>) -> bool {
     ];
     match token.kind {
         Kind::Word => {
-            let is_aside = asides.iter().any(|class| token.is(*class));
+            let is_aside = token.is_any(&asides);
             !is_aside && !token.text.ends_with("'s")
         }
         Kind::Mark(mark) => mark == '-',
@@ -109,7 +109,7 @@ pub fn of_verb(parts: Parts<'_, '_>, end: usize) -> Option<Voice> {
             });
         }
         let is_object =
-            token.is_word(&["me", "myself"]) && place > 0 && parts.is(place - 1, Class::Verbal);
+            token.is_word("me|myself") && place > 0 && parts.is(place - 1, Class::Verbal);
         if token.is(Class::Speaker) && !is_object {
             let own = match token.text {
                 "i'll" | "i'm" | "im" | "me" | "i'ma" | "ill" | "let" => Some(Firmness::Committed),
@@ -123,17 +123,17 @@ pub fn of_verb(parts: Parts<'_, '_>, end: usize) -> Option<Voice> {
                 is_supposed: is_supposed || is_asked,
             });
         }
-        let is_needless = token.is_word(&["no"]) && parts.is(place + 1, Class::NoCause);
+        let is_needless = token.is_word("no") && parts.is(place + 1, Class::NoCause);
         if token.is(Class::Denying) || is_needless {
             is_denied = !is_denied;
         } else if token.is(Class::Supposing) {
             // "I can only spare 35".
-            is_supposed |= !parts.word(place + 1, &["only", "just"]);
+            is_supposed |= !parts.word(place + 1, "only|just");
         } else if token.is(Class::Decided) || token.is(Class::Will) {
             firmness = firmness.max(Some(Firmness::Committed));
         } else if token.is(Class::Intending) {
             firmness = firmness.max(Some(Firmness::Intended));
-        } else if token.is_word(&["and", "then"]) {
+        } else if token.is_word("and|then") {
             joint = Some((place, is_denied, is_supposed, firmness));
         } else if !token.is(Class::Verbal) && !token.text.ends_with("ly") {
             let (place, is_denied, is_supposed, firmness) = joint?;
@@ -156,8 +156,8 @@ fn of_name(parts: Parts<'_, '_>, name: usize, end: usize) -> Option<Firmness> {
     let is_third = verb.text.ends_with('s')
         || parts.any(name, end, Class::Decided)
         || parts.any(name, end + 1, Class::Denying);
-    let wills = (name..end).any(|at| parts.word(at, &["will", "shall"]));
-    let thinks = (name..end).any(|at| parts.word(at, &["thinks", "expects", "believes"]));
+    let wills = (name..end).any(|at| parts.word(at, "will|shall"));
+    let thinks = (name..end).any(|at| parts.word(at, "thinks|expects|believes"));
     let says = is_third && !wills || wills && is_now;
     (says && !thinks).then_some(Firmness::Intended)
 }
@@ -179,7 +179,7 @@ fn inherited(parts: Parts<'_, '_>, end: usize) -> Option<Voice> {
         if token.is(Class::If) || token.is_mark(';') || is_theirs && acts {
             return None;
         }
-        if token.is(Class::Speaker) && !token.is_word(&["me", "myself"]) {
+        if token.is(Class::Speaker) && !token.is_word("me|myself") {
             let next = |class: Class| token.is(class) || parts.is(place + 1, class);
             let firmness = match (
                 next(Class::Will) || next(Class::Decided),
@@ -224,7 +224,7 @@ fn of_my_answer(parts: Parts<'_, '_>, at: usize) -> Firmness {
 /// an order is its will: "Bid 40", "Put me down for 40".
 fn of_none(parts: Parts<'_, '_>, back: usize, at: usize) -> Option<Firmness> {
     let asides = [Class::OfOthers, Class::Supposing, Class::Denying];
-    let is_aside = asides.iter().any(|class| parts.any(0, at, *class));
+    let is_aside = parts.any_of(0, at, &asides);
     let others = (0..at).any(|at| naming::is_another(parts.tokens, at, parts.ask.seat));
     if is_aside || others {
         return None;
@@ -235,7 +235,7 @@ fn of_none(parts: Parts<'_, '_>, back: usize, at: usize) -> Option<Firmness> {
     let token = &parts.tokens[at];
     let is_gerund = token.text.ends_with("ing") || token.text.ends_with("in");
     let is_strong = token.is(Class::Verb) || token.is(Class::Noun);
-    let is_noun = back < at && parts.word(back, &["a", "this"]) && is_strong;
+    let is_noun = back < at && parts.word(back, "a|this") && is_strong;
     let begins = parts.tokens[..back].iter().all(is_lead);
     let names = back == at && is_gerund && (begins || token.is(Class::Verb));
     ((is_noun || names) && !is_judged(parts, at)).then_some(Firmness::Named)
@@ -245,13 +245,12 @@ fn of_none(parts: Parts<'_, '_>, back: usize, at: usize) -> Option<Firmness> {
 pub fn is_order(parts: Parts<'_, '_>, at: usize) -> bool {
     let token = &parts.tokens[at];
     let is_verb = token.is(Class::Verb) || token.is(Class::WeakVerb);
-    let is_form = token.text.ends_with("ing") || token.is_word(&["bids", "offers", "throwin"]);
+    let is_form = token.text.ends_with("ing") || token.is_word("bids|offers|throwin");
     let clause = parts.tokens[..at]
         .iter()
         .rposition(|token| token.is_any_mark(",:;-"));
     let clause = &parts.tokens[clause.map_or(0, |clause| clause + 1)..at];
-    let corrects =
-        clause.iter().any(|token| token.is(Class::Correcting)) || token.is_word(&["make"]);
+    let corrects = clause.iter().any(|token| token.is(Class::Correcting)) || token.is_word("make");
     let begins = parts.tokens[..at].iter().all(is_lead) || clause.iter().all(is_lead) && corrects;
     is_verb && !is_form && begins
 }
@@ -272,8 +271,8 @@ fn is_judged(parts: Parts<'_, '_>, at: usize) -> bool {
 /// Whether nothing in a part of a sentence denies, supposes or says of others what follows.
 pub fn is_plain(parts: Parts<'_, '_>, from: usize, to: usize) -> bool {
     let asides = [Class::Supposing, Class::Denying, Class::If, Class::WasPast];
-    let is_aside = asides.iter().any(|class| parts.any(from, to, *class));
-    let others = (from..to)
-        .any(|at| naming::is_person(parts.tokens, at) || parts.word(at, &["he", "she", "they"]));
+    let is_aside = parts.any_of(from, to, &asides);
+    let others =
+        (from..to).any(|at| naming::is_person(parts.tokens, at) || parts.word(at, "he|she|they"));
     !is_aside && !others
 }

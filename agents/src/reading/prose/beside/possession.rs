@@ -19,9 +19,7 @@ impl Beside<'_, '_> {
         let by = (1..6)
             .find(|by| !self.before(*by).is_some_and(links))
             .unwrap_or(6);
-        let is_share_of = self
-            .before(by + 2)
-            .is_some_and(|token| token.is_word(&["of"]))
+        let is_share_of = self.before(by + 2).is_some_and(|token| token.is_word("of"))
             && self
                 .before(by + 3)
                 .and_then(Token::number)
@@ -38,17 +36,16 @@ impl Beside<'_, '_> {
             .unwrap_or(7);
         let comes = |token: &Token<'_>| token.is(Class::Outcome) && !token.is(Class::WeakVerb);
         let owns = self.has_before(back, Class::Owning) || self.before(back).is_some_and(comes);
-        let is_subject = self.behind_is(0, &["has", "have", "had"]);
-        let keeps = |by: usize| self.behind_is(by, &["keep", "keeping", "save", "saving"]);
-        let is_kept = self.has_behind(0, Class::Speaker)
-            && (1..4).any(keeps)
-            && !self.before_is(1, &["with"]);
+        let is_subject = self.behind_is(0, "has|have|had");
+        let keeps = |by: usize| self.behind_is(by, "keep|keeping|save|saving");
+        let is_kept =
+            self.has_behind(0, Class::Speaker) && (1..4).any(keeps) && !self.before_is(1, "with");
         let is_had = self.behind(0).is_some_and(|token| {
             is_thing(token) && !token.is(Class::Follows) && !self.is_of_money()
         });
         // "900 is the standing bid".
         let is_told = self.has_behind(0, Class::Be)
-            && self.behind_is(1, &["the", "his", "her", "their"])
+            && self.behind_is(1, "the|his|her|their")
             && (2..4).any(|by| {
                 self.has_behind(by, Class::Bound) || self.has_behind(by, Class::OfOthers)
             })
@@ -80,19 +77,15 @@ impl Beside<'_, '_> {
     fn named(&self, by: usize, has_numbers: bool) -> Option<Naming> {
         let end = self.start.checked_sub(by)?;
         let is_copula = |token: &Token<'_>| {
-            token.is(Class::Be)
-                || token.is_any_mark(":=")
-                || token.is_word(&["was", "were", "would", "will"])
+            token.is(Class::Be) || token.is_any_mark(":=") || token.is_word("was|were|would|will")
         };
         if !(1..by).any(|by| self.before(by).is_some_and(is_copula)) {
             return None;
         }
         let begins = |token: &Token<'_>| {
-            let joins = [
-                "that", "and", "but", "because", "since", "so", "while", "if",
-            ];
+            let joins = "that|and|but|because|since|so|while|if";
             let is_said = token.kind == Kind::Word || has_numbers && token.number().is_some();
-            !is_said || is_copula(token) || token.is_word(&joins)
+            !is_said || is_copula(token) || token.is_word(joins)
         };
         let from = self.tokens[..=end].iter().rposition(begins);
         let name = &self.tokens[from.map_or(0, |from| from + 1)..=end];
