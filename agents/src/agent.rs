@@ -9,6 +9,7 @@ use agon_engine::{Action, Ask, Foul, Reaction};
 use async_trait::async_trait;
 
 use crate::mind::{Mind, MindError};
+use crate::notes::Note;
 
 /// What reading an answer came to: an action, not yet checked by the game, or a foul.
 pub type Answer = Result<Action, Foul>;
@@ -65,15 +66,6 @@ impl Verdict {
             Reaction::Refused { .. } | Reaction::NotAsked => None,
         }
     }
-}
-
-/// What an agent concluded.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Note {
-    /// What it is ("belief", "plan", "prediction").
-    pub kind: &'static str,
-    /// Its content.
-    pub body: serde_json::Value,
 }
 
 /// Why an agent cannot be built.

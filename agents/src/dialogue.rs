@@ -7,9 +7,9 @@ use std::sync::Arc;
 
 use agon_engine::view::SeenEvent;
 use agon_engine::{Action, Ask, Form, Foul, FoulKind, Name, Seat};
-use serde_json::json;
+use serde_json::Value;
 
-use crate::agent::{Note, Verdict};
+use crate::agent::Verdict;
 use crate::events::{BRIEFING, ROUND_RESULT};
 use crate::forms::fields::{self, About, Fields};
 use crate::forms::{Thinking, answer_value, foreseeing_schema, in_words, reply_schema, structured};
@@ -17,6 +17,7 @@ use crate::library::PromptLibrary;
 use crate::memory::{Later, Memory, Put};
 use crate::mind::{Message, MindError, ModelSettings, Reply, ReplyFormat, Thought};
 use crate::narrator::{Narrator, Telling};
+use crate::notes::{self, Note};
 use crate::quotation::problem;
 use crate::reading::{self, Place, Reading};
 use crate::rivals::Rivals;
@@ -395,8 +396,8 @@ impl Dialogue {
     }
 
     /// Writes a conclusion down.
-    pub(crate) fn note(&mut self, note: Note) {
-        self.notes.push(note);
+    pub(crate) fn note(&mut self, note: impl Into<Note>) {
+        self.notes.push(note.into());
     }
 
     /// Notes since the last time.
@@ -417,11 +418,9 @@ impl Dialogue {
         if is_expected && reading.found_in != Place::Reader {
             return;
         }
-        let repairs: Vec<&str> = reading.repairs.iter().map(|repair| repair.name()).collect();
-        let body = json!({ "found_in": reading.found_in.name(), "repairs": repairs });
-        self.notes.push(Note {
-            kind: "reading",
-            body,
+        self.note(notes::Reading {
+            found_in: reading.found_in.name(),
+            repairs: reading.repairs.iter().map(|repair| repair.name()).collect(),
         });
     }
 
@@ -434,21 +433,27 @@ impl Dialogue {
         let Some(said) = fields::said(ask, fields, reply) else {
             return;
         };
-        let mut body = json!({ "round": self.narrator.round(), "ask": ask.kind, "said": said });
-        if fields == Fields::Reviewing {
+        let truth = (fields == Fields::Reviewing).then(|| {
             let past = self.past.last(&ask.kind);
             let answer = past.and_then(|past| past.action.as_ref());
             let answer = answer.map(|action| answer_value(&ask.form, action));
             // A round in play has paid nothing yet.
-            let payoff = past.and_then(|past| past.payoff.as_ref());
-            body["true"] = json!({
-                About::PreviousAnswer.field(&ask.kind): answer,
-                About::PreviousPayoff.field(&ask.kind): payoff,
-            });
-        }
-        self.notes.push(Note {
-            kind: "reasons",
-            body,
+            let payoff = past.and_then(|past| past.payoff.clone());
+            let of = |about: About, value: Option<Value>| {
+                (about.field(&ask.kind), value.unwrap_or_default())
+            };
+            [
+                of(About::PreviousAnswer, answer),
+                of(About::PreviousPayoff, payoff),
+            ]
+            .into_iter()
+            .collect()
+        });
+        self.note(notes::Reasons {
+            round: self.narrator.round(),
+            ask: ask.kind.clone(),
+            said,
+            truth,
         });
     }
 

@@ -2,7 +2,7 @@
 //! stands in a conversation or in a field. Called by `dialogue.rs` and by agents with
 //! words of their own.
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
 use agon_engine::game::player_name;
 use agon_engine::{Action, Ask, Form};
@@ -29,21 +29,39 @@ pub enum Thinking {
     },
 }
 
-/// The schema of a reply: an object with the answer, and before it the reasons
-/// when they are wanted. Written out because the order of its fields is the order
-/// in which a model is made to write them.
-pub fn reply_schema(ask: &Ask, thinking: Thinking) -> String {
-    let kind = &ask.kind;
-    let answer = ask.form.schema();
-    let (reason, also) = match thinking {
-        // What is foreseen depends on who is in play.
-        Thinking::None | Thinking::Foreseeing { .. } => ("", ""),
-        Thinking::StepByStep => (r#""reason":{"type":"string"},"#, r#""reason","#),
-        Thinking::Stated(fields) => return fields::schema(ask, fields),
-    };
+/// The schema of an object with these fields and no others. Written out because the order of
+/// fields is the order in which a model is made to write them.
+pub fn object_schema<N: AsRef<str>, S: Display>(
+    fields: impl IntoIterator<Item = (N, S)>,
+) -> String {
+    let fields = fields.into_iter();
+    let (names, fields): (Vec<String>, Vec<String>) = fields
+        .map(|(name, schema)| {
+            let name = Value::from(name.as_ref()).to_string();
+            let field = format!("{name}:{schema}");
+            (name, field)
+        })
+        .unzip();
     format!(
-        r#"{{"type":"object","properties":{{{reason}"{kind}":{answer}}},"required":[{also}"{kind}"],"additionalProperties":false}}"#
+        r#"{{"type":"object","properties":{{{}}},"required":[{}],"additionalProperties":false}}"#,
+        fields.join(","),
+        names.join(",")
     )
+}
+
+/// The schema of a text.
+pub const TEXT: &str = r#"{"type":"string"}"#;
+
+/// The schema of a reply: an object with the answer, and before it the reasons
+/// when they are wanted.
+pub fn reply_schema(ask: &Ask, thinking: Thinking) -> String {
+    let answer = (&*ask.kind, ask.form.schema().to_string());
+    match thinking {
+        // What is foreseen depends on who is in play.
+        Thinking::None | Thinking::Foreseeing { .. } => object_schema([answer]),
+        Thinking::StepByStep => object_schema([("reason", TEXT.to_owned()), answer]),
+        Thinking::Stated(fields) => fields::schema(ask, fields),
+    }
 }
 
 /// A schema that also allows for nothing.
@@ -59,19 +77,13 @@ pub(crate) fn or_null(schema: Value) -> Value {
 /// The schema of a reply that predicts before it answers: an object with `predictions`,
 /// by name of the player, and then the answer.
 pub(crate) fn foreseeing_schema(ask: &Ask, rivals: &[String], in_words: bool) -> String {
-    let kind = &ask.kind;
-    let answer = ask.form.schema();
+    let answer = ask.form.schema().to_string();
     let value = match in_words {
-        true => json!({ "type": "string" }),
-        false => answer.clone(),
+        true => TEXT,
+        false => &answer,
     };
-    let names = rivals.iter().map(|name| json!(name).to_string());
-    let names: Vec<String> = names.collect();
-    let fields: Vec<String> = names.iter().map(|name| format!("{name}:{value}")).collect();
-    let (fields, names) = (fields.join(","), names.join(","));
-    format!(
-        r#"{{"type":"object","properties":{{"predictions":{{"type":"object","properties":{{{fields}}},"required":[{names}],"additionalProperties":false}},"{kind}":{answer}}},"required":["predictions","{kind}"],"additionalProperties":false}}"#
-    )
+    let predictions = object_schema(rivals.iter().map(|name| (name, value)));
+    object_schema([("predictions", &predictions), (&*ask.kind, &answer)])
 }
 
 /// An answer in the form that is asked of models.

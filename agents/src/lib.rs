@@ -11,29 +11,31 @@
 //! layers in `ARCHITECTURE.md`, and nothing above itself.
 
 pub mod agent;
-pub mod agents;
-pub mod asking;
-pub mod dialogue;
+mod agents;
+mod asking;
+mod dialogue;
 mod events;
 pub mod forms;
-pub mod info;
-pub mod library;
-pub mod memory;
+mod info;
+mod library;
+mod memory;
 pub mod mind;
 pub mod narrator;
-pub mod quotation;
+mod notes;
+mod quotation;
 pub mod reading;
 mod rehearsal;
-pub mod rivals;
-pub mod roster;
+mod rivals;
+mod roster;
 pub mod settings;
 pub mod templates;
-pub mod turn;
+mod turn;
 
-pub use agent::{Agent, AgentError, Answer, Note, Verdict};
-pub use info::{AgentInfo, Table};
+pub use agent::{Agent, AgentError, Answer, Verdict};
+pub use info::{AgentInfo, OwnCalls, Table};
 pub use library::{AGENTS_VERSION, PromptLibrary};
 pub use mind::{Message, Mind, MindError, ModelSettings, Reply, ReplyFormat, Role, Thought};
+pub use notes::Note;
 pub use rehearsal::replaced;
 pub use roster::{
     AGENTS, build, check_player, check_seat, own_calls, prompts_version, prompts_version_of,

@@ -17,7 +17,7 @@ pub mod prose;
 mod structured;
 mod thoughts;
 
-pub use keys::plain;
+pub use keys::{plain, same, snake};
 pub use parser::Repair;
 
 use json::{Json, Object};
@@ -186,6 +186,17 @@ pub(crate) fn is_complete(reply: &Reply) -> bool {
         &*reply.finish_reason,
         "length" | "content_filter" | "refusal"
     )
+}
+
+/// Whether a reply ended before the model had said everything.
+pub(crate) fn is_cut_off(reply: &Reply) -> bool {
+    matches!(&*reply.finish_reason, "length" | "content_filter")
+}
+
+/// Names as messages list them.
+pub(crate) fn in_quotes(names: &[&str]) -> String {
+    let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
+    quoted.join(", ")
 }
 
 /// What a reply says behind the thoughts that some models write first.

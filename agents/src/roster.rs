@@ -10,7 +10,7 @@ use crate::agents::{
     bdi, chain_of_thought, direct, elicitation, harbor, k_level, person,
     prediction_chain_of_thought, reflexion, self_refine,
 };
-use crate::info::{AgentInfo, Seating, Table};
+use crate::info::{AgentInfo, OwnCalls, Seating};
 use crate::library::PromptLibrary;
 use crate::settings::{DEFAULT_AGENT, NAMES, OF_CONVERSATIONS, PlayerSettings, unknown};
 
@@ -98,15 +98,12 @@ pub fn check_seat(
     build(player, session, None, seat, library).map(|_| ())
 }
 
-/// The calls that a player's agent makes for itself in a game: those of a usual game, and the
-/// most that there can be. None for a player whose agent does not exist.
-pub fn own_calls(player: &PlayerSpec, table: &Table) -> (u64, u64) {
-    let Ok(agent) = agent_of(player) else {
-        return (0, 0);
-    };
+/// A player's agent, and the calls that it makes for itself; none for one that does not exist.
+pub fn own_calls(player: &PlayerSpec) -> Option<(&'static AgentInfo, OwnCalls)> {
+    let agent = agent_of(player).ok()?;
     let own = player.settings.iter();
     let own = own.map(|(name, value)| (name.clone(), value.clone()));
-    (agent.calls)(&own.collect()).in_game(table)
+    Some((agent, (agent.calls)(&own.collect())))
 }
 
 /// Version of what a player of a game is told, by built-in templates: that of its agent and of

@@ -6,9 +6,10 @@ use agon_engine::view::SeenEvent;
 use agon_engine::{Ask, Foul};
 use async_trait::async_trait;
 
-use crate::agent::{Agent, Answer, Note, Verdict};
+use crate::agent::{Agent, Answer, Verdict};
 use crate::dialogue::{Dialogue, Turn};
 use crate::mind::{Mind, MindError};
+use crate::notes::Note;
 
 mod reader;
 mod summing;

@@ -475,7 +475,7 @@ fn replies_that_miss_their_form_are_noted() {
         mind.prepare(reply);
         let read = table::act(&mut *agent, &game.steps[0].ask, None, &mind);
         table::settle(&mut *agent, &read);
-        let noted = agent.take_notes().pop().map(|note| note.body);
+        let noted = agent.take_notes().pop().map(|note| note.body());
         assert_eq!(noted, expected, "{reply}");
     }
 }

@@ -125,15 +125,15 @@ fn a_full_conversation_is_summed_up_instead_of_forgotten() {
     let mut last_round = 0;
     for (at, note) in notes
         .iter()
-        .filter(|note| note.kind == "summary")
+        .filter(|note| note.kind() == "summary")
         .enumerate()
     {
-        assert_eq!(note.body["source"], "model");
-        assert_eq!(note.body["tries"], 1);
-        assert_eq!(note.body["problems"], json!([]));
+        assert_eq!(note.body()["source"], "model");
+        assert_eq!(note.body()["tries"], 1);
+        assert_eq!(note.body()["problems"], json!([]));
         // An earlier summary is summed up with what follows it.
-        assert_eq!(note.body["rounds"][0], 1, "summary {at}");
-        let until = note.body["rounds"][1].as_u64().unwrap();
+        assert_eq!(note.body()["rounds"][0], 1, "summary {at}");
+        let until = note.body()["rounds"][1].as_u64().unwrap();
         assert!(until > last_round, "summary {at}");
         last_round = until;
     }
@@ -249,12 +249,13 @@ fn a_summary_that_cannot_be_used_is_asked_for_once_more_and_then_done_without() 
                 _ => said("{\"bid\": 21}"),
             }
         });
-        let note = notes.iter().find(|note| note.kind == "summary").unwrap();
-        assert_eq!(note.body["source"], "forgotten");
-        assert_eq!(note.body["text"], Value::Null);
-        assert_eq!(note.body["tries"], 2);
-        assert_eq!(note.body["rounds"][0], 1);
-        let told = note.body["problems"][0].as_str().unwrap();
+        let note = notes.iter().find(|note| note.kind() == "summary").unwrap();
+        assert_eq!(note.body()["source"], "forgotten");
+        assert_eq!(note.body()["text"], Value::Null);
+        assert_eq!(note.body()["tries"], 2);
+        assert_eq!(note.body()["rounds"][0], 1);
+        let body = note.body();
+        let told = body["problems"][0].as_str().unwrap();
         assert!(told.starts_with(problem), "{told}");
         let calls: Vec<_> = thoughts
             .iter()
@@ -276,9 +277,9 @@ fn a_summary_that_cannot_be_used_is_asked_for_once_more_and_then_done_without() 
         *tries += 1;
         said(["Quiet days.", ""][*tries % 2])
     });
-    let note = notes.iter().find(|note| note.kind == "summary").unwrap();
+    let note = notes.iter().find(|note| note.kind() == "summary").unwrap();
     assert_eq!(
-        (&note.body["source"], &note.body["tries"]),
+        (&note.body()["source"], &note.body()["tries"]),
         (&json!("model"), &json!(2))
     );
 }
@@ -292,9 +293,9 @@ fn where_there_is_no_room_for_a_summary_none_is_asked_for() {
         bids_and_sums_up,
     );
     assert!(thoughts.iter().all(|thought| thought.purpose == "act"));
-    let note = notes.iter().find(|note| note.kind == "summary").unwrap();
+    let note = notes.iter().find(|note| note.kind() == "summary").unwrap();
     assert_eq!(
-        (&note.body["source"], &note.body["tries"]),
+        (&note.body()["source"], &note.body()["tries"]),
         (&json!("forgotten"), &json!(0))
     );
 }
@@ -314,7 +315,7 @@ fn what_a_game_wants_forgotten_is_in_no_summary() {
         _ => said("{\"choice\": 2}"),
     });
     assert!(
-        notes.iter().any(|note| note.body["source"] == "model"),
+        notes.iter().any(|note| note.body()["source"] == "model"),
         "{notes:#?}"
     );
     let asks = thoughts.iter().filter(|thought| thought.purpose == "act");
@@ -427,8 +428,8 @@ fn another_model_makes_out_what_the_program_cannot() {
         let [note] = &*notes else {
             panic!("{notes:#?}")
         };
-        assert_eq!(note.kind, "reading");
-        assert_eq!(note.body, json!({ "found_in": "reader", "repairs": [] }));
+        assert_eq!(note.kind(), "reading");
+        assert_eq!(note.body(), json!({ "found_in": "reader", "repairs": [] }));
     }
 }
 
@@ -657,16 +658,16 @@ fn what_was_stated_is_noted_beside_what_is_true() {
     let [first, prose, last] = &*notes else {
         panic!("{notes:#?}")
     };
-    assert_eq!(first.kind, "reasons");
+    assert_eq!(first.kind(), "reasons");
     assert_eq!(
-        first.body,
+        first.body(),
         json!({ "round": 1, "ask": "choice",
             "said": { "understanding": "u", "popular_choice": 8, "reason": "r" } })
     );
     // No object, nothing stated; and that it is none is noted though the style is text.
-    assert_eq!(prose.kind, "reading");
+    assert_eq!(prose.kind(), "reading");
     assert_eq!(
-        last.body,
+        last.body(),
         json!({ "round": 3, "ask": "choice",
             "said": { "goal": "win", "previous_choice": 9.5, "previous_payoff": 1, "reason": "r" },
             "true": { "previous_choice": 2.0, "previous_payoff": payoff(2) } })
@@ -691,8 +692,8 @@ fn an_answer_of_the_past_is_paired_with_the_payoff_of_its_own_round() {
         serde_json::to_value(column.entry(1)).unwrap()
     };
     let (mut last, mut first_asks, mut later_asks) = (0, 0, 0);
-    for note in notes.iter().filter(|note| note.kind == "reasons") {
-        let round = note.body["round"].as_u64().unwrap();
+    for note in notes.iter().filter(|note| note.kind() == "reasons") {
+        let round = note.body()["round"].as_u64().unwrap();
         if round > 1 {
             let expected = match round == last {
                 // The round in play has paid nothing yet.
@@ -706,7 +707,7 @@ fn an_answer_of_the_past_is_paired_with_the_payoff_of_its_own_round() {
                 }
             };
             let told = json!({ "previous_decision": "stay", "previous_payoff": expected });
-            assert_eq!(note.body["true"], told, "{note:?}");
+            assert_eq!(note.body()["true"], told, "{note:?}");
         }
         last = round;
     }

@@ -75,7 +75,8 @@ impl Future for Slow {
 /// What a game came to.
 struct Played {
     thoughts: Vec<Thought>,
-    notes: Vec<Note>,
+    /// Their kinds and bodies.
+    notes: Vec<(&'static str, Value)>,
     play: Play,
 }
 
@@ -88,8 +89,8 @@ impl Played {
     }
 
     fn bodies(&self, kind: &str) -> Vec<&Value> {
-        let notes = self.notes.iter().filter(|note| note.kind == kind);
-        notes.map(|note| &note.body).collect()
+        let notes = self.notes.iter().filter(|(known, _)| *known == kind);
+        notes.map(|(_, body)| body).collect()
     }
 }
 
@@ -180,7 +181,7 @@ impl Setting {
                 done(agent.observe(&events, &mind)).unwrap();
             }
             let Some(ask) = asked else {
-                notes.extend(agent.take_notes());
+                notes.extend(noted(agent.take_notes()));
                 break;
             };
             let offer = done(agent.act(&ask, refused.as_ref(), &mind)).unwrap();
@@ -188,7 +189,7 @@ impl Setting {
             if let Some(verdict) = Verdict::of(&reaction) {
                 agent.settle(&verdict);
             }
-            notes.extend(agent.take_notes());
+            notes.extend(noted(agent.take_notes()));
             refused = match reaction {
                 Reaction::Refused { foul, .. } => Some(foul),
                 _ => None,
@@ -715,4 +716,9 @@ fn what_agents_add_of_their_own_stays_within_the_players_bound() {
         let told = newest(last);
         assert!(told.contains(&format!("number {place}.")), "{told}");
     }
+}
+
+/// Kinds and bodies of notes.
+fn noted(notes: Vec<Note>) -> impl Iterator<Item = (&'static str, Value)> {
+    notes.into_iter().map(|note| (note.kind(), note.body()))
 }

@@ -21,14 +21,15 @@ fn agents() -> impl Iterator<Item = &'static str> {
 /// What a seat was asked, and what it concluded, in a game whose other seats forfeit.
 struct Played {
     thoughts: Vec<Thought>,
-    notes: Vec<Note>,
+    /// Their kinds and bodies.
+    notes: Vec<(&'static str, Value)>,
 }
 
 impl Played {
     /// The notes of a kind.
     fn bodies(&self, kind: &str) -> Vec<&Value> {
-        let notes = self.notes.iter().filter(|note| note.kind == kind);
-        notes.map(|note| &note.body).collect()
+        let notes = self.notes.iter().filter(|(known, _)| *known == kind);
+        notes.map(|(_, body)| body).collect()
     }
 
     /// The conversation of the last answer.
@@ -75,13 +76,13 @@ fn played(game: &str, params: Value, agent: Value, says: &[&str]) -> Played {
                 agent.settle(&verdict);
                 break;
             }
-            notes.extend(agent.take_notes());
+            notes.extend(noted(agent.take_notes()));
             refused = match reaction {
                 Reaction::Refused { foul, .. } => Some(foul),
                 other => panic!("{other:?}"),
             };
         }
-        notes.extend(agent.take_notes());
+        notes.extend(noted(agent.take_notes()));
         let others: Vec<Ask> = play
             .waiting()
             .filter(|ask| ask.seat != 0)
@@ -211,4 +212,9 @@ fn a_bidders_note_says_what_the_game_said_of_its_bid() {
         }
         assert_eq!(taken, &Value::Null, "{agent}");
     }
+}
+
+/// Kinds and bodies of notes.
+fn noted(notes: Vec<Note>) -> impl Iterator<Item = (&'static str, Value)> {
+    notes.into_iter().map(|note| (note.kind(), note.body()))
 }

@@ -8,6 +8,7 @@ mod commands;
 mod data_folder;
 mod describing;
 mod embedded;
+mod estimates;
 mod experiment_arguments;
 mod failure;
 mod forgetting;

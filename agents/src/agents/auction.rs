@@ -13,12 +13,11 @@ pub mod detail;
 pub mod picture;
 pub mod priorities;
 
-pub use beliefs::Status;
 pub use bidder::{Again, Bidder};
 pub use bids::{BidReading, read_bid};
 pub use detail::Detail;
-pub use picture::{Happened, Item, Outcome, Picture, Round, Standing};
-pub use priorities::{Priorities, priorities_schema, read_priorities};
+pub use picture::{Happened, Item, Picture, Standing};
+pub use priorities::{priorities_schema, read_priorities};
 
 #[cfg(test)]
 mod tests;

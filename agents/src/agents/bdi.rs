@@ -8,14 +8,14 @@
 use agon_engine::view::SeenEvent;
 use agon_engine::{Ask, Foul};
 use async_trait::async_trait;
-use serde_json::json;
 
-use crate::agent::{Agent, Answer, Note, Verdict};
+use crate::agent::{Agent, Answer, Verdict};
 use crate::agents::auction::bidder::source;
-use crate::agents::auction::{Bidder, Happened, Status, beliefs};
+use crate::agents::auction::{Bidder, Happened, beliefs};
 use crate::asking::Question;
 use crate::info::{AgentInfo, OwnCalls, OwnSettings, Seating};
 use crate::mind::{Mind, MindError};
+use crate::notes::{Note, Status, Tips};
 
 mod options;
 mod tips;
@@ -153,7 +153,7 @@ impl Bdi {
             .think_belief(item, &self.status, correct, question, &again, mind);
         let (status, note) = updated.await?;
         self.status = status;
-        self.bidder.note(note.kind, note.body);
+        self.bidder.note(note);
         Ok(())
     }
 
@@ -165,8 +165,7 @@ impl Bdi {
         let answered = self.bidder.ask(mind, question, &mut read, &again).await?;
         let source = source(&answered);
         let tips = answered.found.unwrap_or_else(|| self.options.tips.clone());
-        self.bidder
-            .note(tips::NOTE, json!({ "tips": tips, "source": source }));
+        self.bidder.note(Tips { tips, source });
         Ok(())
     }
 

@@ -9,14 +9,15 @@ use agon_engine::game::player_name;
 use agon_engine::view::SeenEvent;
 use agon_engine::{Action, Ask, Foul, Seat};
 use async_trait::async_trait;
-use serde_json::json;
 
-use crate::agent::{Agent, Answer, Note, Verdict};
+use crate::agent::{Agent, Answer, Verdict};
 use crate::agents::auction::bidder::source;
-use crate::agents::auction::{Bidder, Happened, Status, beliefs};
+use crate::agents::auction::{Bidder, Happened, beliefs};
+use crate::agents::world;
 use crate::asking::{Question, ask_all_until};
 use crate::info::{AgentInfo, OwnCalls, OwnSettings, Seating};
 use crate::mind::{Mind, MindError, Reply};
+use crate::notes::{self, Note, Source, Status};
 use crate::settings::read_table;
 
 mod choices;
@@ -55,7 +56,9 @@ pub const INFO: AgentInfo = AgentInfo {
 /// It calls for the modules that it has: for some of them once per rival and item, for the
 /// strategic one before each bid. What its world must hold is not looked at.
 fn calls(own: &OwnSettings) -> OwnCalls {
-    let options: Options = read_table(own.clone()).unwrap_or_default();
+    let mut own = own.clone();
+    own.remove(world::SETTING);
+    let options: Options = read_table(own).unwrap_or_default();
     let predicts = options.theory_of_mind != TheoryOfMind::None;
     let count = |modules: &[bool]| modules.iter().map(|on| u64::from(*on)).sum();
     OwnCalls {
@@ -183,7 +186,7 @@ impl Harbor {
         self.rivals = rivals.collect();
         if self.options.profile {
             for at in 0..self.rivals.len() {
-                self.note_profile(at, "start", 0);
+                self.note_profile(at, Source::Start, 0);
             }
         }
     }
@@ -216,7 +219,7 @@ impl Harbor {
             .bidder
             .think_belief(item, &kept, true, question, &again, mind);
         let (_, note) = updated.await?;
-        self.bidder.note(note.kind, note.body);
+        self.bidder.note(note);
         Ok(())
     }
 
@@ -261,12 +264,15 @@ impl Harbor {
         let unknown = || vec![Prediction::default(); self.rivals.len()];
         let found = answered.found.unwrap_or_else(unknown);
         for (at, prediction) in found.into_iter().enumerate() {
-            let body = json!({
-                "item": item, "about": self.rivals[at].seat, "wants": prediction.wants,
-                "detail": prediction.detail, "source": source,
-            });
+            let note = notes::Prediction::Wants {
+                item,
+                about: self.rivals[at].seat,
+                wants: prediction.wants,
+                detail: prediction.detail.clone(),
+                source,
+            };
             self.rivals[at].prediction = prediction;
-            self.bidder.note("prediction", body);
+            self.bidder.note(note);
         }
         Ok(())
     }
@@ -299,11 +305,14 @@ impl Harbor {
                 rival.misleading = misleading;
             }
             let believes = profiles::by_name(&rival.believes, &self.options.world.names());
-            let body = json!({
-                "item": item, "about": rival.seat, "believes": believes,
-                "detail": rival.misleading, "source": source,
-            });
-            self.bidder.note("prediction", body);
+            let note = notes::Prediction::Believes {
+                item,
+                about: rival.seat,
+                believes,
+                detail: rival.misleading.clone(),
+                source,
+            };
+            self.bidder.note(note);
         }
         Ok(())
     }
@@ -319,15 +328,17 @@ impl Harbor {
         let informed = self.options.profile || !self.options.world.seats.is_empty();
         let choice = answered.found;
         let said = choice.as_ref();
-        let body = json!({
-            "item": self.bidder.picture.place, "round": self.bidder.picture.bid_round(),
-            "choice": said.map(|choice| choice.letter),
-            "uses_profile": informed && said.is_some_and(|choice| choice.uses_profile),
-            "reason": said.map_or("", |choice| &choice.reason),
-            "tries": answered.tries, "source": source,
-        });
+        let note = notes::Strategy {
+            item: self.bidder.picture.place,
+            round: self.bidder.picture.bid_round(),
+            choice: said.map(|choice| choice.letter),
+            uses_profile: informed && said.is_some_and(|choice| choice.uses_profile),
+            reason: said.map_or_else(String::new, |choice| choice.reason.clone()),
+            tries: answered.tries,
+            source,
+        };
         self.choice = choice;
-        self.bidder.note("strategy", body);
+        self.bidder.note(note);
         Ok(())
     }
 
@@ -353,14 +364,17 @@ impl Harbor {
         self.rivals.iter().map(ask).collect()
     }
 
-    fn note_profile(&mut self, at: usize, source: &str, tries: u32) {
+    fn note_profile(&mut self, at: usize, source: Source, tries: u32) {
         let rival = &self.rivals[at];
         let weights = profiles::by_name(&rival.weights, &self.options.world.names());
-        let body = json!({
-            "after_item": self.bidder.picture.place, "about": rival.seat, "weights": weights,
-            "source": source, "tries": tries,
-        });
-        self.bidder.note("profile", body);
+        let note = notes::Profile {
+            after_item: self.bidder.picture.place,
+            about: rival.seat,
+            weights,
+            source,
+            tries,
+        };
+        self.bidder.note(note);
     }
 }
 

@@ -15,7 +15,7 @@ use minijinja::context;
 use serde_json::Value;
 
 use crate::agent::Answer;
-use crate::agents::prediction::{self, Predicted};
+use crate::agents::prediction;
 use crate::dialogue::{Dialogue, Turn};
 use crate::events::BRIEFING;
 use crate::forms::in_words;
@@ -23,6 +23,7 @@ use crate::info::{AgentInfo, OwnCalls, OwnSettings, Seating};
 use crate::library::PromptLibrary;
 use crate::memory::Later;
 use crate::mind::{Mind, MindError, Reply, Thought};
+use crate::notes::Prediction;
 use crate::settings::{PlayerSettings, WhenFull, whole};
 use crate::turn::{self, Converses};
 
@@ -84,6 +85,7 @@ fn calls(own: &OwnSettings) -> OwnCalls {
         per_ask: levels.saturating_sub(1),
         per_ask_and_rival: levels,
         tries: tries.into(),
+        reason: false,
         ..OwnCalls::NONE
     }
 }
@@ -247,14 +249,14 @@ impl KLevel {
             None => Value::Null,
         };
         let predicted = found.iter().map(|(seat, action)| (*seat, noted(action)));
-        let predicted = Predicted {
-            round: self.dialogue.round(),
+        let round = self.dialogue.round();
+        self.dialogue.note(Prediction::Answers {
+            round,
             level,
             depth: self.depth,
             predicted: predicted.collect(),
             tries: calls,
-        };
-        self.dialogue.note(predicted.note());
+        });
         Ok(found)
     }
 

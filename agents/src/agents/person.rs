@@ -13,14 +13,15 @@ use agon_engine::{
     Action, Ask, Audience, Chance, Event, RulePlayer, Seat, SessionSpec, View, registry,
 };
 use async_trait::async_trait;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
-use crate::agent::{Answer, Note};
+use crate::agent::Answer;
 use crate::agents::world::{self, World};
 use crate::dialogue::{Dialogue, Turn};
 use crate::forms::structured;
 use crate::info::{AgentInfo, OwnSettings, Seating};
 use crate::mind::{Mind, MindError, TIME_IS_UP, Thought, TimedAnswer};
+use crate::notes;
 use crate::settings::{PlayerSettings, ReplyStyle};
 use crate::turn::Converses;
 
@@ -43,9 +44,6 @@ const STAND_IN: &str = "stand_in";
 
 /// The setting with the time for each answer.
 const DEADLINE: &str = "deadline";
-
-/// The kind of the note that says that a stand-in answered.
-const NOTE: &str = "stand_in";
 
 /// No deadline is shorter: time is kept in milliseconds.
 const SHORTEST: Duration = Duration::from_millis(1);
@@ -105,14 +103,11 @@ impl Converses for Person {
         if reply.finish_reason == TIME_IS_UP
             && let Some(stand_in) = &self.stand_in
         {
-            self.dialogue.note(Note {
-                kind: NOTE,
-                body: json!({
-                    "ask": ask.kind,
-                    "strategy": stand_in.name,
-                    "reason": TIME_IS_UP,
-                    "deadline": in_words(stand_in.after),
-                }),
+            self.dialogue.note(notes::StandIn {
+                ask: ask.kind.clone(),
+                strategy: stand_in.name.clone(),
+                reason: TIME_IS_UP,
+                deadline: in_words(stand_in.after),
             });
         }
         Ok(self.dialogue.read(ask, reply))

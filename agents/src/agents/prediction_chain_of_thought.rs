@@ -8,11 +8,12 @@ use agon_engine::{Ask, Form, Seat, registry};
 use async_trait::async_trait;
 
 use crate::agent::Answer;
-use crate::agents::prediction::{Predicted, said};
+use crate::agents::prediction::said;
 use crate::dialogue::{Dialogue, Turn};
 use crate::forms::Thinking;
 use crate::info::{AgentInfo, Seating};
 use crate::mind::{Mind, MindError};
+use crate::notes::Prediction;
 use crate::turn::{self, Converses};
 
 /// What there is to know of it.
@@ -73,14 +74,14 @@ impl Converses for PredictionChainOfThought {
             .dialogue
             .last_reply()
             .map(|reply| said::predictions(turn.ask, &rivals, in_words, reply));
-        let predicted = Predicted {
-            round: self.dialogue.round(),
+        let round = self.dialogue.round();
+        self.dialogue.note(Prediction::Answers {
+            round,
             level: LEVEL,
             depth: LEVEL + 1,
             predicted: predicted.unwrap_or_default(),
             tries: 1,
-        };
-        self.dialogue.note(predicted.note());
+        });
         Ok(answer)
     }
 }

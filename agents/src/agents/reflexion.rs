@@ -8,12 +8,12 @@ use std::collections::VecDeque;
 
 use async_trait::async_trait;
 use minijinja::{Value as Words, context};
-use serde_json::json;
 
-use crate::agent::{Answer, Note};
+use crate::agent::Answer;
 use crate::dialogue::{Dialogue, Turn};
 use crate::info::{AgentInfo, OwnCalls, OwnSettings, Seating};
 use crate::mind::{Mind, MindError, Thought};
+use crate::notes;
 use crate::quotation::ending;
 use crate::reading;
 use crate::settings::whole;
@@ -46,9 +46,6 @@ const MOST_REFLECTIONS: u32 = 20;
 
 /// Longest part of a reflection that is kept. The end is: that is where sums stand.
 const KEPT_LETTERS: usize = 1_000;
-
-/// The kind of its note.
-const NOTE: &str = "reflection";
 
 fn kept(own: &OwnSettings) -> Result<u32, String> {
     whole(own, REFLECTIONS, 1..=MOST_REFLECTIONS, USUAL_REFLECTIONS)
@@ -120,9 +117,9 @@ impl Reflexion {
         let reply = reply.await?;
         let said = Some(reading::said(&reply)).filter(|said| !said.is_empty());
         let said = said.map(|said| ending(said, KEPT_LETTERS));
-        self.dialogue.note(Note {
-            kind: NOTE,
-            body: json!({ "round": played, "text": said }),
+        self.dialogue.note(notes::Reflection {
+            round: played,
+            text: said.map(str::to_owned),
         });
         // Nothing said is nothing to keep.
         if let Some(said) = said {

@@ -7,15 +7,16 @@
 
 use async_trait::async_trait;
 use minijinja::context;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::agent::{Answer, Note, Verdict};
+use crate::agent::{Answer, Verdict};
 use crate::agents::prediction::{noted, read};
 use crate::dialogue::{Dialogue, Turn};
 use crate::forms::{Thinking, in_words};
 use crate::info::{AgentInfo, OwnCalls, OwnSettings, Seating};
 use crate::memory::Later;
 use crate::mind::{Mind, MindError, Thought};
+use crate::notes::Refinement;
 use crate::quotation::{ending, shown};
 use crate::reading;
 use crate::settings::whole;
@@ -49,9 +50,6 @@ const MOST_ROUNDS: u32 = 5;
 /// Longest part of what an expert says that goes on. The end is kept.
 const KEPT_LETTERS: usize = 1_500;
 
-/// The kind of its note.
-const NOTE: &str = "refinement";
-
 fn rounds(own: &OwnSettings) -> Result<u32, String> {
     whole(own, ROUNDS, 1..=MOST_ROUNDS, USUAL_ROUNDS)
 }
@@ -72,8 +70,8 @@ struct SelfRefine {
 struct Drafted {
     /// What was answered first, as notes hold it.
     first: Value,
-    /// What was said to each draft; null where nothing was.
-    feedback: Vec<Value>,
+    /// What was said to each draft, if anything.
+    feedback: Vec<Option<String>>,
     /// What is said before the ask because of it.
     advice: Option<String>,
 }
@@ -119,14 +117,11 @@ impl SelfRefine {
             return;
         };
         let round = self.dialogue.round();
-        self.dialogue.note(Note {
-            kind: NOTE,
-            body: json!({
-                "round": round,
-                "first": self.drafted.first,
-                "last": if counts { answer } else { Value::Null },
-                "feedback": self.drafted.feedback,
-            }),
+        self.dialogue.note(Refinement {
+            round,
+            first: self.drafted.first.clone(),
+            last: if counts { answer } else { Value::Null },
+            feedback: self.drafted.feedback.clone(),
         });
     }
 
@@ -159,7 +154,7 @@ impl SelfRefine {
             if round == 0 {
                 drafted.first = action.map_or(Value::Null, |action| noted(&ask.form, &action));
             }
-            drafted.feedback.push(feedback.into());
+            drafted.feedback.push(feedback.map(str::to_owned));
             drafted.advice = Some(advice);
         }
         Ok(drafted)

@@ -7,7 +7,7 @@
 use agon_engine::Ask;
 use serde_json::{Map, Value, json};
 
-use super::or_null;
+use super::{object_schema, or_null};
 use crate::mind::Reply;
 use crate::reading;
 use crate::reading::json::Json;
@@ -93,21 +93,10 @@ impl Fields {
     }
 }
 
-/// The schema of a reply with these fields. Written out because the order of its fields
-/// is the order in which a model is made to write them.
+/// The schema of a reply with these fields.
 pub fn schema(ask: &Ask, fields: Fields) -> String {
-    let fields = fields.of(ask);
-    let properties = fields.iter().map(|field| {
-        let (name, schema) = (Value::from(field.field(&ask.kind)), field.schema(ask));
-        format!("{name}:{schema}")
-    });
-    let properties: Vec<String> = properties.collect();
-    let required: Vec<String> = fields.iter().map(|field| field.field(&ask.kind)).collect();
-    format!(
-        r#"{{"type":"object","properties":{{{}}},"required":{},"additionalProperties":false}}"#,
-        properties.join(","),
-        Value::from(required)
-    )
+    let fields = fields.of(ask).into_iter();
+    object_schema(fields.map(|field| (field.field(&ask.kind), field.schema(ask))))
 }
 
 /// What a reply said in the fields around its answer; null where it said nothing. None

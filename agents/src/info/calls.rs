@@ -18,6 +18,8 @@ pub struct OwnCalls {
     pub per_ask_and_rival: u64,
     /// How often each of them is put at most.
     pub tries: u64,
+    /// Whether replies to them are long.
+    pub reason: bool,
 }
 
 /// The size of a game, for one seat.
@@ -45,6 +47,7 @@ impl OwnCalls {
         per_ask: 0,
         per_ask_and_rival: 0,
         tries: 1,
+        reason: true,
     };
 
     /// Calls in a usual game in which each is put once, and the most that there can be.
@@ -69,3 +72,6 @@ impl OwnCalls {
         (expected, most.saturating_mul(self.tries))
     }
 }
+
+#[cfg(test)]
+mod tests;

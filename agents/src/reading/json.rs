@@ -65,6 +65,24 @@ impl Json {
         self.as_object()?.get(name)
     }
 
+    /// What is found in this value, or else in the last value inside it that holds any: models
+    /// restate the question first and answer last.
+    pub fn find<'a, T>(&'a self, found: &dyn Fn(&'a Self) -> Option<T>) -> Option<T> {
+        found(self).or_else(|| match self {
+            Self::Object(map) => map.values().rev().find_map(|inner| inner.find(found)),
+            Self::Array(items) => items.iter().rev().find_map(|inner| inner.find(found)),
+            _ => None,
+        })
+    }
+
+    /// The object in which any key is one of those that are meant: the value, or inside it.
+    pub fn object_with(&self, is_meant: &dyn Fn(&str) -> bool) -> Option<&Object> {
+        self.find(&|value| {
+            let map = value.as_object()?;
+            map.keys().any(|key| is_meant(key)).then_some(map)
+        })
+    }
+
     /// Whether it is an object.
     pub fn is_object(&self) -> bool {
         self.as_object().is_some()
@@ -118,6 +136,12 @@ impl Object {
     pub fn get(&self, name: &str) -> Option<&Json> {
         let mut named = self.0.iter().rev().filter(|(known, _)| known == name);
         named.next().map(|(_, value)| value)
+    }
+
+    /// The field that has the first of these names that there is, in letters of any size.
+    pub fn field(&self, names: &[&str]) -> Option<&Json> {
+        let key = |name: &&str| self.keys().find(|key| key.eq_ignore_ascii_case(name));
+        names.iter().find_map(key).and_then(|key| self.get(key))
     }
 
     /// The fields, in the order of the text.

@@ -17,3 +17,18 @@ pub fn plain(key: &str) -> String {
     }
     name
 }
+
+/// Whether a key means a name: the same but for case, blanks and marks around and between its
+/// words.
+pub fn same(name: &str, key: &str) -> bool {
+    let plain = |text: &str| -> String {
+        let letters = text.chars().filter(|letter| letter.is_alphanumeric());
+        letters.flat_map(char::to_lowercase).collect()
+    };
+    plain(name) == plain(key)
+}
+
+/// A key in lower case, with `_` between its words.
+pub fn snake(key: &str) -> String {
+    key.trim().to_lowercase().replace([' ', '-'], "_")
+}

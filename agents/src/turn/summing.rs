@@ -3,17 +3,12 @@
 //! summary can be had, what has no room is forgotten. Called once per ask, before it
 //! is put first; an ask that is put again makes no further summary.
 
-use serde_json::json;
-
-use crate::agent::Note;
 use crate::dialogue::{Dialogue, Turn};
 use crate::memory::{Excess, Put, words};
 use crate::mind::{Message, Mind, MindError, Reply, Role, Thought};
 use crate::narrator::Summing;
+use crate::notes::{Source, Summary};
 use crate::reading;
-
-/// The kind of the notes that say what became of the past.
-pub const NOTE: &str = "summary";
 
 /// How often a summary is asked for.
 const TRIES: u32 = 2;
@@ -68,12 +63,12 @@ pub async fn make_room(
         let told = dialogue.narrator.summary(rounds, &text);
         dialogue.memory.sum_up(exchanges, told?);
         let tries = problems.len() + 1;
-        dialogue.note(Note {
-            kind: NOTE,
-            body: json!({
-                "rounds": rounds, "tries": tries, "source": "model", "text": text,
-                "problems": problems,
-            }),
+        dialogue.note(Summary {
+            rounds,
+            tries,
+            source: Source::Model,
+            text: Some(text),
+            problems,
         });
     }
     Ok(())
@@ -129,11 +124,11 @@ fn forget(dialogue: &mut Dialogue, put: Put<'_>, tries: usize, problems: &[Strin
     let Some(rounds) = dialogue.memory.forget_for(put) else {
         return;
     };
-    dialogue.note(Note {
-        kind: NOTE,
-        body: json!({
-            "rounds": rounds, "tries": tries, "source": "forgotten", "text": null,
-            "problems": problems,
-        }),
+    dialogue.note(Summary {
+        rounds,
+        tries,
+        source: Source::Forgotten,
+        text: None,
+        problems: problems.to_vec(),
     });
 }

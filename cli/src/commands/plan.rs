@@ -5,11 +5,12 @@
 use agon_agent_gateway::GatewayConfig;
 use agon_agent_gateway::decision::Usage;
 use agon_agent_gateway::money::{Day, NanoDollars};
-use agon_coordinator::experiment::{ModelPlan, Plan as Needs, plan_left};
+use agon_coordinator::experiment::{Estimates, ModelPlan, Plan as Needs, plan_left};
 use agon_outlets::InLine as _;
 use agon_report::{dollars, grouped};
 
 use super::run::Run;
+use crate::estimates::agent_plan;
 use crate::experiment_arguments::{CheckedExperiment, place_in_words};
 use crate::failure::Failure;
 use crate::model_config::SIMULATED;
@@ -40,12 +41,16 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
         let resolved = config.resolve_without_keys(model);
         u64::from(resolved.map_or(DEFAULT_LONGEST_REPLY, |model| model.max_output_tokens))
     };
+    let estimates = Estimates {
+        longest_reply: &longest_reply,
+        agent: &agent_plan,
+    };
     let name = &checked.document.name;
     let folder = run.place().of(name);
     let place = place_in_words(&run.place(), &run.state(), name)?;
     let done = done::of(&checked, &config, &folder, &run.state())?;
     let done_of = |setting| done.get(&setting).copied().unwrap_or(0);
-    let plan = plan_left(&checked.document, &longest_reply, &done_of).map_err(Failure::input)?;
+    let plan = plan_left(&checked.document, estimates, &done_of).map_err(Failure::input)?;
     output::print(&format!(
         "{name}: {}, {}",
         counted(plan.settings, "setting"),

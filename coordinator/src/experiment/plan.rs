@@ -36,14 +36,6 @@ const ANSWER_TOKENS: u64 = 20;
 const AUCTION_TOKENS: u64 = 500;
 /// Tokens of one item in such a call.
 const ITEM_TOKENS: u64 = 30;
-/// How often such a bidder asks for a plan or a belief at most, unless `tries` says otherwise.
-const TRIES: u64 = 4;
-/// At which level a `k_level` player answers, unless `depth` says otherwise.
-const DEPTH: u64 = 2;
-/// How often it asks for a prediction at most, unless `tries` says otherwise.
-const PREDICTION_TRIES: u64 = 2;
-/// How often a draft of a `self_refine` player is judged, unless `rounds` says otherwise.
-const FEEDBACK_ROUNDS: u64 = 1;
 /// Tokens of an answer that is thought through first.
 const REASONED_ANSWER_TOKENS: u64 = 300;
 
@@ -82,16 +74,35 @@ pub struct Range {
     pub most: u64,
 }
 
-/// Plans an experiment. `longest_reply` says how many tokens a model may write at most when its
-/// player does not set `max_output_tokens`.
+/// What a plan is told by those who know the models and the agents.
+#[derive(Clone, Copy)]
+pub struct Estimates<'a> {
+    /// How many tokens a model may write at most when its player does not set
+    /// `max_output_tokens`.
+    pub longest_reply: &'a dyn Fn(&str) -> u64,
+    /// What a player's agent does at a table.
+    pub agent: &'a dyn Fn(&PlayerSpec, &Table) -> AgentPlan,
+}
+
+/// What an agent does at a table.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct AgentPlan {
+    /// Calls that it makes for itself, besides those that answer an ask.
+    pub own_calls: Range,
+    /// Whether replies to these are long.
+    pub own_calls_reason: bool,
+    /// Whether its answers are thought through in the same reply, and so long.
+    pub reasons: bool,
+    /// Whether it words its own calls, and so is told everything anew in each.
+    pub own_prompts: bool,
+}
+
+/// Plans an experiment.
 ///
 /// # Errors
 /// It cannot be expanded.
-pub fn plan(
-    document: &ExperimentDocument,
-    longest_reply: &dyn Fn(&str) -> u64,
-) -> Result<Plan, Faults> {
-    plan_left(document, longest_reply, &|_| 0)
+pub fn plan(document: &ExperimentDocument, estimates: Estimates<'_>) -> Result<Plan, Faults> {
+    plan_left(document, estimates, &|_| 0)
 }
 
 /// Plans what is left of an experiment, of which so many sessions of each setting are done; settings
@@ -101,7 +112,7 @@ pub fn plan(
 /// It cannot be expanded.
 pub fn plan_left(
     document: &ExperimentDocument,
-    longest_reply: &dyn Fn(&str) -> u64,
+    estimates: Estimates<'_>,
     done: &dyn Fn(u64) -> u64,
 ) -> Result<Plan, Faults> {
     let series_length = u64::from(document.series_length());
@@ -116,7 +127,7 @@ pub fn plan_left(
         if let Some(longest) = known.borrow().get(model) {
             return *longest;
         }
-        let longest = longest_reply(model);
+        let longest = (estimates.longest_reply)(model);
         known.borrow_mut().insert(model.to_owned(), longest);
         longest
     };
@@ -158,7 +169,8 @@ pub fn plan_left(
                 rounds: rounds.unwrap_or(if items > 0 { items } else { asks }),
             };
             let longest = longest_reply(model);
-            entry.add(&seat_plan(player, &table, longest), repeats);
+            let agent = (estimates.agent)(player, &table);
+            entry.add(&seat_plan(player, &table, agent, longest), repeats);
             entry.add(&aside::summaries(player, &table, longest), repeats);
             if let Some((reader, calls)) = aside::reader(player, &table, &longest_reply) {
                 let entry = plan.models.entry(reader.to_owned()).or_default();
@@ -196,97 +208,29 @@ fn model_of(player: &PlayerSpec) -> Option<&str> {
 }
 
 /// What a seat's plan depends on, besides its player.
-struct Table {
+#[derive(Debug, Clone, Copy)]
+pub struct Table {
     /// Most asks of a seat.
-    asks: u64,
+    pub asks: u64,
     /// Asks of a seat in a usual game.
-    usual_asks: u64,
+    pub usual_asks: u64,
     /// Fouls forgiven per ask.
-    fouls: u64,
+    pub fouls: u64,
     /// Seats.
-    seats: u64,
+    pub seats: u64,
     /// Items, in games that sell some.
-    items: u64,
+    pub items: u64,
     /// Rounds that a game has at most: its items where it sells some, and its asks where it
     /// does not say.
-    rounds: u64,
+    pub rounds: u64,
 }
 
-impl Table {
-    /// So many calls per ask, each put so often at most.
-    fn per_ask(&self, calls: u64, tries: u64) -> Range {
-        Range {
-            expected: calls.saturating_mul(self.usual_asks),
-            most: calls.saturating_mul(self.asks).saturating_mul(tries),
-        }
-    }
-}
-
-/// Calls that an agent makes for itself, whatever it is asked: a `bdi` bidder plans, brings its
-/// beliefs up to date after every item, plans again after every item but the last, and learns. A
-/// `harbor` bidder calls for the modules that it has, some once per rival and item, and the
-/// strategic one once per ask. A `k_level` player of depth K predicts every rival K - 1 times per
-/// ask, and itself at all of these levels but the deepest. A `reflexion` player looks back at every
-/// round but the last. A `self_refine` player makes two calls before each answer, per round of
-/// feedback.
-fn own_calls(player: &PlayerSpec, table: &Table) -> Range {
-    let word = |key: &str| player.settings.get(key).and_then(Value::as_str);
-    let is_on = |key: &str| player.settings.get(key) == Some(&Value::Bool(true));
-    let items = table.items;
-    let per_rival = items.saturating_mul(table.seats.saturating_sub(1));
-    let count = |on: bool, calls: u64| if on { calls } else { 0 };
-    let number = |key: &str| player.settings.get(key).and_then(Value::as_u64);
-    let (calls, per_ask) = match word("agent") {
-        Some("k_level") => {
-            let levels = number("depth").unwrap_or(DEPTH).saturating_sub(1);
-            let rivals = table.seats.saturating_sub(1);
-            let of_rivals = levels.saturating_mul(rivals);
-            let per_ask = of_rivals.saturating_add(levels.saturating_sub(1));
-            let per_ask = count(rivals > 0, per_ask);
-            let most = number("tries").unwrap_or(PREDICTION_TRIES);
-            return table.per_ask(per_ask, most);
-        }
-        Some("reflexion") => {
-            let most = table.rounds.min(table.asks).saturating_sub(1);
-            return Range {
-                expected: most.min(table.usual_asks.saturating_sub(1)),
-                most,
-            };
-        }
-        Some("self_refine") => {
-            let rounds = number("rounds").unwrap_or(FEEDBACK_ROUNDS);
-            return table.per_ask(rounds.saturating_mul(2), 1);
-        }
-        Some("bdi") => {
-            let plans = match word("strategy").unwrap_or("adaptive") {
-                "none" => 0,
-                "static" => 1,
-                _ => items.max(1),
-            };
-            let learns = u64::from(is_on("learn"));
-            (items.saturating_add(plans).saturating_add(learns), 0)
-        }
-        Some("harbor") => {
-            let plans = player.settings.get("plan") != Some(&Value::Bool(false));
-            let predicts = word("theory_of_mind").unwrap_or("none") != "none";
-            let calls = count(plans, items)
-                .saturating_add(count(is_on("beliefs"), items))
-                .saturating_add(count(is_on("profile"), per_rival))
-                .saturating_add(count(predicts, items))
-                .saturating_add(count(is_on("second_order"), per_rival));
-            (calls, u64::from(is_on("strategic")))
-        }
-        _ => return Range::default(),
-    };
-    let tries = number("tries").unwrap_or(TRIES);
-    let asked = table.per_ask(per_ask, tries);
-    Range {
-        expected: calls.saturating_add(asked.expected),
-        most: calls.saturating_mul(tries).saturating_add(asked.most),
-    }
-}
-
-fn seat_plan(player: &PlayerSpec, table: &Table, longest_reply: u64) -> ModelPlan {
+fn seat_plan(
+    player: &PlayerSpec,
+    table: &Table,
+    agent: AgentPlan,
+    longest_reply: u64,
+) -> ModelPlan {
     let number = |key: &str| player.settings.get(key).and_then(Value::as_u64);
     let most_output = number("max_output_tokens").unwrap_or(longest_reply);
     let Table {
@@ -298,22 +242,11 @@ fn seat_plan(player: &PlayerSpec, table: &Table, longest_reply: u64) -> ModelPla
         ..
     } = *table;
     let memory = number("memory_tokens").unwrap_or(MEMORY_TOKENS);
-    let agent = player
-        .settings
-        .get("agent")
-        .and_then(Value::as_str)
-        .unwrap_or("direct");
-    // Reflections are long, but not the answers that they stand before; predictions of rivals are
-    // answers like any.
-    let tokens_of = |plain: &[&str]| {
-        if plain.contains(&agent) {
-            ANSWER_TOKENS
-        } else {
-            REASONED_ANSWER_TOKENS
-        }
+    let tokens_of = |is_long: bool| match is_long {
+        true => REASONED_ANSWER_TOKENS,
+        false => ANSWER_TOKENS,
     };
-    let answer = tokens_of(&["direct", "k_level", "reflexion"]);
-    let own_answer = tokens_of(&["k_level"]);
+    let (answer, own_answer) = (tokens_of(agent.reasons), tokens_of(agent.own_calls_reason));
     // Tokens of one call besides the conversation.
     let fixed = SYSTEM_TOKENS + ASK_TOKENS;
     let longest_round = SEAT_TOKENS
@@ -321,13 +254,11 @@ fn seat_plan(player: &PlayerSpec, table: &Table, longest_reply: u64) -> ModelPla
         .saturating_add(ROUND_TOKENS)
         .saturating_add(most_output)
         .saturating_add(fouls.saturating_mul(FOUL_TOKENS));
-    // A bidder with words of its own is told everything anew in every call.
-    let own_words = ["bdi", "harbor"].contains(&agent);
     let told_anew = AUCTION_TOKENS.saturating_add(ITEM_TOKENS.saturating_mul(items));
-    let own = own_calls(player, table);
+    let own = agent.own_calls;
     let tries = fouls.saturating_add(1);
     let again = FOUL_TOKENS.saturating_mul(fouls.saturating_mul(tries) / 2);
-    let pasts = if own_words {
+    let pasts = if agent.own_prompts {
         usual_asks.min(asks).saturating_mul(told_anew.min(memory))
     } else {
         sum_of_pasts(usual_asks.min(asks), ROUND_TOKENS + answer, memory)
@@ -345,7 +276,7 @@ fn seat_plan(player: &PlayerSpec, table: &Table, longest_reply: u64) -> ModelPla
             .saturating_add(asks.saturating_mul(again)),
     };
     // Others speak of themselves in the conversation that they answer in.
-    let usual_call = if own_words {
+    let usual_call = if agent.own_prompts {
         fixed.saturating_add(told_anew)
     } else {
         read.expected / usual_asks.max(1)
@@ -424,7 +355,7 @@ mod tests {
             items: u64::MAX,
             rounds: u64::MAX,
         };
-        let mut sum = seat_plan(&player, &table, 1024);
+        let mut sum = seat_plan(&player, &table, AgentPlan::default(), 1024);
         assert_eq!(sum.decisions.most, u64::MAX);
         assert_eq!(sum.input_tokens.most, u64::MAX);
         assert_eq!(sum.output_tokens.most, u64::MAX);
@@ -433,49 +364,9 @@ mod tests {
     }
 
     #[test]
-    fn bidders_are_counted_with_the_calls_they_make_for_themselves() {
-        let calls = |settings: Value| {
-            let player: PlayerSpec = serde_json::from_value(
-                json!({ "name": "ann", "kind": "model", "settings": settings }),
-            )
-            .unwrap();
-            let table = Table {
-                asks: 100,
-                usual_asks: 30,
-                fouls: 3,
-                seats: 3,
-                items: 10,
-                rounds: 10,
-            };
-            let own = own_calls(&player, &table);
-            (own.expected, own.most)
-        };
-        assert_eq!(calls(json!({ "agent": "direct" })), (0, 0));
-        assert_eq!(calls(json!({ "agent": "bdi" })), (20, 80));
-        assert_eq!(
-            calls(json!({ "agent": "bdi", "strategy": "static", "learn": true })),
-            (12, 48)
-        );
-        assert_eq!(
-            calls(json!({ "agent": "bdi", "strategy": "none", "tries": 1 })),
-            (10, 10)
-        );
-        assert_eq!(calls(json!({ "agent": "harbor" })), (10, 40));
-        assert_eq!(
-            calls(json!({ "agent": "harbor", "beliefs": true })),
-            (20, 80)
-        );
-        assert_eq!(
-            calls(json!({ "agent": "harbor", "profile": true, "plan": false })),
-            (20, 80)
-        );
-        let all = json!({ "agent": "harbor", "profile": true, "theory_of_mind": "inferred",
-            "strategic": true, "second_order": true, "tries": 2 });
-        assert_eq!(calls(all), (10 + 20 + 10 + 20 + 30, 2 * (60 + 100)));
-    }
-
-    #[test]
-    fn players_that_think_more_than_once_are_counted_with_all_their_calls() {
+    fn predictions_of_rivals_cost_about_as_much_as_answers() {
+        let player: PlayerSpec =
+            serde_json::from_value(json!({ "name": "ann", "kind": "model" })).unwrap();
         let table = Table {
             asks: 20,
             usual_asks: 10,
@@ -484,41 +375,22 @@ mod tests {
             items: 0,
             rounds: 20,
         };
-        let player = |settings: Value| -> PlayerSpec {
-            let player = json!({ "name": "ann", "kind": "model", "settings": settings });
-            serde_json::from_value(player).unwrap()
+        let answers = seat_plan(&player, &table, AgentPlan::default(), 1024);
+        // Four rivals, before each answer.
+        let own_calls = Range {
+            expected: 40,
+            most: 160,
         };
-        let calls = |settings: Value| {
-            let own = own_calls(&player(settings), &table);
-            (own.expected, own.most)
+        let agent = AgentPlan {
+            own_calls,
+            ..AgentPlan::default()
         };
-        // Four rivals, at one level.
-        assert_eq!(calls(json!({ "agent": "k_level" })), (40, 160));
-        assert_eq!(calls(json!({ "agent": "k_level", "depth": 1 })), (0, 0));
-        // Four rivals at two levels, and the player itself at the first.
-        let deep = json!({ "agent": "k_level", "depth": 3, "tries": 1 });
-        assert_eq!(calls(deep), (90, 180));
-        assert_eq!(calls(json!({ "agent": "reflexion" })), (9, 19));
-        // Several asks in a round are looked back on once.
-        let stepwise = Table { rounds: 4, ..table };
-        let reflexion = player(json!({ "agent": "reflexion" }));
-        let own = own_calls(&reflexion, &stepwise);
-        assert_eq!((own.expected, own.most), (3, 3));
-        assert_eq!(calls(json!({ "agent": "self_refine" })), (20, 40));
+        let all = seat_plan(&player, &table, agent, 1024);
+        assert_eq!(all.decisions.expected, 5 * answers.decisions.expected);
         assert_eq!(
-            calls(json!({ "agent": "self_refine", "rounds": 2 })),
-            (40, 80)
+            all.output_tokens.expected,
+            5 * answers.output_tokens.expected
         );
-        let one_call = json!({ "agent": "prediction_chain_of_thought" });
-        assert_eq!(calls(one_call), (0, 0));
-        // A prediction is about as long as an answer, and reads about as much.
-        let direct = seat_plan(&player(json!({ "agent": "direct" })), &table, 1024);
-        let deep = seat_plan(&player(json!({ "agent": "k_level" })), &table, 1024);
-        assert_eq!(deep.decisions.expected, 5 * direct.decisions.expected);
-        assert_eq!(
-            deep.output_tokens.expected,
-            5 * direct.output_tokens.expected
-        );
-        assert_eq!(deep.input_tokens.expected, 5 * direct.input_tokens.expected);
+        assert_eq!(all.input_tokens.expected, 5 * answers.input_tokens.expected);
     }
 }

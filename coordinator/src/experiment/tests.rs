@@ -79,6 +79,20 @@ fn with(old: &str, new: &str) -> String {
     GOOD.replacen(old, new, 1)
 }
 
+/// Agents that make no calls but those that answer an ask.
+const ANSWERS_ALONE: Estimates<'_> = Estimates {
+    longest_reply: &|_| 1024,
+    agent: &|_, _| AgentPlan {
+        own_calls: Range {
+            expected: 0,
+            most: 0,
+        },
+        own_calls_reason: false,
+        reasons: false,
+        own_prompts: false,
+    },
+};
+
 #[test]
 fn grid_rows_and_repeats_multiply() {
     let document = good();
@@ -165,9 +179,9 @@ fn each_repeat_is_a_series_whose_sessions_follow_each_other() {
             .collect()
     };
     assert!(ids(&text).is_subset(&ids(&text.replace("length = 3", "length = 4"))));
-    let planned = plan(&document, &|_| 100).unwrap();
+    let planned = plan(&document, ANSWERS_ALONE).unwrap();
     assert_eq!((planned.sessions, planned.series_length), (48, 3));
-    let once = plan(&good(), &|_| 100).unwrap();
+    let once = plan(&good(), ANSWERS_ALONE).unwrap();
     for (model, needs) in &planned.models {
         let expected = once.models[model].decisions.expected * 3;
         assert_eq!(needs.decisions.expected, expected, "{model}");
@@ -427,7 +441,7 @@ fn every_preset_expands() {
                 .unwrap();
                 let document = file.check().unwrap_or_else(|errors| panic!("{errors}"));
                 assert!(
-                    plan(&document, &|_| 1024)
+                    plan(&document, ANSWERS_ALONE)
                         .unwrap()
                         .models
                         .contains_key("sim"),
@@ -740,7 +754,11 @@ fn huge_foul_allowance_is_refused_where_it_stands() {
         ..Overrides::default()
     })
     .unwrap();
-    let plan = plan(&file.check().unwrap(), &|_| u64::MAX).unwrap();
+    let endless = Estimates {
+        longest_reply: &|_| u64::MAX,
+        ..ANSWERS_ALONE
+    };
+    let plan = plan(&file.check().unwrap(), endless).unwrap();
     assert_eq!(plan.models["gpt-4o"].output_tokens.most, u64::MAX);
 }
 
@@ -876,7 +894,7 @@ fn flags_that_fit_nothing_are_named_in_the_error() {
 
 #[test]
 fn plan_counts_model_seats_and_bounds_them() {
-    let plan = plan(&good(), &|_| 1024).unwrap();
+    let plan = plan(&good(), ANSWERS_ALONE).unwrap();
     assert_eq!((plan.settings, plan.sessions), (8, 16));
     let model = plan.models["gpt-4o"];
     assert_eq!(model.sessions, 12);

@@ -6,10 +6,24 @@ use std::fs;
 
 use agon_agent_gateway::GatewayConfig;
 use agon_agent_gateway::money::PriceTable;
-use agon_coordinator::experiment::{ExperimentFile, expand, plan};
+use agon_coordinator::experiment::{AgentPlan, Estimates, ExperimentFile, Range, expand, plan};
 use agon_tests::tree;
 
 use super::Target;
+
+/// Plans without what the agents add.
+const ESTIMATES: Estimates<'_> = Estimates {
+    longest_reply: &|_| 1_024,
+    agent: &|_, _| AgentPlan {
+        own_calls: Range {
+            expected: 0,
+            most: 0,
+        },
+        own_calls_reason: false,
+        reasons: false,
+        own_prompts: false,
+    },
+};
 use super::bytes::{change, changed};
 use super::draw::Draw;
 
@@ -205,7 +219,7 @@ impl Target for Experiments {
         match file.check() {
             Err(errors) => drop(errors.to_string()),
             Ok(document) => {
-                let _ = plan(&document, &|_| 1_024);
+                let _ = plan(&document, ESTIMATES);
                 if let Ok(expansion) = expand(&document) {
                     let _ = expansion.into_sessions().take(SESSIONS).count();
                 }

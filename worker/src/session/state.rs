@@ -190,8 +190,8 @@ impl SessionState {
         let kept = notes.into_iter().map(|note| SeatNote {
             seat,
             turn,
-            note: note.kind.to_owned(),
-            body: note.body,
+            note: note.kind().to_owned(),
+            body: note.body(),
         });
         self.notes.extend(kept);
     }

@@ -5,65 +5,14 @@
 
 use std::collections::BTreeMap;
 
-use agon_engine::game::player_name;
-use serde::Serialize;
-use serde_json::Value;
+use serde_json::json;
 
 use super::Picture;
-use super::priorities::same;
+use crate::forms::{TEXT, object_schema};
 use crate::mind::Reply;
-use crate::reading::json::{Json, Object};
-use crate::reading::{embedded, said, whole_number};
-
-/// How an auction stands for one bidder.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
-pub struct Status {
-    /// What the bidder itself has left.
-    pub remaining_budget: Option<i64>,
-    /// Everybody's profit so far, by name.
-    pub total_profits: BTreeMap<String, i64>,
-    /// What everybody has won, by name: item to price.
-    pub winning_bids: BTreeMap<String, BTreeMap<String, i64>>,
-}
-
-/// Something wrong with a belief.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Mistake {
-    /// In which try, from 1.
-    #[serde(rename = "try")]
-    pub try_number: u32,
-    /// What it is about.
-    pub kind: Kind,
-    /// Whether it is about the bidder itself.
-    pub about: About,
-    /// One sentence to the bidder: what it said and what is true.
-    pub detail: String,
-}
-
-/// Kinds of mistakes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// The belief could not be read.
-    Shape,
-    /// The own budget.
-    Budget,
-    /// A profit.
-    Profit,
-    /// What was won, and at which price.
-    Wins,
-}
-
-/// Whom a mistake is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub enum About {
-    /// The bidder itself.
-    #[serde(rename = "self")]
-    Myself,
-    /// Another bidder.
-    Others,
-}
+use crate::notes::{About, Mistake, MistakeKind, Status};
+use crate::reading::json::Json;
+use crate::reading::{embedded, said, same, whole_number};
 
 /// Fields of a belief, in the order in which they are asked for.
 const FIELDS: [&str; 3] = ["remaining_budget", "total_profits", "winning_bids"];
@@ -94,7 +43,11 @@ impl Status {
     pub fn read(reply: &Reply, picture: &Picture) -> Result<Self, String> {
         let text = said(reply);
         let values = embedded::values(text);
-        let found = values.iter().rev().find_map(object_with_fields);
+        let named = |key: &str| FIELDS.iter().any(|field| same(key, field));
+        let found = values
+            .iter()
+            .rev()
+            .find_map(|value| value.object_with(&named));
         let Some(map) = found else {
             let fields = FIELDS.join("\", \"");
             return Err(match &*reply.finish_reason {
@@ -143,13 +96,13 @@ impl Status {
             && believed != true_budget
         {
             let detail = format!("remaining_budget is {true_budget}, not {believed}");
-            wrong(Kind::Budget, me, detail);
+            wrong(MistakeKind::Budget, me, detail);
         }
         for (name, profit) in &truth.total_profits {
             let believed = self.total_profits.get(name).copied().unwrap_or(0);
             if believed != *profit {
                 let detail = format!("the total profit of {name} is {profit}, not {believed}");
-                wrong(Kind::Profit, name, detail);
+                wrong(MistakeKind::Profit, name, detail);
             }
         }
         let nothing = BTreeMap::new();
@@ -158,7 +111,7 @@ impl Status {
             if believed != won {
                 let (won, believed) = (listed(won), listed(believed));
                 let detail = format!("the winning bids of {name} are {won}, not {believed}");
-                wrong(Kind::Wins, name, detail);
+                wrong(MistakeKind::Wins, name, detail);
             }
         }
         mistakes
@@ -167,44 +120,18 @@ impl Status {
 
 /// The schema of a belief, its summary first.
 pub fn schema(picture: &Picture) -> String {
-    let names: Vec<String> = (0..picture.players)
-        .map(|seat| Value::from(player_name(seat)).to_string())
-        .collect();
-    let each = |of: &str| -> String {
-        let fields: Vec<String> = names.iter().map(|name| format!("{name}:{of}")).collect();
-        let (fields, names) = (fields.join(","), names.join(","));
-        format!(
-            r#"{{"type":"object","properties":{{{fields}}},"required":[{names}],"additionalProperties":false}}"#
-        )
-    };
-    let sold = picture.past().iter();
-    let sold: Vec<String> = sold
-        .map(|item| Value::from(&*item.name).to_string())
-        .collect();
-    let sold = sold.join(",");
-    let profits = each(r#"{"type":"integer"}"#);
-    let row = format!(
-        r#"{{"type":"object","properties":{{"item":{{"type":"string","enum":[{sold}]}},"bid":{{"type":"integer"}}}},"required":["item","bid"],"additionalProperties":false}}"#
-    );
-    let wins = each(&format!(r#"{{"type":"array","items":{row}}}"#));
-    format!(
-        r#"{{"type":"object","properties":{{"summary":{{"type":"string"}},"remaining_budget":{{"type":"integer"}},"total_profits":{profits},"winning_bids":{wins}}},"required":["summary","remaining_budget","total_profits","winning_bids"],"additionalProperties":false}}"#
-    )
-}
-
-/// The object with at least one field of a belief: the value, or inside it.
-fn object_with_fields(value: &Json) -> Option<&Object> {
-    match value {
-        Json::Object(map) => {
-            let named = |key: &String| FIELDS.iter().any(|field| same(key, field));
-            if map.keys().any(named) {
-                return Some(map);
-            }
-            map.values().rev().find_map(object_with_fields)
-        }
-        Json::Array(items) => items.iter().rev().find_map(object_with_fields),
-        _ => None,
-    }
+    let each = |of: &str| object_schema(picture.names().iter().map(|name| (name, of)));
+    let whole = r#"{"type":"integer"}"#;
+    let sold: Vec<&str> = picture.past().iter().map(|item| &*item.name).collect();
+    let item = format!(r#"{{"type":"string","enum":{}}}"#, json!(sold));
+    let row = object_schema([("item", &*item), ("bid", whole)]);
+    let [budget, profits, wins] = FIELDS;
+    object_schema([
+        ("summary", TEXT),
+        (budget, whole),
+        (profits, &each(whole)),
+        (wins, &each(&format!(r#"{{"type":"array","items":{row}}}"#))),
+    ])
 }
 
 fn profits(value: &Json, picture: &Picture) -> Result<BTreeMap<String, i64>, String> {

@@ -5,13 +5,11 @@
 //! Source: AucArena, arXiv 2310.05746, sections 3.2 and 4.2.
 
 use agon_engine::game::player_name;
-use serde_json::json;
 
-use super::beliefs::{About, Kind, Mistake, Status};
 use super::{Again, Bidder};
-use crate::agent::Note;
 use crate::asking::Question;
 use crate::mind::{Mind, MindError, Reply};
+use crate::notes::{About, Belief, Mistake, MistakeKind, Source, Status};
 
 impl Bidder {
     /// Asks for a belief after an item, and says what the bidder goes on with, and what
@@ -27,7 +25,7 @@ impl Bidder {
         question: Question<'_>,
         again: Again<'_>,
         mind: &dyn Mind,
-    ) -> Result<(Status, Note), MindError> {
+    ) -> Result<(Status, Belief), MindError> {
         let truth = Status::truth(&self.picture);
         let me = player_name(self.picture.seat);
         let mut mistakes: Vec<Mistake> = Vec::new();
@@ -39,7 +37,7 @@ impl Bidder {
             let status = Status::read(reply, &self.picture).inspect_err(|problem| {
                 mistakes.push(Mistake {
                     try_number: tries,
-                    kind: Kind::Shape,
+                    kind: MistakeKind::Shape,
                     about: About::Myself,
                     detail: problem.clone(),
                 });
@@ -58,22 +56,21 @@ impl Bidder {
         };
         let answered = self.ask(mind, question, &mut read, again).await?;
         let (status, source) = match answered.found {
-            Some(status) => (status, "model"),
-            None if correct => (truth.clone(), "auctioneer"),
-            None => (said.clone().unwrap_or_else(|| kept.clone()), "kept"),
+            Some(status) => (status, Source::Model),
+            None if correct => (truth.clone(), Source::Auctioneer),
+            None => (said.clone().unwrap_or_else(|| kept.clone()), Source::Kept),
         };
-        let body = json!({
-            "after_item": item,
-            "believed": said.unwrap_or_default(),
-            "truth": truth,
-            "errors": mistakes,
-            "checked": if first_wrong.is_some() { Status::facts(&self.picture) } else { 0 },
-            "wrong": first_wrong.unwrap_or(0),
-            "tries": answered.tries,
-            "corrected": !mistakes.is_empty() && status == truth,
-            "source": source,
-        });
-        let kind = "belief";
-        Ok((status, Note { kind, body }))
+        let note = Belief {
+            after_item: item,
+            believed: said.unwrap_or_default(),
+            checked: first_wrong.map_or(0, |_| Status::facts(&self.picture)),
+            wrong: first_wrong.unwrap_or(0),
+            tries: answered.tries,
+            corrected: !mistakes.is_empty() && status == truth,
+            errors: mistakes,
+            truth,
+            source,
+        };
+        Ok((status, note))
     }
 }

@@ -14,12 +14,13 @@ use serde_json::json;
 use super::{
     BidReading, Detail, Happened, Item, Picture, priorities_schema, read_bid, read_priorities,
 };
-use crate::agent::{AgentError, Note, Verdict};
+use crate::agent::{AgentError, Verdict};
 use crate::asking::{Answered, Question, ask_until};
 use crate::forms::{Thinking, reply_schema};
 use crate::info::Seating;
 use crate::memory::Later;
 use crate::mind::{Message, Mind, MindError, ModelSettings, Reply, ReplyFormat, Thought};
+use crate::notes::{self, Note, Source};
 use crate::quotation::problem;
 use crate::settings::ReplyStyle;
 use crate::templates::Templates;
@@ -106,8 +107,8 @@ impl Bidder {
     }
 
     /// Writes a conclusion down.
-    pub fn note(&mut self, kind: &'static str, body: serde_json::Value) {
-        self.notes.push(Note { kind, body });
+    pub fn note(&mut self, note: impl Into<Note>) {
+        self.notes.push(note.into());
     }
 
     /// Conclusions since the last time.
@@ -176,8 +177,8 @@ impl Bidder {
             let Latest {
                 item, bid_round, ..
             } = *latest;
-            let body = latest.said.bid.note(item, bid_round, problem);
-            self.note("bid", body);
+            let note = latest.said.bid.note(item, bid_round, problem);
+            self.note(note);
         }
     }
 
@@ -191,7 +192,7 @@ impl Bidder {
         question: Question<'_>,
         again: Again<'_>,
         mind: &dyn Mind,
-    ) -> Result<(Plan, Note), MindError> {
+    ) -> Result<(Plan, notes::Plan), MindError> {
         let place = self.picture.place;
         let (wanted, past) = (names(self.picture.remaining()), names(self.picture.past()));
         let mut read = |reply: &Reply| read_priorities(reply, &wanted, &past);
@@ -212,19 +213,23 @@ impl Bidder {
         let priorities: Vec<Option<i64>> = rows
             .map(|(at, priority)| (at >= place).then_some(*priority))
             .collect();
-        let body = json!({
-            "at_item": place, "priorities": priorities, "strategy": plan.strategy,
-            "tries": answered.tries, "source": source, "problems": answered.problems,
-            "past_items": over,
-        });
-        Ok((plan, Note { kind: "plan", body }))
+        let note = notes::Plan {
+            at_item: place,
+            priorities,
+            strategy: plan.strategy.clone(),
+            tries: answered.tries,
+            source,
+            problems: answered.problems,
+            past_items: over,
+        };
+        Ok((plan, note))
     }
 
     /// Goes by a plan from now on.
-    pub fn keep_plan(&mut self, planned: (Plan, Note)) {
+    pub fn keep_plan(&mut self, planned: (Plan, notes::Plan)) {
         let (plan, note) = planned;
         self.plan = Some(plan);
-        self.notes.push(note);
+        self.note(note);
     }
 
     /// The schema of a plan for the items that are still to come.
@@ -358,11 +363,10 @@ pub fn brief(item: &Item) -> serde_json::Value {
 }
 
 /// Where what a bidder goes on with comes from.
-pub fn source<T>(answered: &Answered<T>) -> &'static str {
-    if answered.found.is_some() {
-        "model"
-    } else {
-        "kept"
+pub fn source<T>(answered: &Answered<T>) -> Source {
+    match answered.found {
+        Some(_) => Source::Model,
+        None => Source::Kept,
     }
 }
 

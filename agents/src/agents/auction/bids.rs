@@ -2,9 +2,10 @@
 //! Ranges are checked by the game.
 
 use agon_engine::{Action, Ask, Foul};
-use serde_json::{Value, json};
+use serde_json::Value;
 
 use crate::mind::Reply;
+use crate::notes::Bid;
 use crate::reading;
 
 /// A reply to a bid's ask.
@@ -17,16 +18,22 @@ pub struct BidReading {
 }
 
 impl BidReading {
-    /// The body of a note `bid`: one per reply, refused ones too. `item` and
+    /// The note of it: one per reply, refused ones too. `item` and
     /// `round` are the place in the order of sale and the bid round, from 1; `problem`
     /// is what the game said of a bid that does not count.
-    pub fn note(&self, item: usize, round: u32, problem: Option<&str>) -> Value {
+    pub fn note(&self, item: usize, round: u32, problem: Option<&str>) -> Bid {
         let read = match &self.read {
             Ok(Action::Integer(amount)) => Value::from(*amount),
             Ok(Action::Pass) => Value::from("withdraw"),
             _ => Value::Null,
         };
-        json!({ "item": item, "round": round, "said": self.said, "read": read, "problem": problem })
+        Bid {
+            item,
+            round,
+            said: self.said.clone(),
+            read,
+            problem: problem.map(str::to_owned),
+        }
     }
 }
 

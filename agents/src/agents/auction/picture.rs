@@ -3,9 +3,9 @@
 //! where everybody stands by what is public. The truth that beliefs are checked
 //! against comes from here, so it is never more than the seat may know.
 
+use agon_engine::Seat;
 use agon_engine::game::player_name;
 use agon_engine::view::SeenEvent;
-use agon_engine::{Ask, Form, Seat};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
@@ -223,15 +223,6 @@ impl Picture {
     pub fn bid_round(&self) -> u32 {
         let rounds = self.item().map_or(&[][..], |item| &item.rounds);
         rounds.last().map_or(1, |round| round.bid_round + 1)
-    }
-
-    /// What an ask leaves open: the least and the most that may be bid. The
-    /// least may lie above the most; then there is nothing but to withdraw.
-    pub fn limits(ask: &Ask) -> (i64, i64) {
-        match &ask.form {
-            Form::Integer { min, max, .. } => (min.unwrap_or(0), max.unwrap_or(i64::MAX)),
-            _ => (0, i64::MAX),
-        }
     }
 
     fn brief(&mut self, briefing: Briefing) {

@@ -3,11 +3,10 @@
 //! out and reported, because models plan for them, too. A list that cannot be
 //! read comes with a reason that says what to mend.
 
-use serde_json::Value;
-
+use crate::forms::{TEXT, object_schema};
 use crate::mind::Reply;
 use crate::reading::json::{Json, Object};
-use crate::reading::{embedded, said, whole_number};
+use crate::reading::{embedded, in_quotes, is_cut_off, said, same, whole_number};
 
 /// Priorities: 1 (give it up if needed), 2 (bid if the budget allows), 3 (above
 /// all others).
@@ -69,13 +68,13 @@ pub fn read_priorities(
                 past: Vec::new(),
                 strategy,
             }),
-            None if cut_off(reply) => Err(format!(
+            None if is_cut_off(reply) => Err(format!(
                 "the reply was cut off before its JSON was complete; be brief, and name {}",
-                listed(wanted)
+                in_quotes(wanted)
             )),
             None => Err(format!(
                 "no JSON object with a priority per item was found; its keys are {}",
-                listed(wanted)
+                in_quotes(wanted)
             )),
         },
     }
@@ -83,16 +82,9 @@ pub fn read_priorities(
 
 /// The schema of a plan: the strategy in words, then a priority per item.
 pub fn priorities_schema(wanted: &[&str]) -> String {
-    let quoted = |name: &&str| Value::from(*name).to_string();
-    let names: Vec<String> = wanted.iter().map(quoted).collect();
-    let fields: Vec<String> = names
-        .iter()
-        .map(|name| format!(r#"{name}:{{"type":"integer","enum":[1,2,3]}}"#))
-        .collect();
-    let (fields, names) = (fields.join(","), names.join(","));
-    format!(
-        r#"{{"type":"object","properties":{{"strategy":{{"type":"string"}},"priorities":{{"type":"object","properties":{{{fields}}},"required":[{names}],"additionalProperties":false}}}},"required":["strategy","priorities"],"additionalProperties":false}}"#
-    )
+    let priority = r#"{"type":"integer","enum":[1,2,3]}"#;
+    let priorities = object_schema(wanted.iter().map(|item| (item, priority)));
+    object_schema([("strategy", TEXT), ("priorities", &priorities)])
 }
 
 /// The lists of priorities in a value: objects with names of items as keys, itself
@@ -133,13 +125,9 @@ fn lists_in(value: &Json, wanted: &[&str]) -> Vec<Object> {
 
 /// A row such as `{"item": "Widget A", "priority": 3}`.
 fn named_row(row: &Json) -> Option<(&str, &Json)> {
-    let field = |names: &[&str]| {
-        let map = row.as_object()?;
-        let found = |key: &&str| map.keys().find(|name| name.eq_ignore_ascii_case(key));
-        names.iter().find_map(found).and_then(|key| map.get(key))
-    };
-    let name = field(&["item", "name", "item_name"])?.as_str()?;
-    Some((name, field(&["priority", "level", "score", "value"])?))
+    let map = row.as_object()?;
+    let name = map.field(&["item", "name", "item_name"])?.as_str()?;
+    Some((name, map.field(&["priority", "level", "score", "value"])?))
 }
 
 fn complete(list: &Object, wanted: &[&str], past: &[&str]) -> Result<Vec<i64>, String> {
@@ -170,7 +158,7 @@ fn complete(list: &Object, wanted: &[&str], past: &[&str]) -> Result<Vec<i64>, S
     let known = |key: &String| wanted.iter().chain(past).any(|item| same(item, key));
     let strange = list.keys().find(|key| !known(key));
     let strange = strange.map_or(String::new(), |key| format!("; there is no item \"{key}\""));
-    let missing = listed(&missing);
+    let missing = in_quotes(&missing);
     Err(format!("the priority of {missing} is missing{strange}"))
 }
 
@@ -231,23 +219,4 @@ fn strategy(text: &str, values: &[Json]) -> Option<String> {
     let end = words.char_indices().nth(LONGEST_STRATEGY);
     let words = &words[..end.map_or(words.len(), |(at, _)| at)];
     (!words.is_empty()).then(|| words.to_owned())
-}
-
-fn cut_off(reply: &Reply) -> bool {
-    matches!(&*reply.finish_reason, "length" | "content_filter")
-}
-
-/// Whether a key means an item: its name but for case, blanks and marks around
-/// and between its words.
-pub fn same(item: &str, key: &str) -> bool {
-    let plain = |text: &str| -> String {
-        let letters = text.chars().filter(|letter| letter.is_alphanumeric());
-        letters.flat_map(char::to_lowercase).collect()
-    };
-    plain(item) == plain(key)
-}
-
-fn listed(items: &[&str]) -> String {
-    let quoted: Vec<String> = items.iter().map(|item| format!("\"{item}\"")).collect();
-    quoted.join(", ")
 }

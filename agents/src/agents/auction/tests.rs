@@ -6,8 +6,9 @@ use agon_engine::{Action, Ask, AskRole, Form};
 use proptest::prelude::*;
 
 use super::*;
-use crate::agents::auction::beliefs::{self, Status};
+use crate::agents::auction::beliefs;
 use crate::mind::Reply;
+use crate::notes::Status;
 use crate::reading::json::Json;
 use crate::reading::whole_number;
 
@@ -196,10 +197,10 @@ fn what_was_said_stands_in_the_note_as_it_was_said() {
     ] {
         let open = ask(1000, 20_000);
         let note = read_bid(&open, &reply(text, "stop")).note(3, 2, Some("too low"));
-        assert_eq!(note["said"].to_string(), said, "{text}");
-        assert_eq!(note["read"].to_string(), read, "{text}");
-        assert_eq!((&note["item"], &note["round"]), (&3.into(), &2.into()));
-        assert_eq!(note["problem"], "too low");
+        assert_eq!(note.said.to_string(), said, "{text}");
+        assert_eq!(note.read.to_string(), read, "{text}");
+        assert_eq!((note.item, note.round), (3, 2));
+        assert_eq!(note.problem.as_deref(), Some("too low"));
     }
 }
 

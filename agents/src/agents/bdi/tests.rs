@@ -10,7 +10,7 @@ use agon_engine::{
 };
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::*;
 use crate::agents::auction::Item;
@@ -41,15 +41,16 @@ impl Mind for Scripted<'_> {
 
 /// What a bidder did in an auction.
 struct Played {
-    notes: Vec<Note>,
+    /// Their kinds and bodies.
+    notes: Vec<(&'static str, Value)>,
     thoughts: Vec<Thought>,
     payoffs: Vec<f64>,
 }
 
 impl Played {
     fn of(&self, kind: &str) -> Vec<&Value> {
-        let notes = self.notes.iter().filter(|note| note.kind == kind);
-        notes.map(|note| &note.body).collect()
+        let notes = self.notes.iter().filter(|(known, _)| *known == kind);
+        notes.map(|(_, body)| body).collect()
     }
 
     fn purposes(&self) -> Vec<&str> {
@@ -114,7 +115,7 @@ fn auction(
             .now_or_never()
             .unwrap()
             .unwrap();
-        notes.extend(agent.take_notes());
+        notes.extend(noted(agent.take_notes()));
         let next = play.waiting().next().cloned();
         let Some(ask) = next else {
             let thoughts = mind.heard.into_inner().unwrap();
@@ -149,7 +150,7 @@ fn auction(
             if let Some(verdict) = Verdict::of(&reaction) {
                 agent.settle(&verdict);
             }
-            notes.extend(agent.take_notes());
+            notes.extend(noted(agent.take_notes()));
             refused = match reaction {
                 Reaction::Refused { foul, .. } => Some(foul),
                 _ => None,
@@ -568,7 +569,7 @@ fn long_sales_are_told_from_their_end_within_the_bound() {
         size: None,
         location: None,
         rounds: (1..=900)
-            .map(|bid_round| crate::agents::auction::Round {
+            .map(|bid_round| crate::agents::auction::picture::Round {
                 bid_round,
                 bids: vec![Some(i64::from(bid_round)), None],
                 withdrew: Vec::new(),
@@ -687,4 +688,9 @@ fn a_call_that_fails_ends_the_session_try() {
         .unwrap();
     assert!(acted.is_err());
     assert!(!played.thoughts.is_empty());
+}
+
+/// Kinds and bodies of notes.
+fn noted(notes: Vec<Note>) -> impl Iterator<Item = (&'static str, Value)> {
+    notes.into_iter().map(|note| (note.kind(), note.body()))
 }

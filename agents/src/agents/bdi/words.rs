@@ -6,8 +6,9 @@ use minijinja::{Value, context};
 
 use super::Bdi;
 use crate::agent::AgentError;
+use crate::agents::auction::Detail;
 use crate::agents::auction::bidder::{brief, rounds_of};
-use crate::agents::auction::{Detail, Status};
+use crate::notes::Status;
 
 /// What is said to a reply that could not be used.
 pub(super) fn again(

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 
 use crate::mind::Reply;
 use crate::reading::json::{Json, Object};
-use crate::reading::{embedded, said};
+use crate::reading::{embedded, is_cut_off, said, snake};
 
 /// What a bidder decided before it bids.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,7 +71,7 @@ pub fn read(reply: &Reply) -> Result<Choice, String> {
         return Err("the reply was empty; choose one letter from A to F".to_owned());
     }
     for value in embedded::values(text).iter().rev() {
-        let Some(map) = with_choice(value) else {
+        let Some(map) = value.object_with(&is_choice_key) else {
             continue;
         };
         let letter = one_of(letters_in(map))?;
@@ -81,7 +81,7 @@ pub fn read(reply: &Reply) -> Result<Choice, String> {
             reason: shortened(reason(map).unwrap_or_default()),
         });
     }
-    if matches!(&*reply.finish_reason, "length" | "content_filter") {
+    if is_cut_off(reply) {
         return Err("the reply was cut off before it chose; be brief".to_owned());
     }
     let letter = one_of(in_words(text))?;
@@ -92,22 +92,8 @@ pub fn read(reply: &Reply) -> Result<Choice, String> {
     })
 }
 
-/// The object that holds a choice: the value, or inside it.
-fn with_choice(value: &Json) -> Option<&Object> {
-    match value {
-        Json::Object(map) => {
-            if map.keys().any(|key| is_choice_key(key)) {
-                return Some(map);
-            }
-            map.values().rev().find_map(with_choice)
-        }
-        Json::Array(rows) => rows.iter().rev().find_map(with_choice),
-        _ => None,
-    }
-}
-
 fn is_choice_key(key: &str) -> bool {
-    KEYS.contains(&&*plain(key))
+    KEYS.contains(&&*snake(key))
 }
 
 /// Every letter that the object's fields choose; an empty set when what they hold
@@ -191,7 +177,7 @@ fn one_of(letters: BTreeSet<char>) -> Result<char, String> {
 
 fn uses_profile(map: &Object) -> bool {
     let field = map.iter().find(|(key, _)| {
-        let key = plain(key);
+        let key = snake(key);
         key.contains("profile") && !is_choice_key(&key)
     });
     match field {
@@ -208,8 +194,4 @@ fn reason(map: &Object) -> Option<&str> {
 
 fn shortened(text: &str) -> String {
     text.trim().chars().take(LONGEST_REASON).collect()
-}
-
-fn plain(key: &str) -> String {
-    key.trim().to_lowercase().replace([' ', '-'], "_")
 }

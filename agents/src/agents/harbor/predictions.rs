@@ -1,10 +1,10 @@
 //! Reads what a bidder predicts of its rivals: whether each of them wants the item
 //! that is up (Harbor, section 4.5). A rival that is left out is asked for again.
 
-use crate::agents::auction::priorities::same;
+use crate::forms::{TEXT, object_schema};
 use crate::mind::Reply;
-use crate::reading::json::{Json, Object};
-use crate::reading::{embedded, said};
+use crate::reading::json::Json;
+use crate::reading::{embedded, said, same, snake};
 
 /// What is expected of one rival.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -30,7 +30,10 @@ const LONGEST_DETAIL: usize = 500;
 /// What is wrong with them, and what would be right.
 pub fn read(reply: &Reply, rivals: &[&str]) -> Result<Vec<Prediction>, String> {
     let values = embedded::values(said(reply));
-    let found = values.iter().rev().find_map(|value| rows_in(value, rivals));
+    let found = values
+        .iter()
+        .rev()
+        .find_map(|value| value.find(&|inner| rows_in(inner, rivals)));
     let Some(rows) = found else {
         let rivals = rivals.join(", ");
         return Err(format!(
@@ -53,41 +56,26 @@ pub fn read(reply: &Reply, rivals: &[&str]) -> Result<Vec<Prediction>, String> {
 
 /// The schema of predictions.
 pub fn schema(rivals: &[&str]) -> String {
-    let one = r#"{"type":"object","properties":{"detail":{"type":"string"},"wants":{"type":"boolean"}},"required":["detail","wants"],"additionalProperties":false}"#;
-    let fields: Vec<String> = rivals
-        .iter()
-        .map(|name| format!(r#""{name}":{one}"#))
-        .collect();
-    let names: Vec<String> = rivals.iter().map(|name| format!(r#""{name}""#)).collect();
-    let (fields, names) = (fields.join(","), names.join(","));
-    format!(
-        r#"{{"type":"object","properties":{{"predictions":{{"type":"object","properties":{{{fields}}},"required":[{names}],"additionalProperties":false}}}},"required":["predictions"],"additionalProperties":false}}"#
-    )
+    let one = object_schema([("detail", TEXT), ("wants", r#"{"type":"boolean"}"#)]);
+    let all = object_schema(rivals.iter().map(|name| (name, &one)));
+    object_schema([("predictions", all)])
 }
 
+/// What is said of rivals, by name: in an object with their names as keys, or in rows that
+/// name one each.
 fn rows_in(value: &Json, rivals: &[&str]) -> Option<Vec<(String, Json)>> {
-    let named = |key: &str| rivals.iter().any(|rival| same(rival, key));
-    match value {
-        Json::Object(map) => {
-            if map.keys().any(|key| named(key)) {
-                let rows = map.iter().map(|(key, value)| (key.clone(), value.clone()));
-                return Some(rows.collect());
-            }
-            map.values().rev().find_map(|inner| rows_in(inner, rivals))
-        }
-        Json::Array(list) => {
-            let row = |row: &Json| {
-                let name = NAMES.iter().find_map(|key| row.get(key)?.as_str())?;
-                Some((name.to_owned(), row.clone()))
-            };
-            let rows: Vec<(String, Json)> = list.iter().filter_map(row).collect();
-            if rows.iter().any(|(name, _)| named(name)) {
-                return Some(rows);
-            }
-            list.iter().rev().find_map(|inner| rows_in(inner, rivals))
-        }
-        _ => None,
-    }
+    let rows: Vec<(String, Json)> = match value {
+        Json::Object(map) => map.iter().cloned().collect(),
+        Json::Array(list) => list.iter().filter_map(row).collect(),
+        _ => return None,
+    };
+    let named = |(key, _): &(String, Json)| rivals.iter().any(|rival| same(rival, key));
+    rows.iter().any(named).then_some(rows)
+}
+
+fn row(row: &Json) -> Option<(String, Json)> {
+    let name = NAMES.iter().find_map(|key| row.get(key)?.as_str())?;
+    Some((name.to_owned(), row.clone()))
 }
 
 /// A prediction as models write it: an object with `wants`, or the answer alone.
@@ -99,23 +87,13 @@ fn prediction(value: &Json) -> Option<Prediction> {
             detail: String::new(),
         });
     };
-    let field = |keys: &[&str]| -> Option<&Json> {
-        let found = |key: &&str| map_key(map, key);
-        keys.iter().find_map(found)
-    };
+    let of = |name: &&str| map.iter().find(|(key, _)| snake(key) == **name);
+    let field = |names: &[&str]| Some(&names.iter().find_map(of)?.1);
     let detail = field(DETAILS).and_then(Json::as_str).unwrap_or_default();
     Some(Prediction {
         wants: answer(field(WANTS)?)?,
         detail: detail.trim().chars().take(LONGEST_DETAIL).collect(),
     })
-}
-
-fn map_key<'a>(map: &'a Object, name: &str) -> Option<&'a Json> {
-    let found = map.iter().find(|(key, _)| {
-        let key = key.trim().to_lowercase().replace([' ', '-'], "_");
-        key == name
-    });
-    found.map(|(_, value)| value)
 }
 
 /// Yes, no, or open; the outer none is no answer at all.

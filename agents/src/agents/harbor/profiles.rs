@@ -2,13 +2,14 @@
 //! the world (Harbor, section 3.4). A profile that cannot be read, or that leaves a
 //! persona out, comes with a reason that says what to mend.
 
-use agon_engine::numerals::{self, Sort};
-use serde_json::{Map, Value, json};
+use std::collections::BTreeMap;
 
-use crate::agents::auction::priorities::same;
+use agon_engine::numerals::{self, Sort};
+
+use crate::forms::{TEXT, object_schema};
 use crate::mind::Reply;
 use crate::reading::json::Json;
-use crate::reading::{embedded, said};
+use crate::reading::{embedded, in_quotes, is_cut_off, said, same};
 
 /// Weights lie in this range.
 const RANGE: std::ops::RangeInclusive<f64> = -1.0..=1.0;
@@ -42,44 +43,29 @@ pub fn read(reply: &Reply, rival: &str, personas: &[&str]) -> Result<Weights, St
     if let Some(rows) = rows_in_words(text, personas) {
         return complete(&rows, personas);
     }
-    let cut = matches!(&*reply.finish_reason, "length" | "content_filter");
-    let cause = if cut {
+    let cause = if is_cut_off(reply) {
         "the reply was cut off before its JSON was complete; be brief"
     } else {
         "no JSON object with a weight per persona was found"
     };
-    Err(format!("{cause}; its keys are {}", listed(personas)))
+    Err(format!("{cause}; its keys are {}", in_quotes(personas)))
 }
 
 /// The schema of a profile: reasons, then a weight per persona. `also` are further
 /// texts behind them.
 pub fn schema(personas: &[&str], also: &[&str]) -> String {
-    let quoted: Vec<String> = personas
-        .iter()
-        .map(|name| Value::from(*name).to_string())
-        .collect();
-    let fields: Vec<String> = quoted
-        .iter()
-        .map(|name| format!(r#"{name}:{{"type":"number","minimum":-1,"maximum":1}}"#))
-        .collect();
-    let texts: String = also
-        .iter()
-        .map(|name| format!(r#","{name}":{{"type":"string"}}"#))
-        .collect();
-    let needed: String = also.iter().map(|name| format!(r#","{name}""#)).collect();
-    let (fields, names) = (fields.join(","), quoted.join(","));
-    format!(
-        r#"{{"type":"object","properties":{{"reason":{{"type":"string"}},"weights":{{"type":"object","properties":{{{fields}}},"required":[{names}],"additionalProperties":false}}{texts}}},"required":["reason","weights"{needed}],"additionalProperties":false}}"#
-    )
+    let weight = r#"{"type":"number","minimum":-1,"maximum":1}"#;
+    let weights = object_schema(personas.iter().map(|name| (name, weight)));
+    let fields = [("reason", TEXT), ("weights", &*weights)].into_iter();
+    object_schema(fields.chain(also.iter().map(|name| (*name, TEXT))))
 }
 
 /// A profile for a note: persona to weight.
-pub fn by_name(weights: &[f64], personas: &[&str]) -> Value {
+pub fn by_name(weights: &[f64], personas: &[&str]) -> BTreeMap<String, f64> {
     let pairs = personas.iter().zip(weights);
-    let map: Map<String, Value> = pairs
-        .map(|(name, weight)| ((*name).to_owned(), json!(weight)))
-        .collect();
-    Value::Object(map)
+    pairs
+        .map(|(name, weight)| ((*name).to_owned(), *weight))
+        .collect()
 }
 
 /// A text of the reply besides the weights.
@@ -136,12 +122,8 @@ fn rows_in(value: &Json, rival: &str, personas: &[&str]) -> Option<Rows> {
 /// A row such as `{"persona": "farmer", "weight": 0.4}`.
 fn named_row(row: &Json) -> Option<(String, Json)> {
     let map = row.as_object()?;
-    let field = |names: &[&str]| {
-        let found = |name: &&str| map.keys().find(|key| key.eq_ignore_ascii_case(name));
-        names.iter().find_map(found).and_then(|key| map.get(key))
-    };
-    let name = field(NAME_KEYS)?.as_str()?;
-    Some((name.to_owned(), field(WEIGHT_KEYS)?.clone()))
+    let name = map.field(NAME_KEYS)?.as_str()?;
+    Some((name.to_owned(), map.field(WEIGHT_KEYS)?.clone()))
 }
 
 fn is_persona(key: &str, personas: &[&str]) -> bool {
@@ -191,7 +173,7 @@ fn complete(rows: &[(String, Json)], personas: &[&str]) -> Result<Weights, Strin
     if missing.is_empty() {
         return Ok(weights);
     }
-    Err(format!("the weight of {} is missing", listed(&missing)))
+    Err(format!("the weight of {} is missing", in_quotes(&missing)))
 }
 
 /// A weight as models write it: 0.8, "0.8", "+0.8", "80%", "minus one",
@@ -226,9 +208,4 @@ fn in_text(text: &str) -> Option<f64> {
 /// The start of a value; replies may hold anything.
 fn short(value: &Json) -> String {
     value.to_string().chars().take(40).collect()
-}
-
-fn listed(names: &[&str]) -> String {
-    let quoted: Vec<String> = names.iter().map(|name| format!("\"{name}\"")).collect();
-    quoted.join(", ")
 }

@@ -6,10 +6,10 @@ use std::sync::Mutex;
 
 use agon_engine::chance::Luck;
 use agon_engine::view::SeenEvent;
-use agon_engine::{Chance, Play, PlayerKind, PlayerSpec, Reaction, registry};
+use agon_engine::{Chance, Form, Play, PlayerKind, PlayerSpec, Reaction, registry};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
 use super::*;
 use crate::agents::auction::Picture;
@@ -51,7 +51,8 @@ fn system(thought: &Thought) -> &str {
 
 /// What the bidder under test did in an auction.
 struct Played {
-    notes: Vec<Note>,
+    /// Their kinds and bodies.
+    notes: Vec<(&'static str, Value)>,
     thoughts: Vec<Thought>,
     /// Winner and price of each item.
     sales: Vec<(Seat, i64)>,
@@ -59,8 +60,8 @@ struct Played {
 
 impl Played {
     fn of(&self, kind: &str) -> Vec<&Value> {
-        let notes = self.notes.iter().filter(|note| note.kind == kind);
-        notes.map(|note| &note.body).collect()
+        let notes = self.notes.iter().filter(|(known, _)| *known == kind);
+        notes.map(|(_, body)| body).collect()
     }
 
     fn thoughts(&self, purpose: &str) -> Vec<&Thought> {
@@ -106,7 +107,7 @@ type Other<'a> = &'a dyn Fn(&str, &Ask) -> Action;
 /// Bids the least on houses with this word in their name, up to a limit.
 fn wants(word: &'static str, limit: i64) -> impl Fn(&str, &Ask) -> Action {
     move |item, ask| {
-        let (least, most) = Picture::limits(ask);
+        let (least, most) = limits(ask);
         if item.contains(word) && least <= limit.min(most) {
             return Action::Integer(least);
         }
@@ -150,7 +151,7 @@ fn auction(settings: &Value, params: &Value, others: &[Other<'_>], answer: Scrip
         }
         let observed = agent.observe(&events, &mind).now_or_never();
         observed.unwrap().unwrap();
-        notes.extend(agent.take_notes());
+        notes.extend(noted(agent.take_notes()));
         let next = play.waiting().next().cloned();
         let Some(ask) = next else {
             let outcomes = picture.items.iter().filter_map(|item| item.outcome);
@@ -174,7 +175,7 @@ fn auction(settings: &Value, params: &Value, others: &[Other<'_>], answer: Scrip
             if let Some(verdict) = Verdict::of(&reaction) {
                 agent.settle(&verdict);
             }
-            notes.extend(agent.take_notes());
+            notes.extend(noted(agent.take_notes()));
             refused = match reaction {
                 Reaction::Refused { foul, .. } => Some(foul),
                 _ => None,
@@ -738,7 +739,7 @@ fn a_rival_that_was_misled_leaves_the_house() {
     let played = |second_order: bool| {
         let misled = std::cell::Cell::new(false);
         let rival = |item: &str, ask: &Ask| {
-            let (least, _) = Picture::limits(ask);
+            let (least, _) = limits(ask);
             if item == "Farm" && least > 100 {
                 misled.set(true);
             }
@@ -771,4 +772,17 @@ fn a_rival_that_was_misled_leaves_the_house() {
         open.sales
     );
     assert_eq!(misleading.sales[1], (0, 100));
+}
+
+/// Kinds and bodies of notes.
+fn noted(notes: Vec<Note>) -> impl Iterator<Item = (&'static str, Value)> {
+    notes.into_iter().map(|note| (note.kind(), note.body()))
+}
+
+/// The least and the most that may be bid.
+fn limits(ask: &Ask) -> (i64, i64) {
+    match &ask.form {
+        Form::Integer { min, max, .. } => (min.unwrap_or(0), max.unwrap_or(i64::MAX)),
+        _ => (0, i64::MAX),
+    }
 }

@@ -244,7 +244,10 @@ fn with_a_deadline_the_stand_ins_answer_goes_along_and_is_noted_when_it_counts()
         let stood_in = mind.asked().remove(0).stand_in;
         assert_eq!(stood_in.as_ref().map(|one| one.after.as_secs()), seconds);
         let notes = agent.take_notes();
-        let notes: Vec<_> = notes.iter().filter(|note| note.kind == NOTE).collect();
+        let notes: Vec<_> = notes
+            .iter()
+            .filter(|note| note.kind() == "stand_in")
+            .collect();
         let Some(stood_in) = stood_in else {
             assert!(notes.is_empty());
             continue;
@@ -254,7 +257,7 @@ fn with_a_deadline_the_stand_ins_answer_goes_along_and_is_noted_when_it_counts()
         let body = json!({ "ask": "guess", "strategy": "level_k", "reason": "deadline",
             "deadline": "1m 30s" });
         assert_eq!(notes.len(), 1);
-        assert_eq!(notes[0].body, body);
+        assert_eq!(notes[0].body(), body);
         assert!(agent.take_notes().is_empty(), "noted once");
     }
 }

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use agon_coordinator::experiment::plan;
+use agon_coordinator::experiment::{Estimates, plan};
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{
@@ -16,6 +16,7 @@ use agon_worker::Transport;
 use tonic::Status;
 
 use crate::announcements::Announcements;
+use crate::estimates::agent_plan;
 use crate::experiment_arguments::CheckedExperiment;
 use crate::progress::{self, Progress};
 
@@ -153,7 +154,11 @@ async fn look(
 
 /// Decisions that are still to be made, as far as the plan can tell.
 pub fn expected_decisions(checked: &CheckedExperiment, sessions: u64, already_done: u64) -> u64 {
-    let plan = plan(&checked.document, &|_| 0).unwrap_or_default();
+    let estimates = Estimates {
+        longest_reply: &|_| 0,
+        agent: &agent_plan,
+    };
+    let plan = plan(&checked.document, estimates).unwrap_or_default();
     let all: u64 = plan
         .models
         .values()
