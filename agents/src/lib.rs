@@ -4,11 +4,11 @@
 //! No I/O: a model is called only through the [`Mind`] that an agent is handed.
 //! The worker builds agents with [`build`] and shows them events and asks.
 //!
-//! Reading order: [`agent`], [`mind`], [`agents::direct`], [`turn`], [`dialogue`],
-//! [`narrator`], [`library`], [`memory`], [`reading`]; for agents that make calls of their
-//! own, [`asking`], [`templates`] and, in auctions, [`agents::auction`]; for those that think
-//! about the others, [`agents::k_level`]. A module imports what stands lower in the list of
-//! layers in `ARCHITECTURE.md`, and nothing above itself.
+//! Reading order: [`agent`], [`mind`], `agents/direct.rs`, `turn.rs`, `dialogue.rs`,
+//! [`narrator`], `library.rs`, `memory.rs`, [`reading`]; for agents that make calls of their
+//! own, `agents/self_refine.rs`, `asking.rs`, [`templates`] and, in auctions,
+//! `agents/auction.rs`. A module imports what stands lower in the list of layers in
+//! `ARCHITECTURE.md`, and nothing above itself.
 
 pub mod agent;
 mod agents;

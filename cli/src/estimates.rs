@@ -1,4 +1,5 @@
-//! What plans are told of agents, which the coordinator does not know.
+//! What plans are told of agents, which the coordinator does not know. Used by `agon plan`
+//! and by the progress of runs.
 
 use agon_agents::own_calls;
 use agon_coordinator::experiment::{AgentPlan, Range, Table};

@@ -1,4 +1,5 @@
 //! The names of fields as models write them, in one form, so that they can be compared.
+//! Used by the readers of answers and by agents that read more from a reply.
 
 /// A key as names are written here: lower case, `_` between words.
 pub fn plain(key: &str) -> String {

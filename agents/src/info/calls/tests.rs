@@ -1,4 +1,5 @@
-//! How many calls agents make for themselves, by their settings.
+//! How many calls agents make for themselves, by their settings, in tables of several sizes.
+//! No agent is built.
 
 use agon_engine::PlayerSpec;
 use serde_json::{Value, json};

@@ -1,4 +1,5 @@
 //! A sentence with what was found in it: what stands where, and where a condition begins.
+//! Called by everything that asks what a sentence states.
 
 use agon_engine::{Ask, Form};
 

@@ -1,4 +1,5 @@
 //! The tokens that a text is cut into: what each is, and what it does in a sentence.
+//! `tokenizer.rs` makes them.
 
 use agon_engine::numerals::Numeral;
 
