@@ -140,7 +140,7 @@ pub enum WhenFull {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Others {
-    /// They are perfectly rational, and everybody knows it of everybody.
+    /// They may be assumed to be perfectly rational, as EconArena has it (appendix B.2).
     Rational,
 }
 

@@ -348,22 +348,35 @@ fn a_private_value_is_called_a_secret_as_long_as_it_is_one() {
 }
 
 #[test]
-fn who_is_told_no_results_is_not_told_that_nothing_is_heard_of_those_who_drop_out() {
-    /// What is heard, in the sentence about the ends of rounds.
-    const HEARD: [(&str, &str); 5] = [
-        ("v1", "hear who drops out while you are inside"),
-        ("v2", "hear is who drops out while you are in the running"),
-        ("v3", "who leaves the clock as long as you are at it"),
-        ("v4", "which players dropped while you were active"),
-        ("v5", "who sits down as long as you stand"),
-    ];
-    for (version, heard) in HEARD {
-        let rules = |history: u32| {
-            let params = json!({ "players": 3, "rounds": 2, "history": history });
-            rules_of("ascending_auction", params, version)
-        };
-        assert!(rules(0).contains(heard), "{version}: {}", rules(0));
-        assert!(!rules(1).contains(heard), "{version}");
+fn who_remembers_no_round_is_told_of_one() {
+    for name in [
+        "beauty_contest",
+        "second_price_auction",
+        "ascending_auction",
+    ] {
+        for version in VERSIONS {
+            let rules = |rounds: u32, history: u32| {
+                let params = json!({ "players": 3, "rounds": rounds, "history": history });
+                rules_of(name, params, version).to_lowercase()
+            };
+            let says_one = |rules: &str| {
+                ["one-round", "single-round", "one round", "single round"]
+                    .iter()
+                    .any(|words| rules.contains(words))
+            };
+            for one in [rules(1, 1), rules(1, 0), rules(17, 0)] {
+                assert!(
+                    says_one(&one) && !one.contains("17"),
+                    "{name} {version}: {one}"
+                );
+                assert!(
+                    !one.contains("each round") && !one.contains("every round"),
+                    "{one}"
+                );
+            }
+            let many = rules(17, 1);
+            assert!(many.contains("17"), "{name} {version}: {many}");
+        }
     }
 }
 

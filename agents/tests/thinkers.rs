@@ -291,8 +291,8 @@ fn a_rivals_conversation_holds_its_own_past_and_nothing_of_the_seat() {
         let text = said(thought);
         assert!(!text.contains("sly fox") && !text.contains("777"), "{text}");
         // Public: the seat's own bid of the days before.
-        assert!(text.contains("Bob bid 17."), "{text}");
-        assert!(newest(thought).contains("Day 3 of 3"), "{text}");
+        assert!(text.contains("Bob bid $17."), "{text}");
+        assert!(newest(thought).contains("day 3 of 3"), "{text}");
     }
     let act = third[3];
     assert_eq!(
@@ -302,11 +302,11 @@ fn a_rivals_conversation_holds_its_own_past_and_nothing_of_the_seat() {
     assert!(said(act).contains("sly fox"));
     // Needs and results are the rival's.
     assert!(
-        newest(third[1]).contains("you need 10"),
+        newest(third[1]).contains("You need 10"),
         "{}",
         newest(third[1])
     );
-    assert!(newest(act).contains("you need 9"), "{}", newest(act));
+    assert!(newest(act).contains("You need 9"), "{}", newest(act));
 }
 
 #[test]
@@ -602,7 +602,7 @@ fn a_reflection_follows_every_round_but_the_last() {
     assert!(newest(last).contains("Round 2:\n| Lesson of call 3."));
     assert!(newest(last).contains("Round 3:\n| Lesson of call 5."));
     assert!(!said(last).contains("call 1.") && !said(last).contains("look back"));
-    assert!(newest(last).contains("Day 3 is over.") && newest(last).contains("Day 4 of 4"));
+    assert!(newest(last).contains("Day 3 is over.") && newest(last).contains("day 4 of 4"));
     let notes = played.bodies("reflection");
     assert_eq!(
         *notes[0],
@@ -647,7 +647,7 @@ fn a_draft_is_judged_and_only_the_last_answer_counts() {
     assert_eq!(feedback.messages[..draft.messages.len()], draft.messages);
     assert!(answers(feedback)[0].contains("They are poor."));
     assert!(
-        newest(feedback).contains("The bid in it: 11."),
+        newest(feedback).contains("Its bid is 11."),
         "{}",
         newest(feedback)
     );
@@ -677,7 +677,7 @@ fn an_unreadable_draft_is_judged_and_only_the_last_answer_is_a_foul() {
     let played = Setting::water(1).play(json!({ "agent": "self_refine" }), script);
     assert_eq!(played.purposes(), ["draft", "feedback", "act", "act"]);
     assert_eq!(answers(&played.thoughts[1]), ["(no answer)"]);
-    assert!(newest(&played.thoughts[1]).contains("No valid bid could be read"));
+    assert!(newest(&played.thoughts[1]).contains("No valid bid was found in it"));
     let notes = played.bodies("refinement");
     assert_eq!(
         *notes[0],

@@ -449,12 +449,12 @@ fn rounds_of_the_item_stand_in_the_prompt() {
         },
     );
     let said = played.said("bid");
-    for (said, least) in said.iter().zip([1000, 1600]) {
-        let end = format!("which must be at least {least}.");
-        assert!(said.ends_with(&end), "{said}");
+    for said in &said {
+        // The rule is known from the system message; the amount is the bidder's to work out.
+        assert!(!said.contains("at least 1600"), "{said}");
     }
     assert!(
-        said[1].contains("player_1 offers $1500 for Lamp. This is bid round 2."),
+        said[1].contains("player_1 leads with $1500 for Lamp. This is bid round 2."),
         "{}",
         said[1]
     );
@@ -500,7 +500,7 @@ fn lessons_are_written_down_and_stand_in_the_next_auction() {
     }
     let learn = &played.said("learn")[0];
     assert!(
-        learn.contains("Sold to player_0 for $1100; its true value was $2000."),
+        learn.contains("It was sold to player_0 for $1100. Its true value was $2000."),
         "{learn}"
     );
     assert!(learn.contains("player_0 (you): profit $1800"), "{learn}");

@@ -252,7 +252,7 @@ fn predicted(asked: &str) -> Value {
     let rows = known.iter().map(|line| {
         let name = line[2..].split([' ', ',']).next().unwrap();
         let wants = ["city", "garden", "farm"].iter().any(|kind| {
-            let told = line.ends_with(&format!("is {kind}."));
+            let told = line.ends_with(&format!("of buyer: {kind}."));
             let inferred = line.contains(&format!("{kind} 0."));
             house.contains(kind) && (told || inferred)
         });
@@ -283,9 +283,9 @@ fn least_bid(asked: &str) -> String {
         let digits: String = rest.chars().take_while(char::is_ascii_digit).collect();
         digits.parse().ok()
     };
-    let bid = match (number("leads with $"), number("must add $")) {
+    let bid = match (number("leads with $"), number("minimum increase is $")) {
         (Some(price), Some(step)) => price + step,
-        _ => number("first bid must be $").unwrap(),
+        _ => number("starting price $").unwrap(),
     };
     json!({ "reason": "r", "bid": bid }).to_string()
 }
@@ -356,7 +356,7 @@ fn profiles_stand_in_the_plans_that_follow() {
     let played = auction(&settings, &params(), &[&city, &farm], &reader);
     let replans = played.thoughts("replan");
     let text = asked(replans[0]);
-    assert!(text.contains("- player_1, by your profile from -1 (surely not) to 1 (surely): city 0.4, garden 0, farm 0."), "{text}");
+    assert!(text.contains("- player_1, according to your profile, from -1 (surely not) to 1 (surely): city 0.4, garden 0, farm 0."), "{text}");
     assert!(text.contains("city -0.4, garden 0, farm 0."), "{text}");
     assert_eq!(replans.len(), 5);
 }
@@ -377,7 +377,7 @@ fn a_drained_rival_leaves_the_next_house_cheaper() {
     let off = with(json!({ "theory_of_mind": "true" }), told.clone());
     // Without the module it bids for its own house only, and up to a limit.
     let plain = |thought: &Thought| match thought.purpose {
-        "bid" if asked(thought).contains("Up for sale is Garden") => least_bid(asked(thought)),
+        "bid" if asked(thought).contains("For sale now: Garden") => least_bid(asked(thought)),
         _ => reader(thought),
     };
     let before = auction(&off, &params, &[&rival], &plain);
@@ -423,12 +423,12 @@ fn profit_stays_the_aim_whatever_the_persona() {
     for own in [&[][..], &["farm"], &["farm", "city"]] {
         let played = auction(&with(json!({}), world(own)), &params(), &[&rival], &reader);
         let system = system(&played.thoughts[0]);
-        assert!(system.contains("highest profit you can"), "{system}");
+        assert!(system.contains("highest possible total profit"), "{system}");
         let told = own
             .iter()
             .all(|name| system.contains(&format!("look for a {name}.")));
         assert!(
-            told && system.contains("personality") != own.is_empty(),
+            told && system.contains("Stay true to who you are") != own.is_empty(),
             "{system}"
         );
     }
@@ -454,7 +454,7 @@ fn only_a_bidder_of_second_order_asks_how_it_is_seen() {
     );
     let mirrored = |thought: &&Thought| {
         thought.messages.iter().any(|said| {
-            said.content.contains("takes you for") || said.content.contains("take you for")
+            said.content.contains("takes you for") || said.content.contains("think you are")
         })
     };
     assert_eq!(rival.thoughts.iter().filter(mirrored).count(), 0);
@@ -465,7 +465,7 @@ fn only_a_bidder_of_second_order_asks_how_it_is_seen() {
     assert!(!strategies.is_empty() && strategies.iter().all(mirrored));
     assert!(
         asked(strategies[0])
-            .contains("city 0.5, garden 0.25, farm -0.5. What you make of it: Bid on a farm.")
+            .contains("city 0.5, garden 0.25, farm -0.5. How you can use this: Bid on a farm.")
     );
     let predictions = master.of("prediction");
     let second: Vec<&&Value> = predictions
@@ -494,7 +494,7 @@ fn true_personas_are_told_to_the_module_that_is_given_them_and_to_no_other() {
     );
     let first = on.thoughts("predict")[0];
     assert!(
-        asked(first).contains("- player_1 is city."),
+        asked(first).contains("- player_1 is this kind of buyer: city."),
         "{}",
         asked(first)
     );
@@ -518,7 +518,7 @@ fn true_personas_are_told_to_the_module_that_is_given_them_and_to_no_other() {
     assert!(
         off.thoughts
             .iter()
-            .all(|one| !asked(one).contains("player_1 is city"))
+            .all(|one| !asked(one).contains("player_1 is this kind of buyer: city"))
     );
 }
 
@@ -608,7 +608,7 @@ fn a_refused_bid_is_put_again_without_a_new_choice() {
     assert_eq!(played.of("bid").len(), 12);
     let first = played.thoughts("bid");
     assert!(
-        asked(first[1]).starts_with("The auctioneer refuses that"),
+        asked(first[1]).starts_with("The auctioneer refuses your answer"),
         "{}",
         asked(first[1])
     );

@@ -17,25 +17,25 @@ pub(super) fn words(world: &World, seat: Seat) -> String {
     // Writing to a string cannot fail.
     let _ = match own[..] {
         [] => Ok(()),
-        [one] => writeln!(text, "Who you are: {}. {}", one.name, one.text),
+        [one] => writeln!(text, "This is who you are ({}): {}", one.name, one.text),
         [first, second, ..] => writeln!(
             text,
-            "Who you are is a mix of two kinds of buyer, both of them equally.\n\
-             First, {}. {}\nSecond, {}. {}",
+            "You are two kinds of buyer in one person, both in equal measure.\n\
+             The first ({}): {}\nThe second ({}): {}",
             first.name, first.text, second.name, second.text
         ),
     };
     if !own.is_empty() {
         text.push_str(
-            "Your personality decides which houses appeal to you; profit remains what you are \
-             measured by.\n",
+            "Stay true to who you are in everything that you decide: want the houses that suit you, \
+             and leave those that do not. Make the highest profit that you can in doing so.\n",
         );
     }
     let worn = |name: &String| {
         world.own.contains(name) || world.seats.iter().flatten().any(|one| one == name)
     };
     if world.personas.iter().any(|one| !worn(&one.name)) {
-        text.push_str("\nThe kinds of buyer are:\n");
+        text.push_str("\nThe kinds of buyer, each described in its own words, are:\n");
         for one in &world.personas {
             let _ = writeln!(text, "- {}: {}", one.name, one.text);
         }
@@ -48,7 +48,7 @@ pub(super) fn words(world: &World, seat: Seat) -> String {
     for (other, personas) in others {
         let who = match &personas[..] {
             [] => "a buyer without special wishes".to_owned(),
-            worn => worn.join(" and "),
+            worn => format!("this kind of buyer: {}", worn.join(" and ")),
         };
         let _ = writeln!(text, "- {} is {who}.", player_name(other));
     }

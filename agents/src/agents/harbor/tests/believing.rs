@@ -80,7 +80,10 @@ fn stock_is_taken_after_every_house_before_profiles_and_plans() {
         first.contains("You bought it for $100; its true value is $300."),
         "{first}"
     );
-    assert!(first.contains("what is left of your $1000"), "{first}");
+    assert!(
+        first.contains("the money that is left of your $1000"),
+        "{first}"
+    );
     // The price is in the sale's own rounds.
     assert!(first.contains("player_0 bid $100."), "{first}");
 }
