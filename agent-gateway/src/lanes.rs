@@ -143,6 +143,14 @@ impl LaneTerms {
         });
         reasons.collect::<Vec<_>>().join("; ")
     }
+
+    /// What the provider said last with any of these keys; empty when it has not complained.
+    pub fn last_error(&self) -> String {
+        let said = self.keys.iter().map(|key| key.key.counters.errors().last);
+        said.filter(|said| !said.is_empty())
+            .last()
+            .unwrap_or_default()
+    }
 }
 
 impl LaneKey {

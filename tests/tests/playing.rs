@@ -517,8 +517,8 @@ fn a_person_in_a_seat_of_a_world_is_told_whom_it_is_to_be_as_a_model_there_is() 
     let ended = play(&arguments("harbor/persona-profit", &data, &[]), "quit\n").expect_code(0);
     let name = "first_time_buyer";
     for words in [
-        &*format!("Who you are: {name}. {}", text_of(name)),
-        "Your personality decides which houses appeal to you",
+        &*format!("This is who you are ({name}): {}", text_of(name)),
+        "Stay true to who you are in everything that you decide",
         "You are player_1",
     ] {
         assert!(ended.out.contains(words), "{words} is not in {}", ended.out);
@@ -534,9 +534,9 @@ fn a_person_in_a_seat_of_a_world_is_told_whom_it_is_to_be_as_a_model_there_is() 
     let more = ["--set", mixed];
     let ended = play(&arguments("harbor/persona-profit", &data, &more), "quit\n").expect_code(0);
     for words in [
-        "Who you are is a mix of two kinds of buyer, both of them equally.",
-        &*format!("First, urban_dweller. {}", text_of("urban_dweller")),
-        &*format!("Second, farming_family. {}", text_of("farming_family")),
+        "You are two kinds of buyer in one person, both in equal measure.",
+        &*format!("The first (urban_dweller): {}", text_of("urban_dweller")),
+        &*format!("The second (farming_family): {}", text_of("farming_family")),
     ] {
         assert!(ended.out.contains(words), "{words} is not in {}", ended.out);
     }
@@ -568,7 +568,7 @@ fn a_game_that_was_left_holds_no_other_up_and_is_played_on_by_nobody() {
     let terms = ["--deadline", "1s", "--stand-in", "share"];
     let left = || arguments("alympics/human", &data, &terms);
     let ended = play(&left(), "35\nquit\n").expect_code(0);
-    assert!(ended.out.contains("Day 2 of 20"), "{}", ended.out);
+    assert!(ended.out.contains("day 2 of 20"), "{}", ended.out);
     // Another game in the same folder, and a run, while the first waits.
     let other = play(
         &arguments("gamma-bench/quick-start", &data, &["--game", "pirate"]),
@@ -588,6 +588,6 @@ fn a_game_that_was_left_holds_no_other_up_and_is_played_on_by_nobody() {
     let _ = binary::run(&run).expect_code(0);
     let back = play(&left(), "quit\n").expect_code(0);
     assert!(back.out.contains("Welcome back"), "{}", back.out);
-    assert!(back.out.contains("Day 2 of 20"), "{}", back.out);
+    assert!(back.out.contains("day 2 of 20"), "{}", back.out);
     assert!(!back.out.contains("Day 3 of 20"), "{}", back.out);
 }

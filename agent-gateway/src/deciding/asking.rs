@@ -244,7 +244,10 @@ impl Decider {
                     reason: troubles.last().to_owned(),
                 });
             }
-            Admitted::PatienceOver => return Err(troubles.over(&model())),
+            Admitted::PatienceOver => {
+                troubles.hear(&lane.terms().last_error());
+                return Err(troubles.over(&model()));
+            }
             Admitted::StoreAway => return Err(DecideError::StoreAway),
             Admitted::CircuitOpen => return Err(DecideError::CircuitOpen { model: model() }),
             Admitted::NotNow | Admitted::Closed => {

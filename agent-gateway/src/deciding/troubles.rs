@@ -93,6 +93,13 @@ impl Troubles {
         self.patience.saturating_sub(self.spent)
     }
 
+    /// Takes what the provider said to others, where it has said nothing to this question.
+    pub(super) fn hear(&mut self, said: &str) {
+        if self.last.is_empty() {
+            said.clone_into(&mut self.last);
+        }
+    }
+
     /// What the provider said last.
     pub(super) fn last(&self) -> &str {
         &self.last

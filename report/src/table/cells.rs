@@ -1,4 +1,5 @@
 //! Columns of a table over rows of measures: each is a heading and what its cells show of a row.
+//! Used by the sections of all papers' reports.
 
 use super::{Cells, count, mean_and_spread, number, of_values, part_of, percent};
 use crate::row::Row;
