@@ -147,9 +147,7 @@ impl LaneTerms {
     /// What the provider said last with any of these keys; empty when it has not complained.
     pub fn last_error(&self) -> String {
         let said = self.keys.iter().map(|key| key.key.counters.errors().last);
-        said.filter(|said| !said.is_empty())
-            .last()
-            .unwrap_or_default()
+        said.rev().find(|said| !said.is_empty()).unwrap_or_default()
     }
 }
 

@@ -1,5 +1,5 @@
-//! The table of observations of a small game, row by row, and what is summed of it. The record is
-//! written out here, so that each row can be checked by eye.
+//! The table of observations of a small game, row by row, and what is summed of it. The session
+//! is described here, so that each row can be checked by eye.
 
 use agon_engine::record::StoredRecord;
 use serde_json::{Value, json};
