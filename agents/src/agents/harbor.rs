@@ -82,6 +82,8 @@ struct Harbor {
     predicted: Option<usize>,
     /// What was chosen for the ask that is open.
     choice: Option<Choice>,
+    /// How everybody stands by its own notes, after the last item that is over (appendix E).
+    status: Status,
 }
 
 /// What a bidder thinks of one rival.
@@ -105,6 +107,7 @@ impl Agent for Harbor {
         for event in events {
             match self.bidder.hear(event)? {
                 Happened::Briefed => {
+                    self.status = Status::truth(&self.bidder.picture);
                     self.meet_rivals();
                     self.make_plan("plan", mind).await?;
                 }
@@ -167,6 +170,7 @@ impl Harbor {
             rivals: Vec::new(),
             predicted: None,
             choice: None,
+            status: Status::default(),
         })
     }
 
@@ -213,12 +217,11 @@ impl Harbor {
         let schema = || beliefs::schema(&self.bidder.picture);
         let question = self.question("belief", "belief", None, schema);
         let again = |problem: &str| words::again("belief_again", self, None, problem);
-        // Corrected beliefs end as the truth: there is none to keep.
-        let kept = Status::default();
         let updated = self
             .bidder
-            .think_belief(item, &kept, true, question, &again, mind);
-        let (_, note) = updated.await?;
+            .think_belief(item, &self.status, true, question, &again, mind);
+        let (status, note) = updated.await?;
+        self.status = status;
         self.bidder.note(note);
         Ok(())
     }

@@ -68,16 +68,7 @@ parameters! {
 
 impl AscendingParams {
     fn terms(&self) -> Terms {
-        Terms {
-            players: self.players,
-            rounds: self.rounds,
-            assets: self.assets,
-            value_mean: self.value_mean,
-            value_sd: self.value_sd,
-            entrance_fee: self.entrance_fee,
-            history: self.history,
-            shown: self.shown,
-        }
+        private_values::terms!(self)
     }
 
     /// How many prices can be called.

@@ -29,6 +29,24 @@ pub struct Terms {
     pub shown: Shown,
 }
 
+/// The terms among the parameters of a form.
+macro_rules! terms {
+    ($params:expr) => {
+        $crate::games::private_values::Terms {
+            players: $params.players,
+            rounds: $params.rounds,
+            assets: $params.assets,
+            value_mean: $params.value_mean,
+            value_sd: $params.value_sd,
+            entrance_fee: $params.entrance_fee,
+            history: $params.history,
+            shown: $params.shown,
+        }
+    };
+}
+
+pub(super) use terms;
+
 /// Who is told what nobody is: the law of the values.
 const LAW: Disclosure = Disclosure::to_nobody(
     "the law of private values is not told",

@@ -49,16 +49,7 @@ parameters! {
 
 impl AuctionParams {
     fn terms(&self) -> Terms {
-        Terms {
-            players: self.players,
-            rounds: self.rounds,
-            assets: self.assets,
-            value_mean: self.value_mean,
-            value_sd: self.value_sd,
-            entrance_fee: self.entrance_fee,
-            history: self.history,
-            shown: self.shown,
-        }
+        private_values::terms!(self)
     }
 }
 

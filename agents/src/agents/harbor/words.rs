@@ -53,6 +53,7 @@ pub(super) fn values(
         choice => agent.choice.as_ref().map(|choice| context! {
             letter => choice.letter.to_string(), reason => detail.of(&choice.reason),
         }),
+        status => Serde(&agent.status),
         ..agent.bidder.values(told, detail)
     }
 }

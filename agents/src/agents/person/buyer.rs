@@ -35,7 +35,9 @@ pub(super) fn words(world: &World, seat: Seat) -> String {
         world.own.contains(name) || world.seats.iter().flatten().any(|one| one == name)
     };
     if world.personas.iter().any(|one| !worn(&one.name)) {
-        text.push_str("\nThe kinds of buyer, each described in its own words, are:\n");
+        text.push_str(
+            "\nThe kinds of buyer, each with the description that such a buyer is given, are:\n",
+        );
         for one in &world.personas {
             let _ = writeln!(text, "- {}: {}", one.name, one.text);
         }

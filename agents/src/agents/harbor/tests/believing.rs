@@ -89,6 +89,64 @@ fn stock_is_taken_after_every_house_before_profiles_and_plans() {
 }
 
 #[test]
+fn the_prompt_of_a_belief_holds_all_that_the_belief_must_state() {
+    // This bidder remembers nothing: what it states, it works out from the one prompt.
+    let answer = |thought: &Thought| match thought.purpose {
+        "belief" => worked_out(asked(thought)),
+        "bid" => least_bid(asked(thought)),
+        _ => reader(thought),
+    };
+    let rival = wants("Farm", 150);
+    let settings = with(json!({ "beliefs": true }), world(&["city"]));
+    let played = auction(&settings, &params(), &[&rival], &answer);
+    let beliefs = played.of("belief");
+    assert_eq!(beliefs.len(), 6);
+    for belief in beliefs {
+        assert_eq!(belief["wrong"], 0, "{belief}");
+        assert_eq!(belief["tries"], 1);
+    }
+}
+
+/// A belief from the notes of before and the sale that is over, and from nothing else.
+fn worked_out(asked: &str) -> String {
+    let between = |text: &str, start: &str, end: &str| -> Option<String> {
+        let (_, rest) = text.split_once(start)?;
+        Some(rest.split_once(end)?.0.to_owned())
+    };
+    let amount = |text: &str| text.replace('$', "").parse::<i64>().unwrap();
+    let mut budget = amount(&between(asked, "remaining budget was ", ".").unwrap());
+    let house = between(asked, "The sale of ", " is over").unwrap();
+    let (mut profits, mut wins) = (Map::new(), Map::new());
+    for (name, said) in [("player_0", "- You had"), ("player_1", "- player_1 had")] {
+        let line = asked.lines().find(|line| line.starts_with(said)).unwrap();
+        let mut profit = amount(&between(line, "total profit of ", " and").unwrap());
+        let bought = between(line, "had bought ", ".").unwrap();
+        let mut won: Vec<Value> = bought
+            .split(", ")
+            .filter_map(|one| one.split_once(" for "))
+            .map(|(item, price)| json!({ "item": item, "bid": amount(price) }))
+            .collect();
+        let buyer = if name == "player_0" { "You" } else { name };
+        let sold = asked
+            .lines()
+            .find(|line| line.starts_with(&format!("{buyer} bought it for ")));
+        if let Some(sold) = sold {
+            let price = amount(&between(sold, "bought it for ", ";").unwrap());
+            profit += amount(&between(sold, "true value is ", ".").unwrap()) - price;
+            won.push(json!({ "item": house, "bid": price }));
+            budget -= if name == "player_0" { price } else { 0 };
+        }
+        profits.insert(name.to_owned(), json!(profit));
+        wins.insert(name.to_owned(), json!(won));
+    }
+    json!({
+        "summary": "s", "remaining_budget": budget,
+        "total_profits": profits, "winning_bids": wins,
+    })
+    .to_string()
+}
+
+#[test]
 fn what_is_wrong_is_listed_and_put_right_by_the_bidder_or_by_the_auctioneer() {
     // A wrong profit at first, the right one when asked again.
     let second = |over: usize, again: bool| {
