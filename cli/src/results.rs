@@ -122,18 +122,20 @@ pub async fn collect(
 }
 
 /// Takes a session in, of whose game measures need events and notes too; any other game
-/// is left alone and not read again.
+/// is left alone.
 ///
 /// # Errors
 /// The line is no whole record; says why.
 pub fn measure(reports: &mut Reports, game: &str, line: &[u8]) -> Result<(), String> {
-    if !reports.measures(game) {
-        return Ok(());
+    if reports.measures(game) {
+        reports.add(&whole(line)?);
     }
-    let text = std::str::from_utf8(line).map_err(|error| error.to_string())?;
-    let record = StoredRecord::from_line(text).map_err(|error| with_causes(&error))?;
-    reports.add(&record);
     Ok(())
+}
+
+fn whole(line: &[u8]) -> Result<StoredRecord, String> {
+    let text = std::str::from_utf8(line).map_err(|error| error.to_string())?;
+    StoredRecord::from_line(text).map_err(|error| with_causes(&error))
 }
 
 #[derive(Default)]
@@ -147,8 +149,11 @@ struct Tables {
 impl Tables {
     /// Takes a result in, or nothing of it.
     fn take(&mut self, result: &FetchRecordsResponse) -> Result<(), String> {
-        let session = Session::from_line(&result.record).map_err(|error| with_causes(&error))?;
-        measure(&mut self.reports, &session.spec.game, &result.record)?;
+        let record = whole(&result.record)?;
+        if self.reports.measures(&record.spec.game) {
+            self.reports.add(&record);
+        }
+        let session = Session::of(record);
         self.add(&session, &Telemetry::from_line(&result.telemetry));
         Ok(())
     }

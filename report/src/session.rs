@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use agon_engine::extent::TooLarge;
 use agon_engine::measures::mean;
-use agon_engine::record::{AppliedParameters, RECORD_VERSION, check_size};
+use agon_engine::record::{AppliedParameters, RECORD_VERSION, StoredRecord, check_size};
 use agon_engine::{Measures, Outcome, PlayerKind, PlayerSpec, Seat, SessionSpec};
 use agon_outlets::line;
 use serde::Deserialize;
@@ -162,6 +162,20 @@ impl Session {
             asks: line.moves.len() as u64,
             answers,
         })
+    }
+
+    /// The same of a record that was read whole.
+    pub fn of(record: StoredRecord) -> Self {
+        Self {
+            answers: SessionAnswers::of(&record),
+            session: record.session.to_string(),
+            simulated: record.simulated,
+            decisions: record.decisions.len(),
+            asks: record.moves.len() as u64,
+            spec: record.spec,
+            outcome: record.outcome,
+            measures: record.measures,
+        }
     }
 
     /// How many answers came from outside.
