@@ -71,6 +71,8 @@ pub struct Call<'a> {
     pub key: Option<&'a SecretString>,
     /// Parameters without which the answer is not wanted.
     pub required: &'a [Parameter],
+    /// What the simulated provider of this process answers; no other is told.
+    pub simulated_reply: Option<&'a str>,
 }
 
 /// What a provider answered. An empty or filtered reply is a reply.

@@ -37,6 +37,13 @@ pub const FINGERPRINT: &str = "agon-sim-llm";
 /// The header on every reply, of every protocol, that says the same.
 pub const SIMULATED_HEADER: &str = "x-agon-simulated";
 
+/// The name under which results know the simulated provider that a process brings along.
+pub const SIMULATED_ENDPOINT: &str = "this process";
+
+/// The header with the reply that whoever plays a dry run thinks plausible, as a JSON string in
+/// ASCII. A server answers with it but for some slips.
+pub const REPLY_HEADER: &str = "x-agon-simulated-reply";
+
 /// How long running requests get when the server is stopped; none takes long but a hung one,
 /// and that ends at once.
 const STOP_DEADLINE: Duration = Duration::from_secs(2);

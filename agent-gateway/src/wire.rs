@@ -36,6 +36,8 @@ pub struct Caller {
     pub session: Option<String>,
     /// Who answers when nobody behind a door has in time.
     pub stand_in: Option<Box<StandIn>>,
+    /// What the simulated provider of this process answers; told to no other.
+    pub simulated_reply: Option<Box<str>>,
     /// Parameters without which an answer is not wanted.
     pub required: Box<[Parameter]>,
     /// Where answers have to come from, model by model.
@@ -197,6 +199,7 @@ pub fn read_request(
         experiment_budget: wire.experiment_budget_nanodollars.map(NanoDollars),
         session: None,
         stand_in: wire.stand_in.map(|wire| Box::new(read_stand_in(*wire))),
+        simulated_reply: wire.simulated_reply.map(String::into_boxed_str),
         required,
         expected_origins,
     };

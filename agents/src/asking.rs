@@ -21,6 +21,8 @@ pub struct Question<'a> {
     pub put: Box<Put<'a>>,
     /// The form that the reply should have, if any.
     pub format: Option<ReplyFormat>,
+    /// What a simulated model says to it.
+    pub simulated_reply: Option<String>,
 }
 
 /// Makes the conversation of a question, with what was said to it already: within the bound
@@ -84,12 +86,12 @@ pub async fn ask_all_until<T: Send>(
     for attempt in 1..=tries {
         let thoughts = open.iter().map(|at| {
             let question = &questions[*at];
-            Ok(Thought::new(
-                question.purpose,
-                Arc::clone(&question.settings),
-                (question.put)(later[*at].as_ref())?,
-                question.format.clone(),
-            ))
+            let messages = (question.put)(later[*at].as_ref())?;
+            let (settings, format) = (Arc::clone(&question.settings), question.format.clone());
+            Ok(Thought {
+                simulated_reply: question.simulated_reply.clone(),
+                ..Thought::new(question.purpose, settings, messages, format)
+            })
         });
         let thoughts = thoughts.collect::<Result<Vec<Thought>, MindError>>()?;
         // Collected first: every call has its index before any is awaited.

@@ -21,9 +21,11 @@ use crate::notes::{self, Note};
 use crate::quotation::problem;
 use crate::reading::{self, Place, Reading};
 use crate::rivals::Rivals;
-use crate::settings::{PlayerSettings, ReplyStyle};
+use crate::settings::{Leniency, PlayerSettings, ReplyStyle};
+use crate::understudy::Understudy;
 
 mod past;
+mod pretence;
 
 use past::Past;
 
@@ -37,6 +39,10 @@ pub struct Dialogue {
     settings: Arc<ModelSettings>,
     reader: Option<Arc<ModelSettings>>,
     reply: ReplyStyle,
+    explain: bool,
+    leniency: Leniency,
+    /// What a simulated model plays by.
+    understudy: Option<Understudy>,
     pub(crate) narrator: Narrator,
     preface: String,
     pub(crate) memory: Memory,
@@ -111,6 +117,9 @@ impl Dialogue {
             settings: Arc::clone(&settings.model),
             reader: settings.reader.clone(),
             reply: settings.reply,
+            explain: settings.explain,
+            leniency: settings.reading,
+            understudy: None,
             narrator: Narrator::new(settings, game, seat, library),
             preface: String::new(),
             memory: Memory::new(settings.memory_tokens, settings.when_full),
@@ -128,6 +137,12 @@ impl Dialogue {
         Self { preface, ..self }
     }
 
+    /// With somebody who knows what a simulated model should answer.
+    #[must_use]
+    pub fn with_understudy(self, understudy: Option<Understudy>) -> Self {
+        Self { understudy, ..self }
+    }
+
     /// Which model is called, and how it samples.
     pub fn settings(&self) -> Arc<ModelSettings> {
         Arc::clone(&self.settings)
@@ -136,6 +151,14 @@ impl Dialogue {
     /// Which model makes out replies that the program cannot read, if any does.
     pub fn reader(&self) -> Option<Arc<ModelSettings>> {
         self.reader.clone()
+    }
+
+    /// What the model is to say beside its answer, where its agent wants nothing else.
+    pub fn thinking(&self) -> Thinking {
+        match self.explain {
+            true => Thinking::Explained,
+            false => Thinking::None,
+        }
     }
 
     /// Hears events, oldest first.
@@ -148,6 +171,9 @@ impl Dialogue {
             return Ok(());
         }
         self.close()?;
+        if let Some(understudy) = &mut self.understudy {
+            understudy.see(events);
+        }
         for event in events {
             if let Some(history) = remembered(event) {
                 self.memory.remember_rounds(history);
@@ -202,7 +228,27 @@ impl Dialogue {
     pub fn thought(&mut self, purpose: &'static str, turn: Turn<'_>) -> Result<Thought, MindError> {
         let messages = self.messages(turn)?;
         let format = self.format(turn.ask, turn.thinking);
-        Ok(Thought::new(purpose, self.settings(), messages, format))
+        Ok(Thought {
+            simulated_reply: self.simulated_reply(turn),
+            ..Thought::new(purpose, self.settings(), messages, format)
+        })
+    }
+
+    /// What a simulated model says to an ask, in the form in which it is put.
+    fn simulated_reply(&mut self, turn: Turn<'_>) -> Option<String> {
+        let Turn { ask, thinking, .. } = turn;
+        let understudy = self.understudy.as_mut()?;
+        let action = understudy.answer(ask, turn.refused.is_some());
+        let past = self.past.last(&ask.kind);
+        Some(pretence::reply(&pretence::Said {
+            ask,
+            action: &action,
+            thinking,
+            is_json: self.wants_json_for(thinking),
+            rivals: &self.rivals().names_of_others(),
+            before: past.and_then(|past| past.action.as_ref()),
+            payoff: past.and_then(|past| past.payoff.clone()),
+        }))
     }
 
     /// What is said to a reply that was refused.
@@ -329,7 +375,7 @@ impl Dialogue {
 
     /// The form that the reply should have; none when words are asked for.
     pub fn format(&mut self, ask: &Ask, thinking: Thinking) -> Option<ReplyFormat> {
-        if self.reply == ReplyStyle::Text {
+        if matches!(self.reply, ReplyStyle::Text | ReplyStyle::Json) {
             return None;
         }
         if let Thinking::Foreseeing { in_words } = thinking {
@@ -362,7 +408,10 @@ impl Dialogue {
     /// The foul that reading ended in.
     pub fn read(&mut self, ask: &Ask, reply: Reply) -> Result<Action, Foul> {
         let others = self.rivals().names_of_others();
-        let read = reading::read_among(ask, &others, &reply);
+        let read = match self.leniency {
+            Leniency::Strict if self.wants_json() => reading::read_as_asked(ask, &reply),
+            Leniency::Strict | Leniency::Lenient => reading::read_among(ask, &others, &reply),
+        };
         self.note_stated(ask, &reply);
         let action = read.as_ref().ok().map(|reading| reading.action.clone());
         self.open = Some(Open {
@@ -407,7 +456,13 @@ impl Dialogue {
 
     /// Whether the last reply was asked for as JSON.
     fn wants_json(&self) -> bool {
-        self.reply == ReplyStyle::Structured || matches!(self.thinking, Thinking::Stated(_))
+        self.wants_json_for(self.thinking)
+    }
+
+    /// Whether a reply that is asked for so is asked for as JSON.
+    fn wants_json_for(&self, thinking: Thinking) -> bool {
+        matches!(self.reply, ReplyStyle::Structured | ReplyStyle::Json)
+            || matches!(thinking, Thinking::Stated(_))
     }
 
     /// A reply that did not keep to the form it was asked for is worth a note:
@@ -468,7 +523,9 @@ impl Dialogue {
         let reminder = self.narrator.recall(&open.ask, counted.is_some());
         let reminder = reminder?;
         self.past.answered(open.ask.kind.clone(), counted.clone());
+        let said = reading::said_or_whole(&open.reply);
         let answer = counted.map(|action| match self.wants_json() {
+            _ if self.explain && !said.is_empty() => said.to_owned(),
             true => structured(&open.ask.kind, &open.ask.form, &action),
             false => in_words(&open.ask.form, &action),
         });

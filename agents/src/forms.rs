@@ -17,6 +17,8 @@ use fields::Fields;
 pub enum Thinking {
     /// The answer alone.
     None,
+    /// The answer and the reasons behind it, in one reply.
+    Explained,
     /// Reasons first, in the same reply.
     StepByStep,
     /// Beliefs and reasons in fields of their own, around the answer.
@@ -59,7 +61,9 @@ pub fn reply_schema(ask: &Ask, thinking: Thinking) -> String {
     match thinking {
         // What is foreseen depends on who is in play.
         Thinking::None | Thinking::Foreseeing { .. } => object_schema([answer]),
-        Thinking::StepByStep => object_schema([("reason", TEXT.to_owned()), answer]),
+        Thinking::Explained | Thinking::StepByStep => {
+            object_schema([("reason", TEXT.to_owned()), answer])
+        }
         Thinking::Stated(fields) => fields::schema(ask, fields),
     }
 }

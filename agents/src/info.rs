@@ -10,6 +10,7 @@ use crate::dialogue::Dialogue;
 use crate::library::PromptLibrary;
 use crate::settings::PlayerSettings;
 use crate::templates;
+use crate::understudy::Understudy;
 
 mod calls;
 
@@ -118,5 +119,6 @@ impl Seating<'_> {
     /// A conversation for its seat.
     pub fn dialogue(&self) -> Dialogue {
         Dialogue::new(self.settings, self.game, self.seat, self.library.clone())
+            .with_understudy(Understudy::simulating(self))
     }
 }

@@ -30,6 +30,7 @@ mod roster;
 pub mod settings;
 pub mod templates;
 mod turn;
+mod understudy;
 
 pub use agent::{Agent, AgentError, Answer, Verdict};
 pub use info::{AgentInfo, OwnCalls, Table};

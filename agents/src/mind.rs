@@ -30,6 +30,9 @@ pub struct Thought {
     pub format: Option<ReplyFormat>,
     /// Who answers for a person that takes too long, if anybody.
     pub stand_in: Option<TimedAnswer>,
+    /// What a simulated model answers, so that a dry run looks like a run; no other model
+    /// is told.
+    pub simulated_reply: Option<String>,
 }
 
 impl Thought {
@@ -46,6 +49,7 @@ impl Thought {
             messages,
             format,
             stand_in: None,
+            simulated_reply: None,
         }
     }
 }

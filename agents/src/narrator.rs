@@ -211,6 +211,7 @@ impl Narrator {
 
     fn ask_values(&self, ask: &Ask, thinking: Thinking) -> Value {
         let think = thinking == Thinking::StepByStep;
+        let explain = thinking == Thinking::Explained;
         let fields =
             match thinking {
                 Thinking::Stated(fields) => Value::from_iter(fields.of(ask).into_iter().map(
@@ -220,7 +221,8 @@ impl Narrator {
             };
         let foresight = self.foresight(thinking);
         context! {
-            ask => describe(ask), round => self.round, reply => self.reply, think, fields, foresight,
+            ask => describe(ask), round => self.round, reply => self.reply, think, explain,
+            fields, foresight,
         }
     }
 

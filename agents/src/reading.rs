@@ -121,6 +121,40 @@ pub(crate) fn read_said(
     (None, read)
 }
 
+/// Reads a reply that must hold the JSON object that was asked for, with the field as it was
+/// named, among whatever else it says. Nothing is mended and no words are read; of several
+/// such objects the last counts.
+///
+/// # Errors
+/// The foul: there is no such object, or its field holds no answer.
+pub fn read_as_asked(ask: &Ask, reply: &Reply) -> Result<Reading, Foul> {
+    let text = thoughts::without(&reply.text);
+    if text.trim().is_empty() || !is_complete(reply) {
+        return Err(no_reply(ask, &reply.finish_reason));
+    }
+    let whole = text.trim();
+    let mut found = embedded::scan(whole).into_iter().rev();
+    let found = found.find_map(|candidate| {
+        let value = candidate.value.as_object()?.get(&ask.kind)?.value();
+        let is_whole = candidate.span.len() == whole.len();
+        candidate.repairs.is_empty().then_some((value, is_whole))
+    });
+    let Some((value, is_whole)) = found else {
+        let kind = &ask.kind;
+        let reason = format!("the reply holds no JSON object with the field \"{kind}\"");
+        return Err(Foul::new(FoulKind::Unreadable, reason));
+    };
+    let found_in = match is_whole {
+        true => Place::Structured,
+        false => Place::Embedded,
+    };
+    Ok(Reading {
+        action: ask.form.read(&value)?,
+        found_in,
+        repairs: Vec::new(),
+    })
+}
+
 /// Reads the value of an answer's field. Words inside it are read as prose.
 fn read_value(ask: &Ask, value: &Json) -> Result<Action, Foul> {
     let read = ask.form.read(&value.value());

@@ -18,13 +18,14 @@ use crate::forms::fields::Fields;
 use crate::library::PromptLibrary;
 use crate::mind::ModelSettings;
 use crate::narrator::{Narrator, Quoted, Summing};
-use crate::settings::{Others, PERSONAS, Persona, PlayerSettings, ReplyStyle, WhenFull};
+use crate::settings::{Leniency, Others, PERSONAS, Persona, PlayerSettings, ReplyStyle, WhenFull};
 
 mod agents;
 
 /// Every way to ask.
-const WAYS: [Thinking; 6] = [
+const WAYS: [Thinking; 7] = [
     Thinking::None,
+    Thinking::Explained,
     Thinking::StepByStep,
     Thinking::Stated(Fields::Opening),
     Thinking::Stated(Fields::Reviewing),
@@ -148,7 +149,14 @@ fn settings(version: &str, seat: usize) -> PlayerSettings {
         memory_tokens: crate::settings::DEFAULT_MEMORY_TOKENS,
         when_full: WhenFull::Forget,
         reader: None,
-        others: (seat % 2 == 1).then_some(Others::Rational),
+        reading: Leniency::Lenient,
+        others: match seat % 4 {
+            0 => None,
+            1 => Some(Others::Rational),
+            2 => Some(Others::CommonKnowledge),
+            _ => Some(Others::Alike),
+        },
+        explain: false,
         reply: match seat % 3 {
             0 => ReplyStyle::Structured,
             1 => ReplyStyle::Text,

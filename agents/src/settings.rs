@@ -59,6 +59,8 @@ pub(crate) const NAMES: &[&str] = &[
     "reader",
     "others",
     "strict",
+    "explain",
+    "reading",
 ];
 
 /// Settings that a provider may refuse, and what the gateway calls them.
@@ -71,7 +73,7 @@ const REFUSABLE: [(&str, &str); 5] = [
 ];
 
 /// Settings of players whose agents talk with their model in the words of the game.
-pub(crate) const OF_CONVERSATIONS: &[&str] = &["when_full", "reader"];
+pub(crate) const OF_CONVERSATIONS: &[&str] = &["when_full", "reader", "explain", "reading"];
 
 /// What the names of models begin with that are people.
 const PEOPLE: &str = "human/";
@@ -96,8 +98,13 @@ pub struct PlayerSettings {
     /// Which model makes out replies that the program cannot read, if any does; it
     /// samples nothing.
     pub reader: Option<Arc<ModelSettings>>,
+    /// How much of a reply is forgiven where JSON was asked for.
+    pub reading: Leniency,
     /// What the player is told about all the others, if anything.
     pub others: Option<Others>,
+    /// Whether the player is asked for the reasons behind each answer, and remembers its
+    /// replies whole (Alympics, arXiv 2311.03220, equation 1 and appendix A.1).
+    pub explain: bool,
     /// Settings of the player's agent alone, by name; checked by the agent.
     pub own: Map<String, Value>,
 }
@@ -118,11 +125,25 @@ pub enum ReplyStyle {
     /// As JSON, with a schema for providers that can enforce it.
     #[default]
     Structured,
+    /// As JSON in so many words, without a schema: a model can break the form.
+    Json,
     /// In words.
     Text,
     /// As a person types it: nothing is demanded, and the form goes along for whoever
     /// helps with the typing.
     Typed,
+}
+
+/// How much of a reply is forgiven where JSON was asked for.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Leniency {
+    /// Whatever states one answer clearly is read.
+    #[default]
+    Lenient,
+    /// The reply holds the object that was asked for, as it stands: nothing in it is mended
+    /// and no words are read, so that breaks of the form are fouls and can be counted.
+    Strict,
 }
 
 /// What becomes of the oldest part of a conversation that has no room for it.
@@ -142,6 +163,11 @@ pub enum WhenFull {
 pub enum Others {
     /// They may be assumed to be perfectly rational, as EconArena has it (appendix B.2).
     Rational,
+    /// That everybody is rational is common knowledge, which is more than EconArena says.
+    CommonKnowledge,
+    /// They may be assumed to be as rational and as able as the player itself, as EconArena
+    /// has it of copies of one model (appendix A.3).
+    Alike,
 }
 
 impl Others {
@@ -149,15 +175,17 @@ impl Others {
     pub fn name(self) -> &'static str {
         match self {
             Self::Rational => "rational",
+            Self::CommonKnowledge => "common_knowledge",
+            Self::Alike => "alike",
         }
     }
 }
 
 impl ReplyStyle {
-    /// Its name in settings and templates.
+    /// What templates go by: how answers are asked for in words.
     pub fn name(self) -> &'static str {
         match self {
-            Self::Structured => "structured",
+            Self::Structured | Self::Json => "structured",
             Self::Text => "text",
             Self::Typed => "typed",
         }
@@ -180,8 +208,10 @@ struct Raw {
     when_full: Option<WhenFull>,
     reply: Option<ReplyStyle>,
     reader: Option<String>,
+    reading: Option<Leniency>,
     others: Option<Others>,
     strict: Option<bool>,
+    explain: Option<bool>,
 }
 
 impl PlayerSettings {
@@ -210,6 +240,12 @@ impl PlayerSettings {
         }
         let stop_sequences = raw.stop_sequences.unwrap_or_default();
         check_stops(&stop_sequences)?;
+        let reading = raw.reading.unwrap_or_default();
+        if reading == Leniency::Strict && raw.reader.is_some() {
+            let message =
+                "reader makes out what reading = \"strict\" counts as a foul: set one of them";
+            return Err(message.to_owned());
+        }
         let memory_tokens = raw.memory_tokens.unwrap_or(DEFAULT_MEMORY_TOKENS);
         if memory_tokens < FEWEST_MEMORY_TOKENS {
             return Err(format!(
@@ -237,7 +273,9 @@ impl PlayerSettings {
             when_full: raw.when_full.unwrap_or_default(),
             reply: raw.reply.unwrap_or_default(),
             reader: raw.reader.map(read_reader).transpose()?,
+            reading,
             others: raw.others,
+            explain: raw.explain.unwrap_or_default(),
             own,
         })
     }

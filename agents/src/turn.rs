@@ -54,7 +54,9 @@ impl<A: Converses> Agent for A {
         refused: Option<&Foul>,
         mind: &dyn Mind,
     ) -> Result<Answer, MindError> {
-        self.answer(Turn::plain(ask, refused), mind).await
+        let thinking = self.dialogue().thinking();
+        let turn = Turn::plain(ask, refused).thinking(thinking);
+        self.answer(turn, mind).await
     }
 
     fn settle(&mut self, verdict: &Verdict) {

@@ -5,8 +5,9 @@
 use std::collections::BTreeSet;
 
 use agon_agents::forms::{in_words, structured};
-use agon_agents::{Message, PromptLibrary, Role, Thought};
+use agon_agents::{Message, Mind, MindError, PromptLibrary, Reply, Role, Thought};
 use agon_engine::{Action, Ask, Event, Form, PlayerSpec, Value, registry};
+use futures_util::future::BoxFuture;
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -490,6 +491,136 @@ fn replies_that_miss_their_form_are_noted() {
         table::settle(&mut *agent, &read);
         let noted = agent.take_notes().pop().map(|note| note.body());
         assert_eq!(noted, expected, "{reply}");
+    }
+}
+
+#[test]
+fn who_explains_is_asked_for_reasons_and_keeps_its_replies_whole() {
+    const REASON: &str = "I have little money left and must not fall ill.";
+    let params = json!({ "players": 3, "rounds": 4 });
+    let game = table::play("water_allocation", &table::settings(params), 11, 0);
+    let told = |settings: serde_json::Value| {
+        let say = |ask: &Ask, action: &Action| format!("{REASON}\n{}", in_a_sentence(ask, action));
+        let thoughts = game.thoughts(&player(settings), 0, &game.events, say);
+        let second = &thoughts[1].messages;
+        let said = second
+            .iter()
+            .find(|message| message.role == Role::Assistant);
+        let first = thoughts[0].messages.last().unwrap().content.to_string();
+        (first, said.unwrap().content.to_string())
+    };
+    let (asked, kept) = told(json!({ "reply": "text", "explain": true }));
+    assert!(asked.contains("explain the reasons behind it"), "{asked}");
+    let sentence = kept.strip_prefix(REASON).unwrap().to_owned();
+    let (asked, kept) = told(json!({ "reply": "text" }));
+    assert!(!asked.contains("reasons"), "{asked}");
+    assert!(
+        sentence.contains(&kept) && sentence.len() > kept.len() + 5,
+        "{sentence}: {kept}"
+    );
+    let (asked, _) = told(json!({ "explain": true }));
+    assert!(asked.contains(r#"{"reason": TEXT, "bid": N}"#), "{asked}");
+}
+
+#[test]
+fn strict_reading_counts_every_break_of_the_form() {
+    let game = table::play("guess_two_thirds", &table::settings(json!({})), 3, 0);
+    let cases = [
+        ("{\"guess\": 3}", true),
+        ("My guess follows.\n{\"guess\": 3}", true),
+        ("```json\n{\"guess\": 3}\n```", true),
+        ("{'guess': 3}", false),
+        ("{\"guess\": 3", false),
+        ("I choose 3.", false),
+        ("3", false),
+        ("{\"number\": 3}", false),
+        ("{\"guess\": \"I choose 3.\"}", false),
+        ("", false),
+    ];
+    for (reply, counts) in cases {
+        for reading in ["strict", "lenient"] {
+            let settings = json!({ "reply": "json", "reading": reading });
+            let mut agent = game.agent(&player(settings), 0, &PromptLibrary::builtin());
+            let mind = table::Scripted::default();
+            table::show(&mut *agent, 0, &game.events[..1], &mind);
+            mind.prepare(reply);
+            let read = table::act(&mut *agent, &game.steps[0].ask, None, &mind);
+            table::settle(&mut *agent, &read);
+            let is_read = counts || (reading == "lenient" && !reply.is_empty());
+            assert_eq!(read.is_ok(), is_read, "{reading}: {reply}: {read:?}");
+        }
+    }
+    let settings = table::settings(json!({ "reading": "strict", "reader": "m", "model": "m" }));
+    let both = PlayerSpec {
+        settings,
+        ..player(json!({}))
+    };
+    let error = agon_agents::check_player(&both, "guess_two_thirds", &PromptLibrary::builtin());
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("set one of them"), "{error}");
+}
+
+#[test]
+fn json_that_is_asked_for_in_words_comes_without_a_schema() {
+    let game = table::play("guess_two_thirds", &table::settings(json!({})), 3, 0);
+    let first = |settings: serde_json::Value| {
+        let thoughts = game.thoughts(&player(settings), 0, &game.events, as_json);
+        let asked = thoughts[0].messages.last().unwrap().content.to_string();
+        (asked, thoughts[0].format.is_some())
+    };
+    let (asked, enforced) = first(json!({ "reply": "structured" }));
+    assert!(enforced);
+    assert_eq!(first(json!({ "reply": "json" })), (asked, false));
+}
+
+/// Answers as a simulated model does that never slips.
+struct Plausible;
+
+impl Mind for Plausible {
+    fn think(&self, thought: Thought) -> BoxFuture<'static, Result<Reply, MindError>> {
+        let reply = Reply {
+            text: thought.simulated_reply.unwrap_or_default(),
+            finish_reason: "stop".to_owned(),
+        };
+        Box::pin(std::future::ready(Ok(reply)))
+    }
+}
+
+#[test]
+fn what_a_simulated_model_says_answers_every_ask_of_every_agent() {
+    for game in games(5, 0) {
+        let agents = agents_of(game.name)
+            .into_iter()
+            .filter(|agent| *agent != "person");
+        let conversing = agents.flat_map(|agent| {
+            ["structured", "json", "text"]
+                .map(|reply| player(json!({ "agent": agent, "reply": reply, "model": "sim" })))
+        });
+        let own = own_players(game.name, 2).into_iter().map(|mut player| {
+            player.settings.insert("model".to_owned(), "sim".into());
+            player
+        });
+        for player in conversing.chain(own) {
+            let mut agent = game.agent(&player, 0, &PromptLibrary::builtin());
+            let mut seen = 0;
+            for step in game.steps.iter().filter(|step| step.ask.seat == 0) {
+                table::show(&mut *agent, 0, &game.events[seen..step.events], &Plausible);
+                seen = step.events;
+                let said = table::act(&mut *agent, &step.ask, None, &Plausible);
+                let settings = &player.settings;
+                let action =
+                    said.unwrap_or_else(|foul| panic!("{} {settings:?}: {foul:?}", game.name));
+                let legal = step.ask.form.check(&action);
+                assert!(legal.is_ok(), "{} {settings:?}: {action:?}", game.name);
+                table::settle(&mut *agent, &Ok(action));
+                for note in agent.take_notes() {
+                    let body = note.body();
+                    // What profiles hold is drawn by chance.
+                    let is_true = matches!(note.kind(), "plan" | "belief");
+                    assert!(!is_true || body["source"] != "kept", "{settings:?}: {body}");
+                }
+            }
+        }
     }
 }
 

@@ -363,7 +363,7 @@ fn agents_with_words_of_their_own_and_people_take_no_such_settings() {
         ),
         (
             json!({ "others": "nice" }),
-            "others: unknown variant `nice`, expected `rational`",
+            "others: unknown variant `nice`, expected one of `rational`, `common_knowledge`, `alike`",
         ),
         (
             json!({ "reader": "" }),
@@ -526,8 +526,12 @@ fn an_answer_that_a_reader_found_is_remembered() {
 }
 
 #[test]
-fn every_game_can_say_that_the_others_are_rational() {
-    const WORDS: &str = "all other players are perfectly rational";
+fn every_game_can_say_how_rational_the_others_are() {
+    const WORDS: [(&str, &str); 3] = [
+        ("rational", "all other players are perfectly rational"),
+        ("common_knowledge", "know that the others know it"),
+        ("alike", "as rational and as capable as you are"),
+    ];
     for registration in registry::GAMES {
         let game = table::play(&registration.info.name, &table::settings(json!({})), 3, 0);
         for version in ["v1", "v2", "v3", "v4", "v5"] {
@@ -537,10 +541,13 @@ fn every_game_can_say_that_the_others_are_rational() {
                 let thoughts = game.thoughts(&player, 1, &game.events, table::as_json);
                 thoughts[0].messages[0].content.clone()
             };
-            let (plain, told) = (rules(json!({})), rules(json!({ "others": "rational" })));
-            let more = told.strip_prefix(&*plain).unwrap();
-            assert!(more.contains(WORDS), "{} {version}: {more}", game.name);
-            assert!(!plain.contains(WORDS));
+            let plain = rules(json!({}));
+            for (others, words) in WORDS {
+                let told = rules(json!({ "others": others }));
+                let more = told.strip_prefix(&*plain).unwrap();
+                assert!(more.contains(words), "{} {version}: {more}", game.name);
+                assert!(!plain.contains(words));
+            }
         }
     }
     let game = table::play("english_auction", &table::settings(json!({})), 3, 0);

@@ -8,6 +8,7 @@ use std::time::Duration;
 use agon_agent_gateway::sim_llm::{SimLlm, SimOptions};
 use agon_agent_gateway::{Gateway, GatewayConfig, Lost, Store};
 use agon_coordinator::{Coordinator, CoordinatorOptions, StoreChoice};
+use agon_engine::spec::SIMULATED_ENDPOINT;
 use agon_report::{counted, dollars};
 use agon_service_kit::tasks::Tasks;
 use agon_worker::{Transport, Worker, WorkerOptions, transport};
@@ -205,7 +206,7 @@ async fn start_simulated(
     let simulated = model_config::Server {
         provider: "simulated",
         base_url: &server.base_url(),
-        endpoint: Some(model_config::SIMULATED_ENDPOINT),
+        endpoint: Some(SIMULATED_ENDPOINT),
         key_variable: None,
     };
     model_config::add_server(config, &simulated, std::iter::once(SIMULATED))?;

@@ -35,11 +35,13 @@ struct Judged {
     /// Which record it is, and which seat.
     place: (usize, Seat),
     label: String,
+    has_persona: bool,
     params: Value,
 }
 
-/// Puts the players of the records at `records` into the file, at most `most` of them;
-/// which ones, follows from their sessions' ids alone.
+/// Puts the players of the records at `records` into the file, at most `most` of them:
+/// half with a persona and half without, as far as there are as many of each. Which ones,
+/// follows from their sessions' ids alone.
 ///
 /// # Errors
 /// The file's only game is not `judging`; a record cannot be read; there is none.
@@ -54,18 +56,31 @@ pub fn add(file: &mut ExperimentFile, records: &Path, most: usize) -> Result<(),
             )));
         }
     };
-    let mut judged = read(records)?;
+    let judged = read(records)?;
     if judged.is_empty() {
         return Err(Failure::BadInput(format!(
             "{flag}: there are no finished sessions"
         )));
     }
-    judged.sort_by(|one, other| one.lot.cmp(&other.lot));
-    judged.truncate(most);
+    let mut judged = drawn(judged, most);
     judged.sort_by_key(|one| one.place);
     let games = judged.into_iter().map(|one| with_record(&entry, one));
     file.replace_games(games.collect(), &flag);
     Ok(())
+}
+
+/// At most `most` of the players, in order of their lots: half of them with a persona, as the
+/// paper draws 15 and 15 (section 7), as far as there are as many of each kind.
+fn drawn(mut judged: Vec<Judged>, most: usize) -> Vec<Judged> {
+    judged.sort_by(|one, other| one.lot.cmp(&other.lot));
+    let (mut with, mut without): (Vec<Judged>, Vec<Judged>) =
+        judged.into_iter().partition(|one| one.has_persona);
+    let half = most / 2;
+    let of_those_with = half.max(most.saturating_sub(without.len()));
+    with.truncate(of_those_with);
+    without.truncate(most - with.len());
+    with.extend(without);
+    with
 }
 
 /// Every model player of every record; where none plays, every player.
@@ -119,16 +134,18 @@ fn players(record: &StoredRecord, session: usize) -> Vec<Judged> {
     let id = record.session.to_string();
     let players = all.into_iter().map(|seat| {
         let name = story::name_in_game(record, seat);
+        let has_persona = story::persona(record, seat).is_some();
         // An id is a hash; turned by the seat it is another one.
         let turn = (seat * 5 + 1) % id.len();
         Judged {
             lot: format!("{}{}", &id[turn..], &id[..turn]),
             place: (session, seat),
             label: format!("{}-{seat}-{}", plain(&name), &id[..DIGITS]),
+            has_persona,
             params: json!({
                 "record": told(record, seat, &name),
                 "judged": name,
-                "has_persona": story::persona(record, seat).is_some(),
+                "has_persona": has_persona,
             }),
         }
     });
@@ -138,15 +155,21 @@ fn players(record: &StoredRecord, session: usize) -> Vec<Judged> {
 /// What judges are told of a player: the rules as players are told them, and what it saw,
 /// said and concluded.
 fn told(record: &StoredRecord, seat: Seat, name: &str) -> String {
-    let happened = story::for_judges(record, seat);
-    match rules(record, seat) {
-        Some(rules) => format!("What {name} was told first:\n\n{rules}\n\n{happened}"),
-        None => happened,
+    match in_words(record, seat) {
+        Some((rules, told)) => {
+            let happened = story::for_judges(record, seat, told);
+            format!(
+                "What {name} was told first. Here and below, \"you\" is {name} in all that {name} \
+                 was told.\n\n{rules}\n\n{happened}"
+            )
+        }
+        None => story::for_judges(record, seat, Vec::new()),
     }
 }
 
-/// The rules in the words of the game's first prompts; none for a game without any.
-fn rules(record: &StoredRecord, seat: Seat) -> Option<String> {
+/// The rules in the words of the game's first prompts, and each event, if the seat was told
+/// of it; none for a game without any prompts.
+fn in_words(record: &StoredRecord, seat: Seat) -> Option<(String, Vec<String>)> {
     let game = &record.spec.game;
     let anybody = PlayerSpec {
         name: "anybody".to_owned(),
@@ -154,12 +177,21 @@ fn rules(record: &StoredRecord, seat: Seat) -> Option<String> {
         settings: Settings::from([("model".to_owned(), "any".into())]),
     };
     let settings = PlayerSettings::read(&anybody, &[]).ok()?;
-    let briefing = View::new(seat, &record.events).sights().next()?.to_event();
     let mut narrator = Narrator::new(&settings, game, seat, PromptLibrary::builtin());
-    match narrator.tell(&briefing) {
-        Ok(Telling::Rules(rules)) => Some(rules),
-        _ => None,
-    }
+    let mut rules = None;
+    let events = record.events.iter().map(|event| {
+        let mut told = Vec::new();
+        for sight in View::new(seat, std::slice::from_ref(event)).sights() {
+            match narrator.tell(&sight.to_event()).ok()? {
+                Telling::Rules(text) => rules = Some(text),
+                Telling::News(text) | Telling::Result(text) => told.push(text),
+                Telling::Nothing => {}
+            }
+        }
+        Some(told.join("\n"))
+    });
+    let told = events.collect::<Option<Vec<String>>>()?;
+    Some((rules?, told))
 }
 
 /// A name in the letters that labels may have.

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use agon_agent_gateway::config::{PriceSection, ProviderKind};
 use agon_agent_gateway::keys::KeySource;
 use agon_agent_gateway::{GatewayConfig, ModelSection, ProviderSection};
-use agon_engine::spec::Origin;
+use agon_engine::spec::{Origin, SIMULATED_ENDPOINT};
 
 use crate::failure::Failure;
 
@@ -114,9 +114,6 @@ pub struct Server<'a> {
     /// The environment variable with its key, if it needs one.
     pub key_variable: Option<&'a str>,
 }
-
-/// Where [`SIMULATED`] answers, unless the configuration names a server for it.
-pub const SIMULATED_ENDPOINT: &str = "this process";
 
 /// What a record says of [`SIMULATED`] then.
 pub fn simulated_origin() -> Origin {

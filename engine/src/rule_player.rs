@@ -16,7 +16,7 @@ pub use common::{Always, Random, SPECIFIED, Specified};
 pub use request::Request;
 
 /// A built-in strategy at one seat.
-pub trait RulePlayer: Send {
+pub trait RulePlayer: Send + Sync {
     /// The answer to an open ask. Must be legal: a foul of a rule player is a
     /// fault of the program and is treated like any other foul.
     fn act(&mut self, ask: &Ask, view: &View<'_>, luck: &mut Generator) -> Action;

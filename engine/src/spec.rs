@@ -60,6 +60,9 @@ pub struct Origin {
     pub provider_model: String,
 }
 
+/// The endpoint of the simulated model that a process brings along.
+pub const SIMULATED_ENDPOINT: &str = "this process";
+
 impl std::fmt::Display for Origin {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (model, endpoint) = (&self.provider_model, &self.endpoint);

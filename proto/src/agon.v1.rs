@@ -98,6 +98,11 @@ pub struct DecideRequest {
     /// them. Empty: from anywhere. Not part of the digest.
     #[prost(message, repeated, tag = "20")]
     pub expected_origins: ::prost::alloc::vec::Vec<ModelOrigin>,
+    /// What a simulated model answers, so that a dry run looks like a run. Handed
+    /// to the simulated provider that a process brings along and to no other; not
+    /// part of the digest. Unset: it makes something up.
+    #[prost(string, optional, tag = "21")]
+    pub simulated_reply: ::core::option::Option<::prost::alloc::string::String>,
 }
 /// Where a model's answers come from.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]

@@ -59,9 +59,11 @@ fn parts(whole: &str) -> impl Iterator<Item = &str> {
     whole.split("\n\n").filter(says_something)
 }
 
-/// What one seat saw, said and concluded, for people and models who judge its player. Says
-/// nothing of who or what that player is, but for the person that it was told to be.
-pub fn for_judges(record: &StoredRecord, seat: Seat) -> String {
+/// What one seat saw, said and concluded, for people and models who judge its player. `told`
+/// is each event of the record in the words in which the seat was told of it, if it was;
+/// without any they are told by their facts. Says nothing of who or what that player is, but
+/// for the person that it was told to be.
+pub fn for_judges(record: &StoredRecord, seat: Seat, told: Vec<String>) -> String {
     let telling = Telling {
         seat: Some(seat),
         plans: true,
@@ -78,10 +80,13 @@ pub fn for_judges(record: &StoredRecord, seat: Seat) -> String {
     if record.spec.game == ENGLISH_AUCTION {
         english_auction::tell(&mut teller);
     } else {
-        let seats = 0..record.spec.seats.len();
-        let names = seats.map(|seat| format!("{seat} is {}", teller.name_in_game(seat)));
-        let names: Vec<String> = names.collect();
-        teller.line(0, format!("Seats by number: {}", names.join(", ")));
+        if told.is_empty() {
+            let seats = 0..record.spec.seats.len();
+            let names = seats.map(|seat| format!("{seat} is {}", teller.name_in_game(seat)));
+            let names: Vec<String> = names.collect();
+            teller.line(0, format!("Seats by number: {}", names.join(", ")));
+        }
+        teller.told = told;
         any_game::tell(&mut teller);
     }
     parts(&teller.into_text()).collect::<Vec<_>>().join("\n\n")

@@ -123,6 +123,7 @@ pub fn decide_request(address: &Address<'_>, asker: &Asker, thought: Thought) ->
             .map(|name| (*name).to_owned())
             .collect(),
         expected_origins: asker.origins_of(settings),
+        simulated_reply: thought.simulated_reply,
     }
 }
 

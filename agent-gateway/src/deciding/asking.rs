@@ -294,6 +294,7 @@ impl Decider {
             request: &question.request,
             key: key.secret(),
             required: &question.caller.required,
+            simulated_reply: question.caller.simulated_reply.as_deref(),
         };
         let caller = Arc::clone(&route.lane.terms().provider);
         let mut outcome = caller.call(call).instrument(span).await;

@@ -14,9 +14,24 @@ use super::http::{Http, Incoming, Outgoing};
 use super::reading::give_up;
 use super::{Call, LearntRefusal, Provider, Refusal, Remedy, Reply, quota};
 use crate::parameters::{Applied, Parameter};
+use crate::sim_llm::{REPLY_HEADER, SIMULATED_ENDPOINT, SIMULATED_HEADER};
 
-/// A simulated server says so with this header, and only it does.
-const SIMULATED_HEADER: &str = "x-agon-simulated";
+/// A text as a JSON string that a header may hold.
+fn in_ascii(text: &str) -> String {
+    let mut said = String::with_capacity(text.len() + 2);
+    for letter in serde_json::Value::from(text).to_string().chars() {
+        match letter.is_ascii() {
+            true => said.push(letter),
+            false => {
+                let mut units = [0; 2];
+                for unit in letter.encode_utf16(&mut units) {
+                    said.push_str(&format!("\\u{unit:04x}"));
+                }
+            }
+        }
+    }
+    said
+}
 
 /// What differs between providers. Nothing in here does I/O.
 pub(super) trait Protocol: Send + Sync {
@@ -59,6 +74,11 @@ impl<P: Protocol> Caller<P> {
         let mut applied = std::mem::take(&mut outgoing.applied);
         applied.omitted = call.request.omitted_in(&applied);
         self.refuse_without(call, &applied)?;
+        if let Some(reply) = call.simulated_reply
+            && call.model.provider.endpoint == SIMULATED_ENDPOINT
+        {
+            outgoing.headers.push((REPLY_HEADER, in_ascii(reply)));
+        }
         let mut incoming = self.http.send(call, outgoing).await?;
         let signals = quota::signals(&incoming.headers);
         // Some servers repeat the key: in a complaint about it, or in what they say as an answer.

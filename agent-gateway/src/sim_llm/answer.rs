@@ -23,6 +23,10 @@ const CHARS_PER_TOKEN: usize = 4;
 /// Of a text full of braces only so many are tried as the start of a JSON example.
 const EXAMPLE_TRIES: usize = 64;
 
+/// The share of requests that are answered by chance although a plausible answer is known, and
+/// the share that are not answered in the form asked for.
+const SLIPS: f64 = 0.02;
+
 /// The range of a number that nothing says anything about.
 const USUAL_RANGE: (i64, i64) = (0, 100);
 
@@ -37,6 +41,8 @@ pub(super) struct Ask<'a> {
     pub(super) tool: Option<String>,
     /// The most tokens of the answer, thoughts included.
     pub(super) most_output: Option<u32>,
+    /// What whoever asks thinks plausible.
+    pub(super) plausible: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
@@ -108,7 +114,9 @@ impl Ask<'_> {
     fn text(&self, digest: Digest, malformed_rate: f64) -> (String, bool) {
         let mut draw = digest.draw(Purpose::Answer, 0);
         let mut fate = digest.draw(Purpose::Malformed, self.messages.len() as u64);
-        let malformed = fate.happens(malformed_rate);
+        // A simulated player that usually makes sense also slips in its form now and then.
+        let slips = self.plausible.is_some() && fate.happens(SLIPS);
+        let malformed = slips || fate.happens(malformed_rate);
         let content = if malformed {
             self.nonsense(&mut fate, &mut draw)
         } else {
@@ -118,6 +126,16 @@ impl Ask<'_> {
     }
 
     fn choice(&self, draw: &mut Draw) -> String {
+        if let Some(plausible) = &self.plausible
+            && !draw.happens(SLIPS)
+        {
+            return plausible.clone();
+        }
+        self.any_choice(draw)
+    }
+
+    /// A choice that nothing but the request speaks for.
+    fn any_choice(&self, draw: &mut Draw) -> String {
         let newest = self.newest();
         let aside = match &self.schema {
             Some(schema) => aside::reading(schema, &newest),

@@ -17,13 +17,14 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::answer::Ask;
 use super::books::{Books, Closed, Visit};
 use super::charge::Charge;
 use super::draw::{Digest, Purpose};
 use super::options::{Parts, SimHeaders};
 use super::protocol::{Fault, Protocol, openai, reply};
 use super::stats::SimStats;
-use super::{MODEL, SimOptions};
+use super::{MODEL, REPLY_HEADER, SimOptions};
 
 /// No conversation of ours is longer.
 const BODY_LIMIT: usize = 64 << 20;
@@ -151,8 +152,10 @@ async fn serve_ask(
     let Ok(body) = to_bytes(body, BODY_LIMIT).await else {
         return invalid("the request body could not be read".to_owned());
     };
+    let plausible = head.headers.get(REPLY_HEADER);
+    let plausible = plausible.and_then(|reply| serde_json::from_slice(reply.as_bytes()).ok());
     let ask = match protocol.read(&head.headers, model, &body) {
-        Ok(ask) => ask,
+        Ok(ask) => Ask { plausible, ..ask },
         Err(reason) => return invalid(reason),
     };
     let options = provider.parts.of(&ask.model);

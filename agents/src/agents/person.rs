@@ -4,14 +4,11 @@
 //! the question itself says nothing of that. It decides nothing by itself, knows no clock,
 //! and notes when it was answered for.
 
-use std::borrow::Cow;
 use std::time::Duration;
 
 use agon_engine::session::STRATEGY;
 use agon_engine::view::SeenEvent;
-use agon_engine::{
-    Action, Ask, Audience, Chance, Event, RulePlayer, Seat, SessionSpec, View, registry,
-};
+use agon_engine::{Ask, Seat, SessionSpec};
 use async_trait::async_trait;
 use serde_json::{Map, Value};
 
@@ -24,6 +21,7 @@ use crate::mind::{Mind, MindError, TIME_IS_UP, Thought, TimedAnswer};
 use crate::notes;
 use crate::settings::{PlayerSettings, ReplyStyle};
 use crate::turn::Converses;
+use crate::understudy::Understudy;
 
 mod buyer;
 
@@ -87,7 +85,7 @@ impl Converses for Person {
 
     fn heard(&mut self, events: &[SeenEvent]) -> Result<(), MindError> {
         if let Some(stand_in) = &mut self.stand_in {
-            stand_in.see(events);
+            stand_in.understudy.see(events);
         }
         Ok(())
     }
@@ -121,12 +119,7 @@ struct StandIn {
     name: String,
     /// Time for each answer.
     after: Duration,
-    rule: Box<dyn RulePlayer>,
-    luck: agon_engine::Generator,
-    seat: Seat,
-    seen: Vec<Event>,
-    /// Its answer to the ask that is open; an ask is put to it once.
-    open: Option<Action>,
+    understudy: Understudy,
 }
 
 impl StandIn {
@@ -139,39 +132,23 @@ impl StandIn {
         let Some(value) = own.get(STAND_IN) else {
             return Ok(None);
         };
-        let (strategy, settings) = read(value)?;
-        let registration = registry::find(&session.game).map_err(|error| error.to_string())?;
-        let built = (registration.build)(&session.params).map_err(|error| error.to_string())?;
-        let rule = built.game.rule_player(&strategy, &settings, seat);
-        let rule = rule.map_err(|error| format!("{STAND_IN}: {error}"))?;
+        let (name, settings) = read(value)?;
+        let understudy = Understudy::playing(&name, &settings, session, seat);
+        let understudy = understudy.map_err(|error| format!("{STAND_IN}: {error}"))?;
         Ok(deadline(own)?.map(|after| Self {
-            name: strategy,
+            name,
             after,
-            rule,
-            luck: Chance::seeded(session.luck).for_rule_player(seat),
-            seat,
-            seen: Vec::new(),
-            open: None,
+            understudy,
         }))
-    }
-
-    fn see(&mut self, events: &[SeenEvent]) {
-        self.seen.extend(events.iter().map(as_event));
     }
 
     /// What it answers when time is up; the same to an ask that is put again.
     fn answer(&mut self, ask: &Ask, again: bool) -> TimedAnswer {
-        let kept = self.open.take().filter(|_| again);
-        let action = kept.unwrap_or_else(|| {
-            let view = View::new(self.seat, &self.seen);
-            self.rule.act(ask, &view, &mut self.luck)
-        });
-        let reply = structured(&ask.kind, &ask.form, &action);
-        self.open = Some(action);
+        let action = self.understudy.answer(ask, again);
         TimedAnswer {
             after: self.after,
             name: self.name.clone(),
-            reply,
+            reply: structured(&ask.kind, &ask.form, &action),
         }
     }
 }
@@ -227,26 +204,6 @@ fn read(value: &Value) -> Result<(String, Map<String, Value>), String> {
         _ => Err(format!(
             "{STAND_IN} must be a strategy of the game, or {{ {STRATEGY} = \"..\" }} with its settings"
         )),
-    }
-}
-
-/// What was seen, as an event that a view can be made of. Where a column of the seat's
-/// own has the name of a shared fact, it comes after that and counts.
-fn as_event(seen: &SeenEvent) -> Event {
-    let mut facts: Vec<(Cow<'static, str>, agon_engine::Value)> = Vec::new();
-    for (name, value) in &seen.facts {
-        match facts.iter_mut().find(|(known, _)| known == name) {
-            Some((_, known)) => *known = value.clone(),
-            None => facts.push((Cow::Owned(name.clone()), value.clone())),
-        }
-    }
-    Event {
-        kind: Cow::Owned(seen.kind.clone()),
-        round: seen.round,
-        audience: Audience::Everyone,
-        facts,
-        own: Vec::new(),
-        hidden: Vec::new(),
     }
 }
 

@@ -39,6 +39,7 @@ fn question(text: &str) -> Question<'_> {
             Ok(later.map_or_else(|| asked.clone(), again))
         }),
         format: None,
+        simulated_reply: None,
     }
 }
 

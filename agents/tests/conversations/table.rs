@@ -6,7 +6,7 @@ use std::sync::Mutex;
 use agon_agents::{Agent, Message, Mind, MindError, PromptLibrary, Reply, Thought, Verdict, build};
 use agon_engine::chance::Luck;
 use agon_engine::rule_player::Random;
-use agon_engine::spec::Settings;
+use agon_engine::spec::{Origin, SIMULATED_ENDPOINT, Settings};
 use agon_engine::{
     Action, Ask, Chance, Event, Foul, Play, PlayerKind, PlayerSpec, RulePlayer, Seat, SessionSpec,
     View, registry,
@@ -111,6 +111,11 @@ impl Game {
         seat: Seat,
         library: &PromptLibrary,
     ) -> Box<dyn Agent> {
+        let simulated = Origin {
+            provider_kind: "openai".to_owned(),
+            endpoint: SIMULATED_ENDPOINT.to_owned(),
+            provider_model: "sim".to_owned(),
+        };
         let session = SessionSpec {
             experiment: "test".to_owned(),
             setting: Settings::new(),
@@ -121,7 +126,7 @@ impl Game {
             seats: vec![player.clone(); self.seats],
             prompts_version: None,
             prompt_bundle: None,
-            origins: Default::default(),
+            origins: [("sim".to_owned(), simulated)].into(),
         };
         build(player, &session, None, seat, library).unwrap()
     }

@@ -53,37 +53,86 @@ pub struct Criterion {
     pub name: String,
     /// What judges are asked.
     pub question: String,
+    /// What each rating means, from the lowest to the highest; nothing is said where it is
+    /// empty.
+    #[serde(default)]
+    pub marks: Vec<String>,
     /// Asked only about players with a persona.
     #[serde(default)]
     pub needs_persona: bool,
 }
 
-/// Name and question of the paper's criteria; the last one needs a persona.
-const CRITERIA: [(&str, &str); 6] = [
+/// A criterion of the paper: its name, its question, and what each mark from 1 to 5 means.
+type PaperCriterion = (&'static str, &'static str, [&'static str; 5]);
+
+/// The paper's criteria (appendix A.5, in our words); the last one needs a persona.
+const CRITERIA: [PaperCriterion; 6] = [
     (
         "information_utilisation",
         "How well does the player use what it is told: the state of the game, its own means, \
          and what the others did before?",
+        [
+            "It ignores what it is told on the day, and its decisions come too late.",
+            "It clearly overlooks some of what it is told.",
+            "It uses the most important facts well enough, but could use more.",
+            "It uses what it is told widely and decides rationally from it.",
+            "It always uses everything it is told, and in time.",
+        ],
     ),
     (
         "logical_reasoning",
         "How sound are the reasons that the player gives, and do its decisions follow from them?",
+        [
+            "Most of its decisions have no logic and could as well be random.",
+            "Its decisions have obvious flaws.",
+            "Its decisions mostly follow from what it knows and infers.",
+            "Its decisions are reasonable and clearly logical.",
+            "Its reasoning is outstanding, and its decisions are always the best ones.",
+        ],
     ),
     (
         "strategic_effectiveness",
         "How well do the player's decisions serve its goal in the situations it is in?",
+        [
+            "Its strategy is simple, has no depth and does not work.",
+            "Its strategy works a little but has only one idea.",
+            "Its strategy works in certain situations and could be better.",
+            "Its strategy works: it takes the most important factors into account and mostly succeeds.",
+            "Its strategy works very well: it takes many factors into account and gives the player an advantage.",
+        ],
     ),
     (
         "adaptability",
         "How well does the player change its strategy when the situation or the others change?",
+        [
+            "It never varies its strategy and is slow to respond to changes.",
+            "It varies its strategy little and adapts badly to new situations.",
+            "It adapts somewhat and adjusts its strategy to some extent.",
+            "It changes its strategy flexibly when the situation or the others change.",
+            "It is extremely flexible and adapts ahead of what is coming.",
+        ],
     ),
     (
         "long_term_planning",
         "How well does the player weigh what it gains now against what it will need later?",
+        [
+            "It does not plan ahead and only reacts to the moment.",
+            "It sometimes thinks ahead but decides mainly for the moment.",
+            "Its strategy looks ahead but is short-sighted in some situations.",
+            "Its strategy and its actions follow clear long-term plans throughout.",
+            "It plans far ahead very well and considers all of its future actions.",
+        ],
     ),
     (
         "identity_alignment",
         "How well do the player's words and decisions fit the person that it was told to be?",
+        [
+            "What it thinks and decides does not fit that person and shows no character.",
+            "What it thinks and decides fits that person somewhat but is mediocre overall.",
+            "What it thinks and decides mostly fits that person but has little of its own character.",
+            "What it thinks and decides fits that person well and shows its character.",
+            "What it thinks and decides fits that person completely and brings its character to life.",
+        ],
     ),
 ];
 
@@ -96,9 +145,10 @@ const SAMPLE: &str = "Day 1: the supply is 12 units; Alex needs 8 and has 70.\n\
     Bob bid 60. Water went to Bob.";
 
 fn the_papers_criteria() -> Vec<Criterion> {
-    let criteria = CRITERIA.map(|(name, question)| Criterion {
+    let criteria = CRITERIA.map(|(name, question, marks)| Criterion {
         name: name.to_owned(),
         question: question.to_owned(),
+        marks: marks.map(str::to_owned).to_vec(),
         needs_persona: name == "identity_alignment",
     });
     criteria.to_vec()
@@ -124,6 +174,16 @@ fn check_criteria(params: &JudgingParams) -> Result<(), ParameterError> {
         if criterion.question.trim().is_empty() {
             let path = format!("criteria[{place}].question");
             return wrong(&path, "a criterion needs a question");
+        }
+        let ratings = params.highest.saturating_sub(params.lowest) + 1;
+        let marks = criterion.marks.len();
+        if marks > 0 && i64::try_from(marks) != Ok(ratings) {
+            let path = format!("criteria[{place}].marks");
+            let message = format!(
+                "marks must say what each of the {ratings} ratings means, from the lowest to the \
+                 highest, or be left out; {marks} are given"
+            );
+            return wrong(&path, &message);
         }
     }
     if asked(params).next().is_none() {
@@ -153,7 +213,7 @@ impl Rules for JudgingParams {
         summary: Name::Borrowed(
             "read what a player did in another session and rate it by several criteria",
         ),
-        rules_version: 1,
+        rules_version: 2,
         seats: (1, 100),
         timing: Timing::Simultaneous,
         chance: false,
@@ -198,9 +258,15 @@ impl Rules for JudgingParams {
                 "judged must be a name in one line",
             ));
         }
-        check_criteria(self)?;
+        // The paper's marks are those of its own scale.
+        if (self.lowest, self.highest) != (1, 5) && self.criteria == the_papers_criteria() {
+            for criterion in &mut self.criteria {
+                criterion.marks.clear();
+            }
+        }
         check_between("lowest", self.lowest, 0, 1_000)?;
-        check_between("highest", self.highest, self.lowest + 1, 1_001)
+        check_between("highest", self.highest, self.lowest + 1, 1_001)?;
+        check_criteria(self)
     }
 
     fn asks_per_seat(&self) -> u32 {
@@ -291,10 +357,12 @@ pub struct RatingRound {
 impl RoundRules for RatingRound {
     fn open(&mut self, round: u32, _chance: &mut Chance, log: &mut EventLog) {
         if let Some(criterion) = asked(&self.params).nth(round as usize - 1) {
+            let marks = criterion.marks.iter().cloned().map(Value::from).collect();
             log.push(
                 Event::new(CRITERION, round)
                     .fact("criterion", criterion.name.clone())
-                    .fact("question", criterion.question.clone()),
+                    .fact("question", criterion.question.clone())
+                    .fact("marks", Value::List(marks)),
             );
         }
     }

@@ -1,6 +1,8 @@
 //! A session of any game, told turn by turn: what each seat answered and what was
 //! refused, then what happened. Knows events by their facts only. Called by `story.rs`.
 
+use std::ops::Range;
+
 use agon_engine::{Audience, Event, Value, View};
 
 use super::notes;
@@ -18,18 +20,14 @@ pub fn tell(teller: &mut Teller<'_>) {
             let ends = begin.iter().skip(1).copied();
             let ends: Vec<usize> = ends.chain([record.events.len()]).collect();
             teller.gap();
-            events(
-                teller,
-                0,
-                &record.events[..begin.first().copied().unwrap_or(0)],
-            );
+            events(teller, 0, 0..begin.first().copied().unwrap_or(0));
             for (place, (from, to)) in begin.iter().zip(ends).enumerate() {
                 let turn = place as u32 + 1;
                 teller.gap();
                 teller.line(0, format!("Turn {turn}"));
                 notes::tell_of_turns(teller, 1, |made| made == turn);
                 moves(teller, turn);
-                events(teller, 1, &record.events[*from..to]);
+                events(teller, 1, *from..to);
             }
         }
         None => by_kind(teller),
@@ -42,7 +40,7 @@ pub fn tell(teller: &mut Teller<'_>) {
 fn by_kind(teller: &mut Teller<'_>) {
     let record = teller.record;
     teller.gap();
-    events(teller, 0, &record.events);
+    events(teller, 0, 0..record.events.len());
     for turn in 1..=teller.last_turn() {
         teller.gap();
         teller.line(0, format!("Answers of turn {turn}"));
@@ -69,9 +67,16 @@ fn moves(teller: &mut Teller<'_>, turn: u32) {
     }
 }
 
-fn events(teller: &mut Teller<'_>, steps: usize, events: &[Event]) {
-    for event in events {
+fn events(teller: &mut Teller<'_>, steps: usize, places: Range<usize>) {
+    let record = teller.record;
+    for (place, event) in places.clone().zip(&record.events[places]) {
         match teller.telling.seat {
+            Some(_) if !teller.told.is_empty() => {
+                let told = teller.told.get(place).cloned().unwrap_or_default();
+                for line in told.lines() {
+                    teller.line(steps, line);
+                }
+            }
             Some(seat) => {
                 for sight in View::new(seat, std::slice::from_ref(event)).sights() {
                     let told = named(teller, sight.facts());

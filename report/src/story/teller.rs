@@ -32,6 +32,9 @@ pub struct Teller<'a> {
     pub record: &'a StoredRecord,
     /// What of it.
     pub telling: Telling,
+    /// Each event in the words of the game, for the only seat that is told of; empty where
+    /// events are told by their facts.
+    pub told: Vec<String>,
     /// Its turns, where they can be found.
     pub turns: Option<Turns>,
     /// Replies to the asks of each seat, in order, where every one can be told.
@@ -45,6 +48,7 @@ impl<'a> Teller<'a> {
         Self {
             record,
             telling,
+            told: Vec::new(),
             turns: Turns::of(record),
             replies: attempts::replies(record),
             text: String::new(),

@@ -257,7 +257,7 @@ fn replies_are_told_on_request_and_judges_are_told_them_without_who_plays() {
     );
     assert!(told.contains(&format!("said: {reply}")), "{told}");
     assert!(!without.contains(&reply), "{without}");
-    let judged = for_judges(&record, 1);
+    let judged = for_judges(&record, 1, Vec::new());
     assert!(judged.contains(&format!("said: {reply}")), "{judged}");
     let player = &record.spec.seats[1].name;
     assert!(

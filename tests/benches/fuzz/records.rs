@@ -252,6 +252,6 @@ fn tell(record: &StoredRecord) {
             story::persona(record, seat),
             story::name_in_game(record, seat),
         );
-        let _ = story::for_judges(record, seat);
+        let _ = story::for_judges(record, seat, Vec::new());
     }
 }

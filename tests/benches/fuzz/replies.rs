@@ -297,6 +297,7 @@ impl Target for Replies {
             request: &request,
             key: None,
             required: &[],
+            simulated_reply: None,
         };
         let provider = self.providers.get(*kind).expect("a provider of each kind");
         let answered = async { tokio::time::timeout(PATIENCE, provider.call(call)).await };

@@ -55,6 +55,7 @@ impl Terms {
             },
         };
         let caller = Caller {
+            simulated_reply: None,
             team: guest.team.clone(),
             experiment_id: experiment
                 .map(|experiment| format!("http/{team}/{experiment}"))

@@ -96,6 +96,7 @@ pub(super) fn read<'a>(headers: &HeaderMap, body: &'a [u8]) -> Result<Ask<'a>, S
         schema: tool_schema.or_else(|| format?.schema),
         tool,
         most_output: Some(request.max_tokens),
+        plausible: None,
     })
 }
 

@@ -72,6 +72,7 @@ pub(super) fn read<'a>(body: &'a [u8], model: &'a str) -> Result<Ask<'a>, String
         schema: config.and_then(|config| config.json_schema.or(config.schema)),
         tool: None,
         most_output,
+        plausible: None,
     })
 }
 

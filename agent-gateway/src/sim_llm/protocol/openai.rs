@@ -63,6 +63,7 @@ pub(in crate::sim_llm) fn read<'a>(
         schema: format.and_then(|format| format.json_schema?.schema),
         tool: None,
         most_output: request.max_completion_tokens.or(request.max_tokens),
+        plausible: None,
     })
 }
 

@@ -290,3 +290,31 @@ async fn azure_takes_key_and_model_from_where_azure_has_them() {
     let stats = server.stats();
     assert_eq!(stats.keys["...e-1"].since_start.requests, 2);
 }
+
+#[tokio::test]
+async fn every_protocol_answers_what_it_is_told_is_plausible() {
+    let (server, client) = start(SimOptions::default()).await;
+    let keys = [
+        ("x-api-key", "k"),
+        ("api-key", "k"),
+        ("x-goog-api-key", "k"),
+    ];
+    let with = |reply| {
+        let more = [("anthropic-version", "2023-06-01"), (REPLY_HEADER, reply)];
+        [&keys[..], &more].concat()
+    };
+    // What is no JSON string says nothing.
+    let (plausible, nothing) = (with(r#""{\"bid\": 77}""#), with("77"));
+    for call in [anthropic("claude"), gemini(GEMINI), azure(AZURE)] {
+        for (headers, says) in [(&plausible, true), (&nothing, false)] {
+            let call = Call {
+                headers,
+                body: call.body.clone(),
+                ..call
+            };
+            let (head, answer) = send(&server, &client, &call).await;
+            assert_eq!(head.status, StatusCode::OK, "{answer}");
+            assert_eq!(answer.to_string().contains("77"), says, "{answer}");
+        }
+    }
+}

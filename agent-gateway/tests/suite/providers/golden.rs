@@ -18,6 +18,9 @@ use serde_json::Value;
 
 use super::mirror::{Answer, Mirror, Seen};
 
+/// What a simulated model would say; nothing of it reaches a provider.
+const PLAUSIBLE: &str = "a-plausible-bid";
+
 const KEY: &str = "k-5ecret-of-the-golden-cases";
 
 /// How far a time that a server gives as a date may be off when it is read.
@@ -261,6 +264,7 @@ async fn run(
         request: &request,
         key: Some(&key),
         required: &[],
+        simulated_reply: Some(PLAUSIBLE),
     };
     let before = mirror.seen().len();
     let outcome = providers.get(folder.kind).unwrap().call(call).await;
@@ -281,6 +285,15 @@ async fn run(
     let dated = case.headers.values().any(|value| value.starts_with('{'));
     let slack_ms = if dated { CLOCK_SLACK_MS } else { 0 };
     look_at_signals(expect, signals, slack_ms, &mut wrong);
+    let seen = mirror.seen();
+    let sent = seen
+        .get(before)
+        .map(|seen| format!("{:?} {}", seen.headers, seen.body));
+    if sent.is_some_and(|sent| sent.contains(PLAUSIBLE)) {
+        wrong
+            .0
+            .push("it is told what a simulated model would say".to_owned());
+    }
     if format!("{outcome:?}").contains("5ecret") {
         wrong.0.push("the key is in the outcome".to_owned());
     }

@@ -76,6 +76,24 @@ impl Status {
         })
     }
 
+    /// The reply that states it.
+    pub fn as_reply(&self) -> String {
+        let wins = self.winning_bids.iter().map(|(name, won)| {
+            let rows = won
+                .iter()
+                .map(|(item, bid)| json!({ "item": item, "bid": bid }));
+            (name, rows.collect::<Vec<_>>())
+        });
+        let [budget, profits, won] = FIELDS;
+        json!({
+            "summary": "The bidding went as far as the estimates allow.",
+            budget: self.remaining_budget,
+            profits: self.total_profits,
+            won: wins.collect::<BTreeMap<_, _>>(),
+        })
+        .to_string()
+    }
+
     /// What is wrong with a belief.
     pub fn mistakes(&self, truth: &Self, me: &str, try_number: u32) -> Vec<Mistake> {
         let mut mistakes = Vec::new();

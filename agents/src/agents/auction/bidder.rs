@@ -3,6 +3,7 @@
 //! questions. What is asked when, and what templates are told beyond the auction,
 //! is each agent's own. Used by [`crate::agents::bdi`] and [`crate::agents::harbor`].
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_engine::view::SeenEvent;
@@ -16,20 +17,28 @@ use super::{
 };
 use crate::agent::{AgentError, Verdict};
 use crate::asking::{Answered, Question, ask_until};
-use crate::forms::{Thinking, reply_schema};
+use crate::forms::{Thinking, answer_value, in_words, reply_schema};
 use crate::info::Seating;
 use crate::memory::Later;
 use crate::mind::{Message, Mind, MindError, ModelSettings, Reply, ReplyFormat, Thought};
-use crate::notes::{self, Note, Source};
+use crate::notes::{self, Note, Source, Status};
 use crate::quotation::problem;
 use crate::settings::ReplyStyle;
 use crate::templates::Templates;
+use crate::understudy::Understudy;
 
 /// The priority of an item that no plan has spoken of: the middle one.
 const NO_PRIORITY: i64 = 2;
 
 /// Most tries of one question: more only cost.
 const MOST_TRIES: u32 = 10;
+
+/// What a simulated model plans.
+const PRETENDED_PLAN: &str = "I keep most of my budget for the dear items, where the margin is \
+    largest, and take cheap ones only when nobody else wants them.";
+
+/// What a simulated model learns.
+const PRETENDED_TIP: &str = "Stop bidding as soon as the price comes close to the estimate.";
 
 /// What an agent tells its template, in so much detail.
 pub type Told<'a> = dyn Fn(Detail) -> Value + Send + Sync + 'a;
@@ -54,6 +63,10 @@ pub struct Bidder {
     /// The last answer to the ask that is open.
     latest: Option<Latest>,
     notes: Vec<Note>,
+    /// What a simulated model plays by.
+    understudy: Option<Understudy>,
+    /// What it says to the ask that is open.
+    plausible: Option<String>,
 }
 
 /// What a bidder intends.
@@ -95,6 +108,8 @@ impl Bidder {
             plan: None,
             latest: None,
             notes: Vec::new(),
+            understudy: Understudy::simulating(seating),
+            plausible: None,
         }
     }
 
@@ -103,6 +118,9 @@ impl Bidder {
     /// # Errors
     /// The event is not of this game.
     pub fn hear(&mut self, event: &SeenEvent) -> Result<Happened, MindError> {
+        if let Some(understudy) = &mut self.understudy {
+            understudy.see(std::slice::from_ref(event));
+        }
         self.picture.hear(event)
     }
 
@@ -138,13 +156,35 @@ impl Bidder {
         let messages = self.conversation("bid", told, later.as_ref())?;
         let format = self.format("bid", || reply_schema(ask, Thinking::StepByStep));
         let model = Arc::clone(&self.model);
-        let reply = mind
-            .think(Thought::new("bid", model, messages, format))
-            .await?;
+        let thought = Thought {
+            simulated_reply: self.plausible.clone(),
+            ..Thought::new("bid", model, messages, format)
+        };
+        let reply = mind.think(thought).await?;
         Ok(Said {
             bid: read_bid(ask, &reply),
             reply: reply.text,
         })
+    }
+
+    /// Prepares what a simulated model says to an ask.
+    pub fn pretend(&mut self, ask: &Ask, again: bool) {
+        let is_json = self.reply == ReplyStyle::Structured;
+        self.plausible = self.understudy.as_mut().map(|understudy| {
+            let action = understudy.answer(ask, again);
+            let bid = in_words(&ask.form, &action);
+            match (is_json, &action) {
+                (true, _) => json!({
+                    "reason": "The price still leaves a profit by my estimate, or it does not.",
+                    "bid": answer_value(&ask.form, &action),
+                })
+                .to_string(),
+                (false, Action::Pass) => {
+                    "The price leaves no profit by my estimate. I'm out!".to_owned()
+                }
+                (false, _) => format!("The price leaves a profit by my estimate. I bid ${bid}!"),
+            }
+        });
     }
 
     /// Keeps what was said until the game has said what becomes of it.
@@ -264,6 +304,46 @@ impl Bidder {
             settings: Arc::clone(&self.model),
             put: Box::new(move |later| self.conversation(purpose, &told, later)),
             format: self.format(form, schema),
+            simulated_reply: self
+                .understudy
+                .as_ref()
+                .and_then(|_| self.pretended(purpose)),
+        }
+    }
+
+    /// What a simulated model says when it is asked for this: that the dear items matter most,
+    /// and what is true.
+    fn pretended(&self, purpose: &str) -> Option<String> {
+        let picture = &self.picture;
+        let remaining = picture.remaining();
+        match purpose {
+            "plan" | "replan" => {
+                let mut prices: Vec<i64> =
+                    remaining.iter().map(|item| item.starting_price).collect();
+                prices.sort_unstable();
+                let third = |part: usize| prices.get(prices.len() * part / 3).copied();
+                let of = |price: i64| match () {
+                    () if third(2).is_some_and(|dear| price >= dear) => 3,
+                    () if third(1).is_some_and(|usual| price >= usual) => 2,
+                    () => 1,
+                };
+                let list = remaining
+                    .iter()
+                    .map(|item| (item.name.clone(), of(item.starting_price)));
+                let list: BTreeMap<String, i64> = list.collect();
+                Some(match self.reply {
+                    ReplyStyle::Structured => {
+                        json!({ "strategy": PRETENDED_PLAN, "priorities": list }).to_string()
+                    }
+                    _ => format!("{PRETENDED_PLAN}\n{}", json!(list)),
+                })
+            }
+            "belief" => Some(Status::truth(picture).as_reply()),
+            "learn" if self.reply == ReplyStyle::Structured => {
+                Some(json!({ "tips": [PRETENDED_TIP] }).to_string())
+            }
+            "learn" => Some(format!("1. {PRETENDED_TIP}")),
+            _ => None,
         }
     }
 

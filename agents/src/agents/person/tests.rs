@@ -9,6 +9,8 @@ use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
 use serde_json::json;
 
+use agon_engine::registry;
+
 use super::*;
 use crate::agent::{Agent, AgentError, Verdict};
 use crate::library::PromptLibrary;

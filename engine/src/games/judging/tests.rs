@@ -108,3 +108,25 @@ fn impossible_parameters_are_refused_by_name() {
         assert_eq!(refusal(GAME, params.clone()).path, path, "{params}");
     }
 }
+
+#[test]
+fn judges_are_told_what_each_mark_means_where_the_scale_has_marks() {
+    let marks = |params| {
+        let play = opened(GAME, params);
+        let opened = play.log().of_kind("criterion_opened").next().unwrap();
+        opened.get("marks").unwrap().len()
+    };
+    assert_eq!(marks(json!({})), 5);
+    assert_eq!(
+        marks(json!({ "highest": 10 })),
+        0,
+        "the paper has no ten marks"
+    );
+    let own = |marks: &[&str]| {
+        json!({ "lowest": 1, "highest": 3, "criteria": [
+        { "name": "courage", "question": "How brave?", "marks": marks } ] })
+    };
+    assert_eq!(marks(own(&["not", "some", "very"])), 3);
+    let message = refusal(GAME, own(&["not", "very"])).to_string();
+    assert!(message.contains("each of the 3 ratings"), "{message}");
+}

@@ -35,7 +35,7 @@ pub(super) const STRATEGIES: &[Strategy<AuctionParams>] = &[
 /// Bids a function of its valuation.
 struct ByValuation<F>(F);
 
-impl<F: Fn(i64) -> i64 + Send> RulePlayer for ByValuation<F> {
+impl<F: Fn(i64) -> i64 + Send + Sync> RulePlayer for ByValuation<F> {
     fn act(&mut self, _ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
         let told = view
             .latest("valuation")

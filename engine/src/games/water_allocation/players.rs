@@ -86,7 +86,7 @@ impl Status {
 /// Bids a function of how it stands.
 struct ByStatus<F>(F);
 
-impl<F: Fn(Status) -> Cents + Send> RulePlayer for ByStatus<F> {
+impl<F: Fn(Status) -> Cents + Send + Sync> RulePlayer for ByStatus<F> {
     fn act(&mut self, ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
         // Every day begins with everybody's standing.
         Status::of(ask.seat, view)
