@@ -118,7 +118,8 @@ impl Seating<'_> {
 
     /// A conversation for its seat.
     pub fn dialogue(&self) -> Dialogue {
+        let model = &self.settings.model.model;
         Dialogue::new(self.settings, self.game, self.seat, self.library.clone())
-            .with_understudy(Understudy::simulating(self))
+            .with_understudy(Understudy::simulating(self.session, model, self.seat))
     }
 }

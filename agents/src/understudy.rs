@@ -12,8 +12,6 @@ use agon_engine::{
     Action, Ask, Chance, Event, Form, Generator, RulePlayer, Seat, SessionSpec, View, registry,
 };
 
-use crate::info::Seating;
-
 /// Strategies that say nothing of how anybody plays.
 const NO_PLAY: [&str; 2] = ["random", SPECIFIED];
 
@@ -64,9 +62,9 @@ impl Understudy {
 
     /// One for a seat whose model is the simulated one: it mostly plays one strategy of the
     /// game, drawn for its seat, and not too exactly. None for any other model.
-    pub fn simulating(seating: &Seating<'_>) -> Option<Self> {
-        let session = seating.session?;
-        let origin = session.origins.get(&seating.settings.model.model)?;
+    pub fn simulating(session: Option<&SessionSpec>, model: &str, seat: Seat) -> Option<Self> {
+        let session = session?;
+        let origin = session.origins.get(model)?;
         if origin.endpoint != SIMULATED_ENDPOINT {
             return None;
         }
@@ -80,18 +78,18 @@ impl Understudy {
         if names.is_empty() {
             names.push(EQUILIBRIUM);
         }
-        let mut luck = Chance::seeded(session.luck).for_rule_player(seating.seat);
+        let mut luck = Chance::seeded(session.luck).for_rule_player(seat);
         let first = luck.below(names.len() as u64) as usize;
         names.swap(0, first);
         let none = StrategySettings::new();
         let rules = names.into_iter();
-        let rules = rules.filter_map(|name| game.rule_player(name, &none, seating.seat).ok());
+        let rules = rules.filter_map(|name| game.rule_player(name, &none, seat).ok());
         let rules: Vec<_> = rules.collect();
         (!rules.is_empty()).then(|| Self {
             rules,
             blurs: true,
             luck,
-            seat: seating.seat,
+            seat,
             seen: Vec::new(),
             open: None,
         })

@@ -60,6 +60,8 @@ const PLAYERS: Section = Section {
         ("n", Count("payoff")),
         ("payoff", Mean("payoff")),
         ("payoff_sd", Deviation("payoff")),
+        ("profit", Mean("profit")),
+        ("profit_sd", Deviation("profit")),
         ("equilibrium_payoff", Mean("equilibrium_payoff")),
         ("payoff_gap", Mean("payoff_gap")),
         ("rationality", Mean("rationality")),
@@ -151,6 +153,7 @@ impl Paper for EconArena {
                     .with("player", row.word("player"))
                     .with("sessions", sessions)
                     .with("payoff", row.number("payoff"))
+                    .with("profit", row.number("profit"))
                     .with("rationality", row.number("rationality"))
             });
             gathered.kept.extend(first);

@@ -62,6 +62,11 @@ fn of_seat(seen: &mut SessionObservations<'_>, seat: Seat, is_auction: bool) {
         "payoff_gap",
         payoff.zip(best).map(|(payoff, best)| payoff - best),
     );
+    // Assets beyond those at the start: value less price for the winner, less a fee.
+    let assets = seen.parameter("assets").filter(|_| is_auction);
+    let profit = payoff.zip(assets);
+    let profit = profit.map(|(payoff, assets)| payoff - f64::from(assets));
+    seen.push(at, "profit", profit);
     let rationality = seen.number("rationality", seat);
     seen.push(
         at,

@@ -50,10 +50,11 @@ pub(super) fn render(settings: &[Setting], width: u16) -> String {
     paragraphs(parts)
 }
 
-/// Payoffs; the column of auctions is empty in contests.
-const PAYOFFS: [(&str, Cell); 6] = [
+/// Payoffs; contests have no columns of auctions.
+const PAYOFFS: [(&str, Cell); 7] = [
     ("n", Cell::PartOf("n", "sat")),
     ("payoff", Cell::Spread("payoff", "payoff_sd", 3)),
+    (PROFIT, Cell::Spread("profit", "profit_sd", 3)),
     ("gap", Cell::Number("payoff_gap", 3)),
     ("rationality", Cell::Number("rationality", 3)),
     (FINAL, Cell::Number("final_over_initial", 3)),
@@ -61,6 +62,8 @@ const PAYOFFS: [(&str, Cell); 6] = [
 ];
 
 const FINAL: &str = "final/initial";
+
+const PROFIT: &str = "profit";
 
 const ACTIONS: [(&str, Cell); 5] = [
     ("actions", Cell::Count("actions")),
@@ -83,10 +86,10 @@ const AGAINST: [(&str, Cell); 8] = [
 
 fn payoffs(tables: &SettingTables<'_>, game: &str, is_auction: bool) -> Option<String> {
     let mut shown = PAYOFFS.to_vec();
-    shown.retain(|(heading, _)| is_auction || *heading != FINAL);
+    shown.retain(|(heading, _)| is_auction || ![FINAL, PROFIT].contains(heading));
     let what = if is_auction {
-        "final assets as payoffs, their gap to those in equilibrium, and rationality, final over \
-         equilibrium assets"
+        "final assets as payoffs, what they are beyond the assets at the start (profit), their \
+         gap to those in equilibrium, and rationality, final over equilibrium assets"
     } else {
         "payoffs, their gap to the payoff in equilibrium, and rationality, payoff over that in \
          equilibrium"

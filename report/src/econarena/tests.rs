@@ -422,6 +422,40 @@ fn payoffs_of_the_first_sessions_are_kept() {
     );
 }
 
+/// The paper's payoffs of auctions are a scale on which truthful bidders get some 1.3 on
+/// average: the gap between the two highest of five values of group L, shared by five seats.
+/// Final over equilibrium assets is 1 for all of them.
+#[test]
+fn truthful_bidders_earn_what_the_published_scale_says() {
+    let names = ["a", "b", "c", "d", "e"];
+    let sessions = (0..400).map(|repeat| {
+        let seats = names.map(|name| (name, &[][..]));
+        let params = json!({ "rounds": 1, "assets": 100, "value_mean": 50, "value_sd": 10 });
+        Table {
+            game: "second_price_auction",
+            params,
+            setting: json!({}),
+            seats: &seats,
+            repeat,
+        }
+        .played_by(&vec![json!({ "strategy": "equilibrium" }); names.len()])
+    });
+    let sessions: Vec<StoredRecord> = sessions.collect();
+    let report = EconArenaReport::of(&sessions);
+    let setting = report.settings().remove(0);
+    let players = setting.rows("players").iter();
+    let profits: Vec<f64> = players
+        .clone()
+        .filter_map(|row| row.number("profit"))
+        .collect();
+    let mean = profits.iter().sum::<f64>() / 5.0;
+    assert!((1.0..1.6).contains(&mean), "{profits:?}");
+    for row in players {
+        close(row.number("final_over_equilibrium"), 1.0);
+        close(row.number("profit"), row.number("payoff").unwrap() - 100.0);
+    }
+}
+
 /// Both games, with and without history, one of them simulated.
 fn all() -> EconArenaReport {
     let single = json!({ "rounds": 1 });

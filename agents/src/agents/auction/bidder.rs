@@ -108,7 +108,11 @@ impl Bidder {
             plan: None,
             latest: None,
             notes: Vec::new(),
-            understudy: Understudy::simulating(seating),
+            understudy: Understudy::simulating(
+                seating.session,
+                &settings.model.model,
+                seating.seat,
+            ),
             plausible: None,
         }
     }
