@@ -26,6 +26,9 @@ use crate::understudy::Understudy;
 
 mod past;
 mod pretence;
+mod turn;
+
+pub use turn::Turn;
 
 use past::Past;
 
@@ -71,43 +74,6 @@ struct CachedSchema {
     form: Form,
     thinking: Thinking,
     schema: Arc<str>,
-}
-
-/// What a seat is asked, and how.
-#[derive(Debug, Clone, Copy)]
-pub struct Turn<'a> {
-    /// The ask.
-    pub ask: &'a Ask,
-    /// The foul of the answer just before, when the ask is put again.
-    pub refused: Option<&'a Foul>,
-    /// Whether the model is to think aloud before it answers.
-    pub thinking: Thinking,
-    /// What the model is told just before the ask, this time only; not remembered.
-    pub advice: Option<&'a str>,
-}
-
-impl<'a> Turn<'a> {
-    /// An ask as it is.
-    pub const fn plain(ask: &'a Ask, refused: Option<&'a Foul>) -> Self {
-        Self {
-            ask,
-            refused,
-            thinking: Thinking::None,
-            advice: None,
-        }
-    }
-
-    /// The same, with the model made to think so before it answers.
-    #[must_use]
-    pub fn thinking(self, thinking: Thinking) -> Self {
-        Self { thinking, ..self }
-    }
-
-    /// The same, with something said before the ask.
-    #[must_use]
-    pub fn advised(self, advice: Option<&'a str>) -> Self {
-        Self { advice, ..self }
-    }
 }
 
 impl Dialogue {
@@ -232,23 +198,6 @@ impl Dialogue {
             simulated_reply: self.simulated_reply(turn),
             ..Thought::new(purpose, self.settings(), messages, format)
         })
-    }
-
-    /// What a simulated model says to an ask, in the form in which it is put.
-    fn simulated_reply(&mut self, turn: Turn<'_>) -> Option<String> {
-        let Turn { ask, thinking, .. } = turn;
-        let understudy = self.understudy.as_mut()?;
-        let action = understudy.answer(ask, turn.refused.is_some());
-        let past = self.past.last(&ask.kind);
-        Some(pretence::reply(&pretence::Said {
-            ask,
-            action: &action,
-            thinking,
-            is_json: self.wants_json_for(thinking),
-            rivals: &self.rivals().names_of_others(),
-            before: past.and_then(|past| past.action.as_ref()),
-            payoff: past.and_then(|past| past.payoff.clone()),
-        }))
     }
 
     /// What is said to a reply that was refused.

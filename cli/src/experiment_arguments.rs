@@ -43,6 +43,10 @@ pub struct ExperimentArguments {
     /// configuration, PROVIDER/MODEL such as openai/gpt-4o, or sim
     #[arg(long, value_name = "MODEL")]
     pub(super) model: Option<String>,
+    /// Run it with each of these models in turn, in the place that --model fills, and show
+    /// them side by side: names with commas between them, or @FILE with one in each line
+    #[arg(long, value_name = "MODEL,...", value_parser = roster, conflicts_with = "model")]
+    pub(super) models: Option<Roster>,
     /// Put a model in the place of any player
     #[arg(long = "player", value_name = "NAME=MODEL", value_parser = pair)]
     pub(super) players: Vec<(String, String)>,
@@ -70,6 +74,33 @@ pub struct ExperimentArguments {
     #[arg(long, value_name = "N", default_value_t = 30, requires = "records",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) judged: u32,
+}
+
+/// Models that an experiment is run with, one after the other.
+#[derive(Debug, Clone)]
+pub(super) struct Roster(Vec<String>);
+
+/// Reads the value of `--models`.
+fn roster(text: &str) -> Result<Roster, String> {
+    let list = match text.strip_prefix('@') {
+        Some(path) => std::fs::read_to_string(path)
+            .map_err(|error| format!("cannot read {}: {error}", path.in_line()))?,
+        None => text.replace(',', "\n"),
+    };
+    let lines = list
+        .lines()
+        .map(|line| line.split('#').next().unwrap_or_default().trim());
+    let mut models: Vec<String> = Vec::new();
+    for model in lines.filter(|line| !line.is_empty()) {
+        if models.iter().any(|known| known == model) {
+            return Err(format!("{} stands there twice", model.in_line()));
+        }
+        models.push(model.to_owned());
+    }
+    match models.is_empty() {
+        true => Err("it names no model".to_owned()),
+        false => Ok(Roster(models)),
+    }
 }
 
 /// Where the results and the state of a run would go, in words.
@@ -214,6 +245,8 @@ impl ExperimentArguments {
         let flag = |name: &str, value: &dyn std::fmt::Display| format!("--{name} {value}");
         let mut changes = Vec::new();
         changes.extend(self.model.iter().map(|model| flag("model", model)));
+        let models = self.models.iter();
+        changes.extend(models.map(|roster| flag("models", &roster.0.join(","))));
         let players = self.players.iter();
         changes.extend(players.map(|(name, model)| format!("--player {name}={model}")));
         changes.extend(self.name.iter().map(|name| flag("name", name)));
@@ -231,6 +264,7 @@ impl ExperimentArguments {
 
     fn refuse_two_models_for_one(&self) -> Result<(), Failure> {
         let subject = self.model.iter().map(|_| SUBJECT);
+        let subject = subject.chain(self.models.iter().map(|_| SUBJECT));
         let named = self.players.iter().map(|(player, _)| player.as_str());
         let mut seen = BTreeSet::new();
         for player in subject.chain(named) {
@@ -251,6 +285,7 @@ impl ExperimentArguments {
         let models = self
             .model
             .iter()
+            .chain(self.models.iter().flat_map(|roster| &roster.0))
             .chain(self.players.iter().map(|(_, model)| model));
         let mut name = document.name.clone();
         for model in models {
@@ -266,6 +301,7 @@ impl ExperimentArguments {
     fn overrides(&self) -> Overrides {
         Overrides {
             model: self.model.clone(),
+            models: self.models.clone().map_or_else(Vec::new, |roster| roster.0),
             players: self.players.iter().cloned().collect(),
             set: self.set.clone(),
             repeats: self.repeats,

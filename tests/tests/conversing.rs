@@ -202,7 +202,7 @@ fn a_reader_counts_among_the_models_and_stays_when_another_plays() {
     assert!(refused.err.contains(place), "{}", refused.err);
     let refused = run(&["check", &experiment, "--set", "model.others=kind"]).expect_code(2);
     assert!(
-        refused.err.contains("expected `rational`"),
+        refused.err.contains("expected one of `rational`"),
         "{}",
         refused.err
     );

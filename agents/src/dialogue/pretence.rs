@@ -4,11 +4,31 @@
 use agon_engine::{Action, Ask};
 use serde_json::{Map, Value};
 
+use super::{Dialogue, Turn};
 use crate::forms::fields::About;
 use crate::forms::{Thinking, answer_value, in_words};
 
+impl Dialogue {
+    /// What a simulated model says to an ask, in the form in which it is put.
+    pub(super) fn simulated_reply(&mut self, turn: Turn<'_>) -> Option<String> {
+        let Turn { ask, thinking, .. } = turn;
+        let understudy = self.understudy.as_mut()?;
+        let action = understudy.answer(ask, turn.refused.is_some());
+        let past = self.past.last(&ask.kind);
+        Some(reply(&Said {
+            ask,
+            action: &action,
+            thinking,
+            is_json: self.wants_json_for(thinking),
+            rivals: &self.rivals().names_of_others(),
+            before: past.and_then(|past| past.action.as_ref()),
+            payoff: past.and_then(|past| past.payoff.clone()),
+        }))
+    }
+}
+
 /// An answer, and all that may be said beside it.
-pub(super) struct Said<'a> {
+struct Said<'a> {
     pub ask: &'a Ask,
     pub action: &'a Action,
     pub thinking: Thinking,
@@ -23,7 +43,7 @@ pub(super) struct Said<'a> {
 }
 
 /// The reply.
-pub(super) fn reply(said: &Said<'_>) -> String {
+fn reply(said: &Said<'_>) -> String {
     let (kind, form) = (&said.ask.kind, &said.ask.form);
     let words = in_words(form, said.action);
     let answer = answer_value(form, said.action);

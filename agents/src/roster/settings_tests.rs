@@ -100,7 +100,7 @@ fn errors_say_what_would_be_right() {
             "at least 200, not 10",
         ),
         (
-            json!({ "model": "m", "reply": "json" }),
+            json!({ "model": "m", "reply": "yaml" }),
             "reply: unknown variant",
         ),
         (

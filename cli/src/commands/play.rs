@@ -110,6 +110,7 @@ enum End {
 /// missing, 130 when left by Ctrl-C.
 pub fn run(arguments: &Play, log: &LogArguments) -> Result<(), Failure> {
     let experiment = ExperimentArguments {
+        models: None,
         experiment: arguments.experiment.clone(),
         model: arguments.model.clone(),
         players: arguments.players.clone(),

@@ -41,6 +41,8 @@ pub struct Overrides {
     /// `--model M`: the player `subject` becomes this model, and so do all that take theirs from
     /// the table `[model]`.
     pub model: Option<String>,
+    /// `--models A,B`: an axis over these models, in the place of what `--model` sets.
+    pub models: Vec<String>,
     /// `--player NAME=M`: a player becomes a model.
     pub players: BTreeMap<String, String>,
     /// `--set PATH=VALUE`: any value, by its path.
@@ -72,6 +74,12 @@ impl Overrides {
             change(format!("--model {model}"), &|source, flag| {
                 any_model(source, model, flag)
             });
+        }
+        if !self.models.is_empty() {
+            change(
+                format!("--models {}", self.models.join(",")),
+                &|source, flag| roster(source, &self.models, flag),
+            );
         }
         for (player, model) in &self.players {
             change(format!("--player {player}={model}"), &|source, flag| {
@@ -119,6 +127,34 @@ fn any_model(source: &mut Source, model: &str, flag: &str) -> Result<(), String>
         }
     }
     seat_model(source, SUBJECT, model, flag)
+}
+
+/// `--models A,B`: the same for several models, one setting for each.
+fn roster(source: &mut Source, models: &[String], flag: &str) -> Result<(), String> {
+    let Some(first) = models.first() else {
+        return Ok(());
+    };
+    any_model(source, first, flag)?;
+    let shared = TreePath::root().key("model").key("model");
+    let own = TreePath::root().key("players").key(SUBJECT).key("model");
+    let axis = match shared.get(&source.tree) {
+        // What the player says itself would keep it from the axis.
+        Some(_) => {
+            let player = at_mut(
+                &mut source.tree,
+                &TreePath::root().key("players").key(SUBJECT),
+            );
+            if let Some(Value::Object(player)) = player {
+                player.remove("model");
+            }
+            shared
+        }
+        None => own,
+    };
+    let grid = TreePath::root().key("grid").key(&axis.to_string());
+    grid.set(&mut source.tree, json!(models))?;
+    source.flags.set(grid, flag);
+    Ok(())
 }
 
 /// Makes a player a model. One that is a model already keeps its other settings.
