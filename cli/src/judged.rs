@@ -226,3 +226,47 @@ fn with_record(entry: &Value, judged: Judged) -> Value {
     entry.insert("label".to_owned(), label.into());
     Value::Object(entry)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn players(with: usize, without: usize) -> Vec<Judged> {
+        let kinds = std::iter::repeat_n(true, with).chain(std::iter::repeat_n(false, without));
+        let one = |(place, has_persona): (usize, bool)| Judged {
+            lot: format!("{:02}", place * 37 % 100),
+            place: (place, 0),
+            label: String::new(),
+            has_persona,
+            params: Value::Null,
+        };
+        kinds.enumerate().map(one).collect()
+    }
+
+    #[test]
+    fn half_of_those_who_are_judged_have_a_persona() {
+        let cases = [
+            ((40, 40), 30, (15, 15)),
+            ((4, 40), 30, (4, 26)),
+            ((40, 4), 30, (26, 4)),
+            ((5, 5), 30, (5, 5)),
+            ((40, 40), 1, (0, 1)),
+            ((40, 0), 1, (1, 0)),
+        ];
+        for ((with, without), most, expected) in cases {
+            let all = players(with, without);
+            let drawn = drawn(all, most);
+            let found = drawn.iter().filter(|one| one.has_persona).count();
+            assert_eq!(
+                (found, drawn.len() - found),
+                expected,
+                "{with} and {without}"
+            );
+            let mut lots = drawn
+                .iter()
+                .filter(|one| one.has_persona)
+                .map(|one| &one.lot);
+            assert!(lots.clone().is_sorted() && lots.all(|lot| lot.len() == 2));
+        }
+    }
+}

@@ -83,21 +83,21 @@ impl Leaderboard {
         game.scores.add_known(session.scores().get(SCHEME).copied());
     }
 
-    /// Own rows, then the published ones, in at most `width` columns.
+    /// Own rows among the published ones, best first, in at most `width` columns; rows without
+    /// an overall score come last.
     pub fn render(&self, width: u16) -> String {
-        let mut columns = vec![Column::key("model"), Column::key("")];
+        let mut columns = vec![
+            Column::number("rank"),
+            Column::key("model"),
+            Column::key(""),
+        ];
         columns.push(Column::number("overall"));
         columns.extend(GAMES.map(|(_, short)| Column::number(short)));
         columns.push(Column::notes());
         let mut table = TextTable::new(columns);
+        let mut rows: Vec<(Option<f64>, Vec<String>)> = Vec::new();
         for own in self.rows.values() {
-            let axes = self.names.join(own.axes.iter());
-            let name = if axes.is_empty() {
-                own.players.clone()
-            } else {
-                format!("{} [{axes}]", own.players)
-            };
-            table.row(own.cells(name));
+            rows.push((own.overall(), own.cells(self.name_of(own))));
         }
         for published in published() {
             let overall = number(Some(published.overall), 1);
@@ -105,11 +105,22 @@ impl Leaderboard {
             let scores = GAMES.map(|(game, _)| published.scores.get(game).copied());
             cells.extend(scores.map(|score| number(score, 1)));
             cells.push(String::new());
-            table.row(cells);
+            rows.push((Some(published.overall), cells));
+        }
+        let worth = |overall: &Option<f64>| overall.unwrap_or(f64::NEG_INFINITY);
+        rows.sort_by(|(one, _), (other, _)| worth(other).total_cmp(&worth(one)));
+        for (overall, cells) in &rows {
+            let better = rows
+                .iter()
+                .filter(|(other, _)| worth(other) > worth(overall));
+            let rank = overall.map(|_| count(better.count() as u64 + 1));
+            let rank = rank.unwrap_or_else(|| NONE.to_owned());
+            table.row([vec![rank], cells.clone()].concat());
         }
         let title = format!(
-            "Leaderboard of gamma-Bench, score {SCHEME}: this run, mean and standard deviation \
-             over n sessions, then the published rows (arXiv 2403.11807, mean of five runs)"
+            "Leaderboard of gamma-Bench, score {SCHEME}: your rows, mean and standard deviation \
+             over n sessions, among the published ones (arXiv 2403.11807, mean of five runs); \
+             ranks are those of the means and say nothing of how certain they are"
         );
         let notes = self.rows.values().flat_map(|own| own.basis.notes());
         paragraphs([
@@ -117,6 +128,20 @@ impl Leaderboard {
             Some(table.fitted(width)),
             explained(notes, width),
         ])
+    }
+
+    /// Who plays in a row of one's own, and in which setting if that says more.
+    fn name_of(&self, own: &Own) -> String {
+        let players = &own.players;
+        let says_more = own.axes.iter().filter(|(axis, value)| {
+            let is_model = axis.rsplit('.').next() == Some("model");
+            !(is_model && value.as_str() == Some(players))
+        });
+        let axes = self.names.join(says_more);
+        match axes.is_empty() {
+            true => format!("{players} (yours)"),
+            false => format!("{players} (yours) [{axes}]"),
+        }
     }
 }
 

@@ -128,7 +128,7 @@ fn axes_that_share_their_last_segment_are_two() {
         let row = row.unwrap_or_else(|| panic!("{name}: {summary}"));
         assert!(row.contains("subject  1  "), "{row}");
         assert!(
-            leaderboard.contains(&format!("equilibrium [{name}]")),
+            leaderboard.contains(&format!("equilibrium (yours) [{name}]")),
             "{leaderboard}"
         );
     }
@@ -228,10 +228,23 @@ fn the_overall_score_needs_all_eight_games() {
             .to_owned()
     };
     let seven = own(&leaderboard.render(160));
-    assert!(seven.split_whitespace().nth(2) == Some("-"), "{seven}");
+    let cells = |row: &str| {
+        row.split_whitespace()
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(
+        cells(&seven)[..5],
+        ["-", "equilibrium", "(yours)", "mean", "-"]
+    );
     leaderboard.add(&session(&line(GAMES[7].0, 0, json!({}))));
     let eight = own(&leaderboard.render(160));
-    let overall: f64 = eight.split_whitespace().nth(2).unwrap().parse().unwrap();
+    assert_eq!(
+        cells(&eight)[0],
+        "1",
+        "ahead of every published row: {eight}"
+    );
+    let overall: f64 = cells(&eight)[4].parse().unwrap();
     // All games reward equilibrium play with 100, the auction with about 10.
     assert!((overall - 88.7).abs() < 1.0, "{eight}");
     assert!(!eight.contains("unequal"), "{eight}");

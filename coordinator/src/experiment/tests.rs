@@ -740,6 +740,39 @@ fn equal_numbers_are_one_value_however_they_are_written() {
 }
 
 #[test]
+fn roster_is_an_axis_in_the_place_of_one_model() {
+    let models = |text: &str| -> Vec<Vec<String>> {
+        let mut file = ExperimentFile::parse("x.toml", text).unwrap();
+        let models = ["a", "b"].map(str::to_owned).to_vec();
+        file.apply(&Overrides {
+            models,
+            ..Overrides::default()
+        })
+        .unwrap();
+        let sessions = sessions_of(&file.check().unwrap()).unwrap();
+        let of_seat = |seat: &agon_engine::PlayerSpec| {
+            let model = seat.settings.get("model")?;
+            Some(model.as_str()?.to_owned())
+        };
+        let seats = sessions.iter().map(|one| one.spec.seats.iter());
+        seats
+            .map(|seats| seats.filter_map(of_seat).collect())
+            .collect()
+    };
+    let own = "name = \"x\"\nrepeats = 1\n[players.subject]\nkind = \"model\"\nmodel = \"old\"\n\
+               [[games]]\ngame = \"guess_two_thirds\"\nseats = [{ player = \"subject\", count = 2 }]\n";
+    assert_eq!(models(own), [["a", "a"], ["b", "b"]]);
+    // Of a table for all, in which the subject has its own; others keep theirs.
+    let shared = own.replace(
+        "[[games]]",
+        "[players.other]\nkind = \"model\"\n[players.kept]\nkind = \"model\"\nmodel = \"kept\"\n\
+         [model]\nmodel = \"old\"\n[[games]]",
+    );
+    let shared = shared.replace("count = 2 }", "count = 1 }, \"other\", \"kept\"");
+    assert_eq!(models(&shared), [["a", "a", "kept"], ["b", "b", "kept"]]);
+}
+
+#[test]
 fn huge_foul_allowance_is_refused_where_it_stands() {
     let (line, _, text) = error(&with("{ rounds = 3 }", "{ foul_allowance = 1000000000 }"));
     assert_eq!(line, 23, "{text}");
@@ -802,6 +835,7 @@ fn broken_text_has_a_place() {
 fn flags_replace_models_values_and_axes() {
     let mut file = ExperimentFile::parse("x.toml", GOOD).unwrap();
     let overrides = Overrides {
+        models: Vec::new(),
         model: Some("llama".to_owned()),
         players: [("gpt".to_owned(), "gpt-5".to_owned())].into(),
         set: vec![
