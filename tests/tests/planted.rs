@@ -24,7 +24,7 @@ fn broken_replies_of_contests_and_auctions_are_the_fouls_that_are_reported() {
         "--data",
         &data,
     ]);
-    run(&arguments).expect_code(0);
+    let _ = run(&arguments).expect_code(0);
     let name = "econarena-melee-any";
     let measured = ["show", name, "--measures", "--json", "--data", &data];
     let measured: Value = serde_json::from_str(&run(&measured).expect_code(0).out).unwrap();

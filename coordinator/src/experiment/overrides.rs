@@ -151,7 +151,7 @@ fn roster(source: &mut Source, models: &[String], flag: &str) -> Result<(), Stri
         }
         None => own,
     };
-    let grid = TreePath::root().key("grid").key(&axis.to_string());
+    let grid = TreePath::root().key("grid").key(axis.to_string());
     grid.set(&mut source.tree, json!(models))?;
     source.flags.set(grid, flag);
     Ok(())
