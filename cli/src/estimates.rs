@@ -20,7 +20,43 @@ pub fn agent_plan(player: &PlayerSpec, table: &Table) -> AgentPlan {
     AgentPlan {
         own_calls: Range { expected, most },
         own_calls_reason: calls.reason,
-        reasons: agent.reasons,
+        reasons: agent.reasons || player.settings.get("explain") == Some(&true.into()),
         own_prompts: agent.own_prompts,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use agon_engine::PlayerKind;
+    use agon_engine::spec::Settings;
+    use serde_json::{Value, json};
+
+    use super::*;
+
+    #[test]
+    fn who_explains_its_answers_writes_long_ones() {
+        let table = Table {
+            asks: 20,
+            usual_asks: 20,
+            fouls: 3,
+            seats: 5,
+            items: 0,
+            rounds: 20,
+        };
+        let reasons = |settings: Value| {
+            let settings: Settings = serde_json::from_value(settings).unwrap();
+            let player = PlayerSpec {
+                name: "alex".to_owned(),
+                kind: PlayerKind::Model,
+                settings,
+            };
+            agent_plan(&player, &table).reasons
+        };
+        assert!(!reasons(json!({ "model": "m" })));
+        assert!(reasons(json!({ "model": "m", "explain": true })));
+        assert!(!reasons(json!({ "model": "m", "explain": false })));
+        assert!(reasons(
+            json!({ "model": "m", "agent": "chain_of_thought" })
+        ));
     }
 }

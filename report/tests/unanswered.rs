@@ -106,7 +106,7 @@ fn printed(lines: &[String]) -> String {
     let own = leaderboard.render(WIDE);
     let own: Vec<&str> = own
         .lines()
-        .take_while(|row| !row.contains("Gemini"))
+        .skip_while(|row| !row.contains("(yours)"))
         .collect();
     [summary.render(WIDE), reports.render(WIDE), own.join("\n")].join("\n\n")
 }
@@ -271,7 +271,10 @@ fn silence_in_the_public_goods_game_is_not_level_with_the_best_published_model()
         leaderboard.add(&Session::from_line(line.as_bytes()).unwrap());
     }
     let shown = leaderboard.render(WIDE);
-    let own = shown.lines().find(|row| row.starts_with(" m ")).unwrap();
+    let own = shown
+        .lines()
+        .find(|row| row.contains(" m (yours)"))
+        .unwrap();
     assert!(!own.contains("100.0"), "{shown}");
     assert!(own.contains("100 % forfeited, 5 of 5 left out"), "{shown}");
     assert!(
@@ -299,9 +302,10 @@ fn n_counts_the_sessions_that_a_mean_rests_on() {
     );
     assert!(row.contains("4 of 5 left out"), "{row}");
     // The leaderboard says so too, and has no overall score.
-    let mut below = shown.lines().skip_while(|row| !row.starts_with(" m "));
+    let mut below = shown.lines().skip_while(|row| !row.contains("(yours)"));
     let own = below.next().unwrap();
-    assert_eq!(own.split_whitespace().nth(2), Some("-"), "{shown}");
+    let words: Vec<&str> = own.split_whitespace().collect();
+    assert_eq!(words[..5], ["-", "m", "(yours)", "mean", "-"], "{shown}");
     assert!(own.contains("no overall: 7 games have no score"), "{own}");
     let n = below.nth(1).unwrap();
     assert!(

@@ -25,17 +25,18 @@ pub(super) fn observe<'a>(seen: &mut SessionObservations<'a>, auction: &Auction<
     }
 }
 
-/// What was checked of one update, and what was wrong at the first try.
+/// What was checked of one update, and what was wrong at the first try: all of it where that
+/// try could not be read.
 fn belief(seen: &mut SessionObservations<'_>, seat: Seat, belief: &Value) {
-    let checked = belief["checked"].as_u64().unwrap_or(0);
+    let is_read = belief["checked"].as_u64().unwrap_or(0) > 0;
     // One budget, and of every bidder a profit and a list of wins.
-    let (read, bidders) = (u64::from(checked > 0), checked.saturating_sub(1) / 2);
+    let bidders = seen.seats() as u64;
     let (mut shape_errors, mut budget) = (0, 0);
     // Of itself, and of others.
     let (mut profit, mut wins) = ([0, 0], [0, 0]);
     for error in belief["errors"].as_array().into_iter().flatten() {
         let side = usize::from(error["about"] != "self");
-        let is_first = checked > 0 && error["try"] == 1;
+        let is_first = is_read && error["try"] == 1;
         match error["kind"].as_str() {
             Some("shape") => shape_errors += 1,
             Some("budget") if is_first => budget += 1,
@@ -44,32 +45,34 @@ fn belief(seen: &mut SessionObservations<'_>, seat: Seat, belief: &Value) {
             _ => {}
         }
     }
-    let own = budget + profit[0] + wins[0];
-    let others = profit[1] + wins[1];
+    // A belief that cannot be read states none of its facts right.
+    let wrong = |wrong: u64, of: u64| if is_read { wrong } else { of };
+    let own = wrong(budget + profit[0] + wins[0], 3);
+    let others = wrong(profit[1] + wins[1], 2 * bidders.saturating_sub(1));
     // What the auctioneer forces is the truth as well, and a belief that is kept may be.
     let source = belief["source"].as_str();
     let is_own = !matches!(source, Some("auctioneer" | "kept"));
     let at = At::seat(seat);
     for (measure, number) in [
-        ("belief_unreadable", 1 - read),
+        ("belief_unreadable", u64::from(!is_read)),
         ("belief_shape_errors", shape_errors),
         (
             "belief_corrected",
             u64::from(is_own && belief["corrected"] == true),
         ),
         ("belief_put_right", u64::from(source == Some("auctioneer"))),
-        ("facts", read + 2 * bidders),
-        ("own_facts", 3 * read),
-        ("others_facts", 2 * bidders.saturating_sub(read)),
-        ("budget_facts", read),
+        ("facts", 1 + 2 * bidders),
+        ("own_facts", 3),
+        ("others_facts", 2 * bidders.saturating_sub(1)),
+        ("budget_facts", 1),
         ("profit_facts", bidders),
         ("wins_facts", bidders),
         ("wrong_facts", own + others),
         ("wrong_own_facts", own),
         ("wrong_others_facts", others),
-        ("wrong_budget_facts", budget),
-        ("wrong_profit_facts", profit[0] + profit[1]),
-        ("wrong_wins_facts", wins[0] + wins[1]),
+        ("wrong_budget_facts", wrong(budget, 1)),
+        ("wrong_profit_facts", wrong(profit[0] + profit[1], bidders)),
+        ("wrong_wins_facts", wrong(wins[0] + wins[1], bidders)),
     ] {
         seen.push(at, measure, number as f64);
     }

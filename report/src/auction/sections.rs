@@ -164,8 +164,8 @@ pub(super) const MEMBERS: Section = Section {
     fields: &[("sat", Count("out_for"))],
 };
 
-/// Belief updates; facts count in the first try of an update only, and not where that try could
-/// not be read. What is checked and what is wrong of each kind is told as one.
+/// Belief updates; facts count in the first try of an update only, and all as wrong where that
+/// try could not be read. What is checked and what is wrong of each kind is told as one.
 pub(super) const BELIEFS: Section = Section {
     name: "beliefs",
     labels: &["player"],

@@ -463,7 +463,7 @@ fn belief_errors_are_those_of_first_tries_by_kind_and_side() {
     let first = json!({ "after_item": 1, "checked": 5, "wrong": 3, "tries": 2, "corrected": true,
         "errors": [error(1, "budget", "self"), error(1, "wins", "self"),
             error(1, "profit", "others"), error(2, "profit", "others")] });
-    // The first try had no shape: what is wrong in the second is not counted. No try was
+    // The first try had no shape, so all is wrong in it; the second is not counted. No try was
     // right: the auctioneer put it right.
     let second = json!({ "after_item": 2, "checked": 0, "wrong": 0, "tries": 3, "corrected": true,
         "errors": [error(1, "shape", "self"), error(2, "budget", "self")], "source": "auctioneer" });
@@ -496,13 +496,14 @@ fn belief_errors_are_those_of_first_tries_by_kind_and_side() {
         let facts = row.inner(kind);
         (facts.count("checked"), facts.count("wrong"))
     };
-    assert_eq!(counts("all"), (10, 3));
-    assert_eq!((counts("own"), counts("others")), ((6, 2), (4, 1)));
-    assert_eq!(counts("budget"), (2, 1));
-    assert_eq!((counts("profit"), counts("wins")), ((4, 1), (4, 1)));
-    close(row.inner("all").number("failure_rate"), 3.0 / 13.0);
-    close(row.inner("own").number("failure_rate"), 0.25);
-    close(row.inner("others").number("failure_rate"), 0.2);
+    // Five facts of each of five updates; three of them state nothing right.
+    assert_eq!(counts("all"), (25, 3 + 3 * 5));
+    assert_eq!((counts("own"), counts("others")), ((15, 11), (10, 7)));
+    assert_eq!(counts("budget"), (5, 4));
+    assert_eq!((counts("profit"), counts("wins")), ((10, 7), (10, 7)));
+    close(row.inner("all").number("failure_rate"), 18.0 / 43.0);
+    close(row.inner("own").number("failure_rate"), 11.0 / 26.0);
+    close(row.inner("others").number("failure_rate"), 7.0 / 17.0);
 }
 
 #[test]
