@@ -322,19 +322,10 @@ impl Bidder {
         let remaining = picture.remaining();
         match purpose {
             "plan" | "replan" => {
-                let mut prices: Vec<i64> =
-                    remaining.iter().map(|item| item.starting_price).collect();
-                prices.sort_unstable();
-                let third = |part: usize| prices.get(prices.len() * part / 3).copied();
-                let of = |price: i64| match () {
-                    () if third(2).is_some_and(|dear| price >= dear) => 3,
-                    () if third(1).is_some_and(|usual| price >= usual) => 2,
-                    () => 1,
-                };
                 let list = remaining
                     .iter()
-                    .map(|item| (item.name.clone(), of(item.starting_price)));
-                let list: BTreeMap<String, i64> = list.collect();
+                    .map(|item| (&*item.name, third(item, remaining)));
+                let list: BTreeMap<&str, i64> = list.collect();
                 Some(match self.reply {
                     ReplyStyle::Structured => {
                         json!({ "strategy": PRETENDED_PLAN, "priorities": list }).to_string()
@@ -444,6 +435,13 @@ pub fn brief(item: &Item) -> serde_json::Value {
         "description": item.description, "size": item.size, "location": item.location,
         "outcome": item.outcome,
     })
+}
+
+/// In which third an item is by its starting price, from 1, the cheapest.
+fn third(item: &Item, among: &[Item]) -> i64 {
+    let is_cheaper = |other: &&Item| other.starting_price < item.starting_price;
+    let cheaper = among.iter().filter(is_cheaper).count();
+    1 + (3 * cheaper / among.len().max(1)) as i64
 }
 
 /// Where what a bidder goes on with comes from.
