@@ -269,13 +269,14 @@ impl Dialogue {
         Ok(self.narrator.render_shared(file, values)?)
     }
 
-    /// What is said to a reply to a plain ask that cannot be used.
+    /// What is said to a reply to an ask put as it is that cannot be used.
     ///
     /// # Errors
     /// The template does not render.
     pub fn again(&self, ask: &Ask, reply: &str, problem: &str) -> Result<Later, MindError> {
         let foul = Foul::new(FoulKind::Unreadable, problem);
-        self.refuse(Turn::plain(ask, None), &foul, reply)
+        let turn = Turn::plain(ask, None).thinking(self.thinking());
+        self.refuse(turn, &foul, reply)
     }
 
     /// Who else is in play, as far as the seat was told.
@@ -472,11 +473,12 @@ impl Dialogue {
         let reminder = self.narrator.recall(&open.ask, counted.is_some());
         let reminder = reminder?;
         self.past.answered(open.ask.kind.clone(), counted.clone());
-        let said = reading::said_or_whole(&open.reply);
-        let answer = counted.map(|action| match self.wants_json() {
-            _ if self.explain && !said.is_empty() => said.to_owned(),
-            true => structured(&open.ask.kind, &open.ask.form, &action),
-            false => in_words(&open.ask.form, &action),
+        let whole = self.explain.then(|| reading::said_or_whole(&open.reply));
+        let whole = whole.filter(|said| !said.is_empty());
+        let answer = counted.map(|action| match (whole, self.wants_json()) {
+            (Some(said), _) => said.to_owned(),
+            (None, true) => structured(&open.ask.kind, &open.ask.form, &action),
+            (None, false) => in_words(&open.ask.form, &action),
         });
         self.memory.close(reminder, answer);
         Ok(())

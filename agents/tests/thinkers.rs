@@ -526,7 +526,7 @@ fn a_prediction_chain_of_thought_answers_in_one_call() {
     assert_eq!(*notes[0], expected);
     let asked = newest(&played.thoughts[0]);
     assert!(
-        asked.contains("First predict which bid each of the other players will choose."),
+        asked.contains("First predict the bid of each of the other players."),
         "{asked}"
     );
     assert!(asked.contains("the keys Alex, Cindy and David"), "{asked}");

@@ -35,14 +35,6 @@ mod tests {
 
     #[test]
     fn who_explains_its_answers_writes_long_ones() {
-        let table = Table {
-            asks: 20,
-            usual_asks: 20,
-            fouls: 3,
-            seats: 5,
-            items: 0,
-            rounds: 20,
-        };
         let reasons = |settings: Value| {
             let settings: Settings = serde_json::from_value(settings).unwrap();
             let player = PlayerSpec {
@@ -50,7 +42,7 @@ mod tests {
                 kind: PlayerKind::Model,
                 settings,
             };
-            agent_plan(&player, &table).reasons
+            agent_plan(&player, &Table::default()).reasons
         };
         assert!(!reasons(json!({ "model": "m" })));
         assert!(reasons(json!({ "model": "m", "explain": true })));

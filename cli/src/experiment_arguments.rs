@@ -22,6 +22,10 @@ use crate::run_folder::account::State;
 use crate::run_folder::{Place, RunFolder, Standing};
 use crate::templates;
 
+mod roster;
+
+use roster::Roster;
+
 /// The player that `--model` replaces.
 const SUBJECT: &str = "subject";
 
@@ -45,7 +49,7 @@ pub struct ExperimentArguments {
     pub(super) model: Option<String>,
     /// Run it with each of these models in turn, in the place that --model fills, and show
     /// them side by side: names with commas between them, or @FILE with one in each line
-    #[arg(long, value_name = "MODEL,...", value_parser = roster, conflicts_with = "model")]
+    #[arg(long, value_name = "MODEL,...", value_parser = roster::read, conflicts_with = "model")]
     pub(super) models: Option<Roster>,
     /// Put a model in the place of any player
     #[arg(long = "player", value_name = "NAME=MODEL", value_parser = pair)]
@@ -74,33 +78,6 @@ pub struct ExperimentArguments {
     #[arg(long, value_name = "N", default_value_t = 30, requires = "records",
           value_parser = clap::value_parser!(u32).range(1..=10_000))]
     pub(super) judged: u32,
-}
-
-/// Models that an experiment is run with, one after the other.
-#[derive(Debug, Clone)]
-pub(super) struct Roster(Vec<String>);
-
-/// Reads the value of `--models`.
-fn roster(text: &str) -> Result<Roster, String> {
-    let list = match text.strip_prefix('@') {
-        Some(path) => std::fs::read_to_string(path)
-            .map_err(|error| format!("cannot read {}: {error}", path.in_line()))?,
-        None => text.replace(',', "\n"),
-    };
-    let lines = list
-        .lines()
-        .map(|line| line.split('#').next().unwrap_or_default().trim());
-    let mut models: Vec<String> = Vec::new();
-    for model in lines.filter(|line| !line.is_empty()) {
-        if models.iter().any(|known| known == model) {
-            return Err(format!("{} stands there twice", model.in_line()));
-        }
-        models.push(model.to_owned());
-    }
-    match models.is_empty() {
-        true => Err("it names no model".to_owned()),
-        false => Ok(Roster(models)),
-    }
 }
 
 /// Where the results and the state of a run would go, in words.

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 
 use agon_agents::narrator::{Narrator, Telling};
+use agon_agents::settings::DEFAULT_PROMPT;
 use agon_agents::{PlayerSettings, PromptLibrary};
 use agon_coordinator::experiment::ExperimentFile;
 use agon_engine::record::StoredRecord;
@@ -159,22 +160,27 @@ fn told(record: &StoredRecord, seat: Seat, name: &str) -> String {
         Some((rules, told)) => {
             let happened = story::for_judges(record, seat, told);
             format!(
-                "What {name} was told first. Here and below, \"you\" is {name} in all that {name} \
-                 was told.\n\n{rules}\n\n{happened}"
+                "This is the game as {name} saw it. In the rules and in what happened, \"you\" is \
+                 {name}.\n\n{rules}\n\n{happened}"
             )
         }
         None => story::for_judges(record, seat, Vec::new()),
     }
 }
 
-/// The rules in the words of the game's first prompts, and each event, if the seat was told
-/// of it; none for a game without any prompts.
+/// The rules in the words of the built-in prompts, of the version that the player had if it was
+/// a model, and each event, if the seat was told of it; none for a game without any prompts.
 fn in_words(record: &StoredRecord, seat: Seat) -> Option<(String, Vec<String>)> {
     let game = &record.spec.game;
+    let own = record.spec.seats.get(seat)?.settings.get("prompt");
+    let prompt = own.cloned().unwrap_or_else(|| DEFAULT_PROMPT.into());
     let anybody = PlayerSpec {
         name: "anybody".to_owned(),
         kind: PlayerKind::Model,
-        settings: Settings::from([("model".to_owned(), "any".into())]),
+        settings: Settings::from([
+            ("model".to_owned(), "any".into()),
+            ("prompt".to_owned(), prompt),
+        ]),
     };
     let settings = PlayerSettings::read(&anybody, &[]).ok()?;
     let mut narrator = Narrator::new(&settings, game, seat, PromptLibrary::builtin());

@@ -150,7 +150,6 @@ fn differences(experiment: &Experiment) -> Vec<String> {
         for model in models {
             for (name, value) in &experiment.players {
                 let own = model.settings.get(name).cloned().unwrap_or_default();
-                // The step-by-step cells have another agent, and people are asked as people.
                 if !same(value, &own) {
                     let what = format!("{name} of {}", model.name);
                     differs(&what, &value.to_string(), own.to_string());

@@ -20,7 +20,8 @@ use crate::sim_llm::{REPLY_HEADER, SIMULATED_ENDPOINT, SIMULATED_HEADER};
 fn in_ascii(text: &str) -> String {
     let mut said = String::with_capacity(text.len() + 2);
     for letter in serde_json::Value::from(text).to_string().chars() {
-        match letter.is_ascii() {
+        // A header may hold every ASCII letter but control codes; JSON escapes all of these but one.
+        match letter.is_ascii() && letter != '\u{7f}' {
             true => said.push(letter),
             false => {
                 let mut units = [0; 2];

@@ -101,10 +101,12 @@ impl Agent for Bdi {
         if let Some(foul) = refused {
             self.bidder.note_refused(foul);
         }
-        self.bidder.pretend(ask, refused.is_some());
+        let plausible = self.bidder.plausible_bid(ask, refused.is_some());
         let again = |problem: &str| words::again("bid_again", self, problem, &[]);
         let values = |detail| words::values("bid", self, detail);
-        let bid = self.bidder.bid(ask, refused, &values, &again, mind);
+        let bid = self
+            .bidder
+            .bid(ask, refused, &values, &again, plausible, mind);
         let said = bid.await?;
         Ok(self.bidder.keep_bid(said))
     }

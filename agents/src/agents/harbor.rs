@@ -144,10 +144,12 @@ impl Agent for Harbor {
         if self.choice.as_ref().is_some_and(|choice| !choice.raises()) {
             return Ok(Ok(Action::Pass));
         }
-        self.bidder.pretend(ask, refused.is_some());
+        let plausible = self.bidder.plausible_bid(ask, refused.is_some());
         let again = |problem: &str| words::again("bid_again", self, None, problem);
         let values = |detail| words::values("bid", self, None, detail);
-        let bid = self.bidder.bid(ask, refused, &values, &again, mind);
+        let bid = self
+            .bidder
+            .bid(ask, refused, &values, &again, plausible, mind);
         let said = bid.await?;
         Ok(self.bidder.keep_bid(said))
     }

@@ -268,11 +268,16 @@ impl KLevel {
             true => None,
             false => Some(advice(dialogue, open.seat, &ask, below)?),
         };
-        let turn = Turn::plain(&ask, None).advised(advice.as_deref());
+        let turn = Turn::plain(&ask, None).thinking(dialogue.thinking());
+        let turn = turn.advised(advice.as_deref());
         let messages = dialogue.messages_then(turn, open.later.clone())?;
         let format = dialogue.format(turn.ask, turn.thinking);
         let settings = dialogue.settings();
-        Ok(Thought::new("predict", settings, messages, format))
+        Ok(Thought {
+            // A simulated model expects of others what it would do itself.
+            simulated_reply: self.dialogue.simulated_reply(turn),
+            ..Thought::new("predict", settings, messages, format)
+        })
     }
 
     /// What is asked again, after a reply that cannot be used.

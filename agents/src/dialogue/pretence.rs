@@ -10,7 +10,7 @@ use crate::forms::{Thinking, answer_value, in_words};
 
 impl Dialogue {
     /// What a simulated model says to an ask, in the form in which it is put.
-    pub(super) fn simulated_reply(&mut self, turn: Turn<'_>) -> Option<String> {
+    pub(crate) fn simulated_reply(&mut self, turn: Turn<'_>) -> Option<String> {
         let Turn { ask, thinking, .. } = turn;
         let understudy = self.understudy.as_mut()?;
         let action = understudy.answer(ask, turn.refused.is_some());
@@ -59,7 +59,7 @@ fn reply(said: &Said<'_>) -> String {
             for about in stated.of(said.ask) {
                 let value = match about {
                     About::Understanding => {
-                        "Everybody answers once, and the rules decide who gains.".into()
+                        "All players decide at the same time, and the rules say who gains.".into()
                     }
                     About::Goal => "To gain more than the others.".into(),
                     About::Popular | About::Answer => answer.clone(),

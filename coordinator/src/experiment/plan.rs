@@ -208,7 +208,7 @@ fn model_of(player: &PlayerSpec) -> Option<&str> {
 }
 
 /// What a seat's plan depends on, besides its player.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, Default)]
 pub struct Table {
     /// Most asks of a seat.
     pub asks: u64,

@@ -65,8 +65,6 @@ pub struct Bidder {
     notes: Vec<Note>,
     /// What a simulated model plays by.
     understudy: Option<Understudy>,
-    /// What it says to the ask that is open.
-    plausible: Option<String>,
 }
 
 /// What a bidder intends.
@@ -113,7 +111,6 @@ impl Bidder {
                 &settings.model.model,
                 seating.seat,
             ),
-            plausible: None,
         }
     }
 
@@ -138,7 +135,8 @@ impl Bidder {
         std::mem::take(&mut self.notes)
     }
 
-    /// Asks for a bid; `again` words what is said to a refused one.
+    /// Asks for a bid, of a simulated model for this `plausible` one; `again` words what is said
+    /// to a refused one.
     ///
     /// # Errors
     /// The model could not be called, or a template does not render.
@@ -148,6 +146,7 @@ impl Bidder {
         refused: Option<&Foul>,
         told: &Told<'_>,
         again: Again<'_>,
+        plausible: Option<String>,
         mind: &dyn Mind,
     ) -> Result<Said, MindError> {
         let later = match refused.zip(self.latest.as_ref()) {
@@ -161,7 +160,7 @@ impl Bidder {
         let format = self.format("bid", || reply_schema(ask, Thinking::StepByStep));
         let model = Arc::clone(&self.model);
         let thought = Thought {
-            simulated_reply: self.plausible.clone(),
+            simulated_reply: plausible,
             ..Thought::new("bid", model, messages, format)
         };
         let reply = mind.think(thought).await?;
@@ -171,24 +170,28 @@ impl Bidder {
         })
     }
 
-    /// Prepares what a simulated model says to an ask.
-    pub fn pretend(&mut self, ask: &Ask, again: bool) {
-        let is_json = self.reply == ReplyStyle::Structured;
-        self.plausible = self.understudy.as_mut().map(|understudy| {
-            let action = understudy.answer(ask, again);
-            let bid = in_words(&ask.form, &action);
-            match (is_json, &action) {
-                (true, _) => json!({
-                    "reason": "The price still leaves a profit by my estimate, or it does not.",
-                    "bid": answer_value(&ask.form, &action),
-                })
-                .to_string(),
-                (false, Action::Pass) => {
-                    "The price leaves no profit by my estimate. I'm out!".to_owned()
-                }
-                (false, _) => format!("The price leaves a profit by my estimate. I bid ${bid}!"),
+    /// What a simulated model says to an ask.
+    pub fn plausible_bid(&mut self, ask: &Ask, again: bool) -> Option<String> {
+        let action = self.understudy.as_mut()?.answer(ask, again);
+        let (reason, decision) = match &action {
+            Action::Pass => (
+                "The price leaves no profit by my estimate.",
+                "I'm out!".to_owned(),
+            ),
+            bid => {
+                let bid = in_words(&ask.form, bid);
+                (
+                    "The price leaves a profit by my estimate.",
+                    format!("I bid ${bid}!"),
+                )
             }
-        });
+        };
+        Some(match self.reply {
+            ReplyStyle::Structured => {
+                json!({ "reason": reason, "bid": answer_value(&ask.form, &action) }).to_string()
+            }
+            _ => format!("{reason} {decision}"),
+        })
     }
 
     /// Keeps what was said until the game has said what becomes of it.
