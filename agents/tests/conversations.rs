@@ -371,9 +371,9 @@ fn a_private_value_is_called_a_secret_as_long_as_it_is_one() {
     const UNTIL: [(&str, &str); 5] = [
         ("v1", "until the first round"),
         ("v2", "before the first round"),
-        ("v3", "as long as the first sale"),
-        ("v4", "up to the end of the first round"),
-        ("v5", "before the first time"),
+        ("v3", "until the first sale"),
+        ("v4", "until the end of the first round"),
+        ("v5", "before the first round is over"),
     ];
     for name in ["second_price_auction", "ascending_auction"] {
         for (version, until) in UNTIL {
