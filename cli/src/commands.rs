@@ -8,12 +8,14 @@ pub mod coordinator;
 pub mod experiments;
 pub mod games;
 pub mod gateway;
+pub mod import;
 pub mod leaderboard;
 pub mod plan;
 pub mod play;
 pub mod presets;
 pub mod prompts;
 pub mod replay;
+pub mod report;
 pub mod run;
 pub mod runs;
 pub mod show;
@@ -67,8 +69,12 @@ enum Command {
     Verify(verify::Verify),
     /// Show a finished session as a readable log, or list the sessions that there are
     Show(show::Show),
+    /// Print everything that can be made of any runs: tables, and what is published beside them
+    Report(report::Report),
     /// List the runs whose results are kept, or delete some of them
     Runs(runs::Runs),
+    /// Keep games that other programs recorded as a run, for tables, figures and exports
+    Import(import::Import),
     /// Rank the models of any runs of gamma-Bench's games among the published ones
     Leaderboard(leaderboard::Board),
     /// List, follow, cancel or retry experiments of a coordinator
@@ -100,7 +106,9 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Replay(arguments) => replay::run(&arguments),
         Command::Verify(arguments) => verify::run(&arguments, &log),
         Command::Show(arguments) => show::run(&arguments, &log),
+        Command::Report(arguments) => report::run(&arguments),
         Command::Runs(arguments) => runs::run(&arguments),
+        Command::Import(arguments) => import::run(&arguments),
         Command::Leaderboard(arguments) => leaderboard::run(&arguments),
         Command::Experiments(arguments) => experiments::run(&arguments, &log),
         Command::Coordinator(arguments) => coordinator::run(&arguments, &log),

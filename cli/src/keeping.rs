@@ -20,6 +20,20 @@ use crate::results;
 use crate::run_folder::account::{Counts, Outcome, Source, State, Versions};
 use crate::run_folder::{self as files, Account, Entry, RunFolder, digest, history};
 
+/// Shows a run's results beside the history, and says what was kept from being replaced.
+///
+/// # Errors
+/// They cannot be written.
+pub fn publish(folder: &RunFolder, entry: &Entry) -> Result<(), Failure> {
+    for kept in folder.publish(entry)? {
+        let kept = kept.in_line();
+        output::tell(&format!(
+            "a results file was changed since agon wrote it, and is kept as {kept}"
+        ));
+    }
+    Ok(())
+}
+
 /// A run that leaves something.
 pub struct Keeping {
     folder: RunFolder,
@@ -126,12 +140,7 @@ impl Keeping {
         self.entry.write_account()?;
         // A run that was stopped before its first result does not replace the results of another.
         if done > 0 || !self.folder.shows_results()? {
-            for kept in self.folder.publish(&self.entry)? {
-                let kept = kept.in_line();
-                output::tell(&format!(
-                    "a results file was changed since agon wrote it, and is kept as {kept}"
-                ));
-            }
+            publish(&self.folder, &self.entry)?;
         }
         if collected.strangers > 0 {
             let strangers = counted(collected.strangers, "session");

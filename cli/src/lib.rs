@@ -12,6 +12,7 @@ mod estimates;
 mod experiment_arguments;
 mod failure;
 mod forgetting;
+mod gathering;
 mod handing_in;
 mod judged;
 mod keeping;

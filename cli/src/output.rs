@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use agon_outlets::{json, line, lines};
-use agon_report::{Column, TextTable};
+use agon_report::{Column, Layout, TextTable};
 use agon_service_kit::secrets;
 use terminal_size::terminal_size;
 
@@ -96,6 +96,40 @@ static ARGUMENTS_OF_SEVERAL_LINES: LazyLock<Vec<String>> = LazyLock::new(|| {
 /// Narrower terminals wrap lines themselves.
 const NARROWEST: u16 = 60;
 
+/// How tables are printed.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::Args)]
+pub struct FormatArguments {
+    /// How tables are printed: text as wide as the terminal, or markup for a paper or a page
+    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
+    format: Format,
+}
+
+/// See [`FormatArguments`].
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+enum Format {
+    /// As text.
+    #[default]
+    Text,
+    /// As GitHub-flavoured Markdown.
+    Markdown,
+    /// As LaTeX, for the package booktabs.
+    Latex,
+    /// As parts of an HTML page.
+    Html,
+}
+
+impl FormatArguments {
+    /// The layout of tables on standard output.
+    pub fn layout(self) -> Layout {
+        match self.format {
+            Format::Text => Layout::Text(width()),
+            Format::Markdown => Layout::Markdown,
+            Format::Latex => Layout::Latex,
+            Format::Html => Layout::Html,
+        }
+    }
+}
+
 /// How wide tables may be on standard output.
 pub fn width() -> u16 {
     if !std::io::stdout().is_terminal() {
@@ -141,6 +175,6 @@ impl fmt::Display for Columns {
         } else {
             u16::MAX
         };
-        write!(formatter, "{}", self.table.fitted(width))
+        write!(formatter, "{}", self.table.fitted(Layout::Text(width)))
     }
 }

@@ -8,10 +8,10 @@ use std::io::BufReader;
 
 use agon_coordinator::experiment::ExperimentDocument;
 use agon_engine::record::StoredRecord;
+use agon_proto::v1::FetchRecordsRequest;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
-use agon_proto::v1::{FetchRecordsRequest, FetchRecordsResponse};
 use agon_report::session::Telemetry;
-use agon_report::{Cells, Leaderboard, Pivots, Reports, ResultColumns, Session, Summary};
+use agon_report::{Cells, Layout, Reports, ResultColumns, Session, Tables};
 use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::status::{ErrorClass, is_retryable};
 use agon_service_kit::tasks::with_causes;
@@ -25,9 +25,6 @@ use crate::run_folder::{self, Entry, NewFile};
 
 /// The column of `results.csv` with the number of the run.
 const RUN: &str = "run";
-
-/// The published table that the gamma-Bench presets ask for.
-const GAMMA_BENCH: &str = "gamma-bench";
 
 /// The client of the experiment service.
 pub fn experiment_client(transport: Transport) -> ExperimentServiceClient<Transport> {
@@ -97,12 +94,15 @@ pub async fn collect(
             continue;
         }
         let taken = match result.fault.is_empty() {
-            true => tables.take(&result),
+            true => whole(&result.record),
             false => Err(result.fault),
         };
-        if let Err(fault) = taken {
-            unreadable.push((result.session_id, fault));
-            continue;
+        match taken {
+            Ok(record) => tables.add(record, &Telemetry::from_line(&result.telemetry)),
+            Err(fault) => {
+                unreadable.push((result.session_id, fault));
+                continue;
+            }
         }
         done += 1;
         record_file.line(&result.record)?;
@@ -110,11 +110,11 @@ pub async fn collect(
     }
     record_file.keep()?;
     telemetry_file.keep()?;
-    write_csv(entry, &tables.columns)?;
+    write_csv(entry, tables.columns())?;
     let compare = document.report.compare.as_deref();
     Ok(Collected {
-        shown: tables.render(compare, width()),
-        tables: tables.render(compare, FILE_WIDTH),
+        shown: shown(&tables, compare, width()),
+        tables: shown(&tables, compare, FILE_WIDTH),
         done,
         strangers,
         unreadable,
@@ -138,55 +138,19 @@ fn whole(line: &[u8]) -> Result<StoredRecord, String> {
     StoredRecord::from_line(text).map_err(|error| with_causes(&error))
 }
 
-#[derive(Default)]
-struct Tables {
-    summary: Summary,
-    leaderboard: Leaderboard,
-    pivots: Pivots,
-    reports: Reports,
-    columns: ResultColumns,
-}
-
-impl Tables {
-    /// Takes a result in, or nothing of it.
-    fn take(&mut self, result: &FetchRecordsResponse) -> Result<(), String> {
-        let record = whole(&result.record)?;
-        if self.reports.measures(&record.spec.game) {
-            self.reports.add(&record);
-        }
-        let session = Session::of(record);
-        self.add(&session, &Telemetry::from_line(&result.telemetry));
-        Ok(())
-    }
-
-    fn add(&mut self, session: &Session, telemetry: &Telemetry) {
-        self.summary.add(session, telemetry);
-        self.leaderboard.add(session);
-        self.pivots.add(session);
-        self.columns.gather(session);
-    }
-
-    fn render(&self, compare: Option<&str>, width: u16) -> String {
-        if self.summary.is_empty() {
-            return "no session is done yet".to_owned();
-        }
-        let mut parts = vec![self.summary.render(width)];
-        if !self.reports.is_empty() {
-            parts.push(self.reports.render(width));
-        }
-        parts.extend(compare.and_then(|name| match name {
-            GAMMA_BENCH => Some(self.leaderboard.render(width)),
-            _ => {
-                let pivots = self.pivots.beside_published(name, width);
-                pivots.or_else(|| self.reports.beside_published(name, width))
-            }
-        }));
-        parts.join("\n\n")
+/// The tables of a run, and the published one that its experiment names.
+pub fn shown(tables: &Tables, compare: Option<&str>, width: u16) -> String {
+    let layout = Layout::Text(width);
+    let own = tables.render(layout);
+    let published = compare.filter(|_| !tables.is_empty());
+    match published.and_then(|name| tables.beside_published(name, layout)) {
+        Some(published) => format!("{own}\n\n{published}"),
+        None => own,
     }
 }
 
 /// The second pass: the columns are known now. The first one says which run it was.
-fn write_csv(entry: &Entry, columns: &ResultColumns) -> Result<(), Failure> {
+pub fn write_csv(entry: &Entry, columns: &ResultColumns) -> Result<(), Failure> {
     let mut out = Cells::new(entry.begin(run_folder::RESULTS)?);
     let failed = |error: csv::Error| match error.into_kind() {
         csv::ErrorKind::Io(error) => cannot("write", &entry.file(run_folder::RESULTS), &error),
@@ -227,19 +191,19 @@ fn lines(
 mod tests {
     use super::*;
     use agon_coordinator::experiment::COMPARISONS;
-    use agon_report::pivots;
 
     #[test]
     fn every_table_that_an_experiment_may_name_is_shown() {
-        let reports = Reports::default();
-        for name in reports.published_tables() {
-            let shown = reports.beside_published(name, 400).unwrap_or_default();
-            assert!(shown.contains("Published"), "{name}: {shown}");
-            assert!(shown.contains("published finding"), "{name}: {shown}");
+        let tables = Tables::default();
+        let wide = Layout::Text(400);
+        let of_papers = Reports::default().published_tables();
+        for name in tables.published_tables() {
+            let shown = tables.beside_published(name, wide).unwrap_or_default();
+            assert!(shown.contains("ublished"), "{name}: {shown}");
+            let has_findings = of_papers.contains(&name);
+            assert_eq!(shown.contains("published finding"), has_findings, "{name}");
         }
-        let shown = [GAMMA_BENCH].into_iter().chain(pivots::names());
-        let shown = shown.chain(reports.published_tables());
-        assert!(shown.eq(COMPARISONS), "{COMPARISONS:?}");
-        assert_eq!(reports.beside_published("none", 400), None);
+        assert_eq!(tables.published_tables(), COMPARISONS);
+        assert_eq!(tables.beside_published("none", wide), None);
     }
 }

@@ -108,6 +108,11 @@ pub struct DataArguments {
 }
 
 impl DataArguments {
+    /// The data folder.
+    pub fn folder(&self) -> PathBuf {
+        self.data.clone()
+    }
+
     /// The folders of results that were given no other place.
     pub fn runs(&self) -> PathBuf {
         run_folder::by_default(&self.data)

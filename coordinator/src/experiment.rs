@@ -31,7 +31,7 @@ mod world;
 pub use cell::Cell;
 pub use document::{
     COMPARISONS, ExperimentDocument, GameDefinition, PromptsOfPlayer, ReportDefinition,
-    SeriesDefinition,
+    SeriesDefinition, is_experiment_name,
 };
 pub use expand::{Cells, Expansion, PlannedSession, expand};
 pub use faults::{Fault, Faults};

@@ -1,7 +1,7 @@
 //! Replay: games that other programs recorded, played again by our rules.
 //! A recorded game is one line of JSON. [`RecordedGame::from_json`] reads it and
 //! refuses what it cannot read with a typed error; [`replay`] plays it and lists
-//! every difference. No files here: `agon replay` and the tests read those.
+//! every difference; [`import`] keeps it as a session. No files here: `agon replay` and the tests read those.
 //! Each family of records is one file beside this one; a new family adds its
 //! readers to `FAMILIES` and changes nothing else.
 
@@ -12,10 +12,13 @@ use crate::ask::{Action, Ask, Foul};
 use crate::game::Built;
 use crate::game::ParameterError;
 use crate::play::Play;
+use crate::record::Record;
 use crate::registry;
-use crate::spec::Settings;
+use crate::spec::{PlayerSpec, Settings};
+use about::{About, Imported};
 use check::Check;
 
+mod about;
 mod auction;
 mod check;
 mod econarena;
@@ -34,9 +37,47 @@ const FAMILIES: &[&[Reader]] = &[
 pub fn replay(recorded: &RecordedGame) -> Verdict {
     Verdict {
         id: recorded.id.clone(),
-        mismatches: recorded.game.replay(),
+        mismatches: recorded.game.replay().mismatches,
         record_fault: recorded.game.record_fault(),
     }
+}
+
+/// Plays a recorded game and keeps it as a session of an experiment of this name, so that tables
+/// take it in as their own. Its chance is that of the record and not of a seed.
+///
+/// # Errors
+/// Our rules do not reproduce the game, or it did not come to its end; one line per difference.
+pub fn import(recorded: &RecordedGame, experiment: &str) -> Result<Record, Vec<String>> {
+    let Replayed {
+        play,
+        mut mismatches,
+    } = recorded.game.replay();
+    mismatches.extend(recorded.game.record_fault());
+    if !mismatches.is_empty() {
+        return Err(mismatches);
+    }
+    if !play.is_finished() {
+        return Err(vec!["the record ends before the game does".to_owned()]);
+    }
+    let played = registry::find(recorded.name).map_err(|error| vec![error.to_string()])?;
+    let defaults =
+        (played.build)(&Settings::new()).map_or_else(|_| Settings::new(), |built| built.params);
+    let spec = recorded.about.spec(Imported {
+        experiment,
+        id: &recorded.id,
+        game: &played.info.name,
+        rules_version: played.info.rules_version,
+        params: recorded.game.params(),
+        defaults: &defaults,
+        adjusted: recorded.game.adjusted(),
+        seats: match recorded.game.seats() {
+            known if known.is_empty() => (0..play.game().seats())
+                .map(|seat| about::named(&format!("player_{seat}")))
+                .collect(),
+            known => known,
+        },
+    });
+    Ok(Record::new(spec, &play, Vec::new(), Vec::new()))
 }
 
 /// What came out of a replay.
@@ -62,6 +103,7 @@ impl Verdict {
 pub struct RecordedGame {
     id: String,
     name: &'static str,
+    about: About,
     game: Box<dyn Recorded>,
 }
 
@@ -91,6 +133,7 @@ impl RecordedGame {
         Ok(Self {
             id: header.id,
             name: reader.game,
+            about: read(line)?,
             game,
         })
     }
@@ -182,10 +225,30 @@ fn place(path: &str) -> String {
     }
 }
 
+/// A recorded game that was played again.
+struct Replayed {
+    play: Play,
+    /// One line per difference.
+    mismatches: Vec<String>,
+}
+
 /// A recorded game after reading.
 trait Recorded: Send + Sync {
-    /// Plays it; one line per difference.
-    fn replay(&self) -> Vec<String>;
+    /// Plays it.
+    fn replay(&self) -> Replayed;
+
+    /// Parameters of our game.
+    fn params(&self) -> &Settings;
+
+    /// Parameters that say how the other program played, and nothing about the setting.
+    fn adjusted(&self) -> &'static [&'static str] {
+        &[]
+    }
+
+    /// Who played, by seat; nobody where the record does not say.
+    fn seats(&self) -> Vec<PlayerSpec> {
+        Vec::new()
+    }
 
     /// A fault that the record is known to have, with the place from which it is
     /// not compared.

@@ -60,6 +60,10 @@ pub struct Origin {
     pub provider_model: String,
 }
 
+/// The kind of provider whose answers were not asked for by this program: the game was recorded by
+/// another one and imported.
+pub const RECORDED: &str = "recorded";
+
 /// The endpoint of the simulated model that a process brings along.
 pub const SIMULATED_ENDPOINT: &str = "this process";
 
@@ -129,6 +133,13 @@ impl std::fmt::Display for SessionId {
 }
 
 impl SessionSpec {
+    /// Whether another program played it and this one only imported its record, so that nothing of
+    /// its chance follows from a seed.
+    pub fn is_imported(&self) -> bool {
+        let mut origins = self.origins.values();
+        origins.any(|origin| origin.provider_kind == RECORDED)
+    }
+
     /// The session's id.
     pub fn id(&self) -> SessionId {
         let digest = blake3::hash(self.canonical_json().as_bytes());

@@ -14,6 +14,7 @@ use crate::game_report::{Paper, Report};
 use crate::gathered::{Gathered, Setting};
 use crate::grouping::Statistic::{Count, Deviation, Last, Mean, Of, Share, Total};
 use crate::grouping::{Key, Label, Section, all_together, counts};
+use crate::layout::Layout;
 use crate::observation::{Observation, SessionObservations};
 use crate::published::Papers;
 use crate::row::{Row, Value, list};
@@ -185,8 +186,8 @@ impl Paper for Alympics {
             .with(TRAJECTORIES.name, trajectories(gathered))
     }
 
-    fn tables(settings: &[Setting], width: u16) -> String {
-        tables::render(settings, width)
+    fn tables(settings: &[Setting], layout: Layout) -> String {
+        tables::render(settings, layout)
     }
 }
 

@@ -24,6 +24,7 @@ use crate::basis::Basis;
 use crate::game_report::{Paper, Report};
 use crate::gathered::{Gathered, Setting};
 use crate::grouping::Section;
+use crate::layout::Layout;
 use crate::observation::SessionObservations;
 use crate::published::Papers;
 use crate::ratings::Ratings;
@@ -131,12 +132,12 @@ impl Paper for Auctions {
             .with(STRATEGIES.name, strategies(gathered))
     }
 
-    fn tables(settings: &[Setting], width: u16) -> String {
-        tables::render(settings, width)
+    fn tables(settings: &[Setting], layout: Layout) -> String {
+        tables::render(settings, layout)
     }
 
-    fn overall(all: &Setting, width: u16) -> Option<String> {
-        tables::overall(all, width)
+    fn overall(all: &Setting, layout: Layout) -> Option<String> {
+        tables::overall(all, layout)
     }
 }
 

@@ -17,6 +17,7 @@ use crate::grouping::Statistic::{Count, Deviation, Largest, Last, Mean, Total};
 use crate::grouping::{
     Key, Label, Section, Statistic, all_together, by_player, by_player_and_round,
 };
+use crate::layout::Layout;
 use crate::observation::{Observation, SessionObservations};
 use crate::published::Papers;
 use crate::row::Row;
@@ -180,8 +181,8 @@ impl Paper for EconArena {
         history::compare(settings);
     }
 
-    fn tables(settings: &[Setting], width: u16) -> String {
-        tables::render(settings, width)
+    fn tables(settings: &[Setting], layout: Layout) -> String {
+        tables::render(settings, layout)
     }
 }
 

@@ -6,6 +6,7 @@ use agon_engine::record::StoredRecord;
 use crate::basis::explained;
 use crate::gathered::{Gathered, Setting};
 use crate::grouping::Section;
+use crate::layout::Layout;
 use crate::observation::SessionObservations;
 use crate::published::{Compared, Papers, beside};
 use crate::row::Row;
@@ -27,8 +28,8 @@ pub trait GameReport {
     /// Whether nothing was taken in.
     fn is_empty(&self) -> bool;
 
-    /// The tables in at most `width` columns; empty when nothing was taken in.
-    fn render(&self, width: u16) -> String;
+    /// The tables in this layout; empty when nothing was taken in.
+    fn render(&self, layout: Layout) -> String;
 
     /// All measures, one JSON object per setting, in the order in which settings came first.
     ///
@@ -40,8 +41,8 @@ pub trait GameReport {
     fn published_tables(&self) -> Vec<&'static str>;
 
     /// The published table of this name with one's own figures, and the published findings
-    /// with their sources, in at most `width` columns; `None` when it has no such table.
-    fn beside_published(&self, name: &str, width: u16) -> Option<String>;
+    /// with their sources, in this layout; `None` when it has no such table.
+    fn beside_published(&self, name: &str, layout: Layout) -> Option<String>;
 
     /// The measures of these sessions.
     fn of<'a>(sessions: impl IntoIterator<Item = &'a StoredRecord>) -> Self
@@ -91,11 +92,11 @@ pub(crate) trait Paper: Compared + Send + Sync {
         ""
     }
 
-    /// The tables of these settings, at least one, in at most `width` columns.
-    fn tables(settings: &[Setting], width: u16) -> String;
+    /// The tables of these settings, at least one, in this layout.
+    fn tables(settings: &[Setting], layout: Layout) -> String;
 
     /// A table over all settings taken together, for what papers measure that way.
-    fn overall(_all: &Setting, _width: u16) -> Option<String> {
+    fn overall(_all: &Setting, _layout: Layout) -> Option<String> {
         None
     }
 }
@@ -190,15 +191,15 @@ impl<P: Paper> GameReport for Report<P> {
         self.settings.is_empty()
     }
 
-    fn render(&self, width: u16) -> String {
+    fn render(&self, layout: Layout) -> String {
         let settings = self.shown();
         if settings.is_empty() {
             return String::new();
         }
         let notes = settings.iter().flat_map(|one| one.head.notes());
-        let overall = self.all().and_then(|all| P::overall(&all, width));
-        let tables = P::tables(&settings, width);
-        paragraphs([Some(tables), overall, explained(notes, width)])
+        let overall = self.all().and_then(|all| P::overall(&all, layout));
+        let tables = P::tables(&settings, layout);
+        paragraphs([Some(tables), overall, explained(notes, layout)])
     }
 
     fn settings_as_json(&self) -> serde_json::Result<Vec<String>> {
@@ -209,8 +210,8 @@ impl<P: Paper> GameReport for Report<P> {
         P::PAPERS.names().collect()
     }
 
-    fn beside_published(&self, name: &str, width: u16) -> Option<String> {
+    fn beside_published(&self, name: &str, layout: Layout) -> Option<String> {
         let all = self.all();
-        beside::<P>(P::PAPERS, &self.shown(), all.as_slice(), name, width)
+        beside::<P>(P::PAPERS, &self.shown(), all.as_slice(), name, layout)
     }
 }

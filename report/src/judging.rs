@@ -10,6 +10,7 @@ use crate::game_report::{Paper, Report};
 use crate::gathered::{Gathered, Setting};
 use crate::grouping::Statistic::{Count, Deviation, Mean, Of};
 use crate::grouping::{Key, Section};
+use crate::layout::Layout;
 use crate::observation::{Observation, SessionObservations};
 use crate::published::Papers;
 use crate::row::Row;
@@ -106,9 +107,9 @@ impl Paper for Judging {
         reading::about(&head.label())
     }
 
-    fn tables(settings: &[Setting], width: u16) -> String {
+    fn tables(settings: &[Setting], layout: Layout) -> String {
         let title = format!("Marks of {} of judging", sessions_of(settings, "session"));
-        let tables = SettingTables { settings, width };
+        let tables = SettingTables { settings, layout };
         let table = tables.table(TITLE, columns("criterion", headings(&SHOWN)), |setting| {
             let rows = setting.rows("criteria").iter().map(|row| {
                 Line::all(
@@ -118,7 +119,7 @@ impl Paper for Judging {
             });
             rows.collect()
         });
-        let rest = in_json("Setting by setting", width);
+        let rest = in_json("Setting by setting", layout);
         paragraphs([Some(title), table, Some(rest)])
     }
 }

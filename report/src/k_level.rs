@@ -13,6 +13,7 @@ use crate::game_report::{Paper, Report};
 use crate::gathered::{Gathered, Setting};
 use crate::grouping::Statistic::{Count, Deviation, Last, Mean, Total};
 use crate::grouping::{Key, Section, Statistic, all_together, by_player, by_player_and_round};
+use crate::layout::Layout;
 use crate::observation::{Observation, SessionObservations};
 use crate::published::Papers;
 use crate::row::Row;
@@ -138,8 +139,8 @@ impl Paper for KLevel {
             )
     }
 
-    fn tables(settings: &[Setting], width: u16) -> String {
-        tables::render(settings, width)
+    fn tables(settings: &[Setting], layout: Layout) -> String {
+        tables::render(settings, layout)
     }
 }
 

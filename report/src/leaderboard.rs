@@ -9,6 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::accumulator::Accumulator;
 use crate::axes::{Axes, AxisNames, LABEL, axes};
 use crate::basis::{Basis, explained};
+use crate::layout::Layout;
 use crate::published::titled;
 use crate::session::Session;
 use crate::statistics::mean_interval;
@@ -96,9 +97,9 @@ impl Leaderboard {
         self.rows.is_empty()
     }
 
-    /// Own rows among the published ones, best first, in at most `width` columns; rows without
+    /// Own rows among the published ones, best first, in this layout; rows without
     /// an overall score come last.
-    pub fn render(&self, width: u16) -> String {
+    pub fn render(&self, layout: Layout) -> String {
         let mut columns = vec![Column::key("rank"), Column::key("model"), Column::key("")];
         columns.push(Column::number("overall"));
         columns.extend(GAMES.map(|(_, short)| Column::number(short)));
@@ -136,9 +137,9 @@ impl Leaderboard {
         );
         let notes = self.rows.values().flat_map(|own| own.basis.notes());
         paragraphs([
-            Some(titled(&title, width)),
-            Some(table.fitted(width)),
-            explained(notes, width),
+            Some(titled(&title, layout)),
+            Some(table.fitted(layout)),
+            explained(notes, layout),
         ])
     }
 

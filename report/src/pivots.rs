@@ -10,6 +10,7 @@ use serde_json::Value;
 use crate::accumulator::Accumulator;
 use crate::axes::{Axes, AxisNames, LABEL, axes, in_words};
 use crate::basis::{Basis, explained};
+use crate::layout::Layout;
 use crate::leaderboard::{GAMES, players};
 use crate::published::titled;
 use crate::session::Session;
@@ -130,16 +131,15 @@ impl Pivots {
         self.cells.push(cell);
     }
 
-    /// The table of this name with the published cells above one's own, in at most `width`
-    /// columns; `None` when there is no such table.
-    pub fn beside_published(&self, name: &str, width: u16) -> Option<String> {
+    /// The table of this name with the published cells above one's own, in this layout; `None` when there is no such table.
+    pub fn beside_published(&self, name: &str, layout: Layout) -> Option<String> {
         let (_, columns, table) = TABLES.iter().find(|(known, ..)| *known == name)?;
         let title = format!(
             "Published beside it: scores {SCHEME} by {columns} (arXiv 2403.11807, table {table}), as far \
              as its text has them, else computed from the authors' published games; avg and sd over \
              the columns of a row, sd with n - 1"
         );
-        let mut parts = vec![Some(titled(&title, width))];
+        let mut parts = vec![Some(titled(&title, layout))];
         let published = published(name);
         let own = self.lines();
         // One table for all games that have the same columns.
@@ -152,10 +152,10 @@ impl Pivots {
             }
         }
         for lines in tables {
-            parts.push(Some(table_of(&lines, &published, width)));
+            parts.push(Some(table_of(&lines, &published, layout)));
         }
         let notes = self.cells.iter().flat_map(|cell| cell.basis.notes());
-        parts.push(explained(notes, width));
+        parts.push(explained(notes, layout));
         Some(paragraphs(parts))
     }
 
@@ -278,7 +278,11 @@ fn published(name: &str) -> BTreeMap<(String, String), f64> {
 }
 
 /// Rows with the same columns; where they are all games of one player, their mean below them.
-fn table_of(lines: &[&Line], published: &BTreeMap<(String, String), f64>, width: u16) -> String {
+fn table_of(
+    lines: &[&Line],
+    published: &BTreeMap<(String, String), f64>,
+    layout: Layout,
+) -> String {
     let columns: Vec<&str> = lines[0].columns().collect();
     let mut all = vec![Column::key("game"), Column::key("model")];
     all.extend(columns.iter().copied().map(Column::number));
@@ -312,7 +316,7 @@ fn table_of(lines: &[&Line], published: &BTreeMap<(String, String), f64>, width:
         });
         table.row(cells("overall", model, &overall.collect::<Vec<_>>(), ""));
     }
-    table.fitted(width)
+    table.fitted(layout)
 }
 
 fn cells(game: &str, model: &str, scores: &[Option<f64>], notes: &str) -> Vec<String> {

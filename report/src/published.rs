@@ -6,6 +6,7 @@ use csv::StringRecord;
 
 use crate::basis::{Basis, explained};
 use crate::gathered::Setting;
+use crate::layout::Layout;
 use crate::table::{Column, NONE, TextTable, number, paragraphs};
 use crate::wrapping::prose;
 
@@ -17,8 +18,8 @@ const OURS: &str = "The wording of prompts is ours, not the paper's; what else d
     docs/fidelity.md.";
 
 /// The title of a comparison, with what must be known of all of them.
-pub(crate) fn titled(title: &str, width: u16) -> String {
-    prose(&format!("{title}. {OURS}"), width)
+pub(crate) fn titled(title: &str, layout: Layout) -> String {
+    prose(&format!("{title}. {OURS}"), layout)
 }
 
 /// The condition whose figures are published means over all others.
@@ -114,7 +115,7 @@ impl Papers {
     }
 
     /// What is published in words, with sources.
-    fn findings(&self, name: &str, width: u16) -> Option<String> {
+    fn findings(&self, name: &str, layout: Layout) -> Option<String> {
         let mut reader = csv::Reader::from_reader(self.findings.as_bytes());
         let columns = ["published finding", "source"].map(Column::words);
         let mut table = TextTable::new(columns.into());
@@ -124,7 +125,7 @@ impl Papers {
                 table.row(row.iter().skip(1).map(str::to_owned));
             }
         }
-        (!table.is_empty()).then(|| table.fitted(width))
+        (!table.is_empty()).then(|| table.fitted(layout))
     }
 }
 
@@ -136,31 +137,31 @@ pub(crate) fn beside<S: Compared>(
     settings: &[Setting],
     all: &[Setting],
     name: &str,
-    width: u16,
+    layout: Layout,
 ) -> Option<String> {
     let published = papers.tables.iter().find(|table| table.name == name)?;
-    let mut parts = vec![Some(titled(published.title, width))];
+    let mut parts = vec![Some(titled(published.title, layout))];
     for sheet in published.sheets {
         let own = match sheet.columns {
             Columns::MeasuresOfAll => all,
             Columns::Measures | Columns::Players(_) => settings,
         };
-        let compared = compared::<S>(sheet, own, width);
+        let compared = compared::<S>(sheet, own, layout);
         let titled = compared.map(|table| match sheet.title {
             "" => table,
-            title => format!("{}\n\n{table}", prose(title, width)),
+            title => format!("{}\n\n{table}", prose(title, layout)),
         });
         parts.push(titled);
     }
-    parts.push(papers.findings(name, width));
+    parts.push(papers.findings(name, layout));
     parts.push(explained(
         settings.iter().flat_map(|one| one.head.notes()),
-        width,
+        layout,
     ));
     Some(paragraphs(parts))
 }
 
-fn compared<S: Compared>(sheet: &Sheet, settings: &[Setting], width: u16) -> Option<String> {
+fn compared<S: Compared>(sheet: &Sheet, settings: &[Setting], layout: Layout) -> Option<String> {
     let mut reader = csv::Reader::from_reader(sheet.rows.as_bytes());
     let headings = reader.headers().ok()?.clone();
     let published: Vec<StringRecord> = reader.records().collect::<Result<_, _>>().ok()?;
@@ -208,7 +209,7 @@ fn compared<S: Compared>(sheet: &Sheet, settings: &[Setting], width: u16) -> Opt
             table.row(cells);
         }
     }
-    (!table.is_empty()).then(|| table.fitted(width))
+    (!table.is_empty()).then(|| table.fitted(layout))
 }
 
 impl Columns {

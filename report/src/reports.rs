@@ -10,6 +10,7 @@ use crate::econarena::EconArenaReport;
 use crate::game_report::GameReport;
 use crate::judging::JudgingReport;
 use crate::k_level::KLevelReport;
+use crate::layout::Layout;
 use crate::observation::SessionObservations;
 
 /// All reports.
@@ -82,10 +83,10 @@ impl Reports {
         self.reports.iter().all(|report| report.is_empty())
     }
 
-    /// The tables of all reports that took something in, in at most `width` columns.
-    pub fn render(&self, width: u16) -> String {
+    /// The tables of all reports that took something in, in this layout.
+    pub fn render(&self, layout: Layout) -> String {
         let filled = self.reports.iter().filter(|report| !report.is_empty());
-        let tables: Vec<String> = filled.map(|report| report.render(width)).collect();
+        let tables: Vec<String> = filled.map(|report| report.render(layout)).collect();
         tables.join("\n\n")
     }
 
@@ -111,8 +112,8 @@ impl Reports {
 
     /// The published table of this name, as [`GameReport::beside_published`]; `None` when no
     /// report has it.
-    pub fn beside_published(&self, name: &str, width: u16) -> Option<String> {
+    pub fn beside_published(&self, name: &str, layout: Layout) -> Option<String> {
         let mut reports = self.reports.iter();
-        reports.find_map(|report| report.beside_published(name, width))
+        reports.find_map(|report| report.beside_published(name, layout))
     }
 }

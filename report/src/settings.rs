@@ -2,8 +2,10 @@
 //! kept of the sessions of each. What tells settings apart is said in `axes.rs`.
 //! Called by every report.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use agon_engine::record::StoredRecord;
+use agon_outlets::line;
 use serde::Serialize;
 use serde_json::Value as Json;
 
@@ -24,6 +26,10 @@ pub struct SettingHead {
     pub sessions: u64,
     /// How many of them were answered by a simulated model.
     pub simulated: u64,
+    /// Which models played, and whether they were simulated: sessions of other models are another
+    /// setting.
+    #[serde(skip)]
+    pub played_by: (String, bool),
     /// What numbers about all seats rest on.
     pub answers: Basis,
     /// What numbers about one player rest on, in order of first seats.
@@ -125,12 +131,16 @@ impl<T> BySetting<T> {
         self.names.add(&record.spec);
         let axes = axes_of(&record.spec);
         let game = &record.spec.game;
+        let played_by = played_by(record);
         let mut known = self.settings.iter();
-        let place = known.position(|(head, _)| head.game == *game && head.axes == axes);
+        let place = known.position(|(head, _)| {
+            head.game == *game && head.axes == axes && head.played_by == played_by
+        });
         let place = place.unwrap_or_else(|| {
             let head = SettingHead {
                 game: game.clone(),
                 axes,
+                played_by,
                 ..SettingHead::default()
             };
             self.settings.push((head, new()));
@@ -149,7 +159,23 @@ impl<T> BySetting<T> {
     /// All of them, named by what tells them apart.
     pub fn iter(&self) -> impl Iterator<Item = (SettingHead, &T)> {
         self.settings.iter().map(|(head, kept)| {
-            let setting = self.names.join(head.axes.iter());
+            let mut setting = self.names.join(head.axes.iter());
+            let others = self.settings.iter().map(|(other, _)| other);
+            let is_alike =
+                |other: &&SettingHead| other.game == head.game && other.axes == head.axes;
+            let others: Vec<&SettingHead> = others.filter(is_alike).collect();
+            let (models, simulated) = &head.played_by;
+            let has_others = others.iter().any(|other| other.played_by.0 != *models);
+            let is_apart = others.iter().any(|other| other.played_by.1 != *simulated);
+            let more = [
+                has_others.then_some(&**models),
+                (is_apart && *simulated).then_some("simulated"),
+            ];
+            for words in more.into_iter().flatten() {
+                let joint = if setting.is_empty() { "" } else { ", " };
+                setting.push_str(joint);
+                setting.push_str(words);
+            }
             let head = SettingHead {
                 setting,
                 ..head.clone()
@@ -157,4 +183,21 @@ impl<T> BySetting<T> {
             (head, kept)
         })
     }
+}
+
+/// Which models play in a session, in words (`alice gpt-4o, bob gpt-4o-mini`), and whether any of
+/// them is simulated. Experiments vary everything else along axes.
+fn played_by(record: &StoredRecord) -> (String, bool) {
+    let seats = record.spec.seats.iter();
+    let models: BTreeSet<String> = seats
+        .filter_map(|player| {
+            let model = player.settings.get("model")?.as_str()?;
+            Some(match model == player.name {
+                true => line(model).to_string(),
+                false => format!("{} {}", player.name, line(model)),
+            })
+        })
+        .collect();
+    let models: Vec<String> = models.into_iter().collect();
+    (models.join(", "), record.simulated)
 }

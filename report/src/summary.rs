@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use crate::accumulator::Accumulator;
 use crate::axes::{Axes, AxisNames, axes_of};
 use crate::basis::{Basis, explained};
+use crate::layout::Layout;
 use crate::leaderboard;
 use crate::money::dollars;
 use crate::session::{Session, Telemetry};
@@ -112,7 +113,13 @@ impl Summary {
     fn row(&mut self, session: &Session) -> &mut Setting {
         let axes = axes_of(&session.spec);
         let setting = serde_json::to_string(&axes).unwrap_or_default();
-        let key = format!("{}\n{setting}\n{}", session.spec.game, session.players());
+        // What is simulated is never taken together with what is not.
+        let simulated = session.simulated;
+        let key = format!(
+            "{}\n{setting}\n{}\n{simulated}",
+            session.spec.game,
+            session.players()
+        );
         let next = self.rows.len();
         let place = *self.places.entry(key).or_insert(next);
         if place == next {
@@ -130,9 +137,9 @@ impl Summary {
         self.sessions == 0
     }
 
-    /// The table in at most `width` columns, with lines below it that say what must not be
+    /// The table in this layout, with lines below it that say what must not be
     /// overlooked.
-    pub fn render(&self, width: u16) -> String {
+    pub fn render(&self, layout: Layout) -> String {
         let shown = Shown {
             schemes: self.schemes(),
             has_cost: self.cost > 0,
@@ -156,12 +163,15 @@ impl Summary {
             [&row.basis].into_iter().chain(players)
         });
         let notes = bases.flat_map(Basis::notes);
-        let mut below = vec![Some(prose(&self.reading(), width))];
-        below.push(explained(notes, width));
-        below.push(self.costs().map(|costs| prose(&costs, width)));
-        below.push(self.attention().map(|attention| prose(&attention, width)));
+        let mut below = vec![Some(prose(&self.reading(), layout))];
+        below.push(explained(notes, layout));
+        below.push(self.costs().map(|costs| prose(&costs, layout)));
+        below.push(self.attention().map(|attention| prose(&attention, layout)));
         let below: Vec<String> = below.into_iter().flatten().collect();
-        paragraphs([Some(table.fitted(width)), Some(below.join("\n"))])
+        paragraphs([
+            Some(table.fitted(layout)),
+            Some(below.join(layout.next_note())),
+        ])
     }
 
     /// How to read the table.

@@ -1,9 +1,10 @@
-//! Tables as text, made one way: without borders, fitted to a width, numbers to the right,
+//! Tables as text, made one way: without borders, fitted to a layout, numbers to the right,
 //! what is not defined as `-`, and beside a row what must be said of it. Knows no measure.
 //! Called by the summary, the leaderboard and every report.
 
 mod by_setting;
 mod cells;
+mod markup;
 mod numbers;
 mod text_table;
 

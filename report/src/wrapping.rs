@@ -1,6 +1,7 @@
 //! Where lines may break: between words, and, where a column is narrow, inside a name behind
 //! what joins its parts. Called by tables, and for the sentences around them.
 
+use crate::layout::Layout;
 use textwrap::core::{Word, display_width};
 use textwrap::{Options, WordSeparator, WordSplitter, WrapAlgorithm};
 
@@ -38,8 +39,13 @@ impl Breaks {
 /// A blank at which no line of prose breaks: commands are copied whole.
 pub(crate) const NO_BREAK: &str = "\u{a0}";
 
-/// A sentence in lines of at most this many columns.
-pub(crate) fn prose(text: &str, width: u16) -> String {
+/// A sentence as a paragraph of this layout; as text in lines that fit.
+pub(crate) fn prose(text: &str, layout: Layout) -> String {
+    let width = match layout {
+        Layout::Text(width) => width,
+        Layout::Html => return format!("<p>{}</p>", layout.escaped(text)),
+        Layout::Markdown | Layout::Latex => return layout.escaped(&text.replace(NO_BREAK, " ")),
+    };
     let options = options(usize::from(width), Breaks::Words).break_words(false);
     textwrap::fill(text, options).replace(NO_BREAK, " ")
 }

@@ -8,7 +8,7 @@ use agon_engine::{Luck, PlayerKind, PlayerSpec, Record, SessionSpec, registry};
 use agon_report::leaderboard::{GAMES, published};
 use agon_report::session::Telemetry;
 use agon_report::{
-    Cells, Leaderboard, Pivots, Ratings, Reports, ResultColumns, Session, SessionError,
+    Cells, Layout, Leaderboard, Pivots, Ratings, Reports, ResultColumns, Session, SessionError,
     StatisticsError, Summary,
 };
 use serde_json::json;
@@ -54,7 +54,7 @@ fn a_setting_has_one_row_with_mean_and_spread() {
             summary.add(&session, &Telemetry::default());
         }
     }
-    let text = summary.render(120);
+    let text = summary.render(Layout::Text(120));
     let rows: Vec<&str> = text
         .lines()
         .filter(|row| row.starts_with(" guess_two_thirds"))
@@ -74,14 +74,14 @@ fn simulated_sessions_are_marked_in_every_table() {
     let session = session(&simulated);
     let mut summary = Summary::default();
     summary.add(&session, &Telemetry::default());
-    let text = summary.render(100);
+    let text = summary.render(Layout::Text(100));
     assert!(
         text.contains("simulated") && text.contains("SIMULATED model"),
         "{text}"
     );
     let mut leaderboard = Leaderboard::default();
     leaderboard.add(&session);
-    let shown = leaderboard.render(140);
+    let shown = leaderboard.render(Layout::Text(140));
     let own = shown.lines().find(|row| row.contains("equilibrium"));
     assert!(own.unwrap().contains("simulated"), "{shown}");
     let mut columns = ResultColumns::default();
@@ -121,8 +121,8 @@ fn axes_that_share_their_last_segment_are_two() {
         summary.add(&session(&line), &Telemetry::default());
         leaderboard.add(&session(&line));
     }
-    let summary = summary.render(400);
-    let leaderboard = leaderboard.render(400);
+    let summary = summary.render(Layout::Text(400));
+    let leaderboard = leaderboard.render(Layout::Text(400));
     for name in ["alice.temperature=0", "bob.temperature=0"] {
         let row = summary.lines().find(|row| row.contains(name));
         let row = row.unwrap_or_else(|| panic!("{name}: {summary}"));
@@ -152,7 +152,7 @@ fn axes_of_one_setting_are_told_apart() {
     for line in sessions_of("pirate", &[setting]) {
         summary.add(&session(&line), &Telemetry::default());
     }
-    let shown = summary.render(400);
+    let shown = summary.render(Layout::Text(400));
     let setting = "alice.temperature=0, bob.temperature=1";
     assert!(shown.contains(setting), "{shown}");
 }
@@ -169,7 +169,10 @@ fn a_temperature_that_was_not_sent_is_marked_wherever_it_is_named() {
     let (mut summary, mut leaderboard) = (Summary::default(), Leaderboard::default());
     summary.add(&session, &Telemetry::default());
     leaderboard.add(&session);
-    for shown in [summary.render(400), leaderboard.render(400)] {
+    for shown in [
+        summary.render(Layout::Text(400)),
+        leaderboard.render(Layout::Text(400)),
+    ] {
         let row = shown.lines().find(|row| row.contains("temperature=0"));
         assert!(row.unwrap().contains("temperature not sent"), "{shown}");
         assert!(
@@ -227,7 +230,7 @@ fn the_overall_score_needs_all_eight_games() {
             .unwrap()
             .to_owned()
     };
-    let seven = own(&leaderboard.render(160));
+    let seven = own(&leaderboard.render(Layout::Text(160)));
     let cells = |row: &str| {
         row.split_whitespace()
             .map(str::to_owned)
@@ -238,7 +241,7 @@ fn the_overall_score_needs_all_eight_games() {
         ["-", "equilibrium", "(yours)", "mean", "-"]
     );
     leaderboard.add(&session(&line(GAMES[7].0, 0, json!({}))));
-    let eight = own(&leaderboard.render(160));
+    let eight = own(&leaderboard.render(Layout::Text(160)));
     assert_eq!(
         cells(&eight)[0],
         "1",
@@ -249,7 +252,7 @@ fn the_overall_score_needs_all_eight_games() {
     assert!((overall - 88.7).abs() < 1.0, "{eight}");
     assert!(!eight.contains("unequal"), "{eight}");
     leaderboard.add(&session(&line(GAMES[0].0, 1, json!({}))));
-    let uneven = leaderboard.render(160);
+    let uneven = leaderboard.render(Layout::Text(160));
     assert!(own(&uneven).contains("overall of unequal n"), "{uneven}");
     let n = uneven.lines().find(|row| row.trim().starts_with("n "));
     let n: Vec<&str> = n.unwrap().split_whitespace().take(4).collect();
@@ -294,7 +297,7 @@ fn payoffs_are_told_by_player_and_forfeits_aloud() {
     record["outcome"]["forfeits"][0] = json!(3);
     let mut summary = Summary::default();
     summary.add(&session(&record.to_string()), &Telemetry::default());
-    let text = summary.render(200);
+    let text = summary.render(Layout::Text(200));
     let row = |player: &str| text.lines().find(|row| row.contains(player)).unwrap();
     // Three of twenty were forfeited by one seat of ten.
     let other = row("1 x other");
@@ -329,7 +332,7 @@ fn cost_is_told_by_session_by_setting_and_in_total() {
         summary.add(&session, telemetry);
         assert_eq!(telemetry.usage.known_cost().is_some(), *game != "pirate");
     }
-    let text = summary.render(200);
+    let text = summary.render(Layout::Text(200));
     let row = |game: &str| {
         let mut rows = text.lines().filter(|row| row.contains(game));
         rows.next()
@@ -350,7 +353,7 @@ fn nothing_paid_shows_no_cost_and_unknown_prices_are_said() {
     let rendered = |telemetry: Telemetry| {
         let mut summary = Summary::default();
         summary.add(&session(&line("pirate", 0, json!({}))), &telemetry);
-        summary.render(200)
+        summary.render(Layout::Text(200))
     };
     assert!(!rendered(cost(0, 0)).contains("cost"));
     assert!(!rendered(Telemetry::default()).contains("cost"));
@@ -422,7 +425,9 @@ fn games_and_runs_make_a_table_with_means_and_an_overall_row() {
             pivots.add(&session);
         }
     }
-    let shown = pivots.beside_published("gamma-bench-repeats", 120).unwrap();
+    let shown = pivots
+        .beside_published("gamma-bench-repeats", Layout::Text(120))
+        .unwrap();
     let row = |game: &str| -> Vec<f64> {
         let mut rows = shown.lines();
         let row = rows.find(|row| row.contains(game) && row.contains("equilibrium"));
@@ -444,5 +449,8 @@ fn games_and_runs_make_a_table_with_means_and_an_overall_row() {
     }
     let mean = |scores: &[f64]| scores.iter().sum::<f64>() / scores.len() as f64;
     close(&row("overall"), &with_mean(mean(&runs[0]), mean(&runs[1])));
-    assert_eq!(pivots.beside_published("gamma-bench", 120), None);
+    assert_eq!(
+        pivots.beside_published("gamma-bench", Layout::Text(120)),
+        None
+    );
 }

@@ -9,7 +9,7 @@ use agon_engine::{
     registry,
 };
 use agon_report::session::Telemetry;
-use agon_report::{Cells, Leaderboard, Reports, ResultColumns, Session, Summary};
+use agon_report::{Cells, Layout, Leaderboard, Reports, ResultColumns, Session, Summary};
 use serde_json::{Value, json};
 
 /// Wide enough for one line a row.
@@ -103,12 +103,17 @@ fn printed(lines: &[String]) -> String {
         leaderboard.add(&session);
         reports.add(&StoredRecord::from_line(line).unwrap());
     }
-    let own = leaderboard.render(WIDE);
+    let own = leaderboard.render(Layout::Text(WIDE));
     let own: Vec<&str> = own
         .lines()
         .skip_while(|row| !row.contains("(yours)"))
         .collect();
-    [summary.render(WIDE), reports.render(WIDE), own.join("\n")].join("\n\n")
+    [
+        summary.render(Layout::Text(WIDE)),
+        reports.render(Layout::Text(WIDE)),
+        own.join("\n"),
+    ]
+    .join("\n\n")
 }
 
 /// The rows of the tables about a player, with their headings: those that name it, and those
@@ -270,7 +275,7 @@ fn silence_in_the_public_goods_game_is_not_level_with_the_best_published_model()
     for line in &lines {
         leaderboard.add(&Session::from_line(line.as_bytes()).unwrap());
     }
-    let shown = leaderboard.render(WIDE);
+    let shown = leaderboard.render(Layout::Text(WIDE));
     let own = shown
         .lines()
         .find(|row| row.contains(" m (yours)"))

@@ -441,3 +441,99 @@ fn a_leaderboard_takes_any_runs_and_every_session_once() {
         nothing.err
     );
 }
+
+#[test]
+fn recorded_games_are_imported_with_the_scores_that_they_were_given() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().display().to_string();
+    let games = tree::recorded().join("gamma").display().to_string();
+    let ended = run(&["import", &games, "--data", &data]).expect_code(0);
+    assert!(
+        ended.out.contains("512 recorded games imported"),
+        "{}",
+        ended.out
+    );
+    let results = folder.path().join("runs/imported-games/results.csv");
+    let mut reader = csv::Reader::from_path(results).unwrap();
+    let headings = reader.headers().unwrap().clone();
+    let column = |name: &str| headings.iter().position(|one| one == name).unwrap();
+    let (game, score) = (column("game"), column("score.iclr2025"));
+    let mut imported: Vec<(String, i64)> = Vec::new();
+    // Nothing is as precise as the millionth part of a score.
+    let in_millionths = |score: f64| (score * 1e6).round() as i64;
+    for row in reader.records() {
+        let row = row.unwrap();
+        let score: f64 = row[score].parse().unwrap();
+        imported.push((row[game].to_owned(), in_millionths(score)));
+    }
+    let mut recorded = recorded_scores(&games);
+    let recorded: Vec<(String, i64)> = recorded
+        .drain(..)
+        .map(|(game, score)| (game, in_millionths(score)))
+        .collect();
+    let sorted = |mut scores: Vec<(String, i64)>| {
+        scores.sort();
+        scores
+    };
+    assert_eq!(sorted(imported), sorted(recorded));
+    // Games are ranked among the published rows, those of other settings apart.
+    let board = run(&["leaderboard", "--data", &data, "--format", "markdown"]).expect_code(0);
+    let row = |model: &str| {
+        let mut rows = board.out.lines();
+        let found = rows.find(|line| line.contains(model));
+        found
+            .unwrap_or_else(|| panic!("{model}: {}", board.out))
+            .to_owned()
+    };
+    assert!(
+        row("| qwen2-72b (yours) |").contains("| 93.4<br>"),
+        "{}",
+        board.out
+    );
+    assert!(row("| Qwen-2-72B |").contains("| 93.2 |"), "{}", board.out);
+    let verified = run(&["verify", "imported-games", "--data", &data]).expect_code(0);
+    assert!(
+        verified.out.contains("512 records imported"),
+        "{}",
+        verified.out
+    );
+}
+
+/// Game and score of every recorded game in a folder.
+fn recorded_scores(folder: &str) -> Vec<(String, f64)> {
+    let files = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path());
+    let lines = files.flat_map(|file| {
+        let unpacked = std::process::Command::new("gzip")
+            .arg("-dc")
+            .arg(file)
+            .output();
+        let text = String::from_utf8(unpacked.unwrap().stdout).unwrap();
+        text.lines().map(str::to_owned).collect::<Vec<_>>()
+    });
+    let games = lines.map(|line| serde_json::from_str::<Value>(&line).unwrap());
+    games
+        .map(|game| {
+            let name = game["game"].as_str().unwrap().to_owned();
+            (name, game["score_iclr2025"].as_f64().unwrap())
+        })
+        .collect()
+}
+
+#[test]
+fn what_is_no_recorded_game_is_named_and_the_others_are_imported() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().display().to_string();
+    let file = folder.path().join("games.jsonl");
+    fs::write(&file, "{\"id\": 7}\n").unwrap();
+    let file = file.display().to_string();
+    let ended = run(&["import", &file, "--data", &data]).expect_code(2);
+    assert!(ended.err.contains("games.jsonl:1"), "{}", ended.err);
+    let ended = run(&["import", &file, "--data", &data, "--name", "../up"]).expect_code(2);
+    assert!(
+        ended.err.contains("cannot be the name of a run"),
+        "{}",
+        ended.err
+    );
+}

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use agon_coordinator::experiment::{ExperimentFile, expand};
 use agon_engine::session::open;
 use agon_engine::{PlayerKind, Record, SessionSpec};
-use agon_report::{Pivots, Session};
+use agon_report::{Layout, Pivots, Session};
 use agon_tests::tree;
 use serde::Deserialize;
 use serde_json::Value;
@@ -245,7 +245,7 @@ fn every_published_cell_of_gamma_bench_stands_beside_ones_own() {
         for spec in sessions(&preset).1 {
             pivots.add(&played_by_rules(spec));
         }
-        let shown = pivots.beside_published(&table, 100).unwrap();
+        let shown = pivots.beside_published(&table, Layout::Text(100)).unwrap();
         let rows = shown.lines().filter_map(|line| {
             let (_, row) = line.split_once("gpt-3.5-turbo-0125")?;
             Some(

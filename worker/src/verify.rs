@@ -24,6 +24,9 @@ pub enum VerifyError {
     /// The line is no session record.
     #[error(transparent)]
     Unreadable(RecordError),
+    /// Another program played it, so that nothing follows from its seed.
+    #[error("session {0} was imported; `agon replay` compares the file that it came from")]
+    Imported(String),
     /// Playing the spec again ends without a record.
     #[error("session {session} cannot be played again: {reason}")]
     NotPlayable {
@@ -53,6 +56,9 @@ pub enum VerifyError {
 pub async fn verify(tasks: &Tasks, line: &str, library: Library) -> Result<(), VerifyError> {
     let stored = StoredRecord::from_line(line).map_err(VerifyError::Unreadable)?;
     let session = stored.session.to_string();
+    if stored.spec.is_imported() {
+        return Err(VerifyError::Imported(session));
+    }
     let bundle = stored.spec.prompt_bundle.as_deref();
     if bundle.is_some_and(|bundle| Some(bundle) != library.digest()) {
         let reason = "it was played with other templates; name them with --templates".to_owned();

@@ -11,13 +11,13 @@ use agon_engine::record::StoredRecord;
 use agon_engine::{Luck, Seat};
 use agon_outlets::InLine as _;
 use agon_report::auction::{Auctions, IncrementBins, Smoothing};
-use agon_report::{Reports, Telling, grouped, story};
+use agon_report::{Layout, Reports, Telling, grouped, story};
 use agon_service_kit::tasks::Tasks;
 use agon_worker::remaking::remake;
 use serde_json::json;
 
 use crate::failure::Failure;
-use crate::output::{self, Columns, counted};
+use crate::output::{self, Columns, FormatArguments, counted};
 use crate::role::{DataArguments, LogArguments, runtime};
 use crate::run_folder::TELEMETRY;
 use crate::run_folder::history::Results;
@@ -133,6 +133,8 @@ pub struct Show {
     /// compared with its true persona [default: 1e-9]
     #[arg(long, value_name = "SHARE", requires = "measures")]
     smoothing: Option<f64>,
+    #[command(flatten)]
+    format: FormatArguments,
     /// As JSON: the record as it is, or with --seat what that seat could see; with
     /// --measures all measures, more than the tables have room for
     #[arg(long)]
@@ -223,10 +225,10 @@ fn show_measures(arguments: &Show, wanted: &str, sessions: &Sessions) -> Result<
         return Ok(());
     }
     let compared = match &arguments.compare {
-        Some(table) => Some(published(measured, table)?),
+        Some(table) => Some(published(measured, table, arguments.format.layout())?),
         None => None,
     };
-    output::print(&measured.render(output::width()));
+    output::print(&measured.render(arguments.format.layout()));
     if let Some(compared) = compared {
         output::print(&format!("\n{compared}"));
     }
@@ -300,8 +302,8 @@ fn smoothing(added: Option<f64>) -> Result<Smoothing, Failure> {
     })
 }
 
-fn published(measured: &Reports, table: &str) -> Result<String, Failure> {
-    let compared = measured.beside_published(table, output::width());
+fn published(measured: &Reports, table: &str, layout: Layout) -> Result<String, Failure> {
+    let compared = measured.beside_published(table, layout);
     compared.ok_or_else(|| {
         Failure::BadInput(format!(
             "no published table \"{table}\"; tables are {}",

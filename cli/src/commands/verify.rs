@@ -65,7 +65,8 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
     runtime()?.block_on(async {
         let guard = log.start("verify", true)?;
         let tasks = Tasks::new();
-        let (mut verified, mut different, mut unreadable) = (0u64, 0u64, 0u64);
+        let (mut verified, mut imported) = (0u64, 0u64);
+        let (mut different, mut unreadable) = (0u64, 0u64);
         let mut roll = Roll::read(&records)?;
         for line in lines::read(&records) {
             if unreadable + different >= MOST_FAULTS {
@@ -84,7 +85,8 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
                 Err(error) => Err((error, true)),
             };
             match outcome {
-                Ok(()) => verified += 1,
+                Ok(Verified::Played) => verified += 1,
+                Ok(Verified::Imported) => imported += 1,
                 Err((error, true)) => {
                     unreadable += 1;
                     output::tell(&format!("unreadable: {error}"));
@@ -97,11 +99,18 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
         }
         guard.shutdown().await;
         roll.check_series();
-        let all = verified + different + unreadable;
+        let all = verified + imported + different + unreadable;
         output::print(&format!(
             "{verified} of {all} records verified{}",
             roll.missing()
         ));
+        if imported > 0 {
+            output::print(&format!(
+                "{} imported from games of another program: `agon replay` compares the files that \
+                 they came from",
+                output::counted(imported, "record")
+            ));
+        }
         if let Some(note) = changed_since(&records) {
             output::print(&format!("note: {note}"));
         }
@@ -257,12 +266,23 @@ async fn verify_line(
     tasks: &Tasks,
     line: &Line,
     library: &Arc<PromptLibrary>,
-) -> Result<(), (LineError, bool)> {
-    let verified = verify(tasks, &line.text, Arc::clone(library)).await;
-    verified.map_err(|error| {
-        let unreadable = matches!(error, VerifyError::Unreadable(_));
-        (LineError::at(line, with_causes(&error)), unreadable)
-    })
+) -> Result<Verified, (LineError, bool)> {
+    match verify(tasks, &line.text, Arc::clone(library)).await {
+        Ok(()) => Ok(Verified::Played),
+        Err(VerifyError::Imported(_)) => Ok(Verified::Imported),
+        Err(error) => {
+            let unreadable = matches!(error, VerifyError::Unreadable(_));
+            Err((LineError::at(line, with_causes(&error)), unreadable))
+        }
+    }
+}
+
+/// What was found out about a record that is sound.
+enum Verified {
+    /// It came out the same when it was played again.
+    Played,
+    /// Another program played it.
+    Imported,
 }
 
 /// The records that are meant; `None` when it can only be a session's id.

@@ -22,6 +22,7 @@ mod added;
 mod reader;
 mod values;
 
+pub use values::is_experiment_name;
 pub(super) use values::kind_of;
 
 /// The tables that are known to show beside one's own results.

@@ -4,8 +4,9 @@
 
 use serde_json::{Map, json};
 
+use super::about::named;
 use super::check::Check;
-use super::{Reader, Recorded, RecordedError, compare_draws, impossible, read};
+use super::{Reader, Recorded, RecordedError, Replayed, build, compare_draws, impossible, read};
 use crate::ask::{Action, Seat};
 use crate::chance::{Stream, TIES};
 use crate::event::{Event, Value};
@@ -13,6 +14,7 @@ use crate::game::Game;
 use crate::games::english_auction::{build_without_cap, tie_index};
 use crate::play::{Play, Reaction};
 use crate::rule_player::RulePlayer;
+use crate::spec::{PlayerKind, PlayerSpec, Settings};
 use crate::{Chance, Foul};
 
 mod line;
@@ -37,16 +39,19 @@ pub(super) const READERS: &[Reader] = &[Reader {
 struct Auction {
     line: Line,
     game: std::sync::Arc<dyn Game>,
+    params: Settings,
 }
 
 fn read_auction(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
     let line: Line = read(text)?;
-    let game = build_without_cap(&settings(&line)?).map_err(impossible)?;
-    Ok(Box::new(Auction { line, game }))
+    let settings = settings(&line)?;
+    let params = build(GAME, &settings)?.params;
+    let game = build_without_cap(&settings).map_err(impossible)?;
+    Ok(Box::new(Auction { line, game, params }))
 }
 
 impl Recorded for Auction {
-    fn replay(&self) -> Vec<String> {
+    fn replay(&self) -> Replayed {
         let mut check = Check::default();
         let rules = self.rules(&mut check);
         let chance = Chance::scripted(self.ties());
@@ -57,7 +62,31 @@ impl Recorded for Auction {
         if finished {
             self.compare_reports(&play, &mut check);
         }
-        check.finish()
+        Replayed {
+            play,
+            mismatches: check.finish(),
+        }
+    }
+
+    fn params(&self) -> &Settings {
+        &self.params
+    }
+
+    fn adjusted(&self) -> &'static [&'static str] {
+        &["max_rounds"]
+    }
+
+    fn seats(&self) -> Vec<PlayerSpec> {
+        let bidders = self.line.bidders.iter();
+        let seats = bidders.map(|bidder| match bidder.kind {
+            Kind::Scripted => named(&bidder.name),
+            Kind::Rule => PlayerSpec {
+                kind: PlayerKind::Rule,
+                settings: [("strategy".to_owned(), json!(RULE_BIDDER))].into(),
+                ..named(&bidder.name)
+            },
+        });
+        seats.collect()
     }
 }
 

@@ -8,11 +8,11 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
 use super::check::Check;
-use super::{Reader, Recorded, RecordedError, build, compare_draws, read};
+use super::{Reader, Recorded, RecordedError, Replayed, build, compare_draws, read};
 use crate::ask::{Action, Seat};
 use crate::chance::{BOUNDS, Stream, VALUATIONS};
 use crate::event::Value;
-use crate::game::Game;
+use crate::game::{Built, Game};
 use crate::play::{Play, Reaction};
 use crate::spec::Settings;
 use crate::{Chance, Foul, FoulKind};
@@ -52,12 +52,13 @@ trait Kind: DeserializeOwned + Send + Sync + 'static {
 struct Session<K> {
     kind: K,
     game: std::sync::Arc<dyn Game>,
+    params: Settings,
 }
 
 fn read_session<K: Kind>(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
     let kind: K = read(text)?;
     let settings: Settings = serde_json::from_value(kind.settings()).unwrap_or_default();
-    let game = build(K::GAME, &settings)?.game;
+    let Built { game, params } = build(K::GAME, &settings)?;
     let seats = game.seats();
     for (path, entries) in [
         ("replies", kind.replies().len()),
@@ -70,11 +71,11 @@ fn read_session<K: Kind>(text: &str) -> Result<Box<dyn Recorded>, RecordedError>
             });
         }
     }
-    Ok(Box::new(Session { kind, game }))
+    Ok(Box::new(Session { kind, game, params }))
 }
 
 impl<K: Kind> Recorded for Session<K> {
-    fn replay(&self) -> Vec<String> {
+    fn replay(&self) -> Replayed {
         let mut check = Check::default();
         let outside = (0..self.game.seats()).map(|_| None).collect();
         let chance = Chance::scripted(self.kind.draws());
@@ -94,7 +95,14 @@ impl<K: Kind> Recorded for Session<K> {
         } else {
             check.fault("the game goes on after every reply");
         }
-        check.finish()
+        Replayed {
+            play,
+            mismatches: check.finish(),
+        }
+    }
+
+    fn params(&self) -> &Settings {
+        &self.params
     }
 }
 

@@ -12,7 +12,7 @@ use serde::de::DeserializeOwned;
 use serde_json::json;
 
 use super::check::Check;
-use super::{Reader, Recorded, RecordedError, build, compare_draws, read};
+use super::{Reader, Recorded, RecordedError, Replayed, build, compare_draws, read};
 use crate::ask::{Action, Ask};
 use crate::chance::{Chance, Stream};
 use crate::event::{Event, Value};
@@ -162,7 +162,7 @@ fn read_game<R: Round>(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
 }
 
 impl<R: Round> Recorded for GammaGame<R> {
-    fn replay(&self) -> Vec<String> {
+    fn replay(&self) -> Replayed {
         let mut check = Check::default();
         let mut script = Vec::new();
         for (round, recorded) in (1..).zip(&self.line.rounds) {
@@ -179,7 +179,18 @@ impl<R: Round> Recorded for GammaGame<R> {
         if finished {
             self.compare_outcome(&play, &mut check);
         }
-        check.finish()
+        Replayed {
+            play,
+            mismatches: check.finish(),
+        }
+    }
+
+    fn params(&self) -> &Settings {
+        &self.params
+    }
+
+    fn adjusted(&self) -> &'static [&'static str] {
+        &["lenient", "tie"]
     }
 }
 

@@ -10,8 +10,11 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde_json::json;
 
+use super::about::named;
 use super::check::Check;
-use super::{ReadReply, Reader, Recorded, RecordedError, Reread, build, compare_draws, read};
+use super::{
+    ReadReply, Reader, Recorded, RecordedError, Replayed, Reread, build, compare_draws, read,
+};
 use crate::ask::{Action, Seat};
 use crate::cents::Cents;
 use crate::chance::{Chance, SUPPLIES};
@@ -19,7 +22,7 @@ use crate::event::{Event, Value};
 use crate::game::Game;
 use crate::games::water_allocation::{WaterParams, ask};
 use crate::play::{Play, Reaction};
-use crate::spec::Settings;
+use crate::spec::{PlayerSpec, Settings};
 
 /// The name of these games, in the record and in the registry.
 const GAME: &str = "water_allocation";
@@ -98,6 +101,7 @@ struct Status {
 struct Town {
     line: Line,
     game: Arc<dyn Game>,
+    settings: Settings,
     /// How many days can be compared in full; the bids of a later one have no
     /// outcome that the rules could give.
     sound_days: usize,
@@ -105,7 +109,7 @@ struct Town {
 
 fn read_game(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
     let line: Line = read(text)?;
-    let game = build(GAME, &settings(&line.params))?.game;
+    let built = build(GAME, &settings(&line.params))?;
     let faulty = |day: &Day| {
         let twice = (1..day.winners.len()).any(|at| day.winners[..at].contains(&day.winners[at]));
         line.tie_rule == TieRule::FirstEqualBidderAgain && twice
@@ -113,7 +117,8 @@ fn read_game(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
     let sound_days = line.days.iter().take_while(|day| !faulty(day)).count();
     Ok(Box::new(Town {
         line,
-        game,
+        game: built.game,
+        settings: built.params,
         sound_days,
     }))
 }
@@ -166,7 +171,7 @@ fn settings(params: &Params) -> Settings {
 }
 
 impl Recorded for Town {
-    fn replay(&self) -> Vec<String> {
+    fn replay(&self) -> Replayed {
         let mut check = Check::default();
         let supplies = self.line.days.iter().take(self.sound_days + 1);
         let script = supplies.map(|day| (SUPPLIES, day.day, day.supply.into()));
@@ -187,7 +192,23 @@ impl Recorded for Town {
         if self.sound_days == self.line.days.len() {
             self.compare_end(&play, &mut check);
         }
-        check.finish()
+        Replayed {
+            play,
+            mismatches: check.finish(),
+        }
+    }
+
+    fn params(&self) -> &Settings {
+        &self.settings
+    }
+
+    fn adjusted(&self) -> &'static [&'static str] {
+        &["zero_bids_win"]
+    }
+
+    fn seats(&self) -> Vec<PlayerSpec> {
+        let residents = self.line.params.players.iter();
+        residents.map(|resident| named(&resident.name)).collect()
     }
 
     fn reread(&mut self, read: &mut ReadReply<'_>) -> Vec<Reread> {

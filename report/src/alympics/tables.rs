@@ -3,6 +3,7 @@
 //! far as there is room; the rest is in the JSON.
 
 use crate::gathered::Setting;
+use crate::layout::Layout;
 use crate::row::{Row, Value};
 use crate::table::{
     Cell, Cells, Column, Line, SettingTables, cells_of, columns, evenly, headings, in_json, number,
@@ -39,19 +40,19 @@ const DAY_BY_DAY: &str = "Day by day: quartiles of the lowest bid that won, the 
 const TRAJECTORIES: &str = "Trajectories on some days: mean bid, balance and health in the evening, of \
     sessions in which the resident lived in the morning";
 
-/// The tables of these settings in at most `width` columns.
-pub(super) fn render(settings: &[Setting], width: u16) -> String {
+/// The tables of these settings in this layout.
+pub(super) fn render(settings: &[Setting], layout: Layout) -> String {
     let sessions = sessions_of(settings, "session");
     let title = format!("Measures of {sessions} of the Water Allocation Challenge");
     let rest = "Every day, session by session, and what tables have no room for";
-    let tables = SettingTables { settings, width };
+    let tables = SettingTables { settings, layout };
     paragraphs([
-        Some(prose(&title, width)),
+        Some(prose(&title, layout)),
         survival(&tables),
         town(&tables),
         day_by_day(&tables),
         trajectories(&tables),
-        Some(in_json(rest, width)),
+        Some(in_json(rest, layout)),
     ])
 }
 

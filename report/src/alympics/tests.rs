@@ -1,6 +1,7 @@
 //! Measures of towns small enough to work out by hand, of rule players that bid what the
 //! test tells them to.
 
+use crate::layout::Layout;
 use serde_json::{Value, json};
 
 use super::*;
@@ -173,7 +174,11 @@ fn a_town_in_which_nobody_lives_has_no_satisfaction_at_the_end() {
             && setting.measures.number("minimum_bid_medians").is_none()
     );
     assert_eq!(setting.rows("days").len(), 2);
-    assert!(report.render(80).contains(" - "), "{}", report.render(80));
+    assert!(
+        report.render(Layout::Text(80)).contains(" - "),
+        "{}",
+        report.render(Layout::Text(80))
+    );
 }
 
 #[test]
@@ -184,7 +189,7 @@ fn tables_fit_80_and_100_columns() {
     let records = [town(&CALM, low.clone(), 0), town(&HARSH, low, 1), simulated];
     let report = AlympicsReport::of(&records);
     for (name, width) in [("alympics_100.txt", 100), ("alympics_80.txt", 80)] {
-        let shown = report.render(width);
+        let shown = report.render(Layout::Text(width));
         fits(&shown, width.into());
         golden(name, &shown);
     }
@@ -196,7 +201,7 @@ fn trajectories_are_printed_up_to_sixty_rows() {
     for setting in 0..7 {
         assert!(report.add(&town(&CALM, json!({ "label": format!("s{setting}") }), 0)));
     }
-    let shown = report.render(120);
+    let shown = report.render(Layout::Text(120));
     // Nine rows each.
     assert!(
         shown.contains("1 more setting: agon show EXPERIMENT --measures --json"),
@@ -224,7 +229,9 @@ fn own_survival_stands_below_that_of_the_same_supply() {
         found.split_whitespace().map(str::to_owned).collect()
     };
     // From 10 to 20 units a day is low, whatever it is called.
-    let beside = report.beside_published("alympics-resources", 120).unwrap();
+    let beside = report
+        .beside_published("alympics-resources", Layout::Text(120))
+        .unwrap();
     let own = line(&beside, "yours", "Share of sessions");
     assert_eq!(own, ["yours", "low", "0.50", "1.00", "0.50", "-", "-"]);
     let published = line(&beside, "published", "Share of sessions");
@@ -234,8 +241,13 @@ fn own_survival_stands_below_that_of_the_same_supply() {
     );
     let own = line(&beside, "yours", "Resource satisfaction");
     assert_eq!(own, ["yours", "low", "0.49", "0.99"]);
-    let personas = report.beside_published("alympics-personas", 120).unwrap();
+    let personas = report
+        .beside_published("alympics-personas", Layout::Text(120))
+        .unwrap();
     let published = line(&personas, "published", "Share of sessions");
     assert_eq!(published[2..], ["0.30", "0.10", "0.40", "0.60", "0.70"]);
-    assert_eq!(report.beside_published("aucarena-niche", 120), None);
+    assert_eq!(
+        report.beside_published("aucarena-niche", Layout::Text(120)),
+        None
+    );
 }

@@ -7,6 +7,7 @@ mod plans;
 mod rivals;
 
 use crate::gathered::Setting;
+use crate::layout::Layout;
 use crate::row::Row;
 use crate::table::{
     Cell, Line, NONE, SettingTables, cells_of, columns, count, headings, in_json, mean_and_spread,
@@ -35,11 +36,11 @@ const BELIEFS: &str = "Belief errors: facts that were wrong at the first try, an
 const CHOICES_IN_WORDS: &str = "Strategy mix in percent: A raise, top priority; B raise, drain a \
     rival; C raise, budget allows; D quit, save; E quit, no margin; F quit, avoid a war";
 
-/// The tables of these settings in at most `width` columns.
-pub(super) fn render(settings: &[Setting], width: u16) -> String {
+/// The tables of these settings in this layout.
+pub(super) fn render(settings: &[Setting], layout: Layout) -> String {
     let title = format!("Measures of {}", sessions_of(settings, "auction"));
     let rest = "Items by name, densities and what tables have no room for";
-    let tables = SettingTables { settings, width };
+    let tables = SettingTables { settings, layout };
     paragraphs([
         Some(title),
         players(&tables),
@@ -54,15 +55,15 @@ pub(super) fn render(settings: &[Setting], width: u16) -> String {
         rivals::profiles(&tables),
         rivals::predictions(&tables),
         strategies(&tables),
-        Some(in_json(rest, width)),
+        Some(in_json(rest, layout)),
     ])
 }
 
 /// The tables over all settings taken together.
-pub(super) fn overall(all: &Setting, width: u16) -> Option<String> {
+pub(super) fn overall(all: &Setting, layout: Layout) -> Option<String> {
     let tables = SettingTables {
         settings: std::slice::from_ref(all),
-        width,
+        layout,
     };
     let parts = [plans::pooled(&tables), rivals::profile_ends(&tables)];
     let shown = parts.iter().any(Option::is_some);

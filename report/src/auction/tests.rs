@@ -1,6 +1,7 @@
 //! Measures of auctions small enough to work out by hand: two items, two bidders, played
 //! on the engine move by move.
 
+use crate::layout::Layout;
 use agon_engine::record::{Record, StoredRecord};
 use agon_engine::session::open;
 use agon_engine::{
@@ -299,9 +300,9 @@ fn what_was_bid_and_paid_is_printed_in_tables_that_fit() {
         assert!(report.add(&played_with(objective, "one", ["a", "b"], Vec::new())));
     }
     for width in [80, 100] {
-        fits(&report.render(width), width.into());
+        fits(&report.render(Layout::Text(width)), width.into());
     }
-    let shown = report.render(400);
+    let shown = report.render(Layout::Text(400));
     // a: 100 over 100 and 50 over 50, then 150 over 100.
     let increments = printed(&shown, "Bid increments");
     assert!(shown.contains("[0, 20)") && shown.contains("20 and above"));
@@ -351,13 +352,13 @@ fn engagements_are_printed_where_items_suit_personas_and_up_to_sixty_rows() {
     let mut report = AuctionReport::default();
     let nobodys = json!({ "personas": [[], []] });
     assert!(report.add(&played_with(nobodys, "plain", ["c", "d"], Vec::new())));
-    assert!(!report.render(100).contains("Engagements"));
+    assert!(!report.render(Layout::Text(100)).contains("Engagements"));
     // Two items each: thirty settings fit, one does not.
     for label in 0..31 {
         let label = format!("of-personas-{label}");
         assert!(report.add(&played(&label, ["a", "b"], Vec::new())));
     }
-    let shown = report.render(100);
+    let shown = report.render(Layout::Text(100));
     let rows = printed(&shown, "Engagements");
     assert_eq!(rows.len(), 60);
     assert_eq!(rows[0], ["of-personas-0", "chair", "1.00*", "1.00"]);
@@ -370,7 +371,7 @@ fn engagements_are_printed_where_items_suit_personas_and_up_to_sixty_rows() {
 #[test]
 fn a_density_is_drawn_bin_by_bin_and_one_group_is_not_told_apart() {
     let record = played("one", ["a", "a"], Vec::new());
-    let shown = AuctionReport::of([&record]).render(200);
+    let shown = AuctionReport::of([&record]).render(Layout::Text(200));
     let winning = printed(&shown, "Winning bids by player");
     let [of_a] = &winning[..] else {
         panic!("{winning:?}");
@@ -404,7 +405,7 @@ fn starting_prices_are_printed_up_to_ten_of_them() {
         }
         let record = Record::new(spec, &play, Vec::new(), Vec::new());
         let record = StoredRecord::from_line(&record.to_line().unwrap()).unwrap();
-        AuctionReport::of([&record]).render(200)
+        AuctionReport::of([&record]).render(Layout::Text(200))
     };
     assert!(shown(10).contains("Items by starting price"));
     let eleven = shown(11);
@@ -674,7 +675,7 @@ fn profiles_at_the_end_are_told_by_what_makes_a_rival_known() {
     is_about(&ends[1], "divergence", 4f64.ln());
     is_about(&ends[1], "baseline", 2f64.ln());
     // One row over both settings.
-    let shown = report.render(200);
+    let shown = report.render(Layout::Text(200));
     let (_, shown) = shown.split_once("all settings").unwrap();
     let rows = shown.lines().map(|line| line.split_whitespace());
     let rows: Vec<Vec<&str>> = rows.map(Iterator::collect).collect();
@@ -818,7 +819,7 @@ fn own_figures_follow_the_published_ones_of_their_condition() {
     ];
     let report = AuctionReport::of(&records);
     let shown = report
-        .beside_published("harbor-theory-of-mind", 400)
+        .beside_published("harbor-theory-of-mind", Layout::Text(400))
         .unwrap();
     let rows: Vec<Vec<&str>> = shown
         .lines()
@@ -833,9 +834,13 @@ fn own_figures_follow_the_published_ones_of_their_condition() {
         (&["yours", "baseline", "master", "26.92"][..], "0.50")
     );
     assert!(place(&["yours", "mine"]) > place(&["published", "second-order"]));
-    let none = AuctionReport::default().beside_published("harbor-theory-of-mind", 400);
+    let none =
+        AuctionReport::default().beside_published("harbor-theory-of-mind", Layout::Text(400));
     assert!(!none.unwrap().contains("yours"));
-    assert_eq!(report.beside_published("gamma-bench", 400), None);
+    assert_eq!(
+        report.beside_published("gamma-bench", Layout::Text(400)),
+        None
+    );
 }
 
 #[test]
@@ -901,7 +906,7 @@ fn a_series_is_measured_from_place_to_place() {
     }
     assert!(
         report
-            .render(200)
+            .render(Layout::Text(200))
             .contains("From place to place of a series")
     );
 }
@@ -1008,7 +1013,7 @@ fn tables_fit_80_and_100_columns() {
         assert!(report.add(&record));
     }
     for (name, width) in [("auctions_100.txt", 100), ("auctions_80.txt", 80)] {
-        let shown = report.render(width);
+        let shown = report.render(Layout::Text(width));
         fits(&shown, width.into());
         golden(name, &shown);
     }

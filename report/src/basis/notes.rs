@@ -1,6 +1,7 @@
 //! Notes beside numbers: a few words for a cell, and a sentence that explains them once below
 //! the tables. A new kind of note is a variant here, counted by `Basis`.
 
+use crate::layout::Layout;
 use crate::wrapping::prose;
 
 /// Something that must be said of a number.
@@ -72,7 +73,7 @@ impl Note {
 }
 
 /// The notes of some rows explained, each kind once; `None` without a note.
-pub(crate) fn explained(notes: impl IntoIterator<Item = Note>, width: u16) -> Option<String> {
+pub(crate) fn explained(notes: impl IntoIterator<Item = Note>, layout: Layout) -> Option<String> {
     let mut sentences: Vec<&str> = Vec::new();
     for note in notes {
         let sentence = note.explanation();
@@ -80,9 +81,11 @@ pub(crate) fn explained(notes: impl IntoIterator<Item = Note>, width: u16) -> Op
             sentences.push(sentence);
         }
     }
-    let lines = sentences.into_iter().map(|sentence| prose(sentence, width));
+    let lines = sentences
+        .into_iter()
+        .map(|sentence| prose(sentence, layout));
     let lines: Vec<String> = lines.collect();
-    (!lines.is_empty()).then(|| lines.join("\n"))
+    (!lines.is_empty()).then(|| lines.join(layout.next_note()))
 }
 
 /// A share in whole percent that says neither none of some nor all of not all.

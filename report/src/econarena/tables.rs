@@ -5,6 +5,7 @@
 use super::{GAMES, history};
 use crate::basis::Basis;
 use crate::gathered::Setting;
+use crate::layout::Layout;
 use crate::row::Row;
 use crate::table::{
     Cell, Column, Line, SettingTables, TextTable, cells_of, columns, count, evenly, headings,
@@ -24,8 +25,8 @@ const MOST_RUNS: usize = 8;
 /// Heading of the share of runs won.
 const WINS: &str = "wins %";
 
-/// The tables of these settings in at most `width` columns.
-pub(super) fn render(settings: &[Setting], width: u16) -> String {
+/// The tables of these settings in this layout.
+pub(super) fn render(settings: &[Setting], layout: Layout) -> String {
     let sessions = sessions_of(settings, "session");
     let mut parts = vec![Some(format!("Measures of {sessions} of EconArena"))];
     for (game, name) in GAMES {
@@ -33,7 +34,7 @@ pub(super) fn render(settings: &[Setting], width: u16) -> String {
         let of_game: Vec<Setting> = of_game.cloned().collect();
         let tables = SettingTables {
             settings: &of_game,
-            width,
+            layout,
         };
         let is_auction = game != GAMES[0].0;
         parts.extend([
@@ -44,9 +45,9 @@ pub(super) fn render(settings: &[Setting], width: u16) -> String {
             opponents(&tables, name),
         ]);
     }
-    parts.push(rule_breaking(settings, width));
+    parts.push(rule_breaking(settings, layout));
     let rest = "Runs one by one and what tables have no room for";
-    parts.extend([Some(prose(READING, width)), Some(in_json(rest, width))]);
+    parts.extend([Some(prose(READING, layout)), Some(in_json(rest, layout))]);
     paragraphs(parts)
 }
 
@@ -223,7 +224,7 @@ fn history_rows(row: &Row) -> [Line; 3] {
 
 /// Rule breaking by player, game and history, over all settings (table 2); only where there
 /// is something to compare.
-fn rule_breaking(settings: &[Setting], width: u16) -> Option<String> {
+fn rule_breaking(settings: &[Setting], layout: Layout) -> Option<String> {
     let games = GAMES.iter().flat_map(|game| [(game, false), (game, true)]);
     let belongs = |one: &Setting, game: &str, history: bool| {
         one.head.game == game && (one.measures.count("history_shown") > 0) == history
@@ -271,6 +272,6 @@ fn rule_breaking(settings: &[Setting], width: u16) -> Option<String> {
     }
     Some(format!(
         "Rule breaking, all settings: percentage of runs with a foul\n\n{}",
-        table.fitted(width)
+        table.fitted(layout)
     ))
 }

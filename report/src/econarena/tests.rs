@@ -1,6 +1,7 @@
 //! Measures of contests and auctions small enough to work out by hand, of rule players that
 //! say what the test tells them to.
 
+use crate::layout::Layout;
 use serde_json::{Value, json};
 
 use super::*;
@@ -222,7 +223,7 @@ fn an_ascending_auction_tells_a_limit_by_what_was_stayed_at_and_refused() {
     );
     assert!(
         EconArenaReport::of([&record])
-            .render(100)
+            .render(Layout::Text(100))
             .contains("Ascending auction, run by run")
     );
 }
@@ -375,12 +376,12 @@ fn opponents_are_the_names_of_all_others() {
         (b.count("sat"), b.count("actions"), b.number("action")),
         (2, 4, Some(30.0))
     );
-    let shown = report.render(120);
+    let shown = report.render(Layout::Text(120));
     assert!(
         shown.contains("Beauty contest, by who else sat at the table"),
         "{shown}"
     );
-    let alone = EconArenaReport::of(&records[..1]).render(120);
+    let alone = EconArenaReport::of(&records[..1]).render(Layout::Text(120));
     assert!(!alone.contains("by who else"), "{alone}");
 }
 
@@ -410,7 +411,9 @@ fn payoffs_of_the_first_sessions_are_kept() {
     close(known[1].1, 1.0 / 3.0);
     assert_eq!(known.len(), 2);
     close(first[0].number("rationality"), 2.0);
-    let beside = report.beside_published("econarena-senior", 120).unwrap();
+    let beside = report
+        .beside_published("econarena-senior", Layout::Text(120))
+        .unwrap();
     let own = beside
         .lines()
         .find(|line| line.contains("yours") && line.contains(" a "))
@@ -476,7 +479,7 @@ fn all() -> EconArenaReport {
 fn tables_fit_80_and_100_columns() {
     let report = all();
     for (name, width) in [("econarena_100.txt", 100), ("econarena_80.txt", 80)] {
-        let shown = report.render(width);
+        let shown = report.render(Layout::Text(width));
         fits(&shown, width.into());
         golden(name, &shown);
     }
@@ -507,7 +510,9 @@ fn json_has_one_object_per_setting_with_its_game() {
 
 #[test]
 fn own_figures_stand_below_published_ones_of_the_same_game_and_history() {
-    let beside = all().beside_published("econarena-melee", 400).unwrap();
+    let beside = all()
+        .beside_published("econarena-melee", Layout::Text(400))
+        .unwrap();
     let lines: Vec<&str> = beside.lines().collect();
     let own: Vec<usize> = lines
         .iter()

@@ -1,6 +1,7 @@
 //! Marks of a few rule judges that say what the test tells them to, worked out by hand,
 //! and the tables and the JSON of them.
 
+use crate::layout::Layout;
 use serde_json::{Value, json};
 
 use super::*;
@@ -70,7 +71,9 @@ fn marks_by_hand() {
 #[test]
 fn records_are_taken_together_and_stand_below_what_is_published() {
     let report = both();
-    let beside = report.beside_published("alympics-judging", 140).unwrap();
+    let beside = report
+        .beside_published("alympics-judging", Layout::Text(140))
+        .unwrap();
     let rows: Vec<Vec<&str>> = beside
         .lines()
         .filter(|line| line.trim_start().starts_with("yours"))
@@ -87,7 +90,7 @@ fn records_are_taken_together_and_stand_below_what_is_published() {
 #[test]
 fn tables_fit_80_and_100_columns() {
     for (name, width) in [("judging_100.txt", 100), ("judging_80.txt", 80)] {
-        let shown = both().render(width);
+        let shown = both().render(Layout::Text(width));
         fits(&shown, width.into());
         golden(name, &shown);
     }

@@ -4,6 +4,7 @@
 
 use super::{GUESS_TO_SURVIVE, SURVIVAL_AUCTION};
 use crate::gathered::Setting;
+use crate::layout::Layout;
 use crate::row::Row;
 use crate::table::{
     Cell, Cells, Line, SettingTables, columns, count, evenly, in_json, number, paragraphs,
@@ -26,8 +27,8 @@ const GAMES: [(&str, bool, &str); 3] = [
     (SURVIVAL_AUCTION, false, "Water allocation, other rules"),
 ];
 
-/// The tables of these settings in at most `width` columns.
-pub(super) fn render(settings: &[Setting], width: u16) -> String {
+/// The tables of these settings in this layout.
+pub(super) fn render(settings: &[Setting], layout: Layout) -> String {
     let sessions = sessions_of(settings, "session");
     let title = format!("Measures of {sessions} by those of K-level reasoning");
     let mut parts = vec![Some(title)];
@@ -38,13 +39,13 @@ pub(super) fn render(settings: &[Setting], width: u16) -> String {
         let of_game: Vec<Setting> = of_game.cloned().collect();
         let tables = SettingTables {
             settings: &of_game,
-            width,
+            layout,
         };
         parts.extend([players(&tables, name), predictions(&tables, name)]);
     }
     parts.extend([
-        Some(prose(READING, width)),
-        Some(in_json("All of it", width)),
+        Some(prose(READING, layout)),
+        Some(in_json("All of it", layout)),
     ]);
     paragraphs(parts)
 }

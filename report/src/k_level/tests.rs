@@ -1,6 +1,7 @@
 //! Measures of guesses and auctions small enough to work out by hand, of rule players that
 //! say what the test tells them to, with notes that predicting agents would have made.
 
+use crate::layout::Layout;
 use agon_engine::SeatNote;
 use serde_json::{Value, json};
 
@@ -201,16 +202,16 @@ fn a_town_with_other_rules_is_called_so_and_stands_beside_no_published_auction()
     let label = || json!({ "label": "k-level" });
     let town = auction(json!({ "supply_max": 20 }), label(), notes());
     let report = KLevelReport::of([&town]);
-    let shown = report.render(120);
+    let shown = report.render(Layout::Text(120));
     assert!(
         shown.contains("Water allocation, other rules: wins"),
         "{shown}"
     );
     assert!(!shown.contains("Survival auction"), "{shown}");
-    let beside = report.beside_published("k-level-survival-auction", 120);
+    let beside = report.beside_published("k-level-survival-auction", Layout::Text(120));
     assert!(!beside.unwrap_or_default().contains("yours"));
     let both = [town, auction(json!({}), label(), notes())];
-    let shown = KLevelReport::of(&both).render(120);
+    let shown = KLevelReport::of(&both).render(Layout::Text(120));
     assert!(shown.contains("Survival auction: wins"), "{shown}");
 }
 
@@ -359,7 +360,9 @@ fn own_figures_stand_below_those_of_the_same_methods() {
         other,
     ];
     let report = KLevelReport::of(&records);
-    let beside = report.beside_published("k-level-guessing", 140).unwrap();
+    let beside = report
+        .beside_published("k-level-guessing", Layout::Text(140))
+        .unwrap();
     let rows: Vec<Vec<&str>> = beside
         .lines()
         .filter(|line| line.trim_start().starts_with("yours"))
@@ -383,7 +386,7 @@ fn own_figures_stand_below_those_of_the_same_methods() {
     let auction = auction(json!({}), json!({ "label": "k-level" }), Vec::new());
     let report = KLevelReport::of([&auction]);
     let beside = report
-        .beside_published("k-level-survival-auction", 140)
+        .beside_published("k-level-survival-auction", Layout::Text(140))
         .unwrap();
     let own = beside.lines().find(|line| line.contains("yours")).unwrap();
     let cells: Vec<&str> = own.split_whitespace().collect();
@@ -409,8 +412,10 @@ fn all() -> KLevelReport {
 fn tables_fit_80_and_100_columns() {
     let report = all();
     for (name, width) in [("k_level_100.txt", 100), ("k_level_80.txt", 80)] {
-        let shown = report.render(width);
-        let beside = report.beside_published("k-level-guessing", width).unwrap();
+        let shown = report.render(Layout::Text(width));
+        let beside = report
+            .beside_published("k-level-guessing", Layout::Text(width))
+            .unwrap();
         let shown = format!("{shown}\n\n{beside}");
         fits(&shown, width.into());
         golden(name, &shown);

@@ -8,6 +8,7 @@ use agon_engine::FoulKind;
 use super::teller::Teller;
 use super::words::number;
 use crate::basis::SessionAnswers;
+use crate::layout::Layout;
 use crate::table::{Column, TextTable};
 
 /// One line a seat: what judges are told is part of their sessions and must not wrap.
@@ -32,7 +33,7 @@ pub fn tell(teller: &mut Teller<'_>) {
             forfeits.to_string(),
         ]);
     }
-    for line in table.fitted(WIDTH).lines() {
+    for line in table.fitted(Layout::Text(WIDTH)).lines() {
         teller.line(1, line.trim_start());
     }
     // Measures are of the whole table, not of what one seat could see.

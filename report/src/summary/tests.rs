@@ -1,6 +1,7 @@
 //! The table at the end of a run, and the leaderboard, as they are printed: their golden files
 //! hold long names, several players, axes that share a segment, forfeits, costs and simulation.
 
+use crate::layout::Layout;
 use serde_json::{Value, json};
 
 use super::*;
@@ -85,7 +86,7 @@ fn the_summary_fits_80_and_100_columns() {
         summary.add(&session, &telemetry);
     }
     for (name, width) in [("summary_100.txt", 100), ("summary_80.txt", 80)] {
-        let shown = summary.render(width);
+        let shown = summary.render(Layout::Text(width));
         fits(&shown, width.into());
         golden(name, &shown);
     }
@@ -98,7 +99,7 @@ fn the_leaderboard_fits_80_and_100_columns() {
         leaderboard.add(&session);
     }
     for (name, width) in [("leaderboard_100.txt", 100), ("leaderboard_80.txt", 80)] {
-        let shown = leaderboard.render(width);
+        let shown = leaderboard.render(Layout::Text(width));
         fits(&shown, width.into());
         golden(name, &shown);
     }

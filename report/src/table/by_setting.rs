@@ -8,6 +8,7 @@ use super::numbers::counted;
 use super::{Cell, Cells, Column, TextTable, cells_of, columns, headings, paragraphs};
 use crate::basis::Basis;
 use crate::gathered::Setting;
+use crate::layout::Layout;
 use crate::row::Row;
 use crate::settings::SettingHead;
 use crate::wrapping::{NO_BREAK, prose};
@@ -93,7 +94,7 @@ impl Line {
 pub(crate) struct SettingTables<'a> {
     pub settings: &'a [Setting],
     /// In columns.
-    pub width: u16,
+    pub layout: Layout,
 }
 
 /// How many sessions these settings had, as "1 session" for the noun "session".
@@ -127,8 +128,8 @@ impl SettingTables<'_> {
                 table.row(cells);
             }
         }
-        let title = prose(title, self.width);
-        (!table.is_empty()).then(|| format!("{title}\n\n{}", table.fitted(self.width)))
+        let title = prose(title, self.layout);
+        (!table.is_empty()).then(|| format!("{title}\n\n{}", table.fitted(self.layout)))
     }
 
     /// A table with a row for each of these rows of players, which these columns show.
@@ -166,13 +167,13 @@ impl SettingTables<'_> {
             rows
         })?;
         let more = left_out.get();
-        let more = (more > 0).then(|| in_json(&counted(more, "more setting"), self.width));
+        let more = (more > 0).then(|| in_json(&counted(more, "more setting"), self.layout));
         Some(paragraphs([Some(table), more]))
     }
 }
 
 /// Where what is not printed can be read.
-pub(crate) fn in_json(what: &str, width: u16) -> String {
+pub(crate) fn in_json(what: &str, layout: Layout) -> String {
     let command = "agon show EXPERIMENT --measures --json".replace(' ', NO_BREAK);
-    prose(&format!("{what}: {command}"), width)
+    prose(&format!("{what}: {command}"), layout)
 }

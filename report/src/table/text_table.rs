@@ -5,6 +5,8 @@
 use agon_outlets::lines;
 use textwrap::core::display_width;
 
+use super::markup::Markup;
+use crate::layout::Layout;
 use crate::wrapping::{Breaks, NO_BREAK, longest_word, wrapped};
 
 /// How columns are set side by side, the best first: where words may break, and how many
@@ -116,14 +118,36 @@ impl TextTable {
         self.rows.is_empty()
     }
 
-    /// The table in at most `width` columns of text, without blanks at the ends of lines.
-    /// Breaks inside a name only where that alone keeps columns side by side, and inside a
+    /// The table in a layout. As text in at most so many columns, without blanks at the ends of
+    /// lines: breaks inside a name only where that alone keeps columns side by side, and inside a
     /// word or number never, unless it alone is wider than that.
-    pub fn fitted(&self, width: u16) -> String {
+    pub fn fitted(&self, layout: Layout) -> String {
+        let Layout::Text(width) = layout else {
+            return self.markup().written(layout);
+        };
         let width = usize::from(width);
         let parts = self.parts(width).into_iter();
         let shown: Vec<String> = parts.map(|part| self.shown(part, width)).collect();
         shown.join("\n\n")
+    }
+
+    /// The columns that have anything to show, whole.
+    fn markup(&self) -> Markup<'_> {
+        let columns = self.columns.iter().enumerate();
+        let shown: Vec<(usize, &Column)> = columns
+            .filter(|(place, _)| {
+                let mut rows = self.rows.iter();
+                rows.any(|row| row.get(*place).is_some_and(|cell| !cell.is_empty()))
+            })
+            .collect();
+        Markup {
+            headings: shown.iter().map(|(_, column)| &*column.heading).collect(),
+            of_numbers: shown
+                .iter()
+                .map(|(_, column)| column.kind == Kind::Number)
+                .collect(),
+            rows: self.rows.iter().map(|row| cells(row, &shown)).collect(),
+        }
     }
 
     /// All columns side by side if they can be, or else in as few parts as possible.
@@ -264,6 +288,12 @@ impl TextTable {
             _ => format!("{text}{blanks}"),
         }
     }
+}
+
+/// The cells of a row in these columns.
+fn cells<'a>(row: &'a [String], shown: &[(usize, &Column)]) -> Vec<&'a str> {
+    let cells = shown.iter().map(|(place, _)| row.get(*place));
+    cells.map(|cell| cell.map_or("", String::as_str)).collect()
 }
 
 /// How wide these columns are at least.

@@ -9,7 +9,9 @@ use agon_engine::record::StoredRecord;
 use agon_engine::session::open;
 use agon_engine::{Luck, PlayerKind, PlayerSpec, Record, SeatNote, SessionSpec, registry};
 use agon_report::session::Telemetry;
-use agon_report::{Cells, Leaderboard, Reports, ResultColumns, Session, Summary, Telling, story};
+use agon_report::{
+    Cells, Layout, Leaderboard, Reports, ResultColumns, Session, Summary, Telling, story,
+};
 use agon_service_kit::tasks::Tasks;
 use agon_worker::verify::verify;
 use serde_json::{Value, json};
@@ -215,13 +217,13 @@ fn report(lines: &[&str]) {
         }
     }
     let _ = (
-        summary.render(80),
-        leaderboard.render(80),
-        reports.render(80),
+        summary.render(Layout::Text(80)),
+        leaderboard.render(Layout::Text(80)),
+        reports.render(Layout::Text(80)),
     );
     let _ = reports.to_json();
     for table in reports.published_tables() {
-        let _ = reports.beside_published(table, 80);
+        let _ = reports.beside_published(table, Layout::Text(80));
     }
     let mut out = Cells::new(Vec::new());
     columns

@@ -9,7 +9,7 @@ use agon_engine::spec::Settings;
 use agon_service_kit::team_name::TeamName;
 use serde_json::{Map, Value};
 
-use super::values::{is_player_name, kind_of, parameter_owner, to_settings};
+use super::values::{is_experiment_name, is_player_name, kind_of, parameter_owner, to_settings};
 use super::{
     COMPARISONS, ExperimentDocument, GameDefinition, ReportDefinition, SeriesDefinition, added,
     default_team,
@@ -389,10 +389,10 @@ impl Reader {
 
     fn name(&mut self, table: &Map<String, Value>, at: &TreePath, key: &str) -> Option<String> {
         let name = self.text(table, at, key)?;
-        let legal = |c: char| {
-            c.is_ascii_alphanumeric() || c == '-' || c == '_' || (key == "label" && c == '.')
-        };
-        if !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(legal) {
+        // Labels may hold version numbers, too.
+        let without_dots = name.replace('.', "");
+        let checked = if key == "label" { &without_dots } else { &name };
+        if is_experiment_name(checked) && name.len() <= LONGEST_NAME {
             return Some(name);
         }
         let message = format!("must be 1 to {LONGEST_NAME} letters, digits, - and _");

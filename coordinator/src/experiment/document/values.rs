@@ -17,6 +17,12 @@ pub(super) fn parameter_owner(entry: &Map<String, Value>, key: &str) -> Option<&
         .then_some(&*game.info.name)
 }
 
+/// Whether an experiment may be called so.
+pub fn is_experiment_name(name: &str) -> bool {
+    let legal = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    !name.is_empty() && name.len() <= LONGEST_NAME && name.chars().all(legal)
+}
+
 /// Whether a player may be called so.
 pub(super) fn is_player_name(name: &str) -> bool {
     let legal = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';

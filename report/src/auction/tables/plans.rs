@@ -143,7 +143,7 @@ pub(super) fn heat_maps(tables: &SettingTables<'_>) -> Option<String> {
         rows
     })?;
     let more = left_out.get();
-    let more = (more > 0).then(|| in_json(&counted(more, "more map"), tables.width));
+    let more = (more > 0).then(|| in_json(&counted(more, "more map"), tables.layout));
     Some(paragraphs([Some(table), more]))
 }
 

@@ -34,7 +34,7 @@ fn players() -> TextTable {
 
 #[test]
 fn a_wide_table_is_one_line_a_row() {
-    let shown = players().fitted(100);
+    let shown = players().fitted(Layout::Text(100));
     let rows = [
         " player                     n       mean profit  items won  notes",
         " meta-llama/llama-3.1       5  -1,200.5 \u{b1} 300.1       2.40  45 % forfeited",
@@ -53,7 +53,7 @@ fn at_every_width_no_line_is_too_long_and_no_number_is_broken() {
         "0.00",
     ];
     for width in 36..120 {
-        let shown = players().fitted(width);
+        let shown = players().fitted(Layout::Text(width));
         for line in shown.lines() {
             assert!(
                 line.chars().count() <= usize::from(width),
@@ -98,7 +98,7 @@ fn what_does_not_fit_goes_on_below_under_the_same_keys() {
     let mut cells = vec!["somebody"];
     cells.extend(["100.00"; 9]);
     cells.push("simulated");
-    let shown = table(&columns, &[&cells]).fitted(60);
+    let shown = table(&columns, &[&cells]).fitted(Layout::Text(60));
     let parts: Vec<&str> = shown.split("\n\n").collect();
     assert_eq!(parts.len(), 2, "{shown}");
     for part in parts {
@@ -117,14 +117,14 @@ fn a_column_with_nothing_in_it_is_not_shown() {
         Column::number("cost"),
         Column::notes(),
     ];
-    let shown = table(&columns, &[&["a", "", ""], &["b", "", ""]]).fitted(80);
+    let shown = table(&columns, &[&["a", "", ""], &["b", "", ""]]).fitted(Layout::Text(80));
     assert_eq!(shown, " player\n a\n b");
 }
 
 #[test]
 fn headings_stand_above_their_numbers() {
     let columns = [Column::key("p"), Column::number("profit ratio %")];
-    let shown = table(&columns, &[&["abcdefghijkl", "1.25"]]).fitted(20);
+    let shown = table(&columns, &[&["abcdefghijkl", "1.25"]]).fitted(Layout::Text(20));
     let lines: Vec<&str> = shown.lines().collect();
     assert!(
         lines[lines.len() - 2].ends_with('%') && lines[0].ends_with("profit"),

@@ -1,0 +1,205 @@
+//! `agon import`: games that other programs recorded, kept as a run, so that every table, figure
+//! and export takes them in. Each is played again by our rules; one that they do not reproduce is
+//! left out and named. Started by `commands.rs`.
+
+use std::path::PathBuf;
+
+use agon_engine::record::{RECORD_VERSION, StoredRecord};
+use agon_engine::replay::{RecordedGame, import};
+use agon_outlets::InLine as _;
+use agon_report::session::Telemetry;
+use agon_report::{Layout, Tables};
+use agon_service_kit::tasks::with_causes;
+
+use crate::failure::Failure;
+use crate::keeping::publish;
+use crate::lines::{self, LineError, MOST_UNREADABLE};
+use crate::output::{self, FILE_WIDTH, counted};
+use crate::results::{shown, write_csv};
+use crate::role::DataArguments;
+use crate::run_folder::account::{Counts, Outcome, Source, Versions};
+use crate::run_folder::{self, Account, Place, RunFolder};
+
+const EXAMPLES: &str = "Examples:
+  agon import tests/recorded/gamma              games of the authors of gamma-Bench
+  agon import games.jsonl.gz --name my-import   under a name of your own
+  agon leaderboard imported-games               then as with any run
+
+What is read are the recorded games of `agon replay`; docs/runs.md describes their form.";
+
+/// Arguments of `agon import`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Import {
+    /// Files of recorded games (.jsonl or .jsonl.gz), folders of them, or - for standard input
+    #[arg(required = true, value_name = "FILE")]
+    files: Vec<PathBuf>,
+    /// What the run is called
+    #[arg(long, value_name = "NAME", default_value = "imported-games")]
+    name: String,
+    /// The published table to show beside the results, as the key `compare` of an experiment's
+    /// [report] names it
+    #[arg(long, value_name = "TABLE")]
+    compare: Option<String>,
+    #[command(flatten)]
+    data: DataArguments,
+}
+
+/// Games that were read.
+#[derive(Default)]
+struct Read {
+    taken: u64,
+    /// Games that our rules do not reproduce.
+    differing: u64,
+    unreadable: u64,
+}
+
+/// Imports them.
+///
+/// # Errors
+/// Exit 1 when a game could not be reproduced, 2 when a line could not be read; the others are
+/// imported all the same.
+pub fn run(arguments: &Import) -> Result<(), Failure> {
+    let place = Place {
+        data: arguments.data.folder(),
+        out: None,
+    };
+    if !agon_coordinator::experiment::is_experiment_name(&arguments.name) {
+        return Err(Failure::BadInput(format!(
+            "\"{}\" cannot be the name of a run: letters, digits, - and _",
+            arguments.name.in_line()
+        )));
+    }
+    let folder = RunFolder::claim(&place, &arguments.name)?;
+    let mut entry = folder.begin(account(arguments))?;
+    let mut records = entry.begin(run_folder::RECORDS)?;
+    let mut telemetry = entry.begin(run_folder::TELEMETRY)?;
+    let mut tables = Tables::default();
+    let mut read = Read::default();
+    for path in &arguments.files {
+        for file in lines::files(path) {
+            let before = read.unreadable;
+            for line in file.map_or_else(
+                |error| Box::new(std::iter::once(Err(error))) as Box<dyn Iterator<Item = _>>,
+                |file| lines::read(&file),
+            ) {
+                if read.unreadable - before >= MOST_UNREADABLE as u64 {
+                    output::tell("not read on after so many unreadable lines");
+                    break;
+                }
+                let Some(record) = read.game(line, &arguments.name) else {
+                    continue;
+                };
+                records.line(record.as_bytes())?;
+                telemetry.line(b"{}")?;
+                let stored = StoredRecord::from_line(&record).map_err(Failure::surroundings)?;
+                tables.add(stored, &Telemetry::default());
+            }
+        }
+    }
+    records.keep()?;
+    telemetry.keep()?;
+    write_csv(&entry, tables.columns())?;
+    let compare = arguments.compare.as_deref();
+    let heading = format!(
+        "{} imported as {}",
+        counted(read.taken, "recorded game"),
+        arguments.name
+    );
+    let summary = format!("{heading}\n\n{}", shown(&tables, compare, FILE_WIDTH));
+    entry.write(run_folder::SUMMARY, &output::printed(&summary))?;
+    entry.account.sessions = Some(Counts {
+        all: read.taken,
+        done: read.taken,
+        ..Counts::default()
+    });
+    entry.account.ended = Some(run_folder::now());
+    entry.account.outcome = Outcome::Complete;
+    entry.write_account()?;
+    if read.taken > 0 {
+        publish(&folder, &entry)?;
+    }
+    output::print(&format!("{heading}\n\n{}", of_run(&tables, compare)));
+    output::tell(&format!(
+        "results in {}; `agon leaderboard {}` ranks them",
+        folder.path().in_line(),
+        arguments.name
+    ));
+    read.verdict()
+}
+
+fn of_run(tables: &Tables, compare: Option<&str>) -> String {
+    match compare {
+        None => tables.render(Layout::Text(output::width())),
+        Some(_) => shown(tables, compare, output::width()),
+    }
+}
+
+fn account(arguments: &Import) -> Account {
+    let files = arguments.files.iter();
+    let files: Vec<String> = files.map(|file| file.in_line().to_string()).collect();
+    Account {
+        command: [vec!["agon".to_owned(), "import".to_owned()], files.clone()].concat(),
+        source: Source {
+            name: files.join(", "),
+            ..Source::default()
+        },
+        versions: Versions {
+            agon: env!("CARGO_PKG_VERSION").to_owned(),
+            record: RECORD_VERSION,
+            ..Versions::default()
+        },
+        ..Account::default()
+    }
+}
+
+impl Read {
+    /// A line as a record; nothing where it cannot be one, which is said.
+    fn game(&mut self, line: Result<lines::Line, LineError>, name: &str) -> Option<String> {
+        let game = line.and_then(|line| {
+            let game = RecordedGame::from_json(&line.text);
+            game.map_err(|error| LineError::at(&line, with_causes(&error)))
+        });
+        let game = match game {
+            Ok(game) => game,
+            Err(error) => {
+                output::tell(&format!("unreadable: {error}"));
+                self.unreadable += 1;
+                return None;
+            }
+        };
+        let record = import(&game, name).and_then(|record| {
+            let line = record.to_line();
+            line.map_err(|error| vec![error.to_string()])
+        });
+        match record {
+            Ok(record) => {
+                self.taken += 1;
+                Some(record)
+            }
+            Err(why) => {
+                output::tell(&format!(
+                    "left out {}: {}",
+                    game.id().in_line(),
+                    why.join("; ")
+                ));
+                self.differing += 1;
+                None
+            }
+        }
+    }
+
+    fn verdict(&self) -> Result<(), Failure> {
+        match (self.taken, self.unreadable, self.differing) {
+            (_, 0, 0) => Ok(()),
+            (_, 0, games) => Err(Failure::BadNews(format!(
+                "{} left out, see above",
+                counted(games, "game")
+            ))),
+            (_, lines, _) => Err(Failure::BadInput(format!(
+                "{} could not be read, see above",
+                counted(lines, "line")
+            ))),
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! `agon report`: everything that can be made of any number of runs, in one go: the tables and what
+//! is published beside them, in the terminal, for a paper, or as one page. Started by `commands.rs`.
+
+use std::collections::BTreeSet;
+use std::path::Path;
+
+use agon_outlets::InLine as _;
+use agon_report::Tables;
+
+use crate::failure::Failure;
+use crate::gathering::{Gathered, RunArguments, provenance};
+use crate::output::{self, FormatArguments};
+use crate::run_folder::DOCUMENT;
+
+const EXAMPLES: &str = "Examples:
+  agon report gamma-bench-quick-start          its tables, with the published one beside them
+  agon report lb-gpt-4o lb-my-model            two runs together, each session once
+  agon report my-niche --compare aucarena-niche
+  agon report my-niche --format latex          every table for a paper
+
+The tables that experiments name in [report] are shown with what is published; --compare adds
+others.";
+
+/// Arguments of `agon report`.
+#[derive(Debug, clap::Args)]
+#[command(after_help = EXAMPLES)]
+pub struct Report {
+    #[command(flatten)]
+    runs: RunArguments,
+    /// What is published in this table too, as the key `compare` of an experiment's [report]
+    /// names it; may be given several times
+    #[arg(long, value_name = "TABLE")]
+    compare: Vec<String>,
+    #[command(flatten)]
+    format: FormatArguments,
+}
+
+/// Prints it.
+///
+/// # Errors
+/// Exit 2 when there is no such run or table.
+pub fn run(arguments: &Report) -> Result<(), Failure> {
+    let mut tables = Tables::default();
+    let known = tables.published_tables();
+    if let Some(unknown) = arguments
+        .compare
+        .iter()
+        .find(|name| !known.contains(&name.as_str()))
+    {
+        return Err(Failure::BadInput(format!(
+            "no published table \"{}\"; tables are {}",
+            unknown.in_line(),
+            known.join(", ")
+        )));
+    }
+    let gathered = arguments.runs.gather(|session| {
+        tables.add(session.record, &session.telemetry);
+        Ok(())
+    })?;
+    let layout = arguments.format.layout();
+    output::print(&tables.render(layout));
+    for name in compared(&arguments.compare, &gathered) {
+        if let Some(published) = tables.beside_published(&name, layout) {
+            output::print(&format!("\n{published}"));
+        }
+    }
+    let runs = provenance::runs(&gathered).fitted(layout);
+    output::print(&format!("\n{runs}"));
+    for note in [gathered.notes(), provenance::differences(&gathered)].concat() {
+        output::print(&format!("\n{note}"));
+    }
+    Ok(())
+}
+
+/// The published tables that were asked for, and those that the experiments name.
+fn compared(asked: &[String], gathered: &Gathered) -> BTreeSet<String> {
+    let named = gathered.runs.iter().filter_map(|run| named_by(&run.file));
+    asked.iter().cloned().chain(named).collect()
+}
+
+/// The published table that the experiment of a file of records names.
+fn named_by(records: &Path) -> Option<String> {
+    let document = std::fs::read(records.with_file_name(DOCUMENT)).ok()?;
+    let document: serde_json::Value = serde_json::from_slice(&document).ok()?;
+    let named = document.pointer("/report/compare")?.as_str()?;
+    Some(named.to_owned())
+}

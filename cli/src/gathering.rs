@@ -1,0 +1,242 @@
+//! The sessions of any number of runs, one after the other and each of them once, with what they
+//! cost and where they came from. Reads folders of results and files of records; knows no measure.
+//! Called by every command that makes tables, figures or files of several runs.
+
+pub mod provenance;
+
+use std::collections::HashMap;
+use std::collections::hash_map::{DefaultHasher, Entry};
+use std::hash::{Hash as _, Hasher as _};
+use std::path::{Path, PathBuf};
+
+use agon_engine::record::StoredRecord;
+use agon_outlets::InLine as _;
+use agon_report::session::Telemetry;
+use agon_service_kit::tasks::with_causes;
+
+use crate::failure::Failure;
+use crate::lines::{self, Line, LineError, MOST_UNREADABLE};
+use crate::output::{self, counted};
+use crate::role::DataArguments;
+use crate::run_folder::{self, Account, history, records};
+
+/// Which runs.
+#[derive(Debug, clap::Args)]
+pub struct RunArguments {
+    /// Names of experiments, folders of results, or files of records [default: all in DATA/runs]
+    #[arg(value_name = "RUN")]
+    runs: Vec<String>,
+    #[command(flatten)]
+    data: DataArguments,
+}
+
+/// A file of records that was read.
+pub struct GatheredRun {
+    /// The file.
+    pub file: PathBuf,
+    /// What the run was, where that is known.
+    pub account: Option<Account>,
+    /// Sessions that were taken from it.
+    pub sessions: u64,
+}
+
+/// What was read.
+#[derive(Default)]
+pub struct Gathered {
+    /// File by file.
+    pub runs: Vec<GatheredRun>,
+    /// Sessions that were taken.
+    pub sessions: u64,
+    /// Sessions that lay in a second place, the same byte by byte.
+    pub again: u64,
+    /// Sessions of whose second record the first one differs: other answers to the same asks.
+    pub differing: u64,
+    /// Lines and files that could not be read.
+    pub unreadable: u64,
+    /// Sessions by id, with a hash of the record.
+    taken: HashMap<String, u64>,
+}
+
+impl RunArguments {
+    /// The places that were named, or that of all runs.
+    ///
+    /// # Errors
+    /// There is no such run; says which there are.
+    pub fn paths(&self) -> Result<Vec<PathBuf>, Failure> {
+        let by_default = self.data.runs();
+        let named = self.runs.iter().map(|named| place(named, &by_default));
+        let mut paths: Vec<PathBuf> = named.collect::<Result<_, _>>()?;
+        if paths.is_empty() {
+            paths.push(by_default);
+        }
+        Ok(paths)
+    }
+
+    /// Hands out every session of these runs once, in the order of the files.
+    ///
+    /// # Errors
+    /// There is no such run, none of them has a session, or `take` failed.
+    pub fn gather(
+        &self,
+        take: impl FnMut(Session) -> Result<(), Failure>,
+    ) -> Result<Gathered, Failure> {
+        gather(&self.paths()?, take)
+    }
+}
+
+/// The place that a name means: an experiment in the data folder, or a path.
+///
+/// # Errors
+/// There is no such run; says which there are.
+pub fn place(named: &str, by_default: &Path) -> Result<PathBuf, Failure> {
+    let mut places = [by_default.join(named), PathBuf::from(named)].into_iter();
+    match places.find(|place| place.exists()) {
+        Some(place) => Ok(place),
+        None => records::folder_of(named, by_default),
+    }
+}
+
+/// A session as it is handed out.
+pub struct Session {
+    /// Its record.
+    pub record: StoredRecord,
+    /// What it cost.
+    pub telemetry: Telemetry,
+}
+
+/// As [`RunArguments::gather`], of paths.
+///
+/// # Errors
+/// As there.
+pub fn gather(
+    paths: &[PathBuf],
+    mut take: impl FnMut(Session) -> Result<(), Failure>,
+) -> Result<Gathered, Failure> {
+    let mut gathered = Gathered::default();
+    for path in paths {
+        for file in records::below(path, None).shown {
+            match file {
+                Ok(file) => gathered.read(file, &mut take)?,
+                Err(error) => gathered.cannot_read(&error),
+            }
+        }
+    }
+    if gathered.sessions == 0 {
+        let places = paths.iter().map(|one| one.in_line().to_string());
+        return Err(Failure::BadInput(format!(
+            "no finished session in {}; `agon runs` lists the runs that are kept",
+            places.collect::<Vec<_>>().join(", ")
+        )));
+    }
+    Ok(gathered)
+}
+
+impl Gathered {
+    /// What must be said of the way in which sessions came together; nothing where each lay in
+    /// one place.
+    pub fn notes(&self) -> Vec<String> {
+        let again = (self.again > 0).then(|| {
+            format!(
+                "{} lay in several places and counted once",
+                counted(self.again, "session")
+            )
+        });
+        let differing = (self.differing > 0).then(|| {
+            format!(
+                "{} lay in several places with different answers; the first one counted, in the \
+                 order in which runs were named",
+                counted(self.differing, "session")
+            )
+        });
+        let unreadable = (self.unreadable > 0).then(|| {
+            format!(
+                "{} could not be read and counted nowhere",
+                counted(self.unreadable, "line or file")
+            )
+        });
+        [again, differing, unreadable]
+            .into_iter()
+            .flatten()
+            .collect()
+    }
+
+    fn read(
+        &mut self,
+        file: PathBuf,
+        take: &mut impl FnMut(Session) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let mut telemetry = telemetry_beside(&file);
+        let before = (self.sessions, self.unreadable);
+        for line in lines::read(&file) {
+            let beside = telemetry.as_mut().and_then(Iterator::next);
+            let telemetry = beside.and_then(Result::ok);
+            let telemetry = telemetry.map_or_else(Telemetry::default, |line| {
+                Telemetry::from_line(line.text.as_bytes())
+            });
+            let read = line.and_then(|line| match StoredRecord::from_line(&line.text) {
+                Ok(record) => Ok((line, record)),
+                Err(error) => Err(LineError::at(&line, with_causes(&error))),
+            });
+            match read {
+                Ok((line, record)) if self.is_new(&line, &record) => {
+                    self.sessions += 1;
+                    take(Session { record, telemetry })?;
+                }
+                Ok(_) => {}
+                Err(error) => self.cannot_read(&error),
+            }
+            if self.unreadable - before.1 == MOST_UNREADABLE as u64 {
+                break;
+            }
+        }
+        self.runs.push(GatheredRun {
+            account: account_of(&file),
+            file,
+            sessions: self.sessions - before.0,
+        });
+        Ok(())
+    }
+
+    fn is_new(&mut self, line: &Line, record: &StoredRecord) -> bool {
+        let mut hasher = DefaultHasher::new();
+        line.text.hash(&mut hasher);
+        let hash = hasher.finish();
+        match self.taken.entry(record.session.to_string()) {
+            Entry::Vacant(free) => {
+                free.insert(hash);
+                true
+            }
+            Entry::Occupied(known) if *known.get() == hash => {
+                self.again += 1;
+                false
+            }
+            Entry::Occupied(_) => {
+                self.differing += 1;
+                false
+            }
+        }
+    }
+
+    fn cannot_read(&mut self, error: &LineError) {
+        output::tell(&format!("unreadable: {error}"));
+        self.unreadable += 1;
+    }
+}
+
+/// What lies beside a file of records about the cost of each, line by line.
+fn telemetry_beside(file: &Path) -> Option<Box<dyn Iterator<Item = Result<Line, LineError>>>> {
+    let beside = file.with_file_name(run_folder::TELEMETRY);
+    let is_ours = file
+        .file_name()
+        .is_some_and(|name| name == run_folder::RECORDS);
+    (is_ours && beside.is_file()).then(|| lines::read(&beside))
+}
+
+/// The account of the run that a file of records belongs to.
+fn account_of(file: &Path) -> Option<Account> {
+    let folder = file.parent()?;
+    let shown = history::results(folder).and_then(history::Results::shown);
+    shown
+        .and_then(|run| run.account)
+        .or_else(|| history::account(folder))
+}

@@ -1,0 +1,90 @@
+//! Tables in Markdown, LaTeX and HTML: whole, whatever their width, with numbers to the right.
+//! Takes what a `TextTable` has and knows nothing of what it shows.
+
+use crate::layout::Layout;
+
+/// A table that is written in a markup language: headings, whether a column is of numbers, and
+/// rows of cells.
+pub(super) struct Markup<'a> {
+    pub headings: Vec<&'a str>,
+    pub of_numbers: Vec<bool>,
+    pub rows: Vec<Vec<&'a str>>,
+}
+
+impl Markup<'_> {
+    /// The table in this layout, which is no text.
+    pub fn written(&self, layout: Layout) -> String {
+        match layout {
+            Layout::Latex => self.latex(),
+            Layout::Html => self.html(),
+            Layout::Markdown | Layout::Text(_) => self.markdown(),
+        }
+    }
+
+    fn markdown(&self) -> String {
+        let line = |cells: &mut dyn Iterator<Item = String>| {
+            format!("| {} |", cells.collect::<Vec<_>>().join(" | "))
+        };
+        let headings = self.headings.iter();
+        let mut headings = headings.map(|heading| in_a_line(Layout::Markdown, heading, " "));
+        let rules = self.of_numbers.iter();
+        let mut rules = rules.map(|of_numbers| if *of_numbers { "---:" } else { "---" }.to_owned());
+        let mut lines = vec![line(&mut headings), line(&mut rules)];
+        for row in &self.rows {
+            let cells = row.iter();
+            lines.push(line(
+                &mut cells.map(|cell| in_a_line(Layout::Markdown, cell, "<br>")),
+            ));
+        }
+        lines.join("\n")
+    }
+
+    fn latex(&self) -> String {
+        let line = |cells: &[&str]| {
+            let cells = cells.iter();
+            let cells = cells.map(|cell| in_a_line(Layout::Latex, cell, " "));
+            format!("{} \\\\", cells.collect::<Vec<_>>().join(" & "))
+        };
+        let columns = self.of_numbers.iter();
+        let columns: String = columns
+            .map(|of_numbers| if *of_numbers { 'r' } else { 'l' })
+            .collect();
+        let mut lines = vec![
+            "% needs \\usepackage{booktabs}".to_owned(),
+            format!("\\begin{{tabular}}{{{columns}}}"),
+            "\\toprule".to_owned(),
+            line(&self.headings),
+            "\\midrule".to_owned(),
+        ];
+        lines.extend(self.rows.iter().map(|row| line(row)));
+        lines.push("\\bottomrule".to_owned());
+        lines.push("\\end{tabular}".to_owned());
+        lines.join("\n")
+    }
+
+    fn html(&self) -> String {
+        let line = |name: &str, cells: &[&str]| {
+            let cells = cells.iter().zip(&self.of_numbers);
+            let cells = cells.map(|(cell, of_numbers)| {
+                let class = if *of_numbers { " class=\"number\"" } else { "" };
+                let text = in_a_line(Layout::Html, cell, "<br>");
+                format!("<{name}{class}>{text}</{name}>")
+            });
+            format!("<tr>{}</tr>", cells.collect::<String>())
+        };
+        let mut lines = vec![
+            "<div class=\"table\"><table>".to_owned(),
+            format!("<thead>{}</thead>", line("th", &self.headings)),
+            "<tbody>".to_owned(),
+        ];
+        lines.extend(self.rows.iter().map(|row| line("td", row)));
+        lines.push("</tbody></table></div>".to_owned());
+        lines.join("\n")
+    }
+}
+
+/// A cell in one line, its own lines joined with this.
+fn in_a_line(layout: Layout, cell: &str, joint: &str) -> String {
+    let lines = cell.lines().map(|line| layout.escaped(line));
+    lines.collect::<Vec<_>>().join(joint)
+}
