@@ -6,6 +6,7 @@ pub mod check;
 pub mod completions;
 pub mod coordinator;
 pub mod experiments;
+pub mod export;
 pub mod games;
 pub mod gateway;
 pub mod import;
@@ -73,6 +74,8 @@ enum Command {
     Report(report::Report),
     /// List the runs whose results are kept, or delete some of them
     Runs(runs::Runs),
+    /// Write the sessions of any runs as tables for other programs: Parquet, CSV, JSON lines
+    Export(export::Export),
     /// Keep games that other programs recorded as a run, for tables, figures and exports
     Import(import::Import),
     /// Rank the models of any runs of gamma-Bench's games among the published ones
@@ -108,6 +111,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Show(arguments) => show::run(&arguments, &log),
         Command::Report(arguments) => report::run(&arguments),
         Command::Runs(arguments) => runs::run(&arguments),
+        Command::Export(arguments) => export::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Leaderboard(arguments) => leaderboard::run(&arguments),
         Command::Experiments(arguments) => experiments::run(&arguments, &log),

@@ -10,6 +10,7 @@ mod describing;
 mod embedded;
 mod estimates;
 mod experiment_arguments;
+mod exporting;
 mod failure;
 mod forgetting;
 mod gathering;

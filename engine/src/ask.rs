@@ -216,6 +216,19 @@ pub enum FoulKind {
     NoReply,
 }
 
+impl FoulKind {
+    /// Its name in records.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Unreadable => "unreadable",
+            Self::WrongType => "wrong_type",
+            Self::OutOfRange => "out_of_range",
+            Self::NotAnOption => "not_an_option",
+            Self::NoReply => "no_reply",
+        }
+    }
+}
+
 impl Foul {
     /// A foul of a class with its sentence.
     pub fn new(kind: FoulKind, reason: impl Into<String>) -> Self {

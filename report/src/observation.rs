@@ -16,7 +16,11 @@ use crate::basis::SessionAnswers;
 /// Measures that are counted whoever answered: what the session was, who sat in it, what was
 /// sold, and what went wrong. Every other measure is left out of means where the player gave too
 /// few of its answers itself.
-const COUNTED_ALWAYS: [&str; 19] = [
+const COUNTED_ALWAYS: [&str; 23] = [
+    "paid",
+    "asks",
+    "fouls",
+    "forfeits",
     "rounds",
     "is_survival_auction",
     "history_shown",

@@ -204,6 +204,11 @@ impl SessionAnswers {
             .collect()
     }
 
+    /// Of one seat; nothing of a seat that there is not.
+    pub fn of_seat(&self, seat: Seat) -> Answers {
+        self.seats.get(seat).cloned().unwrap_or_default()
+    }
+
     /// Of all seats of one name.
     pub fn of_player(&self, seats: &[PlayerSpec], name: &str) -> Answers {
         let own = seats.iter().zip(&self.seats);

@@ -1,0 +1,46 @@
+//! Tables as JSON lines: an object a row, with a member for each column.
+
+use std::fs::File;
+use std::io::{self, BufWriter, Write as _};
+
+use agon_report::export::{Cell, Table};
+use serde::Serializer as _;
+use serde::ser::SerializeMap as _;
+
+use super::TableFile;
+
+/// See the module.
+pub(super) struct JsonFile {
+    table: &'static Table,
+    out: BufWriter<File>,
+}
+
+impl JsonFile {
+    /// An empty file.
+    pub fn begin(file: File, table: &'static Table) -> Self {
+        let out = BufWriter::new(file);
+        Self { table, out }
+    }
+}
+
+impl TableFile for JsonFile {
+    fn row(&mut self, cells: &[Cell<'_>]) -> io::Result<()> {
+        let mut json = serde_json::Serializer::new(&mut self.out);
+        let mut object = json.serialize_map(Some(cells.len()))?;
+        for (column, cell) in self.table.columns.iter().zip(cells) {
+            match cell {
+                Cell::Null => object.serialize_entry(column.name, &())?,
+                Cell::Text(text) => object.serialize_entry(column.name, text)?,
+                Cell::Integer(number) => object.serialize_entry(column.name, number)?,
+                Cell::Number(number) => object.serialize_entry(column.name, number)?,
+                Cell::Flag(flag) => object.serialize_entry(column.name, flag)?,
+            }
+        }
+        object.end()?;
+        self.out.write_all(b"\n")
+    }
+
+    fn finish(mut self: Box<Self>) -> io::Result<()> {
+        self.out.flush()
+    }
+}

@@ -1,0 +1,59 @@
+//! What is observed of every session whatever its game: scores and their parts, their series by
+//! round where the game keeps one, what each seat was paid, asked and refused. Beside the
+//! observations of the papers' reports; exports, comparisons and figures of any game read these.
+
+use agon_engine::record::StoredRecord;
+
+use crate::leaderboard;
+use crate::observation::{At, SessionObservations};
+
+/// A score; its category is the scheme.
+pub const SCORE: &str = "score";
+
+/// A quantity behind a score; its category is its name.
+pub const PART: &str = "part";
+
+/// A number of a round; its category is the name of the series.
+pub const SERIES: &str = "series";
+
+/// What the game paid a seat, whoever answered.
+pub const PAID: &str = "paid";
+
+/// The common observations of a finished session.
+pub fn observe(record: &StoredRecord) -> SessionObservations<'_> {
+    let mut session = SessionObservations::of(record);
+    let measures = &record.measures;
+    for (scheme, score) in &measures.scores {
+        let at = At::default().category(Some(scheme));
+        session.push(at, SCORE, *score);
+    }
+    for (name, part) in &measures.parts {
+        session.push(At::default().category(Some(name)), PART, *part);
+    }
+    if has_series_by_round(&record.spec.game) {
+        for (name, numbers) in &measures.series {
+            for (round, number) in (1..).zip(numbers) {
+                let at = At::default().category(Some(name)).round(round);
+                session.push(at, SERIES, *number);
+            }
+        }
+    }
+    let answers = session.answers.clone();
+    let outcome = &record.outcome;
+    for (seat, payoff) in outcome.payoffs.iter().enumerate() {
+        let at = At::seat(seat);
+        session.push(at, PAID, *payoff);
+        session.push(at, "asks", answers.of_seat(seat).asks as f64);
+        let fouls = outcome.fouls.get(seat);
+        let fouls: u64 = fouls.map_or(0, |fouls| fouls.values().map(|one| u64::from(*one)).sum());
+        session.push(at, "fouls", fouls as f64);
+        let forfeits = outcome.forfeits.get(seat).copied().unwrap_or(0);
+        session.push(at, "forfeits", f64::from(forfeits));
+    }
+    session
+}
+
+/// Whether the series of a game have a number for each round; those of others list seats or items.
+fn has_series_by_round(game: &str) -> bool {
+    leaderboard::GAMES.iter().any(|(name, _)| *name == game)
+}
