@@ -11,6 +11,7 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("engine", &[]),
     ("proto", &[]),
     ("outlets", &[]),
+    ("figures", &["outlets"]),
     ("service-kit", &["proto", "outlets"]),
     ("agent-gateway", &["proto", "outlets", "service-kit"]),
     ("agents", &["engine"]),

@@ -17,6 +17,7 @@ const CRATES: &[&str] = &[
     "cli",
     "coordinator",
     "engine",
+    "figures",
     "outlets",
     "report",
     "service-kit",

@@ -1,0 +1,32 @@
+//! What a figure becomes: SVG for files and pages, and its data as CSV.
+
+use crate::csv;
+use crate::figure::Figure;
+use crate::layout;
+use crate::svg;
+
+/// What a figure without a title is called by those who read it aloud.
+const NAMELESS: &str = "figure";
+
+impl Figure {
+    /// An SVG file of its own: fonts and colours are inside, on a white ground.
+    pub fn svg(&self) -> String {
+        svg::alone(&layout::lay_out(self), self.name())
+    }
+
+    /// SVG inside a page that has [`page_style`](crate::page_style): colours are classes, so that
+    /// the page's theme changes them. Ids begin with the prefix, which must differ between the
+    /// figures of a page.
+    pub fn svg_for_page(&self, prefix: &str) -> String {
+        svg::for_page(&layout::lay_out(self), self.name(), prefix)
+    }
+
+    /// The data of all panels, a row per mark.
+    pub fn csv(&self) -> String {
+        csv::write(self)
+    }
+
+    fn name(&self) -> &str {
+        self.title.as_deref().unwrap_or(NAMELESS)
+    }
+}
