@@ -26,6 +26,7 @@ fn write(folder: &Path, name: &str, figure: &Figure) {
     };
     let svg = figure.svg();
     save("svg", svg.as_bytes());
+    save("txt", figure.text(100).as_bytes());
     save("csv", figure.csv().as_bytes());
     #[cfg(feature = "raster")]
     save(

@@ -65,12 +65,10 @@ pub(crate) fn entries(panel: &Panel, palette: &Palette) -> Vec<Entry> {
     let signs = looks.map(|(name, look)| {
         let sign = match &panel.chart {
             Chart::Lines(_) => Sign::Line(look),
-            Chart::Steps(_) | Chart::Densities(_) => Sign::Bare(look),
+            Chart::Steps(_) | Chart::Densities(_) | Chart::Histograms(_) => Sign::Bare(look),
             Chart::Scatter(_) | Chart::Dots(_) | Chart::Pairs(_) => Sign::Marker(look),
             Chart::Radar(_) => Sign::Line(look),
-            Chart::Bars(_) | Chart::Stacked(_) | Chart::Boxes(_) | Chart::Histograms(_) => {
-                Sign::Swatch(look)
-            }
+            Chart::Bars(_) | Chart::Stacked(_) | Chart::Boxes(_) => Sign::Swatch(look),
             Chart::Heat(_) | Chart::Words(_) => Sign::Cell(look),
         };
         Entry {

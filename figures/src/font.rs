@@ -52,6 +52,13 @@ fn advance(face: Option<&Face<'_>>, letter: char) -> f64 {
     })
 }
 
+/// The font has this letter.
+#[cfg(any(feature = "raster", feature = "pdf"))]
+pub(crate) fn has(letter: char) -> bool {
+    let face = FACES[0].as_ref();
+    face.is_some_and(|face| face.glyph_index(letter).is_some())
+}
+
 /// The text, or as much of its beginning as fits, and an ellipsis.
 pub(crate) fn shortened(text: &str, size: f64, room: f64) -> String {
     cut(text, size, false, room)

@@ -18,9 +18,6 @@ const TITLE_GAP: f64 = 3.5;
 /// Lines of the title of an axis.
 const TITLE_LINES: usize = 2;
 
-/// Names beside a chart take at most this share of a panel.
-const NAMES_SHARE: f64 = 0.4;
-
 /// The area of a chart and how its sides map to it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Frame {
@@ -45,14 +42,9 @@ impl Frame {
     }
 }
 
-/// The room that names beside a chart may take in a panel of this width.
-pub(crate) fn room_for_names(panel_width: f64) -> f64 {
-    panel_width * NAMES_SHARE
-}
-
 /// Room on the left for the labels and the title of the vertical side.
-pub(crate) fn left(y: &Side, height: f64, panel_width: f64) -> f64 {
-    let depth = ticks::beside(y, height, room_for_names(panel_width)).depth;
+pub(crate) fn left(y: &Side, height: f64, room: f64) -> f64 {
+    let depth = ticks::beside(y, height, room).depth;
     let lines = title_lines(y, height).len() as f64;
     let title = if lines == 0.0 {
         0.0
@@ -100,11 +92,11 @@ fn title_lines(side: &Side, room: f64) -> Vec<String> {
     font::wrapped(title, AXIS_TITLE_SIZE, false, room, TITLE_LINES)
 }
 
-/// Grid lines, axes, labels and titles.
-pub(crate) fn draw(scene: &mut Scene, frame: &Frame, x: &Side, y: &Side, panel_width: f64) {
+/// Grid lines, axes, labels and titles; names beside the area have the given room.
+pub(crate) fn draw(scene: &mut Scene, frame: &Frame, x: &Side, y: &Side, room: f64) {
     let area = frame.area;
     let below = ticks::below(x, area.width());
-    let beside = ticks::beside(y, area.height(), room_for_names(panel_width));
+    let beside = ticks::beside(y, area.height(), room);
     let rule = Stroke::new(Paint::Rule, 0.5);
     let axis = Stroke::new(Paint::Soft, 0.6);
     if matches!(x, Side::Numbers(_)) {

@@ -18,7 +18,7 @@ const PANEL_TITLE_SIZE: f64 = 7.5;
 
 /// Around the figure, between panels, between parts.
 const EDGE: f64 = 3.0;
-const PANEL_GAP: f64 = 10.0;
+const PANEL_GAP: f64 = 9.0;
 const PART_GAP: f64 = 5.0;
 
 /// Panels narrower than this are not set beside each other.
@@ -34,11 +34,7 @@ pub(crate) fn lay_out(figure: &Figure) -> Scene {
     let mut scene = Scene::new(figure.width.points());
     let room = scene.width - 2.0 * EDGE;
     let mut y = EDGE;
-    if let Some(title) = figure
-        .title
-        .as_deref()
-        .filter(|title| !title.trim().is_empty())
-    {
+    if let Some(title) = prepared.title.as_deref().filter(|title| !title.is_empty()) {
         let lines = font::wrapped(title, TITLE_SIZE, true, room, TITLE_LINES);
         y = paragraph(&mut scene, &lines, (EDGE, y), TITLE_SIZE, true, Paint::Ink) + PART_GAP;
     }
@@ -48,18 +44,9 @@ pub(crate) fn lay_out(figure: &Figure) -> Scene {
         y += legend.height() + PART_GAP;
     }
     y = grid(&mut scene, figure, &prepared, y);
-    let mut caption = Vec::new();
-    caption.extend(
-        figure
-            .caption
-            .as_deref()
-            .map(str::trim)
-            .filter(|text| !text.is_empty()),
-    );
-    caption.extend(prepared.notes.iter().map(String::as_str));
+    let caption = prepared.caption.join(" ");
     if !caption.is_empty() {
-        let text = caption.join(" ");
-        let lines = font::wrapped(&text, LABEL_SIZE, false, room, CAPTION_LINES);
+        let lines = font::wrapped(&caption, LABEL_SIZE, false, room, CAPTION_LINES);
         let top = (EDGE, y + PART_GAP);
         y = paragraph(&mut scene, &lines, top, LABEL_SIZE, false, Paint::Soft);
     }
@@ -82,8 +69,7 @@ fn paragraph(
     top + lines.len() as f64 * size * LEADING
 }
 
-/// Every series and baseline once. A single series under no other name than its own still has a
-/// line, since a figure is often seen without its text.
+/// Every series and baseline once; where the title of a panel names its series, that is enough.
 fn entries(prepared: &Prepared) -> Vec<Entry> {
     let mut entries: Vec<Entry> = Vec::new();
     for panel in &prepared.panels {
@@ -94,6 +80,7 @@ fn entries(prepared: &Prepared) -> Vec<Entry> {
         });
         for entry in charts::entries(panel, &prepared.palette)
             .into_iter()
+            .filter(|entry| panel.title.as_ref() != Some(&entry.name))
             .chain(baselines)
         {
             let is_known = entries.iter().any(|known| known.name == entry.name);
@@ -147,6 +134,7 @@ fn grid(scene: &mut Scene, figure: &Figure, prepared: &Prepared, top: f64) -> f6
         let title_lines = titles.iter().map(Vec::len).max().unwrap_or(0) as f64;
         let mut area_top = y + title_lines * PANEL_TITLE_SIZE * LEADING;
         area_top += if title_lines > 0.0 { 3.0 } else { 4.0 };
+        area_top += plans.iter().map(|plan| plan.above).fold(0.0, f64::max);
         let heights = plans
             .iter()
             .zip(&margins)
@@ -172,7 +160,7 @@ fn grid(scene: &mut Scene, figure: &Figure, prepared: &Prepared, top: f64) -> f6
             );
             let frame = Frame::of(&plan.x, &plan.y, area);
             if !plan.is_bare {
-                frame::draw(scene, &frame, &plan.x, &plan.y, width);
+                frame::draw(scene, &frame, &plan.x, &plan.y, width * plan.names_share);
                 bottom = bottom.max(area.bottom + frame::bottom(&plan.x, area.width()));
             }
             match charts::is_empty(&panel.chart) {
@@ -211,10 +199,10 @@ fn margins(plans: &[Plan], columns: usize, width: f64) -> Vec<(f64, f64)> {
         let mut margins: (f64, f64) = (0.0, 0.0);
         for plan in plans {
             let estimate = height(plan, width, width * 0.7);
-            let left = frame::left(&plan.y, estimate, width);
-            let (before, after) = frame::overhang(&plan.x, width - left - plan.beside);
+            let left = frame::left(&plan.y, estimate, width * plan.names_share);
+            let (before, after) = frame::overhang(&plan.x, width - left);
             margins.0 = margins.0.max(left).max(before);
-            margins.1 = margins.1.max(plan.beside.max(after + 1.0));
+            margins.1 = margins.1.max(after + 1.0);
         }
         margins
     };
@@ -228,12 +216,10 @@ fn height(plan: &Plan, panel_width: f64, area_width: f64) -> f64 {
         Side::Numbers(_) => 1.0,
     };
     let lines = match &plan.y {
-        Side::Names(names, _) => {
-            ticks::lines_beside(names, frame::room_for_names(panel_width)) as f64
-        }
+        Side::Names(names, _) => ticks::lines_beside(names, panel_width * plan.names_share) as f64,
         Side::Numbers(_) => 1.0,
     };
-    let least = lines * LABEL_SIZE * LEADING + 1.2;
+    let least = (lines - 1.0) * LABEL_SIZE * LEADING + LABEL_SIZE + 1.5;
     match plan.height {
         Height::Share(share) => share * panel_width,
         Height::PerName(step) => (step.max(least) * names(&plan.y)).max(24.0),

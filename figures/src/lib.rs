@@ -36,8 +36,10 @@ mod prepare;
 mod render;
 mod samples;
 mod scene;
+mod shown;
 mod side;
 mod svg;
+mod text;
 mod texture;
 mod ticks;
 

@@ -27,7 +27,8 @@ fn steps_of(step: f64, from: f64, to: f64) -> Vec<f64> {
         .collect()
 }
 
-/// A step of 1, 2 or 5 times a power of ten that gives at most about the wanted number of steps.
+/// A step of 1, 2 or 5 times a power of ten that gives about the wanted number of steps: at most
+/// 1.4 times as many.
 pub(crate) fn step(from: f64, to: f64, wanted: usize) -> f64 {
     let rough = (to - from) / wanted.max(1) as f64;
     if !rough.is_normal() || rough <= 0.0 {
@@ -37,7 +38,7 @@ pub(crate) fn step(from: f64, to: f64, wanted: usize) -> f64 {
     let factors = [1.0, 2.0, 5.0, 10.0];
     let factor = factors
         .iter()
-        .find(|factor| **factor * power >= rough * 0.999);
+        .find(|factor| **factor * power >= rough * 0.7);
     factor.unwrap_or(&10.0) * power
 }
 

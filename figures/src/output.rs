@@ -1,9 +1,10 @@
-//! What a figure becomes: SVG for files and pages, and its data as CSV.
+//! What a figure becomes: SVG for files and pages, a plot for a terminal, its data as CSV.
 
 use crate::csv;
 use crate::figure::Figure;
 use crate::layout;
 use crate::svg;
+use crate::text;
 
 /// What a figure without a title is called by those who read it aloud.
 const NAMELESS: &str = "figure";
@@ -19,6 +20,11 @@ impl Figure {
     /// figures of a page.
     pub fn svg_for_page(&self, prefix: &str) -> String {
         svg::for_page(&layout::lay_out(self), self.name(), prefix)
+    }
+
+    /// A small plot for a terminal of so many columns (24 at least): plain Unicode, no colours.
+    pub fn text(&self, width: usize) -> String {
+        text::plot(self, width)
     }
 
     /// The data of all panels, a row per mark.

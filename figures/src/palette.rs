@@ -2,6 +2,8 @@
 //! a report. Colours are Okabe and Ito's; dashes, markers and textures tell series apart in grey.
 //! It also knows cividis, the colours of heat maps.
 
+use crate::shown::visible;
+
 /// The looks of the series of a report, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Palette {
@@ -13,7 +15,7 @@ impl Palette {
     pub fn of(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut palette = Self::default();
         for name in names {
-            palette.add(&name.into());
+            palette.add(&visible(&name.into()));
         }
         palette
     }

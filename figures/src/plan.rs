@@ -6,14 +6,19 @@ use crate::scene::{Area, Paint, Place, Scene, Stroke};
 use crate::side::Side;
 use crate::texture;
 
+/// The usual share of a panel for names beside its area.
+const NAMES_SHARE: f64 = 0.4;
+
 /// The sides and the height of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Plan {
     pub(crate) x: Side,
     pub(crate) y: Side,
     pub(crate) height: Height,
-    /// Room right of the area: scales of colours.
-    pub(crate) beside: f64,
+    /// Room above the area: scales of colours.
+    pub(crate) above: f64,
+    /// Names beside the area take at most this share of the panel.
+    pub(crate) names_share: f64,
     /// Without axes: radars draw their own.
     pub(crate) is_bare: bool,
 }
@@ -25,7 +30,8 @@ impl Plan {
             x,
             y,
             height,
-            beside: 0.0,
+            above: 0.0,
+            names_share: NAMES_SHARE,
             is_bare: false,
         }
     }
@@ -66,7 +72,7 @@ pub(crate) enum Sign {
 }
 
 /// Width of a sign.
-pub(crate) const SIGN_WIDTH: f64 = 16.0;
+pub(crate) const SIGN_WIDTH: f64 = 20.0;
 
 /// Lines to compare with, by number.
 const BASELINES: [&[f64]; 3] = [&[3.0, 2.0], &[1.0, 2.0], &[5.0, 1.5, 1.0, 1.5]];
@@ -81,9 +87,9 @@ pub(crate) fn draw_sign(scene: &mut Scene, sign: Sign, (x, y): Place) {
     let end = (x + SIGN_WIDTH, y);
     let middle = (x + SIGN_WIDTH / 2.0, y);
     let area = Area {
-        left: x + 3.0,
+        left: x + 4.0,
         top: y - 3.0,
-        right: x + 13.0,
+        right: x + 16.0,
         bottom: y + 3.0,
     };
     match sign {

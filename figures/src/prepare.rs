@@ -7,6 +7,7 @@ use crate::figure::{Axis, Figure, Panel, Spacing};
 use crate::mark::Mark;
 use crate::palette::Palette;
 use crate::plan::Plan;
+use crate::shown;
 use crate::side::{Numbers, Side};
 
 /// Numbers beyond this would overflow when a range is computed.
@@ -17,8 +18,9 @@ pub(crate) struct Prepared {
     pub(crate) panels: Vec<Panel>,
     pub(crate) plans: Vec<Plan>,
     pub(crate) palette: Palette,
-    /// What the caption says about values that are not drawn.
-    pub(crate) notes: Vec<String>,
+    pub(crate) title: Option<String>,
+    /// What the caller says, and what is said about values that are not drawn.
+    pub(crate) caption: Vec<String>,
 }
 
 /// What was left out.
@@ -32,23 +34,32 @@ struct Left {
 /// Takes out what cannot be drawn and plans every panel.
 pub(crate) fn prepare(figure: &Figure) -> Prepared {
     let mut left = Left::default();
-    let mut panels = figure.panels.clone();
-    let mut palette = figure.palette.clone();
+    let mut figure = figure.clone();
+    shown::show(&mut figure);
+    let Figure {
+        title,
+        mut panels,
+        same_scale,
+        caption,
+        mut palette,
+        ..
+    } = figure;
     for panel in &mut panels {
         clean(panel, &mut left);
         for name in panel.chart.series_names() {
             palette.add(name);
         }
     }
-    if figure.same_scale {
+    if same_scale {
         share_colours(&mut panels);
     }
     let mut plans: Vec<Plan> = panels.iter().map(charts::plan).collect();
-    if figure.same_scale {
+    if same_scale {
         share_ranges(&mut plans);
     }
     Prepared {
-        notes: left.notes(&panels),
+        title,
+        caption: caption.into_iter().chain(left.notes(&panels)).collect(),
         panels,
         plans,
         palette,
@@ -66,7 +77,7 @@ impl Left {
         if self.not_finite > 0 {
             let count = self.not_finite;
             notes.push(format!(
-                "{} {} not finite and left out.",
+                "{} {} not finite or too large, and left out.",
                 values(count),
                 are(count)
             ));

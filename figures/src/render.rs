@@ -54,13 +54,19 @@ fn read(svg: &str) -> Result<Tree, RenderError> {
         },
         ..Options::default()
     };
-    Tree::from_str(svg, &options).map_err(RenderError::Read)
+    // Without other fonts, letters that ours lacks would vanish; a box says that one is there.
+    let shown = |letter: char| match letter.is_ascii() || font::has(letter) {
+        true => letter,
+        false => '□',
+    };
+    let svg: String = svg.chars().map(shown).collect();
+    Tree::from_str(&svg, &options).map_err(RenderError::Read)
 }
 
 /// The SVG of a figure as a PNG with so many pixels to the inch (300 for print, 144 for screens).
 #[cfg(feature = "raster")]
 pub fn png(svg: &str, pixels_per_inch: f32) -> Result<Vec<u8>, RenderError> {
-    use resvg::tiny_skia::{Pixmap, Transform};
+    use resvg::tiny_skia::{Color, Pixmap, Transform};
 
     let tree = read(svg)?;
     let scale = pixels_per_inch / POINTS_PER_INCH;
@@ -73,6 +79,8 @@ pub fn png(svg: &str, pixels_per_inch: f32) -> Result<Vec<u8>, RenderError> {
     let mut pixels = pixels
         .and_then(|(width, height)| Pixmap::new(width, height))
         .ok_or(RenderError::Size { width, height })?;
+    // A figure rarely ends at the edge of a pixel.
+    pixels.fill(Color::WHITE);
     resvg::render(
         &tree,
         Transform::from_scale(scale, scale),

@@ -97,7 +97,7 @@ pub(crate) fn bin_edges(values: &[f64], wanted: Option<usize>) -> Vec<f64> {
     let distance = quartiles.map_or(0.0, |(third, first)| third - first);
     let rule = 2.0 * distance / (sorted.len() as f64).cbrt();
     let usual = if rule > 0.0 {
-        ((high - low) / rule).ceil()
+        ((high - low) / rule * 1.4).ceil()
     } else {
         10.0
     };

@@ -92,7 +92,11 @@ fn number_labels(numbers: &Numbers, wanted: usize) -> Vec<Label> {
     if values.is_empty() {
         values.push((numbers.from + numbers.to) / 2.0);
     }
-    let texts = number::labels(&values).into_iter().zip(values);
+    let texts = match numbers.spacing {
+        Spacing::Linear => number::labels(&values),
+        Spacing::Logarithmic => values.iter().map(|value| number::short(*value)).collect(),
+    };
+    let texts = texts.into_iter().zip(values);
     texts
         .map(|(text, value)| Label::new(value, vec![text], ""))
         .collect()
@@ -100,7 +104,7 @@ fn number_labels(numbers: &Numbers, wanted: usize) -> Vec<Label> {
 
 fn numbers_below(numbers: &Numbers, width: f64) -> Ticks {
     let map = Map::of(&Side::Numbers(numbers.clone()), 0.0, width);
-    let most = (width / 22.0).clamp(1.0, 9.0) as usize;
+    let most = (width / 15.0).clamp(1.0, 9.0) as usize;
     let fits = |labels: &Vec<Label>| {
         labels.windows(2).all(|pair| {
             let between = map.at(pair[1].value) - map.at(pair[0].value);
@@ -126,8 +130,8 @@ fn numbers_below(numbers: &Numbers, width: f64) -> Ticks {
 fn names_beside(names: &[String], height: f64, room: f64) -> Vec<Label> {
     let slot = height / names.len().max(1) as f64;
     let line = SIZE * font::LEADING;
-    let lines = ((slot / line) as usize).clamp(1, 2);
-    let every = (line / slot).ceil().max(1.0) as usize;
+    let lines = if slot >= line + SIZE { 2 } else { 1 };
+    let every = (SIZE / slot).ceil().max(1.0) as usize;
     let named = names.iter().enumerate().step_by(every);
     named
         .map(|(index, name)| {
@@ -168,8 +172,8 @@ fn names_below(names: &[String], width: f64) -> Ticks {
             depth: line,
         };
     }
-    let most_lines = ((slot / line) as usize).clamp(1, 2);
-    let every = (line / slot).ceil().max(1.0) as usize;
+    let most_lines = if slot >= line + SIZE { 2 } else { 1 };
+    let every = (SIZE / slot).ceil().max(1.0) as usize;
     let kept = (0..names.len()).step_by(every);
     let labels: Vec<Label> = kept
         .map(|index| {

@@ -5,7 +5,7 @@ use crate::chart::Direction;
 use crate::figure::{Axis, Panel};
 use crate::frame::Frame;
 use crate::plan::{Height, Plan};
-use crate::scene::{Area, Place};
+use crate::scene::{Area, Paint, Place, Scene, Stroke};
 use crate::side::{Map, Numbers, Side};
 
 /// A frame that is read along its categories.
@@ -38,6 +38,27 @@ impl Across<'_> {
         match self.direction {
             Direction::Rows => (value, along),
             Direction::Columns => (along, value),
+        }
+    }
+
+    /// Thin lines that lead from the names: between categories of several series, else along the
+    /// middle of each.
+    pub(crate) fn guides(&self, scene: &mut Scene, categories: usize, series: usize) {
+        let names = self.names();
+        let at: Vec<f64> = match series {
+            0 | 1 => (0..categories).map(|index| names.middle(index)).collect(),
+            _ => (1..categories)
+                .map(|index| names.at(index as f64))
+                .collect(),
+        };
+        let area = &self.frame.area;
+        let lines = at.into_iter().map(|along| match self.direction {
+            Direction::Rows => vec![(area.left, along), (area.right, along)],
+            Direction::Columns => vec![(along, area.top), (along, area.bottom)],
+        });
+        let lines: Vec<Vec<Place>> = lines.collect();
+        if !lines.is_empty() {
+            scene.path(lines, Stroke::new(Paint::Rule, 0.4));
         }
     }
 

@@ -65,6 +65,7 @@ pub(super) fn draw(
     let (categories, series) = (categories(samples), series(samples));
     let slot = across.names().slot();
     let room = (slot * 0.84 / series.len().max(1) as f64).min(WIDEST);
+    across.guides(scene, categories.len(), 2);
     for sample in &samples.samples {
         let category = categories.iter().position(|name| *name == sample.category);
         let index = series.iter().position(|name| *name == sample.series);

@@ -14,7 +14,7 @@ use super::across::{self, Across, dodge, measure};
 use super::tip::tip;
 
 /// Between the dots of one category at most.
-const DOT_STEP: f64 = 6.0;
+const DOT_STEP: f64 = 5.2;
 
 /// Radius of dots.
 const DOT: f64 = 2.3;
@@ -52,6 +52,7 @@ pub(super) fn dots(
         frame,
         direction: data.direction,
     };
+    across.guides(scene, data.categories.len(), data.series.len());
     baselines(scene, data, &across);
     for (index, series) in data.series.iter().enumerate() {
         let offset = dodge(index, data.series.len(), across.names().slot(), DOT_STEP);
@@ -78,6 +79,7 @@ pub(super) fn pairs(
         frame,
         direction: data.direction,
     };
+    across.guides(scene, data.categories.len(), 1);
     baselines(scene, data, &across);
     for category in 0..data.categories.len() {
         let along = across.names().middle(category);

@@ -2,7 +2,7 @@
 //! on the right.
 
 use crate::chart::Heat;
-use crate::figure::Panel;
+use crate::figure::{Panel, Spacing};
 use crate::font::{self, HALF_HEIGHT};
 use crate::frame::{AXIS_TITLE_SIZE, Frame, LABEL_SIZE};
 use crate::mark::Mark;
@@ -10,7 +10,7 @@ use crate::number;
 use crate::palette::{Rgb, cividis};
 use crate::plan::{Height, Plan};
 use crate::scene::{Anchor, Area, Fill, Paint, Scene, Stroke, Text};
-use crate::side::Side;
+use crate::side::{Map, Side};
 use crate::texture;
 
 use super::tip::tip;
@@ -18,26 +18,27 @@ use super::tip::tip;
 /// Lowest and highest cells.
 const CELLS: (f64, f64) = (9.5, 26.0);
 
-/// The scale of colours: its distance from the cells, its width, its steps.
-const SCALE_GAP: f64 = 6.0;
-const SCALE_WIDTH: f64 = 7.0;
+/// The scale of colours: its distance from the cells, its size, its steps.
+const SCALE_GAP: f64 = 5.0;
+const SCALE_HEIGHT: f64 = 6.0;
+const LONGEST_SCALE: f64 = 130.0;
 const SCALE_STEPS: usize = 48;
 
+/// Names beside a matrix leave more room for its cells.
+pub(super) const MATRIX_NAMES_SHARE: f64 = 0.31;
+
 /// Room between a number and the edges of its cell.
-const CELL_ROOM: f64 = 1.5;
+const CELL_ROOM: f64 = 1.2;
 
 /// Rows and columns, and the scale beside them.
 pub(super) fn plan(panel: &Panel, heat: &Heat) -> Plan {
     let x = Side::Names(heat.columns.clone(), panel.x.label());
     let y = Side::Names(heat.rows.clone(), panel.y.label());
     let mut plan = Plan::new(x, y, Height::Cells(CELLS.0, CELLS.1));
-    let labels = scale_labels(ends(heat));
-    let widest = labels
-        .iter()
-        .map(|(_, label)| font::width(label, LABEL_SIZE, false));
-    plan.beside = SCALE_GAP + SCALE_WIDTH + 3.0 + widest.fold(0.0, f64::max);
+    plan.names_share = MATRIX_NAMES_SHARE;
+    plan.above = SCALE_HEIGHT + 2.0 + LABEL_SIZE * font::LEADING + SCALE_GAP;
     if !heat.measure.is_empty() {
-        plan.beside += AXIS_TITLE_SIZE * font::LEADING + 1.0;
+        plan.above += AXIS_TITLE_SIZE * font::LEADING + 2.0;
     }
     plan
 }
@@ -61,13 +62,19 @@ pub(crate) fn ends(heat: &Heat) -> (f64, f64) {
     })
 }
 
-fn scale_labels((from, to): (f64, f64)) -> Vec<(f64, String)> {
-    let mut values = number::round_steps(from, to, 4);
-    if values.is_empty() {
-        values.push(from);
-    }
-    let labels = number::labels(&values);
-    values.into_iter().zip(labels).collect()
+/// Round numbers on the scale, as many as have room.
+fn scale_labels((from, to): (f64, f64), width: f64) -> Vec<(f64, String)> {
+    let fitting = (1..=6).rev().find_map(|wanted| {
+        let values = number::round_steps(from, to, wanted);
+        let labels = number::labels(&values);
+        let widths = labels
+            .iter()
+            .map(|label| font::width(label, LABEL_SIZE, false));
+        let room = width / values.len().max(1) as f64;
+        let fits = widths.fold(0.0, f64::max) + 4.0 <= room && !values.is_empty();
+        fits.then(|| values.into_iter().zip(labels).collect())
+    });
+    fitting.unwrap_or_else(|| vec![(from, number::short(from))])
 }
 
 /// Cells, then the scale.
@@ -123,8 +130,11 @@ pub(super) fn cell(frame: &Frame, row: usize, column: usize) -> Area {
     }
 }
 
+/// How a number is written.
+type Written = dyn Fn(&Mark) -> String;
+
 /// How numbers are written in cells; none if the widest does not fit.
-fn numbers(heat: &Heat, width: f64, height: f64) -> Option<impl Fn(&Mark) -> String> {
+fn numbers(heat: &Heat, width: f64, height: f64) -> Option<Box<Written>> {
     let marks = || heat.cells.iter().flatten().flatten();
     let largest = marks().map(|mark| mark.value.abs()).fold(0.0, f64::max);
     let are_whole = marks().all(|mark| mark.value.fract() == 0.0);
@@ -135,13 +145,25 @@ fn numbers(heat: &Heat, width: f64, height: f64) -> Option<impl Fn(&Mark) -> Str
         _ => 2,
     });
     let is_extreme = largest >= 1e6 || (largest > 0.0 && largest < 5e-3);
-    let text = move |mark: &Mark| match is_extreme && heat.digits.is_none() {
+    let is_free = is_extreme && heat.digits.is_none();
+    let text = move |mark: &Mark| match is_free {
         true => number::short(mark.value),
         false => number::fixed(mark.value, digits),
     };
-    let widths = marks().map(|mark| font::width(&text(mark), LABEL_SIZE, false));
-    let fits = widths.fold(0.0, f64::max) + CELL_ROOM <= width && LABEL_SIZE + CELL_ROOM <= height;
-    fits.then_some(text)
+    let fits = |text: &dyn Fn(&Mark) -> String| {
+        let widths = marks().map(|mark| font::width(&text(mark), LABEL_SIZE, false));
+        let widest = widths.fold(0.0, f64::max);
+        widest + CELL_ROOM <= width && LABEL_SIZE + CELL_ROOM <= height
+    };
+    // Shares do without their zero where room is scarce.
+    let bare = move |mark: &Mark| text(mark).replacen("0.", ".", 1);
+    if fits(&text) {
+        Some(Box::new(text))
+    } else if largest <= 1.0 && fits(&bare) {
+        Some(Box::new(bare))
+    } else {
+        None
+    }
 }
 
 fn number_in(scene: &mut Scene, area: Area, text: &str, colour: Rgb) {
@@ -154,51 +176,48 @@ fn number_in(scene: &mut Scene, area: Area, text: &str, colour: Rgb) {
     scene.text(text.anchor(Anchor::Middle).paint(Paint::Fixed(ink)));
 }
 
+/// The measure, the colours and their numbers, above the cells.
 fn scale(scene: &mut Scene, heat: &Heat, frame: &Frame, (from, to): (f64, f64)) {
     let area = frame.area;
-    let (left, right) = (area.right + SCALE_GAP, area.right + SCALE_GAP + SCALE_WIDTH);
-    // A scale as high as a page would be no easier to read.
-    let height = area.height().min(110.0);
-    let top = area.top + (area.height() - height) / 2.0;
-    let step = height / SCALE_STEPS as f64;
+    let labels_base = area.top - SCALE_GAP - LABEL_SIZE * font::DESCENT;
+    let bottom = labels_base - LABEL_SIZE * font::ASCENT - 2.0;
+    let width = area.width().min(LONGEST_SCALE);
+    let step = width / SCALE_STEPS as f64;
     for index in 0..SCALE_STEPS {
         let share = (index as f64 + 0.5) / SCALE_STEPS as f64;
         let colour = cividis(if from < to { share } else { 0.5 });
-        let bottom = top + height - index as f64 * step;
+        let left = area.left + index as f64 * step;
         let piece = Area {
             left,
-            top: bottom - step,
-            right,
+            top: bottom - SCALE_HEIGHT,
+            right: left + step,
             bottom,
         };
         scene.rectangle(piece, Fill::solid(Paint::Fixed(colour)), edge(colour));
     }
-    let mut widest: f64 = 0.0;
-    for (value, label) in scale_labels((from, to)) {
-        let share = if from < to {
-            (value - from) / (to - from)
+    let map = Map {
+        from,
+        to,
+        spacing: Spacing::Linear,
+        start: area.left,
+        end: area.left + width,
+    };
+    for (value, label) in scale_labels((from, to), width) {
+        let at = if from < to {
+            map.at(value)
         } else {
-            0.5
+            area.left + width / 2.0
         };
-        let at = top + height * (1.0 - share);
-        let is_far = height >= 30.0 || share == 0.5 || value == from;
-        if is_far {
-            widest = widest.max(font::width(&label, LABEL_SIZE, false));
-            scene.line(
-                (right, at),
-                (right + 1.5, at),
-                Stroke::new(Paint::Soft, 0.6),
-            );
-            let base = at + LABEL_SIZE * HALF_HEIGHT;
-            scene.text(Text::new(label, (right + 3.0, base), LABEL_SIZE));
-        }
+        scene.line(
+            (at, bottom),
+            (at, bottom + 1.5),
+            Stroke::new(Paint::Soft, 0.6),
+        );
+        scene.text(Text::new(label, (at, labels_base), LABEL_SIZE).anchor(Anchor::Middle));
     }
-    let room = area.height().max(60.0);
-    let title = font::shortened(&heat.measure, AXIS_TITLE_SIZE, room);
-    let base = right + 3.0 + widest + 1.0 + AXIS_TITLE_SIZE * font::ASCENT;
-    let middle = area.centre().1;
-    let text = Text::new(title, (base, middle), AXIS_TITLE_SIZE);
-    if !heat.measure.is_empty() {
-        scene.text(text.anchor(Anchor::Middle).upright());
+    let base = bottom - SCALE_HEIGHT - 2.0 - AXIS_TITLE_SIZE * font::DESCENT;
+    let title = font::shortened(&heat.measure, AXIS_TITLE_SIZE, area.width());
+    if !title.is_empty() {
+        scene.text(Text::new(title, (area.left, base), AXIS_TITLE_SIZE));
     }
 }

@@ -24,7 +24,7 @@ const LARGEST_RADIUS: f64 = 95.0;
 const NAME_GAP: f64 = 5.0;
 
 /// A name takes at most this share of the panel's width, on two lines.
-const NAME_SHARE: f64 = 0.26;
+const NAME_SHARE: f64 = 0.2;
 
 /// A bare panel: names and rings are drawn here.
 pub(super) fn plan(panel: &Panel, data: &ByCategory) -> Plan {
@@ -210,7 +210,9 @@ fn ring_labels(scene: &mut Scene, wheel: &Wheel) {
             right: x + 3.5 + width,
             bottom: y + LABEL_SIZE / 2.0,
         };
-        if plate.bottom > free {
+        // The outermost would touch the name of its spoke.
+        let is_outermost = *value > wheel.from + 0.9 * (wheel.to - wheel.from);
+        if plate.bottom > free || is_outermost {
             continue;
         }
         free = plate.top - 1.0;

@@ -10,7 +10,7 @@ use crate::scene::{Anchor, Fill, Paint, Scene, Stroke, Text};
 use crate::side::Side;
 use crate::texture;
 
-use super::heat::cell;
+use super::heat::{MATRIX_NAMES_SHARE, cell};
 
 /// Lowest and highest cells.
 const CELLS: (f64, f64) = (11.0, 14.0);
@@ -22,7 +22,9 @@ const ROOM: f64 = 1.6;
 pub(super) fn plan(panel: &Panel, words: &Words) -> Plan {
     let x = Side::Names(words.columns.clone(), panel.x.label());
     let y = Side::Names(words.rows.clone(), panel.y.label());
-    Plan::new(x, y, Height::Cells(CELLS.0, CELLS.1))
+    let mut plan = Plan::new(x, y, Height::Cells(CELLS.0, CELLS.1));
+    plan.names_share = MATRIX_NAMES_SHARE;
+    plan
 }
 
 /// A coloured cell with its word.
