@@ -7,6 +7,7 @@ pub mod completions;
 pub mod coordinator;
 pub mod experiments;
 pub mod export;
+pub mod figure;
 pub mod games;
 pub mod gateway;
 pub mod import;
@@ -76,6 +77,8 @@ enum Command {
     Runs(runs::Runs),
     /// Write the sessions of any runs as tables for other programs: Parquet, CSV, JSON lines
     Export(export::Export),
+    /// Draw a figure of any runs: in the terminal, or as SVG, PNG, PDF or CSV
+    Figure(figure::FigureArguments),
     /// Keep games that other programs recorded as a run, for tables, figures and exports
     Import(import::Import),
     /// Rank the models of any runs of gamma-Bench's games among the published ones
@@ -112,6 +115,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Report(arguments) => report::run(&arguments),
         Command::Runs(arguments) => runs::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::Figure(arguments) => figure::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Leaderboard(arguments) => leaderboard::run(&arguments),
         Command::Experiments(arguments) => experiments::run(&arguments, &log),

@@ -9,6 +9,7 @@ use std::collections::hash_map::{DefaultHasher, Entry};
 use std::hash::{Hash as _, Hasher as _};
 use std::path::{Path, PathBuf};
 
+use agon_engine::SessionSpec;
 use agon_engine::record::StoredRecord;
 use agon_outlets::InLine as _;
 use agon_report::session::Telemetry;
@@ -28,6 +29,10 @@ pub struct RunArguments {
     runs: Vec<String>,
     #[command(flatten)]
     data: DataArguments,
+    /// Only sessions whose setting has this value of an axis, by the last segments of its name; an
+    /// empty value means sessions without the axis. May be given several times
+    #[arg(long = "where", value_name = "AXIS=VALUE")]
+    filters: Vec<String>,
 }
 
 /// A file of records that was read.
@@ -78,10 +83,51 @@ impl RunArguments {
     /// There is no such run, none of them has a session, or `take` failed.
     pub fn gather(
         &self,
-        take: impl FnMut(Session) -> Result<(), Failure>,
+        mut take: impl FnMut(Session) -> Result<(), Failure>,
     ) -> Result<Gathered, Failure> {
-        gather(&self.paths()?, take)
+        let filters: Vec<(&str, &str)> = self
+            .filters
+            .iter()
+            .map(|filter| {
+                filter.split_once('=').ok_or_else(|| {
+                    Failure::BadInput(format!(
+                        "--where {}: expected AXIS=VALUE, as temperature=0.2 or variant=",
+                        filter.in_line()
+                    ))
+                })
+            })
+            .collect::<Result<_, _>>()?;
+        let mut passed = 0;
+        let gathered = gather(&self.paths()?, |session| {
+            let spec = &session.record.spec;
+            let fits = |(axis, value): &(&str, &str)| value_of(spec, axis) == *value;
+            if !filters.iter().all(fits) {
+                return Ok(());
+            }
+            passed += 1;
+            take(session)
+        })?;
+        if passed == 0 {
+            return Err(Failure::BadInput(format!(
+                "none of {} fits --where {}",
+                counted(gathered.sessions, "session"),
+                self.filters.join(" --where ").in_line()
+            )));
+        }
+        Ok(gathered)
     }
+}
+
+/// The value of an axis of a session in words; empty without such an axis.
+fn value_of(spec: &SessionSpec, axis: &str) -> String {
+    let suffix = format!(".{axis}");
+    let mut axes = spec.setting.iter();
+    let found = axes.find(|(name, _)| *name == axis || name.ends_with(&suffix));
+    let value = found.map(|(_, value)| match value.as_str() {
+        Some(text) => text.to_owned(),
+        None => value.to_string(),
+    });
+    value.unwrap_or_default()
 }
 
 /// The place that a name means: an experiment in the data folder, or a path.

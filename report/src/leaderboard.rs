@@ -6,6 +6,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use agon_engine::PlayerSpec;
+
 use crate::accumulator::Accumulator;
 use crate::axes::{Axes, AxisNames, LABEL, axes};
 use crate::basis::{Basis, explained};
@@ -313,8 +315,13 @@ pub fn published() -> Vec<Published> {
 
 /// Who plays, without the game: what a row of the table compares.
 pub(crate) fn players(session: &Session) -> String {
+    players_of(&session.spec.seats)
+}
+
+/// The same of these seats.
+pub(crate) fn players_of(seats: &[PlayerSpec]) -> String {
     let mut names: Vec<&str> = Vec::new();
-    for player in &session.spec.seats {
+    for player in seats {
         let named = ["model", "strategy"]
             .iter()
             .find_map(|key| player.settings.get(*key)?.as_str());

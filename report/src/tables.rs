@@ -39,6 +39,11 @@ impl Tables {
         self.columns.gather(&session);
     }
 
+    /// The leaderboard, where a session of its games was taken in.
+    pub fn leaderboard(&self, layout: Layout) -> Option<String> {
+        (!self.leaderboard.is_empty()).then(|| self.leaderboard.render(layout))
+    }
+
     /// Whether no session was taken in.
     pub fn is_empty(&self) -> bool {
         self.summary.is_empty()

@@ -20,7 +20,7 @@ const ARROWS: &[(&str, &[&str])] = &[
         "coordinator",
         &["engine", "proto", "outlets", "service-kit", "report"],
     ),
-    ("report", &["engine", "outlets"]),
+    ("report", &["engine", "outlets", "figures"]),
     (
         "cli",
         &[
@@ -33,6 +33,7 @@ const ARROWS: &[(&str, &[&str])] = &[
             "worker",
             "coordinator",
             "report",
+            "figures",
         ],
     ),
     (

@@ -2,7 +2,7 @@
 //! is published beside them, in the terminal, for a paper, or as one page. Started by `commands.rs`.
 
 use std::collections::BTreeSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agon_outlets::InLine as _;
 use agon_report::Tables;
@@ -12,11 +12,14 @@ use crate::gathering::{Gathered, RunArguments, provenance};
 use crate::output::{self, FormatArguments};
 use crate::run_folder::DOCUMENT;
 
+mod page;
+
 const EXAMPLES: &str = "Examples:
   agon report gamma-bench-quick-start          its tables, with the published one beside them
   agon report lb-gpt-4o lb-my-model            two runs together, each session once
   agon report my-niche --compare aucarena-niche
   agon report my-niche --format latex          every table for a paper
+  agon report my-niche -o report.html          one page with tables and figures, to send to somebody
 
 The tables that experiments name in [report] are shown with what is published; --compare adds
 others.";
@@ -31,6 +34,9 @@ pub struct Report {
     /// names it; may be given several times
     #[arg(long, value_name = "TABLE")]
     compare: Vec<String>,
+    /// Write one page of HTML with tables and figures into this file instead
+    #[arg(short, long, value_name = "FILE", conflicts_with = "format")]
+    out: Option<PathBuf>,
     #[command(flatten)]
     format: FormatArguments,
 }
@@ -52,6 +58,9 @@ pub fn run(arguments: &Report) -> Result<(), Failure> {
             unknown.in_line(),
             known.join(", ")
         )));
+    }
+    if let Some(out) = &arguments.out {
+        return page::write(arguments, out, tables);
     }
     let gathered = arguments.runs.gather(|session| {
         tables.add(session.record, &session.telemetry);

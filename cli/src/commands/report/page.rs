@@ -1,0 +1,161 @@
+//! The report as one page: what was run, the answer first, then every table and figure that the
+//! sessions have anything for, with the data of each figure. Sessions are read once.
+
+use std::fs;
+use std::path::Path;
+
+use agon_outlets::InLine as _;
+use agon_report::page::{Page, details, paragraph, warning};
+use agon_report::plots::{Plots, for_games};
+use agon_report::{Layout, Reports, Tables};
+use agon_service_kit::secrets;
+
+use super::{Report, compared};
+use crate::data_folder::cannot;
+use crate::failure::Failure;
+use crate::gathering::{Gathered, provenance};
+use crate::output::{self, counted};
+use crate::run_folder::EXPERIMENT;
+
+/// Characters of an experiment's document that are shown.
+const MOST_SHOWN: usize = 20_000;
+
+/// Reads the sessions and writes the page.
+///
+/// # Errors
+/// There is no such run, or the file cannot be written.
+pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Result<(), Failure> {
+    let reports = Reports::default();
+    let mut plots: Vec<Plots> = Vec::new();
+    let mut games: Vec<String> = Vec::new();
+    let (mut all, mut simulated) = (0u64, 0u64);
+    let gathered = arguments.runs.gather(|session| {
+        let record = session.record;
+        all += 1;
+        simulated += u64::from(record.simulated);
+        if !games.contains(&record.spec.game) {
+            games.push(record.spec.game.clone());
+            // Sessions before this one were of other games, so that these figures have missed none,
+            // unless they take in any game; those are there from the first session on.
+            let known: Vec<&str> = plots.iter().map(Plots::name).collect();
+            let new = for_games(&[&record.spec.game]);
+            let new: Vec<Plots> = new
+                .into_iter()
+                .filter(|plot| !known.contains(&plot.name))
+                .map(Plots::new)
+                .collect();
+            plots.extend(new);
+        }
+        for one in &mut plots {
+            one.add(&record, &reports);
+        }
+        tables.add(record, &session.telemetry);
+        Ok(())
+    })?;
+    let mut page = Page::new(&title(&gathered));
+    page.section("Summary", summary(&gathered, all, simulated));
+    if let Some(leaderboard) = tables.leaderboard(Layout::Html) {
+        page.section("Leaderboard", leaderboard);
+    }
+    page.section("Measures", tables.render(Layout::Html));
+    for name in compared(&arguments.compare, &gathered) {
+        let is_shown_above = name == "gamma-bench";
+        if let Some(table) = tables.beside_published(&name, Layout::Html)
+            && !is_shown_above
+        {
+            page.section(&format!("Published beside it: {name}"), table);
+        }
+    }
+    page.section("Figures", figures(&plots));
+    page.section("What was run", what_was_run(&gathered));
+    let html = secrets::without(&page.html()).into_owned();
+    fs::write(out, html).map_err(|error| cannot("write", out, &error))?;
+    output::tell(&format!("{} in {}", counted(all, "session"), out.in_line()));
+    Ok(())
+}
+
+fn title(gathered: &Gathered) -> String {
+    let runs = gathered.runs.iter().filter(|run| run.sessions > 0);
+    let accounts = runs.filter_map(|run| run.account.as_ref());
+    let mut names: Vec<&str> = accounts.map(|account| &*account.experiment).collect();
+    names.dedup();
+    match names.as_slice() {
+        [] => "Sessions of unknown runs".to_owned(),
+        [one] => (*one).to_owned(),
+        [one, two] => format!("{one} and {two}"),
+        [one, .., last] => format!("{one} to {last}, {} runs", names.len()),
+    }
+}
+
+fn summary(gathered: &Gathered, all: u64, simulated: u64) -> String {
+    let mut parts = Vec::new();
+    if simulated > 0 {
+        let which = match simulated == all {
+            true => "All sessions were".to_owned(),
+            false => format!(
+                "{} of {} were",
+                counted(simulated, "session"),
+                counted(all, "session")
+            ),
+        };
+        parts.push(warning(&format!(
+            "{which} played by SIMULATED models: their numbers say nothing about real ones"
+        )));
+    }
+    parts.push(provenance::runs(gathered).fitted(Layout::Html));
+    let notes = [gathered.notes(), provenance::differences(gathered)].concat();
+    parts.extend(notes.iter().map(|note| paragraph(note)));
+    parts.push(paragraph(
+        "Means are over sessions; n is how many. Intervals are 95 % intervals. Numbers that rest on \
+         forfeited answers are marked, or left out where most answers were.",
+    ));
+    parts.join("\n")
+}
+
+fn figures(plots: &[Plots]) -> String {
+    let shown = plots.iter().filter(|plots| !plots.is_empty());
+    let figures = shown.enumerate().map(|(place, plots)| {
+        let figure = plots.figure();
+        let svg = figure.svg_for_page(&format!("f{place}"));
+        let data = details(&format!("Data of {}", plots.name()), &figure.csv());
+        format!("<figure>\n{svg}\n{data}\n</figure>")
+    });
+    figures.collect::<Vec<_>>().join("\n")
+}
+
+/// The documents of the runs, and how each was started.
+fn what_was_run(gathered: &Gathered) -> String {
+    let runs = gathered.runs.iter().filter(|run| run.sessions > 0);
+    let parts = runs.map(|run| {
+        let Some(account) = &run.account else {
+            return paragraph(&format!(
+                "{}: nothing but its records is known",
+                run.file.in_line()
+            ));
+        };
+        let document = fs::read_to_string(run.file.with_file_name(EXPERIMENT));
+        let document: Option<String> = document
+            .ok()
+            .map(|text| text.chars().take(MOST_SHOWN).collect());
+        let command = account.command.join(" ");
+        let versions = serde_json::to_string_pretty(&account.versions).unwrap_or_default();
+        let models = serde_json::to_string_pretty(&account.models).unwrap_or_default();
+        let about = format!(
+            "{} run {}, started {}, ended {}: {}",
+            account.experiment,
+            account.run,
+            account.started,
+            account.ended.as_deref().unwrap_or("never"),
+            account.outcome.in_words()
+        );
+        let parts = [
+            Some(paragraph(&about)),
+            Some(paragraph(&format!("Command: {command}"))),
+            Some(details("Versions of program, rules and prompts", &versions)),
+            Some(details("Where answers came from", &models)),
+            document.map(|text| details("The experiment", &text)),
+        ];
+        parts.into_iter().flatten().collect::<Vec<_>>().join("\n")
+    });
+    parts.collect::<Vec<_>>().join("\n")
+}

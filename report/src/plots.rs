@@ -1,0 +1,12 @@
+//! Figures of the papers and general ones, from the observations of one's own sessions: what a figure
+//! shows is a line of a list (`list.rs`), and every number is gathered by session or series, never
+//! by seat or round. The crate `figures` draws. Called by `agon figure` and by the report's page.
+
+mod drawing;
+mod gathering;
+mod list;
+mod spec;
+
+pub use gathering::Plots;
+pub use list::{PLOTS, find, for_games};
+pub use spec::{By, Plot, PlotPanel, Shape, Value};

@@ -1,0 +1,322 @@
+//! Gathers what figures show, session by session: of each panel, series and place the sums of every
+//! session or series, which are what is independent.
+
+use std::collections::BTreeMap;
+
+use agon_engine::record::StoredRecord;
+
+use super::spec::{By, Plot, PlotPanel, Shape, Value};
+use crate::axes::{Axes, AxisNames, LABEL, axes_of, in_words};
+use crate::common;
+use crate::export::cluster_of;
+use crate::leaderboard::players_of;
+use crate::observation::{Observation, SessionObservations};
+use crate::reports::Reports;
+
+/// Values that a distribution keeps of one series; beyond, only every second, fourth ... is kept.
+const MOST_VALUES: usize = 20_000;
+
+/// Something on an axis, ordered as it is drawn.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Key {
+    /// Nothing.
+    None,
+    /// A number.
+    Number(f64),
+    /// A setting, by its place among all.
+    Setting(usize),
+    /// A word, by its place among all that came.
+    Word(usize),
+}
+
+impl Eq for Key {}
+
+impl PartialOrd for Key {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Key {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        let by_kind = self.kind().cmp(&other.kind());
+        by_kind.then_with(|| match (self, other) {
+            (Self::Number(one), Self::Number(two)) => one.total_cmp(two),
+            (Self::Setting(one), Self::Setting(two)) | (Self::Word(one), Self::Word(two)) => {
+                one.cmp(two)
+            }
+            _ => std::cmp::Ordering::Equal,
+        })
+    }
+}
+
+impl Key {
+    fn kind(&self) -> u8 {
+        match self {
+            Self::None => 0,
+            Self::Number(_) => 1,
+            Self::Setting(_) => 2,
+            Self::Word(_) => 3,
+        }
+    }
+}
+
+/// A place in a figure: the panel, what it is split by, the series, the place on the axis.
+pub(super) type Place = (usize, Key, Key, Key);
+
+/// What was gathered at a place.
+#[derive(Debug, Default)]
+pub(super) struct Gathered {
+    /// Numerator, denominator and sessions by cluster, in order of the clusters.
+    pub clusters: Vec<(u32, f64, f64)>,
+    /// Single values, of distributions.
+    pub values: Vec<f64>,
+    /// Of how many values one is kept.
+    every: usize,
+    seen: usize,
+}
+
+impl Gathered {
+    fn add(&mut self, cluster: u32, numerator: f64, denominator: f64) {
+        match self.clusters.last_mut() {
+            Some(last) if last.0 == cluster => {
+                last.1 += numerator;
+                last.2 += denominator;
+            }
+            _ => self.clusters.push((cluster, numerator, denominator)),
+        }
+    }
+
+    fn keep(&mut self, value: f64) {
+        if self.values.len() == MOST_VALUES {
+            let mut place = 0;
+            self.values.retain(|_| {
+                place += 1;
+                place % 2 == 1
+            });
+            self.every = self.every.max(1) * 2;
+        }
+        if self.seen.is_multiple_of(self.every.max(1)) {
+            self.values.push(value);
+        }
+        self.seen += 1;
+    }
+}
+
+/// A figure whose sessions are being gathered.
+pub struct Plots {
+    pub(super) plot: &'static Plot,
+    pub(super) places: BTreeMap<Place, Gathered>,
+    pub(super) words: Words,
+    pub(super) settings: Vec<(String, Axes)>,
+    pub(super) names: AxisNames,
+    clusters: BTreeMap<String, u32>,
+    /// Sessions that had anything to show, and how many of them were simulated.
+    pub(super) sessions: u64,
+    pub(super) simulated: u64,
+}
+
+/// Words in order of first appearance.
+#[derive(Debug, Default)]
+pub(super) struct Words {
+    places: BTreeMap<String, usize>,
+    pub all: Vec<String>,
+}
+
+impl Words {
+    fn key(&mut self, word: &str) -> Key {
+        if let Some(place) = self.places.get(word) {
+            return Key::Word(*place);
+        }
+        self.places.insert(word.to_owned(), self.all.len());
+        self.all.push(word.to_owned());
+        Key::Word(self.all.len() - 1)
+    }
+}
+
+impl Plots {
+    /// No session yet.
+    pub fn new(plot: &'static Plot) -> Self {
+        Self {
+            plot,
+            places: BTreeMap::new(),
+            words: Words::default(),
+            settings: Vec::new(),
+            names: AxisNames::default(),
+            clusters: BTreeMap::new(),
+            sessions: 0,
+            simulated: 0,
+        }
+    }
+
+    /// What the figure is called.
+    pub fn name(&self) -> &'static str {
+        self.plot.name
+    }
+
+    /// Takes in a session; one of another game is passed over.
+    pub fn add(&mut self, record: &StoredRecord, reports: &Reports) {
+        let game = &record.spec.game;
+        if !self.plot.games.is_empty() && !self.plot.games.contains(&&**game) {
+            return;
+        }
+        self.names.add(&record.spec);
+        let axes = axes_of(&record.spec);
+        let known = self
+            .settings
+            .iter()
+            .position(|(of, one)| of == game && *one == axes);
+        let setting = known.unwrap_or_else(|| {
+            self.settings.push((game.clone(), axes));
+            self.settings.len() - 1
+        });
+        let next = self.clusters.len() as u32;
+        let cluster = *self.clusters.entry(cluster_of(record)).or_insert(next);
+        let mut all = vec![common::observe(record)];
+        all.extend(reports.observe(record));
+        let mut has_any = false;
+        for session in &all {
+            for (number, panel) in self.plot.panels.iter().enumerate() {
+                has_any |= self.panel(number, panel, session, setting, cluster);
+            }
+        }
+        if has_any {
+            self.sessions += 1;
+            self.simulated += u64::from(record.simulated);
+        }
+    }
+
+    /// Settings of a game that are drawn as one, because the figure tells none apart.
+    pub(super) fn pooled_settings(&self) -> usize {
+        let by = |panel: &PlotPanel| [panel.x, panel.series, panel.split];
+        let mut all = self.plot.panels.iter().flat_map(by);
+        if all.any(|by| matches!(by, By::Setting | By::Axis(_))) {
+            return 1;
+        }
+        let games = self.settings.iter().map(|(game, _)| game);
+        let mut counts: BTreeMap<&String, usize> = BTreeMap::new();
+        for game in games {
+            *counts.entry(game).or_default() += 1;
+        }
+        counts.into_values().max().unwrap_or(0)
+    }
+
+    /// Whether nothing was there to show.
+    pub fn is_empty(&self) -> bool {
+        self.sessions == 0
+    }
+
+    fn panel(
+        &mut self,
+        number: usize,
+        panel: &PlotPanel,
+        session: &SessionObservations<'_>,
+        setting: usize,
+        cluster: u32,
+    ) -> bool {
+        let mut own: BTreeMap<Place, (f64, f64)> = BTreeMap::new();
+        let mut has_any = false;
+        for one in session.iter().filter(|one| one.counts()) {
+            let parts = panel.value.parts(one.measure, one.at.category, one.value);
+            let Some((numerator, denominator)) = parts else {
+                continue;
+            };
+            let keys = [panel.split, panel.series, panel.x];
+            let keys = keys.map(|by| self.key(by, session, one, setting));
+            let [Some(split), Some(series), Some(x)] = keys else {
+                continue;
+            };
+            has_any = true;
+            let place = (number, split, series, x);
+            if is_distribution(panel) && matches!(panel.value, Value::Each(_)) {
+                let gathered = self.places.entry(place).or_default();
+                gathered.add(cluster, one.value, 1.0);
+                gathered.keep(one.value);
+                continue;
+            }
+            let sums = own.entry(place).or_default();
+            sums.0 += numerator;
+            sums.1 += denominator;
+        }
+        for (place, (numerator, denominator)) in own {
+            let gathered = self.places.entry(place).or_default();
+            let (numerator, denominator) = match panel.value.is_mean() {
+                true => (numerator / denominator, 1.0),
+                false => (numerator, denominator),
+            };
+            gathered.add(cluster, numerator, denominator);
+            if is_distribution(panel) && denominator > 0.0 {
+                gathered.keep(panel.value.scale() * numerator / denominator);
+            }
+        }
+        has_any
+    }
+
+    fn key(
+        &mut self,
+        by: By,
+        session: &SessionObservations<'_>,
+        one: &Observation<'_>,
+        setting: usize,
+    ) -> Option<Key> {
+        let spec = &session.record.spec;
+        Some(match by {
+            By::Nothing => Key::None,
+            By::Game => self.words.key(&spec.game),
+            By::Setting => Key::Setting(setting),
+            By::Player => {
+                let mut player = match one.at.seat.and_then(|seat| spec.seats.get(seat)) {
+                    Some(seat) => players_of(std::slice::from_ref(seat)),
+                    None => match players_of(&spec.seats) {
+                        several if several.contains(" + ") => "all players".to_owned(),
+                        only => only,
+                    },
+                };
+                // What is simulated is never taken together with what is not.
+                if session.record.simulated {
+                    player.push_str(" (simulated)");
+                }
+                self.words.key(&player)
+            }
+            By::Round => Key::Number(f64::from(one.at.round?)),
+            By::Category => self.words.key(one.at.category?),
+            By::Seat => self.words.key(&format!("player_{}", one.at.seat?)),
+            By::Price => Key::Number(one.at.price? as f64),
+            By::Number => Key::Number(one.value),
+            By::Axis(name) => {
+                let axes = &self.settings[setting].1;
+                let is_it = |axis: &str| axis == name || axis.ends_with(&format!(".{name}"));
+                let (_, value) = axes.iter().find(|(axis, _)| is_it(axis))?;
+                match value.as_f64() {
+                    Some(number) => Key::Number(number),
+                    None => self.words.key(&in_words(value)),
+                }
+            }
+        })
+    }
+
+    /// A key in words.
+    pub(super) fn words_of(&self, key: &Key) -> String {
+        match key {
+            Key::None => String::new(),
+            Key::Number(number) => number.to_string(),
+            Key::Word(place) => self.words.all[*place].clone(),
+            Key::Setting(place) => {
+                let (game, axes) = &self.settings[*place];
+                let label = axes.get(LABEL).map(in_words);
+                let words = self.names.join(axes.iter());
+                match (words.is_empty(), label) {
+                    (true, _) => game.clone(),
+                    (false, _) => words,
+                }
+            }
+        }
+    }
+}
+
+fn is_distribution(panel: &PlotPanel) -> bool {
+    matches!(
+        panel.shape,
+        Shape::Boxes | Shape::Densities | Shape::Histograms
+    )
+}
