@@ -3,6 +3,7 @@
 //! `agon completions`.
 
 pub mod check;
+pub mod compare;
 pub mod completions;
 pub mod coordinator;
 pub mod experiments;
@@ -77,6 +78,8 @@ enum Command {
     Runs(runs::Runs),
     /// Write the sessions of any runs as tables for other programs: Parquet, CSV, JSON lines
     Export(export::Export),
+    /// Compare two runs, pair by pair of sessions with the same luck
+    Compare(compare::Compare),
     /// Draw a figure of any runs: in the terminal, or as SVG, PNG, PDF or CSV
     Figure(figure::FigureArguments),
     /// Keep games that other programs recorded as a run, for tables, figures and exports
@@ -115,6 +118,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Report(arguments) => report::run(&arguments),
         Command::Runs(arguments) => runs::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
+        Command::Compare(arguments) => compare::run(&arguments),
         Command::Figure(arguments) => figure::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Leaderboard(arguments) => leaderboard::run(&arguments),

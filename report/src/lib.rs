@@ -9,6 +9,7 @@ pub mod auction;
 mod axes;
 mod basis;
 pub mod common;
+pub mod comparison;
 mod econarena;
 pub mod export;
 pub mod game_report;

@@ -4,6 +4,7 @@
 
 pub mod density;
 pub mod failure_rate;
+pub mod holm;
 pub mod mean_interval;
 pub mod persona_divergence;
 pub mod quartiles;
@@ -16,7 +17,8 @@ pub mod wilcoxon;
 
 pub use density::gaussian_density;
 pub use failure_rate::corrected_failure_rate;
-pub use mean_interval::mean_interval;
+pub use holm::holm;
+pub use mean_interval::{mean_interval, paired_t_test};
 pub use persona_divergence::persona_divergence;
 pub use quartiles::{Quartiles, quartiles};
 pub use sign_flip::sign_flip_test;

@@ -37,6 +37,7 @@ struct Gathered {
 }
 
 enum Values {
+    /// Cells that repeat the one before share its bytes.
     Text(Vec<ByteArray>),
     Integer(Vec<i64>),
     Number(Vec<f64>),
@@ -121,7 +122,9 @@ impl Gathered {
     fn add(&mut self, cell: &Cell<'_>) {
         let is_there = match (&mut self.values, cell) {
             (Values::Text(all), Cell::Text(text)) => {
-                all.push(text.as_bytes().to_vec().into());
+                let repeated = all.last().filter(|last| last.data() == text.as_bytes());
+                let bytes = repeated.cloned();
+                all.push(bytes.unwrap_or_else(|| text.as_bytes().to_vec().into()));
                 true
             }
             (Values::Integer(all), Cell::Integer(number)) => {

@@ -81,6 +81,11 @@ impl Plots {
             (false, true) => "a point is the mean of a session",
             (false, false) => "mean over sessions with its 95 % interval (Student's t)",
         };
+        let is_thinned = self.places.values().any(|one| one.seen > one.values.len());
+        let what = match is_thinned {
+            true => format!("{what}; of more than 2,000, one in two, four ... is drawn"),
+            false => what.to_owned(),
+        };
         let simulated = match self.simulated {
             0 => String::new(),
             all if all == self.sessions => {

@@ -14,7 +14,7 @@ use crate::observation::{Observation, SessionObservations};
 use crate::reports::Reports;
 
 /// Values that a distribution keeps of one series; beyond, only every second, fourth ... is kept.
-const MOST_VALUES: usize = 20_000;
+const MOST_VALUES: usize = 2_000;
 
 /// Something on an axis, ordered as it is drawn.
 #[derive(Debug, Clone, PartialEq)]
@@ -73,7 +73,8 @@ pub(super) struct Gathered {
     pub values: Vec<f64>,
     /// Of how many values one is kept.
     every: usize,
-    seen: usize,
+    /// Values that came, kept or not.
+    pub seen: usize,
 }
 
 impl Gathered {

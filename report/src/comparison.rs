@@ -1,0 +1,262 @@
+//! Two sets of sessions compared pair by pair: sessions of the same game, setting and luck, one from
+//! each set. What has no partner is counted and left out, and a simulated session is never compared
+//! with a real one. Called by `agon compare`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use agon_engine::record::StoredRecord;
+
+use crate::accumulator::Accumulator;
+use crate::axes::{Axes, AxisNames, axes_of};
+use crate::basis::SessionAnswers;
+use crate::layout::Layout;
+use crate::leaderboard::players_of;
+use crate::statistics::{holm, mean_interval, paired_t_test, sign_flip_test};
+use crate::table::{Column, NONE, TextTable, count, counted, number, paragraphs};
+use crate::wrapping::prose;
+
+/// Up to so many pairs the permutation test is exact; beyond, Student's test of the differences.
+const MOST_EXACT: usize = crate::statistics::sign_flip::MOST_PAIRS;
+
+/// Which of the two sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Side {
+    /// The first.
+    A,
+    /// The second.
+    B,
+}
+
+/// What is compared: a number of sessions of a game in a setting.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct What {
+    game: String,
+    /// Axes as JSON, those that only name models left out.
+    setting: String,
+    measure: String,
+}
+
+/// What pairs have in common: seed and repeat. Sessions of a series are one.
+type LuckKey = (u64, u32);
+
+/// The numbers of one side: mean over the sessions of a series.
+#[derive(Debug, Default)]
+struct Values {
+    of: BTreeMap<LuckKey, Accumulator>,
+    players: BTreeSet<String>,
+    /// Whether models that answered were simulated; nothing where only rules played.
+    simulated: BTreeSet<bool>,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Comparison {
+    names: AxisNames,
+    axes: BTreeMap<String, Axes>,
+    values: [BTreeMap<What, Values>; 2],
+    sessions: [u64; 2],
+}
+
+/// A row, before p-values are adjusted.
+struct Row {
+    what: What,
+    pairs: Vec<(f64, f64)>,
+    alone: [usize; 2],
+    /// One side is simulated and the other is not, or one side is both.
+    is_mixed: bool,
+    several: bool,
+}
+
+impl Comparison {
+    /// Takes in a session of one side.
+    pub fn add(&mut self, side: Side, record: &StoredRecord) {
+        let spec = &record.spec;
+        let mut axes = axes_of(spec);
+        axes.retain(|axis, _| axis.rsplit('.').next() != Some("model"));
+        self.names.add(spec);
+        let setting = serde_json::to_string(&axes).unwrap_or_default();
+        self.axes.entry(setting.clone()).or_insert(axes);
+        let answers = SessionAnswers::of(record);
+        let key = (spec.luck.seed, spec.luck.repeat);
+        let has_models = !record.decisions.is_empty() || spec.is_imported();
+        let simulated = has_models.then_some(record.simulated);
+        let side = side as usize;
+        self.sessions[side] += 1;
+        let players = players_of(&spec.seats);
+        let mut add = |measure: String, value: f64| {
+            let what = What {
+                game: spec.game.clone(),
+                setting: setting.clone(),
+                measure,
+            };
+            let values = self.values[side].entry(what).or_default();
+            values.players.insert(players.clone());
+            values.simulated.extend(simulated);
+            values.of.entry(key).or_default().add(value);
+        };
+        if answers.all().suffice() {
+            for (scheme, score) in &record.measures.scores {
+                add(format!("score {scheme}"), *score);
+            }
+        }
+        let mut names: Vec<&str> = spec.seats.iter().map(|seat| &*seat.name).collect();
+        names.dedup();
+        let names: BTreeSet<&str> = names.into_iter().collect();
+        for name in names {
+            if !answers.of_player(&spec.seats, name).suffice() {
+                continue;
+            }
+            let mut payoffs = Accumulator::default();
+            for (seat, payoff) in spec.seats.iter().zip(&record.outcome.payoffs) {
+                if seat.name == name {
+                    payoffs.add(*payoff);
+                }
+            }
+            if let Some(payoff) = payoffs.mean() {
+                // Two sides may call the same seats by the names of their models.
+                let is_own = spec.seats.iter().all(|seat| seat.name == name);
+                let of = if is_own {
+                    "payoff".to_owned()
+                } else {
+                    format!("payoff of {name}")
+                };
+                add(of, payoff);
+            }
+        }
+    }
+
+    /// The table: a row for every number that both sides have.
+    pub fn render(&self, a: &str, b: &str, layout: Layout) -> String {
+        let rows = self.rows();
+        let p_values: Vec<Option<(f64, &str)>> = rows.iter().map(|row| p_of(&row.pairs)).collect();
+        let known: Vec<f64> = p_values.iter().flatten().map(|(p, _)| *p).collect();
+        let mut adjusted = holm(&known).into_iter();
+        let mut columns = ["game", "setting", "measure"].map(Column::key).to_vec();
+        let headings = ["pairs", "A", "B", "B - A", "95 %", "p", "Holm", "d_z"];
+        columns.extend(headings.map(Column::number));
+        columns.push(Column::notes());
+        let mut table = TextTable::new(columns);
+        for (row, p) in rows.iter().zip(&p_values) {
+            let holm = p.and_then(|_| adjusted.next());
+            table.row(self.cells(row, *p, holm));
+        }
+        let title = format!(
+            "A is {a}, {}; B is {b}, {}. Pairs are sessions of the same game, setting and luck (seed \
+             and repeat; a series is one). B - A with its 95 % interval over pairs (Student's t); p \
+             of the exact permutation test of signs, t where there are more than {MOST_EXACT} pairs; \
+             Holm, adjusted for all rows; d_z, mean over standard deviation of the differences",
+            counted(self.sessions[0], "session"),
+            counted(self.sessions[1], "session"),
+        );
+        let nothing = "No session of A has a partner in B: pairs need the same game, setting, seed and \
+                       repeat, and both simulated or neither.";
+        let has_pairs = rows.iter().any(|row| !row.pairs.is_empty());
+        let table = match (table.is_empty(), has_pairs) {
+            (true, _) => None,
+            (false, _) => Some(table.fitted(layout)),
+        };
+        paragraphs([
+            Some(prose(&title, layout)),
+            table,
+            (!has_pairs).then(|| prose(nothing, layout)),
+        ])
+    }
+
+    fn rows(&self) -> Vec<Row> {
+        let [a, b] = &self.values;
+        let whats: BTreeSet<&What> = a.keys().chain(b.keys()).collect();
+        let nothing = Values::default();
+        let rows = whats.into_iter().map(|what| {
+            let (a, b) = (
+                a.get(what).unwrap_or(&nothing),
+                b.get(what).unwrap_or(&nothing),
+            );
+            let several = a.players.len() > 1 || b.players.len() > 1;
+            let is_mixed = a.simulated.union(&b.simulated).count() > 1;
+            // Which of several players would be paired with which is anybody's guess.
+            let can_pair = !several && !is_mixed;
+            let partner = |key: &LuckKey| b.of.get(key).filter(|_| can_pair);
+            let pairs =
+                a.of.iter()
+                    .filter_map(|(key, own)| own.mean().zip(partner(key)?.mean()));
+            let pairs: Vec<(f64, f64)> = pairs.collect();
+            let row = Row {
+                what: what.clone(),
+                alone: [a.of.len() - pairs.len(), b.of.len() - pairs.len()],
+                pairs,
+                is_mixed,
+                several,
+            };
+            row
+        });
+        rows.collect()
+    }
+
+    fn cells(&self, row: &Row, p: Option<(f64, &str)>, holm: Option<f64>) -> Vec<String> {
+        let mut sides = [Accumulator::default(), Accumulator::default()];
+        let mut differences = Accumulator::default();
+        for (a, b) in &row.pairs {
+            sides[0].add(*a);
+            sides[1].add(*b);
+            differences.add(b - a);
+        }
+        let mean = differences.mean();
+        let interval = mean.zip(mean_interval(&[differences]));
+        let interval = interval.map(|(mean, half)| {
+            let ends = [mean - half, mean + half].map(|end| number(Some(end), 2));
+            ends.join(" to ")
+        });
+        let spread = differences
+            .standard_deviation()
+            .filter(|spread| *spread > 0.0);
+        let effect = mean.zip(spread).map(|(mean, spread)| mean / spread);
+        let axes = self.axes.get(&row.what.setting);
+        let setting = axes.map(|axes| self.names.join(axes.iter()));
+        let mut notes = Vec::new();
+        for (alone, side) in row.alone.iter().zip(["A", "B"]) {
+            if *alone > 0 {
+                notes.push(format!("{alone} only in {side}"));
+            }
+        }
+        if row.is_mixed {
+            notes.push("simulated and real: not compared".to_owned());
+        }
+        if row.several {
+            notes.push("several players on one side: not paired".to_owned());
+        }
+        if differences.standard_deviation() == Some(0.0) {
+            notes.push("all differences are the same".to_owned());
+        }
+        vec![
+            row.what.game.clone(),
+            setting.unwrap_or_default(),
+            row.what.measure.clone(),
+            count(row.pairs.len() as u64),
+            number(sides[0].mean(), 2),
+            number(sides[1].mean(), 2),
+            number(mean, 2),
+            interval.unwrap_or_else(|| NONE.to_owned()),
+            p.map_or_else(
+                || NONE.to_owned(),
+                |(p, test)| {
+                    format!("{} {test}", number(Some(p), 4))
+                        .trim_end()
+                        .to_owned()
+                },
+            ),
+            number(holm, 4),
+            number(effect, 2),
+            notes.join(", "),
+        ]
+    }
+}
+
+/// The p-value of these pairs, and the test where it is not the exact one.
+fn p_of(pairs: &[(f64, f64)]) -> Option<(f64, &'static str)> {
+    let (a, b): (Vec<f64>, Vec<f64>) = pairs.iter().copied().unzip();
+    match pairs.len() {
+        0 | 1 => None,
+        2..=MOST_EXACT => sign_flip_test(&b, &a).ok().map(|test| (test.p, "")),
+        _ => paired_t_test(&b, &a).map(|p| (p, "(t)")),
+    }
+}
