@@ -68,7 +68,8 @@ pub(crate) fn entries(panel: &Panel, palette: &Palette) -> Vec<Entry> {
             Chart::Steps(_) | Chart::Densities(_) | Chart::Histograms(_) => Sign::Bare(look),
             Chart::Scatter(_) | Chart::Dots(_) | Chart::Pairs(_) => Sign::Marker(look),
             Chart::Radar(_) => Sign::Line(look),
-            Chart::Bars(_) | Chart::Stacked(_) | Chart::Boxes(_) => Sign::Swatch(look),
+            Chart::Bars(_) | Chart::Stacked(_) => Sign::Swatch(look),
+            Chart::Boxes(_) => Sign::Box(look),
             Chart::Heat(_) | Chart::Words(_) => Sign::Cell(look),
         };
         Entry {

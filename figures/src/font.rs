@@ -102,6 +102,31 @@ pub(crate) fn wrapped(
     lines
 }
 
+/// As [`wrapped`], with lines about equally long.
+pub(crate) fn balanced(
+    text: &str,
+    size: f64,
+    bold: bool,
+    room: f64,
+    most_lines: usize,
+) -> Vec<String> {
+    let mut best = wrapped(text, size, bold, room, most_lines);
+    let is_shortened = |lines: &[String]| lines.iter().any(|line| line.ends_with(ELLIPSIS));
+    if best.len() < 2 || is_shortened(&best) {
+        return best;
+    }
+    let (mut narrow, mut wide) = (room / 2.0, room);
+    for _ in 0..6 {
+        let middle = (narrow + wide) / 2.0;
+        let lines = wrapped(text, size, bold, middle, most_lines);
+        match lines.len() == best.len() && !is_shortened(&lines) {
+            true => (best, wide) = (lines, middle),
+            false => narrow = middle,
+        }
+    }
+    best
+}
+
 /// How many bytes of a text go into one line: at least one letter.
 fn line_end(text: &str, size: f64, bold: bool, room: f64) -> usize {
     let mut best = None;

@@ -13,7 +13,7 @@ pub(crate) const AXIS_TITLE_SIZE: f64 = 7.5;
 /// Lengths in points.
 const TICK_LENGTH: f64 = 2.5;
 const LABEL_GAP: f64 = 2.0;
-const TITLE_GAP: f64 = 3.5;
+const TITLE_GAP: f64 = 4.5;
 
 /// Lines of the title of an axis.
 const TITLE_LINES: usize = 2;
@@ -92,11 +92,12 @@ fn title_lines(side: &Side, room: f64) -> Vec<String> {
     font::wrapped(title, AXIS_TITLE_SIZE, false, room, TITLE_LINES)
 }
 
-/// Grid lines, axes, labels and titles; names beside the area have the given room.
-pub(crate) fn draw(scene: &mut Scene, frame: &Frame, x: &Side, y: &Side, room: f64) {
+/// Grid lines, axes, labels and titles. Names beside the area have the given room; without any, a
+/// panel on the left labels the vertical side.
+pub(crate) fn draw(scene: &mut Scene, frame: &Frame, x: &Side, y: &Side, names_room: Option<f64>) {
     let area = frame.area;
     let below = ticks::below(x, area.width());
-    let beside = ticks::beside(y, area.height(), room);
+    let beside = ticks::beside(y, area.height(), names_room.unwrap_or(area.width()));
     let rule = Stroke::new(Paint::Rule, 0.5);
     let axis = Stroke::new(Paint::Soft, 0.6);
     if matches!(x, Side::Numbers(_)) {
@@ -123,8 +124,11 @@ pub(crate) fn draw(scene: &mut Scene, frame: &Frame, x: &Side, y: &Side, room: f
         axis,
     );
     labels_below(scene, frame, &below);
-    labels_beside(scene, frame, &beside);
-    titles(scene, frame, [x, y], [below.depth, beside.depth]);
+    title_below(scene, frame, x, below.depth);
+    if names_room.is_some() {
+        labels_beside(scene, frame, &beside);
+        title_beside(scene, frame, y, beside.depth);
+    }
 }
 
 fn labels_below(scene: &mut Scene, frame: &Frame, below: &Ticks) {
@@ -162,18 +166,21 @@ fn first_of(lines: usize, middle: f64) -> f64 {
     middle - rest / 2.0 + LABEL_SIZE * HALF_HEIGHT
 }
 
-fn titles(scene: &mut Scene, frame: &Frame, sides: [&Side; 2], depths: [f64; 2]) {
+fn title_below(scene: &mut Scene, frame: &Frame, side: &Side, depth: f64) {
     let area = frame.area;
-    let (x, y) = area.centre();
-    let below = area.bottom + TICK_LENGTH + LABEL_GAP + depths[0] + TITLE_GAP;
+    let below = area.bottom + TICK_LENGTH + LABEL_GAP + depth + TITLE_GAP;
     let base = below + AXIS_TITLE_SIZE * font::ASCENT - 1.0;
-    let first = Text::new("", (x, base), AXIS_TITLE_SIZE).anchor(Anchor::Middle);
-    scene.lines(&title_lines(sides[0], area.width()), &first);
+    let first = Text::new("", (area.centre().0, base), AXIS_TITLE_SIZE);
+    let lines = title_lines(side, area.width());
+    scene.lines(&lines, &first.anchor(Anchor::Middle));
+}
 
-    let lines = title_lines(sides[1], area.height());
-    let beside = area.left - TICK_LENGTH - LABEL_GAP - depths[1] - TITLE_GAP;
+fn title_beside(scene: &mut Scene, frame: &Frame, side: &Side, depth: f64) {
+    let area = frame.area;
+    let lines = title_lines(side, area.height());
+    let beside = area.left - TICK_LENGTH - LABEL_GAP - depth - TITLE_GAP;
     let rest = lines.len().saturating_sub(1) as f64 * AXIS_TITLE_SIZE * LEADING;
     let base = beside - rest - AXIS_TITLE_SIZE * font::DESCENT + 1.0;
-    let first = Text::new("", (base, y), AXIS_TITLE_SIZE).anchor(Anchor::Middle);
-    scene.lines(&lines, &first.upright());
+    let first = Text::new("", (base, area.centre().1), AXIS_TITLE_SIZE);
+    scene.lines(&lines, &first.anchor(Anchor::Middle).upright());
 }

@@ -2,27 +2,22 @@
 //! is a scene. It decides sizes; axes and charts draw themselves.
 
 use crate::charts;
-use crate::figure::{Figure, Width};
+use crate::figure::{Figure, Panel};
 use crate::font::{self, LEADING};
 use crate::frame::{self, Frame, LABEL_SIZE};
+use crate::grid::{Grid, PANEL_GAP};
 use crate::legend::Legend;
-use crate::plan::{Entry, Height, Plan, Sign};
+use crate::plan::{Entry, Plan, Sign};
 use crate::prepare::{Prepared, prepare};
 use crate::scene::{Anchor, Area, Paint, Scene, Text};
-use crate::side::Side;
-use crate::ticks;
 
 /// Sizes of text.
 const TITLE_SIZE: f64 = 9.0;
 const PANEL_TITLE_SIZE: f64 = 7.5;
 
-/// Around the figure, between panels, between parts.
+/// Around the figure, between parts.
 const EDGE: f64 = 3.0;
-const PANEL_GAP: f64 = 9.0;
 const PART_GAP: f64 = 5.0;
-
-/// Panels narrower than this are not set beside each other.
-const NARROWEST_PANEL: f64 = 108.0;
 
 /// Lines of titles, and of a caption.
 const TITLE_LINES: usize = 3;
@@ -43,7 +38,7 @@ pub(crate) fn lay_out(figure: &Figure) -> Scene {
         legend.draw(&mut scene, (EDGE, y));
         y += legend.height() + PART_GAP;
     }
-    y = grid(&mut scene, figure, &prepared, y);
+    y = panels(&mut scene, figure, &prepared, y);
     let caption = prepared.caption.join(" ");
     if !caption.is_empty() {
         let lines = font::wrapped(&caption, LABEL_SIZE, false, room, CAPTION_LINES);
@@ -95,81 +90,8 @@ fn entries(prepared: &Prepared) -> Vec<Entry> {
     series.into_iter().chain(lines).collect()
 }
 
-/// How many panels stand beside each other.
-fn columns(figure: &Figure, count: usize) -> usize {
-    let room = figure.width.points() - 2.0 * EDGE;
-    let most = ((room + PANEL_GAP) / (NARROWEST_PANEL + PANEL_GAP)) as usize;
-    let usual = match figure.width {
-        Width::One => 2,
-        Width::Two => 3,
-    };
-    let chosen = match count {
-        4 => 2,
-        _ => usual,
-    };
-    figure
-        .columns
-        .unwrap_or(chosen)
-        .clamp(1, most.max(1))
-        .min(count.max(1))
-}
-
 /// The panels; says where they end.
-fn grid(scene: &mut Scene, figure: &Figure, prepared: &Prepared, top: f64) -> f64 {
-    let columns = columns(figure, prepared.panels.len());
-    let room = scene.width - 2.0 * EDGE - (columns - 1) as f64 * PANEL_GAP;
-    let width = room / columns as f64;
-    let margins = margins(&prepared.plans, columns, width);
-    let mut y = top;
-    let rows = prepared
-        .panels
-        .chunks(columns)
-        .zip(prepared.plans.chunks(columns));
-    for (panels, plans) in rows {
-        let titles = panels.iter().map(|panel| {
-            let title = panel.title.as_deref().unwrap_or("");
-            font::wrapped(title, PANEL_TITLE_SIZE, true, width, TITLE_LINES)
-        });
-        let titles: Vec<Vec<String>> = titles.collect();
-        let title_lines = titles.iter().map(Vec::len).max().unwrap_or(0) as f64;
-        let mut area_top = y + title_lines * PANEL_TITLE_SIZE * LEADING;
-        area_top += if title_lines > 0.0 { 3.0 } else { 4.0 };
-        area_top += plans.iter().map(|plan| plan.above).fold(0.0, f64::max);
-        let heights = plans
-            .iter()
-            .zip(&margins)
-            .map(|(plan, (left, right))| height(plan, width, width - left - right));
-        let height = heights.fold(0.0, f64::max);
-        let mut bottom = area_top + height;
-        for (index, (panel, plan)) in panels.iter().zip(plans).enumerate() {
-            let (left, right) = margins[index];
-            let start = EDGE + index as f64 * (width + PANEL_GAP);
-            let area = Area {
-                left: start + left,
-                top: area_top,
-                right: start + width - right,
-                bottom: area_top + height,
-            };
-            paragraph(
-                scene,
-                &titles[index],
-                (start, y),
-                PANEL_TITLE_SIZE,
-                true,
-                Paint::Ink,
-            );
-            let frame = Frame::of(&plan.x, &plan.y, area);
-            if !plan.is_bare {
-                frame::draw(scene, &frame, &plan.x, &plan.y, width * plan.names_share);
-                bottom = bottom.max(area.bottom + frame::bottom(&plan.x, area.width()));
-            }
-            match charts::is_empty(&panel.chart) {
-                true => no_data(scene, &area),
-                false => charts::draw(scene, panel, &frame, &prepared.palette),
-            }
-        }
-        y = bottom + PANEL_GAP;
-    }
+fn panels(scene: &mut Scene, figure: &Figure, prepared: &Prepared, top: f64) -> f64 {
     if prepared.panels.is_empty() {
         let area = Area {
             left: EDGE,
@@ -180,52 +102,74 @@ fn grid(scene: &mut Scene, figure: &Figure, prepared: &Prepared, top: f64) -> f6
         no_data(scene, &area);
         return area.bottom;
     }
+    let room = scene.width - 2.0 * EDGE;
+    let grid = Grid::of(figure, &prepared.plans, EDGE, room);
+    let count = grid.columns.len();
+    let plans = prepared.plans.chunks(count);
+    let mut y = top;
+    for (panels, plans) in prepared.panels.chunks(count).zip(plans) {
+        y = row(scene, prepared, &grid, panels, plans, y) + PANEL_GAP;
+    }
     y - PANEL_GAP
+}
+
+/// A row of panels: titles, then areas of one height; says where it ends.
+fn row(
+    scene: &mut Scene,
+    prepared: &Prepared,
+    grid: &Grid,
+    panels: &[Panel],
+    plans: &[Plan],
+    top: f64,
+) -> f64 {
+    let titles = panels.iter().zip(&grid.columns).map(|(panel, column)| {
+        let title = panel.title.as_deref().unwrap_or("");
+        font::balanced(title, PANEL_TITLE_SIZE, true, column.width, TITLE_LINES)
+    });
+    let titles: Vec<Vec<String>> = titles.collect();
+    let lines = titles.iter().map(Vec::len).max().unwrap_or(0) as f64;
+    let gap: f64 = if lines > 0.0 { 3.0 } else { 4.0 };
+    let above = plans
+        .iter()
+        .map(|plan| plan.above)
+        .fold(gap, |most, above| most.max(above + gap));
+    let area_top = top + lines * PANEL_TITLE_SIZE * LEADING + above;
+    let heights = plans.iter().zip(&grid.columns);
+    let heights = heights.map(|(plan, column)| grid.height(plan, column.right - column.left));
+    let height = heights.fold(0.0, f64::max);
+    let mut end = area_top + height;
+    for (index, (panel, plan)) in panels.iter().zip(plans).enumerate() {
+        let column = grid.columns[index];
+        let place = (column.start, top);
+        paragraph(
+            scene,
+            &titles[index],
+            place,
+            PANEL_TITLE_SIZE,
+            true,
+            Paint::Ink,
+        );
+        let area = Area {
+            left: column.left,
+            top: area_top,
+            right: column.right,
+            bottom: area_top + height,
+        };
+        let frame = Frame::of(&plan.x, &plan.y, area);
+        if !plan.is_bare {
+            let names_room = column.is_labelled.then(|| grid.names_room(plan));
+            frame::draw(scene, &frame, &plan.x, &plan.y, names_room);
+            end = end.max(area.bottom + frame::bottom(&plan.x, area.width()));
+        }
+        match charts::is_empty(&panel.chart) {
+            true => no_data(scene, &area),
+            false => charts::draw(scene, panel, &frame, &prepared.palette),
+        }
+    }
+    end
 }
 
 fn no_data(scene: &mut Scene, area: &Area) {
     let text = Text::new("no data", area.centre(), LABEL_SIZE + 1.0);
     scene.text(text.anchor(Anchor::Middle).paint(Paint::Soft));
-}
-
-/// Left and right margins of each column of panels: the largest that one of its panels needs.
-fn margins(plans: &[Plan], columns: usize, width: f64) -> Vec<(f64, f64)> {
-    let of_column = |column: usize| {
-        let plans = plans
-            .iter()
-            .skip(column)
-            .step_by(columns)
-            .filter(|plan| !plan.is_bare);
-        let mut margins: (f64, f64) = (0.0, 0.0);
-        for plan in plans {
-            let estimate = height(plan, width, width * 0.7);
-            let left = frame::left(&plan.y, estimate, width * plan.names_share);
-            let (before, after) = frame::overhang(&plan.x, width - left);
-            margins.0 = margins.0.max(left).max(before);
-            margins.1 = margins.1.max(after + 1.0);
-        }
-        margins
-    };
-    (0..columns).map(of_column).collect()
-}
-
-/// The height of the area of a chart.
-fn height(plan: &Plan, panel_width: f64, area_width: f64) -> f64 {
-    let names = |side: &Side| match side {
-        Side::Names(names, _) => names.len().max(1) as f64,
-        Side::Numbers(_) => 1.0,
-    };
-    let lines = match &plan.y {
-        Side::Names(names, _) => ticks::lines_beside(names, panel_width * plan.names_share) as f64,
-        Side::Numbers(_) => 1.0,
-    };
-    let least = (lines - 1.0) * LABEL_SIZE * LEADING + LABEL_SIZE + 1.5;
-    match plan.height {
-        Height::Share(share) => share * panel_width,
-        Height::PerName(step) => (step.max(least) * names(&plan.y)).max(24.0),
-        Height::Cells(lowest, highest) => {
-            let cell = area_width / names(&plan.x);
-            cell.clamp(lowest.max(least), highest.max(least)) * names(&plan.y)
-        }
-    }
 }

@@ -24,6 +24,7 @@ mod csv;
 mod figure;
 mod font;
 mod frame;
+mod grid;
 mod layout;
 mod legend;
 mod mark;

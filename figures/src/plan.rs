@@ -63,6 +63,8 @@ pub(crate) enum Sign {
     Marker(Look),
     /// A piece of a bar.
     Swatch(Look),
+    /// A piece of a box.
+    Box(Look),
     /// A coloured cell.
     Cell(Look),
     /// A line without markers: densities.
@@ -106,6 +108,7 @@ pub(crate) fn draw_sign(scene: &mut Scene, sign: Sign, (x, y): Place) {
             scene.marker(look.marker(), middle, 2.3, Paint::Series(look.colour()));
         }
         Sign::Swatch(look) => texture::bar(scene, area, look),
+        Sign::Box(look) => texture::faint_bar(scene, area, look),
         Sign::Cell(look) => texture::cell(scene, area, look),
         Sign::Baseline(index) => scene.line((x, y), end, baseline(index)),
     }

@@ -19,6 +19,17 @@ pub(crate) fn bar(scene: &mut Scene, area: Area, look: Look) {
     scene.rectangle(area, Fill::NONE, Stroke::new(paint, 0.5));
 }
 
+/// The box of a box plot: a faint bar.
+pub(crate) fn faint_bar(scene: &mut Scene, area: Area, look: Look) {
+    let paint = Paint::Series(look.colour());
+    scene.rectangle(area, Fill::faint(paint, 0.2), Stroke::NONE);
+    let lines = lines(look.texture(), &area);
+    if !lines.is_empty() {
+        scene.path(lines, Stroke::new(paint, 0.3));
+    }
+    scene.rectangle(area, Fill::NONE, Stroke::new(paint, 0.8));
+}
+
 /// A faint area under text.
 pub(crate) fn cell(scene: &mut Scene, area: Area, look: Look) {
     let paint = Paint::Series(look.colour());

@@ -13,7 +13,10 @@ pub(crate) const SIZE: f64 = 7.0;
 const GAP: f64 = 5.0;
 
 /// The longest name below an axis when it stands upright.
-const LONGEST_UPRIGHT: f64 = 86.0;
+const LONGEST_UPRIGHT: f64 = 96.0;
+
+/// Between names of two lines, so that their lines are not mistaken for each other's.
+const BETWEEN: f64 = 2.5;
 
 /// Labels of an axis.
 #[derive(Debug, Clone, PartialEq, Default)]
@@ -75,10 +78,13 @@ pub(crate) fn beside(side: &Side, height: f64, room: f64) -> Ticks {
     }
 }
 
-/// Lines that the names beside a chart take when they may be so wide.
-pub(crate) fn lines_beside(names: &[String], room: f64) -> usize {
+/// The least distance of the names beside a chart when they may be so wide.
+pub(crate) fn least_beside(names: &[String], room: f64) -> f64 {
     let is_wide = |name: &String| font::width(name, SIZE, false) > room;
-    if names.iter().any(is_wide) { 2 } else { 1 }
+    match names.iter().any(is_wide) {
+        true => SIZE * font::LEADING + SIZE + BETWEEN,
+        false => SIZE + 1.5,
+    }
 }
 
 fn number_labels(numbers: &Numbers, wanted: usize) -> Vec<Label> {
@@ -130,12 +136,12 @@ fn numbers_below(numbers: &Numbers, width: f64) -> Ticks {
 fn names_beside(names: &[String], height: f64, room: f64) -> Vec<Label> {
     let slot = height / names.len().max(1) as f64;
     let line = SIZE * font::LEADING;
-    let lines = if slot >= line + SIZE { 2 } else { 1 };
+    let lines = if slot >= line + SIZE + BETWEEN { 2 } else { 1 };
     let every = (SIZE / slot).ceil().max(1.0) as usize;
     let named = names.iter().enumerate().step_by(every);
     named
         .map(|(index, name)| {
-            let lines = font::wrapped(name, SIZE, false, room, lines);
+            let lines = font::balanced(name, SIZE, false, room, lines);
             Label::new(index as f64 + 0.5, lines, name)
         })
         .collect()
@@ -172,12 +178,12 @@ fn names_below(names: &[String], width: f64) -> Ticks {
             depth: line,
         };
     }
-    let most_lines = if slot >= line + SIZE { 2 } else { 1 };
+    let most_lines = if slot >= line + SIZE + BETWEEN { 2 } else { 1 };
     let every = (SIZE / slot).ceil().max(1.0) as usize;
     let kept = (0..names.len()).step_by(every);
     let labels: Vec<Label> = kept
         .map(|index| {
-            let lines = font::wrapped(&names[index], SIZE, false, LONGEST_UPRIGHT, most_lines);
+            let lines = font::balanced(&names[index], SIZE, false, LONGEST_UPRIGHT, most_lines);
             label(index, lines)
         })
         .collect();

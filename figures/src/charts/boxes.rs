@@ -6,10 +6,12 @@ use crate::figure::Panel;
 use crate::frame::Frame;
 use crate::mark::Mark;
 use crate::number::short;
-use crate::palette::Palette;
+use crate::palette::{Look, Palette};
 use crate::plan::Plan;
 use crate::samples::{FiveNumbers, five_numbers};
 use crate::scene::{Area, Fill, Item, Paint, Scene, Stroke};
+
+use crate::texture;
 
 use super::across::{self, Across, dodge, measure};
 use super::tip::tip;
@@ -74,13 +76,14 @@ pub(super) fn draw(
         };
         let offset = dodge(index, series.len(), slot, WIDEST);
         let along = across.names().middle(category) + offset;
-        let paint = Paint::Series(palette.look(&sample.series).colour());
+        let look = palette.look(&sample.series);
+        let paint = Paint::Series(look.colour());
         let values: Vec<f64> = sample.values.iter().map(|mark| mark.value).collect();
         if let Some(numbers) = five_numbers(&values) {
             let said = box_tip(sample, &numbers);
             scene.group(Some(said), None, |scene| {
                 let middle = along - room * 0.22;
-                one_box(scene, &across, middle, room * 0.42, &numbers, paint);
+                one_box(scene, &across, middle, room * 0.42, &numbers, look);
             });
         }
         for (index, mark) in sample.values.iter().enumerate() {
@@ -114,9 +117,9 @@ fn one_box(
     along: f64,
     thickness: f64,
     numbers: &FiveNumbers,
-    paint: Paint,
+    look: Look,
 ) {
-    let edge = Stroke::new(paint, 0.8);
+    let edge = Stroke::new(Paint::Series(look.colour()), 0.8);
     for (from, to) in [(numbers.low, numbers.first), (numbers.third, numbers.high)] {
         let line = [across.place(along, from), across.place(along, to)];
         for part in clip::line(&line, &across.frame.area) {
@@ -124,7 +127,7 @@ fn one_box(
         }
     }
     let area: Area = across.bar(along, thickness, numbers.first, numbers.third);
-    scene.rectangle(area, Fill::faint(paint, 0.2), edge);
+    texture::faint_bar(scene, area, look);
     let half = thickness / 2.0;
     let median = [
         across.place(along - half, numbers.median),

@@ -16,6 +16,9 @@ use super::tip::tip;
 /// Between the dots of one category at most.
 const DOT_STEP: f64 = 5.2;
 
+/// Room of one bar of several in rows.
+const BAR_STEP: f64 = 7.5;
+
 /// Radius of dots.
 const DOT: f64 = 2.3;
 
@@ -28,7 +31,8 @@ pub(super) fn plan(panel: &Panel, data: &ByCategory, from_zero: bool) -> Plan {
     let values = marks.flatten().flat_map(Mark::extent);
     let baselines = data.baselines.iter().map(|baseline| baseline.value);
     let count = data.series.len() as f64;
-    let step = (count * 5.4 + 4.0).max(12.0);
+    let each = if from_zero { BAR_STEP } else { DOT_STEP };
+    let step = (count * each + 4.0).max(12.0);
     let names = data.categories.clone();
     across::plan(
         panel,
@@ -134,7 +138,7 @@ pub(super) fn bars(
                 let has_interval = mark.low.is_some() && mark.high.is_some();
                 if has_interval {
                     // A light edge keeps the interval visible on dark bars.
-                    interval(scene, &across, along, mark, Stroke::new(Paint::Paper, 2.2));
+                    interval(scene, &across, along, mark, Stroke::new(Paint::Paper, 2.0));
                     interval(scene, &across, along, mark, Stroke::new(Paint::Ink, 0.8));
                 }
             });

@@ -166,16 +166,19 @@ pub(super) fn draw_histograms(
     }
 }
 
+/// From the first bin that holds something to the last.
 fn outline(scene: &mut Scene, edges: &[f64], counts: &[usize], frame: &Frame, stroke: Stroke) {
-    let (Some(first), Some(last)) = (edges.first(), edges.last()) else {
+    let first = counts.iter().position(|count| *count > 0);
+    let last = counts.iter().rposition(|count| *count > 0);
+    let (Some(first), Some(last)) = (first, last) else {
         return;
     };
-    let mut places = vec![(frame.x.at(*first), frame.y.at(0.0))];
-    for (bin, count) in counts.iter().enumerate() {
-        let height = frame.y.at(*count as f64);
+    let mut places = vec![(frame.x.at(edges[first]), frame.y.at(0.0))];
+    for bin in first..=last {
+        let height = frame.y.at(counts[bin] as f64);
         places.extend([edges[bin], edges[bin + 1]].map(|edge| (frame.x.at(edge), height)));
     }
-    places.push((frame.x.at(*last), frame.y.at(0.0)));
+    places.push((frame.x.at(edges[last + 1]), frame.y.at(0.0)));
     let parts = clip::line(&places, &frame.area);
     if !parts.is_empty() {
         scene.path(parts, stroke);

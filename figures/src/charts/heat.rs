@@ -156,7 +156,10 @@ fn numbers(heat: &Heat, width: f64, height: f64) -> Option<Box<Written>> {
         widest + CELL_ROOM <= width && LABEL_SIZE + CELL_ROOM <= height
     };
     // Shares do without their zero where room is scarce.
-    let bare = move |mark: &Mark| text(mark).replacen("0.", ".", 1);
+    let bare = move |mark: &Mark| match text(mark) {
+        full if full.starts_with("0.") => full.replacen("0.", ".", 1),
+        _ => number::fixed(mark.value, digits.saturating_sub(1)),
+    };
     if fits(&text) {
         Some(Box::new(text))
     } else if largest <= 1.0 && fits(&bare) {

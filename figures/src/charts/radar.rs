@@ -83,7 +83,7 @@ pub(super) fn draw(
     let names = data
         .categories
         .iter()
-        .map(|name| font::wrapped(name, LABEL_SIZE, false, room, 2));
+        .map(|name| font::balanced(name, LABEL_SIZE, false, room, 2));
     let names: Vec<Vec<String>> = names.collect();
     let widths = names
         .iter()
