@@ -32,14 +32,30 @@ const BREAKS: &str = " /-_:,+";
 static FACES: LazyLock<[Option<Face<'static>>; 2]> =
     LazyLock::new(|| [REGULAR, BOLD].map(|file| Face::parse(file, 0).ok()));
 
+/// Advances of the letters up to the end of Greek, which nearly all texts consist of.
+static ADVANCES: LazyLock<[Vec<f64>; 2]> = LazyLock::new(|| {
+    let faces = FACES.each_ref();
+    faces.map(|face| {
+        ('\0'..='\u{3ff}')
+            .map(|letter| advance(face.as_ref(), letter))
+            .collect()
+    })
+});
+
 /// Width of a text in points.
 pub(crate) fn width(text: &str, size: f64, bold: bool) -> f64 {
-    let face = FACES[usize::from(bold)].as_ref();
-    let em = text.chars().map(|letter| advance(face, letter));
+    let em = text.chars().map(|letter| letter_width(letter, bold));
     em.sum::<f64>() * size
 }
 
-/// Advance of one letter for a size of one point.
+/// Width of a letter of one point.
+fn letter_width(letter: char, bold: bool) -> f64 {
+    let style = usize::from(bold);
+    let known = ADVANCES[style].get(letter as usize).copied();
+    known.unwrap_or_else(|| advance(FACES[style].as_ref(), letter))
+}
+
+/// As the font file says it.
 fn advance(face: Option<&Face<'_>>, letter: char) -> f64 {
     let known = face.and_then(|face| {
         let units = face.glyph_hor_advance(face.glyph_index(letter)?)?;
@@ -68,15 +84,14 @@ fn cut(text: &str, size: f64, bold: bool, room: f64) -> String {
     if width(text, size, bold) <= room {
         return text.to_owned();
     }
-    let mut kept: String = text.to_owned();
-    while kept.pop().is_some() {
-        let mut candidate = kept.trim_end().to_owned();
-        candidate.push(ELLIPSIS);
-        if width(&candidate, size, bold) <= room {
-            return candidate;
-        }
-    }
-    ELLIPSIS.to_string()
+    let room = room - letter_width(ELLIPSIS, bold) * size;
+    let mut taken = 0.0;
+    let kept = text.chars().take_while(|letter| {
+        taken += letter_width(*letter, bold) * size;
+        taken <= room
+    });
+    let kept: String = kept.collect();
+    format!("{}{ELLIPSIS}", kept.trim_end())
 }
 
 /// The text in at most so many lines, none of them wider than the room; the last one is shortened
@@ -130,10 +145,12 @@ pub(crate) fn balanced(
 /// How many bytes of a text go into one line: at least one letter.
 fn line_end(text: &str, size: f64, bold: bool, room: f64) -> usize {
     let mut best = None;
+    let mut taken = 0.0;
     for (start, letter) in text.char_indices() {
         let end = start + letter.len_utf8();
-        let fits = width(text[..end].trim_end(), size, bold) <= room;
-        if !fits {
+        taken += letter_width(letter, bold) * size;
+        // A space at the end of a line takes no room.
+        if taken > room && letter != ' ' {
             return best.unwrap_or(if start == 0 { end } else { start });
         }
         if BREAKS.contains(letter) {

@@ -66,22 +66,22 @@ pub(crate) fn bottom(x: &Side, width: f64) -> f64 {
     depth + TICK_LENGTH + LABEL_GAP + title
 }
 
-/// How far labels below reach beyond the left and the right end of a chart.
-pub(crate) fn overhang(x: &Side, width: f64) -> (f64, f64) {
-    let map = Map::of(x, 0.0, width);
-    let below = ticks::below(x, width);
-    if below.upright {
-        return (0.0, 0.0);
+/// How far labels below reach beyond the left and the right end of a chart that is at most so wide.
+pub(crate) fn overhang(x: &Side, widest: f64) -> (f64, f64) {
+    let mut most: (f64, f64) = (0.0, 0.0);
+    // Margins take from the width, and a little less width may have other labels.
+    for share in [1.0, 0.97, 0.94, 0.91, 0.88] {
+        let width = widest * share;
+        let map = Map::of(x, 0.0, width);
+        let below = ticks::below(x, width);
+        for label in below.labels.iter().filter(|_| !below.upright) {
+            let reach = ticks::widest(&label.lines) / 2.0;
+            let at = map.at(label.value);
+            most.0 = most.0.max(reach - at);
+            most.1 = most.1.max(reach + at - width);
+        }
     }
-    let reach = |label: &ticks::Label| ticks::widest(&label.lines) / 2.0;
-    let labels = &below.labels;
-    let left = labels
-        .iter()
-        .map(|label| reach(label) - map.at(label.value));
-    let right = labels
-        .iter()
-        .map(|label| reach(label) + map.at(label.value) - width);
-    (left.fold(0.0, f64::max), right.fold(0.0, f64::max))
+    most
 }
 
 fn title_lines(side: &Side, room: f64) -> Vec<String> {

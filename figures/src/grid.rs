@@ -89,18 +89,18 @@ impl Grid {
     fn margins(&self, plans: &[Plan], count: usize) -> Vec<(f64, f64)> {
         let of_column = |column: usize| {
             let plans = plans.iter().skip(column).step_by(count);
-            let mut margins: (f64, f64) = (0.0, 0.0);
-            for plan in plans.filter(|plan| !plan.is_bare) {
+            let plans: Vec<&Plan> = plans.filter(|plan| !plan.is_bare).collect();
+            let is_labelled = column == 0 || self.shared_names.is_none();
+            let lefts = plans.iter().filter(|_| is_labelled).map(|plan| {
                 let estimate = self.height(plan, self.panel_width * 0.7);
-                let left = frame::left(&plan.y, estimate, self.names_room(plan));
-                let area = (self.panel_width - left).max(self.panel_width * 0.5);
-                let (before, after) = frame::overhang(&plan.x, area);
-                let is_labelled = column == 0 || self.shared_names.is_none();
-                let left = if is_labelled { left } else { 0.0 };
-                margins.0 = margins.0.max(left).max(before);
-                margins.1 = margins.1.max(after + 1.0);
-            }
-            margins
+                frame::left(&plan.y, estimate, self.names_room(plan))
+            });
+            let left = lefts.fold(0.0, f64::max);
+            let area = (self.panel_width - left).max(self.panel_width * 0.4);
+            let hangs = plans.iter().map(|plan| frame::overhang(&plan.x, area));
+            hangs.fold((left, 1.0_f64), |(left, right), (before, after)| {
+                (left.max(before), right.max(after + 1.0))
+            })
         };
         (0..count).map(of_column).collect()
     }

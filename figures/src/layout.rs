@@ -149,10 +149,15 @@ fn row(
             true,
             Paint::Ink,
         );
+        // Without axes, a chart has the room of their labels too.
+        let (left, right) = match plan.is_bare {
+            true => (column.start, column.start + column.width),
+            false => (column.left, column.right),
+        };
         let area = Area {
-            left: column.left,
+            left,
             top: area_top,
-            right: column.right,
+            right,
             bottom: area_top + height,
         };
         let frame = Frame::of(&plan.x, &plan.y, area);

@@ -1,4 +1,5 @@
-//! The legend: a sign and a name per series and baseline, in as many columns as fit.
+//! The legend: a sign and a name per series and baseline, in as many columns as fit. What a sign
+//! looks like is said by `plan`.
 
 use crate::font::{self, HALF_HEIGHT, LEADING};
 use crate::frame::LABEL_SIZE;

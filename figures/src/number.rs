@@ -50,7 +50,8 @@ fn power_of_ten(exponent: f64) -> f64 {
 /// The powers of ten between two ends, thinned to the wanted number; within one or two of them,
 /// also their multiples by 2 and 5.
 pub(crate) fn powers(from: f64, to: f64, wanted: usize) -> Vec<f64> {
-    let (low, high) = (from.log10().floor() as i32, to.log10().ceil() as i32);
+    let exponents = |value: f64| (value.log10().clamp(-307.0, 307.0)) as i32;
+    let (low, high) = (exponents(from) - 1, exponents(to) + 1);
     let decades = (low..=high).map(|exponent| power_of_ten(f64::from(exponent)));
     let inside = |value: &f64| *value >= from * 0.999_999 && *value <= to * 1.000_001;
     let whole: Vec<f64> = decades.clone().filter(inside).collect();

@@ -1,4 +1,5 @@
-//! What a figure becomes: SVG for files and pages, a plot for a terminal, its data as CSV.
+//! What a figure becomes: SVG for files and pages, a plot for a terminal, its data as CSV. PNG and
+//! PDF are made from the SVG, in `render`.
 
 use crate::csv;
 use crate::figure::Figure;

@@ -2,8 +2,6 @@
 //! a report. Colours are Okabe and Ito's; dashes, markers and textures tell series apart in grey.
 //! It also knows cividis, the colours of heat maps.
 
-use crate::shown::visible;
-
 /// The looks of the series of a report, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Palette {
@@ -15,7 +13,8 @@ impl Palette {
     pub fn of(names: impl IntoIterator<Item = impl Into<String>>) -> Self {
         let mut palette = Self::default();
         for name in names {
-            palette.add(&visible(&name.into()));
+            // As `shown` writes the names of series.
+            palette.add(&agon_outlets::line(&name.into()).to_string());
         }
         palette
     }

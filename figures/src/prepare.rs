@@ -8,10 +8,7 @@ use crate::mark::Mark;
 use crate::palette::Palette;
 use crate::plan::Plan;
 use crate::shown;
-use crate::side::{Numbers, Side};
-
-/// Numbers beyond this would overflow when a range is computed.
-const LARGEST: f64 = 1e300;
+use crate::side::{LARGEST, Numbers, SMALLEST, Side};
 
 /// A figure that can be drawn.
 pub(crate) struct Prepared {
@@ -184,7 +181,7 @@ fn clean_categories(data: &mut ByCategory, measure: &Axis, left: &mut Left) {
 }
 
 fn has_place(value: f64, axis: &Axis) -> bool {
-    axis.spacing == Spacing::Linear || value > 0.0
+    axis.spacing == Spacing::Linear || value >= SMALLEST
 }
 
 impl Left {

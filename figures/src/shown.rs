@@ -25,13 +25,8 @@ pub(crate) fn show(figure: &mut Figure) {
     }
 }
 
-/// The name of a series as it is drawn.
-pub(crate) fn visible(text: &str) -> String {
-    agon_outlets::line(text).to_string()
-}
-
 fn make_visible(text: &mut String) {
-    *text = visible(text);
+    *text = agon_outlets::line(text).to_string();
 }
 
 fn names(chart: &mut Chart) -> Vec<&mut String> {

@@ -9,6 +9,13 @@ const PADDING: f64 = 0.04;
 /// Ranges below this share of their values cannot be told from a single value.
 const NARROWEST: f64 = 1e-9;
 
+/// Numbers beyond these would overflow, or vanish, when a range is computed.
+pub(crate) const LARGEST: f64 = 1e300;
+pub(crate) const SMALLEST: f64 = 1e-300;
+
+/// Places farther outside than so many lengths of an axis are not told apart.
+const FARTHEST: f64 = 1e4;
+
 /// What runs along one side of a chart.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Side {
@@ -37,10 +44,14 @@ impl Numbers {
         from_zero: bool,
     ) -> Self {
         let is_logarithmic = axis.spacing == Spacing::Logarithmic;
-        let is_drawn = |value: &f64| value.is_finite() && (!is_logarithmic || *value > 0.0);
-        let given = axis
-            .range
-            .filter(|(from, to)| is_drawn(from) && is_drawn(to) && from < to);
+        let is_drawn = |value: &f64| match axis.spacing {
+            Spacing::Linear => value.abs() <= LARGEST,
+            Spacing::Logarithmic => (SMALLEST..=LARGEST).contains(value),
+        };
+        let given = axis.range.filter(|(from, to)| {
+            let is_wide = to - from > from.abs().max(to.abs()) * NARROWEST + SMALLEST;
+            is_drawn(from) && is_drawn(to) && is_wide
+        });
         let (from, to) = given.unwrap_or_else(|| {
             let zero = (from_zero && !is_logarithmic).then_some(0.0);
             let values = values.into_iter().chain(zero).filter(is_drawn);
@@ -76,8 +87,8 @@ impl Numbers {
 /// With room at both ends, but none beyond the zero from which bars rise.
 fn widened((from, to): (f64, f64), from_zero: bool) -> (f64, f64) {
     let size = from.abs().max(to.abs());
-    if to - from <= size * NARROWEST {
-        let room = if size == 0.0 { 1.0 } else { size * 0.1 };
+    if to - from <= size * NARROWEST + SMALLEST {
+        let room = if size <= SMALLEST { 1.0 } else { size * 0.1 };
         return (from - room, to + room);
     }
     let room = (to - from) * PADDING;
@@ -95,10 +106,12 @@ fn widened((from, to): (f64, f64), from_zero: bool) -> (f64, f64) {
 }
 
 fn factored((from, to): (f64, f64)) -> (f64, f64) {
-    if to / from <= 1.0 + NARROWEST {
+    // A quotient of such ends might overflow.
+    let factors = to.ln() - from.ln();
+    if factors <= NARROWEST {
         return (from / 2.0, to * 2.0);
     }
-    let room = (to / from).powf(PADDING);
+    let room = (factors * PADDING).exp().min(1.0 / PADDING);
     (from / room, to * room)
 }
 
@@ -128,13 +141,15 @@ impl Map {
         }
     }
 
-    /// Where a number stands.
+    /// Where a number stands; far outside if there is no such place.
     pub(crate) fn at(&self, value: f64) -> f64 {
         let share = match self.spacing {
             Spacing::Linear => (value - self.from) / (self.to - self.from),
-            Spacing::Logarithmic => (value / self.from).ln() / (self.to / self.from).ln(),
+            Spacing::Logarithmic => {
+                (value.max(SMALLEST).ln() - self.from.ln()) / (self.to.ln() - self.from.ln())
+            }
         };
-        self.start + share * (self.end - self.start)
+        self.start + share.clamp(-FARTHEST, FARTHEST) * (self.end - self.start)
     }
 
     /// Where the middle of a name stands.

@@ -42,7 +42,8 @@ fn every_figure_is_well_formed_and_the_same_each_time() {
 #[test]
 fn no_two_texts_overlap_and_none_leaves_the_figure() {
     let mut wrong = Vec::new();
-    for (name, figure) in figures() {
+    let random = (0..1500).map(|seed| (format!("seed {seed}"), testing::random::figure(seed)));
+    for (name, figure) in figures().into_iter().chain(random) {
         let scene = lay_out(&figure);
         let texts = scene.texts();
         for (index, text) in texts.iter().enumerate() {
@@ -52,7 +53,11 @@ fn no_two_texts_overlap_and_none_leaves_the_figure() {
                 && right <= scene.width + 0.1
                 && bottom <= scene.height + 0.1;
             if !is_inside || text.size < 7.0 {
-                wrong.push(format!("{name}: {:?} leaves the figure", text.content));
+                wrong.push(format!(
+                    "{name}: {:?} leaves the figure at {:?}",
+                    text.content,
+                    text.bounds()
+                ));
             }
             for other in &texts[..index] {
                 let [other_left, other_top, other_right, other_bottom] = other.bounds();
@@ -344,5 +349,34 @@ fn names_of_others_stay_text_and_links_lead_into_the_web() {
         let panel = Panel::new(Axis::new("x"), Axis::new("y"), Chart::Scatter(curves));
         let svg = Figure::new(vec![panel]).svg();
         assert_eq!(svg.contains(" href="), is_kept, "{link:?}");
+    }
+}
+
+#[test]
+fn figures_of_random_form_and_hostile_numbers_are_drawn_without_a_panic() {
+    for seed in 0..3000 {
+        let figure = testing::random::figure(seed);
+        let page = figure.svg_for_page("a");
+        let document = roxmltree::Document::parse(&page);
+        let document = document.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        for node in document.descendants() {
+            for name in ["d", "x", "y", "cx", "cy", "transform", "width", "height"] {
+                let number = node.attribute(name).unwrap_or("");
+                let is_odd = number.contains("NaN") || number.contains("inf");
+                // A coordinate that long lies far outside.
+                let is_far = number
+                    .split([' ', 'L', 'M', 'Z'])
+                    .any(|part| part.len() > 12);
+                assert!(
+                    !is_odd && !is_far || name == "transform",
+                    "seed {seed}: {number}"
+                );
+            }
+        }
+        let width = 24 + seed as usize % 100;
+        for line in figure.text(width).lines() {
+            assert!(line.width() <= width, "seed {seed} at {width}: {line}");
+        }
+        assert!(!figure.csv().contains("NaN"), "seed {seed}");
     }
 }

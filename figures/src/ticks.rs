@@ -18,6 +18,9 @@ const LONGEST_UPRIGHT: f64 = 96.0;
 /// Between names of two lines, so that their lines are not mistaken for each other's.
 const BETWEEN: f64 = 2.5;
 
+/// Sizes that were multiplied and divided are compared with this allowance.
+const ROUNDING: f64 = 0.01;
+
 /// Labels of an axis.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub(crate) struct Ticks {
@@ -136,8 +139,12 @@ fn numbers_below(numbers: &Numbers, width: f64) -> Ticks {
 fn names_beside(names: &[String], height: f64, room: f64) -> Vec<Label> {
     let slot = height / names.len().max(1) as f64;
     let line = SIZE * font::LEADING;
-    let lines = if slot >= line + SIZE + BETWEEN { 2 } else { 1 };
-    let every = (SIZE / slot).ceil().max(1.0) as usize;
+    let lines = if slot + ROUNDING >= line + SIZE + BETWEEN {
+        2
+    } else {
+        1
+    };
+    let every = (SIZE / (slot + ROUNDING)).ceil().max(1.0) as usize;
     let named = names.iter().enumerate().step_by(every);
     named
         .map(|(index, name)| {
@@ -178,8 +185,12 @@ fn names_below(names: &[String], width: f64) -> Ticks {
             depth: line,
         };
     }
-    let most_lines = if slot >= line + SIZE + BETWEEN { 2 } else { 1 };
-    let every = (SIZE / slot).ceil().max(1.0) as usize;
+    let most_lines = if slot + ROUNDING >= line + SIZE + BETWEEN {
+        2
+    } else {
+        1
+    };
+    let every = (SIZE / (slot + ROUNDING)).ceil().max(1.0) as usize;
     let kept = (0..names.len()).step_by(every);
     let labels: Vec<Label> = kept
         .map(|index| {

@@ -1,4 +1,5 @@
-//! Box plots, with every observation in a strip beside its box.
+//! Box plots, with every observation in a strip beside its box. The points of a strip are spread in
+//! the same way each time; five numbers come from `samples`.
 
 use crate::chart::{Sample, Samples};
 use crate::clip;

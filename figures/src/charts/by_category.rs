@@ -1,4 +1,5 @@
-//! Dots with intervals, paired dots, and bars: marks by category, several series side by side.
+//! Dots with intervals, paired dots, and bars: marks by category, several series side by side. Which
+//! way the categories run is `across`'s business.
 
 use crate::chart::{ByCategory, CategorySeries};
 use crate::clip;

@@ -1,4 +1,5 @@
-//! Densities with a rug of their observations, and histograms on common bins.
+//! Densities with a rug of their observations, and histograms on common bins. The numbers come from
+//! `samples`; here they are drawn.
 
 use crate::chart::{Sample, Samples};
 use crate::clip;

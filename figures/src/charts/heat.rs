@@ -216,7 +216,10 @@ fn scale(scene: &mut Scene, heat: &Heat, frame: &Frame, (from, to): (f64, f64)) 
             (at, bottom + 1.5),
             Stroke::new(Paint::Soft, 0.6),
         );
-        scene.text(Text::new(label, (at, labels_base), LABEL_SIZE).anchor(Anchor::Middle));
+        let half = font::width(&label, LABEL_SIZE, false) / 2.0;
+        let middle = at.min(scene.width - half).max(half);
+        let text = Text::new(label, (middle, labels_base), LABEL_SIZE);
+        scene.text(text.anchor(Anchor::Middle));
     }
     let base = bottom - SCALE_HEIGHT - 2.0 - AXIS_TITLE_SIZE * font::DESCENT;
     let title = font::shortened(&heat.measure, AXIS_TITLE_SIZE, area.width());

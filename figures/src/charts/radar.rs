@@ -212,7 +212,8 @@ fn ring_labels(scene: &mut Scene, wheel: &Wheel) {
         };
         // The outermost would touch the name of its spoke.
         let is_outermost = *value > wheel.from + 0.9 * (wheel.to - wheel.from);
-        if plate.bottom > free || is_outermost {
+        let is_wide = width > wheel.radius * 0.6;
+        if plate.bottom > free || is_outermost || is_wide {
             continue;
         }
         free = plate.top - 1.0;

@@ -1,4 +1,5 @@
-//! What a tooltip says about a mark: its names, its value with interval and n, its note.
+//! What a tooltip says about a mark: its names, its value with interval and n, its note. Called by
+//! every chart; the writer of SVG escapes it.
 
 use crate::figure::Axis;
 use crate::mark::Mark;

@@ -1,4 +1,5 @@
-//! A matrix of words in the colours of their series: who did what in which round.
+//! A matrix of words in the colours of their series: who did what in which round. Cells are placed
+//! as those of heat maps.
 
 use crate::chart::Words;
 use crate::figure::Panel;

@@ -1,4 +1,5 @@
-//! A grid of signs with an axis on the left and one below.
+//! A grid of signs with an axis on the left and one below. It knows places and labels; `curves` puts
+//! the signs.
 
 use crate::number;
 use crate::side::{Map, Numbers, Side};

@@ -1,4 +1,5 @@
-//! Lines, steps and clouds of points for a terminal.
+//! Lines, steps and clouds of points for a terminal: series are letters, a star stands where several
+//! meet.
 
 use crate::chart::Curves;
 use crate::charts;

@@ -1,4 +1,5 @@
-//! Heat maps and matrices of words for a terminal: numbers or words if they fit, else shades.
+//! Heat maps and matrices of words for a terminal: numbers or words if they fit, else shades. Columns
+//! that do not fit are counted.
 
 use crate::chart::{Heat, Words};
 use crate::charts;

@@ -1,4 +1,5 @@
-//! Dots with intervals, bars, stacked bars, boxes and histograms for a terminal: a row per mark.
+//! Dots with intervals, bars, stacked bars, boxes and histograms for a terminal: a row per mark, with
+//! its name before it and its value behind it.
 
 use crate::chart::{ByCategory, Chart, Direction, Sample, Samples};
 use crate::charts::{self, across::measure};
@@ -26,7 +27,7 @@ impl Strip {
         let longest = names.map(columns).max().unwrap_or(0);
         let names = longest.min(width / NAMES);
         // The letter of a series, two edges, a space.
-        let signs = width.saturating_sub(names + VALUES + 5).max(4);
+        let signs = width.saturating_sub(names + VALUES + 5).max(2);
         Self {
             names,
             map: Map::of(&Side::Numbers(numbers.clone()), 0.0, (signs - 1) as f64),

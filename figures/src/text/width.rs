@@ -1,4 +1,5 @@
-//! Columns of a terminal: how many a text takes, texts cut, padded and wrapped to them.
+//! Columns of a terminal: how many a text takes, texts cut, padded and wrapped to them. Wide letters
+//! take two.
 
 use unicode_width::{UnicodeWidthChar as _, UnicodeWidthStr as _};
 
