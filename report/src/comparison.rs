@@ -180,14 +180,13 @@ impl Comparison {
                 a.of.iter()
                     .filter_map(|(key, own)| own.mean().zip(partner(key)?.mean()));
             let pairs: Vec<(f64, f64)> = pairs.collect();
-            let row = Row {
+            Row {
                 what: what.clone(),
                 alone: [a.of.len() - pairs.len(), b.of.len() - pairs.len()],
                 pairs,
                 is_mixed,
                 several,
-            };
-            row
+            }
         });
         rows.collect()
     }

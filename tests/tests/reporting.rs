@@ -1,0 +1,220 @@
+//! Figures, comparisons and one-page reports of real runs, as a user asks for them: every figure is
+//! drawn or says that there is nothing, numbers beside pictures are those of the export, and a page
+//! asks nothing of the network.
+
+use std::fs;
+use std::path::Path;
+
+use agon_report::plots::PLOTS;
+use agon_tests::binary::run;
+use agon_tests::tree;
+
+/// A data folder with recorded games of every family as runs.
+fn recorded(data: &str) {
+    for (name, file) in [
+        ("imported-games", "gamma"),
+        ("wac", "wac.jsonl.gz"),
+        ("aucarena", "aucarena.jsonl.gz"),
+        ("econarena", "econarena.jsonl.gz"),
+    ] {
+        let games = tree::recorded().join(file).display().to_string();
+        let ended = run(&["import", &games, "--name", name, "--data", data]);
+        assert!(ended.out.contains("imported as"), "{}", ended.err);
+    }
+}
+
+#[test]
+fn every_figure_is_drawn_or_says_that_there_is_nothing_to_show() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    recorded(&data);
+    let mut drawn = 0;
+    for plot in PLOTS {
+        let out = folder.path().join(format!("{}.svg", plot.name));
+        let path = out.display().to_string();
+        let ended = run(&["figure", plot.name, "--data", &data, "-o", &path, "--csv"]);
+        if ended.code == Some(2) {
+            assert!(
+                ended.err.contains("has anything for the figure"),
+                "{}",
+                ended.err
+            );
+            continue;
+        }
+        let ended = ended.expect_code(0);
+        assert!(ended.err.contains(plot.name), "{}", ended.err);
+        drawn += 1;
+        let svg = fs::read_to_string(&out).unwrap();
+        assert!(
+            svg.starts_with("<svg") && svg.contains("n = "),
+            "{}",
+            plot.name
+        );
+        let rows = csv::Reader::from_path(out.with_extension("csv")).unwrap();
+        assert!(rows.into_records().count() > 0, "{}", plot.name);
+    }
+    assert!(drawn >= 25, "{drawn}");
+}
+
+#[test]
+fn a_figure_is_a_picture_a_document_or_a_plot_of_the_terminal() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    recorded(&data);
+    let bytes = |ending: &str| {
+        let out = folder.path().join(format!("survival.{ending}"));
+        let path = out.display().to_string();
+        let _ = run(&[
+            "figure",
+            "alympics-survival",
+            "wac",
+            "--data",
+            &data,
+            "-o",
+            &path,
+        ])
+        .expect_code(0);
+        fs::read(out).unwrap()
+    };
+    assert!(bytes("png").starts_with(b"\x89PNG"));
+    assert!(bytes("pdf").starts_with(b"%PDF"));
+    let shown = run(&["figure", "alympics-survival", "wac", "--data", &data]).expect_code(0);
+    assert!(
+        shown.out.contains("Alex") && shown.out.contains("survival"),
+        "{}",
+        shown.out
+    );
+    let odd = run(&[
+        "figure",
+        "alympics-survival",
+        "wac",
+        "--data",
+        &data,
+        "-o",
+        "x.gif",
+    ]);
+    assert!(odd.expect_code(2).err.contains("neither with .svg"));
+    let unknown = run(&["figure", "alympics-survivel"]).expect_code(2);
+    assert!(unknown.err.contains("alympics-survival"), "{}", unknown.err);
+}
+
+#[test]
+fn numbers_of_a_figure_are_means_over_sessions() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    let games = tree::recorded().join("gamma").display().to_string();
+    let _ = run(&["import", &games, "--data", &data]).expect_code(0);
+    let out = folder.path().join("scores.csv");
+    let path = out.display().to_string();
+    let figure = [
+        "figure",
+        "gamma-bench-leaderboard",
+        "--data",
+        &data,
+        "-o",
+        &path,
+    ];
+    let plain = [
+        "--where", "variant=", "--where", "mode=", "--where", "price=",
+    ];
+    let _ = run(&[&figure[..], &plain].concat()).expect_code(0);
+    let text = fs::read_to_string(&out).unwrap();
+    // Two recorded games, 94.195 and 92.665 by the record.
+    let row = text
+        .lines()
+        .find(|line| line.contains("qwen2-72b") && line.contains("guess_two_thirds"))
+        .unwrap_or_else(|| panic!("{text}"));
+    let cells: Vec<&str> = row.split(',').collect();
+    let has = |wanted: f64| {
+        let numbers = cells.iter().filter_map(|cell| cell.parse::<f64>().ok());
+        numbers
+            .into_iter()
+            .any(|number| (number - wanted).abs() < 1e-6)
+    };
+    assert!(has(93.43) && has(2.0), "{row}");
+    let nothing = ["--where", "variant=none-such"];
+    let nothing = run(&[&figure[..], &nothing].concat()).expect_code(2);
+    assert!(nothing.err.contains("fits --where"), "{}", nothing.err);
+}
+
+#[test]
+fn a_page_holds_tables_figures_and_what_was_run_and_asks_nothing_of_the_network() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    let _ = run(&[
+        "run",
+        "gamma-bench/quick-start",
+        "--model",
+        "sim",
+        "--data",
+        &data,
+    ])
+    .expect_code(0);
+    let out = folder.path().join("report.html");
+    let path = out.display().to_string();
+    let _ = run(&["report", "--data", &data, "-o", &path]).expect_code(0);
+    let html = fs::read_to_string(&out).unwrap();
+    for wanted in [
+        "gamma-bench-quick-start-sim",
+        "played by SIMULATED models",
+        "<h2>Leaderboard</h2>",
+        "<h2>Figures</h2>",
+        "Data of gamma-bench-pirate",
+        "sim at this process",
+        "The experiment",
+    ] {
+        assert!(html.contains(wanted), "{wanted}");
+    }
+    let asks_for = ["src=", "<script", "@import", "url(http", "<link"];
+    for one in asks_for {
+        assert!(!html.contains(one), "{one}");
+    }
+    let addresses = html
+        .match_indices("http")
+        .filter(|(at, _)| !html[*at..].starts_with("http://www.w3.org/"));
+    assert_eq!(
+        addresses
+            .filter(|(at, _)| html[*at..].starts_with("http:") || html[*at..].starts_with("https:"))
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn runs_are_compared_in_pairs_of_the_same_luck() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    let quick = ["run", "gamma-bench/quick-start", "--data", &data];
+    let _ = run(&quick).expect_code(0);
+    let _ = run(&[&quick[..], &["--model", "sim", "--repeats", "5"]].concat()).expect_code(0);
+    let names = ["gamma-bench-quick-start", "gamma-bench-quick-start-sim"];
+    let compare = [
+        "compare", names[0], names[1], "--data", &data, "--format", "markdown",
+    ];
+    let shown = run(&compare).expect_code(0).out;
+    let row = shown
+        .lines()
+        .find(|line| line.contains("| pirate |") && line.contains("score iclr2025"))
+        .unwrap_or_else(|| panic!("{shown}"));
+    let row = row.replace("\\_", "_");
+    assert!(
+        row.contains("| 3 |") && row.contains("2 only in B"),
+        "{row}"
+    );
+    // Of a run with itself nothing differs.
+    let same = [
+        "compare", names[0], names[0], "--data", &data, "--format", "markdown",
+    ];
+    let same = run(&same).expect_code(0).out;
+    assert!(same.contains("| 0.00 | 0.00 to 0.00 |"), "{same}");
+    // Games of real models are not compared with simulated ones.
+    let games = tree::recorded().join("gamma").display().to_string();
+    let _ = run(&["import", &games, "--data", &data]).expect_code(0);
+    let mixed = ["compare", "imported-games", names[1], "--data", &data];
+    let mixed = run(&mixed).expect_code(0).out;
+    assert!(
+        mixed.contains("No session of A has a partner in B"),
+        "{mixed}"
+    );
+    assert!(Path::new(&data).join("runs").exists());
+}
