@@ -75,6 +75,7 @@ enum Command {
     /// Print everything that can be made of any runs: tables, and what is published beside them
     Report(report::Report),
     /// List the runs whose results are kept, or delete some of them
+    #[command(visible_alias = "ls")]
     Runs(runs::Runs),
     /// Write the sessions of any runs as tables for other programs: Parquet, CSV, JSON lines
     Export(export::Export),

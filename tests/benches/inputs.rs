@@ -7,15 +7,11 @@
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;
-use std::process::{Child, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use agon_tests::binary::command;
+use agon_tests::measured::measured as measured_by;
 use flate2::Compression;
 use flate2::write::GzEncoder;
-
-/// How often the memory of a command is looked at.
-const LOOK_EVERY: Duration = Duration::from_millis(2);
 
 /// After so long a command is stopped.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -66,31 +62,8 @@ fn measured(called: &str, path: &Path, folder: &Path) -> (f64, u64, Option<i32>)
         "check" | "plan" => vec![called, &path, "--data", &data],
         _ => vec![called, &path],
     };
-    let begun = Instant::now();
-    let mut child = command(&arguments)
-        .stdout(Stdio::null())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("the binary starts");
-    let mut most = 0;
-    loop {
-        most = most.max(peak_kib(&child));
-        if let Some(status) = child.try_wait().expect("it can be waited for") {
-            return (begun.elapsed().as_secs_f64(), most, status.code());
-        }
-        if begun.elapsed() > PATIENCE {
-            child.kill().expect("it can be stopped");
-        }
-        std::thread::sleep(LOOK_EVERY);
-    }
-}
-
-/// The most memory that a process has had so far.
-fn peak_kib(child: &Child) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
-    number.unwrap_or(0)
+    let measured = measured_by(&arguments, PATIENCE);
+    (measured.seconds, measured.kib, measured.code)
 }
 
 /// An experiment with these lines before its player, inside it, and inside its game.

@@ -5,6 +5,7 @@ pub mod binary;
 pub mod cluster;
 pub mod golden;
 pub mod left_out;
+pub mod measured;
 pub mod model_server;
 pub mod redis;
 pub mod runs;

@@ -218,3 +218,12 @@ fn runs_are_compared_in_pairs_of_the_same_luck() {
     );
     assert!(Path::new(&data).join("runs").exists());
 }
+
+#[test]
+fn the_documentation_names_every_figure() {
+    let documented = fs::read_to_string(tree::root().join("docs/figures.md")).unwrap();
+    for plot in PLOTS {
+        let row = format!("| `{}` | {} |", plot.name, plot.about);
+        assert!(documented.contains(&row), "{row}");
+    }
+}
