@@ -44,9 +44,14 @@ pub(super) fn plot(panel: &Panel, curves: &Curves, width: usize, form: Form) -> 
         canvas.across(line.value, '┄');
     }
     let mut lines = vec![cut(&y.title, width)];
-    lines.extend(canvas.lines());
+    let area = canvas.lines();
+    let has_stars = area.iter().any(|line| line.contains('*'));
+    lines.extend(area);
     lines.push(cut(&format!("  {}", x.title), width));
     lines.extend(key(curves.series.iter().map(|series| &*series.name), width));
+    if has_stars {
+        lines.push("* several of them".to_owned());
+    }
     for line in &curves.baselines {
         lines.push(cut(&format!("┄ {}", line.name), width));
     }
