@@ -68,6 +68,9 @@ pub struct ExperimentArguments {
     /// Seed of all chance
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
+    /// The most that it may cost in all, in dollars: it pauses before the call that could cost more
+    #[arg(long, value_name = "DOLLARS")]
+    pub(super) max_cost: Option<String>,
     /// Use the prompt templates in this folder in place of built-in ones
     #[arg(long, value_name = "DIR")]
     pub(super) templates: Option<PathBuf>,
@@ -230,6 +233,7 @@ impl ExperimentArguments {
         changes.extend(self.name.iter().map(|name| flag("name", name)));
         changes.extend(self.set.iter().map(|set| flag("set", set)));
         changes.extend(self.repeats.iter().map(|repeats| flag("repeats", repeats)));
+        changes.extend(self.max_cost.iter().map(|cost| flag("max-cost", cost)));
         changes.extend(self.seed.iter().map(|seed| flag("seed", seed)));
         let templates = self.templates.iter();
         changes.extend(templates.map(|path| flag("templates", &path.to_string_lossy())));
@@ -291,6 +295,7 @@ impl ExperimentArguments {
             set: self.set.clone(),
             repeats: self.repeats,
             seed: self.seed,
+            budget_dollars: self.max_cost.clone(),
             templates: self
                 .templates
                 .as_ref()

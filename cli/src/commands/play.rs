@@ -117,6 +117,7 @@ pub fn run(arguments: &Play, log: &LogArguments) -> Result<(), Failure> {
         name: None,
         set: arguments.set.clone(),
         repeats: None,
+        max_cost: None,
         seed: arguments.seed,
         templates: arguments.templates.clone(),
         records: None,

@@ -49,6 +49,8 @@ pub struct Overrides {
     pub set: Vec<String>,
     /// `--repeats N`.
     pub repeats: Option<u32>,
+    /// `--max-cost DOLLARS`.
+    pub budget_dollars: Option<String>,
     /// `--seed N`.
     pub seed: Option<u64>,
     /// `--templates FOLDER`.
@@ -92,19 +94,29 @@ impl Overrides {
             });
         }
         let plain = [
-            ("repeats", self.repeats.map(|number| json!(number))),
-            ("seed", self.seed.map(|number| json!(number))),
             (
+                "repeats",
+                "repeats",
+                self.repeats.map(|number| json!(number)),
+            ),
+            (
+                "max-cost",
+                "budget_dollars",
+                self.budget_dollars.as_ref().map(|dollars| json!(dollars)),
+            ),
+            ("seed", "seed", self.seed.map(|number| json!(number))),
+            (
+                "templates",
                 "templates",
                 self.templates.as_ref().map(|folder| json!(folder)),
             ),
         ];
-        for (key, value) in plain {
+        for (name, key, value) in plain {
             let Some(value) = value else { continue };
             let shown = value
                 .as_str()
                 .map_or_else(|| value.to_string(), str::to_owned);
-            change(format!("--{key} {shown}"), &|source, flag| {
+            change(format!("--{name} {shown}"), &|source, flag| {
                 put(source, &TreePath::root().key(key), value.clone(), flag)
             });
         }

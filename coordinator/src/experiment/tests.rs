@@ -844,10 +844,13 @@ fn flags_replace_models_values_and_axes() {
         ],
         repeats: Some(1),
         seed: Some(99),
+        budget_dollars: Some("2.5".to_owned()),
         templates: None,
     };
     file.apply(&overrides).unwrap();
-    let sessions = sessions_of(&file.check().unwrap()).unwrap();
+    let document = file.check().unwrap();
+    assert_eq!(document.budget_nanodollars(), Some(2_500_000_000));
+    let sessions = sessions_of(&document).unwrap();
     assert_eq!(sessions.len(), 1 + 2, "axes that were set are gone");
     let first = &sessions[0].spec;
     assert_eq!(first.params["ratio"], json!(0.25));
