@@ -6,6 +6,7 @@ pub mod check;
 pub mod compare;
 pub mod completions;
 pub mod coordinator;
+pub mod diff;
 pub mod experiments;
 pub mod export;
 pub mod figure;
@@ -81,6 +82,8 @@ enum Command {
     Export(export::Export),
     /// Compare two runs, pair by pair of sessions with the same luck
     Compare(compare::Compare),
+    /// Show what differs between two finished sessions
+    Diff(diff::Diff),
     /// Draw a figure of any runs: in the terminal, or as SVG, PNG, PDF or CSV
     Figure(figure::FigureArguments),
     /// Keep games that other programs recorded as a run, for tables, figures and exports
@@ -120,6 +123,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Runs(arguments) => runs::run(&arguments),
         Command::Export(arguments) => export::run(&arguments),
         Command::Compare(arguments) => compare::run(&arguments),
+        Command::Diff(arguments) => diff::run(&arguments, &log),
         Command::Figure(arguments) => figure::run(&arguments),
         Command::Import(arguments) => import::run(&arguments),
         Command::Leaderboard(arguments) => leaderboard::run(&arguments),

@@ -8,6 +8,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use agon_outlets::InLine as _;
+use agon_report::Cells;
 use agon_report::export::{Cell, Rows, TABLES, Table, Type};
 
 use crate::data_folder::cannot;
@@ -150,8 +151,8 @@ impl Exported {
 
     /// Writes what the columns are.
     fn describe(&self) -> io::Result<()> {
-        let mut out = ::csv::Writer::from_path(self.draft.join(COLUMNS))?;
-        out.write_record(["table", "column", "type", "about"])?;
+        let mut out = Cells::new(File::create_new(self.draft.join(COLUMNS))?);
+        out.row(["table", "column", "type", "about"].map(str::to_owned))?;
         let wanted = TABLES
             .iter()
             .filter(|table| self.tables.contains(&table.name));
@@ -163,10 +164,10 @@ impl Exported {
                     Type::Number => "number",
                     Type::Flag => "flag",
                 };
-                out.write_record([table.name, column.name, kind, column.about])?;
+                out.row([table.name, column.name, kind, column.about].map(str::to_owned))?;
             }
         }
-        out.flush()
+        out.finish().map(|_| ())
     }
 }
 

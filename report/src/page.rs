@@ -3,6 +3,7 @@
 //! Called by `agon report -o`.
 
 use agon_figures::page_style;
+use agon_outlets::lines;
 
 use crate::layout::Layout;
 
@@ -37,16 +38,15 @@ impl Page {
 
     /// The page.
     pub fn html(&self) -> String {
-        let escaped = |text: &str| Layout::Html.escaped(text);
         let links = self.sections.iter().enumerate().map(|(place, section)| {
-            let title = escaped(&section.title);
+            let title = harmless(&section.title);
             format!("<li><a href=\"#s{place}\">{title}</a></li>\n")
         });
         let sections = self.sections.iter().enumerate().map(|(place, section)| {
-            let (title, html) = (escaped(&section.title), &section.html);
+            let (title, html) = (harmless(&section.title), &section.html);
             format!("<section id=\"s{place}\">\n<h2>{title}</h2>\n{html}\n</section>\n")
         });
-        let title = escaped(&self.title);
+        let title = harmless(&self.title);
         format!(
             "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
              <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
@@ -62,20 +62,25 @@ impl Page {
     }
 }
 
-/// Text that opens on demand, as it is.
+/// Text in which nothing is markup and nothing moves what stands beside it.
+fn harmless(text: &str) -> String {
+    Layout::Html.escaped(&lines(text).to_string())
+}
+
+/// Text that opens on demand.
 pub fn details(summary: &str, text: &str) -> String {
-    let (summary, text) = (Layout::Html.escaped(summary), Layout::Html.escaped(text));
+    let (summary, text) = (harmless(summary), harmless(text));
     format!("<details><summary>{summary}</summary><pre>{text}</pre></details>")
 }
 
 /// A paragraph.
 pub fn paragraph(text: &str) -> String {
-    format!("<p>{}</p>", Layout::Html.escaped(text))
+    format!("<p>{}</p>", harmless(text))
 }
 
 /// A paragraph that nobody may overlook.
 pub fn warning(text: &str) -> String {
-    format!("<p class=\"warning\">{}</p>", Layout::Html.escaped(text))
+    format!("<p class=\"warning\">{}</p>", harmless(text))
 }
 
 #[cfg(test)]
@@ -86,9 +91,16 @@ mod tests {
     fn a_page_asks_nothing_of_the_network_and_runs_nothing() {
         let mut page = Page::new("runs <b>");
         page.section("What & how", paragraph("<script>alert(1)</script>"));
-        page.section("Data", details("x < y", "</pre><img src=x>"));
+        page.section(
+            "Data",
+            details("x < y", "</pre><img src=x>\u{202e}\u{1b}[2J"),
+        );
         let html = page.html();
         assert!(html.contains("default-src 'none'"), "{html}");
+        assert!(
+            !html.contains('\u{202e}') && !html.contains('\u{1b}'),
+            "{html}"
+        );
         assert!(
             !html.contains("<script") && !html.contains("<img"),
             "{html}"

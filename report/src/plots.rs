@@ -8,5 +8,5 @@ mod list;
 mod spec;
 
 pub use gathering::Plots;
-pub use list::{PLOTS, find, for_games};
+pub use list::{find, for_games, plots};
 pub use spec::{By, Plot, PlotPanel, Shape, Value};

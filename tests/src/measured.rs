@@ -1,4 +1,5 @@
-//! What a command of the binary costs as a process: time, and the most memory it had. For benchmarks.
+//! What a command of the binary costs as a process: time, and the most memory it had. For benchmarks,
+//! which print it.
 
 use std::fs;
 use std::process::{Child, Stdio};

@@ -5,7 +5,7 @@
 use std::fs;
 use std::path::Path;
 
-use agon_report::plots::PLOTS;
+use agon_report::plots::plots;
 use agon_tests::binary::run;
 use agon_tests::tree;
 
@@ -29,7 +29,7 @@ fn every_figure_is_drawn_or_says_that_there_is_nothing_to_show() {
     let data = folder.path().join("data").display().to_string();
     recorded(&data);
     let mut drawn = 0;
-    for plot in PLOTS {
+    for plot in plots() {
         let out = folder.path().join(format!("{}.svg", plot.name));
         let path = out.display().to_string();
         let ended = run(&["figure", plot.name, "--data", &data, "-o", &path, "--csv"]);
@@ -222,7 +222,7 @@ fn runs_are_compared_in_pairs_of_the_same_luck() {
 #[test]
 fn the_documentation_names_every_figure() {
     let documented = fs::read_to_string(tree::root().join("docs/figures.md")).unwrap();
-    for plot in PLOTS {
+    for plot in plots() {
         let row = format!("| `{}` | {} |", plot.name, plot.about);
         assert!(documented.contains(&row), "{row}");
     }

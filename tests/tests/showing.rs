@@ -199,3 +199,23 @@ fn a_coordinator_shows_the_same_as_a_folder() {
     let nobody = run(&["show", "zz", "--coordinator", "http://127.0.0.1:1"]).expect_code(3);
     assert!(nobody.err.contains("does not answer"), "{}", nobody.err);
 }
+
+#[test]
+fn two_sessions_are_compared_line_by_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let (out, _) = runs::run_in(folder.path(), &auction(), &[]);
+    let records = runs::parsed(&runs::records(&out));
+    let ids: Vec<&str> = records
+        .iter()
+        .map(|record| record["session"].as_str().unwrap())
+        .collect();
+    let place = out.display().to_string();
+    let diff = |one: &str, other: &str| run(&["diff", one, other, "--results", &place]);
+    let same = diff(ids[0], ids[0]).expect_code(0).out;
+    assert_eq!(same.trim(), "the two sessions tell the same");
+    let differing = diff(ids[0], ids[1]).expect_code(1).out;
+    assert!(differing.contains("- spec.luck.repeat = 0"), "{differing}");
+    assert!(differing.contains("+ spec.luck.repeat = 1"), "{differing}");
+    let unknown = diff(ids[0], "ffffffff").expect_code(2);
+    assert!(unknown.err.contains("ffffffff"), "{}", unknown.err);
+}

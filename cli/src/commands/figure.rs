@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use agon_engine::names::among;
 use agon_figures::Figure;
 use agon_outlets::InLine as _;
-use agon_report::plots::{PLOTS, Plot, Plots, find};
+use agon_report::plots::{Plot, Plots, find, plots};
 use agon_report::{Column, Reports, TextTable};
 
 use crate::data_folder::cannot;
@@ -55,7 +55,7 @@ pub fn run(arguments: &FigureArguments) -> Result<(), Failure> {
         return Ok(());
     };
     let plot = find(name).ok_or_else(|| {
-        let names = PLOTS.iter().map(|plot| plot.name);
+        let names = plots().map(|plot| plot.name);
         Failure::BadInput(format!(
             "no figure \"{}\"{}; `agon figure` lists them",
             name.in_line(),
@@ -64,16 +64,16 @@ pub fn run(arguments: &FigureArguments) -> Result<(), Failure> {
     })?;
     // Before sessions are read for nothing.
     let form = arguments.out.as_deref().map(Form::of).transpose()?;
-    let mut plots = Plots::new(plot);
+    let mut drawn = Plots::new(plot);
     let reports = Reports::default();
     let gathered = arguments.runs.gather(|session| {
-        plots.add(&session.record, &reports);
+        drawn.add(&session.record, &reports);
         Ok(())
     })?;
-    if plots.is_empty() {
+    if drawn.is_empty() {
         return Err(Failure::BadInput(nothing(plot)));
     }
-    let figure = plots.figure();
+    let figure = drawn.figure();
     match (&arguments.out, form) {
         (Some(out), Some(form)) => {
             write(out, &form.of_figure(&figure)?)?;
@@ -105,7 +105,7 @@ fn list(arguments: &FigureArguments) {
     let mut columns = vec![Column::key("figure")];
     columns.extend(["what it shows", "like", "games"].map(Column::words));
     let mut table = TextTable::new(columns);
-    for plot in PLOTS {
+    for plot in plots() {
         let games = match plot.games.len() {
             0 => "any".to_owned(),
             1..=3 => plot.games.join(", "),

@@ -1,4 +1,5 @@
-//! Tables as JSON lines: an object a row, with a member for each column.
+//! Tables as JSON lines: an object a row, with a member for each column, null where there is nothing.
+//! Text is as it was said.
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};

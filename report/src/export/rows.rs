@@ -1,4 +1,5 @@
-//! The rows of a session in each table, in the order of its columns (`columns.rs`).
+//! The rows of a session in each table, in the order of its columns (`columns.rs`). Text is as it was
+//! said; what a format cannot hold is the writer's business.
 
 use std::collections::BTreeSet;
 

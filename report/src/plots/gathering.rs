@@ -191,7 +191,7 @@ impl Plots {
     pub(super) fn pooled_settings(&self) -> usize {
         let by = |panel: &PlotPanel| [panel.x, panel.series, panel.split];
         let mut all = self.plot.panels.iter().flat_map(by);
-        if all.any(|by| matches!(by, By::Setting | By::Axis(_))) {
+        if all.any(|by| matches!(by, By::Setting | By::Label | By::Axis(_))) {
             return 1;
         }
         let games = self.settings.iter().map(|(game, _)| game);
@@ -218,8 +218,7 @@ impl Plots {
         let mut own: BTreeMap<Place, (f64, f64)> = BTreeMap::new();
         let mut has_any = false;
         for one in session.iter().filter(|one| one.counts()) {
-            let parts = panel.value.parts(one.measure, one.at.category, one.value);
-            let Some((numerator, denominator)) = parts else {
+            let Some((numerator, denominator)) = panel.value.parts(one) else {
                 continue;
             };
             let keys = [panel.split, panel.series, panel.x];
@@ -265,6 +264,10 @@ impl Plots {
             By::Nothing => Key::None,
             By::Game => self.words.key(&spec.game),
             By::Setting => Key::Setting(setting),
+            By::Label => match self.settings[setting].1.get(LABEL).map(in_words) {
+                Some(label) => self.words.key(&label),
+                None => Key::Setting(setting),
+            },
             By::Player => {
                 let mut player = match one.at.seat.and_then(|seat| spec.seats.get(seat)) {
                     Some(seat) => players_of(std::slice::from_ref(seat)),

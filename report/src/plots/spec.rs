@@ -1,6 +1,8 @@
 //! What a figure shows, as plain data: panels, each with a measure, what stands on its axes, and its
 //! shape.
 
+use crate::observation::Observation;
+
 /// A figure by name.
 #[derive(Debug)]
 pub struct Plot {
@@ -50,6 +52,8 @@ pub enum Value {
     Mean(&'static str),
     /// The same of a measure with this category.
     Of(&'static str, &'static str),
+    /// The same of the first seat alone, whose way of playing some experiments vary.
+    OfFirstSeat(&'static str),
     /// A sum over another: of all observations, with sessions as what is independent.
     Ratio(&'static str, &'static [&'static str]),
     /// 100 times the same.
@@ -67,9 +71,11 @@ pub enum By {
     Game,
     /// The setting.
     Setting,
+    /// What the experiment calls the setting, whatever its other axes; or else the setting.
+    Label,
     /// Who plays: the player of the observation's seat, or all of the session.
     Player,
-    /// The measure, where a panel has several.
+    /// The round.
     Round,
     /// The category.
     Category,
@@ -174,13 +180,12 @@ impl PlotPanel {
 impl Value {
     /// What an observation adds to numerator and denominator; nothing where it is of another
     /// measure.
-    pub(super) fn parts(
-        &self,
-        measure: &str,
-        category: Option<&str>,
-        value: f64,
-    ) -> Option<(f64, f64)> {
+    pub(super) fn parts(&self, one: &Observation<'_>) -> Option<(f64, f64)> {
+        let (measure, category, value) = (one.measure, one.at.category, one.value);
         match self {
+            Self::OfFirstSeat(wanted) => {
+                (measure == *wanted && one.at.seat == Some(0)).then_some((value, 1.0))
+            }
             Self::Mean(wanted) | Self::Each(wanted) => (measure == *wanted).then_some((value, 1.0)),
             Self::Of(wanted, of) => {
                 (measure == *wanted && category == Some(*of)).then_some((value, 1.0))
@@ -203,6 +208,6 @@ impl Value {
 
     /// Whether the mean of a session counts as one number, however many observations it has.
     pub(super) fn is_mean(&self) -> bool {
-        matches!(self, Self::Mean(_) | Self::Of(..))
+        matches!(self, Self::Mean(_) | Self::Of(..) | Self::OfFirstSeat(_))
     }
 }

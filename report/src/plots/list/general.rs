@@ -1,0 +1,86 @@
+//! Figures of any game: payoffs, scores, refused answers. What papers draw of their own games stands
+//! in the files beside this one.
+
+use super::gamma_bench::GAMMA;
+use super::plot;
+use crate::plots::spec::Shape::{Bars, Boxes, Dots, Heat, Pairs, Stacked};
+use crate::plots::spec::Value::{Mean, Of, Percent};
+use crate::plots::spec::{By, Plot, PlotPanel};
+
+pub(super) static PLOTS: &[Plot] = &[
+    plot(
+        "payoffs",
+        "Payoffs by player",
+        "",
+        &[],
+        &[PlotPanel::new(Mean("paid"), Dots)
+            .over(By::Player, "player")
+            .series(By::Setting)
+            .split(By::Game)
+            .measuring("payoff", "")],
+    ),
+    plot(
+        "payoff-distribution",
+        "Payoffs by player, session by session",
+        "",
+        &[],
+        &[PlotPanel::new(Mean("paid"), Boxes)
+            .over(By::Player, "player")
+            .split(By::Game)
+            .measuring("mean payoff in a session", "")],
+    ),
+    plot(
+        "scores",
+        "Scores by setting",
+        "",
+        &[],
+        &[PlotPanel::new(Mean("score"), Dots)
+            .over(By::Setting, "setting")
+            .series(By::Category)
+            .split(By::Game)
+            .measuring("score", "")],
+    ),
+    plot(
+        "score-grid",
+        "Scores by game and player",
+        "",
+        GAMMA,
+        &[PlotPanel::new(Of("score", "iclr2025"), Heat)
+            .over(By::Player, "")
+            .series(By::Game)
+            .measuring("score (iclr2025)", "0 to 100")
+            .range(0.0, 100.0)],
+    ),
+    plot(
+        "fouls",
+        "Refused answers per ask, by player",
+        "",
+        &[],
+        &[PlotPanel::new(Percent("fouls", &["asks"]), Bars)
+            .over(By::Player, "player")
+            .split(By::Game)
+            .measuring("refused answers", "% of asks")],
+    ),
+    plot(
+        "conditions",
+        "Payoffs of each player, setting beside setting",
+        "",
+        &[],
+        &[PlotPanel::new(Mean("paid"), Pairs)
+            .over(By::Setting, "setting")
+            .series(By::Player)
+            .split(By::Game)
+            .measuring("payoff", "")],
+    ),
+    plot(
+        "payoff-shares",
+        "How the payoffs of a game are divided",
+        "",
+        &[],
+        &[PlotPanel::new(Mean("paid"), Stacked)
+            .over(By::Setting, "setting")
+            .series(By::Player)
+            .split(By::Game)
+            .measuring("mean payoff", "")],
+    ),
+];
