@@ -73,7 +73,7 @@ pub(super) static PLOTS: &[Plot] = &[
         "tables of the paper on K-level reasoning",
         &["guess_to_survive", "water_allocation"],
         &[PlotPanel::new(OfFirstSeat("win_rate"), Heat)
-            .over(By::Axis("seats[0]"), "opponents")
+            .over(By::Axis("seats[0]"), "method, against opponents")
             .series(By::Label)
             .split(By::Game)
             .measuring("rounds won", "share")
