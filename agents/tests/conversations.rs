@@ -390,6 +390,18 @@ fn a_private_value_is_called_a_secret_as_long_as_it_is_one() {
 }
 
 #[test]
+fn equal_bids_win_nothing_as_long_as_they_remain() {
+    for version in VERSIONS {
+        let speaks_of_remaining = |ties: &str| {
+            let rules = rules_of("water_allocation", json!({ "ties": ties }), version);
+            rules.to_lowercase().contains("est remaining bids")
+        };
+        assert!(speaks_of_remaining("nobody"), "{version}");
+        assert!(!speaks_of_remaining("chance"), "{version}");
+    }
+}
+
+#[test]
 fn who_remembers_no_round_is_told_of_one() {
     for name in [
         "beauty_contest",

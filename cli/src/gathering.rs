@@ -56,6 +56,8 @@ pub struct Gathered {
     pub again: u64,
     /// Sessions of whose second record the first one differs: other answers to the same asks.
     pub differing: u64,
+    /// Sessions that were left out by `--where`.
+    pub unfitting: u64,
     /// Lines and files that could not be read.
     pub unreadable: u64,
     /// Sessions by id, with a hash of the record.
@@ -77,44 +79,42 @@ impl RunArguments {
         Ok(paths)
     }
 
-    /// Hands out every session of these runs once, in the order of the files.
+    /// Hands out every session of these runs that fits `--where` once, in the order of the files.
     ///
     /// # Errors
-    /// There is no such run, none of them has a session, or `take` failed.
+    /// There is no such run, none of them has a session that fits, or `take` failed.
     pub fn gather(
         &self,
-        mut take: impl FnMut(Session) -> Result<(), Failure>,
+        take: impl FnMut(Session) -> Result<(), Failure>,
     ) -> Result<Gathered, Failure> {
-        let filters: Vec<(&str, &str)> = self
-            .filters
-            .iter()
-            .map(|filter| {
-                filter.split_once('=').ok_or_else(|| {
-                    Failure::BadInput(format!(
-                        "--where {}: expected AXIS=VALUE, as temperature=0.2 or variant=",
-                        filter.in_line()
-                    ))
-                })
-            })
-            .collect::<Result<_, _>>()?;
-        let mut passed = 0;
-        let gathered = gather(&self.paths()?, |session| {
-            let spec = &session.record.spec;
-            let fits = |(axis, value): &(&str, &str)| value_of(spec, axis) == *value;
-            if !filters.iter().all(fits) {
-                return Ok(());
-            }
-            passed += 1;
-            take(session)
+        let filters = self.filters.iter().map(|filter| Filter::read(filter));
+        let filters: Vec<Filter> = filters.collect::<Result<_, _>>()?;
+        gather(&self.paths()?, &filters, take)
+    }
+}
+
+/// What a session's setting must be.
+pub struct Filter {
+    axis: String,
+    value: String,
+}
+
+impl Filter {
+    fn read(text: &str) -> Result<Self, Failure> {
+        let (axis, value) = text.split_once('=').ok_or_else(|| {
+            Failure::BadInput(format!(
+                "--where {}: expected AXIS=VALUE, as temperature=0.2 or variant=",
+                text.in_line()
+            ))
         })?;
-        if passed == 0 {
-            return Err(Failure::BadInput(format!(
-                "none of {} fits --where {}",
-                counted(gathered.sessions, "session"),
-                self.filters.join(" --where ").in_line()
-            )));
-        }
-        Ok(gathered)
+        Ok(Self {
+            axis: axis.to_owned(),
+            value: value.to_owned(),
+        })
+    }
+
+    fn fits(&self, spec: &SessionSpec) -> bool {
+        value_of(spec, &self.axis) == self.value
     }
 }
 
@@ -156,16 +156,23 @@ pub struct Session {
 /// As there.
 pub fn gather(
     paths: &[PathBuf],
+    filters: &[Filter],
     mut take: impl FnMut(Session) -> Result<(), Failure>,
 ) -> Result<Gathered, Failure> {
     let mut gathered = Gathered::default();
     for path in paths {
         for file in records::below(path, None).shown {
             match file {
-                Ok(file) => gathered.read(file, &mut take)?,
+                Ok(file) => gathered.read(file, filters, &mut take)?,
                 Err(error) => gathered.cannot_read(&error),
             }
         }
+    }
+    if gathered.sessions == 0 && gathered.unfitting > 0 {
+        return Err(Failure::BadInput(format!(
+            "none of {} fits --where",
+            counted(gathered.unfitting, "session")
+        )));
     }
     if gathered.sessions == 0 {
         let places = paths.iter().map(|one| one.in_line().to_string());
@@ -194,13 +201,15 @@ impl Gathered {
                 counted(self.differing, "session")
             )
         });
+        let unfitting = (self.unfitting > 0)
+            .then(|| format!("{} left out by --where", counted(self.unfitting, "session")));
         let unreadable = (self.unreadable > 0).then(|| {
             format!(
                 "{} could not be read and counted nowhere",
                 counted(self.unreadable, "line or file")
             )
         });
-        [again, differing, unreadable]
+        [again, differing, unfitting, unreadable]
             .into_iter()
             .flatten()
             .collect()
@@ -209,6 +218,7 @@ impl Gathered {
     fn read(
         &mut self,
         file: PathBuf,
+        filters: &[Filter],
         take: &mut impl FnMut(Session) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
         let mut telemetry = telemetry_beside(&file);
@@ -224,6 +234,9 @@ impl Gathered {
                 Err(error) => Err(LineError::at(&line, with_causes(&error))),
             });
             match read {
+                Ok((_, record)) if !filters.iter().all(|filter| filter.fits(&record.spec)) => {
+                    self.unfitting += 1;
+                }
                 Ok((line, record)) if self.is_new(&line, &record) => {
                     self.sessions += 1;
                     take(Session { record, telemetry })?;
@@ -232,6 +245,10 @@ impl Gathered {
                 Err(error) => self.cannot_read(&error),
             }
             if self.unreadable - before.1 == MOST_UNREADABLE as u64 {
+                output::tell(&format!(
+                    "unreadable: {}: not read on after {MOST_UNREADABLE} unreadable lines",
+                    file.in_line()
+                ));
                 break;
             }
         }

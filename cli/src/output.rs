@@ -100,15 +100,15 @@ const NARROWEST: u16 = 60;
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::Args)]
 pub struct FormatArguments {
     /// How tables are printed: text as wide as the terminal, or markup for a paper or a page
-    #[arg(long, value_enum, default_value_t, value_name = "FORMAT")]
-    format: Format,
+    /// [default: text]
+    #[arg(long, value_enum, value_name = "FORMAT", hide_default_value = true)]
+    format: Option<Format>,
 }
 
 /// See [`FormatArguments`].
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
 enum Format {
     /// As text.
-    #[default]
     Text,
     /// As GitHub-flavoured Markdown.
     Markdown,
@@ -122,11 +122,16 @@ impl FormatArguments {
     /// The layout of tables on standard output.
     pub fn layout(self) -> Layout {
         match self.format {
-            Format::Text => Layout::Text(width()),
-            Format::Markdown => Layout::Markdown,
-            Format::Latex => Layout::Latex,
-            Format::Html => Layout::Html,
+            None | Some(Format::Text) => Layout::Text(width()),
+            Some(Format::Markdown) => Layout::Markdown,
+            Some(Format::Latex) => Layout::Latex,
+            Some(Format::Html) => Layout::Html,
         }
+    }
+
+    /// Whether one was chosen.
+    pub fn is_given(self) -> bool {
+        self.format.is_some()
     }
 }
 

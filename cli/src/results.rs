@@ -6,7 +6,8 @@ use std::error::Error as _;
 use std::fs::File;
 use std::io::BufReader;
 
-use agon_coordinator::experiment::ExperimentDocument;
+use agon_coordinator::experiment::{COMPARISONS, ExperimentDocument};
+use agon_engine::names::among;
 use agon_engine::record::StoredRecord;
 use agon_proto::v1::FetchRecordsRequest;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
@@ -98,7 +99,7 @@ pub async fn collect(
             false => Err(result.fault),
         };
         match taken {
-            Ok(record) => tables.add(record, &Telemetry::from_line(&result.telemetry)),
+            Ok(record) => tables.add(&record, &Telemetry::from_line(&result.telemetry)),
             Err(fault) => {
                 unreadable.push((result.session_id, fault));
                 continue;
@@ -136,6 +137,20 @@ pub fn measure(reports: &mut Reports, game: &str, line: &[u8]) -> Result<(), Str
 fn whole(line: &[u8]) -> Result<StoredRecord, String> {
     let text = std::str::from_utf8(line).map_err(|error| error.to_string())?;
     StoredRecord::from_line(text).map_err(|error| with_causes(&error))
+}
+
+/// The name of a published table, as the command line takes it.
+///
+/// # Errors
+/// There is none of this name; says which is near.
+pub fn published_table(name: &str) -> Result<String, String> {
+    match COMPARISONS.contains(&name) {
+        true => Ok(name.to_owned()),
+        false => Err(format!(
+            "there is no such table{}",
+            among(name, COMPARISONS)
+        )),
+    }
 }
 
 /// The tables of a run, and the published one that its experiment names.
@@ -190,7 +205,6 @@ fn lines(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use agon_coordinator::experiment::COMPARISONS;
 
     #[test]
     fn every_table_that_an_experiment_may_name_is_shown() {

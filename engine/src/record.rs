@@ -75,6 +75,14 @@ pub struct Outcome {
     pub forfeits: Vec<u32>,
 }
 
+impl Outcome {
+    /// Fouls of a seat, of all classes; none of a seat that there is not.
+    pub fn fouls_of(&self, seat: Seat) -> u32 {
+        let classes = self.fouls.get(seat).into_iter().flat_map(BTreeMap::values);
+        classes.fold(0, |sum, fouls| sum.saturating_add(*fouls))
+    }
+}
+
 /// One answer from outside, under its decision address.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RecordedDecision {

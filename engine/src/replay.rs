@@ -70,12 +70,7 @@ pub fn import(recorded: &RecordedGame, experiment: &str) -> Result<Record, Vec<S
         params: recorded.game.params(),
         defaults: &defaults,
         adjusted: recorded.game.adjusted(),
-        seats: match recorded.game.seats() {
-            known if known.is_empty() => (0..play.game().seats())
-                .map(|seat| about::named(&format!("player_{seat}")))
-                .collect(),
-            known => known,
-        },
+        seats: recorded.game.seats(),
     });
     Ok(Record::new(spec, &play, Vec::new(), Vec::new()))
 }
@@ -245,10 +240,8 @@ trait Recorded: Send + Sync {
         &[]
     }
 
-    /// Who played, by seat; nobody where the record does not say.
-    fn seats(&self) -> Vec<PlayerSpec> {
-        Vec::new()
-    }
+    /// Who played, by seat, as far as this family of records says.
+    fn seats(&self) -> Vec<PlayerSpec>;
 
     /// A fault that the record is known to have, with the place from which it is
     /// not compared.

@@ -84,6 +84,11 @@ impl CategorySeries {
             marks,
         }
     }
+
+    /// The mark of a category.
+    pub(crate) fn mark(&self, category: usize) -> Option<&Mark> {
+        self.marks.get(category)?.as_ref()
+    }
 }
 
 /// Samples of numbers.

@@ -44,9 +44,7 @@ pub fn observe(record: &StoredRecord) -> SessionObservations<'_> {
         let at = At::seat(seat);
         session.push(at, PAID, *payoff);
         session.push(at, "asks", answers.of_seat(seat).asks as f64);
-        let fouls = outcome.fouls.get(seat);
-        let fouls: u64 = fouls.map_or(0, |fouls| fouls.values().map(|one| u64::from(*one)).sum());
-        session.push(at, "fouls", fouls as f64);
+        session.push(at, "fouls", f64::from(outcome.fouls_of(seat)));
         let forfeits = outcome.forfeits.get(seat).copied().unwrap_or(0);
         session.push(at, "forfeits", f64::from(forfeits));
     }

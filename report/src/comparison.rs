@@ -4,13 +4,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use agon_engine::record::StoredRecord;
-
 use crate::accumulator::Accumulator;
 use crate::axes::{Axes, AxisNames, axes_of};
-use crate::basis::SessionAnswers;
 use crate::layout::Layout;
 use crate::leaderboard::players_of;
+use crate::session::Session;
 use crate::statistics::{holm, mean_interval, paired_t_test, sign_flip_test};
 use crate::table::{Column, NONE, TextTable, count, counted, number, paragraphs};
 use crate::wrapping::prose;
@@ -39,11 +37,14 @@ struct What {
 /// What pairs have in common: seed and repeat. Sessions of a series are one.
 type LuckKey = (u64, u32);
 
-/// The numbers of one side: mean over the sessions of a series.
+/// The numbers of one player of one side, by luck: means over the sessions of a series.
+type Values = BTreeMap<LuckKey, Accumulator>;
+
+/// What one side has of something.
 #[derive(Debug, Default)]
-struct Values {
-    of: BTreeMap<LuckKey, Accumulator>,
-    players: BTreeSet<String>,
+struct Sided {
+    /// By who plays.
+    by_players: BTreeMap<String, Values>,
     /// Whether models that answered were simulated; nothing where only rules played.
     simulated: BTreeSet<bool>,
 }
@@ -53,75 +54,55 @@ struct Values {
 pub struct Comparison {
     names: AxisNames,
     axes: BTreeMap<String, Axes>,
-    values: [BTreeMap<What, Values>; 2],
+    values: [BTreeMap<What, Sided>; 2],
     sessions: [u64; 2],
 }
 
 /// A row, before p-values are adjusted.
 struct Row {
     what: What,
+    /// Who plays, where a side has several.
+    players: Option<String>,
     pairs: Vec<(f64, f64)>,
     alone: [usize; 2],
     /// One side is simulated and the other is not, or one side is both.
     is_mixed: bool,
-    several: bool,
 }
 
 impl Comparison {
     /// Takes in a session of one side.
-    pub fn add(&mut self, side: Side, record: &StoredRecord) {
-        let spec = &record.spec;
+    pub fn add(&mut self, side: Side, session: &Session) {
+        let spec = &session.spec;
         let mut axes = axes_of(spec);
         axes.retain(|axis, _| axis.rsplit('.').next() != Some("model"));
         self.names.add(spec);
         let setting = serde_json::to_string(&axes).unwrap_or_default();
         self.axes.entry(setting.clone()).or_insert(axes);
-        let answers = SessionAnswers::of(record);
-        let key = (spec.luck.seed, spec.luck.repeat);
-        let has_models = !record.decisions.is_empty() || spec.is_imported();
-        let simulated = has_models.then_some(record.simulated);
+        let has_models = session.decisions() > 0 || spec.is_imported();
+        let simulated = has_models.then_some(session.simulated);
+        let players = players_of(&spec.seats);
         let side = side as usize;
         self.sessions[side] += 1;
-        let players = players_of(&spec.seats);
-        let mut add = |measure: String, value: f64| {
+        let scores = session.scores().into_iter();
+        let scores = scores.map(|(scheme, score)| (format!("score {scheme}"), Some(score)));
+        let paid = session.paid();
+        // Two sides may call the same seats by the names of their models.
+        let is_one = paid.len() == 1;
+        let paid = paid.into_iter().map(|paid| match is_one {
+            true => ("payoff".to_owned(), paid.payoff),
+            false => (format!("payoff of {}", paid.player), paid.payoff),
+        });
+        for (measure, value) in scores.chain(paid) {
             let what = What {
                 game: spec.game.clone(),
                 setting: setting.clone(),
                 measure,
             };
-            let values = self.values[side].entry(what).or_default();
-            values.players.insert(players.clone());
-            values.simulated.extend(simulated);
-            values.of.entry(key).or_default().add(value);
-        };
-        if answers.all().suffice() {
-            for (scheme, score) in &record.measures.scores {
-                add(format!("score {scheme}"), *score);
-            }
-        }
-        let mut names: Vec<&str> = spec.seats.iter().map(|seat| &*seat.name).collect();
-        names.dedup();
-        let names: BTreeSet<&str> = names.into_iter().collect();
-        for name in names {
-            if !answers.of_player(&spec.seats, name).suffice() {
-                continue;
-            }
-            let mut payoffs = Accumulator::default();
-            for (seat, payoff) in spec.seats.iter().zip(&record.outcome.payoffs) {
-                if seat.name == name {
-                    payoffs.add(*payoff);
-                }
-            }
-            if let Some(payoff) = payoffs.mean() {
-                // Two sides may call the same seats by the names of their models.
-                let is_own = spec.seats.iter().all(|seat| seat.name == name);
-                let of = if is_own {
-                    "payoff".to_owned()
-                } else {
-                    format!("payoff of {name}")
-                };
-                add(of, payoff);
-            }
+            let sided = self.values[side].entry(what).or_default();
+            sided.simulated.extend(simulated);
+            let values = sided.by_players.entry(players.clone()).or_default();
+            let luck = (spec.luck.seed, spec.luck.repeat);
+            values.entry(luck).or_default().add_known(value);
         }
     }
 
@@ -165,28 +146,38 @@ impl Comparison {
     fn rows(&self) -> Vec<Row> {
         let [a, b] = &self.values;
         let whats: BTreeSet<&What> = a.keys().chain(b.keys()).collect();
-        let nothing = Values::default();
-        let rows = whats.into_iter().map(|what| {
-            let (a, b) = (
-                a.get(what).unwrap_or(&nothing),
-                b.get(what).unwrap_or(&nothing),
-            );
-            let several = a.players.len() > 1 || b.players.len() > 1;
+        let nothing = Sided::default();
+        let rows = whats.into_iter().flat_map(|what| {
+            let [a, b] = [a, b].map(|side| side.get(what).unwrap_or(&nothing));
             let is_mixed = a.simulated.union(&b.simulated).count() > 1;
-            // Which of several players would be paired with which is anybody's guess.
-            let can_pair = !several && !is_mixed;
-            let partner = |key: &LuckKey| b.of.get(key).filter(|_| can_pair);
-            let pairs =
-                a.of.iter()
-                    .filter_map(|(key, own)| own.mean().zip(partner(key)?.mean()));
-            let pairs: Vec<(f64, f64)> = pairs.collect();
-            Row {
-                what: what.clone(),
-                alone: [a.of.len() - pairs.len(), b.of.len() - pairs.len()],
-                pairs,
-                is_mixed,
-                several,
+            let none = Values::default();
+            let row = |players: Option<&String>, a: &Values, b: &Values| {
+                let partner = |luck: &LuckKey| b.get(luck).filter(|_| !is_mixed);
+                let pairs = a.iter();
+                let pairs = pairs.filter_map(|(luck, own)| own.mean().zip(partner(luck)?.mean()));
+                let pairs: Vec<(f64, f64)> = pairs.collect();
+                Row {
+                    what: what.clone(),
+                    players: players.cloned(),
+                    alone: [a.len() - pairs.len(), b.len() - pairs.len()],
+                    pairs,
+                    is_mixed,
+                }
+            };
+            let only = |side: &Sided| side.by_players.len() <= 1;
+            if only(a) && only(b) {
+                let [a, b] = [a, b].map(|side| side.by_players.values().next().unwrap_or(&none));
+                return vec![row(None, a, b)];
             }
+            // Of several players each is compared with itself.
+            let both = a.by_players.keys().chain(b.by_players.keys());
+            let both: BTreeSet<&String> = both.collect();
+            let of = |side: &Sided, players: &String| -> Values {
+                side.by_players.get(players).cloned().unwrap_or_default()
+            };
+            let rows = both.into_iter();
+            rows.map(|players| row(Some(players), &of(a, players), &of(b, players)))
+                .collect()
         });
         rows.collect()
     }
@@ -220,16 +211,16 @@ impl Comparison {
         if row.is_mixed {
             notes.push("simulated and real: not compared".to_owned());
         }
-        if row.several {
-            notes.push("several players on one side: not paired".to_owned());
-        }
         if differences.standard_deviation() == Some(0.0) {
             notes.push("all differences are the same".to_owned());
         }
         vec![
             row.what.game.clone(),
             setting.unwrap_or_default(),
-            row.what.measure.clone(),
+            match &row.players {
+                Some(players) => format!("{} ({players})", row.what.measure),
+                None => row.what.measure.clone(),
+            },
             count(row.pairs.len() as u64),
             number(sides[0].mean(), 2),
             number(sides[1].mean(), 2),

@@ -5,8 +5,9 @@
 mod drawing;
 mod gathering;
 mod list;
+mod panel;
 mod spec;
 
-pub use gathering::Plots;
+pub use gathering::PlotData;
 pub use list::{find, for_games, plots};
 pub use spec::{By, Plot, PlotPanel, Shape, Value};

@@ -165,16 +165,16 @@ impl Session {
     }
 
     /// The same of a record that was read whole.
-    pub fn of(record: StoredRecord) -> Self {
+    pub fn of(record: &StoredRecord) -> Self {
         Self {
-            answers: SessionAnswers::of(&record),
+            answers: SessionAnswers::of(record),
             session: record.session.to_string(),
             simulated: record.simulated,
             decisions: record.decisions.len(),
             asks: record.moves.len() as u64,
-            spec: record.spec,
-            outcome: record.outcome,
-            measures: record.measures,
+            spec: record.spec.clone(),
+            outcome: record.outcome.clone(),
+            measures: record.measures.clone(),
         }
     }
 
@@ -241,9 +241,9 @@ impl Session {
 
     /// Fouls of all seats.
     pub fn fouls(&self) -> u32 {
-        let fouls = self.outcome.fouls.iter();
-        let fouls = fouls.flat_map(|fouls| fouls.values());
-        fouls.fold(0, |sum, fouls| sum.saturating_add(*fouls))
+        let seats = 0..self.outcome.fouls.len();
+        let fouls = seats.map(|seat| self.outcome.fouls_of(seat));
+        fouls.fold(0, u32::saturating_add)
     }
 
     /// Forfeited asks of all seats.

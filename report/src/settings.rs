@@ -73,6 +73,14 @@ impl SettingHead {
         notes.into_iter()
     }
 
+    /// What settings that only their players tell apart have in common.
+    fn key(&self) -> (&str, String) {
+        (
+            &self.game,
+            serde_json::to_string(&self.axes).unwrap_or_default(),
+        )
+    }
+
     /// Takes in the sessions of another setting, whoever played them.
     pub(crate) fn merge(&mut self, other: &Self) {
         self.sessions += other.sessions;
@@ -156,28 +164,26 @@ impl<T> BySetting<T> {
         self.settings.is_empty()
     }
 
-    /// All of them, named by what tells them apart.
+    /// All of them, named by what tells them apart: their axes, and where these are the same the
+    /// models that played, or that they were simulated.
     pub fn iter(&self) -> impl Iterator<Item = (SettingHead, &T)> {
-        self.settings.iter().map(|(head, kept)| {
-            let mut setting = self.names.join(head.axes.iter());
-            let others = self.settings.iter().map(|(other, _)| other);
-            let is_alike =
-                |other: &&SettingHead| other.game == head.game && other.axes == head.axes;
-            let others: Vec<&SettingHead> = others.filter(is_alike).collect();
+        let mut alike: BTreeMap<(&str, String), BTreeSet<&(String, bool)>> = BTreeMap::new();
+        for (head, _) in &self.settings {
+            alike.entry(head.key()).or_default().insert(&head.played_by);
+        }
+        self.settings.iter().map(move |(head, kept)| {
+            let mut words = vec![self.names.join(head.axes.iter())];
+            let others = alike.get(&head.key()).into_iter().flatten();
             let (models, simulated) = &head.played_by;
-            let has_others = others.iter().any(|other| other.played_by.0 != *models);
-            let is_apart = others.iter().any(|other| other.played_by.1 != *simulated);
-            let more = [
-                has_others.then_some(&**models),
-                (is_apart && *simulated).then_some("simulated"),
-            ];
-            for words in more.into_iter().flatten() {
-                let joint = if setting.is_empty() { "" } else { ", " };
-                setting.push_str(joint);
-                setting.push_str(words);
+            if others.clone().any(|(other, _)| other != models) {
+                words.push(models.clone());
             }
+            if *simulated && others.clone().any(|(_, other)| !other) {
+                words.push("simulated".to_owned());
+            }
+            words.retain(|word| !word.is_empty());
             let head = SettingHead {
-                setting,
+                setting: words.join(", "),
                 ..head.clone()
             };
             (head, kept)

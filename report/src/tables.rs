@@ -13,8 +13,8 @@ use crate::session::{Session, Telemetry};
 use crate::summary::Summary;
 use crate::table::paragraphs;
 
-/// The published table that the gamma-Bench presets ask for.
-const GAMMA_BENCH: &str = "gamma-bench";
+/// The published table that is the leaderboard of gamma-Bench.
+pub const LEADERBOARD: &str = "gamma-bench";
 
 /// All tables of some sessions.
 #[derive(Default)]
@@ -28,9 +28,9 @@ pub struct Tables {
 
 impl Tables {
     /// Takes in a session with what it cost.
-    pub fn add(&mut self, record: StoredRecord, telemetry: &Telemetry) {
+    pub fn add(&mut self, record: &StoredRecord, telemetry: &Telemetry) {
         if self.reports.measures(&record.spec.game) {
-            self.reports.add(&record);
+            self.reports.add(record);
         }
         let session = Session::of(record);
         self.summary.add(&session, telemetry);
@@ -39,9 +39,9 @@ impl Tables {
         self.columns.gather(&session);
     }
 
-    /// The leaderboard, where a session of its games was taken in.
-    pub fn leaderboard(&self, layout: Layout) -> Option<String> {
-        (!self.leaderboard.is_empty()).then(|| self.leaderboard.render(layout))
+    /// Whether a session of the leaderboard's games was taken in.
+    pub fn has_leaderboard(&self) -> bool {
+        !self.leaderboard.is_empty()
     }
 
     /// Whether no session was taken in.
@@ -67,7 +67,7 @@ impl Tables {
     /// table.
     pub fn beside_published(&self, name: &str, layout: Layout) -> Option<String> {
         match name {
-            GAMMA_BENCH => Some(self.leaderboard.render(layout)),
+            LEADERBOARD => Some(self.leaderboard.render(layout)),
             _ => {
                 let pivots = self.pivots.beside_published(name, layout);
                 pivots.or_else(|| self.reports.beside_published(name, layout))
@@ -77,7 +77,7 @@ impl Tables {
 
     /// Names of all published tables.
     pub fn published_tables(&self) -> Vec<&'static str> {
-        let own = [GAMMA_BENCH].into_iter().chain(pivots::names());
+        let own = [LEADERBOARD].into_iter().chain(pivots::names());
         own.chain(self.reports.published_tables()).collect()
     }
 }

@@ -220,6 +220,64 @@ fn runs_are_compared_in_pairs_of_the_same_luck() {
 }
 
 #[test]
+fn of_several_players_each_is_compared_with_itself() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    let games = tree::recorded().join("gamma").display().to_string();
+    for name in ["one", "other"] {
+        let _ = run(&["import", &games, "--name", name, "--data", &data]).expect_code(0);
+    }
+    let compare = [
+        "compare", "one", "other", "--data", &data, "--format", "markdown",
+    ];
+    let shown = run(&compare).expect_code(0).out;
+    for player in ["(qwen2-72b)", "(gpt-4o)"] {
+        let mut rows = shown.lines().filter(|line| line.contains(player));
+        let row = rows.next().unwrap_or_else(|| panic!("{player}: {shown}"));
+        assert!(row.contains("| 0.00 |"), "{row}");
+    }
+}
+
+#[test]
+fn what_a_filter_leaves_out_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    let games = tree::recorded().join("gamma").display().to_string();
+    let import = ["import", &games, &games, "--data", &data];
+    let imported = run(&import).expect_code(0);
+    assert!(
+        imported
+            .err
+            .contains("512 games came again and counted once"),
+        "{}",
+        imported.err
+    );
+    let out = folder.path().join("tables");
+    let out = out.display().to_string();
+    let export = [
+        "export", "--data", &data, "--out", &out, "--where", "variant=",
+    ];
+    let export = run(&export).expect_code(0);
+    let mut notes = export.out.lines();
+    let left_out = notes.find(|line| line.contains("left out by --where"));
+    assert!(
+        left_out.is_some_and(|line| !line.contains("512")),
+        "{}",
+        export.out
+    );
+    let whole = [
+        "show",
+        "imported-games",
+        "--data",
+        &data,
+        "--format",
+        "latex",
+    ];
+    let whole = run(&whole).expect_code(2);
+    assert!(whole.err.contains("--measures"), "{}", whole.err);
+}
+
+#[test]
 fn the_documentation_names_every_figure() {
     let documented = fs::read_to_string(tree::root().join("docs/figures.md")).unwrap();
     for plot in plots() {

@@ -68,14 +68,7 @@ fn shown(read: &Result<Reading, Foul>) -> String {
                 .join(","),
             Action::Pass => "pass".to_owned(),
         },
-        Err(foul) => match foul.kind {
-            FoulKind::Unreadable => "unreadable",
-            FoulKind::WrongType => "wrong_type",
-            FoulKind::OutOfRange => "out_of_range",
-            FoulKind::NotAnOption => "not_an_option",
-            FoulKind::NoReply => "no_reply",
-        }
-        .to_owned(),
+        Err(foul) => foul.kind.name().to_owned(),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `agon compare`: two runs, pair by pair of sessions with the same luck. The comparison is the report
 //! crate's. Started by `commands.rs`.
 
+use agon_report::Session;
 use agon_report::comparison::{Comparison, Side};
 
 use crate::failure::Failure;
@@ -41,8 +42,8 @@ pub fn run(arguments: &Compare) -> Result<(), Failure> {
     let mut comparison = Comparison::default();
     let mut notes = Vec::new();
     for (side, named) in [(Side::A, &arguments.a), (Side::B, &arguments.b)] {
-        let gathered = gather(&[place(named, &by_default)?], |session| {
-            comparison.add(side, &session.record);
+        let gathered = gather(&[place(named, &by_default)?], &[], |session| {
+            comparison.add(side, &Session::of(&session.record));
             Ok(())
         })?;
         notes.extend(gathered.notes());

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use agon_engine::names::among;
 use agon_figures::Figure;
 use agon_outlets::InLine as _;
-use agon_report::plots::{Plot, Plots, find, plots};
-use agon_report::{Column, Reports, TextTable};
+use agon_report::plots::{Plot, PlotData, find, plots};
+use agon_report::{Column, Layout, Reports, TextTable};
 
 use crate::data_folder::cannot;
 use crate::failure::Failure;
 use crate::gathering::RunArguments;
-use crate::output::{self, FormatArguments};
+use crate::output;
 
 const EXAMPLES: &str = "Examples:
   agon figure                                          the figures that there are
@@ -41,8 +41,6 @@ pub struct FigureArguments {
     /// With a picture: write its numbers beside it, as .csv
     #[arg(long, requires = "out")]
     csv: bool,
-    #[command(flatten)]
-    format: FormatArguments,
 }
 
 /// Draws it.
@@ -51,7 +49,7 @@ pub struct FigureArguments {
 /// Exit 2 when there is no such figure or run, or nothing to show; 3 when it cannot be written.
 pub fn run(arguments: &FigureArguments) -> Result<(), Failure> {
     let Some(name) = &arguments.name else {
-        list(arguments);
+        list();
         return Ok(());
     };
     let plot = find(name).ok_or_else(|| {
@@ -64,7 +62,7 @@ pub fn run(arguments: &FigureArguments) -> Result<(), Failure> {
     })?;
     // Before sessions are read for nothing.
     let form = arguments.out.as_deref().map(Form::of).transpose()?;
-    let mut drawn = Plots::new(plot);
+    let mut drawn = PlotData::new(plot);
     let reports = Reports::default();
     let gathered = arguments.runs.gather(|session| {
         drawn.add(&session.record, &reports);
@@ -101,7 +99,7 @@ fn nothing(plot: &Plot) -> String {
     )
 }
 
-fn list(arguments: &FigureArguments) {
+fn list() {
     let mut columns = vec![Column::key("figure")];
     columns.extend(["what it shows", "like", "games"].map(Column::words));
     let mut table = TextTable::new(columns);
@@ -113,7 +111,7 @@ fn list(arguments: &FigureArguments) {
         };
         table.row([plot.name, plot.about, plot.source, &games].map(str::to_owned));
     }
-    output::print(&table.fitted(arguments.format.layout()));
+    output::print(&table.fitted(Layout::Text(output::width())));
 }
 
 /// What a file holds.

@@ -2,20 +2,21 @@
 //! and export takes them in. Each is played again by our rules; one that they do not reproduce is
 //! left out and named. Started by `commands.rs`.
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
 
 use agon_engine::record::{RECORD_VERSION, StoredRecord};
 use agon_engine::replay::{RecordedGame, import};
 use agon_outlets::InLine as _;
+use agon_report::Tables;
 use agon_report::session::Telemetry;
-use agon_report::{Layout, Tables};
 use agon_service_kit::tasks::with_causes;
 
 use crate::failure::Failure;
 use crate::keeping::publish;
 use crate::lines::{self, LineError, MOST_UNREADABLE};
 use crate::output::{self, FILE_WIDTH, counted};
-use crate::results::{shown, write_csv};
+use crate::results::{published_table, shown, write_csv};
 use crate::role::DataArguments;
 use crate::run_folder::account::{Counts, Outcome, Source, Versions};
 use crate::run_folder::{self, Account, Place, RunFolder};
@@ -39,7 +40,7 @@ pub struct Import {
     name: String,
     /// The published table to show beside the results, as the key `compare` of an experiment's
     /// [report] names it
-    #[arg(long, value_name = "TABLE")]
+    #[arg(long, value_name = "TABLE", value_parser = published_table)]
     compare: Option<String>,
     #[command(flatten)]
     data: DataArguments,
@@ -52,6 +53,10 @@ struct Read {
     /// Games that our rules do not reproduce.
     differing: u64,
     unreadable: u64,
+    /// Sessions by id.
+    ids: BTreeSet<String>,
+    /// Games that came again.
+    again: u64,
 }
 
 /// Imports them.
@@ -78,22 +83,15 @@ pub fn run(arguments: &Import) -> Result<(), Failure> {
     let mut read = Read::default();
     for path in &arguments.files {
         for file in lines::files(path) {
-            let before = read.unreadable;
-            for line in file.map_or_else(
-                |error| Box::new(std::iter::once(Err(error))) as Box<dyn Iterator<Item = _>>,
-                |file| lines::read(&file),
-            ) {
-                if read.unreadable - before >= MOST_UNREADABLE as u64 {
-                    output::tell("not read on after so many unreadable lines");
-                    break;
-                }
-                let Some(record) = read.game(line, &arguments.name) else {
-                    continue;
-                };
-                records.line(record.as_bytes())?;
-                telemetry.line(b"{}")?;
-                let stored = StoredRecord::from_line(&record).map_err(Failure::surroundings)?;
-                tables.add(stored, &Telemetry::default());
+            match file {
+                Ok(file) => read.file(&file, &arguments.name, |record| {
+                    records.line(record.as_bytes())?;
+                    telemetry.line(b"{}")?;
+                    let stored = StoredRecord::from_line(record).map_err(Failure::surroundings)?;
+                    tables.add(&stored, &Telemetry::default());
+                    Ok(())
+                })?,
+                Err(error) => read.cannot_read(&error),
             }
         }
     }
@@ -113,26 +111,33 @@ pub fn run(arguments: &Import) -> Result<(), Failure> {
         done: read.taken,
         ..Counts::default()
     });
+    let verdict = read.verdict();
     entry.account.ended = Some(run_folder::now());
-    entry.account.outcome = Outcome::Complete;
+    entry.account.outcome = match read.taken {
+        0 => Outcome::Failed,
+        _ => Outcome::Complete,
+    };
+    entry.account.reason = verdict.as_ref().err().map(ToString::to_string);
     entry.write_account()?;
     if read.taken > 0 {
         publish(&folder, &entry)?;
     }
-    output::print(&format!("{heading}\n\n{}", of_run(&tables, compare)));
+    output::print(&format!(
+        "{heading}\n\n{}",
+        shown(&tables, compare, output::width())
+    ));
     output::tell(&format!(
         "results in {}; `agon leaderboard {}` ranks them",
         folder.path().in_line(),
         arguments.name
     ));
-    read.verdict()
-}
-
-fn of_run(tables: &Tables, compare: Option<&str>) -> String {
-    match compare {
-        None => tables.render(Layout::Text(output::width())),
-        Some(_) => shown(tables, compare, output::width()),
+    if read.again > 0 {
+        output::tell(&format!(
+            "{} came again and counted once",
+            counted(read.again, "game")
+        ));
     }
+    verdict
 }
 
 fn account(arguments: &Import) -> Account {
@@ -154,39 +159,66 @@ fn account(arguments: &Import) -> Account {
 }
 
 impl Read {
-    /// A line as a record; nothing where it cannot be one, which is said.
-    fn game(&mut self, line: Result<lines::Line, LineError>, name: &str) -> Option<String> {
-        let game = line.and_then(|line| {
-            let game = RecordedGame::from_json(&line.text);
-            game.map_err(|error| LineError::at(&line, with_causes(&error)))
-        });
-        let game = match game {
-            Ok(game) => game,
-            Err(error) => {
-                output::tell(&format!("unreadable: {error}"));
-                self.unreadable += 1;
-                return None;
+    /// Reads the games of a file.
+    fn file(
+        &mut self,
+        file: &Path,
+        name: &str,
+        mut take: impl FnMut(&str) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let before = self.unreadable;
+        for line in lines::read(file) {
+            let game = line.and_then(|line| {
+                let game = RecordedGame::from_json(&line.text);
+                game.map_err(|error| LineError::at(&line, with_causes(&error)))
+            });
+            match game {
+                Ok(game) => {
+                    if let Some(record) = self.game(&game, name) {
+                        take(&record)?;
+                    }
+                }
+                Err(error) => self.cannot_read(&error),
             }
-        };
-        let record = import(&game, name).and_then(|record| {
-            let line = record.to_line();
-            line.map_err(|error| vec![error.to_string()])
+            if self.unreadable - before >= MOST_UNREADABLE as u64 {
+                let file = file.in_line();
+                output::tell(&format!(
+                    "unreadable: {file}: not read on after {MOST_UNREADABLE} unreadable lines"
+                ));
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// A game as a record; nothing where our rules do not reproduce it, which is said, and where it
+    /// came before.
+    fn game(&mut self, game: &RecordedGame, name: &str) -> Option<String> {
+        let record = import(game, name).and_then(|record| {
+            let line = record.to_line().map_err(|error| vec![error.to_string()])?;
+            Ok((record.session.to_string(), line))
         });
         match record {
-            Ok(record) => {
+            Ok((session, _)) if !self.ids.insert(session.clone()) => {
+                self.again += 1;
+                None
+            }
+            Ok((_, line)) => {
                 self.taken += 1;
-                Some(record)
+                Some(line)
             }
             Err(why) => {
-                output::tell(&format!(
-                    "left out {}: {}",
-                    game.id().in_line(),
-                    why.join("; ")
-                ));
+                let id = game.id().in_line();
+                output::tell(&format!("left out {id}: {}", why.join("; ")));
                 self.differing += 1;
                 None
             }
         }
+    }
+
+    fn cannot_read(&mut self, error: &LineError) {
+        output::tell(&format!("unreadable: {error}"));
+        self.unreadable += 1;
     }
 
     fn verdict(&self) -> Result<(), Failure> {

@@ -33,7 +33,7 @@ pub struct Board {
 pub fn run(arguments: &Board) -> Result<(), Failure> {
     let mut board = Leaderboard::default();
     let gathered = arguments.runs.gather(|session| {
-        board.add(&Session::of(session.record));
+        board.add(&Session::of(&session.record));
         Ok(())
     })?;
     if board.is_empty() {

@@ -4,12 +4,12 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use agon_outlets::InLine as _;
 use agon_report::Tables;
 
 use crate::failure::Failure;
 use crate::gathering::{Gathered, RunArguments, provenance};
 use crate::output::{self, FormatArguments};
+use crate::results::published_table;
 use crate::run_folder::DOCUMENT;
 
 mod page;
@@ -32,7 +32,7 @@ pub struct Report {
     runs: RunArguments,
     /// What is published in this table too, as the key `compare` of an experiment's [report]
     /// names it; may be given several times
-    #[arg(long, value_name = "TABLE")]
+    #[arg(long, value_name = "TABLE", value_parser = published_table)]
     compare: Vec<String>,
     /// Write one page of HTML with tables and figures into this file instead
     #[arg(short, long, value_name = "FILE", conflicts_with = "format")]
@@ -47,23 +47,11 @@ pub struct Report {
 /// Exit 2 when there is no such run or table.
 pub fn run(arguments: &Report) -> Result<(), Failure> {
     let mut tables = Tables::default();
-    let known = tables.published_tables();
-    if let Some(unknown) = arguments
-        .compare
-        .iter()
-        .find(|name| !known.contains(&name.as_str()))
-    {
-        return Err(Failure::BadInput(format!(
-            "no published table \"{}\"; tables are {}",
-            unknown.in_line(),
-            known.join(", ")
-        )));
-    }
     if let Some(out) = &arguments.out {
         return page::write(arguments, out, tables);
     }
     let gathered = arguments.runs.gather(|session| {
-        tables.add(session.record, &session.telemetry);
+        tables.add(&session.record, &session.telemetry);
         Ok(())
     })?;
     let layout = arguments.format.layout();

@@ -156,6 +156,10 @@ pub fn run(arguments: &Show, log: &LogArguments) -> Result<(), Failure> {
 }
 
 async fn show(arguments: &Show) -> Result<(), Failure> {
+    if arguments.format.is_given() && (!arguments.measures || arguments.json) {
+        let reason = "--format is of the tables of --measures, without --json";
+        return Err(Failure::BadInput(reason.to_owned()));
+    }
     let place = arguments.session.as_ref().map(PathBuf::from);
     if let (Some(place), None, None) = (&place, &arguments.coordinator, &arguments.results)
         && place.exists()

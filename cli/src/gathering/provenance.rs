@@ -80,7 +80,7 @@ pub fn differences(gathered: &Gathered) -> Vec<String> {
     let bundles = accounts.iter().map(|one| one.prompt_bundle.as_deref());
     let bundles: BTreeSet<Option<&str>> = bundles.collect();
     if bundles.len() > 1 {
-        said.push("some runs replaced built-in templates, or replaced them by others".to_owned());
+        said.push("not all runs used the same templates: some replaced built-in ones".to_owned());
     }
     let unknown = gathered.runs.iter().filter(|run| is_unknown(run)).count();
     if unknown > 0 {
@@ -101,8 +101,11 @@ fn prompts_of(account: &Account) -> BTreeMap<String, String> {
     let games = account.versions.prompts.iter();
     games
         .map(|(player, prompts)| {
-            let told = serde_json::to_string(prompts).unwrap_or_default();
-            (player.clone(), told)
+            let replaced = if prompts.replaced { ", replaced" } else { "" };
+            (
+                player.clone(),
+                format!("version {}{replaced}", prompts.version),
+            )
         })
         .collect()
 }

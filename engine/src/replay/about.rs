@@ -38,7 +38,7 @@ pub(super) struct Imported<'a> {
     pub defaults: &'a Settings,
     /// Parameters that say how the other program played, and nothing about the setting.
     pub adjusted: &'static [&'static str],
-    /// Who sat where, if the family knows.
+    /// Who sat where, as far as the family says.
     pub seats: Vec<PlayerSpec>,
 }
 
@@ -49,6 +49,13 @@ pub(super) fn named(name: &str) -> PlayerSpec {
         kind: PlayerKind::Model,
         settings: Settings::new(),
     }
+}
+
+/// Players of whom nothing is known.
+pub(super) fn numbered(seats: usize) -> Vec<PlayerSpec> {
+    (0..seats)
+        .map(|seat| named(&format!("player_{seat}")))
+        .collect()
 }
 
 /// A model that is known.

@@ -7,6 +7,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
+use super::about::numbered;
 use super::check::Check;
 use super::{Reader, Recorded, RecordedError, Replayed, build, compare_draws, read};
 use crate::ask::{Action, Seat};
@@ -14,7 +15,7 @@ use crate::chance::{BOUNDS, Stream, VALUATIONS};
 use crate::event::Value;
 use crate::game::{Built, Game};
 use crate::play::{Play, Reaction};
-use crate::spec::Settings;
+use crate::spec::{PlayerSpec, Settings};
 use crate::{Chance, Foul, FoulKind};
 
 /// The readers of these games.
@@ -103,6 +104,10 @@ impl<K: Kind> Recorded for Session<K> {
 
     fn params(&self) -> &Settings {
         &self.params
+    }
+
+    fn seats(&self) -> Vec<PlayerSpec> {
+        numbered(self.game.seats())
     }
 }
 

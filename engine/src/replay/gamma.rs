@@ -11,6 +11,7 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
+use super::about::numbered;
 use super::check::Check;
 use super::{Reader, Recorded, RecordedError, Replayed, build, compare_draws, read};
 use crate::ask::{Action, Ask};
@@ -18,7 +19,7 @@ use crate::chance::{Chance, Stream};
 use crate::event::{Event, Value};
 use crate::game::Game;
 use crate::play::{Play, Reaction};
-use crate::spec::Settings;
+use crate::spec::{PlayerSpec, Settings};
 
 mod battle_royale;
 mod diners_dilemma;
@@ -187,6 +188,10 @@ impl<R: Round> Recorded for GammaGame<R> {
 
     fn params(&self) -> &Settings {
         &self.params
+    }
+
+    fn seats(&self) -> Vec<PlayerSpec> {
+        numbered(self.game.seats())
     }
 
     fn adjusted(&self) -> &'static [&'static str] {

@@ -15,7 +15,12 @@ pub(crate) struct Across<'a> {
     pub(crate) direction: Direction,
 }
 
-impl Across<'_> {
+impl<'a> Across<'a> {
+    /// The two sides of an area.
+    pub(crate) fn of(frame: &'a Frame, direction: Direction) -> Self {
+        Self { frame, direction }
+    }
+
     /// The map of the categories.
     pub(crate) fn names(&self) -> &Map {
         match self.direction {

@@ -61,10 +61,7 @@ pub(super) fn draw(
     frame: &Frame,
     palette: &Palette,
 ) {
-    let across = Across {
-        frame,
-        direction: samples.direction,
-    };
+    let across = Across::of(frame, samples.direction);
     let (categories, series) = (categories(samples), series(samples));
     let slot = across.names().slot();
     let room = (slot * 0.84 / series.len().max(1) as f64).min(WIDEST);

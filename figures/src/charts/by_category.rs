@@ -53,10 +53,7 @@ pub(super) fn dots(
     frame: &Frame,
     palette: &Palette,
 ) {
-    let across = Across {
-        frame,
-        direction: data.direction,
-    };
+    let across = Across::of(frame, data.direction);
     across.guides(scene, data.categories.len(), data.series.len());
     baselines(scene, data, &across);
     for (index, series) in data.series.iter().enumerate() {
@@ -80,10 +77,7 @@ pub(super) fn pairs(
     frame: &Frame,
     palette: &Palette,
 ) {
-    let across = Across {
-        frame,
-        direction: data.direction,
-    };
+    let across = Across::of(frame, data.direction);
     across.guides(scene, data.categories.len(), 1);
     baselines(scene, data, &across);
     for category in 0..data.categories.len() {
@@ -91,7 +85,7 @@ pub(super) fn pairs(
         let marks = data
             .series
             .iter()
-            .filter_map(|series| series.marks.get(category)?.as_ref());
+            .filter_map(|series| series.mark(category));
         let values = marks.filter(|mark| is_drawn(&across, mark.value));
         let line: Vec<_> = values.map(|mark| across.place(along, mark.value)).collect();
         for part in clip::line(&line, &frame.area) {
@@ -118,10 +112,7 @@ pub(super) fn bars(
     frame: &Frame,
     palette: &Palette,
 ) {
-    let across = Across {
-        frame,
-        direction: data.direction,
-    };
+    let across = Across::of(frame, data.direction);
     let slot = across.names().slot();
     let thickness = (slot * 0.8 / data.series.len().max(1) as f64).min(16.0);
     let zero = match across.values().spacing {
@@ -157,7 +148,7 @@ fn each(
     mut draw: impl FnMut(usize, &Mark, String),
 ) {
     for (category, name) in data.categories.iter().enumerate() {
-        let mark = series.marks.get(category).and_then(Option::as_ref);
+        let mark = series.mark(category);
         if let Some(mark) = mark.filter(|mark| is_drawn(across, mark.value)) {
             let axis = measure(panel, data.direction);
             draw(category, mark, tip(&[name, &series.name], axis, mark));

@@ -52,12 +52,10 @@ pub(super) fn lines(
     baselines(scene, curves, frame);
     for (index, series) in curves.series.iter().enumerate() {
         let look = palette.look(&series.name);
-        let stroke = Stroke::new(Paint::Series(look.colour()), 1.1).dashed(look.dash());
         for run in runs(series, frame) {
-            let places: Vec<Place> = run.iter().map(|point| place(frame, point)).collect();
-            let parts = clip::line(&places, &frame.area);
+            let parts = joined(&run, frame);
             if !parts.is_empty() {
-                scene.path(parts, stroke);
+                scene.path(parts, stroke(look));
             }
         }
         markers(scene, panel, series, frame, look, index);
@@ -75,18 +73,16 @@ pub(super) fn steps(
     baselines(scene, curves, frame);
     for series in &curves.series {
         let look = palette.look(&series.name);
-        let stroke = Stroke::new(Paint::Series(look.colour()), 1.1).dashed(look.dash());
         for run in runs(series, frame) {
-            band(scene, &stepped(&run), frame, Paint::Series(look.colour()));
-            let places = stepped(&run);
-            let places: Vec<Place> = places.iter().map(|point| place(frame, point)).collect();
-            let parts = clip::line(&places, &frame.area);
+            let stairs = stepped(&run);
+            band(scene, &stairs, frame, Paint::Series(look.colour()));
+            let parts = joined(&stairs, frame);
             let name = Some(series.name.clone()).filter(|name| !name.is_empty());
             let is_single = run.len() == 1;
             scene.group(name, None, |scene| match is_single {
                 true => markers(scene, panel, series, frame, look, 0),
                 false if parts.is_empty() => {}
-                false => scene.path(parts, stroke),
+                false => scene.path(parts, stroke(look)),
             });
         }
     }
@@ -132,6 +128,17 @@ fn baselines(scene: &mut Scene, curves: &Curves, frame: &Frame) {
             });
         }
     }
+}
+
+/// The stroke of a series.
+fn stroke(look: Look) -> Stroke {
+    Stroke::new(Paint::Series(look.colour()), 1.1).dashed(look.dash())
+}
+
+/// A line through these points, as far as it is inside.
+fn joined(points: &[Point], frame: &Frame) -> Vec<Vec<Place>> {
+    let places: Vec<Place> = points.iter().map(|point| place(frame, point)).collect();
+    clip::line(&places, &frame.area)
 }
 
 fn place(frame: &Frame, point: &Point) -> Place {

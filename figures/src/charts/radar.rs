@@ -110,7 +110,7 @@ pub(super) fn draw(
         let look = palette.look(&series.name);
         let paint = Paint::Series(look.colour());
         let marks: Vec<Option<&Mark>> = (0..data.categories.len())
-            .map(|category| series.marks.get(category).and_then(Option::as_ref))
+            .map(|category| series.mark(category))
             .collect();
         polygon(
             scene,

@@ -24,7 +24,7 @@ pub(super) fn plan(panel: &Panel, data: &ByCategory) -> Plan {
         let marks = data
             .series
             .iter()
-            .filter_map(|series| series.marks.get(category)?.as_ref());
+            .filter_map(|series| series.mark(category));
         let (mut below, mut above) = (0.0, 0.0);
         for mark in marks {
             match mark.value < 0.0 {
@@ -47,16 +47,13 @@ pub(super) fn draw(
     frame: &Frame,
     palette: &Palette,
 ) {
-    let across = Across {
-        frame,
-        direction: data.direction,
-    };
+    let across = Across::of(frame, data.direction);
     let thickness = (across.names().slot() * 0.8).min(THICKEST);
     for (category, name) in data.categories.iter().enumerate() {
         let along = across.names().middle(category);
         let (mut below, mut above) = (0.0, 0.0);
         for series in &data.series {
-            let Some(mark) = series.marks.get(category).and_then(Option::as_ref) else {
+            let Some(mark) = series.mark(category) else {
                 continue;
             };
             let from = if mark.value < 0.0 { below } else { above };

@@ -104,7 +104,7 @@ fn rows(
     for (category, name) in data.categories.iter().enumerate() {
         let mut name = &**name;
         for (index, series) in data.series.iter().enumerate() {
-            let mark = series.marks.get(category).and_then(Option::as_ref);
+            let mark = series.mark(category);
             let mut signs = vec![' '; strip.signs];
             for line in &data.baselines {
                 strip.fill(&mut signs, line.value, line.value, '┆');
@@ -167,7 +167,7 @@ pub(super) fn stacked(panel: &Panel, data: &ByCategory, width: usize) -> Vec<Str
         let mut signs = vec![' '; strip.signs];
         let (mut below, mut above) = (0.0, 0.0);
         for (index, series) in data.series.iter().enumerate() {
-            let mark = series.marks.get(category).and_then(Option::as_ref);
+            let mark = series.mark(category);
             let value = mark.map_or(0.0, |mark| mark.value);
             let sum = if value < 0.0 { &mut below } else { &mut above };
             let (from, to) = (strip.column(*sum), strip.column(*sum + value));

@@ -66,7 +66,7 @@ fn session_row<R: Rows>(
     table: &'static Table,
     out: &mut R,
 ) -> Result<(), R::Error> {
-    let session = Session::of(record.clone());
+    let session = Session::of(record);
     let spec = &record.spec;
     let setting = serde_json::to_string(&axes_of(spec)).unwrap_or_default();
     let models = words(
@@ -132,8 +132,6 @@ fn seat_rows<R: Rows>(
     for (seat, player) in record.spec.seats.iter().enumerate() {
         let of_seat = answers.of_seat(seat);
         let outcome = &record.outcome;
-        let fouls = outcome.fouls.get(seat);
-        let fouls: u64 = fouls.map_or(0, |fouls| fouls.values().map(|one| u64::from(*one)).sum());
         let settings = serde_json::to_string(&player.settings).unwrap_or_default();
         out.row(
             table,
@@ -152,7 +150,7 @@ fn seat_rows<R: Rows>(
                 Cell::Text(&settings),
                 real(outcome.payoffs.get(seat).copied()),
                 count(of_seat.asks),
-                count(fouls),
+                count(outcome.fouls_of(seat)),
                 count(of_seat.forfeited),
                 count(of_seat.by_stand_in),
                 Cell::Flag(!of_seat.suffice()),

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use agon_engine::record::StoredRecord;
 
-use super::spec::{By, Plot, PlotPanel, Shape, Value};
+use super::spec::{By, Plot, PlotPanel, Value};
 use crate::axes::{Axes, AxisNames, LABEL, axes_of, in_words};
 use crate::common;
 use crate::export::cluster_of;
@@ -14,7 +14,7 @@ use crate::observation::{Observation, SessionObservations};
 use crate::reports::Reports;
 
 /// Values that a distribution keeps of one series; beyond, only every second, fourth ... is kept.
-const MOST_VALUES: usize = 2_000;
+pub(super) const MOST_VALUES: usize = 2_000;
 
 /// Something on an axis, ordered as it is drawn.
 #[derive(Debug, Clone, PartialEq)]
@@ -61,14 +61,23 @@ impl Key {
     }
 }
 
-/// A place in a figure: the panel, what it is split by, the series, the place on the axis.
-pub(super) type Place = (usize, Key, Key, Key);
+/// A place in a figure.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Place {
+    /// The panel's number.
+    pub panel: usize,
+    /// What it is split by.
+    pub split: Key,
+    pub series: Key,
+    /// Where on the axis of places.
+    pub x: Key,
+}
 
 /// What was gathered at a place.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
-    /// Numerator, denominator and sessions by cluster, in order of the clusters.
-    pub clusters: Vec<(u32, f64, f64)>,
+    /// Numerator and denominator by cluster.
+    pub clusters: BTreeMap<u32, (f64, f64)>,
     /// Single values, of distributions.
     pub values: Vec<f64>,
     /// Of how many values one is kept.
@@ -79,13 +88,9 @@ pub(super) struct Gathered {
 
 impl Gathered {
     fn add(&mut self, cluster: u32, numerator: f64, denominator: f64) {
-        match self.clusters.last_mut() {
-            Some(last) if last.0 == cluster => {
-                last.1 += numerator;
-                last.2 += denominator;
-            }
-            _ => self.clusters.push((cluster, numerator, denominator)),
-        }
+        let sums = self.clusters.entry(cluster).or_default();
+        sums.0 += numerator;
+        sums.1 += denominator;
     }
 
     fn keep(&mut self, value: f64) {
@@ -105,11 +110,14 @@ impl Gathered {
 }
 
 /// A figure whose sessions are being gathered.
-pub struct Plots {
+pub struct PlotData {
     pub(super) plot: &'static Plot,
     pub(super) places: BTreeMap<Place, Gathered>,
     pub(super) words: Words,
+    /// Game and axes of each setting.
     pub(super) settings: Vec<(String, Axes)>,
+    /// Where the setting of a game and its axes as JSON is.
+    setting_places: BTreeMap<(String, String), usize>,
     pub(super) names: AxisNames,
     clusters: BTreeMap<String, u32>,
     /// Sessions that had anything to show, and how many of them were simulated.
@@ -135,7 +143,7 @@ impl Words {
     }
 }
 
-impl Plots {
+impl PlotData {
     /// No session yet.
     pub fn new(plot: &'static Plot) -> Self {
         Self {
@@ -143,6 +151,7 @@ impl Plots {
             places: BTreeMap::new(),
             words: Words::default(),
             settings: Vec::new(),
+            setting_places: BTreeMap::new(),
             names: AxisNames::default(),
             clusters: BTreeMap::new(),
             sessions: 0,
@@ -163,14 +172,15 @@ impl Plots {
         }
         self.names.add(&record.spec);
         let axes = axes_of(&record.spec);
-        let known = self
-            .settings
-            .iter()
-            .position(|(of, one)| of == game && *one == axes);
-        let setting = known.unwrap_or_else(|| {
+        let key = serde_json::to_string(&axes).unwrap_or_default();
+        let next = self.settings.len();
+        let setting = *self
+            .setting_places
+            .entry((game.clone(), key))
+            .or_insert(next);
+        if setting == next {
             self.settings.push((game.clone(), axes));
-            self.settings.len() - 1
-        });
+        }
         let next = self.clusters.len() as u32;
         let cluster = *self.clusters.entry(cluster_of(record)).or_insert(next);
         let mut all = vec![common::observe(record)];
@@ -227,8 +237,13 @@ impl Plots {
                 continue;
             };
             has_any = true;
-            let place = (number, split, series, x);
-            if is_distribution(panel) && matches!(panel.value, Value::Each(_)) {
+            let place = Place {
+                panel: number,
+                split,
+                series,
+                x,
+            };
+            if panel.shape.is_distribution() && matches!(panel.value, Value::Each(_)) {
                 let gathered = self.places.entry(place).or_default();
                 gathered.add(cluster, one.value, 1.0);
                 gathered.keep(one.value);
@@ -245,7 +260,7 @@ impl Plots {
                 false => (numerator, denominator),
             };
             gathered.add(cluster, numerator, denominator);
-            if is_distribution(panel) && denominator > 0.0 {
+            if panel.shape.is_distribution() && denominator > 0.0 {
                 gathered.keep(panel.value.scale() * numerator / denominator);
             }
         }
@@ -284,9 +299,7 @@ impl Plots {
             }
             By::Round => Key::Number(f64::from(one.at.round?)),
             By::Category => self.words.key(one.at.category?),
-            By::Seat => self.words.key(&format!("player_{}", one.at.seat?)),
             By::Price => Key::Number(one.at.price? as f64),
-            By::Number => Key::Number(one.value),
             By::Axis(name) => {
                 let axes = &self.settings[setting].1;
                 let is_it = |axis: &str| axis == name || axis.ends_with(&format!(".{name}"));
@@ -316,11 +329,4 @@ impl Plots {
             }
         }
     }
-}
-
-fn is_distribution(panel: &PlotPanel) -> bool {
-    matches!(
-        panel.shape,
-        Shape::Boxes | Shape::Densities | Shape::Histograms
-    )
 }

@@ -79,14 +79,10 @@ pub enum By {
     Round,
     /// The category.
     Category,
-    /// The seat.
-    Seat,
     /// The item's starting price.
     Price,
     /// An axis of the experiment, by the last segment of its path.
     Axis(&'static str),
-    /// The number itself as a word: how many had each.
-    Number,
 }
 
 /// How a panel is drawn.
@@ -112,6 +108,13 @@ pub enum Shape {
     Heat,
     /// A spoke per category.
     Radar,
+}
+
+impl Shape {
+    /// Whether it shows values and no means.
+    pub(super) fn is_distribution(self) -> bool {
+        matches!(self, Self::Boxes | Self::Densities | Self::Histograms)
+    }
 }
 
 impl PlotPanel {

@@ -22,7 +22,7 @@ mod tests {
 
     #[test]
     fn values_are_adjusted_as_statsmodels_does() {
-        // multipletests([.01, .04, .03, .005], method="holm") of statsmodels 0.14.
+        // multipletests([.01, .04, .03, .005], method="holm") of statsmodels 0.15.0.
         let adjusted = holm(&[0.01, 0.04, 0.03, 0.005]);
         let expected = [0.03, 0.06, 0.06, 0.02];
         for (ours, theirs) in adjusted.iter().zip(expected) {

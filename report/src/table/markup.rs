@@ -41,8 +41,8 @@ impl Markup<'_> {
 
     fn latex(&self) -> String {
         let line = |cells: &[&str]| {
-            let cells = cells.iter();
-            let cells = cells.map(|cell| in_a_line(Layout::Latex, cell, " "));
+            let cells = cells.iter().zip(&self.of_numbers);
+            let cells = cells.map(|(cell, of_numbers)| stacked(cell, *of_numbers));
             format!("{} \\\\", cells.collect::<Vec<_>>().join(" & "))
         };
         let columns = self.of_numbers.iter();
@@ -83,8 +83,37 @@ impl Markup<'_> {
     }
 }
 
+/// A cell of LaTeX; lines of its own stay below each other, since blank ones say what is missing.
+fn stacked(cell: &str, of_numbers: bool) -> String {
+    if cell.lines().count() <= 1 {
+        return Layout::Latex.escaped(cell);
+    }
+    let side = if of_numbers { 'r' } else { 'l' };
+    let lines = in_a_line(Layout::Latex, cell, " \\\\ ");
+    format!("\\shortstack[{side}]{{{lines}}}")
+}
+
 /// A cell in one line, its own lines joined with this.
 fn in_a_line(layout: Layout, cell: &str, joint: &str) -> String {
     let lines = cell.lines().map(|line| layout.escaped(line));
     lines.collect::<Vec<_>>().join(joint)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::layout::Layout;
+    use crate::table::{Column, TextTable};
+
+    #[test]
+    fn lines_of_a_cell_stay_below_each_other_in_every_language() {
+        let mut table = TextTable::new(vec![Column::key("a_b"), Column::number("score")]);
+        table.row(["mean\n\u{b1}\nn", "70.4\n\n2"].map(str::to_owned));
+        let shown = |layout| table.fitted(layout);
+        let latex = shown(Layout::Latex);
+        assert!(latex.contains("a\\_b & score \\\\"), "{latex}");
+        let cells = "\\shortstack[l]{mean \\\\ $\\pm$ \\\\ n} & \\shortstack[r]{70.4 \\\\  \\\\ 2}";
+        assert!(latex.contains(cells), "{latex}");
+        assert!(shown(Layout::Markdown).contains("| 70.4<br><br>2 |"));
+        assert!(shown(Layout::Html).contains(">70.4<br><br>2</td>"));
+    }
 }

@@ -1,12 +1,15 @@
 //! The report as one page: what was run, the answer first, then every table and figure that the
 //! sessions have anything for, with the data of each figure. Sessions are read once.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
+use agon_figures::Palette;
 use agon_outlets::InLine as _;
 use agon_report::page::{Page, details, paragraph, warning};
-use agon_report::plots::{Plots, for_games};
+use agon_report::plots::{PlotData, for_games};
+use agon_report::tables::LEADERBOARD;
 use agon_report::{Layout, Reports, Tables};
 use agon_service_kit::secrets;
 
@@ -26,7 +29,7 @@ const MOST_SHOWN: usize = 20_000;
 /// There is no such run, or the file cannot be written.
 pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Result<(), Failure> {
     let reports = Reports::default();
-    let mut plots: Vec<Plots> = Vec::new();
+    let mut plots: Vec<PlotData> = Vec::new();
     let mut games: Vec<String> = Vec::new();
     let (mut all, mut simulated) = (0u64, 0u64);
     let gathered = arguments.runs.gather(|session| {
@@ -37,32 +40,32 @@ pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Resul
             games.push(record.spec.game.clone());
             // Sessions before this one were of other games, so that these figures have missed none,
             // unless they take in any game; those are there from the first session on.
-            let known: Vec<&str> = plots.iter().map(Plots::name).collect();
+            let known: Vec<&str> = plots.iter().map(PlotData::name).collect();
             let new = for_games(&[&record.spec.game]);
-            let new: Vec<Plots> = new
+            let new: Vec<PlotData> = new
                 .into_iter()
                 .filter(|plot| !known.contains(&plot.name))
-                .map(Plots::new)
+                .map(PlotData::new)
                 .collect();
             plots.extend(new);
         }
         for one in &mut plots {
             one.add(&record, &reports);
         }
-        tables.add(record, &session.telemetry);
+        tables.add(&record, &session.telemetry);
         Ok(())
     })?;
     let mut page = Page::new(&title(&gathered));
     page.section("Summary", summary(&gathered, all, simulated));
-    if let Some(leaderboard) = tables.leaderboard(Layout::Html) {
-        page.section("Leaderboard", leaderboard);
+    let mut names = compared(&arguments.compare, &gathered);
+    if tables.has_leaderboard() {
+        names.remove(LEADERBOARD);
+        let leaderboard = tables.beside_published(LEADERBOARD, Layout::Html);
+        page.section("Leaderboard", leaderboard.unwrap_or_default());
     }
     page.section("Measures", tables.render(Layout::Html));
-    for name in compared(&arguments.compare, &gathered) {
-        let is_shown_above = name == "gamma-bench";
-        if let Some(table) = tables.beside_published(&name, Layout::Html)
-            && !is_shown_above
-        {
+    for name in names {
+        if let Some(table) = tables.beside_published(&name, Layout::Html) {
             page.section(&format!("Published beside it: {name}"), table);
         }
     }
@@ -112,10 +115,17 @@ fn summary(gathered: &Gathered, all: u64, simulated: u64) -> String {
     parts.join("\n")
 }
 
-fn figures(plots: &[Plots]) -> String {
+fn figures(plots: &[PlotData]) -> String {
     let shown = plots.iter().filter(|plots| !plots.is_empty());
+    // A player looks the same in all of them.
+    let palette = Palette::of(
+        shown
+            .clone()
+            .flat_map(PlotData::series)
+            .collect::<BTreeSet<_>>(),
+    );
     let figures = shown.enumerate().map(|(place, plots)| {
-        let figure = plots.figure();
+        let figure = plots.figure().palette(palette.clone());
         let svg = figure.svg_for_page(&format!("f{place}"));
         let data = details(&format!("Data of {}", plots.name()), &figure.csv());
         format!("<figure>\n{svg}\n{data}\n</figure>")

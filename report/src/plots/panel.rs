@@ -1,0 +1,225 @@
+//! Draws one panel of a figure: means with intervals over sessions or series, distributions, or a
+//! matrix. Called by `drawing.rs`.
+
+use std::collections::BTreeSet;
+
+use agon_figures::{
+    Axis, Baseline, ByCategory, CategorySeries, Chart, Curves, Direction, Heat, Mark, Panel, Point,
+    Sample, Samples, Series,
+};
+
+use super::gathering::{Gathered, Key, Place, PlotData};
+use super::spec::{By, PlotPanel, Shape};
+use crate::accumulator::Accumulator;
+use crate::statistics::mean_interval;
+
+/// The panel of this number for what it is split by.
+pub(super) fn drawn(data: &PlotData, number: usize, split: &Key) -> Panel {
+    let places = data.places.keys();
+    let own = places.filter(|place| place.panel == number && place.split == *split);
+    let own: Vec<&Place> = own.collect();
+    let contents = Contents {
+        data,
+        number,
+        split,
+        panel: &data.plot.panels[number],
+        series: own.iter().map(|place| &place.series).collect(),
+        xs: own.iter().map(|place| &place.x).collect(),
+    };
+    match contents.panel.shape {
+        Shape::Lines => contents.lines(),
+        Shape::Boxes | Shape::Densities | Shape::Histograms => contents.distribution(),
+        Shape::Heat => contents.matrix(),
+        Shape::Dots | Shape::Bars | Shape::Pairs | Shape::Stacked | Shape::Radar => {
+            contents.by_category()
+        }
+    }
+}
+
+/// What a panel shows.
+struct Contents<'a> {
+    data: &'a PlotData,
+    number: usize,
+    split: &'a Key,
+    panel: &'a PlotPanel,
+    series: BTreeSet<&'a Key>,
+    xs: BTreeSet<&'a Key>,
+}
+
+impl Contents<'_> {
+    fn at(&self, series: &Key, x: &Key) -> Option<&Gathered> {
+        self.data.places.get(&Place {
+            panel: self.number,
+            split: self.split.clone(),
+            series: series.clone(),
+            x: x.clone(),
+        })
+    }
+
+    fn mark(&self, series: &Key, x: &Key) -> Option<Mark> {
+        mark_of(self.panel, self.at(series, x)?)
+    }
+
+    fn names(&self, keys: &BTreeSet<&Key>) -> Vec<String> {
+        keys.iter().map(|key| self.data.words_of(key)).collect()
+    }
+
+    /// The axis of numbers.
+    fn values(&self) -> Axis {
+        let axis = Axis::new(self.panel.y_title);
+        let axis = match self.panel.unit {
+            "" => axis,
+            unit => axis.unit(unit),
+        };
+        match self.panel.range {
+            Some((from, to)) => axis.range(from, to),
+            None => axis,
+        }
+    }
+
+    /// The axis of places.
+    fn places(&self) -> Axis {
+        Axis::new(self.panel.x_title)
+    }
+
+    fn baselines(&self) -> Vec<Baseline> {
+        let lines = self.panel.baselines.iter();
+        lines
+            .map(|(name, value)| Baseline::new(*name, *value))
+            .collect()
+    }
+
+    /// Rounds and prices stand below the chart, words beside it.
+    fn direction(&self) -> Direction {
+        match self.xs.first() {
+            Some(Key::Number(_)) => Direction::Columns,
+            _ => Direction::Rows,
+        }
+    }
+
+    /// A chart of places and numbers in a direction.
+    fn directed(&self, direction: Direction, chart: Chart) -> Panel {
+        match direction {
+            Direction::Columns => Panel::new(self.places(), self.values(), chart),
+            Direction::Rows => Panel::new(self.values(), self.places(), chart),
+        }
+    }
+
+    fn lines(&self) -> Panel {
+        let series = self.series.iter().map(|series| {
+            let points = self.xs.iter().filter_map(|x| {
+                let Key::Number(place) = x else { return None };
+                Some(Point::new(*place, self.mark(series, x)?))
+            });
+            Series::new(self.data.words_of(series), points.collect())
+        });
+        let curves = Curves {
+            series: series.collect(),
+            baselines: self.baselines(),
+        };
+        let places = match self.panel.x {
+            By::Round => self.places().whole(),
+            _ => self.places(),
+        };
+        Panel::new(places, self.values(), Chart::Lines(curves))
+    }
+
+    fn distribution(&self) -> Panel {
+        let mut samples = Vec::new();
+        for x in &self.xs {
+            for series in &self.series {
+                if let Some(gathered) = self.at(series, x) {
+                    let [category, series] = [x, series].map(|key| self.data.words_of(key));
+                    let values = gathered.values.iter().copied();
+                    samples.push(Sample::new(category, series, values));
+                }
+            }
+        }
+        let direction = self.direction();
+        let samples = Samples {
+            samples,
+            direction,
+            bins: None,
+        };
+        match self.panel.shape {
+            Shape::Densities => Panel::new(
+                self.values(),
+                Axis::new("density"),
+                Chart::Densities(samples),
+            ),
+            Shape::Histograms => Panel::new(
+                self.values(),
+                Axis::new("observations"),
+                Chart::Histograms(samples),
+            ),
+            _ => self.directed(direction, Chart::Boxes(samples)),
+        }
+    }
+
+    fn matrix(&self) -> Panel {
+        let rows = self.xs.iter().map(|x| {
+            let cells = self.series.iter().map(|series| self.mark(series, x));
+            cells.collect()
+        });
+        let measure = format!("{} {}", self.panel.y_title, self.panel.unit);
+        let heat = Heat {
+            rows: self.names(&self.xs),
+            columns: self.names(&self.series),
+            cells: rows.collect(),
+            measure: measure.trim().to_owned(),
+            range: self.panel.range,
+            digits: None,
+            triangular: false,
+        };
+        Panel::new(Axis::new(""), self.places(), Chart::Heat(heat))
+    }
+
+    fn by_category(&self) -> Panel {
+        let series = self.series.iter().map(|series| {
+            let marks = self.xs.iter().map(|x| self.mark(series, x));
+            CategorySeries::new(self.data.words_of(series), marks.collect())
+        });
+        let direction = match self.panel.shape {
+            Shape::Pairs => Direction::Columns,
+            _ => self.direction(),
+        };
+        let data = ByCategory {
+            categories: self.names(&self.xs),
+            series: series.collect(),
+            baselines: self.baselines(),
+            direction,
+        };
+        let chart = match self.panel.shape {
+            Shape::Bars => Chart::Bars(data),
+            Shape::Pairs => Chart::Pairs(data),
+            Shape::Stacked => Chart::Stacked(data),
+            Shape::Radar => Chart::Radar(data),
+            _ => Chart::Dots(data),
+        };
+        self.directed(direction, chart)
+    }
+}
+
+/// The mean at a place with its interval over sessions or series; `None` where it is not defined.
+fn mark_of(panel: &PlotPanel, gathered: &Gathered) -> Option<Mark> {
+    let clusters = &gathered.clusters;
+    let n = clusters.len() as f64;
+    let numerator: f64 = clusters.values().map(|sums| sums.0).sum();
+    let denominator: f64 = clusters.values().map(|sums| sums.1).sum();
+    if denominator == 0.0 {
+        return None;
+    }
+    let scale = panel.value.scale();
+    let ratio = numerator / denominator;
+    // Of a ratio of sums, what each cluster adds to it (linearisation; Cochran 1977, 6.4); of means,
+    // the means themselves.
+    let mut residuals = Accumulator::default();
+    for (own, of) in clusters.values() {
+        residuals.add((own - ratio * of) * n / denominator);
+    }
+    let mark = Mark::new(scale * ratio).of(clusters.len() as u64);
+    Some(match mean_interval(&[residuals]) {
+        Some(half) => mark.between(scale * (ratio - half), scale * (ratio + half)),
+        None => mark,
+    })
+}
