@@ -1,24 +1,31 @@
-//! Mean and standard deviation of numbers that come one by one. Keeps no number and
+//! Mean, standard deviation and skewness of numbers that come one by one. Keeps no number and
 //! gives no answer where there are too few. Called by the summary, the
 //! leaderboard and every report.
 
-/// Mean and spread so far (Welford 1962, "Note on a method for calculating
-/// corrected sums of squares and products").
+/// Mean, spread and skewness so far (Welford 1962, "Note on a method for calculating corrected sums
+/// of squares and products"; third powers by Pébay 2008, "Formulas for robust, one-pass parallel
+/// computation of covariances and arbitrary-order statistical moments").
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Accumulator {
     count: u64,
     mean: f64,
     /// Sum of squared distances from the mean.
     squares: f64,
+    /// Sum of the third powers of distances from the mean.
+    cubes: f64,
 }
 
 impl Accumulator {
     /// Takes in a number.
     pub fn add(&mut self, number: f64) {
         self.count += 1;
+        let count = self.count as f64;
         let distance = number - self.mean;
-        self.mean += distance / self.count as f64;
-        self.squares += distance * (number - self.mean);
+        let step = distance / count;
+        let square = distance * step * (count - 1.0);
+        self.mean += step;
+        self.cubes += step * (square * (count - 2.0) - 3.0 * self.squares);
+        self.squares += square;
     }
 
     /// Takes in a number where there is one.
@@ -38,7 +45,11 @@ impl Accumulator {
         let (own, others) = (self.count as f64, other.count as f64);
         let distance = other.mean - self.mean;
         self.mean += distance * others / count as f64;
-        self.squares += other.squares + distance * distance * own * others / count as f64;
+        let (whole, square) = (own + others, distance * distance);
+        self.cubes += other.cubes
+            + distance * square * own * others * (own - others) / (whole * whole)
+            + 3.0 * distance * (own * other.squares - others * self.squares) / whole;
+        self.squares += other.squares + square * own * others / whole;
         self.count = count;
     }
 
@@ -50,6 +61,11 @@ impl Accumulator {
     /// Their mean; `None` when there were none.
     pub fn mean(&self) -> Option<f64> {
         (self.count > 0).then_some(self.mean)
+    }
+
+    /// The sum of the third powers of their distances from the mean.
+    pub fn cubes(&self) -> f64 {
+        self.cubes
     }
 
     /// Their sample standard deviation (n - 1); `None` for fewer than two.
@@ -95,6 +111,9 @@ mod tests {
         assert_eq!((merged.count(), merged.mean()), (8, whole.mean()));
         let spreads = (merged.standard_deviation(), whole.standard_deviation());
         assert!((spreads.0.unwrap() - spreads.1.unwrap()).abs() < 1e-12);
+        // -27 - 1 - 1 - 1 + 0 + 0 + 8 + 64.
+        assert!((whole.cubes() - 42.0).abs() < 1e-12, "{}", whole.cubes());
+        assert!((merged.cubes() - 42.0).abs() < 1e-12, "{}", merged.cubes());
     }
 
     #[test]

@@ -9,12 +9,19 @@ use crate::axes::{Axes, AxisNames, axes_of};
 use crate::layout::Layout;
 use crate::leaderboard::players_of;
 use crate::session::Session;
-use crate::statistics::{holm, mean_interval, paired_t_test, sign_flip_test};
+use crate::statistics::mean_interval::{CAVEAT, METHOD};
+use crate::statistics::{
+    Interval, detectable_effect, holm, mean_interval, paired_effect, paired_t_test, pairs_needed,
+    sampled_sign_flip_test, sign_flip, sign_flip_test,
+};
 use crate::table::{Column, NONE, TextTable, count, counted, number, paragraphs};
 use crate::wrapping::prose;
 
-/// Up to so many pairs the permutation test is exact; beyond, Student's test of the differences.
-const MOST_EXACT: usize = crate::statistics::sign_flip::MOST_PAIRS;
+/// Up to so many pairs the permutation test is exact.
+const MOST_EXACT: usize = sign_flip::MOST_PAIRS;
+
+/// Up to so many its choices are sampled; beyond, Student's test of the differences.
+const MOST_SAMPLED: usize = sign_flip::MOST_SAMPLED;
 
 /// Which of the two sets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -113,7 +120,9 @@ impl Comparison {
         let known: Vec<f64> = p_values.iter().flatten().map(|(p, _)| *p).collect();
         let mut adjusted = holm(&known).into_iter();
         let mut columns = ["game", "setting", "measure"].map(Column::key).to_vec();
-        let headings = ["pairs", "A", "B", "B - A", "95 %", "p", "Holm", "d_z"];
+        let headings = [
+            "pairs", "A", "B", "B - A", "95 %", "p", "Holm", "d_z", "of d_z", "MDE", "needed",
+        ];
         columns.extend(headings.map(Column::number));
         columns.push(Column::notes());
         let mut table = TextTable::new(columns);
@@ -123,11 +132,15 @@ impl Comparison {
         }
         let title = format!(
             "A is {a}, {}; B is {b}, {}. Pairs are sessions of the same game, setting and luck (seed \
-             and repeat; a series is one). B - A with its 95 % interval over pairs (Student's t); p \
-             of the exact permutation test of signs, t where there are more than {MOST_EXACT} pairs; \
-             Holm, adjusted for all rows; d_z, mean over standard deviation of the differences",
+             and repeat; a series is one). B - A with its 95 % interval over pairs ({METHOD}); p \
+             of the permutation test of signs, exact up to {MOST_EXACT} pairs and over a sample of \
+             {} choices above; Holm, adjusted for all rows; d_z, mean over standard deviation of the \
+             differences, with its 95 % interval (noncentral t); MDE, the smallest B - A that so many \
+             pairs show with a chance of 80 % (t test at 5 %); needed, pairs that the B - A found here \
+             needs for that; {CAVEAT}",
             counted(self.sessions[0], "session"),
             counted(self.sessions[1], "session"),
+            count(u64::from(sign_flip::DRAWS)),
         );
         let nothing = "No session of A has a partner in B: pairs need the same game, setting, seed and \
                        repeat, and both simulated or neither.";
@@ -191,15 +204,13 @@ impl Comparison {
             differences.add(b - a);
         }
         let mean = differences.mean();
-        let interval = mean.zip(mean_interval(&[differences]));
-        let interval = interval.map(|(mean, half)| {
-            let ends = [mean - half, mean + half].map(|end| number(Some(end), 2));
-            ends.join(" to ")
-        });
+        let interval = mean_interval(&[differences]).filter(|interval| !interval.is_point());
+        let effect = paired_effect(&differences);
         let spread = differences
             .standard_deviation()
-            .filter(|spread| *spread > 0.0);
-        let effect = mean.zip(spread).map(|(mean, spread)| mean / spread);
+            .filter(|_| effect.is_some());
+        let detectable = spread.zip(detectable_effect(differences.count()));
+        let needed = effect.and_then(|effect| pairs_needed(effect.size));
         let axes = self.axes.get(&row.what.setting);
         let setting = axes.map(|axes| self.names.join(axes.iter()));
         let mut notes = Vec::new();
@@ -225,7 +236,7 @@ impl Comparison {
             number(sides[0].mean(), 2),
             number(sides[1].mean(), 2),
             number(mean, 2),
-            interval.unwrap_or_else(|| NONE.to_owned()),
+            from_to(interval),
             p.map_or_else(
                 || NONE.to_owned(),
                 |(p, test)| {
@@ -235,10 +246,24 @@ impl Comparison {
                 },
             ),
             number(holm, 4),
-            number(effect, 2),
+            number(effect.map(|effect| effect.size), 2),
+            from_to(effect.map(|effect| effect.interval)),
+            number(detectable.map(|(spread, effect)| spread * effect), 2),
+            needed.map_or_else(|| NONE.to_owned(), count),
             notes.join(", "),
         ]
     }
+}
+
+fn from_to(interval: Option<Interval>) -> String {
+    interval.map_or_else(
+        || NONE.to_owned(),
+        |interval| {
+            [interval.low, interval.high]
+                .map(|end| number(Some(end), 2))
+                .join(" to ")
+        },
+    )
 }
 
 /// The p-value of these pairs, and the test where it is not the exact one.
@@ -247,6 +272,9 @@ fn p_of(pairs: &[(f64, f64)]) -> Option<(f64, &'static str)> {
     match pairs.len() {
         0 | 1 => None,
         2..=MOST_EXACT => sign_flip_test(&b, &a).ok().map(|test| (test.p, "")),
+        ..=MOST_SAMPLED => sampled_sign_flip_test(&b, &a)
+            .ok()
+            .map(|test| (test.p, "(s)")),
         _ => paired_t_test(&b, &a).map(|p| (p, "(t)")),
     }
 }

@@ -14,7 +14,8 @@ use crate::basis::{Basis, explained};
 use crate::layout::Layout;
 use crate::published::titled;
 use crate::session::Session;
-use crate::statistics::mean_interval;
+use crate::statistics::mean_interval::{CAVEAT, METHOD};
+use crate::statistics::{Interval, mean_interval};
 use crate::table::{Column, NONE, TextTable, count, number, paragraphs, part_of};
 
 /// The games, in the order of the published table.
@@ -111,7 +112,7 @@ impl Leaderboard {
         for own in self.rows.values() {
             rows.push(Row {
                 overall: own.overall(),
-                interval: own.interval().unwrap_or(0.0),
+                interval: own.interval(),
                 cells: own.cells(self.name_of(own)),
             });
         }
@@ -123,7 +124,7 @@ impl Leaderboard {
             cells.push(String::new());
             rows.push(Row {
                 overall: Some(published.overall),
-                interval: 0.0,
+                interval: None,
                 cells,
             });
         }
@@ -133,9 +134,10 @@ impl Leaderboard {
         }
         let title = format!(
             "Leaderboard of gamma-Bench, score {SCHEME}: your rows, mean and standard deviation \
-             over n sessions, among the published ones (arXiv 2403.11807, mean of five runs); 95 %, \
-             half of the interval around the mean (t, Welch over games; - for n = 1); ranks, from the \
-             best to the worst that these intervals leave open, published rows taken as exact"
+             over n sessions, among the published ones (arXiv 2403.11807, mean of five runs); low and \
+             high, ends of the 95 % interval of the mean ({METHOD}, Welch over games; {CAVEAT}; - for \
+             n = 1 and where all sessions have the same score); ranks, from the best to the worst that \
+             these intervals leave open, published rows taken as exact"
         );
         let notes = self.rows.values().flat_map(|own| own.basis.notes());
         paragraphs([
@@ -167,8 +169,8 @@ impl Leaderboard {
 /// A row of the table, before it is ranked.
 struct Row {
     overall: Option<f64>,
-    /// Half of what is known of how exact it is.
-    interval: f64,
+    /// Where the true score lies, as far as it is known.
+    interval: Option<Interval>,
     /// All but its rank.
     cells: Vec<String>,
 }
@@ -178,18 +180,23 @@ impl Row {
         self.overall.unwrap_or(f64::NEG_INFINITY)
     }
 
+    /// The ends of its interval; of a row without one, its score.
+    fn ends(&self) -> Interval {
+        self.interval
+            .unwrap_or_else(|| Interval::point(self.worth()))
+    }
+
     /// From the best to the worst rank among all rows, itself among them, that intervals leave
     /// open.
     fn rank(&self, rows: &[Self]) -> String {
         if self.overall.is_none() {
             return NONE.to_owned();
         }
-        let (low, high) = (self.worth() - self.interval, self.worth() + self.interval);
-        let surely = rows.iter().filter(|row| row.worth() - row.interval > high);
-        // Its own upper end is above its own lower one where its interval is not empty.
-        let perhaps = rows.iter().filter(|row| row.worth() + row.interval > low);
-        let own = u64::from(self.interval > 0.0);
-        let (best, worst) = (surely.count() as u64 + 1, perhaps.count() as u64 + 1 - own);
+        let own = self.ends();
+        let others = || rows.iter().filter(|row| !std::ptr::eq(*row, self));
+        let surely = others().filter(|row| row.ends().low > own.high);
+        let perhaps = others().filter(|row| row.ends().high > own.low);
+        let (best, worst) = (surely.count() as u64 + 1, perhaps.count() as u64 + 1);
         match best == worst {
             true => count(best),
             false => format!("{}\u{2013}{}", count(best), count(worst)),
@@ -200,21 +207,20 @@ impl Row {
 impl Own {
     /// Means, below them their spread, and below that of how many sessions they are.
     fn cells(&self, name: String) -> Vec<String> {
-        let [mean, interval] = [self.overall(), self.interval()].map(|one| number(one, 1));
-        let overall = format!("{mean}\n\n{interval}\n{}", self.counts());
-        let mut cells = vec![name, "mean\n\u{b1}\n95 %\nn".to_owned(), overall];
+        let mean = number(self.overall(), 1);
+        let ends = ends_of(self.interval());
+        let overall = format!("{mean}\n\n{ends}\n{}", self.counts());
+        let mut cells = vec![name, "mean\n\u{b1}\nlow\nhigh\nn".to_owned(), overall];
         cells.extend(GAMES.iter().map(|(game, _)| {
             let Some(game) = self.games.get(*game) else {
                 return NONE.to_owned();
             };
             let scores = &game.scores;
-            let interval = mean_interval(&[*scores]);
-            let [mean, spread, interval] =
-                [scores.mean(), scores.standard_deviation(), interval].map(|one| number(one, 1));
-            format!(
-                "{mean}\n{spread}\n{interval}\n{}",
-                part_of(scores.count(), game.sessions)
-            )
+            let ends = ends_of(mean_interval(&[*scores]));
+            let [mean, spread] =
+                [scores.mean(), scores.standard_deviation()].map(|one| number(one, 1));
+            let n = part_of(scores.count(), game.sessions);
+            format!("{mean}\n{spread}\n{ends}\n{n}")
         }));
         cells.push(self.notes());
         cells
@@ -234,9 +240,9 @@ impl Own {
         Some(sum / GAMES_IN_ALL as f64)
     }
 
-    /// Half of the 95 % interval around the overall score; `None` without one, and while a game
-    /// has a single session.
-    fn interval(&self) -> Option<f64> {
+    /// The 95 % interval of the overall score; `None` without one, and while a game has a single
+    /// session.
+    fn interval(&self) -> Option<Interval> {
         self.overall()?;
         let games = GAMES.iter();
         let scores = games.map(|(game, _)| self.games.get(*game).map(|game| game.scores));
@@ -270,6 +276,13 @@ impl Own {
         let notes: Vec<String> = [basis, overall].into_iter().flatten().collect();
         notes.join(", ")
     }
+}
+
+/// Both ends of an interval, one below the other; none where all numbers are the same.
+fn ends_of(interval: Option<Interval>) -> String {
+    let interval = interval.filter(|interval| !interval.is_point());
+    let ends = [interval.map(|one| one.low), interval.map(|one| one.high)];
+    ends.map(|end| number(end, 1)).join("\n")
 }
 
 /// One published row.
@@ -339,9 +352,15 @@ mod tests {
 
     #[test]
     fn a_rank_is_as_exact_as_the_intervals_leave_it() {
-        let row = |overall: f64, interval: f64| Row {
+        let around = |overall: f64, half: f64| {
+            (half > 0.0).then_some(Interval {
+                low: overall - half,
+                high: overall + half,
+            })
+        };
+        let row = |overall: f64, half: f64| Row {
             overall: Some(overall),
-            interval,
+            interval: around(overall, half),
             cells: Vec::new(),
         };
         let mut rows = vec![
@@ -357,9 +376,9 @@ mod tests {
             ranks(&rows),
             ["1", "2\u{2013}3", "2\u{2013}3", "2\u{2013}4", "5"]
         );
-        rows[3].interval = 0.0;
+        rows[3].interval = None;
         assert_eq!(ranks(&rows), ["1", "2", "2", "4", "5"]);
-        rows[3].interval = 30.0;
+        rows[3].interval = around(61.0, 30.0);
         assert_eq!(ranks(&rows)[3], "1\u{2013}5");
         rows[3].overall = None;
         assert_eq!(ranks(&rows)[3], NONE);

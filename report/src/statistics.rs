@@ -2,32 +2,48 @@
 //! paired tests, density, quartiles, slopes, failure rates. Pure functions that know no game and no
 //! record. What cannot be computed is an error or `None`, never a NaN, never a panic.
 
+pub mod aggregate;
+pub mod bootstrap;
+mod chance;
 pub mod density;
+pub mod effect;
 pub mod failure_rate;
 pub mod holm;
+pub mod interval;
 pub mod mean_interval;
+mod noncentral_t;
+mod normal;
 pub mod paired_t;
 pub mod persona_divergence;
 pub mod quartiles;
 mod ranks;
+pub mod ratio;
 pub mod sign_flip;
 pub mod slope;
 pub mod spearman;
+pub mod strength;
 pub mod trueskill;
 pub mod wilcoxon;
+pub mod wilson;
 
 pub use density::gaussian_density;
+pub use effect::{
+    Effect, cliffs_delta, detectable_effect, paired_effect, pairs_needed, power, superiority,
+};
 pub use failure_rate::corrected_failure_rate;
 pub use holm::holm;
+pub use interval::Interval;
 pub use mean_interval::mean_interval;
 pub use paired_t::paired_t_test;
 pub use persona_divergence::persona_divergence;
 pub use quartiles::{Quartiles, quartiles};
-pub use sign_flip::sign_flip_test;
+pub use ratio::{Ratio, ratio};
+pub use sign_flip::{sampled_sign_flip_test, sign_flip_test};
 pub use slope::slope;
 pub use spearman::{Correlation, spearman};
 pub use trueskill::Rating;
 pub use wilcoxon::wilcoxon_test;
+pub use wilson::wilson_interval;
 
 /// Why a statistic has no value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

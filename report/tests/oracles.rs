@@ -8,8 +8,16 @@ use std::marker::PhantomData;
 use std::path::{Path, PathBuf};
 
 use agon_report::Ratings;
+use agon_report::accumulator::Accumulator;
+use agon_report::statistics::aggregate::{
+    interquartile_mean, mean_superiority, performance_profile,
+};
+use agon_report::statistics::bootstrap::{DRAWS, draw_again, percentile_interval};
+use agon_report::statistics::strength::{Contests, Model};
 use agon_report::statistics::{
-    gaussian_density, persona_divergence, sign_flip_test, spearman, trueskill, wilcoxon_test,
+    Interval, detectable_effect, gaussian_density, holm, mean_interval, paired_effect,
+    paired_t_test, persona_divergence, power, ratio, sign_flip_test, spearman, superiority,
+    trueskill, wilcoxon_test, wilson_interval,
 };
 use serde::Deserialize;
 use serde::de::{DeserializeOwned, MapAccess, Visitor};
@@ -223,5 +231,208 @@ fn densities_are_those_of_the_reference() {
             // Densities are small numbers: the tolerance holds relative to them too.
             near("share of the density", ours / theirs, 1.0);
         }
+    });
+}
+
+/// What is asked about an interval.
+fn ends(near: &dyn Fn(&str, f64, f64), ours: Option<Interval>, theirs: [f64; 2]) {
+    let ours = ours.unwrap();
+    near("lower end", ours.low, theirs[0]);
+    near("upper end", ours.high, theirs[1]);
+}
+
+fn of(numbers: &[f64]) -> Accumulator {
+    let mut all = Accumulator::default();
+    numbers.iter().for_each(|number| all.add(*number));
+    all
+}
+
+#[derive(Deserialize)]
+struct Groups {
+    groups: Vec<Vec<f64>>,
+    interval: [f64; 2],
+}
+
+#[test]
+fn intervals_of_means_are_those_of_the_formula_solved_by_search() {
+    every_case("mean_intervals.json", 1e-5, |case: &Groups, near| {
+        let groups: Vec<Accumulator> = case.groups.iter().map(|group| of(group)).collect();
+        ends(near, mean_interval(&groups), case.interval);
+    });
+}
+
+#[derive(Deserialize)]
+struct Rate {
+    successes: u64,
+    n: u64,
+    interval: [f64; 2],
+}
+
+#[test]
+fn intervals_of_rates_are_those_of_the_reference() {
+    every_case("rates.json", 1e-9, |case: &Rate, near| {
+        ends(near, wilson_interval(case.successes, case.n), case.interval);
+    });
+    assert_eq!((wilson_interval(0, 0), wilson_interval(2, 1)), (None, None));
+}
+
+#[derive(Deserialize)]
+struct Clustered {
+    clusters: Vec<(f64, f64)>,
+    mean: f64,
+    error: f64,
+}
+
+#[test]
+fn errors_of_clusters_are_those_of_the_reference() {
+    every_case("clustered.json", 1e-9, |case: &Clustered, near| {
+        let ours = ratio(&case.clusters).unwrap();
+        near("mean", ours.value, case.mean);
+        near("standard error", ours.error.unwrap(), case.error);
+    });
+}
+
+#[derive(Deserialize)]
+struct Effects {
+    a: Vec<f64>,
+    b: Vec<f64>,
+    size: f64,
+    interval: [f64; 2],
+    superiority: f64,
+    paired_t: f64,
+}
+
+#[test]
+fn effects_are_those_of_the_reference() {
+    every_case("effects.json", 1e-6, |case: &Effects, near| {
+        let differences: Vec<f64> = case.a.iter().zip(&case.b).map(|(a, b)| a - b).collect();
+        let effect = paired_effect(&of(&differences)).unwrap();
+        near("size", effect.size, case.size);
+        ends(near, Some(effect.interval), case.interval);
+        let chance = superiority(&case.a, &case.b).unwrap();
+        near("superiority", chance, case.superiority);
+        let p = paired_t_test(&case.a, &case.b).unwrap();
+        near("p of t", p, case.paired_t);
+    });
+}
+
+#[derive(Deserialize)]
+struct Power {
+    n: u64,
+    size: f64,
+    power: f64,
+    detectable: f64,
+}
+
+#[test]
+fn the_power_of_pairs_is_that_of_the_reference() {
+    every_case("powers.json", 1e-4, |case: &Power, near| {
+        near("power", power(case.size, case.n).unwrap(), case.power);
+        let detectable = detectable_effect(case.n).unwrap();
+        near("detectable effect", detectable, case.detectable);
+    });
+}
+
+#[derive(Deserialize)]
+struct Adjusted {
+    p: Vec<f64>,
+    holm: Vec<f64>,
+}
+
+#[test]
+fn adjusted_p_values_are_those_of_the_reference() {
+    every_case("holm.json", 1e-12, |case: &Adjusted, near| {
+        for (ours, theirs) in holm(&case.p).into_iter().zip(&case.holm) {
+            near("p", ours, *theirs);
+        }
+    });
+}
+
+#[derive(Deserialize)]
+struct ManyPairs {
+    differences: Vec<f64>,
+    w: f64,
+    p: f64,
+}
+
+#[test]
+fn ranks_of_many_pairs_are_as_normal_as_those_of_the_reference() {
+    every_case("wilcoxon_many.json", 1e-9, |case: &ManyPairs, near| {
+        let nothing = vec![0.0; case.differences.len()];
+        let ours = wilcoxon_test(&case.differences, &nothing).unwrap();
+        near("W", ours.w, case.w);
+        near("p", ours.p, case.p);
+    });
+}
+
+#[derive(Deserialize)]
+struct Strengths {
+    players: usize,
+    sessions: Vec<Vec<(usize, f64)>>,
+    bradley_terry: Vec<f64>,
+    plackett_luce: Vec<f64>,
+}
+
+#[test]
+fn strengths_are_those_of_the_reference() {
+    every_case("strengths.json", 1e-4, |case: &Strengths, near| {
+        let models = [
+            (Model::BradleyTerry, &case.bradley_terry),
+            (Model::PlackettLuce, &case.plackett_luce),
+        ];
+        for (model, theirs) in models {
+            let mut contests = Contests::new(model, case.players);
+            for session in &case.sessions {
+                contests.add(session).unwrap();
+            }
+            let weights = vec![1.0; case.sessions.len()];
+            let ours = contests.strengths(&weights).unwrap();
+            for (ours, theirs) in ours.iter().zip(theirs) {
+                near("strength", *ours, *theirs);
+            }
+        }
+    });
+}
+
+#[derive(Deserialize)]
+struct Aggregates {
+    games: Vec<Vec<f64>>,
+    others: Vec<Vec<f64>>,
+    interquartile_mean: f64,
+    superiority: f64,
+    thresholds: Vec<f64>,
+    profile: Vec<f64>,
+}
+
+#[test]
+fn numbers_over_games_are_those_of_the_reference() {
+    every_case("aggregates.json", 1e-9, |case: &Aggregates, near| {
+        let middle = interquartile_mean(&case.games).unwrap();
+        near("interquartile mean", middle, case.interquartile_mean);
+        let both = case.games.iter().cloned().zip(case.others.iter().cloned());
+        let chance = mean_superiority(&both.collect::<Vec<_>>()).unwrap();
+        near("superiority", chance, case.superiority);
+        let profile = performance_profile(&case.games, &case.thresholds).unwrap();
+        for (ours, theirs) in profile.iter().zip(&case.profile) {
+            near("profile", *ours, *theirs);
+        }
+    });
+}
+
+#[derive(Deserialize)]
+struct Bootstrap {
+    numbers: Vec<f64>,
+    interval: [f64; 2],
+}
+
+#[test]
+fn sets_drawn_again_spread_as_those_of_the_reference() {
+    every_case("bootstraps.json", 0.4, |case: &Bootstrap, near| {
+        let mut means = Vec::new();
+        draw_again(&[case.numbers.len()], DRAWS, |places| {
+            let drawn = places[0].iter().map(|place| case.numbers[*place]);
+            means.extend(of(&drawn.collect::<Vec<_>>()).mean());
+        });
+        ends(near, percentile_interval(&mut means), case.interval);
     });
 }

@@ -312,7 +312,7 @@ fn n_counts_the_sessions_that_a_mean_rests_on() {
     let words: Vec<&str> = own.split_whitespace().collect();
     assert_eq!(words[..5], ["-", "m", "(yours)", "mean", "-"], "{shown}");
     assert!(own.contains("no overall: 7 games have no score"), "{own}");
-    let n = below.nth(2).unwrap();
+    let n = below.nth(3).unwrap();
     assert!(
         n.trim().starts_with('n') && n.ends_with("1 of 5"),
         "{shown}"

@@ -92,7 +92,7 @@ impl PlotData {
         } else if panels.all(|panel| panel.shape.is_distribution()) {
             "a point is the mean of a session"
         } else {
-            "mean over sessions with its 95 % interval (Student's t)"
+            "mean over sessions with its 95 % interval (t corrected for skewness, Wilson's for rates)"
         }
     }
 

@@ -10,8 +10,7 @@ use agon_figures::{
 
 use super::gathering::{Gathered, Key, Place, PlotData};
 use super::spec::{By, PlotPanel, Shape};
-use crate::accumulator::Accumulator;
-use crate::statistics::mean_interval;
+use crate::statistics::{ratio, wilson_interval};
 
 /// The panel of this number for what it is split by.
 pub(super) fn drawn(data: &PlotData, number: usize, split: &Key) -> Panel {
@@ -202,24 +201,40 @@ impl Contents<'_> {
 
 /// The mean at a place with its interval over sessions or series; `None` where it is not defined.
 fn mark_of(panel: &PlotPanel, gathered: &Gathered) -> Option<Mark> {
-    let clusters = &gathered.clusters;
-    let n = clusters.len() as f64;
-    let numerator: f64 = clusters.values().map(|sums| sums.0).sum();
-    let denominator: f64 = clusters.values().map(|sums| sums.1).sum();
-    if denominator == 0.0 {
-        return None;
-    }
+    let clusters: Vec<(f64, f64)> = gathered.clusters.values().copied().collect();
+    let n = clusters.len() as u64;
     let scale = panel.value.scale();
-    let ratio = numerator / denominator;
-    // Of a ratio of sums, what each cluster adds to it (linearisation; Cochran 1977, 6.4); of means,
-    // the means themselves.
-    let mut residuals = Accumulator::default();
-    for (own, of) in clusters.values() {
-        residuals.add((own - ratio * of) * n / denominator);
-    }
-    let mark = Mark::new(scale * ratio).of(clusters.len() as u64);
-    Some(match mean_interval(&[residuals]) {
-        Some(half) => mark.between(scale * (ratio - half), scale * (ratio + half)),
+    let ratio = ratio(&clusters)?;
+    let mark = Mark::new(scale * ratio.value).of(n);
+    let interval = match rate_of(panel, &clusters) {
+        Some(successes) => wilson_interval(successes, n),
+        None => ratio.interval,
+    };
+    Some(match interval {
+        Some(interval) => {
+            let interval = interval.moved(0.0, scale);
+            mark.between(interval.low, interval.high)
+        }
         None => mark,
     })
+}
+
+/// How many clusters have a share of 1, where the panel shows shares and every cluster has 0 or 1.
+fn rate_of(panel: &PlotPanel, clusters: &[(f64, f64)]) -> Option<u64> {
+    if panel.range != Some((0.0, panel.value.scale())) {
+        return None;
+    }
+    let mut successes = 0;
+    let mut first = None;
+    for (own, of) in clusters {
+        if *of != *first.get_or_insert(*of) {
+            return None;
+        }
+        match own / of {
+            1.0 => successes += 1,
+            0.0 => {}
+            _ => return None,
+        }
+    }
+    Some(successes)
 }

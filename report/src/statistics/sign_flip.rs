@@ -1,11 +1,20 @@
-//! Exact paired permutation test (Fisher 1935, "The Design of Experiments"):
-//! if two settings were the same, each pair could as well have come the other way
-//! round, so every choice of signs of the differences is equally likely.
+//! Paired permutation test (Fisher 1935, "The Design of Experiments"): if two settings were the same,
+//! each pair could as well have come the other way round, so every choice of signs of the differences
+//! is equally likely. Exact for few pairs, over a sample of choices for more.
 
+use rand_core::Rng as _;
+
+use super::chance::seeded;
 use super::{StatisticsError, at_most, differences};
 
 /// The most pairs: each half of them has a million choices of signs.
 pub const MOST_PAIRS: usize = 40;
+
+/// The most pairs whose choices are sampled; of more, the mean is as good as normal.
+pub const MOST_SAMPLED: usize = 10_000;
+
+/// How many choices of signs are sampled.
+pub const DRAWS: u32 = 20_000;
 
 /// Sums closer than this share of the sum of all absolute differences are the same
 /// number; they only were added in another order.
@@ -49,6 +58,36 @@ pub fn sign_flip_test(a: &[f64], b: &[f64]) -> Result<SignFlip, StatisticsError>
     Ok(SignFlip {
         mean_difference: sum / differences.len() as f64,
         p: (2.0 * as_far as f64 / all).min(1.0),
+    })
+}
+
+/// The same over [`DRAWS`] choices of signs, drawn from chance with a fixed seed, the observed one
+/// counted among them (Phipson and Smyth 2010, "Permutation p-values should never be zero").
+///
+/// # Errors
+/// No pair, or more than [`MOST_SAMPLED`]; lengths differ; a number is not finite.
+pub fn sampled_sign_flip_test(a: &[f64], b: &[f64]) -> Result<SignFlip, StatisticsError> {
+    let differences = differences(a, b)?;
+    at_most(MOST_SAMPLED, differences.len())?;
+    let sum: f64 = differences.iter().sum();
+    let size: f64 = differences.iter().map(|difference| difference.abs()).sum();
+    let observed = sum.abs() - SAME * size;
+    let mut chance = seeded();
+    let mut as_far = 1u32;
+    for _ in 0..DRAWS {
+        let mut drawn = 0.0;
+        for some in differences.chunks(64) {
+            let signs = chance.next_u64();
+            for (place, difference) in some.iter().enumerate() {
+                let is_flipped = signs >> place & 1 == 1;
+                drawn += if is_flipped { -difference } else { *difference };
+            }
+        }
+        as_far += u32::from(drawn.abs() >= observed);
+    }
+    Ok(SignFlip {
+        mean_difference: sum / differences.len() as f64,
+        p: f64::from(as_far) / f64::from(DRAWS + 1),
     })
 }
 
@@ -118,6 +157,22 @@ mod tests {
     fn forty_pairs_on_one_side_leave_two_choices() {
         let rising: Vec<f64> = (1..=40).map(f64::from).collect();
         assert_eq!(p(&rising), 2.0 / 2f64.powi(40));
+    }
+
+    #[test]
+    fn a_sample_of_choices_finds_what_all_of_them_find() {
+        let differences: Vec<f64> = (0..24).map(|place| f64::from(place % 7) - 2.2).collect();
+        let nothing = vec![0.0; differences.len()];
+        let sampled = sampled_sign_flip_test(&differences, &nothing).unwrap();
+        let exact = sign_flip_test(&differences, &nothing).unwrap();
+        assert_eq!(sampled.mean_difference, exact.mean_difference);
+        // Four standard errors of a share of so many draws.
+        let error = (exact.p * (1.0 - exact.p) / f64::from(DRAWS)).sqrt();
+        assert!((sampled.p - exact.p).abs() < 4.0 * error, "{sampled:?}");
+        let far = sampled_sign_flip_test(&vec![1.0; 100], &vec![0.0; 100]).unwrap();
+        assert_eq!(far.p, 1.0 / f64::from(DRAWS + 1));
+        let same = sampled_sign_flip_test(&[0.5; 60], &[0.5; 60]).unwrap();
+        assert_eq!(same.p, 1.0);
     }
 
     #[test]

@@ -1,0 +1,36 @@
+//! Two numbers between which a true one is expected to lie: what statistics with an interval hand
+//! to tables and figures.
+
+/// The ends of an interval.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// The lower end.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// The interval of numbers that are all the same: nothing is known of how far off it is.
+    pub fn point(number: f64) -> Self {
+        Self {
+            low: number,
+            high: number,
+        }
+    }
+
+    /// Whether all numbers behind it were the same.
+    pub fn is_point(&self) -> bool {
+        self.low == self.high
+    }
+
+    /// The interval of `scale * x + offset`.
+    #[must_use]
+    pub fn moved(&self, offset: f64, scale: f64) -> Self {
+        let ends = [self.low, self.high].map(|end| scale * end + offset);
+        Self {
+            low: ends[0].min(ends[1]),
+            high: ends[0].max(ends[1]),
+        }
+    }
+}
