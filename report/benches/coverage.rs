@@ -5,7 +5,7 @@
 use std::thread;
 
 use agon_report::accumulator::Accumulator;
-use agon_report::statistics::aggregate::interquartile_mean_interval;
+use agon_report::statistics::aggregate::{interquartile_mean_interval, mean_superiority_interval};
 use agon_report::statistics::strength::{Contests, Model};
 use agon_report::statistics::{Interval, mean_interval, paired_effect, ratio, wilson_interval};
 use rand_chacha::ChaCha8Rng;
@@ -92,7 +92,10 @@ const CASES: [(&str, Cover); 14] = [
 ];
 
 /// The same of methods that draw sets again.
-const DRAWN_CASES: [(&str, Cover); 1] = [("interquartile mean of 8 games (*)", middle)];
+const DRAWN_CASES: [(&str, Cover); 2] = [
+    ("interquartile mean of 8 games (*)", middle),
+    ("chance to do better, 3 players in 8 games (*)", better),
+];
 
 /// Percent of sets that are covered.
 fn share(cover: Cover, size: usize, sets: u32) -> f64 {
@@ -195,6 +198,26 @@ fn middle(chance: &mut Chance, size: usize) -> bool {
         55.0,
     )
 }
+
+/// The best of three players whose scores are apart by half a standard deviation.
+fn better(chance: &mut Chance, size: usize) -> bool {
+    let game = |_| {
+        let mut of = |level: f64| {
+            (0..size)
+                .map(|_| normal(chance) + level)
+                .collect::<Vec<f64>>()
+        };
+        (of(1.0), vec![of(0.5), of(0.0)])
+    };
+    let games: Vec<_> = (0..8).map(game).collect();
+    covers(
+        mean_superiority_interval(&games).map(|(_, interval)| interval),
+        BETTER,
+    )
+}
+
+/// The mean of the normal distribution at `0.5 / sqrt(2)` and `1 / sqrt(2)`.
+const BETTER: f64 = (0.638_163_195_084_1 + 0.760_249_938_906_5) / 2.0;
 
 /// Whether the interval of the strongest of five holds its lead over the mean.
 fn strength(chance: &mut Chance, size: usize, model: Model) -> bool {

@@ -9,9 +9,10 @@ use crate::axes::{Axes, AxisNames, axes_of};
 use crate::layout::Layout;
 use crate::leaderboard::players_of;
 use crate::session::Session;
+use crate::standings::from_to;
 use crate::statistics::mean_interval::{CAVEAT, METHOD};
 use crate::statistics::{
-    Interval, detectable_effect, holm, mean_interval, paired_effect, paired_t_test, pairs_needed,
+    detectable_effect, holm, mean_interval, paired_effect, paired_t_test, pairs_needed,
     sampled_sign_flip_test, sign_flip, sign_flip_test,
 };
 use crate::table::{Column, NONE, TextTable, count, counted, number, paragraphs};
@@ -236,7 +237,7 @@ impl Comparison {
             number(sides[0].mean(), 2),
             number(sides[1].mean(), 2),
             number(mean, 2),
-            from_to(interval),
+            from_to(interval, 2),
             p.map_or_else(
                 || NONE.to_owned(),
                 |(p, test)| {
@@ -247,23 +248,12 @@ impl Comparison {
             ),
             number(holm, 4),
             number(effect.map(|effect| effect.size), 2),
-            from_to(effect.map(|effect| effect.interval)),
+            from_to(effect.map(|effect| effect.interval), 2),
             number(detectable.map(|(spread, effect)| spread * effect), 2),
             needed.map_or_else(|| NONE.to_owned(), count),
             notes.join(", "),
         ]
     }
-}
-
-fn from_to(interval: Option<Interval>) -> String {
-    interval.map_or_else(
-        || NONE.to_owned(),
-        |interval| {
-            [interval.low, interval.high]
-                .map(|end| number(Some(end), 2))
-                .join(" to ")
-        },
-    )
 }
 
 /// The p-value of these pairs, and the test where it is not the exact one.

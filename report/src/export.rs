@@ -7,7 +7,6 @@ mod columns;
 mod rows;
 
 pub use columns::{Column, TABLES, Table, Type};
-pub(crate) use rows::cluster_of;
 pub use rows::rows_of;
 
 /// One cell of a row, of the type of its column or null.

@@ -13,7 +13,9 @@ use crate::axes::{Axes, AxisNames, LABEL, axes};
 use crate::basis::{Basis, explained};
 use crate::layout::Layout;
 use crate::published::titled;
+use crate::ranking;
 use crate::session::Session;
+use crate::statistics::aggregate::{FEWEST, interquartile_mean, interquartile_mean_interval};
 use crate::statistics::mean_interval::{CAVEAT, METHOD};
 use crate::statistics::{Interval, mean_interval};
 use crate::table::{Column, NONE, TextTable, count, number, paragraphs, part_of};
@@ -34,7 +36,7 @@ pub const GAMES: [(&str, &str); 8] = [
 const GAMES_IN_ALL: usize = GAMES.len();
 
 /// The scheme of the published table.
-const SCHEME: &str = "iclr2025";
+pub(crate) const SCHEME: &str = "iclr2025";
 
 /// The published rows; facts, not targets.
 const PUBLISHED: &str = include_str!("../data/gamma_bench.csv");
@@ -61,6 +63,7 @@ struct Own {
 struct Game {
     sessions: u64,
     scores: Accumulator,
+    each: Vec<f64>,
 }
 
 impl Leaderboard {
@@ -92,7 +95,9 @@ impl Leaderboard {
         row.basis.add(session.answers(), session.answers().all());
         let game = row.games.entry(game.clone()).or_default();
         game.sessions += 1;
-        game.scores.add_known(session.scores().get(SCHEME).copied());
+        let score = session.scores().get(SCHEME).copied();
+        game.scores.add_known(score);
+        game.each.extend(score);
     }
 
     /// Whether nothing was taken in.
@@ -104,7 +109,7 @@ impl Leaderboard {
     /// an overall score come last.
     pub fn render(&self, layout: Layout) -> String {
         let mut columns = vec![Column::key("rank"), Column::key("model"), Column::key("")];
-        columns.push(Column::number("overall"));
+        columns.extend(["overall", "IQM"].map(Column::number));
         columns.extend(GAMES.map(|(_, short)| Column::number(short)));
         columns.push(Column::notes());
         let mut table = TextTable::new(columns);
@@ -112,19 +117,21 @@ impl Leaderboard {
         for own in self.rows.values() {
             rows.push(Row {
                 overall: own.overall(),
-                interval: own.interval(),
+                interval: own.interval().filter(|interval| !interval.is_point()),
+                is_exact: false,
                 cells: own.cells(self.name_of(own)),
             });
         }
         for published in published() {
             let overall = number(Some(published.overall), 1);
-            let mut cells = vec![published.model, String::new(), overall];
+            let mut cells = vec![published.model, String::new(), overall, NONE.to_owned()];
             let scores = GAMES.map(|(game, _)| published.scores.get(game).copied());
             cells.extend(scores.map(|score| number(score, 1)));
             cells.push(String::new());
             rows.push(Row {
                 overall: Some(published.overall),
                 interval: None,
+                is_exact: true,
                 cells,
             });
         }
@@ -137,7 +144,8 @@ impl Leaderboard {
              over n sessions, among the published ones (arXiv 2403.11807, mean of five runs); low and \
              high, ends of the 95 % interval of the mean ({METHOD}, Welch over games; {CAVEAT}; - for \
              n = 1 and where all sessions have the same score); ranks, from the best to the worst that \
-             these intervals leave open, published rows taken as exact"
+             these intervals leave open, published rows taken as exact; IQM, interquartile mean over \
+             all games (arXiv 2108.13264), its interval of sessions drawn again where each game has {FEWEST}"
         );
         let notes = self.rows.values().flat_map(|own| own.basis.notes());
         paragraphs([
@@ -171,6 +179,8 @@ struct Row {
     overall: Option<f64>,
     /// Where the true score lies, as far as it is known.
     interval: Option<Interval>,
+    /// Whether its score is taken as exact: a published one.
+    is_exact: bool,
     /// All but its rank.
     cells: Vec<String>,
 }
@@ -180,27 +190,22 @@ impl Row {
         self.overall.unwrap_or(f64::NEG_INFINITY)
     }
 
-    /// The ends of its interval; of a row without one, its score.
+    /// The ends of its interval: of a published row, its score.
     fn ends(&self) -> Interval {
-        self.interval
-            .unwrap_or_else(|| Interval::point(self.worth()))
+        let without = match self.is_exact || self.overall.is_none() {
+            true => Interval::point(self.worth()),
+            false => Interval::unknown(),
+        };
+        self.interval.unwrap_or(without)
     }
 
     /// From the best to the worst rank among all rows, itself among them, that intervals leave
     /// open.
     fn rank(&self, rows: &[Self]) -> String {
-        if self.overall.is_none() {
-            return NONE.to_owned();
-        }
-        let own = self.ends();
-        let others = || rows.iter().filter(|row| !std::ptr::eq(*row, self));
-        let surely = others().filter(|row| row.ends().low > own.high);
-        let perhaps = others().filter(|row| row.ends().high > own.low);
-        let (best, worst) = (surely.count() as u64 + 1, perhaps.count() as u64 + 1);
-        match best == worst {
-            true => count(best),
-            false => format!("{}\u{2013}{}", count(best), count(worst)),
-        }
+        let ends: Vec<Interval> = rows.iter().map(Self::ends).collect();
+        let own = rows.iter().position(|row| std::ptr::eq(row, self));
+        let own = own.filter(|_| self.overall.is_some());
+        own.map_or_else(|| NONE.to_owned(), |own| ranking::rank(own, &ends))
     }
 }
 
@@ -211,6 +216,7 @@ impl Own {
         let ends = ends_of(self.interval());
         let overall = format!("{mean}\n\n{ends}\n{}", self.counts());
         let mut cells = vec![name, "mean\n\u{b1}\nlow\nhigh\nn".to_owned(), overall];
+        cells.push(self.middle());
         cells.extend(GAMES.iter().map(|(game, _)| {
             let Some(game) = self.games.get(*game) else {
                 return NONE.to_owned();
@@ -247,6 +253,19 @@ impl Own {
         let games = GAMES.iter();
         let scores = games.map(|(game, _)| self.games.get(*game).map(|game| game.scores));
         mean_interval(&scores.collect::<Option<Vec<_>>>()?)
+    }
+
+    /// The interquartile mean over all games, with its interval; a dash while one has no score.
+    fn middle(&self) -> String {
+        let games = GAMES.iter();
+        let games = games.map(|(game, _)| self.games.get(*game).map(|game| game.each.clone()));
+        let Some(games) = games.collect::<Option<Vec<Vec<f64>>>>() else {
+            return NONE.to_owned();
+        };
+        let with_interval = interquartile_mean_interval(&games);
+        let mean = number(interquartile_mean(&games), 1);
+        let ends = ends_of(with_interval.map(|(_, interval)| interval));
+        format!("{mean}\n\n{ends}\n")
     }
 
     /// Of how many sessions a game the overall score is; empty without one.
@@ -361,6 +380,7 @@ mod tests {
         let row = |overall: f64, half: f64| Row {
             overall: Some(overall),
             interval: around(overall, half),
+            is_exact: true,
             cells: Vec::new(),
         };
         let mut rows = vec![
@@ -379,6 +399,9 @@ mod tests {
         rows[3].interval = None;
         assert_eq!(ranks(&rows), ["1", "2", "2", "4", "5"]);
         rows[3].interval = around(61.0, 30.0);
+        assert_eq!(ranks(&rows)[3], "1\u{2013}5");
+        // Of a single session nothing is known of how exact it is.
+        (rows[3].interval, rows[3].is_exact) = (None, false);
         assert_eq!(ranks(&rows)[3], "1\u{2013}5");
         rows[3].overall = None;
         assert_eq!(ranks(&rows)[3], NONE);

@@ -270,6 +270,17 @@ impl Session {
     }
 }
 
+/// What is independent of other sessions: the series that a session belongs to, by the id of its
+/// first session, or the session itself.
+pub(crate) fn cluster_of(session: &str, spec: &SessionSpec) -> String {
+    if spec.luck.place == 0 {
+        return session.to_owned();
+    }
+    let mut first = spec.clone();
+    first.luck.place = 0;
+    first.id().to_string()
+}
+
 /// Who sits on these seats.
 fn in_words<'a>(seats: impl Iterator<Item = &'a PlayerSpec>) -> String {
     let mut counts: Vec<(String, usize)> = Vec::new();

@@ -10,6 +10,7 @@ use crate::pivots::{self, Pivots};
 use crate::reports::Reports;
 use crate::results::ResultColumns;
 use crate::session::{Session, Telemetry};
+use crate::standings::Standings;
 use crate::summary::Summary;
 use crate::table::paragraphs;
 
@@ -21,6 +22,7 @@ pub const LEADERBOARD: &str = "gamma-bench";
 pub struct Tables {
     summary: Summary,
     leaderboard: Leaderboard,
+    standings: Standings,
     pivots: Pivots,
     reports: Reports,
     columns: ResultColumns,
@@ -35,6 +37,7 @@ impl Tables {
         let session = Session::of(record);
         self.summary.add(&session, telemetry);
         self.leaderboard.add(&session);
+        self.standings.add(&session);
         self.pivots.add(&session);
         self.columns.gather(&session);
     }
@@ -42,6 +45,11 @@ impl Tables {
     /// Whether a session of the leaderboard's games was taken in.
     pub fn has_leaderboard(&self) -> bool {
         !self.leaderboard.is_empty()
+    }
+
+    /// Who did best, game by game and over all of them.
+    pub fn standings(&self) -> &Standings {
+        &self.standings
     }
 
     /// Whether no session was taken in.

@@ -409,7 +409,8 @@ fn numbers_over_games_are_those_of_the_reference() {
     every_case("aggregates.json", 1e-9, |case: &Aggregates, near| {
         let middle = interquartile_mean(&case.games).unwrap();
         near("interquartile mean", middle, case.interquartile_mean);
-        let both = case.games.iter().cloned().zip(case.others.iter().cloned());
+        let both = case.games.iter().zip(&case.others);
+        let both = both.map(|(own, other)| (own.clone(), vec![other.clone()]));
         let chance = mean_superiority(&both.collect::<Vec<_>>()).unwrap();
         near("superiority", chance, case.superiority);
         let profile = performance_profile(&case.games, &case.thresholds).unwrap();

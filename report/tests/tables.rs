@@ -242,11 +242,11 @@ fn the_overall_score_needs_all_eight_games() {
     );
     leaderboard.add(&session(&line(GAMES[7].0, 0, json!({}))));
     let eight = own(&leaderboard.render(Layout::Text(160)));
-    assert_eq!(
-        cells(&eight)[0],
-        "1",
-        "ahead of every published row: {eight}"
-    );
+    // Of one session a game nothing is known of how exact the score is.
+    assert_eq!(cells(&eight)[0], "1\u{2013}14", "{eight}");
+    let all = leaderboard.render(Layout::Text(160));
+    let of = |name: &str| all.lines().position(|row| row.contains(name)).unwrap();
+    assert!(of("equilibrium") < of("Gemini-1.5-Pro"), "{all}");
     let overall: f64 = cells(&eight)[4].parse().unwrap();
     // All games reward equilibrium play with 100, the auction with about 10.
     assert!((overall - 88.7).abs() < 1.0, "{eight}");

@@ -240,6 +240,62 @@ fn of_several_players_each_is_compared_with_itself() {
 }
 
 #[test]
+fn leaderboards_are_best_first_by_game_and_over_all_games() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().join("data").display().to_string();
+    recorded(&data);
+    let board = |arguments: &[&str]| {
+        let all = [
+            &["leaderboard", "--data", &data, "--format", "markdown"],
+            arguments,
+        ];
+        run(&all.concat()).expect_code(0).out.replace('\\', "")
+    };
+    let plain = [
+        "--where", "variant=", "--where", "mode=", "--where", "price=",
+    ];
+    let by_game = board(&[&["imported-games", "--by", "game"][..], &plain].concat());
+    let guessing = by_game.split("guess_two_thirds: score").nth(1).unwrap();
+    let rows = guessing.lines().filter(|line| line.starts_with("| "));
+    let rows: Vec<Vec<&str>> = rows
+        .skip(2)
+        .map(|row| row.split('|').map(str::trim).collect())
+        .take(20)
+        .collect();
+    let means: Vec<f64> = rows.iter().filter_map(|row| row[3].parse().ok()).collect();
+    assert!(means.len() == 20 && means.is_sorted_by(|one, other| one >= other));
+    let has = |player: &str| rows.iter().any(|row| row[2] == player);
+    assert!(
+        has("qwen2-72b") && has("Gemini-1.5-Pro (published)"),
+        "{rows:?}"
+    );
+    let overall = board(&[&["imported-games", "--by", "overall"][..], &plain].concat());
+    let missing = overall.lines().find(|line| line.contains("| qwen2-72b |"));
+    let missing = missing.unwrap_or_else(|| panic!("{overall}"));
+    assert!(
+        missing.contains("7 of 8") && missing.contains("no overall"),
+        "{missing}"
+    );
+    // Players who met have ratings, everyone of them.
+    let auctions = board(&["aucarena"]);
+    let ratings = auctions.split("Ratings in english_auction").nth(1).unwrap();
+    for player in ["Bidder 1", "Bidder 5", "patient_raiser"] {
+        assert!(ratings.contains(&format!("| {player} |")), "{ratings}");
+    }
+    let nobody = run(&[
+        "leaderboard",
+        "aucarena",
+        "--by",
+        "overall",
+        "--where",
+        "players=9",
+        "--data",
+        &data,
+    ]);
+    assert_eq!(nobody.code, Some(2));
+}
+
+#[test]
 fn what_a_filter_leaves_out_is_counted() {
     let folder = tempfile::tempdir().unwrap();
     let data = folder.path().join("data").display().to_string();

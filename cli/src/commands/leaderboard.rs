@@ -1,7 +1,7 @@
-//! `agon leaderboard`: the gamma-Bench leaderboard over any number of runs, each session counted
-//! once. Knows no measure. Started by `commands.rs`.
+//! `agon leaderboard`: who did best, over any number of runs, each session counted once: in a suite
+//! with an overall score, in every game, or over all games. Started by `commands.rs`.
 
-use agon_report::{Leaderboard, Session};
+use agon_report::{Leaderboard, Session, Standings};
 
 use crate::failure::Failure;
 use crate::gathering::RunArguments;
@@ -12,6 +12,8 @@ const EXAMPLES: &str = "Examples:
   agon leaderboard lb-gpt-4o lb-my-model  those of two experiments
   agon leaderboard ~/colleague/results gamma-bench-leaderboard
                                           folders of results from elsewhere, too
+  agon leaderboard --by game              best first in every game, with ratings of players who met
+  agon leaderboard --by overall           over all games and settings
   agon leaderboard --format latex         for a paper
 
 Of each experiment the run that its folder shows is taken; `agon runs` lists all of them.";
@@ -22,30 +24,72 @@ Of each experiment the run that its folder shows is taken; `agon runs` lists all
 pub struct Board {
     #[command(flatten)]
     runs: RunArguments,
+    /// What is ranked together
+    #[arg(long, value_enum, default_value_t = By::Suite)]
+    by: By,
     #[command(flatten)]
     format: FormatArguments,
+}
+
+/// What is ranked together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum By {
+    /// gamma-Bench by its overall score, among the published rows; other games one by one
+    Suite,
+    /// Every game and setting by itself, with ratings of players who met in sessions
+    Game,
+    /// All games and settings: how likely a player does better than another
+    Overall,
 }
 
 /// Prints it.
 ///
 /// # Errors
-/// Exit 2 when there is no such run, or none with a game of the leaderboard.
+/// Exit 2 when there is no such run, or nobody to rank.
 pub fn run(arguments: &Board) -> Result<(), Failure> {
     let mut board = Leaderboard::default();
+    let mut standings = Standings::default();
     let gathered = arguments.runs.gather(|session| {
-        board.add(&Session::of(&session.record));
+        let session = Session::of(&session.record);
+        board.add(&session);
+        standings.add(&session);
         Ok(())
     })?;
-    if board.is_empty() {
-        return Err(Failure::BadInput(
-            "none of these sessions is of the leaderboard's games; `agon run \
-             gamma-bench/leaderboard` plays all eight"
-                .to_owned(),
-        ));
+    let layout = arguments.format.layout();
+    let shown = match arguments.by {
+        By::Suite => {
+            let suite = (!board.is_empty()).then(|| board.render(layout));
+            suite
+                .into_iter()
+                .chain([standings.by_game(false, layout)])
+                .filter(|part| !part.is_empty())
+                .collect::<Vec<_>>()
+                .join("\n\n")
+        }
+        By::Game => standings.by_game(true, layout),
+        By::Overall => standings.overall(layout).unwrap_or_default(),
+    };
+    if shown.is_empty() {
+        return Err(Failure::BadInput(nobody(arguments.by).to_owned()));
     }
-    output::print(&board.render(arguments.format.layout()));
+    output::print(&shown);
     for note in gathered.notes() {
         output::print(&format!("\n{note}"));
     }
     Ok(())
+}
+
+/// What to do where nobody can be ranked.
+fn nobody(by: By) -> &'static str {
+    match by {
+        By::Suite => {
+            "nobody to rank: none of these sessions is of the leaderboard's games, and no two players \
+             are in another game and setting; `agon run gamma-bench/leaderboard` plays all eight games"
+        }
+        By::Game => "nobody to rank: no two players are in the same game and setting",
+        By::Overall => {
+            "nobody to rank over all games: no two players are in the same games and settings; \
+             `--by game` ranks those that are in one"
+        }
+    }
 }

@@ -14,7 +14,7 @@ use crate::basis::SessionAnswers;
 use crate::common;
 use crate::observation::{At, Observation, SessionObservations};
 use crate::reports::Reports;
-use crate::session::{Session, Telemetry};
+use crate::session::{Session, Telemetry, cluster_of};
 
 /// Nano-dollars of a dollar.
 const NANODOLLARS: f64 = 1e9;
@@ -82,7 +82,7 @@ fn session_row<R: Rows>(
     let answered_by = words(answered_by, " ");
     let endpoints = spec.origins.values().map(|origin| &*origin.endpoint);
     let endpoints = words(endpoints, "; ");
-    let cluster = cluster_of(record);
+    let cluster = cluster_of(record.session.as_str(), &record.spec);
     let (players, notes) = (session.players(), session.notes());
     let usage = &telemetry.usage;
     let cost = usage.known_cost().map(|cost| cost as f64 / NANODOLLARS);
@@ -291,17 +291,6 @@ fn grain(at: At<'_>) -> &'static str {
         (true, ..) => "seat",
         (false, ..) => "session",
     }
-}
-
-/// What is independent of other sessions: the series that a session belongs to, by the id of its
-/// first session, or the session itself.
-pub(crate) fn cluster_of(record: &StoredRecord) -> String {
-    if record.spec.luck.place == 0 {
-        return record.session.to_string();
-    }
-    let mut first = record.spec.clone();
-    first.luck.place = 0;
-    first.id().to_string()
 }
 
 fn player(record: &StoredRecord, seat: usize) -> Option<&str> {

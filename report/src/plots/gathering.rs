@@ -8,10 +8,10 @@ use agon_engine::record::StoredRecord;
 use super::spec::{By, Plot, PlotPanel, Value};
 use crate::axes::{Axes, AxisNames, LABEL, axes_of, in_words};
 use crate::common;
-use crate::export::cluster_of;
 use crate::leaderboard::players_of;
 use crate::observation::{Observation, SessionObservations};
 use crate::reports::Reports;
+use crate::session::cluster_of;
 
 /// Values that a distribution keeps of one series; beyond, only every second, fourth ... is kept.
 pub(super) const MOST_VALUES: usize = 2_000;
@@ -182,7 +182,10 @@ impl PlotData {
             self.settings.push((game.clone(), axes));
         }
         let next = self.clusters.len() as u32;
-        let cluster = *self.clusters.entry(cluster_of(record)).or_insert(next);
+        let cluster = *self
+            .clusters
+            .entry(cluster_of(record.session.as_str(), &record.spec))
+            .or_insert(next);
         let mut all = vec![common::observe(record)];
         all.extend(reports.observe(record));
         let mut has_any = false;

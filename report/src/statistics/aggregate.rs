@@ -7,6 +7,15 @@ use super::Interval;
 use super::bootstrap::{DRAWS, draw_again, percentile_interval};
 use super::effect::superiority;
 
+/// Numbers that are drawn again in all; of more numbers, fewer sets are drawn.
+const MOST_DRAWN: usize = 10_000_000;
+
+/// Of fewer numbers in a game sets drawn again spread too little.
+pub const FEWEST: usize = 5;
+
+/// As few sets as that.
+const FEWEST_DRAWS: usize = 200;
+
 /// What is left out on either side of the interquartile mean.
 const QUARTER: f64 = 0.25;
 
@@ -18,26 +27,12 @@ pub fn interquartile_mean(games: &[Vec<f64>]) -> Option<f64> {
 /// The same with its 95 % interval over scores that are drawn again within each game.
 ///
 /// The interval reaches as much farther as a set drawn again spreads less than one drawn anew:
-/// `sqrt(n / (n - 1))` of the smallest n. `None` too where a game has a single score.
+/// `sqrt(n / (n - 1))` of the smallest n. `None` too where a game has fewer than [`FEWEST`] scores.
 pub fn interquartile_mean_interval(games: &[Vec<f64>]) -> Option<(f64, Interval)> {
     let mean = interquartile_mean(games)?;
-    let least = games
-        .iter()
-        .map(Vec::len)
-        .min()
-        .filter(|least| *least > 1)? as f64;
-    let sizes: Vec<usize> = games.iter().map(Vec::len).collect();
-    let mut drawn = Vec::with_capacity(DRAWS);
-    draw_again(&sizes, DRAWS, |places| {
-        let again = games.iter().zip(places);
-        let again =
-            again.map(|(scores, places)| places.iter().map(|place| scores[*place]).collect());
-        let again: Vec<Vec<f64>> = again.collect();
-        drawn.extend(interquartile_mean(&again));
-    });
-    let interval = percentile_interval(&mut drawn)?;
-    let reach = (least / (least - 1.0)).sqrt();
-    Some((mean, interval.moved(mean - reach * mean, reach)))
+    let strata: Vec<&Vec<f64>> = games.iter().collect();
+    let interval = drawn_again(&strata, mean, |again| interquartile_mean(&again))?;
+    Some((mean, interval))
 }
 
 /// The share of scores above each threshold, the mean over games; `None` where a game has none.
@@ -50,12 +45,68 @@ pub fn performance_profile(games: &[Vec<f64>], thresholds: &[f64]) -> Option<Vec
     Some(thresholds.iter().map(above).collect())
 }
 
-/// The chance that a score of `a` is above one of `b` in the same game, equal ones counted half: the
-/// mean over games; `None` where either has none of a game.
-pub fn mean_superiority(games: &[(Vec<f64>, Vec<f64>)]) -> Option<f64> {
-    let chances = games.iter().map(|(a, b)| superiority(a, b));
-    let sum = chances.sum::<Option<f64>>()?;
-    (!games.is_empty()).then(|| sum / games.len() as f64)
+/// What a player made in a game, and what each of the others made.
+pub type AmongOthers = (Vec<f64>, Vec<Vec<f64>>);
+
+/// The chance that a score of a player is above one of another in the same game, equal ones counted
+/// half: the mean over others and games; `None` where one has no score.
+pub fn mean_superiority(games: &[AmongOthers]) -> Option<f64> {
+    let pairs = games.iter().flat_map(|(own, others)| {
+        let pairs = others.iter();
+        pairs.map(|other| superiority(own, other))
+    });
+    let (mut sum, mut count) = (0.0, 0);
+    for chance in pairs {
+        sum += chance?;
+        count += 1;
+    }
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+/// The same with its 95 % interval over scores that are drawn again within each game and player, as
+/// that of [`interquartile_mean_interval`].
+pub fn mean_superiority_interval(games: &[AmongOthers]) -> Option<(f64, Interval)> {
+    let chance = mean_superiority(games)?;
+    let strata = games
+        .iter()
+        .flat_map(|(own, others)| std::iter::once(own).chain(others));
+    let strata: Vec<&Vec<f64>> = strata.collect();
+    let interval = drawn_again(&strata, chance, |again| {
+        let mut again = again.into_iter();
+        let games = games.iter().map(|(_, others)| {
+            let own = again.next().unwrap_or_default();
+            (own, again.by_ref().take(others.len()).collect())
+        });
+        mean_superiority(&games.collect::<Vec<AmongOthers>>())
+    })?;
+    let within = Interval {
+        low: interval.low.max(0.0),
+        high: interval.high.min(1.0),
+    };
+    Some((chance, within))
+}
+
+/// The interval of a statistic over numbers that are drawn again within each stratum.
+fn drawn_again(
+    strata: &[&Vec<f64>],
+    value: f64,
+    statistic: impl Fn(Vec<Vec<f64>>) -> Option<f64>,
+) -> Option<Interval> {
+    let sizes: Vec<usize> = strata.iter().map(|stratum| stratum.len()).collect();
+    let least = sizes.iter().min().filter(|least| **least >= FEWEST);
+    let least = *least? as f64;
+    let draws = (MOST_DRAWN / sizes.iter().sum::<usize>()).clamp(FEWEST_DRAWS, DRAWS);
+    let mut drawn = Vec::with_capacity(draws);
+    draw_again(&sizes, draws, |places| {
+        let again = strata.iter().zip(places).map(|(numbers, places)| {
+            let numbers = places.iter().map(|place| numbers[*place]);
+            numbers.collect()
+        });
+        drawn.extend(statistic(again.collect()));
+    });
+    let interval = percentile_interval(&mut drawn)?;
+    let reach = (least / (least - 1.0)).sqrt();
+    Some(interval.moved(value - reach * value, reach))
 }
 
 /// Scores with their weights, which make 1.
@@ -97,12 +148,11 @@ mod tests {
     }
 
     #[test]
-    fn a_game_with_one_score_leaves_no_interval() {
-        assert_eq!(
-            interquartile_mean_interval(&[vec![1.0], vec![1.0, 2.0]]),
-            None
-        );
-        let games = [vec![1.0, 2.0, 3.0], vec![5.0, 5.5]];
+    fn games_with_few_scores_leave_no_interval() {
+        let game = |from: i32, scores: i32| (from..from + scores).map(f64::from).collect();
+        let few: [Vec<f64>; 2] = [game(1, 5), game(7, 4)];
+        assert_eq!(interquartile_mean_interval(&few), None);
+        let games: [Vec<f64>; 2] = [game(1, 6), game(7, 5)];
         let (mean, interval) = interquartile_mean_interval(&games).unwrap();
         assert!(interval.low < mean && mean < interval.high, "{interval:?}");
         assert_eq!(interquartile_mean_interval(&games), Some((mean, interval)));

@@ -19,6 +19,14 @@ impl Interval {
         }
     }
 
+    /// The interval of what nothing is known of.
+    pub fn unknown() -> Self {
+        Self {
+            low: f64::NEG_INFINITY,
+            high: f64::INFINITY,
+        }
+    }
+
     /// Whether all numbers behind it were the same.
     pub fn is_point(&self) -> bool {
         self.low == self.high

@@ -55,6 +55,8 @@ pub struct Contests {
     sets: Vec<Vec<usize>>,
     places: BTreeMap<Vec<usize>, usize>,
     sessions: Vec<Contest>,
+    /// Where what depends on each other stands.
+    clusters: BTreeMap<u64, usize>,
 }
 
 /// What one session said.
@@ -75,12 +77,30 @@ impl Contests {
             sets: Vec::new(),
             places: BTreeMap::new(),
             sessions: Vec::new(),
+            clusters: BTreeMap::new(),
         }
     }
 
-    /// How many sessions there are.
+    /// How many sessions there are; those of one cluster are one.
     pub fn sessions(&self) -> usize {
         self.sessions.len()
+    }
+
+    /// Takes in a session of a cluster, a series, whose sessions depend on each other.
+    ///
+    /// # Errors
+    /// As of [`Contests::add`].
+    pub fn add_to(&mut self, cluster: u64, made: &[(usize, f64)]) -> Result<(), StatisticsError> {
+        self.add(made)?;
+        let last = self.sessions.len() - 1;
+        let place = *self.clusters.entry(cluster).or_insert(last);
+        if place != last
+            && let Some(contest) = self.sessions.pop()
+        {
+            self.sessions[place].chosen.extend(contest.chosen);
+            self.sessions[place].among.extend(contest.among);
+        }
+        Ok(())
     }
 
     /// Takes in a session: its players and what each made of it; more is better, and the same is
@@ -414,6 +434,28 @@ mod tests {
         for (one, other) in level.iter().zip(&listed) {
             assert!((one - other).abs() < 1e-9, "{level:?} {listed:?}");
         }
+    }
+
+    #[test]
+    fn sessions_of_a_cluster_are_one() {
+        let sessions: [&[(usize, f64)]; 4] = [
+            &[(0, 2.0), (1, 1.0)],
+            &[(1, 2.0), (0, 1.0)],
+            &[(0, 2.0), (1, 1.0)],
+            &[(0, 4.0), (1, 1.0)],
+        ];
+        let in_clusters = |clusters: [u64; 4]| {
+            let mut contests = Contests::new(Model::PlackettLuce, 2);
+            for (cluster, session) in clusters.into_iter().zip(sessions) {
+                contests.add_to(cluster, session).unwrap();
+            }
+            (contests.sessions(), contests.rated().unwrap()[0])
+        };
+        let (alone, apart) = in_clusters([1, 2, 3, 4]);
+        let (joined, together) = in_clusters([7, 8, 7, 8]);
+        assert_eq!((alone, joined), (4, 2));
+        assert!((apart.strength - together.strength).abs() < 1e-9);
+        assert!(together.interval.high > apart.interval.high, "{together:?}");
     }
 
     #[test]

@@ -63,6 +63,10 @@ pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Resul
         let leaderboard = tables.beside_published(LEADERBOARD, Layout::Html);
         page.section("Leaderboard", leaderboard.unwrap_or_default());
     }
+    let standings = standings(&tables);
+    if !standings.is_empty() {
+        page.section("Standings", standings);
+    }
     page.section("Measures", tables.render(Layout::Html));
     for name in names {
         if let Some(table) = tables.beside_published(&name, Layout::Html) {
@@ -75,6 +79,18 @@ pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Resul
     fs::write(out, html).map_err(|error| cannot("write", out, &error))?;
     output::tell(&format!("{} in {}", counted(all, "session"), out.in_line()));
     Ok(())
+}
+
+/// Who did best over all games, and in each.
+fn standings(tables: &Tables) -> String {
+    let overall = tables.standings().overall(Layout::Html);
+    let games = tables.standings().by_game(true, Layout::Html);
+    let games = (!games.is_empty()).then(|| details("Game by game", &games));
+    overall
+        .into_iter()
+        .chain(games)
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 fn title(gathered: &Gathered) -> String {
