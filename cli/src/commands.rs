@@ -112,7 +112,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Run(arguments) => run::run(&arguments, &log),
         Command::Play(arguments) => play::run(&arguments, &log),
         Command::Check(arguments) => check::run(&arguments),
-        Command::Plan(arguments) => plan::run(&arguments),
+        Command::Plan(arguments) => plan::run(&arguments, &log),
         Command::Presets(arguments) => presets::run(&arguments),
         Command::Games(arguments) => games::run(&arguments),
         Command::Prompts(arguments) => prompts::run(&arguments, &log),

@@ -37,7 +37,7 @@ const AS_RUN: &str = "\
 ";
 
 /// An experiment and the changes to it.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct ExperimentArguments {
     /// An experiment file (TOML), or the name of a preset such as
     /// gamma-bench/leaderboard

@@ -7,7 +7,9 @@ use std::thread;
 use agon_report::accumulator::Accumulator;
 use agon_report::statistics::aggregate::{interquartile_mean_interval, mean_superiority_interval};
 use agon_report::statistics::strength::{Contests, Model};
-use agon_report::statistics::{Interval, mean_interval, paired_effect, ratio, wilson_interval};
+use agon_report::statistics::{
+    Interval, mean_interval, paired_effect, predicted_total, ratio, wilson_interval,
+};
 use rand_chacha::ChaCha8Rng;
 use rand_core::{Rng as _, SeedableRng as _};
 
@@ -55,7 +57,7 @@ fn main() {
 /// Whether the interval of a new set of this size covers.
 type Cover = fn(&mut Chance, usize) -> bool;
 
-const CASES: [(&str, Cover); 14] = [
+const CASES: [(&str, Cover); 15] = [
     ("mean, normal", |chance, size| {
         mean(chance, size, normal, 0.0)
     }),
@@ -78,6 +80,7 @@ const CASES: [(&str, Cover); 14] = [
     }),
     ("ratio of sums, sessions of other lengths", of_sums),
     ("standardised difference of pairs, 0.5", effect),
+    ("total of 200 repeats of 8 settings, so many played", total),
     ("rate, 0.5", |chance, size| rate(chance, size, 0.5)),
     ("rate, 0.7", |chance, size| rate(chance, size, 0.7)),
     ("rate, 0.9", |chance, size| rate(chance, size, 0.9)),
@@ -175,6 +178,21 @@ fn of_sums(chance: &mut Chance, size: usize) -> bool {
 fn rate(chance: &mut Chance, size: usize, truth: f64) -> bool {
     let successes = (0..size).filter(|_| chance.unit() < truth).count();
     covers(wilson_interval(successes as u64, size as u64), truth)
+}
+
+/// Costs of sessions: skewed, and other ones in other settings.
+fn total(chance: &mut Chance, size: usize) -> bool {
+    const REPEATS: usize = 200;
+    let mut truth = 0.0;
+    let setting = |level: u32| {
+        let costs = (0..REPEATS).map(|_| f64::from(level) * (1.0 + exponential(chance)));
+        let costs: Vec<f64> = costs.collect();
+        truth += costs.iter().sum::<f64>();
+        of(costs.into_iter().take(size))
+    };
+    let settings: Vec<Accumulator> = (1..=8).map(setting).collect();
+    let predicted = predicted_total(&settings, REPEATS as u64);
+    covers(predicted.and_then(|predicted| predicted.interval), truth)
 }
 
 fn effect(chance: &mut Chance, size: usize) -> bool {

@@ -1,5 +1,5 @@
-//! `agon plan`: what an experiment would take, before a cent is spent. Plays nothing
-//! and needs no keys; a model without a price is shown without dollars. Started by
+//! `agon plan`: what an experiment would take, before a cent is spent. Plays nothing and needs no
+//! keys, unless a pilot is asked for; a model without a price is shown without dollars. Started by
 //! `commands.rs`.
 
 use agon_agent_gateway::GatewayConfig;
@@ -15,27 +15,39 @@ use crate::experiment_arguments::{CheckedExperiment, place_in_words};
 use crate::failure::Failure;
 use crate::model_config::SIMULATED;
 use crate::output::{self, Columns, counted};
+use crate::role::LogArguments;
 
 mod done;
 mod pace;
+mod pilot;
 
 /// Longest reply of a model that is nowhere configured (the simulated one).
 const DEFAULT_LONGEST_REPLY: u32 = 1024;
 
+/// At most may be so many times what is expected before it is said why.
+const FAR_APART: u64 = 10;
+
 /// Arguments of `agon plan`: those of `agon run`.
 #[derive(Debug, clap::Args)]
 pub struct Plan {
+    /// Play so many sessions first, of every setting, and predict from what they took; they are
+    /// paid for, and the run goes on from them
+    #[arg(long, value_name = "SESSIONS", value_parser = clap::value_parser!(u32).range(1..))]
+    pilot: Option<u32>,
     #[command(flatten)]
     run: Run,
 }
 
-/// Prints the plan; plays nothing and needs no keys.
+/// Prints the plan; plays nothing and needs no keys, unless a pilot is asked for.
 ///
 /// # Errors
-/// Exit 2 when the experiment or the configuration is wrong.
-pub fn run(arguments: &Plan) -> Result<(), Failure> {
+/// Exit 2 when the experiment or the configuration is wrong; of a pilot, as of `agon run`.
+pub fn run(arguments: &Plan, log: &LogArguments) -> Result<(), Failure> {
     let run = &arguments.run;
     let checked = run.check()?;
+    if let Some(sessions) = arguments.pilot {
+        pilot::play(run, &checked, sessions, log)?;
+    }
     let config = run.models.load(&checked.models)?;
     let longest_reply = |model: &str| {
         let resolved = config.resolve_without_keys(model);
@@ -65,12 +77,17 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
     }
     let done: u64 = done.values().sum();
     if done > 0 {
+        let of_what = match arguments.pilot {
+            Some(_) => "all of it".to_owned(),
+            None => format!(
+                "the remaining {}",
+                grouped(plan.sessions.saturating_sub(done))
+            ),
+        };
         output::print(&format!(
-            "{} are done already, according to the records in {}; the figures below are for the \
-             remaining {}",
+            "{} are done already, according to the records in {}; the figures below are for {of_what}",
             grouped(done),
             folder.in_line(),
-            grouped(plan.sessions.saturating_sub(done))
         ));
     }
     if plan.models.is_empty() {
@@ -78,6 +95,12 @@ pub fn run(arguments: &Plan) -> Result<(), Failure> {
             0 => "No model plays: nothing to pay.",
             _ => "No model calls are left: nothing to pay.",
         });
+    } else if arguments.pilot.is_some() {
+        let whole = plan_left(&checked.document, estimates, &|_| 0).map_err(Failure::input)?;
+        let total = pilot::predict(run, &checked, &config, &whole)?;
+        if let Some(budget) = checked.document.budget_nanodollars() {
+            output::print(&against_budget(budget, total));
+        }
     } else {
         show_needs(&checked, &config, &plan);
     }
@@ -99,6 +122,16 @@ fn show_needs(checked: &CheckedExperiment, config: &GatewayConfig, plan: &Needs)
                  output_per_million_dollars = \"..\" } under [models.NAME] in agon.toml."
             .to_owned(),
     });
+    if let Some((NanoDollars(expected), NanoDollars(most))) = total
+        && most > expected.saturating_mul(FAR_APART)
+    {
+        output::print(&format!(
+            "`at most` is {} times what is expected: every reply as long as its model may write, and \
+             every mistake made that a game forgives. `--pilot 20` plays about 20 sessions and \
+             predicts from them",
+            grouped(most / expected.max(1))
+        ));
+    }
     if let Some(shortest) = pace::shortest(plan, config) {
         let seconds = std::time::Duration::from_secs(shortest.as_secs().max(1));
         let time = humantime::format_duration(seconds);

@@ -41,7 +41,7 @@ const WORKERS: u16 = 1;
 const PLACES: u32 = 128;
 
 /// Arguments of `agon run`; `agon check` and `agon plan` take them, too.
-#[derive(Debug, clap::Args)]
+#[derive(Debug, Clone, clap::Args)]
 pub struct Run {
     #[command(flatten)]
     pub(super) experiment: ExperimentArguments,
@@ -78,6 +78,9 @@ pub struct Run {
     quiet: bool,
     #[command(flatten)]
     metrics: MetricsArguments,
+    /// Whether its results are not shown: they are looked at by who asked for it.
+    #[arg(skip)]
+    pub(super) unseen: bool,
 }
 
 /// How a run ended.
@@ -145,6 +148,11 @@ impl Run {
                  `agon {whose}`"
             ))),
         }
+    }
+
+    /// How many sessions are played at the same time in this process.
+    pub(super) fn at_a_time(&self) -> u64 {
+        u64::from(self.workers.unwrap_or(WORKERS)) * u64::from(self.places.unwrap_or(PLACES))
     }
 
     /// Where results go.
@@ -328,8 +336,14 @@ async fn conclude(
     (experiments, gateway): (Transport, Option<Transport>),
     state: &WatchExperimentResponse,
 ) -> Result<(), Failure> {
-    let done = keeping.collect(experiments, state).await?;
-    output::print(&keeping.whereabouts());
+    let done = match arguments.unseen {
+        true => keeping.keep(experiments, state).await?.1,
+        false => {
+            let done = keeping.collect(experiments, state).await?;
+            output::print(&keeping.whereabouts());
+            done
+        }
+    };
     for fault in &state.determinism_faults {
         output::tell(&format!(
             "determinism fault: session {fault} came out differently the second time"
