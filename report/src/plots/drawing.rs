@@ -7,7 +7,7 @@ use agon_figures::{Figure, Palette};
 
 use super::gathering::{Key, MOST_VALUES, PlotData};
 use super::panel;
-use super::spec::Value;
+use super::spec::{Shape, Value};
 use crate::table::{count, counted};
 
 impl PlotData {
@@ -89,6 +89,9 @@ impl PlotData {
             .any(|panel| matches!(panel.value, Value::Each(_)))
         {
             "every observation by itself; those of one session depend on each other"
+        } else if panels.clone().any(|panel| panel.shape == Shape::Profiles) {
+            "sessions above each number, the mean share over games, with its 95 % interval (t \
+             corrected for skewness) from 5 sessions of each game on; players without a session of every game are left out"
         } else if panels.all(|panel| panel.shape.is_distribution()) {
             "a point is the mean of a session"
         } else {

@@ -263,7 +263,7 @@ impl PlotData {
                 false => (numerator, denominator),
             };
             gathered.add(cluster, numerator, denominator);
-            if panel.shape.is_distribution() && denominator > 0.0 {
+            if panel.shape.needs_values() && denominator > 0.0 {
                 gathered.keep(panel.value.scale() * numerator / denominator);
             }
         }

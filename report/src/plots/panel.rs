@@ -10,7 +10,12 @@ use agon_figures::{
 
 use super::gathering::{Gathered, Key, Place, PlotData};
 use super::spec::{By, PlotPanel, Shape};
-use crate::statistics::{ratio, wilson_interval};
+use crate::accumulator::Accumulator;
+use crate::statistics::aggregate::FEWEST;
+use crate::statistics::{mean_interval, ratio, wilson_interval};
+
+/// Steps of a performance profile.
+const PROFILE_STEPS: u32 = 50;
 
 /// The panel of this number for what it is split by.
 pub(super) fn drawn(data: &PlotData, number: usize, split: &Key) -> Panel {
@@ -29,6 +34,7 @@ pub(super) fn drawn(data: &PlotData, number: usize, split: &Key) -> Panel {
         Shape::Lines => contents.lines(),
         Shape::Boxes | Shape::Densities | Shape::Histograms => contents.distribution(),
         Shape::Heat => contents.matrix(),
+        Shape::Profiles => contents.profiles(),
         Shape::Dots | Shape::Bars | Shape::Pairs | Shape::Stacked | Shape::Radar => {
             contents.by_category()
         }
@@ -153,6 +159,50 @@ impl Contents<'_> {
             ),
             _ => self.directed(direction, Chart::Boxes(samples)),
         }
+    }
+
+    /// Performance profiles: the share of sessions above each number, the mean over places. A series
+    /// that is not in every place has none.
+    fn profiles(&self) -> Panel {
+        let (from, to) = self.panel.range.unwrap_or((0.0, 100.0));
+        let numbers = (0..=PROFILE_STEPS).map(|step| {
+            let share = f64::from(step) / f64::from(PROFILE_STEPS);
+            (to - from).mul_add(share, from)
+        });
+        let series = self.series.iter().filter_map(|series| {
+            let places = self.xs.iter().map(|x| Some(&self.at(series, x)?.values));
+            let places: Vec<&Vec<f64>> = places.collect::<Option<_>>()?;
+            let n: usize = places.iter().map(|values| values.len()).sum();
+            // Of fewer the interval is as wide as the panel.
+            let suffice = places.iter().all(|values| values.len() >= FEWEST);
+            let points = numbers.clone().filter_map(|number| {
+                let above = places.iter().map(|values| {
+                    let mut shares = Accumulator::default();
+                    for value in values.iter() {
+                        shares.add(f64::from(u8::from(*value > number)));
+                    }
+                    shares
+                });
+                let above: Vec<Accumulator> = above.collect();
+                let shares = above.iter().map(Accumulator::mean);
+                let share = shares.sum::<Option<f64>>()? / above.len() as f64;
+                let mark = Mark::new(share).of(n as u64);
+                let interval = mean_interval(&above).filter(|_| suffice);
+                let interval = interval.filter(|interval| !interval.is_point());
+                let mark = match interval {
+                    Some(interval) => mark.between(interval.low.max(0.0), interval.high.min(1.0)),
+                    None => mark,
+                };
+                Some(Point::new(number, mark))
+            });
+            Some(Series::new(self.data.words_of(series), points.collect()))
+        });
+        let curves = Curves {
+            series: series.collect(),
+            baselines: Vec::new(),
+        };
+        let shares = Axis::new("sessions above it").unit("share").range(0.0, 1.0);
+        Panel::new(self.values(), shares, Chart::Lines(curves))
     }
 
     fn matrix(&self) -> Panel {

@@ -108,12 +108,19 @@ pub enum Shape {
     Heat,
     /// A spoke per category.
     Radar,
+    /// The share of sessions above each number of the range, the mean over places.
+    Profiles,
 }
 
 impl Shape {
     /// Whether it shows values and no means.
     pub(super) fn is_distribution(self) -> bool {
         matches!(self, Self::Boxes | Self::Densities | Self::Histograms)
+    }
+
+    /// Whether it needs what each session came to, and not only sums.
+    pub(super) fn needs_values(self) -> bool {
+        self.is_distribution() || self == Self::Profiles
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::gamma_bench::GAMMA;
 use super::plot;
-use crate::plots::spec::Shape::{Bars, Boxes, Dots, Heat, Pairs, Stacked};
+use crate::plots::spec::Shape::{Bars, Boxes, Dots, Heat, Pairs, Profiles, Stacked};
 use crate::plots::spec::Value::{Mean, Of, Percent};
 use crate::plots::spec::{By, Plot, PlotPanel};
 
@@ -48,6 +48,17 @@ pub(super) static PLOTS: &[Plot] = &[
         &[PlotPanel::new(Of("score", "iclr2025"), Heat)
             .over(By::Player, "")
             .series(By::Game)
+            .measuring("score (iclr2025)", "0 to 100")
+            .range(0.0, 100.0)],
+    ),
+    plot(
+        "performance-profiles",
+        "Sessions above each score, by player",
+        "the performance profiles of arXiv 2108.13264",
+        GAMMA,
+        &[PlotPanel::new(Of("score", "iclr2025"), Profiles)
+            .over(By::Game, "game")
+            .series(By::Player)
             .measuring("score (iclr2025)", "0 to 100")
             .range(0.0, 100.0)],
     ),
