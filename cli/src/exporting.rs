@@ -3,7 +3,7 @@
 //! megabytes of them are together. The folder appears whole or not at all.
 
 use std::collections::BTreeMap;
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +20,9 @@ mod parquet;
 
 /// The file beside the tables that says what their columns are.
 const COLUMNS: &str = "columns.csv";
+
+/// The file whose lock says that a draft is being written.
+const LOCK: &str = ".lock";
 
 /// A format of files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -64,6 +67,8 @@ pub struct Exported {
     folder: PathBuf,
     /// Where it is until it is whole.
     draft: PathBuf,
+    /// Held as long as the draft is written.
+    _lock: File,
     format: Format,
     tables: Vec<&'static str>,
     /// The partition of the rows that come now, as the name of a file.
@@ -92,11 +97,12 @@ impl Exported {
             )));
         }
         let name = folder.file_name().unwrap_or_default().to_string_lossy();
-        let draft = folder.with_file_name(format!(".{name}.part-{}", std::process::id()));
-        fs::create_dir_all(&draft).map_err(|error| cannot("create", &draft, &error))?;
+        let draft = folder.with_file_name(format!(".{name}.part"));
+        let lock = claim(&draft)?;
         let exported = Self {
             folder: folder.to_owned(),
             draft,
+            _lock: lock,
             format,
             tables,
             partition: None,
@@ -142,6 +148,7 @@ impl Exported {
         for file in std::mem::take(&mut self.files).into_values() {
             file.finish().map_err(failed)?;
         }
+        fs::remove_file(self.draft.join(LOCK)).map_err(failed)?;
         // An empty folder may be there.
         let _ = fs::remove_dir(&self.folder);
         fs::rename(&self.draft, &self.folder)
@@ -199,6 +206,34 @@ impl Drop for Exported {
         // Whole exports have been renamed, and nothing is there any more.
         let _ = fs::remove_dir_all(&self.draft);
     }
+}
+
+/// A folder for a draft with nothing in it, and its lock: what an export that was killed left there is
+/// removed.
+fn claim(draft: &Path) -> Result<File, Failure> {
+    let failed = |error: io::Error| cannot("create", draft, &error);
+    fs::create_dir_all(draft).map_err(failed)?;
+    let lock = File::create(draft.join(LOCK)).map_err(failed)?;
+    match lock.try_lock() {
+        Ok(()) => {}
+        Err(TryLockError::WouldBlock) => {
+            return Err(Failure::Surroundings(format!(
+                "another agon export writes to {} at this moment",
+                draft.in_line()
+            )));
+        }
+        Err(TryLockError::Error(error)) => return Err(failed(error)),
+    }
+    for entry in fs::read_dir(draft).map_err(failed)? {
+        let path = entry.map_err(failed)?.path();
+        let removed = match path.file_name() {
+            Some(name) if name == LOCK => Ok(()),
+            _ if path.is_dir() => fs::remove_dir_all(&path),
+            _ => fs::remove_file(&path),
+        };
+        removed.map_err(failed)?;
+    }
+    Ok(lock)
 }
 
 /// The file of a table: `sessions.csv`, or `sessions/pirate.csv` of a partition. Not `game=pirate`:

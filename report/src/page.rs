@@ -2,10 +2,14 @@
 //! parts that others made; every text of others is escaped here or by the layout that made the part.
 //! Called by `agon report -o`.
 
+mod sessions;
+
 use agon_figures::page_style;
 use agon_outlets::lines;
 
 use crate::layout::Layout;
+
+pub use sessions::{SessionList, anchor};
 
 /// The style of the page, before that of its figures.
 const STYLE: &str = include_str!("page/page.css");
@@ -71,6 +75,13 @@ fn harmless(text: &str) -> String {
 pub fn details(summary: &str, text: &str) -> String {
     let (summary, text) = (harmless(summary), harmless(text));
     format!("<details><summary>{summary}</summary><pre>{text}</pre></details>")
+}
+
+/// Parts that [`Layout::Html`] made, which open on demand; an address within the page may lead there.
+pub fn folded(summary: &str, anchor: &str, html: &str) -> String {
+    let (summary, anchor) = (harmless(summary), harmless(anchor));
+    // Browsers open what holds the target, not a target that is folded itself.
+    format!("<details><summary>{summary}</summary>\n<div id=\"{anchor}\">{html}</div>\n</details>")
 }
 
 /// A paragraph.

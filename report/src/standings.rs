@@ -2,7 +2,7 @@
 //! what a session paid or by its score, and how strong players are who met in sessions. Called by `agon
 //! leaderboard` and the report's page.
 
-mod melee;
+pub(crate) mod melee;
 mod overall;
 
 use std::collections::BTreeMap;
@@ -65,10 +65,7 @@ impl Standings {
         axes.retain(|axis, _| axis.rsplit('.').next() != Some("model"));
         let setting = serde_json::to_string(&axes).unwrap_or_default();
         self.axes.entry(setting.clone()).or_insert(axes);
-        let cluster = cluster_of(&session.session, spec);
-        // The first half of the digits of a digest tell as many apart as there are.
-        let cluster = cluster.get(..16).unwrap_or(&cluster);
-        let cluster = u64::from_str_radix(cluster, 16).unwrap_or_default();
+        let cluster = cluster_number(session);
         let mut group = Group {
             game: spec.game.clone(),
             setting,
@@ -82,20 +79,7 @@ impl Standings {
             self.value(group, players, cluster, score);
             return;
         }
-        let mut made: BTreeMap<String, (f64, f64)> = BTreeMap::new();
-        for paid in session.paid() {
-            let mut seats = spec.seats.iter().filter(|seat| seat.name == paid.player);
-            let Some((seat, payoff)) = seats.next().zip(paid.payoff) else {
-                continue;
-            };
-            let sums = made
-                .entry(players_of(std::slice::from_ref(seat)))
-                .or_default();
-            sums.0 += payoff;
-            sums.1 += 1.0;
-        }
-        let made = made.into_iter();
-        let made: Vec<(String, f64)> = made.map(|(player, (sum, n))| (player, sum / n)).collect();
+        let made = made_by_players(session);
         if made.len() > 1 {
             let melee = (spec.game.clone(), session.simulated);
             self.melees.entry(melee).or_default().add(cluster, &made);
@@ -207,6 +191,33 @@ impl Standings {
         rows.sort_by(|one, other| other.value.total_cmp(&one.value));
         rows
     }
+}
+
+/// What is independent of others, as a number.
+pub(crate) fn cluster_number(session: &Session) -> u64 {
+    let cluster = cluster_of(&session.session, &session.spec);
+    // The first half of the digits of a digest tell as many apart as there are.
+    let digits = cluster.get(..16).unwrap_or(&cluster);
+    u64::from_str_radix(digits, 16).unwrap_or_default()
+}
+
+/// What each player of a session was paid, by model or strategy; without players that answered too
+/// little.
+pub(crate) fn made_by_players(session: &Session) -> Vec<(String, f64)> {
+    let mut made: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    for paid in session.paid() {
+        let mut seats = session.spec.seats.iter();
+        let seat = seats.find(|seat| seat.name == paid.player);
+        let Some((seat, payoff)) = seat.zip(paid.payoff) else {
+            continue;
+        };
+        let player = players_of(std::slice::from_ref(seat));
+        let sums = made.entry(player).or_default();
+        sums.0 += payoff;
+        sums.1 += 1.0;
+    }
+    let made = made.into_iter();
+    made.map(|(player, (sum, n))| (player, sum / n)).collect()
 }
 
 fn table_of(rows: &[Row], layout: Layout) -> String {

@@ -152,6 +152,38 @@ fn partitions_hold_what_the_whole_holds() {
 }
 
 #[test]
+fn what_a_killed_export_left_is_cleared_and_one_at_work_is_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).display().to_string();
+    let (data, out) = (place("data"), place("tables"));
+    let games = tree::recorded().join("gamma").display().to_string();
+    let _ = run(&["import", &games, "--data", &data]).expect_code(0);
+    let draft = folder.path().join(".tables.part");
+    fs::create_dir_all(draft.join("sessions")).unwrap();
+    fs::write(draft.join("seats.parquet"), "half of it").unwrap();
+    let lock = File::create(draft.join(".lock")).unwrap();
+    lock.lock().unwrap();
+    let export = ["export", "--data", &data, "--out", &out];
+    let refused = run(&export).expect_code(3);
+    assert!(
+        refused.err.contains("another agon export"),
+        "{}",
+        refused.err
+    );
+    assert!(draft.join("seats.parquet").exists());
+    drop(lock);
+    let _ = run(&export).expect_code(0);
+    assert!(!draft.exists());
+    let left = fs::read_dir(&out)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name());
+    let left: Vec<String> = left.map(|name| name.into_string().unwrap()).collect();
+    assert!(!left.contains(&".lock".to_owned()), "{left:?}");
+    let seats = fs::read(folder.path().join("tables/seats.parquet")).unwrap();
+    assert!(seats.starts_with(b"PAR1"));
+}
+
+#[test]
 fn the_documentation_has_every_column_with_its_type_and_meaning() {
     let documented = fs::read_to_string(tree::root().join("docs/exports.md")).unwrap();
     for table in &TABLES {

@@ -7,7 +7,7 @@ use std::path::Path;
 
 use agon_report::plots::plots;
 use agon_tests::binary::run;
-use agon_tests::tree;
+use agon_tests::{runs, tree};
 
 /// A data folder with recorded games of every family as runs.
 fn recorded(data: &str) {
@@ -164,6 +164,27 @@ fn a_page_holds_tables_figures_and_what_was_run_and_asks_nothing_of_the_network(
         "The experiment",
     ] {
         assert!(html.contains(wanted), "{wanted}");
+    }
+    // Points lead to the sessions behind them, and all of these are there.
+    let links: Vec<&str> = html
+        .split("href=\"#")
+        .skip(1)
+        .filter_map(|rest| rest.split('"').next())
+        .filter(|link| link.starts_with("setting-"))
+        .collect();
+    assert!(links.len() > 20, "{}", links.len());
+    for link in links {
+        assert!(html.contains(&format!("id=\"{link}\"")), "{link}");
+    }
+    let records = fs::read(
+        folder
+            .path()
+            .join("data/runs/gamma-bench-quick-start-sim/records.jsonl"),
+    );
+    let records = runs::parsed(&records.unwrap());
+    for record in &records {
+        let session = record["session"].as_str().unwrap();
+        assert!(html.contains(session), "{session}");
     }
     let asks_for = ["src=", "<script", "@import", "url(http", "<link"];
     for one in asks_for {

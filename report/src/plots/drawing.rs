@@ -8,6 +8,7 @@ use agon_figures::{Figure, Palette};
 use super::gathering::{Key, MOST_VALUES, PlotData};
 use super::panel;
 use super::spec::{Shape, Value};
+use crate::standings::melee::Melee;
 use crate::table::{count, counted};
 
 impl PlotData {
@@ -21,6 +22,14 @@ impl PlotData {
     pub fn figure(&self) -> Figure {
         let mut panels = Vec::new();
         for (number, panel) in self.plot.panels.iter().enumerate() {
+            if panel.shape.rates_players() {
+                for ((game, simulated), melee) in &self.melees {
+                    let simulated = if *simulated { " (simulated)" } else { "" };
+                    let drawn = panel::ratings(panel, melee);
+                    panels.push(drawn.title(format!("{game}{simulated}")));
+                }
+                continue;
+            }
             let places = self.places.keys().filter(|place| place.panel == number);
             let splits: BTreeSet<&Key> = places.map(|place| &place.split).collect();
             for split in splits {
@@ -74,7 +83,9 @@ impl PlotData {
 
     /// From the fewest to the most sessions or series behind a number.
     fn n(&self) -> String {
-        let counts = self.places.values().map(|one| one.clusters.len());
+        let places = self.places.values().map(|one| one.clusters.len());
+        let melees = self.melees.values().map(Melee::sessions);
+        let counts = places.chain(melees);
         match (counts.clone().min(), counts.max()) {
             (Some(least), Some(most)) if least < most => format!("{least}\u{2013}{most}"),
             (least, _) => least.unwrap_or(0).to_string(),
@@ -89,6 +100,8 @@ impl PlotData {
             .any(|panel| matches!(panel.value, Value::Each(_)))
         {
             "every observation by itself; those of one session depend on each other"
+        } else if panels.clone().any(|panel| panel.shape.rates_players()) {
+            "ratings by what sessions paid, with their 95 % intervals (docs/statistics.md)"
         } else if panels.clone().any(|panel| panel.shape == Shape::Profiles) {
             "sessions above each number, the mean share over games, with its 95 % interval (t \
              corrected for skewness) from 5 sessions of each game on; players without a session of every game are left out"

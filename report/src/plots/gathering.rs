@@ -10,8 +10,11 @@ use crate::axes::{Axes, AxisNames, LABEL, axes_of, in_words};
 use crate::common;
 use crate::leaderboard::players_of;
 use crate::observation::{Observation, SessionObservations};
+use crate::page::anchor;
 use crate::reports::Reports;
-use crate::session::cluster_of;
+use crate::session::{Session, cluster_of};
+use crate::standings::melee::Melee;
+use crate::standings::{cluster_number, made_by_players};
 
 /// Values that a distribution keeps of one series; beyond, only every second, fourth ... is kept.
 pub(super) const MOST_VALUES: usize = 2_000;
@@ -73,11 +76,35 @@ pub(super) struct Place {
     pub x: Key,
 }
 
+/// Of which setting something is.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum Origin {
+    /// Of none yet.
+    #[default]
+    None,
+    /// Of this one alone.
+    One(usize),
+    /// Of several.
+    Several,
+}
+
+impl Origin {
+    fn add(&mut self, setting: usize) {
+        *self = match *self {
+            Self::None => Self::One(setting),
+            Self::One(own) if own == setting => Self::One(own),
+            _ => Self::Several,
+        };
+    }
+}
+
 /// What was gathered at a place.
 #[derive(Debug, Default)]
 pub(super) struct Gathered {
     /// Numerator and denominator by cluster.
     pub clusters: BTreeMap<u32, (f64, f64)>,
+    /// The setting of its sessions.
+    pub setting: Origin,
     /// Single values, of distributions.
     pub values: Vec<f64>,
     /// Of how many values one is kept.
@@ -120,6 +147,10 @@ pub struct PlotData {
     setting_places: BTreeMap<(String, String), usize>,
     pub(super) names: AxisNames,
     clusters: BTreeMap<String, u32>,
+    /// Whether points lead to the list of sessions of a page.
+    pub(super) is_linked: bool,
+    /// Sessions in which players met, by game and whether models were simulated.
+    pub(super) melees: BTreeMap<(String, bool), Melee>,
     /// Sessions that had anything to show, and how many of them were simulated.
     pub(super) sessions: u64,
     pub(super) simulated: u64,
@@ -154,9 +185,28 @@ impl PlotData {
             setting_places: BTreeMap::new(),
             names: AxisNames::default(),
             clusters: BTreeMap::new(),
+            is_linked: false,
+            melees: BTreeMap::new(),
             sessions: 0,
             simulated: 0,
         }
+    }
+
+    /// With points that lead to a page's list of sessions.
+    #[must_use]
+    pub fn linked(mut self) -> Self {
+        self.is_linked = true;
+        self
+    }
+
+    /// Where the sessions of a place are listed; `None` where it has those of several settings.
+    pub(super) fn link_of(&self, gathered: &Gathered) -> Option<String> {
+        let Origin::One(setting) = gathered.setting else {
+            return None;
+        };
+        let (game, axes) = self.settings.get(setting).filter(|_| self.is_linked)?;
+        let key = serde_json::to_string(axes).unwrap_or_default();
+        Some(format!("#{}", anchor(game, &key)))
     }
 
     /// What the figure is called.
@@ -188,7 +238,7 @@ impl PlotData {
             .or_insert(next);
         let mut all = vec![common::observe(record)];
         all.extend(reports.observe(record));
-        let mut has_any = false;
+        let mut has_any = self.meet(record);
         for session in &all {
             for (number, panel) in self.plot.panels.iter().enumerate() {
                 has_any |= self.panel(number, panel, session, setting, cluster);
@@ -198,6 +248,23 @@ impl PlotData {
             self.sessions += 1;
             self.simulated += u64::from(record.simulated);
         }
+    }
+
+    /// Takes in who met in a session, if the figure rates players; answers whether anyone did.
+    fn meet(&mut self, record: &StoredRecord) -> bool {
+        let mut panels = self.plot.panels.iter();
+        if !panels.any(|panel| panel.shape.rates_players()) {
+            return false;
+        }
+        let session = Session::of(record);
+        let made = made_by_players(&session);
+        if made.len() < 2 {
+            return false;
+        }
+        let game = (record.spec.game.clone(), record.simulated);
+        let melee = self.melees.entry(game).or_default();
+        melee.add(cluster_number(&session), &made);
+        true
     }
 
     /// Settings of a game that are drawn as one, because the figure tells none apart.
@@ -231,6 +298,9 @@ impl PlotData {
         let mut own: BTreeMap<Place, (f64, f64)> = BTreeMap::new();
         let mut has_any = false;
         for one in session.iter().filter(|one| one.counts()) {
+            if panel.shape.rates_players() {
+                break;
+            }
             let Some((numerator, denominator)) = panel.value.parts(one) else {
                 continue;
             };
@@ -248,6 +318,7 @@ impl PlotData {
             };
             if panel.shape.is_distribution() && matches!(panel.value, Value::Each(_)) {
                 let gathered = self.places.entry(place).or_default();
+                gathered.setting.add(setting);
                 gathered.add(cluster, one.value, 1.0);
                 gathered.keep(one.value);
                 continue;
@@ -262,6 +333,7 @@ impl PlotData {
                 true => (numerator / denominator, 1.0),
                 false => (numerator, denominator),
             };
+            gathered.setting.add(setting);
             gathered.add(cluster, numerator, denominator);
             if panel.shape.needs_values() && denominator > 0.0 {
                 gathered.keep(panel.value.scale() * numerator / denominator);

@@ -11,7 +11,10 @@ use agon_figures::{
 use super::gathering::{Gathered, Key, Place, PlotData};
 use super::spec::{By, PlotPanel, Shape};
 use crate::accumulator::Accumulator;
+use crate::standings::melee::{Melee, in_points, points};
+use crate::statistics::Interval;
 use crate::statistics::aggregate::FEWEST;
+use crate::statistics::strength::Model;
 use crate::statistics::{mean_interval, ratio, wilson_interval};
 
 /// Steps of a performance profile.
@@ -35,10 +38,68 @@ pub(super) fn drawn(data: &PlotData, number: usize, split: &Key) -> Panel {
         Shape::Boxes | Shape::Densities | Shape::Histograms => contents.distribution(),
         Shape::Heat => contents.matrix(),
         Shape::Profiles => contents.profiles(),
-        Shape::Dots | Shape::Bars | Shape::Pairs | Shape::Stacked | Shape::Radar => {
-            contents.by_category()
-        }
+        // Ratings have no places: they are drawn by `ratings`.
+        Shape::Dots
+        | Shape::Bars
+        | Shape::Pairs
+        | Shape::Stacked
+        | Shape::Radar
+        | Shape::Strengths
+        | Shape::Skills => contents.by_category(),
     }
+}
+
+/// Ratings of players who met in sessions, the strongest first.
+pub(super) fn ratings(panel: &PlotPanel, melee: &Melee) -> Panel {
+    let mark = |player: usize, value: f64, interval: Option<Interval>| {
+        let mark = Mark::new(value).of(melee.sessions_of(player));
+        match interval {
+            Some(interval) => mark.between(interval.low, interval.high),
+            None => mark,
+        }
+    };
+    let rated: Vec<(&str, Vec<Mark>)> = match panel.shape {
+        Shape::Skills => {
+            let skills = melee.skills().into_iter().enumerate();
+            let marks = skills.map(|(player, (mu, interval))| mark(player, mu, interval));
+            vec![("TrueSkill", marks.collect())]
+        }
+        _ => {
+            let models = [
+                ("Plackett-Luce", Model::PlackettLuce),
+                ("Bradley-Terry", Model::BradleyTerry),
+            ];
+            let rated = models.into_iter().filter_map(|(name, model)| {
+                let rated = melee.strengths(model)?.into_iter().enumerate();
+                let marks = rated.map(|(player, one)| {
+                    let strength = points(one.strength);
+                    mark(player, strength, Some(in_points(one.interval)))
+                });
+                Some((name, marks.collect()))
+            });
+            rated.collect()
+        }
+    };
+    let mut order: Vec<usize> = (0..melee.players.len()).collect();
+    if let Some((_, marks)) = rated.first() {
+        order.sort_by(|one, other| marks[*other].value.total_cmp(&marks[*one].value));
+    }
+    let series = rated.into_iter().map(|(name, marks)| {
+        let marks = order.iter().map(|player| Some(marks[*player].clone()));
+        CategorySeries::new(name, marks.collect())
+    });
+    let players = order.iter().map(|player| melee.players[*player].clone());
+    let baselines = panel.baselines.iter();
+    let data = ByCategory {
+        categories: players.collect(),
+        series: series.collect(),
+        baselines: baselines
+            .map(|(name, value)| Baseline::new(*name, *value))
+            .collect(),
+        direction: Direction::Rows,
+    };
+    let values = Axis::new(panel.y_title).unit(panel.unit);
+    Panel::new(values, Axis::new("player"), Chart::Dots(data))
 }
 
 /// What a panel shows.
@@ -62,7 +123,12 @@ impl Contents<'_> {
     }
 
     fn mark(&self, series: &Key, x: &Key) -> Option<Mark> {
-        mark_of(self.panel, self.at(series, x)?)
+        let gathered = self.at(series, x)?;
+        let mark = mark_of(self.panel, gathered)?;
+        Some(match self.data.link_of(gathered) {
+            Some(link) => mark.link(link),
+            None => mark,
+        })
     }
 
     fn names(&self, keys: &BTreeSet<&Key>) -> Vec<String> {

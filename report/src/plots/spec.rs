@@ -110,12 +110,21 @@ pub enum Shape {
     Radar,
     /// The share of sessions above each number of the range, the mean over places.
     Profiles,
+    /// Strengths of players who met in sessions, in points by two models; nothing else is measured.
+    Strengths,
+    /// Their TrueSkill.
+    Skills,
 }
 
 impl Shape {
     /// Whether it shows values and no means.
     pub(super) fn is_distribution(self) -> bool {
         matches!(self, Self::Boxes | Self::Densities | Self::Histograms)
+    }
+
+    /// Whether it rates players who met in sessions.
+    pub(super) fn rates_players(self) -> bool {
+        matches!(self, Self::Strengths | Self::Skills)
     }
 
     /// Whether it needs what each session came to, and not only sums.

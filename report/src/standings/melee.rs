@@ -17,10 +17,20 @@ const POINTS: f64 = 400.0 / std::f64::consts::LN_10;
 /// Points of a player as strong as the others together.
 const MIDDLE: f64 = 1_000.0;
 
+/// A strength in points.
+pub(crate) fn points(strength: f64) -> f64 {
+    MIDDLE + POINTS * strength
+}
+
+/// The same of an interval.
+pub(crate) fn in_points(interval: Interval) -> Interval {
+    interval.moved(MIDDLE, POINTS)
+}
+
 /// Sessions in which players met.
 #[derive(Debug, Default)]
-pub(super) struct Melee {
-    players: Vec<String>,
+pub(crate) struct Melee {
+    pub players: Vec<String>,
     /// Of each session its cluster, and what each player made.
     sessions: Vec<(u64, Vec<(usize, f64)>)>,
 }
@@ -40,13 +50,23 @@ impl Melee {
         self.sessions.push((cluster, made));
     }
 
-    fn sessions_of(&self, player: usize) -> u64 {
+    /// How many sessions there are.
+    pub fn sessions(&self) -> usize {
+        self.sessions.len()
+    }
+
+    /// In how many sessions a player was.
+    pub fn sessions_of(&self, player: usize) -> u64 {
         let sessions = self.sessions.iter();
         let own = sessions.filter(|(_, made)| made.iter().any(|(one, _)| *one == player));
         own.count() as u64
     }
 
-    /// What its sessions say of strength; `None` where too many came level.
+    /// The strength of each player by a model; `None` where too many came level, and of one session.
+    pub fn strengths(&self, model: Model) -> Option<Vec<Rated>> {
+        self.contests(model)?.rated()
+    }
+
     fn contests(&self, model: Model) -> Option<Contests> {
         let mut contests = Contests::new(model, self.players.len());
         for (cluster, made) in &self.sessions {
@@ -56,7 +76,7 @@ impl Melee {
     }
 
     /// TrueSkill of each player, with its interval over sessions drawn again in another order.
-    fn skills(&self) -> Vec<(f64, Option<Interval>)> {
+    pub fn skills(&self) -> Vec<(f64, Option<Interval>)> {
         let places: Vec<usize> = (0..self.sessions.len()).collect();
         let ratings = self.rated_in(&places);
         let mut drawn = vec![Vec::new(); self.players.len()];
@@ -88,8 +108,8 @@ impl Melee {
 
     /// Ratings of the players who met in the sessions of this game.
     pub fn table(&self, game: &str, simulated: bool, layout: Layout) -> String {
-        let [pairs, orders] = [Model::BradleyTerry, Model::PlackettLuce]
-            .map(|model| self.contests(model).and_then(|contests| contests.rated()));
+        let [pairs, orders] =
+            [Model::BradleyTerry, Model::PlackettLuce].map(|model| self.strengths(model));
         let skills = self.skills();
         let columns = [
             Column::number("rank"),
@@ -117,9 +137,8 @@ impl Melee {
             ];
             for rated in [&orders, &pairs] {
                 let rated: Option<&Rated> = rated.as_ref().map(|rated| &rated[player]);
-                let points = |strength: f64| MIDDLE + POINTS * strength;
                 cells.push(number(rated.map(|one| points(one.strength)), 0));
-                let interval = rated.map(|one| one.interval.moved(MIDDLE, POINTS));
+                let interval = rated.map(|one| in_points(one.interval));
                 cells.push(from_to(interval, 0));
             }
             let (skill, interval) = skills[player];

@@ -7,10 +7,10 @@ use std::path::Path;
 
 use agon_figures::Palette;
 use agon_outlets::InLine as _;
-use agon_report::page::{Page, details, paragraph, warning};
+use agon_report::page::{Page, SessionList, details, folded, paragraph, warning};
 use agon_report::plots::{PlotData, for_games};
 use agon_report::tables::LEADERBOARD;
-use agon_report::{Layout, Reports, Tables};
+use agon_report::{Layout, Reports, Session, Tables};
 use agon_service_kit::secrets;
 
 use super::{Report, compared};
@@ -31,6 +31,7 @@ pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Resul
     let reports = Reports::default();
     let mut plots: Vec<PlotData> = Vec::new();
     let mut games: Vec<String> = Vec::new();
+    let mut sessions = SessionList::default();
     let (mut all, mut simulated) = (0u64, 0u64);
     let gathered = arguments.runs.gather(|session| {
         let record = session.record;
@@ -45,13 +46,14 @@ pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Resul
             let new: Vec<PlotData> = new
                 .into_iter()
                 .filter(|plot| !known.contains(&plot.name))
-                .map(PlotData::new)
+                .map(|plot| PlotData::new(plot).linked())
                 .collect();
             plots.extend(new);
         }
         for one in &mut plots {
             one.add(&record, &reports);
         }
+        sessions.add(&Session::of(&record));
         tables.add(&record, &session.telemetry);
         Ok(())
     })?;
@@ -74,6 +76,7 @@ pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Resul
         }
     }
     page.section("Figures", figures(&plots));
+    page.section("Sessions", sessions.html());
     page.section("What was run", what_was_run(&gathered));
     let html = secrets::without(&page.html()).into_owned();
     fs::write(out, html).map_err(|error| cannot("write", out, &error))?;
@@ -85,7 +88,7 @@ pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Resul
 fn standings(tables: &Tables) -> String {
     let overall = tables.standings().overall(Layout::Html);
     let games = tables.standings().by_game(true, Layout::Html);
-    let games = (!games.is_empty()).then(|| details("Game by game", &games));
+    let games = (!games.is_empty()).then(|| folded("Game by game", "games", &games));
     overall
         .into_iter()
         .chain(games)

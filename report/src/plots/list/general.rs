@@ -3,7 +3,9 @@
 
 use super::gamma_bench::GAMMA;
 use super::plot;
-use crate::plots::spec::Shape::{Bars, Boxes, Dots, Heat, Pairs, Profiles, Stacked};
+use crate::plots::spec::Shape::{
+    Bars, Boxes, Dots, Heat, Pairs, Profiles, Skills, Stacked, Strengths,
+};
 use crate::plots::spec::Value::{Mean, Of, Percent};
 use crate::plots::spec::{By, Plot, PlotPanel};
 
@@ -61,6 +63,24 @@ pub(super) static PLOTS: &[Plot] = &[
             .series(By::Player)
             .measuring("score (iclr2025)", "0 to 100")
             .range(0.0, 100.0)],
+    ),
+    plot(
+        "strengths",
+        "Strength of players who met, by game",
+        "",
+        &[],
+        &[PlotPanel::new(Mean("paid"), Strengths)
+            .measuring("strength", "points, 400 are odds of 10 to 1")
+            .beside(&[("middle", 1000.0)])],
+    ),
+    plot(
+        "trueskill",
+        "TrueSkill of players who met, by game",
+        "figures 2 and 7 of AucArena",
+        &[],
+        &[PlotPanel::new(Mean("paid"), Skills)
+            .measuring("TrueSkill", "mu")
+            .beside(&[("at first", 25.0)])],
     ),
     plot(
         "fouls",
