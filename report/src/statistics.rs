@@ -28,9 +28,7 @@ pub mod wilcoxon;
 pub mod wilson;
 
 pub use density::gaussian_density;
-pub use effect::{
-    Effect, cliffs_delta, detectable_effect, paired_effect, pairs_needed, power, superiority,
-};
+pub use effect::{Effect, detectable_effect, paired_effect, pairs_needed, power, superiority};
 pub use failure_rate::corrected_failure_rate;
 pub use holm::holm;
 pub use interval::Interval;

@@ -88,8 +88,8 @@ fn nobody(by: By) -> &'static str {
         }
         By::Game => "nobody to rank: no two players are in the same game and setting",
         By::Overall => {
-            "nobody to rank over all games: no two players are in the same games and settings; \
-             `--by game` ranks those that are in one"
+            "nobody to rank over all games: no player is in all games and settings; --where takes \
+             fewer of these, and --by game ranks in each"
         }
     }
 }

@@ -10,12 +10,11 @@ use agon_figures::{
 
 use super::gathering::{Gathered, Key, Place, PlotData};
 use super::spec::{By, PlotPanel, Shape};
-use crate::accumulator::Accumulator;
 use crate::standings::melee::{Melee, in_points, points};
 use crate::statistics::Interval;
-use crate::statistics::aggregate::FEWEST;
+use crate::statistics::aggregate::performance_profile;
 use crate::statistics::strength::Model;
-use crate::statistics::{mean_interval, ratio, wilson_interval};
+use crate::statistics::{ratio, wilson_interval};
 
 /// Steps of a performance profile.
 const PROFILE_STEPS: u32 = 50;
@@ -235,32 +234,24 @@ impl Contents<'_> {
             let share = f64::from(step) / f64::from(PROFILE_STEPS);
             (to - from).mul_add(share, from)
         });
+        let numbers: Vec<f64> = numbers.collect();
         let series = self.series.iter().filter_map(|series| {
-            let places = self.xs.iter().map(|x| Some(&self.at(series, x)?.values));
-            let places: Vec<&Vec<f64>> = places.collect::<Option<_>>()?;
-            let n: usize = places.iter().map(|values| values.len()).sum();
-            // Of fewer the interval is as wide as the panel.
-            let suffice = places.iter().all(|values| values.len() >= FEWEST);
-            let points = numbers.clone().filter_map(|number| {
-                let above = places.iter().map(|values| {
-                    let mut shares = Accumulator::default();
-                    for value in values.iter() {
-                        shares.add(f64::from(u8::from(*value > number)));
-                    }
-                    shares
+            let games = self.xs.iter();
+            let games = games.map(|x| Some(self.at(series, x)?.values.as_slice()));
+            let games: Vec<&[f64]> = games.collect::<Option<_>>()?;
+            let n: usize = games.iter().map(|values| values.len()).sum();
+            let shares = performance_profile(&games, &numbers)?.into_iter();
+            let points = numbers
+                .iter()
+                .zip(shares)
+                .map(|(number, (share, interval))| {
+                    let mark = Mark::new(share).of(n as u64);
+                    let mark = match interval {
+                        Some(interval) => mark.between(interval.low, interval.high),
+                        None => mark,
+                    };
+                    Point::new(*number, mark)
                 });
-                let above: Vec<Accumulator> = above.collect();
-                let shares = above.iter().map(Accumulator::mean);
-                let share = shares.sum::<Option<f64>>()? / above.len() as f64;
-                let mark = Mark::new(share).of(n as u64);
-                let interval = mean_interval(&above).filter(|_| suffice);
-                let interval = interval.filter(|interval| !interval.is_point());
-                let mark = match interval {
-                    Some(interval) => mark.between(interval.low.max(0.0), interval.high.min(1.0)),
-                    None => mark,
-                };
-                Some(Point::new(number, mark))
-            });
             Some(Series::new(self.data.words_of(series), points.collect()))
         });
         let curves = Curves {

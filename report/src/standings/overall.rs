@@ -25,7 +25,8 @@ struct Row<'a> {
 
 impl Standings {
     /// One table over all games and settings: how likely a session of a player goes better than one of
-    /// another in the same game and setting. `None` for fewer than two games or players.
+    /// another in the same game and setting. `None` for fewer than two games or players, and where nobody
+    /// is in all of them.
     pub fn overall(&self, layout: Layout) -> Option<String> {
         let groups = self.groups.values().filter(|players| players.len() > 1);
         let groups: Vec<Vec<Own<'_>>> = groups
@@ -55,6 +56,9 @@ impl Standings {
             Some(row.interval.unwrap_or_else(Interval::unknown))
         });
         let ends: Vec<Interval> = ends.collect();
+        if ends.is_empty() {
+            return None;
+        }
         let mut table = TextTable::new(vec![
             Column::number("rank"),
             Column::key("player"),

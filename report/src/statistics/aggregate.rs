@@ -3,9 +3,10 @@
 //! single sessions that went very well or badly do not move, performance profiles, and the chance that
 //! one player is better than another. Each game counts the same, however many scores it has.
 
-use super::Interval;
 use super::bootstrap::{DRAWS, draw_again, percentile_interval};
 use super::effect::superiority;
+use super::{Interval, mean_interval};
+use crate::accumulator::Accumulator;
 
 /// Numbers that are drawn again in all; of more numbers, fewer sets are drawn.
 const MOST_DRAWN: usize = 10_000_000;
@@ -35,14 +36,31 @@ pub fn interquartile_mean_interval(games: &[Vec<f64>]) -> Option<(f64, Interval)
     Some((mean, interval))
 }
 
-/// The share of scores above each threshold, the mean over games; `None` where a game has none.
-pub fn performance_profile(games: &[Vec<f64>], thresholds: &[f64]) -> Option<Vec<f64>> {
-    let weighted = weighted(games)?;
+/// The share of scores above each threshold, the mean over games, with its 95 % interval from
+/// [`FEWEST`] scores of each game on; `None` where a game has none.
+pub fn performance_profile(
+    games: &[&[f64]],
+    thresholds: &[f64],
+) -> Option<Vec<(f64, Option<Interval>)>> {
+    let suffice = games.iter().all(|scores| scores.len() >= FEWEST);
     let above = |threshold: &f64| {
-        let above = weighted.iter().filter(|(score, _)| score > threshold);
-        above.map(|(_, weight)| weight).sum()
+        let shares = games.iter().map(|scores| {
+            let mut above = Accumulator::default();
+            for score in *scores {
+                above.add(f64::from(u8::from(score > threshold)));
+            }
+            above
+        });
+        let shares: Vec<Accumulator> = shares.collect();
+        let sum = shares.iter().map(Accumulator::mean).sum::<Option<f64>>()?;
+        let interval = mean_interval(&shares).filter(|interval| suffice && !interval.is_point());
+        let interval = interval.map(|interval| Interval {
+            low: interval.low.max(0.0),
+            high: interval.high.min(1.0),
+        });
+        (!games.is_empty()).then(|| (sum / games.len() as f64, interval))
     };
-    Some(thresholds.iter().map(above).collect())
+    thresholds.iter().map(above).collect()
 }
 
 /// What a player made in a game, and what each of the others made.

@@ -1,6 +1,6 @@
 //! How large an effect is, and which effects so many pairs can show: the standardised mean difference
-//! of pairs with its interval (Cohen 1988, "Statistical power analysis"; Cumming and Finch 2001), Cliff's
-//! delta (Cliff 1993, "Dominance statistics"), and the power of the paired t test.
+//! of pairs with its interval (Cohen 1988, "Statistical power analysis"; Cumming and Finch 2001), the
+//! chance that one number is larger than another, and the power of the paired t test.
 
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -93,14 +93,9 @@ pub fn pairs_needed(size: f64) -> Option<u64> {
     Some(if has_enough(low) { low } else { high })
 }
 
-/// Cliff's delta: the share of all pairs of a number of `a` and one of `b` where that of `a` is
-/// larger, without the share where it is smaller; `None` where either has no number.
-pub fn cliffs_delta(a: &[f64], b: &[f64]) -> Option<f64> {
-    Some(2.0 * superiority(a, b)? - 1.0)
-}
-
 /// The chance that a number of `a` is larger than one of `b`, equal ones counted half (Mann and
-/// Whitney 1947; P(X > Y) of Agarwal et al. 2021, arXiv 2108.13264); `None` where either has none.
+/// Whitney 1947; P(X > Y) of Agarwal et al. 2021, arXiv 2108.13264; Cliff's delta is twice this less
+/// 1, Cliff 1993, "Dominance statistics"); `None` where either has none.
 pub fn superiority(a: &[f64], b: &[f64]) -> Option<f64> {
     if a.is_empty() || b.is_empty() {
         return None;
@@ -144,6 +139,6 @@ mod tests {
     #[test]
     fn dominance_counts_equals_half() {
         assert_eq!(superiority(&[1.0, 2.0], &[1.0, 0.0]), Some(3.5 / 4.0));
-        assert_eq!(cliffs_delta(&[1.0], &[1.0, 2.0]), Some(-0.5));
+        assert_eq!(superiority(&[1.0], &[1.0, 2.0]), Some(0.25));
     }
 }
