@@ -13,7 +13,7 @@ pub struct Ratio {
     pub value: f64,
     /// Its standard error; `None` of a single cluster.
     pub error: Option<f64>,
-    /// The 95 % interval of [`mean_interval`] over clusters; `None` of a single one.
+    /// The 95 % interval of [`mean_interval()`] over clusters; `None` of a single one.
     pub interval: Option<Interval>,
 }
 
