@@ -218,7 +218,7 @@ fn claim(draft: &Path) -> Result<File, Failure> {
         Ok(()) => {}
         Err(TryLockError::WouldBlock) => {
             return Err(Failure::Surroundings(format!(
-                "another agon export writes to {} at this moment",
+                "another agon export is writing to {}; wait for it, or name another folder with -o",
                 draft.in_line()
             )));
         }

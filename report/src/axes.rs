@@ -28,6 +28,13 @@ pub(crate) fn axes_of(spec: &SessionSpec) -> Axes {
         .collect()
 }
 
+/// The same without axes that only name models: what sessions of several models have in common.
+pub(crate) fn axes_without_models(spec: &SessionSpec) -> Axes {
+    let mut axes = axes_of(spec);
+    axes.retain(|axis, _| axis.rsplit('.').next() != Some("model"));
+    axes
+}
+
 /// A value without the quotation marks of JSON.
 pub(crate) fn in_words(value: &Value) -> String {
     value

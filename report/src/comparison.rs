@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::accumulator::Accumulator;
-use crate::axes::{Axes, AxisNames, axes_of};
+use crate::axes::{Axes, AxisNames, axes_without_models};
 use crate::layout::Layout;
 use crate::leaderboard::players_of;
 use crate::session::Session;
@@ -81,8 +81,7 @@ impl Comparison {
     /// Takes in a session of one side.
     pub fn add(&mut self, side: Side, session: &Session) {
         let spec = &session.spec;
-        let mut axes = axes_of(spec);
-        axes.retain(|axis, _| axis.rsplit('.').next() != Some("model"));
+        let axes = axes_without_models(spec);
         self.names.add(spec);
         let setting = serde_json::to_string(&axes).unwrap_or_default();
         self.axes.entry(setting.clone()).or_insert(axes);

@@ -8,7 +8,7 @@ mod overall;
 use std::collections::BTreeMap;
 
 use self::melee::Melee;
-use crate::axes::{Axes, AxisNames, axes_of};
+use crate::axes::{Axes, AxisNames, axes_without_models};
 use crate::layout::Layout;
 use crate::leaderboard::{self, players_of, published};
 use crate::ranking;
@@ -21,8 +21,8 @@ use crate::wrapping::prose;
 /// How often sessions are drawn again for the interval of a rating.
 const RATING_DRAWS: usize = 200;
 
-/// Of more numbers none are drawn again: intervals would be as narrow as they take long.
-const MOST_DRAWN: usize = 2_000;
+/// Of more sessions none are drawn again: it would take minutes.
+const MOST_DRAWN: usize = 500;
 
 /// Everything that was played, by game and setting.
 #[derive(Debug, Default)]
@@ -61,8 +61,7 @@ impl Standings {
     pub fn add(&mut self, session: &Session) {
         let spec = &session.spec;
         self.names.add(spec);
-        let mut axes = axes_of(spec);
-        axes.retain(|axis, _| axis.rsplit('.').next() != Some("model"));
+        let axes = axes_without_models(spec);
         let setting = serde_json::to_string(&axes).unwrap_or_default();
         self.axes.entry(setting.clone()).or_insert(axes);
         let cluster = cluster_number(session);
@@ -77,6 +76,13 @@ impl Standings {
             group.measure = format!("score {}", leaderboard::SCHEME);
             let players = players_of(&spec.seats);
             self.value(group, players, cluster, score);
+            return;
+        }
+        // A session of the suite without a score was not answered: its payoffs say nothing either.
+        if leaderboard::GAMES
+            .iter()
+            .any(|(game, _)| *game == spec.game)
+        {
             return;
         }
         let made = made_by_players(session);
@@ -98,12 +104,6 @@ impl Standings {
             .or_default();
         sums.0 += value;
         sums.1 += 1.0;
-    }
-
-    /// Whether nothing can be ranked: no two players in one game and setting.
-    pub fn is_empty(&self) -> bool {
-        let mut groups = self.groups.iter();
-        !groups.any(|(group, players)| self.rows(group, players).len() > 1)
     }
 
     /// A table for each game and setting with two players or more, best first, and below those of a

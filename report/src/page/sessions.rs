@@ -79,7 +79,8 @@ impl SessionList {
             folded(&summary, &anchor(game, key), &html)
         });
         let how = "Points of figures lead here, to the sessions of their setting. `agon show SESSION` \
-                   shows one move by move, with the run's folder after it if it is not in the data folder.";
+                   shows one move by move; `--results DIR` says where its records are if they are not in \
+                   the data folder.";
         let left_out = self.settings.len().saturating_sub(MOST_SETTINGS);
         let left_out = (left_out > 0)
             .then(|| format!("<p>{} not listed</p>", counted(left_out as u64, "setting")));

@@ -104,7 +104,8 @@ impl PlotData {
             "ratings by what sessions paid, with their 95 % intervals (docs/statistics.md)"
         } else if panels.clone().any(|panel| panel.shape == Shape::Profiles) {
             "sessions above each number, the mean share over games, with its 95 % interval (t \
-             corrected for skewness) from 5 sessions of each game on; players without a session of every game are left out"
+             corrected for skewness) from 5 sessions of each game on; players without a session of \
+             every game are left out"
         } else if panels.all(|panel| panel.shape.is_distribution()) {
             "a point is the mean of a session"
         } else {

@@ -78,7 +78,7 @@ pub(super) struct Place {
 
 /// Of which setting something is.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(super) enum OfSetting {
     /// Of none yet.
     #[default]
     None,
@@ -88,7 +88,7 @@ pub(super) enum Origin {
     Several,
 }
 
-impl Origin {
+impl OfSetting {
     fn add(&mut self, setting: usize) {
         *self = match *self {
             Self::None => Self::One(setting),
@@ -104,7 +104,7 @@ pub(super) struct Gathered {
     /// Numerator and denominator by cluster.
     pub clusters: BTreeMap<u32, (f64, f64)>,
     /// The setting of its sessions.
-    pub setting: Origin,
+    pub setting: OfSetting,
     /// Single values, of distributions.
     pub values: Vec<f64>,
     /// Of how many values one is kept.
@@ -201,7 +201,7 @@ impl PlotData {
 
     /// Where the sessions of a place are listed; `None` where it has those of several settings.
     pub(super) fn link_of(&self, gathered: &Gathered) -> Option<String> {
-        let Origin::One(setting) = gathered.setting else {
+        let OfSetting::One(setting) = gathered.setting else {
             return None;
         };
         let (game, axes) = self.settings.get(setting).filter(|_| self.is_linked)?;

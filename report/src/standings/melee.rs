@@ -1,6 +1,8 @@
 //! Sessions of a game in which players met, and how strong that shows them to be: strengths by two
 //! models, and TrueSkill. Called by `standings.rs`.
 
+use std::collections::BTreeMap;
+
 use super::{MOST_DRAWN, RATING_DRAWS, from_to};
 use crate::layout::Layout;
 use crate::ranking;
@@ -80,9 +82,17 @@ impl Melee {
         let places: Vec<usize> = (0..self.sessions.len()).collect();
         let ratings = self.rated_in(&places);
         let mut drawn = vec![Vec::new(); self.players.len()];
-        if (2..=MOST_DRAWN / 4).contains(&self.sessions.len()) {
-            draw_again(&[self.sessions.len()], RATING_DRAWS, |places| {
-                for (drawn, skill) in drawn.iter_mut().zip(self.rated_in(&places[0])) {
+        // Sessions of a series are drawn together.
+        let mut clusters: BTreeMap<u64, Vec<usize>> = BTreeMap::new();
+        for (place, (cluster, _)) in self.sessions.iter().enumerate() {
+            clusters.entry(*cluster).or_default().push(place);
+        }
+        let clusters: Vec<Vec<usize>> = clusters.into_values().collect();
+        if clusters.len() > 1 && self.sessions.len() <= MOST_DRAWN {
+            draw_again(&[clusters.len()], RATING_DRAWS, |places| {
+                let places = places[0].iter().flat_map(|place| &clusters[*place]);
+                let places: Vec<usize> = places.copied().collect();
+                for (drawn, skill) in drawn.iter_mut().zip(self.rated_in(&places)) {
                     drawn.push(skill);
                 }
             });
@@ -153,7 +163,7 @@ impl Melee {
              in their order; its 95 % of sessions drawn again in another order, up to {} sessions",
             game,
             if simulated { " (SIMULATED)" } else { "" },
-            count(MOST_DRAWN as u64 / 4),
+            count(MOST_DRAWN as u64),
         );
         paragraphs([Some(prose(&title, layout)), Some(table.fitted(layout))])
     }

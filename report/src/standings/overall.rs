@@ -1,7 +1,9 @@
 //! One table over all games and settings, by how likely a player does better than another. Called by
 //! `standings.rs`.
 
-use super::{Standings, from_to};
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{Standings, Values, from_to};
 use crate::layout::Layout;
 use crate::ranking;
 use crate::statistics::Interval;
@@ -11,6 +13,13 @@ use crate::wrapping::prose;
 
 /// What a player made in the sessions of a game and setting.
 type Own<'a> = (&'a String, Vec<f64>);
+
+/// What all players made in a game and setting.
+struct Contest<'a> {
+    players: Vec<Own<'a>>,
+    /// Whether players met in sessions, so that what they made there depends on each other.
+    met: bool,
+}
 
 /// A row before it is ranked.
 struct Row<'a> {
@@ -29,20 +38,12 @@ impl Standings {
     /// is in all of them.
     pub fn overall(&self, layout: Layout) -> Option<String> {
         let groups = self.groups.values().filter(|players| players.len() > 1);
-        let groups: Vec<Vec<Own<'_>>> = groups
-            .map(|players| {
-                let players = players.iter().map(|(player, values)| {
-                    let means = values.values().map(|(sum, n)| sum / n);
-                    (player, means.collect())
-                });
-                players.collect()
-            })
-            .collect();
+        let groups: Vec<Contest<'_>> = groups.map(contest).collect();
         if groups.len() < 2 {
             return None;
         }
         let mut players: Vec<&str> = Vec::new();
-        for (player, _) in groups.iter().flatten() {
+        for (player, _) in groups.iter().flat_map(|contest| &contest.players) {
             if !players.contains(&&***player) {
                 players.push(player);
             }
@@ -87,7 +88,7 @@ impl Standings {
         let title = "Overall: how likely, in percent, a session of a player goes better than one of \
              another player in the same game and setting, by score or payoff, equal ones counted half; \
              the mean over others, games and settings (P(X > Y) of arXiv 2108.13264). 95 %, of sessions \
-             drawn again; - where one has fewer than 5 of a game. Who is not in all games and settings has \
+             drawn again; - where one has fewer than 5 of a game, and where players met in sessions. Who is not in all games and settings has \
              none";
         Some(paragraphs([
             Some(prose(title, layout)),
@@ -96,10 +97,24 @@ impl Standings {
     }
 }
 
-fn row<'a>(player: &'a str, groups: &[Vec<Own<'_>>]) -> Row<'a> {
+fn contest(players: &BTreeMap<String, Values>) -> Contest<'_> {
+    let clusters = players.values().flat_map(BTreeMap::keys);
+    let all = clusters.clone().count();
+    let apart: BTreeSet<&u64> = clusters.collect();
+    let players = players.iter().map(|(player, values)| {
+        let means = values.values().map(|(sum, n)| sum / n);
+        (player, means.collect())
+    });
+    Contest {
+        players: players.collect(),
+        met: apart.len() < all,
+    }
+}
+
+fn row<'a>(player: &'a str, groups: &[Contest<'_>]) -> Row<'a> {
     let mut among: Vec<AmongOthers> = Vec::new();
     let mut sessions = 0;
-    for players in groups {
+    for Contest { players, .. } in groups {
         let Some((_, own)) = players.iter().find(|(name, _)| *name == player) else {
             continue;
         };
@@ -111,7 +126,10 @@ fn row<'a>(player: &'a str, groups: &[Vec<Own<'_>>]) -> Row<'a> {
     let played = among.len();
     let is_whole = played == groups.len();
     let chance = mean_superiority(&among).filter(|_| is_whole);
-    let interval = chance.and_then(|_| mean_superiority_interval(&among));
+    // Sessions are drawn again, never players of the same ones.
+    let apart = groups.iter().all(|contest| !contest.met);
+    let interval = chance.filter(|_| apart);
+    let interval = interval.and_then(|_| mean_superiority_interval(&among));
     Row {
         player,
         played,

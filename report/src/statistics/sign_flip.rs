@@ -41,10 +41,7 @@ pub struct SignFlip {
 pub fn sign_flip_test(a: &[f64], b: &[f64]) -> Result<SignFlip, StatisticsError> {
     let differences = differences(a, b)?;
     at_most(MOST_PAIRS, differences.len())?;
-    let sum: f64 = differences.iter().sum();
-    let size: f64 = differences.iter().map(|difference| difference.abs()).sum();
-    // The distribution is symmetric: the upper tail of the absolute sum is the smaller one.
-    let observed = sum.abs() - SAME * size;
+    let (sum, observed) = observed(&differences);
     let (left, right) = differences.split_at(differences.len() / 2);
     let (left, right) = (sorted_sums(left), sorted_sums(right));
     let (mut as_far, mut first) = (0, right.len());
@@ -69,9 +66,7 @@ pub fn sign_flip_test(a: &[f64], b: &[f64]) -> Result<SignFlip, StatisticsError>
 pub fn sampled_sign_flip_test(a: &[f64], b: &[f64]) -> Result<SignFlip, StatisticsError> {
     let differences = differences(a, b)?;
     at_most(MOST_SAMPLED, differences.len())?;
-    let sum: f64 = differences.iter().sum();
-    let size: f64 = differences.iter().map(|difference| difference.abs()).sum();
-    let observed = sum.abs() - SAME * size;
+    let (sum, observed) = observed(&differences);
     let mut chance = seeded();
     let mut as_far = 1u32;
     for _ in 0..DRAWS {
@@ -89,6 +84,14 @@ pub fn sampled_sign_flip_test(a: &[f64], b: &[f64]) -> Result<SignFlip, Statisti
         mean_difference: sum / differences.len() as f64,
         p: f64::from(as_far) / f64::from(DRAWS + 1),
     })
+}
+
+/// The sum, and what a sum must reach to lie as far out: the distribution is symmetric, and the upper
+/// tail of the absolute sum is the smaller one.
+fn observed(differences: &[f64]) -> (f64, f64) {
+    let sum: f64 = differences.iter().sum();
+    let size: f64 = differences.iter().map(|difference| difference.abs()).sum();
+    (sum, sum.abs() - SAME * size)
 }
 
 /// Sums under all choices of signs, rising.

@@ -49,9 +49,9 @@ pub fn play(
     let name = document.name.in_line();
     if of_a_repeat > u64::from(sessions) {
         return Err(Failure::BadInput(format!(
-            "--pilot {sessions}: {name} has {}, and a pilot plays every setting at least once: \
-             --pilot {of_a_repeat}, or fewer settings by --set",
-            counted(of_a_repeat, "session of different settings or of series")
+            "--pilot {sessions}: {name} has {}, and a pilot plays each of them at least once: \
+             --pilot {of_a_repeat} does, or fewer settings by --set",
+            counted(checked.settings, "setting")
         )));
     }
     let repeats = u64::from(sessions).div_ceil(of_a_repeat);
