@@ -359,7 +359,7 @@ fn what_a_filter_leaves_out_is_counted() {
 fn the_documentation_names_every_figure() {
     let documented = fs::read_to_string(tree::root().join("docs/figures.md")).unwrap();
     for plot in plots() {
-        let row = format!("| `{}` | {} |", plot.name, plot.about);
+        let row = format!("\n- `{}`: {}", plot.name, plot.about);
         assert!(documented.contains(&row), "{row}");
     }
 }
