@@ -198,7 +198,8 @@ fn the_documentation_has_every_column_with_its_type_and_meaning() {
         for column in table.columns {
             let kind = format!("{:?}", column.kind).to_lowercase();
             let row = format!("- `{}` ({kind}): {}\n", column.name, column.about);
-            let is_shared = shared.contains(&row) && section.contains(&format!("`{}`", column.name));
+            let is_shared =
+                shared.contains(&row) && section.contains(&format!("`{}`", column.name));
             assert!(is_shared || section.contains(&row), "{}: {row}", table.name);
         }
     }
