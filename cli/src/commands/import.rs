@@ -26,7 +26,7 @@ const EXAMPLES: &str = "Examples:
   agon import games.jsonl.gz --name my-import   under a name of your own
   agon leaderboard imported-games               then as with any run
 
-What is read are the recorded games of `agon replay`; docs/runs.md describes their form.";
+What is read are the recorded games of `agon replay`; tests/recorded/README.md describes their form.";
 
 /// Arguments of `agon import`.
 #[derive(Debug, clap::Args)]
