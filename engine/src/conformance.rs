@@ -11,8 +11,9 @@ use crate::chance::Luck;
 use crate::game::Game;
 use crate::game::Registration;
 use crate::names::Name;
+use crate::play::Play;
 use crate::record::Record;
-use crate::session::STRATEGY;
+use crate::session::{self, STRATEGY};
 use crate::spec::{PlayerKind, PlayerSpec, SessionSpec, Settings};
 
 mod branches;
@@ -37,99 +38,67 @@ pub use variations::{Secret, Variation, secrets_of};
 /// Lucks with which the default parameters are tried.
 const LUCKS: u32 = 4;
 
+/// Fails the property that is checked, with what went wrong, unless something holds.
+macro_rules! ensure {
+    ($holds:expr, $($why:tt)+) => {
+        if !$holds {
+            return Err(format!($($why)+));
+        }
+    };
+}
+
+use ensure;
+
+/// Properties by name: what checks each, and what it says.
+macro_rules! properties {
+    ($($name:literal: $holds:path, $statement:literal;)*) => {
+        &[$(Property {
+            name: $name,
+            statement: $statement,
+            holds: $holds,
+        }),*]
+    };
+}
+
 /// All properties.
-pub const PROPERTIES: &[Property] = &[
-    Property {
-        name: "legal_play",
-        statement: "legal answers are taken, and the events they lead to are well formed",
-        holds: legality::legal_play_is_well_formed,
-    },
-    Property {
-        name: "fouls",
-        statement: "an illegal answer is refused and changes nothing",
-        holds: legality::fouls_change_nothing,
-    },
-    Property {
-        name: "forfeits",
-        statement: "the game comes to its end whatever is forfeited",
-        holds: legality::forfeits_do_not_stop_play,
-    },
-    Property {
-        name: "determinism",
-        statement: "the same luck and answers give the same bytes, in any order of answers",
-        holds: determinism::same_answers_same_bytes,
-    },
-    Property {
-        name: "restore",
-        statement: "a stored record plays to the same bytes from its moves",
-        holds: determinism::record_plays_again,
-    },
-    Property {
-        name: "same_luck",
-        statement: "private draws depend on neither answers nor the number of rounds",
-        holds: determinism::private_draws_stay_the_same,
-    },
-    Property {
-        name: "own_view",
-        statement: "a seat's view holds nothing of others' entries or hidden facts",
-        holds: secrecy::view_ignores_what_others_own,
-    },
-    Property {
-        name: "open_turn",
-        statement: "nobody learns of an answer while its turn is open",
-        holds: secrecy::open_answers_are_unseen,
-    },
-    Property {
-        name: "declared",
-        statement: "of every parameter and draw it is declared who is told, and by which rule",
-        holds: declared::everything_is_declared,
-    },
-    Property {
-        name: "secrets",
-        statement: "what a seat is not told shows in nothing that it sees and is asked",
-        holds: secrets::secrets_do_not_show,
-    },
-    Property {
-        name: "players",
-        statement: "who sits at a seat does not show, only what is answered there",
-        holds: secrets::players_do_not_show,
-    },
-    Property {
-        name: "payoffs",
-        statement: "payoffs are finite and within the stated bounds",
-        holds: outcomes::payoffs_are_within_bounds,
-    },
-    Property {
-        name: "equilibrium",
-        statement: "equilibrium play scores what the game predicts",
-        holds: outcomes::equilibrium_scores_as_predicted,
-    },
-    Property {
-        name: "strategies",
-        statement: "every listed strategy plays legally",
-        holds: outcomes::strategies_play_legally,
-    },
-    Property {
-        name: "facts",
-        statement: "facts of declared names mean what the declaration says",
-        holds: facts::declared_facts_mean_what_they_say,
-    },
-    Property {
-        name: "clones",
-        statement: "a clone plays on as the original does, and leaves it alone",
-        holds: branches::clones_play_on_alike,
-    },
-    Property {
-        name: "listed_answers",
-        statement: "listed answers are legal, and every legal answer of the form is listed",
-        holds: branches::listed_answers_are_the_legal_ones,
-    },
-    Property {
-        name: "listed_outcomes",
-        statement: "listed outcomes of chance are all that can be drawn, and certain together",
-        holds: branches::listed_outcomes_are_what_can_be_drawn,
-    },
-];
+pub const PROPERTIES: &[Property] = properties! {
+    "legal_play": legality::legal_play_is_well_formed,
+        "legal answers are taken, and the events they lead to are well formed";
+    "fouls": legality::fouls_change_nothing,
+        "an illegal answer is refused and changes nothing";
+    "forfeits": legality::forfeits_do_not_stop_play,
+        "the game comes to its end whatever is forfeited";
+    "determinism": determinism::same_answers_same_bytes,
+        "the same luck and answers give the same bytes, in any order of answers";
+    "restore": determinism::record_plays_again,
+        "a stored record plays to the same bytes from its moves";
+    "same_luck": determinism::private_draws_stay_the_same,
+        "private draws depend on neither answers nor the number of rounds";
+    "own_view": secrecy::view_ignores_what_others_own,
+        "a seat's view holds nothing of others' entries or hidden facts";
+    "open_turn": secrecy::open_answers_are_unseen,
+        "nobody learns of an answer while its turn is open";
+    "declared": declared::everything_is_declared,
+        "of every parameter and draw it is declared who is told, and by which rule";
+    "secrets": secrets::secrets_do_not_show,
+        "what a seat is not told shows in nothing that it sees and is asked";
+    "players": secrets::players_do_not_show,
+        "who sits at a seat does not show, only what is answered there";
+    "payoffs": outcomes::payoffs_are_within_bounds,
+        "payoffs are finite and within the stated bounds";
+    "equilibrium": outcomes::equilibrium_scores_as_predicted,
+        "equilibrium play scores what the game predicts";
+    "strategies": outcomes::strategies_play_legally,
+        "every listed strategy plays legally";
+    "facts": facts::declared_facts_mean_what_they_say,
+        "facts of declared names mean what the declaration says";
+    "clones": branches::clones_play_on_alike,
+        "a clone plays on as the original does, and leaves it alone";
+    "listed_answers": branches::listed_answers_are_the_legal_ones,
+        "listed answers are legal, and every legal answer of the form is listed";
+    "listed_outcomes": branches::listed_outcomes_are_what_can_be_drawn,
+        "listed outcomes of chance are all that can be drawn, and certain together";
+};
 
 /// Something that every game must hold.
 pub struct Property {
@@ -214,6 +183,19 @@ impl Case {
         self.spec(vec![player; self.game.seats()])
     }
 
+    /// Such a session, played.
+    fn ruled(&self, strategy: &str, settings: &Settings) -> Result<(SessionSpec, Play), String> {
+        let spec = self.rule_spec(strategy, settings);
+        let play = self.open(&spec)?;
+        Ok((spec, play))
+    }
+
+    /// Opens a session of the case's game.
+    fn open(&self, spec: &SessionSpec) -> Result<Play, String> {
+        let play = session::open_with(Arc::clone(&self.game), spec);
+        play.map_err(|error| causes(&error))
+    }
+
     fn spec(&self, seats: Vec<PlayerSpec>) -> SessionSpec {
         SessionSpec {
             experiment: "conformance".to_owned(),
@@ -293,9 +275,15 @@ pub fn faults(property: &Property, registration: &'static Registration) -> Vec<F
 }
 
 /// The record of a finished play as its line.
-fn record_line(spec: SessionSpec, play: &crate::Play) -> Result<String, String> {
+fn record_line(spec: SessionSpec, play: &Play) -> Result<String, String> {
     let record = Record::new(spec, play, Vec::new(), Vec::new());
     record
         .to_line()
         .map_err(|error| format!("the record cannot be written: {error}"))
+}
+
+/// An error with what caused it.
+fn causes(error: &dyn std::error::Error) -> String {
+    let rest = error.source().map(|source| format!(": {}", causes(source)));
+    format!("{error}{}", rest.unwrap_or_default())
 }

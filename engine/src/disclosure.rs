@@ -1,5 +1,5 @@
 //! Who is told what of a session's parameters and draws. Every game declares it for each
-//! of them (`Rules::DISCLOSURES`), and the conformance kit holds the game to it: what a seat
+//! of them (`Parameters::DISCLOSURES`, `Rules::disclosures`), and the conformance kit holds the game to it: what a seat
 //! is not told must not show in what it sees and is asked. Nothing in play reads it.
 
 use crate::chance::Stream;

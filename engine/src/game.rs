@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use crate::ask::{Action, Answer, Ask, Foul, Seat};
 use crate::chance::Chance;
 use crate::disclosure::Disclosure;
-use crate::event::EventLog;
+use crate::event::{Event, EventLog};
 use crate::measures::Measures;
 use crate::moves::Move;
 use crate::rule_player::Strategy;
@@ -31,17 +31,37 @@ pub(crate) use registration::read;
 pub use registration::{Built, Game, Registration};
 pub use setup::Setup;
 
-/// The rules of a game, implemented by its parameters: the number of players, `players`,
-/// the fouls forgiven per ask, `foul_allowance`, and whatever else there is to set.
-pub trait Rules:
+/// The parameters of a game: the number of players, `players`, the fouls forgiven per ask,
+/// `foul_allowance`, and whatever else there is to set. Games in this crate list theirs in
+/// `parameters!` (`games/shared/parameters.rs`), which implements this.
+pub trait Parameters:
     Clone + Default + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static
 {
+    /// Who is told what of them.
+    const DISCLOSURES: &'static [Disclosure];
+
+    /// The parameters that games share.
+    fn setup(&self) -> Setup;
+
+    /// Checks each parameter by itself.
+    ///
+    /// # Errors
+    /// One is out of its bounds.
+    fn check(&self) -> Result<(), ParameterError> {
+        Ok(())
+    }
+
+    /// The briefing, with every parameter of which players are told, and hidden in it those
+    /// of which nobody is.
+    fn briefing(&self) -> Event {
+        self.setup().briefing()
+    }
+}
+
+/// The rules of a game, implemented by its parameters.
+pub trait Rules: Parameters {
     /// What kind of game it is.
     const INFO: &'static GameInfo;
-
-    /// Who is told what of the parameters and draws: every parameter and every stream
-    /// that it draws from stands in exactly one of these.
-    const DISCLOSURES: &'static [Disclosure];
 
     /// Its rule players: at least `equilibrium`, [`Strategy::RANDOM`] and
     /// [`Strategy::SPECIFIED`].
@@ -50,18 +70,20 @@ pub trait Rules:
     /// The game in progress.
     type State: State + 'static;
 
-    /// The parameters that games share; they are checked before [`Self::settle`] is called.
-    fn setup(&self) -> Setup;
-
-    /// Checks the game's own parameters, and fills in those that follow from others.
+    /// Checks parameters that depend on each other, and fills in those that follow from
+    /// others. Each by itself was checked before.
     ///
     /// # Errors
     /// No game can be played with them.
-    fn settle(&mut self) -> Result<(), ParameterError>;
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        Ok(())
+    }
 
-    /// What these parameters disclose, where that depends on them.
-    fn disclosures(&self) -> &'static [Disclosure] {
-        Self::DISCLOSURES
+    /// Who is told what of its draws, and of parameters of which
+    /// [`Parameters::DISCLOSURES`] says nothing. Every parameter and every stream that the
+    /// game draws from stands in exactly one disclosure.
+    fn disclosures(&self) -> Vec<Disclosure> {
+        Vec::new()
     }
 
     /// Most asks that one seat can get in a session, fouls apart; plans of an

@@ -37,8 +37,8 @@ pub use chance::{Chance, Generator, Luck};
 pub use disclosure::{Disclosure, Told};
 pub use event::{Audience, Event, EventLog, Value};
 pub use game::{
-    Built, FactNames, Game, GameInfo, OutsideState, OutsideStep, ParameterError, Registration,
-    Rules, Setup, State, Timing,
+    Built, FactNames, Game, GameInfo, OutsideState, OutsideStep, ParameterError, Parameters,
+    Registration, Rules, Setup, State, Timing,
 };
 pub use measures::Measures;
 pub use moves::Move;

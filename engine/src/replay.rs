@@ -5,15 +5,19 @@
 //! Each family of records is one file beside this one; a new family adds its
 //! readers to `FAMILIES` and changes nothing else.
 
+use std::sync::Arc;
+
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
 use crate::ask::{Action, Ask, Foul};
-use crate::game::Built;
-use crate::game::ParameterError;
+use crate::chance::{Chance, Stream};
+use crate::event::Value;
+use crate::game::{Built, ParameterError};
 use crate::play::Play;
 use crate::record::Record;
 use crate::registry;
+use crate::rule_player::RulePlayer;
 use crate::spec::{PlayerSpec, Settings};
 use about::{About, Imported};
 use check::Check;
@@ -67,7 +71,7 @@ pub fn import(recorded: &RecordedGame, experiment: &str) -> Result<Record, Vec<S
         id: &recorded.id,
         game: &played.info.name,
         rules_version: played.info.rules_version,
-        params: recorded.game.params(),
+        params: &recorded.game.built().params,
         defaults: &defaults,
         adjusted: recorded.game.adjusted(),
         seats: recorded.game.seats(),
@@ -229,11 +233,41 @@ struct Replayed {
 
 /// A recorded game after reading.
 trait Recorded: Send + Sync {
-    /// Plays it.
-    fn replay(&self) -> Replayed;
+    /// Our game, from the record's parameters.
+    fn built(&self) -> &Built;
 
-    /// Parameters of our game.
-    fn params(&self) -> &Settings;
+    /// The draws that the record states.
+    fn script(&self) -> Vec<Scripted>;
+
+    /// Our rule players, where the record has some: one entry per seat.
+    fn rules(&self, _check: &mut Check) -> Vec<Option<Box<dyn RulePlayer>>> {
+        (0..self.built().game.seats()).map(|_| None).collect()
+    }
+
+    /// Answers every ask from the record and compares what it says of the way; whether its
+    /// end can be compared.
+    fn feed(&self, play: &mut Play, check: &mut Check) -> bool;
+
+    /// Compares what the record says of the end.
+    fn compare_end(&self, play: &Play, check: &mut Check);
+
+    /// Plays it.
+    fn replay(&self) -> Replayed {
+        let mut check = Check::default();
+        let rules = self.rules(&mut check);
+        let game = Arc::clone(&self.built().game);
+        let mut play = Play::start(game, Chance::scripted(self.script()), rules);
+        let is_comparable = self.feed(&mut play, &mut check);
+        compare_draws(&play, &mut check);
+        if is_comparable {
+            check.at("");
+            self.compare_end(&play, &mut check);
+        }
+        Replayed {
+            play,
+            mismatches: check.finish(),
+        }
+    }
 
     /// Parameters that say how the other program played, and nothing about the setting.
     fn adjusted(&self) -> &'static [&'static str] {
@@ -241,7 +275,9 @@ trait Recorded: Send + Sync {
     }
 
     /// Who played, by seat, as far as this family of records says.
-    fn seats(&self) -> Vec<PlayerSpec>;
+    fn seats(&self) -> Vec<PlayerSpec> {
+        about::numbered(self.built().game.seats())
+    }
 
     /// A fault that the record is known to have, with the place from which it is
     /// not compared.
@@ -254,6 +290,30 @@ trait Recorded: Send + Sync {
         Vec::new()
     }
 }
+
+/// A draw that a record states.
+type Scripted = (Stream, u32, Value);
+
+/// Parts of a record; a field that they do not name is refused.
+macro_rules! forms {
+    ($(
+        $(#[$about:meta])*
+        struct $name:ident {
+            $($(#[$meaning:meta])* $field:ident: $type:ty,)*
+        }
+    )*) => {
+        $(
+            $(#[$about])*
+            #[derive(serde::Deserialize)]
+            #[serde(deny_unknown_fields)]
+            pub(super) struct $name {
+                $($(#[$meaning])* pub(super) $field: $type,)*
+            }
+        )*
+    };
+}
+
+use forms;
 
 /// How the lines of one game are read.
 struct Reader {

@@ -12,7 +12,7 @@ use crate::view::View;
 mod common;
 mod request;
 
-pub use common::{Always, Random, SPECIFIED, Specified};
+pub use common::{Random, SPECIFIED, Specified};
 pub use request::Request;
 
 /// A built-in strategy at one seat.
@@ -51,7 +51,7 @@ impl<R> Strategy<R> {
     pub const RANDOM: Self = Self::new(
         "random",
         "every legal answer with the same probability",
-        |_, request| request.plain(Random),
+        |_, request| request.made(Random),
     );
 
     /// Fixed answers; in every game's list.

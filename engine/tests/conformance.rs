@@ -130,7 +130,7 @@ proptest! {
 
 /// What a case keeps from some seats, by name.
 fn kept(case: &Case) -> BTreeSet<&'static str> {
-    let private = case.game.disclosures().iter();
+    let private = case.game.disclosures().into_iter();
     let private = private.filter(|one| one.told != Told::Everybody);
     let names = private.flat_map(|one| {
         let draws = one.draws.iter().map(|stream| stream.0);

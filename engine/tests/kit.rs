@@ -10,9 +10,8 @@ use agon_engine::conformance::{PROPERTIES, faults};
 use agon_engine::game::Equilibrium;
 use agon_engine::rule_player::Strategy;
 use agon_engine::{
-    Action, Answer, Ask, AskRole, Chance, Disclosure, Event, EventLog, FactNames, Form, Foul,
-    GameInfo, Measures, Move, Name, ParameterError, Registration, Rules, Setup, State, Timing,
-    View,
+    Action, Answer, Ask, AskRole, Chance, Disclosure, Event, EventLog, Form, Foul, GameInfo,
+    Measures, Move, Name, ParameterError, Parameters, Registration, Rules, Setup, State, View,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -89,24 +88,32 @@ impl<const FLAW: usize> JsonSchema for Probe<FLAW> {
     }
 }
 
+impl<const FLAW: usize> Parameters for Probe<FLAW> {
+    const DISCLOSURES: &'static [Disclosure] = &[Disclosure::briefed(&[
+        "players",
+        "rounds",
+        "foul_allowance",
+    ])];
+
+    fn setup(&self) -> Setup {
+        Setup {
+            players: self.players,
+            rounds: Some(self.rounds),
+            foul_allowance: self.foul_allowance,
+        }
+    }
+}
+
 impl<const FLAW: usize> Rules for Probe<FLAW> {
     const INFO: &'static GameInfo = &GameInfo {
         name: Name::Borrowed("probe"),
         title: Name::Borrowed("Probe"),
         summary: Name::Borrowed("everybody bids; a bid is its own payoff"),
-        rules_version: 1,
         seats: (2, 6),
-        timing: Timing::Simultaneous,
         chance: true,
-        hidden_information: true,
         source: Name::Borrowed("these tests"),
-        facts: FactNames::NONE,
+        ..GameInfo::USUAL
     };
-
-    const DISCLOSURES: &'static [Disclosure] = &[
-        Disclosure::briefed(&["players", "rounds", "foul_allowance"]),
-        Disclosure::to_owner("each player knows its own", &[]).draws(&[VALUATIONS]),
-    ];
 
     const STRATEGIES: &'static [Strategy<Self>] = {
         const fn most<const FLAW: usize>() -> Strategy<Probe<FLAW>> {
@@ -125,8 +132,8 @@ impl<const FLAW: usize> Rules for Probe<FLAW> {
 
     type State = ProbeState<FLAW>;
 
-    fn setup(&self) -> Setup {
-        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
+    fn disclosures(&self) -> Vec<Disclosure> {
+        vec![Disclosure::to_owner("each player knows its own", &[]).draws(&[VALUATIONS])]
     }
 
     fn settle(&mut self) -> Result<(), ParameterError> {

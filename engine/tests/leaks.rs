@@ -25,7 +25,7 @@ struct Leak {
     /// Changes why an answer is refused.
     refusal: fn(Foul, &Ask, &[Event]) -> Foul,
     /// Changes what is declared.
-    declares: fn(&'static [Disclosure]) -> &'static [Disclosure],
+    declares: fn(Vec<Disclosure>) -> Vec<Disclosure>,
 }
 
 /// Tells nothing that the game does not.
@@ -58,7 +58,7 @@ impl Game for Leaky {
         self.inner.payoff_bounds()
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
+    fn disclosures(&self) -> Vec<Disclosure> {
         (self.leak.declares)(self.inner.disclosures())
     }
 
@@ -250,19 +250,19 @@ const IN_THE_REFUSAL: Leak = Leak {
 
 /// Nothing is declared.
 const SILENT: Leak = Leak {
-    declares: |_| &[],
+    declares: |_| Vec::new(),
     ..SOUND
 };
 
 /// One parameter and one draw are forgotten.
 const FORGETFUL: Leak = Leak {
-    declares: |declared| &declared[1..],
+    declares: |declared| declared[1..].to_vec(),
     ..SOUND
 };
 
 /// A budget is called public without a rule.
 const UNFOUNDED: Leak = Leak {
-    declares: |_| const { &[Disclosure::to_everybody(" ", &["budget"])] },
+    declares: |_| vec![Disclosure::to_everybody(" ", &["budget"])],
     ..SOUND
 };
 

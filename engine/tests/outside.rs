@@ -82,7 +82,7 @@ impl Game for Remote {
         self.described.payoff_bounds()
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
+    fn disclosures(&self) -> Vec<Disclosure> {
         self.described.disclosures()
     }
 

@@ -1,7 +1,7 @@
 //! Properties that whoever works out what could happen relies on: clones, listed answers
 //! and listed outcomes of chance. Called through the list in `conformance.rs`.
 
-use super::Case;
+use super::{Case, ensure};
 use crate::ask::{Action, Answer, Ask};
 use crate::chance::{Chance, Draw, Generator};
 use crate::event::EventLog;
@@ -69,16 +69,13 @@ pub(super) fn clones_play_on_alike(case: &Case) -> Result<(), String> {
         let mut otherwise = position.clone();
         let other_answers = otherwise.answers(luck);
         otherwise.advance(&other_answers);
-        if !position.looks_like(&before) {
-            return Err("playing a clone on changes the original".to_owned());
-        }
+        let is_same = position.looks_like(&before);
+        ensure!(is_same, "playing a clone on changes the original");
         let (mut one, mut other) = (position.clone(), before);
         one.advance(answers);
         other.advance(answers);
-        match one.looks_like(&other) {
-            true => Ok(()),
-            false => Err("two clones play on differently".to_owned()),
-        }
+        ensure!(one.looks_like(&other), "two clones play on differently");
+        Ok(())
     })
 }
 
@@ -127,15 +124,14 @@ fn compare(step: impl FnMut(&mut Chance) -> Vec<Draw>, seeded: &[Draw]) -> Resul
         return Ok(());
     };
     let whole: f64 = outcomes.iter().map(|(_, probability)| probability).sum();
-    if (whole - 1.0).abs() > ROUNDING {
-        return Err(format!(
-            "the probabilities of all outcomes add up to {whole}"
-        ));
-    }
-    match outcomes.iter().any(|(draws, _)| draws == seeded) {
-        true => Ok(()),
-        false => Err(format!("{seeded:?} was drawn, but is not listed")),
-    }
+    let is_certain = (whole - 1.0).abs() <= ROUNDING;
+    ensure!(
+        is_certain,
+        "the probabilities of all outcomes add up to {whole}"
+    );
+    let is_listed = outcomes.iter().any(|(draws, _)| draws == seeded);
+    ensure!(is_listed, "{seeded:?} was drawn, but is not listed");
+    Ok(())
 }
 
 /// Looks at the first turns of a random course.

@@ -48,7 +48,7 @@ impl Course {
         let mut table = Table::open(case, manners, answers);
         let mut turns = Vec::new();
         while !table.play.is_finished() {
-            let asks: Vec<Ask> = table.play.waiting().cloned().collect();
+            let asks = table.asks();
             let checked = match turns.len() < CHECKED_TURNS {
                 true => asks.iter().map(|ask| checks(&table.play, ask)).collect(),
                 false => Vec::new(),

@@ -4,10 +4,10 @@
 
 use serde_json::Value as Json;
 
-use super::Case;
 use super::course::Course;
 use super::parameters::resolved;
 use super::secrets::ANSWERS;
+use super::{Case, ensure};
 use crate::disclosure::{Disclosure, Told};
 
 /// Looks for what is declared by nobody, or twice, or without a rule, and for declarations
@@ -15,25 +15,27 @@ use crate::disclosure::{Disclosure, Told};
 pub(super) fn everything_is_declared(case: &Case) -> Result<(), String> {
     let disclosures = case.game.disclosures();
     let info = case.game.info();
-    if disclosures.is_empty() && info.hidden_information {
-        return Err("hidden information, but nothing is declared of who is told what".to_owned());
-    }
-    if let Some(unfounded) = disclosures.iter().find(|one| one.rule.trim().is_empty()) {
-        return Err(format!(
-            "no rule says who is told of {:?}",
-            unfounded.parameters
-        ));
-    }
-    if !info.hidden_information
-        && let Some(private) = disclosures.iter().find(|one| one.told == Told::Owner)
+    ensure!(
+        !(disclosures.is_empty() && info.hidden_information),
+        "hidden information, but nothing is declared of who is told what"
+    );
+    for Disclosure {
+        parameters,
+        draws,
+        told,
+        rule,
+        ..
+    } in &disclosures
     {
-        let Disclosure {
-            parameters, draws, ..
-        } = private;
-        return Err(format!(
+        ensure!(
+            !rule.trim().is_empty(),
+            "no rule says who is told of {parameters:?}"
+        );
+        ensure!(
+            info.hidden_information || *told != Told::Owner,
             "seats have secrets ({parameters:?}, {draws:?}), but the game says that there is no \
              hidden information"
-        ));
+        );
     }
     let declared: Vec<&str> = disclosures
         .iter()
@@ -46,27 +48,21 @@ pub(super) fn everything_is_declared(case: &Case) -> Result<(), String> {
     for (name, node) in properties {
         covered(&schema, node, name, &declared, &mut paths)?;
     }
-    if let Some(unknown) = declared
-        .iter()
-        .find(|path| !paths.iter().any(|known| known == *path))
-    {
-        return Err(format!(
-            "{unknown} is declared, but is no parameter or declared above it"
-        ));
-    }
-    let twice = |(at, path): (usize, &&str)| declared[..at].contains(path);
-    if let Some(path) = declared.iter().enumerate().find(|one| twice(*one)) {
-        return Err(format!("{} is declared twice", path.1));
+    for (at, path) in declared.iter().enumerate() {
+        ensure!(
+            paths.iter().any(|known| known == path),
+            "{path} is declared, but is no parameter or declared above it"
+        );
+        ensure!(!declared[..at].contains(path), "{path} is declared twice");
     }
     let course = Course::of(case, ANSWERS)?;
     for draw in course.draws() {
         let mut streams = disclosures.iter().flat_map(|one| one.draws);
-        if !streams.any(|stream| stream.0 == draw.stream) {
-            return Err(format!(
-                "nothing is declared of who is told the draws of {}",
-                draw.stream
-            ));
-        }
+        ensure!(
+            streams.any(|stream| stream.0 == draw.stream),
+            "nothing is declared of who is told the draws of {}",
+            draw.stream
+        );
     }
     Ok(())
 }
@@ -83,20 +79,11 @@ fn covered(
         met.push(path.to_owned());
         return Ok(());
     }
-    let target = node["$ref"]
-        .as_str()
-        .map(|target| target.trim_start_matches('#'));
-    let node = target
-        .and_then(|pointer| schema.pointer(pointer))
-        .unwrap_or(node);
+    let node = resolved(schema, node);
     let below = format!("{path}.");
     let is_split = declared.iter().any(|one| one.starts_with(&below));
-    let inner = if node["items"].is_null() {
-        node
-    } else {
-        &node["items"]
-    };
-    let inner = resolved(schema, inner);
+    let items = Some(&node["items"]).filter(|items| !items.is_null());
+    let inner = resolved(schema, items.unwrap_or(node));
     match inner["properties"].as_object().filter(|_| is_split) {
         Some(fields) => fields.iter().try_for_each(|(name, node)| {
             covered(schema, node, &format!("{below}{name}"), declared, met)

@@ -1,16 +1,15 @@
 //! Properties of records: they follow from luck and answers alone. How games end is
 //! left to `outcomes.rs`. Called through the list in `conformance.rs`.
 
-use std::sync::Arc;
-
 use serde_json::json;
 
 use super::table::{Manners, Table};
-use super::{Case, record_line};
+use super::{Case, causes, ensure, record_line};
 use crate::ask::Ask;
 use crate::chance::{BOUNDS, Draw, ORDERS, SUPPLIES, VALUATIONS};
 use crate::record::{Record, StoredRecord};
 use crate::session;
+use crate::spec::Settings;
 
 /// Seats that foul now and then.
 const CLUMSY: Manners = Manners {
@@ -32,9 +31,8 @@ pub(super) fn same_answers_same_bytes(case: &Case) -> Result<(), String> {
         ("the opposite order", played(case, backward)?),
         ("another order", played(case, rotated)?),
     ] {
-        if line != first {
-            return Err(format!("the record differs with answers in {order}"));
-        }
+        let is_same = line == first;
+        ensure!(is_same, "the record differs with answers in {order}");
     }
     Ok(())
 }
@@ -49,27 +47,23 @@ fn played(case: &Case, arrange: impl Fn(u32, &mut Vec<Ask>)) -> Result<String, S
 pub(super) fn record_plays_again(case: &Case) -> Result<(), String> {
     let line = played(case, |_, _| {})?;
     check_again(case, &line)?;
-    let spec = case.rule_spec("random", &crate::spec::Settings::new());
-    let play =
-        session::open_with(Arc::clone(&case.game), &spec).map_err(|error| error.to_string())?;
+    let (spec, play) = case.ruled("random", &Settings::new())?;
     check_again(case, &record_line(spec, &play)?)
 }
 
 fn check_again(case: &Case, line: &str) -> Result<(), String> {
-    let stored = StoredRecord::from_line(line).map_err(|error| format!("{error:?}"))?;
-    let mut play = session::open_with(Arc::clone(&case.game), &stored.spec)
-        .map_err(|error| format!("{error:?}"))?;
-    session::feed(&mut play, &stored.moves).map_err(|error| format!("{error:?}"))?;
-    if play.measures() != stored.measures {
-        return Err("the measures changed on the way".to_owned());
-    }
+    let stored = StoredRecord::from_line(line).map_err(|error| causes(&error))?;
+    let mut play = case.open(&stored.spec)?;
+    session::feed(&mut play, &stored.moves).map_err(|error| causes(&error))?;
+    let is_same = play.measures() == stored.measures;
+    ensure!(is_same, "the measures changed on the way");
     let record = Record::new(stored.spec, &play, stored.decisions, stored.notes);
     let again = record.to_line().map_err(|error| error.to_string())?;
-    if again != line {
-        return Err(format!(
-            "the record differs when played again:\n{line}\n{again}"
-        ));
-    }
+    let is_same = again == line;
+    ensure!(
+        is_same,
+        "the record differs when played again:\n{line}\n{again}"
+    );
     Ok(())
 }
 
@@ -86,12 +80,10 @@ pub(super) fn private_draws_stay_the_same(case: &Case) -> Result<(), String> {
     for (what, others) in unrelated {
         for draw in &first {
             let same = |other: &&Draw| other.stream == draw.stream && other.at == draw.at;
-            if let Some(other) = others.iter().find(same)
-                && other.value != draw.value
-            {
-                let Draw { stream, at, .. } = draw;
-                return Err(format!("other {what} change the draw of {stream} at {at}"));
-            }
+            let other = others.iter().find(same);
+            let is_same = other.is_none_or(|other| other.value == draw.value);
+            let Draw { stream, at, .. } = draw;
+            ensure!(is_same, "other {what} change the draw of {stream} at {at}");
         }
     }
     Ok(())
@@ -103,8 +95,7 @@ fn with(case: &Case, name: &str, value: serde_json::Value) -> Result<Vec<Draw>, 
 }
 
 fn draws(case: &Case, course: u64) -> Result<Vec<Draw>, String> {
-    let mut table = Table::open(case, Manners::default(), course);
-    table.finish(|_, _| {})?;
+    let table = Table::played(case, Manners::default(), course)?;
     let streams = [VALUATIONS.0, SUPPLIES.0, BOUNDS.0, ORDERS.0];
     let mut draws = table.play.chance().draws().to_vec();
     draws.retain(|draw| streams.contains(&&*draw.stream));

@@ -8,8 +8,7 @@ use crate::names::Name;
 
 /// Plays at random and looks at every fact of a declared name.
 pub(super) fn declared_facts_mean_what_they_say(case: &Case) -> Result<(), String> {
-    let mut table = Table::open(case, Manners::default(), 0);
-    table.finish(|_, _| {})?;
+    let table = Table::played(case, Manners::default(), 0)?;
     let (facts, seats) = (&case.registration.info.facts, case.game.seats());
     let events = table.play.log().all();
     let lists = facts.in_play.iter().chain(facts.seat_lists.iter());

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeSet;
 
-use super::Case;
 use super::table::{Manners, Table, illegal};
-use crate::ask::{Ask, Seat};
+use super::{Case, ensure};
+use crate::ask::{Action, Ask, Seat};
 use crate::event::{Audience, Event, Value};
 use crate::play::{Play, Reaction};
 
@@ -19,26 +19,21 @@ pub(super) fn legal_play_is_well_formed(case: &Case) -> Result<(), String> {
         check_start(&table.play)?;
         let mut asked = vec![0; case.game.seats()];
         while !table.play.is_finished() {
-            let asks: Vec<Ask> = table.play.waiting().cloned().collect();
+            let asks = table.asks();
             check_asks(&asks, &mut asked, case)?;
             for ask in asks {
                 table.serve(&ask)?;
             }
         }
-        let names: Vec<&Event> = table.play.log().all().iter().collect();
-        for event in names {
-            check_event(event, case)?;
-        }
-        let rounds: Vec<u32> = table
-            .play
-            .log()
-            .all()
-            .iter()
-            .map(|event| event.round)
-            .collect();
-        if !rounds.is_sorted() {
-            return Err(format!("the rounds of events go back: {rounds:?}"));
-        }
+        let events = table.play.log().all().iter();
+        events
+            .clone()
+            .try_for_each(|event| check_event(event, case))?;
+        let rounds: Vec<u32> = events.map(|event| event.round).collect();
+        ensure!(
+            rounds.is_sorted(),
+            "the rounds of events go back: {rounds:?}"
+        );
     }
     Ok(())
 }
@@ -46,15 +41,11 @@ pub(super) fn legal_play_is_well_formed(case: &Case) -> Result<(), String> {
 fn check_start(play: &Play) -> Result<(), String> {
     let briefing = play.log().all().first();
     let briefing = briefing.ok_or("nothing is said before the first ask")?;
-    if briefing.kind != "briefing" || briefing.round != 0 {
-        return Err(format!(
-            "the first event is {} of round {}",
-            briefing.kind, briefing.round
-        ));
-    }
-    if briefing.audience != Audience::Everyone {
-        return Err("not everybody is briefed".to_owned());
-    }
+    let Event { kind, round, .. } = briefing;
+    let is_first = kind == "briefing" && *round == 0;
+    ensure!(is_first, "the first event is {kind} of round {round}");
+    let is_for_all = briefing.audience == Audience::Everyone;
+    ensure!(is_for_all, "not everybody is briefed");
     match briefing.get("players").and_then(Value::integer) {
         Some(players) if players == play.game().seats() as i64 => Ok(()),
         players => Err(format!("the briefing says {players:?} players")),
@@ -62,21 +53,21 @@ fn check_start(play: &Play) -> Result<(), String> {
 }
 
 fn check_asks(asks: &[Ask], asked: &mut [u32], case: &Case) -> Result<(), String> {
-    if asks.is_empty() {
-        return Err("nobody is asked, but the game has not ended".to_owned());
-    }
-    if !asks.windows(2).all(|pair| pair[0].seat < pair[1].seat) {
-        return Err("asks are not one per seat in seat order".to_owned());
-    }
-    for ask in asks {
-        let count = asked
-            .get_mut(ask.seat)
-            .ok_or_else(|| format!("no seat {}", ask.seat))?;
+    ensure!(
+        !asks.is_empty(),
+        "nobody is asked, but the game has not ended"
+    );
+    let is_ordered = asks.windows(2).all(|pair| pair[0].seat < pair[1].seat);
+    ensure!(is_ordered, "asks are not one per seat in seat order");
+    let most = case.game.asks_per_seat();
+    for Ask { seat, .. } in asks {
+        let count = asked.get_mut(*seat);
+        let count = count.ok_or_else(|| format!("no seat {seat}"))?;
         *count += 1;
-        if *count > case.game.asks_per_seat() {
-            let most = case.game.asks_per_seat();
-            return Err(format!("seat {} is asked more than {most} times", ask.seat));
-        }
+        ensure!(
+            *count <= most,
+            "seat {seat} is asked more than {most} times"
+        );
     }
     Ok(())
 }
@@ -84,31 +75,25 @@ fn check_asks(asks: &[Ask], asked: &mut [u32], case: &Case) -> Result<(), String
 fn check_event(event: &Event, case: &Case) -> Result<(), String> {
     let (kind, seats) = (&event.kind, case.game.seats());
     for (name, column) in &event.own {
-        if column.len() != seats {
-            let entries = column.len();
-            return Err(format!(
-                "{kind}: column {name} has {entries} entries, not {seats}"
-            ));
-        }
+        let entries = column.len();
+        ensure!(
+            entries == seats,
+            "{kind}: column {name} has {entries} entries, not {seats}"
+        );
     }
     if let Audience::Only(audience) = &event.audience {
         let legal = audience.iter().all(|seat| *seat < seats) && !audience.is_empty();
         let sorted = audience.windows(2).all(|pair| pair[0] < pair[1]);
-        if !legal || !sorted {
-            return Err(format!(
-                "{kind}: audience {audience:?} is not a list of seats in order"
-            ));
-        }
+        ensure!(
+            legal && sorted,
+            "{kind}: audience {audience:?} is not a list of seats in order"
+        );
     }
     let sections = [&event.facts, &event.own, &event.hidden];
     let mut names = BTreeSet::new();
     for (name, value) in sections.into_iter().flatten() {
-        if !names.insert(name) {
-            return Err(format!("{kind}: two facts are called {name}"));
-        }
-        if !is_finite(value) {
-            return Err(format!("{kind}: {name} is not finite"));
-        }
+        ensure!(names.insert(name), "{kind}: two facts are called {name}");
+        ensure!(is_finite(value), "{kind}: {name} is not finite");
     }
     Ok(())
 }
@@ -127,22 +112,23 @@ pub(super) fn fouls_change_nothing(case: &Case) -> Result<(), String> {
     let mut table = Table::open(case, Manners::default(), 0);
     let mut next = 0;
     while !table.play.is_finished() {
-        let asks: Vec<Ask> = table.play.waiting().cloned().collect();
+        let asks = table.asks();
         for ask in &asks {
             // Lenient games take more than their form says, as published ones did.
             let mut offers = illegal(&ask.form);
             offers.retain(|offer| table.play.check(ask.seat, offer).is_err());
-            let strict = !case.flag("lenient");
-            if strict && offers.len() != illegal(&ask.form).len() {
-                return Err(format!("a {} outside its form is accepted", ask.kind));
-            }
+            let are_all = offers.len() == illegal(&ask.form).len();
+            ensure!(
+                are_all || case.flag("lenient"),
+                "a {} outside its form is accepted",
+                ask.kind
+            );
             for used in 1..=ask.foul_allowance.min(offers.len() as u32) {
                 let offer = offers[next % offers.len()].clone();
                 next += 1;
                 let before = Snapshot::of(&table.play);
-                let reaction = table.play.answer(ask.seat, Ok(offer.clone()));
                 let left = ask.foul_allowance - used;
-                match reaction {
+                match table.play.answer(ask.seat, Ok(offer.clone())) {
                     Reaction::Refused { fouls_left, .. } if fouls_left == left => {}
                     other => return Err(format!("{offer:?} led to {other:?}")),
                 }
@@ -164,10 +150,10 @@ fn unasked_is_ignored(play: &mut Play, asks: &[Ask]) -> Result<(), String> {
             continue;
         }
         let before = Snapshot::of(play);
-        let offer = crate::Action::Integer(1);
-        if play.answer(seat, Ok(offer.clone())) != Reaction::NotAsked {
-            return Err(format!("seat {seat} answered without being asked"));
-        }
+        let offer = Action::Integer(1);
+        let reaction = play.answer(seat, Ok(offer.clone()));
+        let is_ignored = reaction == Reaction::NotAsked;
+        ensure!(is_ignored, "seat {seat} answered without being asked");
         before.compare(play, &offer)?;
     }
     Ok(())
@@ -196,7 +182,7 @@ impl Snapshot {
         }
     }
 
-    fn compare(&self, play: &Play, offer: &crate::Action) -> Result<(), String> {
+    fn compare(&self, play: &Play, offer: &Action) -> Result<(), String> {
         let parts = [
             ("the asks", play.waiting().eq(&self.asks)),
             ("the events", play.log().all().len() == self.events),
@@ -219,8 +205,7 @@ pub(super) fn forfeits_do_not_stop_play(case: &Case) -> Result<(), String> {
             fouls: 20,
             forfeits,
         };
-        let mut table = Table::open(case, manners, forfeits);
-        table.finish(|_, _| {})?;
+        let table = Table::played(case, manners, forfeits)?;
         for event in table.play.log().all() {
             check_event(event, case)?;
         }
@@ -228,9 +213,8 @@ pub(super) fn forfeits_do_not_stop_play(case: &Case) -> Result<(), String> {
         let measures = table.play.measures();
         let numbers = measures.scores.values().chain(measures.parts.values());
         let series = measures.series.values().flatten();
-        if !numbers.chain(series).all(|number| number.is_finite()) {
-            return Err("a measure is not finite".to_owned());
-        }
+        let are_finite = numbers.chain(series).all(|number| number.is_finite());
+        ensure!(are_finite, "a measure is not finite");
     }
     Ok(())
 }

@@ -2,15 +2,12 @@
 //! out by hand are left to each game's own tests. Called through the list in
 //! `conformance.rs`.
 
-use std::sync::Arc;
-
 use serde_json::Value;
 
-use super::Case;
 use super::table::{Manners, Table};
+use super::{Case, ensure};
 use crate::play::Play;
 use crate::rule_player::SPECIFIED;
-use crate::session;
 use crate::spec::Settings;
 
 /// Random courses of play that are tried per case.
@@ -19,19 +16,14 @@ const COURSES: u64 = 4;
 /// Plays at random, and with every strategy at all seats.
 pub(super) fn payoffs_are_within_bounds(case: &Case) -> Result<(), String> {
     let (low, high) = case.game.payoff_bounds();
-    if !(low.is_finite() && high.is_finite() && low <= high) {
-        return Err(format!("the bounds are {low} and {high}"));
-    }
+    let are_bounds = low.is_finite() && high.is_finite() && low <= high;
+    ensure!(are_bounds, "the bounds are {low} and {high}");
+    let manners = Manners {
+        fouls: 5,
+        forfeits: 5,
+    };
     for course in 0..COURSES {
-        let mut table = Table::open(
-            case,
-            Manners {
-                fouls: 5,
-                forfeits: 5,
-            },
-            course,
-        );
-        table.finish(|_, _| {})?;
+        let table = Table::played(case, manners, course)?;
         check_payoffs(case, &table.play.payoffs())?;
     }
     for strategy in (case.registration.strategies)() {
@@ -43,10 +35,8 @@ pub(super) fn payoffs_are_within_bounds(case: &Case) -> Result<(), String> {
 
 /// Bounds hold for checked answers; lenient games take others.
 pub(super) fn check_payoffs(case: &Case, payoffs: &[f64]) -> Result<(), String> {
-    let seats = case.game.seats();
-    if payoffs.len() != seats {
-        return Err(format!("{} payoffs for {seats} seats", payoffs.len()));
-    }
+    let (found, seats) = (payoffs.len(), case.game.seats());
+    ensure!(found == seats, "{found} payoffs for {seats} seats");
     let (low, high) = case.game.payoff_bounds();
     let lenient = case.flag("lenient");
     let fine = |payoff: &f64| payoff.is_finite() && (lenient || (low..=high).contains(payoff));
@@ -61,53 +51,39 @@ pub(super) fn equilibrium_scores_as_predicted(case: &Case) -> Result<(), String>
     let play = play_strategy(case, "equilibrium")?;
     let equilibrium = case.game.equilibrium();
     let measures = play.measures();
-    if equilibrium.scores.is_empty() {
-        return Err("no score is predicted".to_owned());
-    }
+    ensure!(!equilibrium.scores.is_empty(), "no score is predicted");
     for expected in equilibrium.scores {
         let scheme = expected.scheme;
         let score = measures.scores.get(scheme);
         let score = score.ok_or_else(|| format!("there is no score {scheme}"))?;
         let distance = (score - expected.value).abs();
-        if distance.is_nan() || distance > expected.tolerance {
-            return Err(format!(
-                "{}: score {scheme} is {score}, predicted {} within {}",
-                equilibrium.play, expected.value, expected.tolerance
-            ));
-        }
+        ensure!(
+            distance <= expected.tolerance,
+            "{}: score {scheme} is {score}, predicted {} within {}",
+            equilibrium.play,
+            expected.value,
+            expected.tolerance
+        );
     }
     Ok(())
 }
 
 /// Lets every seat play each listed strategy with its default settings.
 pub(super) fn strategies_play_legally(case: &Case) -> Result<(), String> {
-    let listed = |name: &str| {
-        (case.registration.strategies)()
-            .iter()
-            .any(|entry| entry.name == name)
-    };
+    let strategies = (case.registration.strategies)();
     for name in ["equilibrium", "random", SPECIFIED] {
-        if !listed(name) {
-            return Err(format!("strategy {name} is not listed"));
-        }
+        let is_listed = strategies.iter().any(|entry| entry.name == name);
+        ensure!(is_listed, "strategy {name} is not listed");
     }
-    for strategy in (case.registration.strategies)() {
-        let play = play_strategy(case, strategy.name)?;
-        if !play.is_finished() {
-            return Err(format!("{} does not play to the end", strategy.name));
-        }
+    for strategy in strategies {
+        let name = strategy.name;
+        let play = play_strategy(case, name)?;
+        ensure!(play.is_finished(), "{name} does not play to the end");
         // Fixed answers may stop being legal as the game goes on.
-        let checked = strategy.name != SPECIFIED;
-        if let Some(made) = play
-            .moves()
-            .iter()
-            .find(|made| checked && !made.fouls.is_empty())
-        {
+        let mut checked = play.moves().iter().filter(|_| name != SPECIFIED);
+        if let Some(made) = checked.find(|made| !made.fouls.is_empty()) {
             let reason = &made.fouls[0].reason;
-            return Err(format!(
-                "{} fouls in turn {}: {reason}",
-                strategy.name, made.turn
-            ));
+            return Err(format!("{name} fouls in turn {}: {reason}", made.turn));
         }
     }
     Ok(())
@@ -119,9 +95,10 @@ fn play_strategy(case: &Case, strategy: &str) -> Result<Play, String> {
         SPECIFIED => specified(case),
         _ => Settings::new(),
     };
-    let spec = case.rule_spec(strategy, &settings);
-    session::open_with(Arc::clone(&case.game), &spec)
-        .map_err(|error| format!("{strategy}: {}", causes(&error)))
+    let ruled = case.ruled(strategy, &settings);
+    ruled
+        .map(|(_, play)| play)
+        .map_err(|why| format!("{strategy}: {why}"))
 }
 
 /// Fixed answers that are legal at the first asks.
@@ -132,10 +109,4 @@ fn specified(case: &Case) -> Settings {
         .filter_map(|action| serde_json::to_value(action).ok())
         .collect();
     Settings::from([("answers".to_owned(), Value::Array(answers))])
-}
-
-/// An error with what caused it.
-fn causes(error: &dyn std::error::Error) -> String {
-    let rest = error.source().map(|source| format!(": {}", causes(source)));
-    format!("{error}{}", rest.unwrap_or_default())
 }

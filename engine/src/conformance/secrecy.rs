@@ -2,50 +2,33 @@
 //! checked by non-interference: change what the seat must not know, and its
 //! view must stay the same. What games declare to be secret is in `secrets.rs`.
 
-use super::Case;
+use super::secrets::seen;
 use super::table::{Manners, Table};
-use crate::ask::{Ask, Seat};
-use crate::event::{Event, EventLog, Value};
-use crate::view::{SeenEvent, View};
+use super::{Case, ensure};
+use crate::ask::Seat;
+use crate::event::{Event, Value};
 
 /// What stands in for things that a seat must not see.
 const SECRET: &str = "a secret of others";
 
 /// Overwrites everything that a seat may not see, and compares its view.
 pub(super) fn view_ignores_what_others_own(case: &Case) -> Result<(), String> {
-    let mut table = Table::open(
-        case,
-        Manners {
-            fouls: 10,
-            forfeits: 5,
-        },
-        4,
-    );
-    table.finish(|_, _| {})?;
+    let manners = Manners {
+        fouls: 10,
+        forfeits: 5,
+    };
+    let table = Table::played(case, manners, 4)?;
     let events = table.play.log().all();
     for seat in 0..case.game.seats() {
-        let before = seen(&View::new(seat, events));
-        let scrambled = EventLog::from(scramble(events, seat));
-        let after = seen(&View::new(seat, scrambled.all()));
-        if before != after {
-            return Err(format!("seat {seat} sees what belongs to others"));
-        }
-        let expected = events
-            .iter()
-            .filter(|event| event.audience.includes(seat))
-            .count();
-        if before.len() != expected {
-            return Err(format!(
-                "seat {seat} sees {} of {expected} events",
-                before.len()
-            ));
-        }
+        let before = seen(events, seat);
+        let after = seen(&scramble(events, seat), seat);
+        let is_same = before == after;
+        ensure!(is_same, "seat {seat} sees what belongs to others");
+        let of_seat = |event: &&Event| event.audience.includes(seat);
+        let (sees, all) = (before.len(), events.iter().filter(of_seat).count());
+        ensure!(sees == all, "seat {seat} sees {sees} of {all} events");
     }
     Ok(())
-}
-
-fn seen(view: &View<'_>) -> Vec<SeenEvent> {
-    view.sights().map(|sight| sight.to_event()).collect()
 }
 
 fn scramble(events: &[Event], seat: Seat) -> Vec<Event> {
@@ -75,26 +58,21 @@ fn scramble(events: &[Event], seat: Seat) -> Vec<Event> {
 
 /// Looks at every seat's view while answers of one turn come in.
 pub(super) fn open_answers_are_unseen(case: &Case) -> Result<(), String> {
-    let mut table = Table::open(
-        case,
-        Manners {
-            fouls: 30,
-            forfeits: 5,
-        },
-        5,
-    );
+    let manners = Manners {
+        fouls: 30,
+        forfeits: 5,
+    };
+    let mut table = Table::open(case, manners, 5);
     while !table.play.is_finished() {
-        let asks: Vec<Ask> = table.play.waiting().cloned().collect();
+        let asks = table.asks();
         let before = table.play.log().clone();
         for (served, ask) in asks.iter().enumerate() {
             table.serve(ask)?;
-            let still_open = served + 1 < asks.len();
-            if still_open && *table.play.log() != before {
-                let seat = ask.seat;
-                return Err(format!(
-                    "the answer of seat {seat} shows while others are asked"
-                ));
-            }
+            let (seat, is_last) = (ask.seat, served + 1 == asks.len());
+            ensure!(
+                is_last || *table.play.log() == before,
+                "the answer of seat {seat} shows while others are asked"
+            );
         }
     }
     Ok(())

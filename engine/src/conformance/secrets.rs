@@ -2,15 +2,14 @@
 //! what the seat sees and is asked. Answers are held fixed; what the rules make public later
 //! is compared until then. That everything is declared is in `declared.rs`.
 
-use super::Case;
 use super::course::{Course, Following, Step, checks};
 use super::variations::{Secret, Variation, secrets_of};
+use super::{Case, ensure};
 use crate::ask::{Ask, Seat};
 use crate::disclosure::Disclosure;
 use crate::event::Event;
 use crate::play::Play;
-use crate::session;
-use crate::spec::{PlayerKind, SessionSpec, Settings};
+use crate::spec::{PlayerKind, Settings};
 use crate::view::{SeenEvent, View};
 
 /// Ways to change a secret of one seat that are tried: a leak may round small ones away.
@@ -129,7 +128,7 @@ fn differs(
     let longest = was.len().max(is.len());
     let pair = (0..longest).map(|at| (was.get(at), is.get(at)));
     let mut differing = pair.filter_map(|pair| {
-        let how = difference(pair, secret.disclosure)?;
+        let how = difference(pair, &secret.disclosure)?;
         let kinds = [pair.0, pair.1]
             .into_iter()
             .flatten()
@@ -147,7 +146,8 @@ fn differs(
     })
 }
 
-fn seen(events: &[Event], seat: Seat) -> Vec<SeenEvent> {
+/// What a seat may know of these events.
+pub(super) fn seen(events: &[Event], seat: Seat) -> Vec<SeenEvent> {
     let view = View::new(seat, events);
     view.sights().map(|sight| sight.to_event()).collect()
 }
@@ -227,29 +227,23 @@ fn asked_alike(
 /// Lets a seat's answers come from outside that a rule player gave, and compares everything
 /// that happened.
 pub(super) fn players_do_not_show(case: &Case) -> Result<(), String> {
-    let spec = case.rule_spec("random", &Settings::new());
-    let open = |spec: &SessionSpec| {
-        let play = session::open_with(std::sync::Arc::clone(&case.game), spec);
-        play.map_err(|error| error.to_string())
-    };
-    let ruled = open(&spec)?;
+    let (spec, ruled) = case.ruled("random", &Settings::new())?;
     let seats = case.game.seats();
     for seat in [0, seats - 1] {
         let mut outside = spec.clone();
         outside.seats[seat].kind = PlayerKind::Model;
         outside.seats[seat].name = "somebody else".to_owned();
-        let mut play = open(&outside)?;
+        let mut play = case.open(&outside)?;
         let moves = ruled.moves().iter().filter(|made| made.seat == seat);
         for made in moves {
             if let Some(action) = &made.action {
                 play.answer(seat, Ok(action.clone()));
             }
         }
-        if play.log() != ruled.log() {
-            return Err(format!(
-                "it shows that no rule player sits at seat {seat}, although the answers are its"
-            ));
-        }
+        ensure!(
+            play.log() == ruled.log(),
+            "it shows that no rule player sits at seat {seat}, although the answers are its"
+        );
     }
     Ok(())
 }

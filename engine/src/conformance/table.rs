@@ -2,12 +2,12 @@
 //! and then with a foul. The answers depend on seat and turn only, not on the
 //! order in which seats are served, so orders can be compared.
 
-use crate::ask::{Action, Ask, Form, Foul, Seat};
+use crate::ask::{Action, Ask, Form, Foul, FoulKind, Seat};
 use crate::chance::{Chance, Generator, Luck};
 use crate::play::{Play, Reaction};
 use crate::rule_player::{Random, RulePlayer};
 
-use super::Case;
+use super::{Case, ensure};
 
 /// Keeps the kit's answers apart from the luck of the session itself.
 const ANSWERS: u64 = 0x05ee_d0fa_11a5_3e75;
@@ -35,12 +35,8 @@ pub(super) struct Table {
 impl Table {
     /// Opens the case's session; `answers` chooses among courses of play.
     pub(super) fn open(case: &Case, manners: Manners, answers: u64) -> Self {
-        Self::with_chance(case, Chance::seeded(case.luck), manners, answers)
-    }
-
-    /// The same with chance of its own.
-    pub(super) fn with_chance(case: &Case, chance: Chance, manners: Manners, answers: u64) -> Self {
         let outside = (0..case.game.seats()).map(|_| None).collect();
+        let chance = Chance::seeded(case.luck);
         let play = Play::start(std::sync::Arc::clone(&case.game), chance, outside);
         Self {
             play,
@@ -49,15 +45,25 @@ impl Table {
         }
     }
 
+    /// The same, played to the end.
+    pub(super) fn played(case: &Case, manners: Manners, answers: u64) -> Result<Self, String> {
+        let mut table = Self::open(case, manners, answers);
+        table.finish(|_, _| {})?;
+        Ok(table)
+    }
+
+    /// The open asks.
+    pub(super) fn asks(&self) -> Vec<Ask> {
+        self.play.waiting().cloned().collect()
+    }
+
     /// Plays to the end, serving the open asks in the order that `arrange`
     /// leaves them in.
     pub(super) fn finish(&mut self, arrange: impl Fn(u32, &mut Vec<Ask>)) -> Result<(), String> {
         while !self.play.is_finished() {
             let turn = self.play.turn();
-            if turn > MOST_TURNS {
-                return Err(format!("no end after {MOST_TURNS} turns"));
-            }
-            let mut asks: Vec<Ask> = self.play.waiting().cloned().collect();
+            ensure!(turn <= MOST_TURNS, "no end after {MOST_TURNS} turns");
+            let mut asks = self.asks();
             arrange(turn, &mut asks);
             for ask in asks {
                 self.serve(&ask)?;
@@ -115,12 +121,8 @@ impl Table {
         illegal.retain(|offer| self.play.check(ask.seat, offer).is_err());
         // The last place stands for a reply in which no answer was found.
         let place = luck.below(illegal.len() as u64 + 1) as usize;
-        illegal.get(place).cloned().ok_or_else(|| {
-            Foul::new(
-                crate::FoulKind::Unreadable,
-                "no answer was found in the reply",
-            )
-        })
+        let none = || Foul::new(FoulKind::Unreadable, "no answer was found in the reply");
+        illegal.get(place).cloned().ok_or_else(none)
     }
 
     /// The luck of a seat in this turn.

@@ -2,7 +2,6 @@
 //! change of play, and one short session in words, which shows it.
 
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use serde_json::{Value as Json, json};
 
@@ -13,7 +12,6 @@ use crate::game::Registration;
 use crate::moves::Move;
 use crate::play::Play;
 use crate::record::Record;
-use crate::session;
 use crate::spec::Settings;
 
 /// A hash over the records of `sessions` random sessions of a game, which go
@@ -28,9 +26,7 @@ pub fn full_run_hash(registration: &'static Registration, sessions: u32) -> Resu
         let place = number as usize % cases.len();
         let case = &mut cases[place];
         case.luck = Luck::new(u64::from(number), number % 3);
-        let spec = case.rule_spec("random", &Settings::new());
-        let play =
-            session::open_with(Arc::clone(&case.game), &spec).map_err(|error| error.to_string())?;
+        let (spec, play) = case.ruled("random", &Settings::new())?;
         let line = super::record_line(spec, &play)?;
         hash.update(line.as_bytes());
         hash.update(b"\n");
@@ -44,9 +40,7 @@ pub fn full_run_hash(registration: &'static Registration, sessions: u32) -> Resu
 /// A session cannot be opened.
 pub fn transcript(registration: &'static Registration) -> Result<String, String> {
     let case = short_case(registration)?;
-    let spec = case.rule_spec("random", &Settings::new());
-    let play =
-        session::open_with(Arc::clone(&case.game), &spec).map_err(|error| error.to_string())?;
+    let (spec, play) = case.ruled("random", &Settings::new())?;
     let record = Record::new(spec, &play, Vec::new(), Vec::new());
     let mut text = String::new();
     write_transcript(&mut text, &case, &record, &play).map_err(|error| error.to_string())?;

@@ -29,7 +29,7 @@ pub struct Secret {
     /// What it is: a path of parameters, or a stream.
     pub name: &'static str,
     /// Who is told what of it.
-    pub disclosure: &'static Disclosure,
+    pub disclosure: Disclosure,
     /// The ways, the most telling ones first; made as they are asked for.
     ways: Vec<Way>,
 }
@@ -71,7 +71,7 @@ pub fn secrets_of(case: &Case, course: &Course) -> Result<Vec<Secret>, String> {
     let seats = case.game.seats();
     let schema = (case.registration.schema)();
     let mut secrets = Vec::new();
-    let private = case.game.disclosures().iter();
+    let private = case.game.disclosures().into_iter();
     for disclosure in private.filter(|one| one.told != Told::Everybody) {
         for path in disclosure.parameters {
             let ways = match disclosure.told {

@@ -144,6 +144,7 @@ value_from! {
     Vec<bool> => |flags| Value::List(flags.into_iter().map(Value::Flag).collect()),
     Vec<Value> => |values| Value::List(values),
     Vec<Name> => |words| Value::List(words.into_iter().map(Value::Text).collect()),
+    Vec<String> => |words| Value::List(words.into_iter().map(Value::from).collect()),
     Vec<&'static str> => |words| Value::List(words.into_iter().map(Value::from).collect()),
 }
 

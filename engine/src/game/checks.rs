@@ -1,5 +1,8 @@
-//! Checks of parameters that several games have, and the bounds they keep to. Called when
-//! a game is built; each error names the parameter and what would be right.
+//! Checks of parameters, and the bounds that several games keep to. Called when a game is
+//! built; each error names the parameter and what would be right.
+
+use std::fmt::Display;
+use std::ops::{Bound, RangeBounds};
 
 use super::ParameterError;
 
@@ -13,49 +16,46 @@ pub(crate) const MOST_ROUNDS: u32 = 10_000;
 
 /// Larger factors of means and pots are slips, and their products leave what
 /// JSON can hold.
-const LARGEST_RATIO: f64 = 1000.0;
+pub(crate) const LARGEST_RATIO: f64 = 1000.0;
 
-/// A whole number in a range.
-pub(crate) fn check_between(
+/// A number in a range.
+pub(crate) fn check_within<T: PartialOrd + Display>(
     name: &str,
-    value: impl Into<i64>,
-    low: impl Into<i64>,
-    high: impl Into<i64>,
+    value: T,
+    range: impl RangeBounds<T>,
 ) -> Result<(), ParameterError> {
-    let (value, low, high) = (value.into(), low.into(), high.into());
-    if (low..=high).contains(&value) {
+    if range.contains(&value) {
         return Ok(());
     }
-    let message = format!("{name} must be from {low} to {high}, not {value}");
+    let bounds = match (range.start_bound(), range.end_bound()) {
+        (Bound::Included(low), Bound::Included(high)) => format!("from {low} to {high}"),
+        (low, high) => [
+            bound("at least", "above", low),
+            bound("at most", "below", high),
+        ]
+        .into_iter()
+        .flatten()
+        .collect::<Vec<String>>()
+        .join(" and "),
+    };
+    let message = format!("{name} must be {bounds}, not {value}");
     Err(ParameterError::new(name, message))
 }
 
-/// The ends of a range, `min` and `max`, both from `low` to [`LARGEST_AMOUNT`].
-pub(crate) fn check_range(min: i64, max: i64, low: i64) -> Result<(), ParameterError> {
-    check_between("min", min, low, LARGEST_AMOUNT)?;
-    check_between("max", max, low, LARGEST_AMOUNT)?;
-    if min >= max {
-        return Err(ParameterError::new("max", "max must be greater than min"));
+fn bound<T: Display>(included: &str, excluded: &str, bound: Bound<&T>) -> Option<String> {
+    match bound {
+        Bound::Included(end) => Some(format!("{included} {end}")),
+        Bound::Excluded(end) => Some(format!("{excluded} {end}")),
+        Bound::Unbounded => None,
     }
-    Ok(())
 }
 
-/// A factor that means or sums are multiplied by.
-pub(crate) fn check_ratio(ratio: f64) -> Result<(), ParameterError> {
-    if (0.0..=LARGEST_RATIO).contains(&ratio) {
+/// The upper end of a range whose lower end is `min`.
+pub(crate) fn check_max(min: i64, max: i64) -> Result<(), ParameterError> {
+    if min < max {
         return Ok(());
     }
-    let message = format!("ratio must be from 0 to {LARGEST_RATIO}, not {ratio}");
-    Err(ParameterError::new("ratio", message))
-}
-
-/// A factor that pulls a mean towards 0.
-pub(crate) fn check_ratio_below_one(ratio: f64) -> Result<(), ParameterError> {
-    if (0.0..1.0).contains(&ratio) {
-        return Ok(());
-    }
-    let message = format!("ratio must be at least 0 and below 1, not {ratio}");
-    Err(ParameterError::new("ratio", message))
+    Err(ParameterError::new("max", "max must be greater than min"))
 }
 
 /// Letters that steer a terminal, or end a line for some reader.

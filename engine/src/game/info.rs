@@ -31,6 +31,22 @@ pub struct GameInfo {
     pub facts: FactNames,
 }
 
+impl GameInfo {
+    /// What most games are, without names.
+    pub const USUAL: Self = Self {
+        name: Name::Borrowed(""),
+        title: Name::Borrowed(""),
+        summary: Name::Borrowed(""),
+        rules_version: 1,
+        seats: (2, 1000),
+        timing: Timing::Simultaneous,
+        chance: false,
+        hidden_information: true,
+        source: Name::Borrowed(""),
+        facts: FactNames::NONE,
+    };
+}
+
 /// Who moves when.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Timing {

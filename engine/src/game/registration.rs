@@ -37,7 +37,7 @@ pub trait Game: Send + Sync {
     fn payoff_bounds(&self) -> (f64, f64);
 
     /// Who is told what of the parameters and draws.
-    fn disclosures(&self) -> &'static [Disclosure];
+    fn disclosures(&self) -> Vec<Disclosure>;
 
     /// The first state.
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State>;
@@ -76,8 +76,8 @@ impl<R: Rules> Game for Arc<R> {
         R::payoff_bounds(self)
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
-        R::disclosures(self)
+    fn disclosures(&self) -> Vec<Disclosure> {
+        [R::DISCLOSURES, &R::disclosures(self)].concat()
     }
 
     fn start(&self, chance: &mut Chance, log: &mut EventLog) -> Box<dyn State> {
@@ -85,11 +85,7 @@ impl<R: Rules> Game for Arc<R> {
     }
 
     fn rule_player(&self, strategy: &str, settings: &StrategySettings, seat: Seat) -> Made {
-        let request = Request {
-            strategy,
-            settings,
-            seat,
-        };
+        let request = Request::new(strategy, settings, seat);
         Strategy::seat(R::STRATEGIES, &R::INFO.name, &**self, request)
     }
 
@@ -154,6 +150,7 @@ fn build<R: Rules>(settings: &Settings) -> Result<Built, ParameterError> {
 pub(crate) fn read<R: Rules>(settings: &Settings) -> Result<R, ParameterError> {
     let mut rules: R = parse(settings)?;
     rules.setup().check(R::INFO)?;
+    rules.check()?;
     rules.settle()?;
     Ok(rules)
 }

@@ -1,14 +1,14 @@
 //! The parameters that games share, checked in one place. A game hands them out as
-//! [`super::Rules::setup`] says, and makes its briefing and its asks from them.
+//! [`super::Parameters::setup`] says, and makes its briefing and its asks from them.
 
-use super::checks::{MOST_ROUNDS, check_between};
+use super::checks::{MOST_ROUNDS, check_within};
 use super::{GameInfo, ParameterError};
 use crate::ask::{Ask, AskRole, Form, Seat};
 use crate::event::Event;
 use crate::names::Name;
 
 /// More tries than any model needs; each is a call that somebody pays.
-const MOST_FOULS: i64 = 100;
+const MOST_FOULS: u32 = 100;
 
 /// Who plays, for how long, and how patiently.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -22,24 +22,6 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// The setup of a game of rounds.
-    pub const fn of_rounds(players: usize, rounds: u32, foul_allowance: u32) -> Self {
-        Self {
-            players,
-            rounds: Some(rounds),
-            foul_allowance,
-        }
-    }
-
-    /// The setup of a game that has no number of rounds.
-    pub const fn without_rounds(players: usize, foul_allowance: u32) -> Self {
-        Self {
-            players,
-            rounds: None,
-            foul_allowance,
-        }
-    }
-
     pub(super) fn check(&self, info: &GameInfo) -> Result<(), ParameterError> {
         let (fewest, most) = info.seats;
         let players = self.players;
@@ -49,9 +31,9 @@ impl Setup {
             return Err(ParameterError::new("players", message));
         }
         if let Some(rounds) = self.rounds {
-            check_between("rounds", rounds, 1, MOST_ROUNDS)?;
+            check_within("rounds", rounds, 1..=MOST_ROUNDS)?;
         }
-        check_between("foul_allowance", self.foul_allowance, 0, MOST_FOULS)
+        check_within("foul_allowance", self.foul_allowance, 0..=MOST_FOULS)
     }
 
     /// The briefing, with what this says; to it the game adds its own parameters.

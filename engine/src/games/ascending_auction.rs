@@ -17,7 +17,7 @@
 //! Source: "Economics Arena for Large Language Models", appendix A.1 (after Levin 2004).
 
 use super::prelude::*;
-use super::private_values::{self, Scale, Shown, Terms};
+use super::private_values::{self, Scale, Shown, Terms, auction_parameters};
 
 mod players;
 mod state;
@@ -37,62 +37,22 @@ const DECISIONS: &[Name] = &[Name::Borrowed(STAY), Name::Borrowed(DROP)];
 /// Most prices that can be called in a round; each is a question to every bidder.
 const MOST_CALLS: i64 = 1_000;
 
-parameters! {
+auction_parameters! {
     /// Parameters of the game.
-    pub struct AscendingParams {
-        /// Number of players; taken from the seats of the experiment.
-        pub players: usize = 5,
-        /// Number of rounds: the runs of a session.
-        pub rounds: u32 = 1,
-        /// What every player has at the start of every round; the paper's groups have
-        /// 100, 1000 and 10000.
-        pub assets: i64 = 100,
+    pub struct AscendingParams;
+    briefed {
         /// The first price, and how much higher each further price is; at least a
         /// thousandth of the assets.
-        pub increment: i64 = 5,
-        /// Mean of the private values; 50, 500 and 5000 in the paper's groups.
-        pub value_mean: f64 = 50.0,
-        /// Standard deviation of the private values; 10, 100 and 1000 in the paper's
-        /// groups.
-        pub value_sd: f64 = 10.0,
-        /// What a foul costs in its round.
-        pub entrance_fee: f64 = 0.0,
-        /// How many past rounds a player is shown at most; with 0 no result is told.
-        pub history: u32 = 3,
-        /// What players are shown of a past round.
-        pub shown: Shown = Shown::Strategies,
-        /// Fouls forgiven per ask before it is forfeited; the paper forgives none.
-        pub foul_allowance: u32 = 0,
+        increment: i64 = 5;
     }
 }
 
 impl AscendingParams {
-    fn terms(&self) -> Terms {
-        private_values::terms!(self)
-    }
-
     /// How many prices can be called.
     fn calls(&self) -> i64 {
         self.assets / self.increment
     }
 }
-
-/// What everybody is told.
-const TOLD: &[&str] = &[
-    "players",
-    "rounds",
-    "assets",
-    "increment",
-    "entrance_fee",
-    "history",
-    "shown",
-];
-
-/// Who is told what where results show everybody's value.
-const VALUES_SHOWN: &[Disclosure] = &private_values::disclosures(TOLD, true);
-
-/// Who is told what where they do not.
-const VALUES_KEPT: &[Disclosure] = &private_values::disclosures(TOLD, false);
 
 impl Rules for AscendingParams {
     const INFO: &'static GameInfo = &GameInfo {
@@ -101,28 +61,20 @@ impl Rules for AscendingParams {
         summary: Name::Borrowed(
             "stay or drop out as the price rises; the last one inside buys the item",
         ),
-        rules_version: 1,
         seats: (2, 100),
         timing: Timing::Sequential,
         chance: true,
-        hidden_information: true,
         source: Name::Borrowed("Economics Arena for Large Language Models, appendix A.1"),
-        facts: FactNames::NONE,
+        ..GameInfo::USUAL
     };
-
-    const DISCLOSURES: &'static [Disclosure] = VALUES_KEPT;
 
     const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
     type State = AscendingState;
 
-    fn setup(&self) -> Setup {
-        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
-    }
-
     fn settle(&mut self) -> Result<(), ParameterError> {
         self.terms().check()?;
-        check_between("increment", self.increment, 1, self.assets)?;
+        check_within("increment", self.increment, 1..=self.assets)?;
         if self.calls() > MOST_CALLS {
             let least = self.assets / (MOST_CALLS + 1) + 1;
             let message = format!(
@@ -148,16 +100,13 @@ impl Rules for AscendingParams {
         self.terms().payoff_bounds()
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
-        match self.terms().shows_values() {
-            true => VALUES_SHOWN,
-            false => VALUES_KEPT,
-        }
+    fn disclosures(&self) -> Vec<Disclosure> {
+        self.terms().disclosures()
     }
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
         let values = self.terms().draw(chance);
-        let briefing = self.terms().brief(self.setup().briefing(), &values);
+        let briefing = self.terms().brief(self.briefing(), &values);
         log.push(briefing.fact("increment", self.increment));
         AscendingState::open(Arc::clone(self), values, log)
     }

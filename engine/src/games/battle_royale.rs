@@ -20,20 +20,21 @@ const MISS: &str = "miss";
 
 parameters! {
     /// Parameters of the game.
-    pub struct BattleParams {
-        /// Number of players; taken from the seats of the experiment.
-        pub players: usize = PLAYERS,
+    pub struct BattleParams(players = PLAYERS, foul_allowance = FOUL_ALLOWANCE);
+    declared {
         /// Hit rate of the first player, in percent.
-        pub base_hit_rate: u32 = 35,
+        base_hit_rate: u32 = 35, in 0..=100;
         /// By how much the hit rate grows from player to player, in percent.
-        pub interval: u32 = 5,
+        interval: u32 = 5, in 0..=100;
+    }
+    hidden "players are not told that turns end" {
         /// Most turns; one turn is one player's shot.
-        pub max_turns: u32 = 20,
-        /// Fouls forgiven per ask before it is forfeited.
-        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        max_turns: u32 = 20, in 1..=MOST_ROUNDS;
+    }
+    alike {
         /// Accept shots at dead players and at oneself, as the published games did;
         /// for replays.
-        pub lenient: bool = false,
+        lenient: bool = false;
     }
 }
 
@@ -48,8 +49,6 @@ impl Rules for BattleParams {
         name: Name::Borrowed("battle_royale"),
         title: Name::Borrowed("Battle Royale"),
         summary: Name::Borrowed("take turns shooting until one is left; the weakest shoots first"),
-        rules_version: 1,
-        seats: (2, 1000),
         timing: Timing::Sequential,
         chance: true,
         hidden_information: false,
@@ -58,31 +57,14 @@ impl Rules for BattleParams {
             in_play: Some(Name::Borrowed("alive")),
             ..FactNames::NONE
         },
+        ..GameInfo::USUAL
     };
-
-    const DISCLOSURES: &'static [Disclosure] = &[
-        Disclosure::briefed(&["players"]),
-        Disclosure::to_everybody(
-            "everybody is told everybody's hit rate",
-            &["base_hit_rate", "interval"],
-        ),
-        Disclosure::to_nobody("players are not told that turns end", &["max_turns"]),
-        Disclosure::alike(&["foul_allowance", "lenient"]),
-        Disclosure::to_everybody("those who live see whether a shot hits", &[]).draws(&[HITS]),
-    ];
 
     const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
     type State = BattleState;
 
-    fn setup(&self) -> Setup {
-        Setup::without_rounds(self.players, self.foul_allowance)
-    }
-
     fn settle(&mut self) -> Result<(), ParameterError> {
-        check_between("base_hit_rate", self.base_hit_rate, 0, 100)?;
-        check_between("interval", self.interval, 0, 100)?;
-        check_between("max_turns", self.max_turns, 1, MOST_ROUNDS)?;
         let highest = self.hit_rate(self.players - 1);
         if highest > 100 {
             let last = self.players - 1;
@@ -93,6 +75,14 @@ impl Rules for BattleParams {
             return Err(ParameterError::new("interval", message));
         }
         Ok(())
+    }
+
+    fn disclosures(&self) -> Vec<Disclosure> {
+        let rates = &["base_hit_rate", "interval"];
+        vec![
+            Disclosure::to_everybody("everybody is told everybody's hit rate", rates),
+            Disclosure::to_everybody("those who live see whether a shot hits", &[]).draws(&[HITS]),
+        ]
     }
 
     /// Nobody shoots twice in a row.
@@ -119,14 +109,12 @@ impl Rules for BattleParams {
             .collect();
         let positions: Vec<usize> = seats.clone().map(|seat| seat + 1).collect();
         log.push(
-            self.setup()
-                .briefing()
+            self.briefing()
                 .fact("hit_rates", rates.clone())
                 .own("hit_rate", rates)
                 .own("position", positions)
                 .hidden("base_hit_rate", self.base_hit_rate)
-                .hidden("interval", self.interval)
-                .hidden("max_turns", self.max_turns),
+                .hidden("interval", self.interval),
         );
         let mut state = BattleState {
             params: Arc::clone(self),

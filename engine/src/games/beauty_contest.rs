@@ -13,32 +13,34 @@
 //! appendix A.1; measures from its appendices A.2 and A.3.
 
 use std::borrow::Cow;
+use std::ops::Bound;
 
 use super::prelude::*;
 
 mod players;
 
+/// What can be won in a round.
+const PRIZES: (Bound<f64>, Bound<f64>) =
+    (Bound::Excluded(0.0), Bound::Included(LARGEST_AMOUNT as f64));
+
 parameters! {
-    /// Parameters of the game.
-    pub struct ContestParams {
-        /// Number of players; taken from the seats of the experiment.
-        pub players: usize = 5,
-        /// Number of rounds: the runs of a session.
-        pub rounds: u32 = 1,
+    /// Parameters of the game; the paper forgives no foul.
+    pub struct ContestParams(players = 5, rounds = 1, foul_allowance = 0);
+    hidden "players are told the bound that was drawn, not from where" {
         /// Smallest upper bound that can be drawn; the paper's groups begin at 10, 100
         /// and 1000.
-        pub bound_min: i64 = 10,
+        bound_min: i64 = 10, in 1..=LARGEST_AMOUNT;
         /// Largest upper bound that can be drawn; the paper's groups end at 99, 999 and
         /// 9999. Equal to `bound_min` for a fixed bound.
-        pub bound_max: i64 = 99,
-        /// The target is this times the mean; below 1.
-        pub ratio: f64 = 2.0 / 3.0,
+        bound_max: i64 = 99;
+    }
+    told {
+        /// The target is this times the mean.
+        ratio: f64 = 2.0 / 3.0, in 0.0..1.0;
         /// What is won in a round, split among those who tie.
-        pub prize: f64 = 1.0,
+        prize: f64 = 1.0, in PRIZES;
         /// How many past rounds a player is shown at most; with 0 none is told at all.
-        pub history: u32 = 3,
-        /// Fouls forgiven per ask before it is forfeited; the paper forgives none.
-        pub foul_allowance: u32 = 0,
+        history: u32 = 3;
     }
 }
 
@@ -47,11 +49,7 @@ impl Rules for ContestParams {
         name: Name::Borrowed("beauty_contest"),
         title: Name::Borrowed("Beauty Contest"),
         summary: Name::Borrowed("say a real number; closest to 2/3 of the mean wins the prize"),
-        rules_version: 1,
-        seats: (2, 1000),
-        timing: Timing::Simultaneous,
         chance: true,
-        hidden_information: true,
         source: Name::Borrowed("Economics Arena for Large Language Models, appendix A.1"),
         facts: FactNames {
             seat_lists: Cow::Borrowed(&[Name::Borrowed("winners")]),
@@ -61,38 +59,19 @@ impl Rules for ContestParams {
             ]),
             ..FactNames::NONE
         },
+        ..GameInfo::USUAL
     };
-
-    const DISCLOSURES: &'static [Disclosure] = &[
-        Disclosure::briefed(&["players", "rounds", "ratio", "prize", "history"]).draws(&[BOUNDS]),
-        Disclosure::to_nobody(
-            "players are told the bound that was drawn, not from where",
-            &["bound_min", "bound_max"],
-        ),
-        Disclosure::alike(&["foul_allowance"]),
-    ];
 
     const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
     type State = Rounds<ContestRound>;
 
-    fn setup(&self) -> Setup {
-        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
+    fn settle(&mut self) -> Result<(), ParameterError> {
+        check_within("bound_max", self.bound_max, self.bound_min..=LARGEST_AMOUNT)
     }
 
-    fn settle(&mut self) -> Result<(), ParameterError> {
-        check_between("bound_min", self.bound_min, 1, LARGEST_AMOUNT)?;
-        check_between("bound_max", self.bound_max, self.bound_min, LARGEST_AMOUNT)?;
-        // From 1 on, saying 0 is no longer the only equilibrium.
-        check_ratio_below_one(self.ratio)?;
-        if !(self.prize > 0.0 && self.prize <= LARGEST_AMOUNT as f64) {
-            let message = format!(
-                "prize must be above 0 and at most {LARGEST_AMOUNT}, not {}",
-                self.prize
-            );
-            return Err(ParameterError::new("prize", message));
-        }
-        Ok(())
+    fn disclosures(&self) -> Vec<Disclosure> {
+        vec![Disclosure::briefed(&[]).draws(&[BOUNDS])]
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {
@@ -101,16 +80,7 @@ impl Rules for ContestParams {
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
         let bound = chance.integer(BOUNDS, 0, self.bound_min, self.bound_max);
-        log.push(
-            self.setup()
-                .briefing()
-                .fact("bound", bound)
-                .fact("ratio", self.ratio)
-                .fact("prize", self.prize)
-                .fact("history", self.history)
-                .hidden("bound_min", self.bound_min)
-                .hidden("bound_max", self.bound_max),
-        );
+        log.push(self.briefing().fact("bound", bound));
         let form = Form::Number {
             min: 0.0,
             max: bound as f64,

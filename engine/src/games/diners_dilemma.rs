@@ -23,24 +23,23 @@ const DISHES: &[Name] = &[Name::Borrowed(CHEAP), Name::Borrowed(COSTLY)];
 
 parameters! {
     /// Parameters of the game.
-    pub struct DinerParams {
-        /// Number of players; taken from the seats of the experiment.
-        pub players: usize = PLAYERS,
-        /// Number of rounds.
-        pub rounds: u32 = ROUNDS,
+    pub struct DinerParams(
+        players = PLAYERS, rounds = ROUNDS, foul_allowance = FOUL_ALLOWANCE
+    );
+    told {
         /// What the cheap dish costs.
-        pub cheap_cost: i64 = 10,
+        cheap_cost: i64 = 10, in 0..=LARGEST_AMOUNT;
         /// What the cheap dish is worth to who eats it.
-        pub cheap_utility: i64 = 15,
+        cheap_utility: i64 = 15, in -LARGEST_AMOUNT..=LARGEST_AMOUNT;
         /// What the costly dish costs.
-        pub costly_cost: i64 = 20,
+        costly_cost: i64 = 20, in 0..=LARGEST_AMOUNT;
         /// What the costly dish is worth to who eats it.
-        pub costly_utility: i64 = 20,
-        /// Fouls forgiven per ask before it is forfeited.
-        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        costly_utility: i64 = 20, in -LARGEST_AMOUNT..=LARGEST_AMOUNT;
+    }
+    alike {
         /// Take any word but "cheap" for the costly dish, as the published games
         /// did; for replays.
-        pub lenient: bool = false,
+        lenient: bool = false;
     }
 }
 
@@ -72,50 +71,15 @@ impl Rules for DinerParams {
         name: Name::Borrowed("diners_dilemma"),
         title: Name::Borrowed("Diner's Dilemma"),
         summary: Name::Borrowed("order a cheap or a costly dish; the bill is split evenly"),
-        rules_version: 1,
-        seats: (2, 1000),
-        timing: Timing::Simultaneous,
-        chance: false,
-        hidden_information: true,
         source: Name::Borrowed("gamma-Bench, arXiv 2403.11807, game 5"),
-        facts: FactNames::NONE,
+        ..GameInfo::USUAL
     };
-
-    const DISCLOSURES: &'static [Disclosure] = &[
-        Disclosure::briefed(&[
-            "players",
-            "rounds",
-            "cheap_cost",
-            "cheap_utility",
-            "costly_cost",
-            "costly_utility",
-        ]),
-        Disclosure::alike(&["foul_allowance", "lenient"]),
-    ];
 
     const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
     type State = Rounds<Self>;
 
-    fn setup(&self) -> Setup {
-        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
-    }
-
     fn settle(&mut self) -> Result<(), ParameterError> {
-        check_between("cheap_cost", self.cheap_cost, 0, LARGEST_AMOUNT)?;
-        check_between("costly_cost", self.costly_cost, 0, LARGEST_AMOUNT)?;
-        check_between(
-            "cheap_utility",
-            self.cheap_utility,
-            -LARGEST_AMOUNT,
-            LARGEST_AMOUNT,
-        )?;
-        check_between(
-            "costly_utility",
-            self.costly_utility,
-            -LARGEST_AMOUNT,
-            LARGEST_AMOUNT,
-        )?;
         if self.costly_cost <= self.cheap_cost {
             let message = "costly_cost must be greater than cheap_cost";
             return Err(ParameterError::new("costly_cost", message));
@@ -139,14 +103,7 @@ impl Rules for DinerParams {
     }
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
-        log.push(
-            self.setup()
-                .briefing()
-                .fact("cheap_cost", self.cheap_cost)
-                .fact("cheap_utility", self.cheap_utility)
-                .fact("costly_cost", self.costly_cost)
-                .fact("costly_utility", self.costly_utility),
-        );
+        log.push(self.briefing());
         let form = Form::choice(DISHES);
         let ask = self.setup().ask(0, AskRole::Choice, "dish", form);
         Rounds::start(Self::clone(self), self.setup(), &ask, chance, log)

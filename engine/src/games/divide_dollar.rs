@@ -13,17 +13,16 @@ mod players;
 
 parameters! {
     /// Parameters of the game.
-    pub struct DollarParams {
-        /// Number of players; taken from the seats of the experiment.
-        pub players: usize = PLAYERS,
-        /// Number of rounds.
-        pub rounds: u32 = ROUNDS,
+    pub struct DollarParams(
+        players = PLAYERS, rounds = ROUNDS, foul_allowance = FOUL_ALLOWANCE
+    );
+    told {
         /// Gold to divide in each round.
-        pub golds: i64 = 100,
-        /// Fouls forgiven per ask before it is forfeited.
-        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        golds: i64 = 100, in 1..=LARGEST_AMOUNT;
+    }
+    alike {
         /// Accept any whole number as a bid, as the published games did; for replays.
-        pub lenient: bool = false,
+        lenient: bool = false;
     }
 }
 
@@ -40,38 +39,20 @@ impl Rules for DollarParams {
         name: Name::Borrowed("divide_dollar"),
         title: Name::Borrowed("Divide the Dollar"),
         summary: Name::Borrowed("say how much you want; all get nothing when the sum is too high"),
-        rules_version: 1,
-        seats: (2, 1000),
-        timing: Timing::Simultaneous,
-        chance: false,
-        hidden_information: true,
         source: Name::Borrowed("gamma-Bench, arXiv 2403.11807, game 3"),
-        facts: FactNames::NONE,
+        ..GameInfo::USUAL
     };
-
-    const DISCLOSURES: &'static [Disclosure] = &[
-        Disclosure::briefed(&["players", "rounds", "golds"]),
-        Disclosure::alike(&["foul_allowance", "lenient"]),
-    ];
 
     const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
     type State = Rounds<Self>;
-
-    fn setup(&self) -> Setup {
-        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
-    }
-
-    fn settle(&mut self) -> Result<(), ParameterError> {
-        check_between("golds", self.golds, 1, LARGEST_AMOUNT)
-    }
 
     fn payoff_bounds(&self) -> (f64, f64) {
         bounds_over(self.rounds, 0.0, self.golds as f64)
     }
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
-        log.push(self.setup().briefing().fact("golds", self.golds));
+        log.push(self.briefing());
         let form = Form::integer_unless(self.lenient, 0, self.golds);
         let ask = self.setup().ask(0, AskRole::Bid, "bid", form);
         Rounds::start(Self::clone(self), self.setup(), &ask, chance, log)

@@ -24,26 +24,25 @@ const CHOICES: &[Name] = &[Name::Borrowed(GO), Name::Borrowed(STAY)];
 
 parameters! {
     /// Parameters of the game.
-    pub struct BarParams {
-        /// Number of players; taken from the seats of the experiment.
-        pub players: usize = PLAYERS,
-        /// Number of rounds.
-        pub rounds: u32 = ROUNDS,
+    pub struct BarParams(
+        players = PLAYERS, rounds = ROUNDS, foul_allowance = FOUL_ALLOWANCE
+    );
+    told {
         /// Largest share of the players that the bar holds.
-        pub ratio: f64 = 0.6,
+        ratio: f64 = 0.6, in 0.0..=1.0;
         /// What going pays when the bar is good.
-        pub max: i64 = 10,
+        max: i64 = 10, in -LARGEST_AMOUNT..=LARGEST_AMOUNT;
         /// What going pays when the bar is crowded.
-        pub min: i64 = 0,
+        min: i64 = 0, in -LARGEST_AMOUNT..=LARGEST_AMOUNT;
         /// What staying home pays.
-        pub home: i64 = 5,
+        home: i64 = 5;
         /// Who is told how many went.
-        pub mode: Mode = Mode::Implicit,
-        /// Fouls forgiven per ask before it is forfeited.
-        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        mode: Mode = Mode::Implicit;
+    }
+    alike {
         /// Accept what the published game accepted. It asked again for anything but
         /// "go" and "stay", so this changes nothing here.
-        pub lenient: bool = false,
+        lenient: bool = false;
     }
 }
 
@@ -82,35 +81,17 @@ impl Rules for BarParams {
         name: Name::Borrowed("el_farol"),
         title: Name::Borrowed("El Farol Bar"),
         summary: Name::Borrowed("go to the bar or stay home; going pays unless too many go"),
-        rules_version: 1,
-        seats: (2, 1000),
-        timing: Timing::Simultaneous,
-        chance: false,
-        hidden_information: true,
         source: Name::Borrowed("gamma-Bench, arXiv 2403.11807, game 2"),
-        facts: FactNames::NONE,
+        ..GameInfo::USUAL
     };
-
-    const DISCLOSURES: &'static [Disclosure] = &[
-        Disclosure::briefed(&["players", "rounds", "ratio", "max", "min", "home", "mode"]),
-        Disclosure::alike(&["foul_allowance", "lenient"]),
-    ];
 
     const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
     type State = Rounds<Self>;
 
-    fn setup(&self) -> Setup {
-        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
-    }
-
     fn settle(&mut self) -> Result<(), ParameterError> {
-        if !(0.0..=1.0).contains(&self.ratio) {
-            let message = format!("ratio must be from 0 to 1, not {}", self.ratio);
-            return Err(ParameterError::new("ratio", message));
-        }
-        check_range(self.min, self.max, -LARGEST_AMOUNT)?;
-        check_between("home", self.home, self.min, self.max)
+        check_max(self.min, self.max)?;
+        check_within("home", self.home, self.min..=self.max)
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {
@@ -118,15 +99,7 @@ impl Rules for BarParams {
     }
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
-        log.push(
-            self.setup()
-                .briefing()
-                .fact("ratio", self.ratio)
-                .fact("max", self.max)
-                .fact("min", self.min)
-                .fact("home", self.home)
-                .fact("mode", name_of(self.mode)),
-        );
+        log.push(self.briefing());
         let form = Form::choice(CHOICES);
         let ask = self.setup().ask(0, AskRole::Choice, "choice", form);
         Rounds::start(Self::clone(self), self.setup(), &ask, chance, log)

@@ -27,6 +27,7 @@ mod scores;
 mod state;
 mod theory;
 
+use checks::MOST_DISCOUNTS;
 pub(crate) use checks::MOST_ROUNDS;
 pub use items::{Item, Order};
 pub use state::AuctionState;
@@ -41,38 +42,37 @@ const BIDDERS: usize = 3;
 parameters! {
     /// Parameters of the game; the standard competition of the paper (sections 3.3 and 4.2)
     /// unless they are set.
-    pub struct EnglishAuctionParams {
-        /// Number of players; taken from the seats of the experiment.
-        pub players: usize = BIDDERS,
+    pub struct EnglishAuctionParams(players = BIDDERS, foul_allowance = FOUL_ALLOWANCE);
+    declared {
         /// What is sold: name, starting_price, true_value, and optionally description,
         /// size, location, suits (personas that the item matches).
-        pub items: Vec<Item> = items::default_items(),
+        items: Vec<Item> = items::default_items();
         /// Order of sale: as_listed, random (drawn), ascending or descending by
         /// starting price.
-        pub order: Order = Order::AsListed,
+        order: Order = Order::AsListed;
         /// What a bidder can spend; one amount, or one per seat.
-        pub budget: PerSeat<i64> = PerSeat::Same(20_000),
+        budget: PerSeat<i64> = PerSeat::Same(20_000);
         /// How far estimates lie above true values, in percent; one, or one per seat.
-        pub overestimate_percent: PerSeat<i64> = PerSeat::Same(10),
-        /// Minimum increase over the highest bid, in percent of the starting price.
-        pub minimum_increase_percent: u32 = 10,
-        /// Whether the minimum increase falls with a lowered starting price.
-        pub minimum_increase_follows_discount: bool = true,
-        /// Offer an item that nobody bid on again at a lower starting price.
-        pub discount_unsold: bool = false,
-        /// How much lower each time, in percent of the price before.
-        pub discount_percent: u32 = 50,
-        /// How often the price of one item is lowered at most.
-        pub discount_rounds: u32 = 3,
-        /// Bid rounds of one item after which the hammer falls whatever is offered.
-        pub max_rounds: u32 = 1000,
-        /// Refused answers forgiven per ask; one more is a withdrawal from the item.
-        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        overestimate_percent: PerSeat<i64> = PerSeat::Same(10);
         /// What a payoff counts: maximize_profit or maximize_items; one, or one per seat.
-        pub objective: PerSeat<Objective> = PerSeat::Same(Objective::MaximizeProfit),
+        objective: PerSeat<Objective> = PerSeat::Same(Objective::MaximizeProfit);
         /// Personas of each seat, a list of names per seat, for counting matched
         /// items; nobody in play is told. Empty without personas.
-        pub personas: Vec<Vec<String>> = Vec::new(),
+        personas: Vec<Vec<String>> = Vec::new();
+    }
+    briefed {
+        /// Minimum increase over the highest bid, in percent of the starting price.
+        minimum_increase_percent: u32 = 10, in 0..=100;
+        /// Whether the minimum increase falls with a lowered starting price.
+        minimum_increase_follows_discount: bool = true;
+        /// Offer an item that nobody bid on again at a lower starting price.
+        discount_unsold: bool = false;
+        /// How much lower each time, in percent of the price before.
+        discount_percent: u32 = 50, in 1..=100;
+        /// How often the price of one item is lowered at most.
+        discount_rounds: u32 = 3, in 0..=MOST_DISCOUNTS;
+        /// Bid rounds of one item after which the hammer falls whatever is offered.
+        max_rounds: u32 = 1000, in 1..=MOST_ROUNDS;
     }
 }
 
@@ -155,67 +155,43 @@ impl Rules for EnglishAuctionParams {
         name: Name::Borrowed("english_auction"),
         title: Name::Borrowed("English Auction"),
         summary: Name::Borrowed("bid upwards for several items in a row, from one budget"),
-        rules_version: 1,
         seats: (2, 100),
-        timing: Timing::Simultaneous,
         chance: true,
-        hidden_information: true,
         source: Name::Borrowed("AucArena, arXiv 2310.05746; Harbor for house auctions"),
-        facts: FactNames::NONE,
+        ..GameInfo::USUAL
     };
-
-    const DISCLOSURES: &'static [Disclosure] = &[
-        Disclosure::briefed(&[
-            "players",
-            "items.name",
-            "items.starting_price",
-            "items.description",
-            "items.size",
-            "items.location",
-            "minimum_increase_percent",
-            "minimum_increase_follows_discount",
-            "discount_unsold",
-            "discount_percent",
-            "discount_rounds",
-            "max_rounds",
-        ]),
-        Disclosure::to_everybody(
-            "the briefing lists the items in the order of sale",
-            &["order"],
-        )
-        .draws(&[ORDERS]),
-        Disclosure::to_everybody("everybody hears who leads", &[]).draws(&[TIES]),
-        Disclosure::to_owner(
-            "a bidder knows its own means and aims alone",
-            &["budget", "objective"],
-        ),
-        Disclosure::to_owner(
-            "a bidder knows its own estimates alone",
-            &["overestimate_percent"],
-        ),
-        Disclosure::to_nobody(
-            "nobody knows what an item is worth before the hammer falls",
-            &["items.true_value"],
-        )
-        .seen_in(&["estimate", "estimates"])
-        .until("hammer"),
-        Disclosure::to_nobody(
-            "personas are for counting and are told by no event",
-            &["items.suits", "personas"],
-        ),
-        Disclosure::alike(&["foul_allowance"]),
-    ];
 
     const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
     type State = AuctionState;
 
-    fn setup(&self) -> Setup {
-        Setup::without_rounds(self.players, self.foul_allowance)
-    }
-
     fn settle(&mut self) -> Result<(), ParameterError> {
         checks::check(self)
+    }
+
+    fn disclosures(&self) -> Vec<Disclosure> {
+        let order = "the briefing lists the items in the order of sale";
+        let means = "a bidder knows its own means and aims alone";
+        let estimates = "a bidder knows its own estimates alone";
+        let values = "nobody knows what an item is worth before the hammer falls";
+        let personas = "personas are for counting and are told by no event";
+        vec![
+            Disclosure::briefed(&[
+                "items.name",
+                "items.starting_price",
+                "items.description",
+                "items.size",
+                "items.location",
+            ]),
+            Disclosure::to_everybody(order, &["order"]).draws(&[ORDERS]),
+            Disclosure::to_everybody("everybody hears who leads", &[]).draws(&[TIES]),
+            Disclosure::to_owner(means, &["budget", "objective"]),
+            Disclosure::to_owner(estimates, &["overestimate_percent"]),
+            Disclosure::to_nobody(values, &["items.true_value"])
+                .seen_in(&["estimate", "estimates"])
+                .until("hammer"),
+            Disclosure::to_nobody(personas, &["items.suits", "personas"]),
+        ]
     }
 
     fn asks_per_seat(&self) -> u32 {

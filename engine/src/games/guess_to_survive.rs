@@ -30,23 +30,19 @@ const MOST_HEALTH: i64 = 1_000_000;
 
 parameters! {
     /// Parameters of the game.
-    pub struct SurvivalParams {
-        /// Number of players; taken from the seats of the experiment.
-        pub players: usize = 5,
-        /// Number of rounds.
-        pub rounds: u32 = 10,
-        /// Smallest number.
-        pub min: i64 = 1,
+    pub struct SurvivalParams(players = 5, rounds = 10, foul_allowance = FOUL_ALLOWANCE);
+    told {
+        /// Smallest number. Below 0 a ratio would pull away from it.
+        min: i64 = 1, in 0..=LARGEST_AMOUNT;
         /// Largest number.
-        pub max: i64 = 100,
-        /// The target is this times the mean; below 1.
-        pub ratio: f64 = 0.8,
+        max: i64 = 100, in 0..=LARGEST_AMOUNT;
+        /// The target is this times the mean. From 1 on, saying the smallest number would be
+        /// no equilibrium.
+        ratio: f64 = 0.8, in 0.0..1.0;
         /// Health at the beginning.
-        pub health: i64 = 10,
+        health: i64 = 10, in 1..=MOST_HEALTH;
         /// Health that a round costs who does not win it.
-        pub loss: i64 = 1,
-        /// Fouls forgiven per ask before it is forfeited.
-        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        loss: i64 = 1, in 0..=MOST_HEALTH;
     }
 }
 
@@ -57,11 +53,6 @@ impl Rules for SurvivalParams {
         summary: Name::Borrowed(
             "choose a number; whoever is not closest to 0.8 of the mean loses health",
         ),
-        rules_version: 1,
-        seats: (2, 1000),
-        timing: Timing::Simultaneous,
-        chance: false,
-        hidden_information: true,
         source: Name::Borrowed("K-level reasoning, arXiv 2402.01521"),
         facts: FactNames {
             in_play: Some(Name::Borrowed("living")),
@@ -70,28 +61,15 @@ impl Rules for SurvivalParams {
             columns: Cow::Borrowed(&[(Name::Borrowed("choice"), Name::Borrowed("choices"))]),
             flags: Cow::Borrowed(&[(Name::Borrowed("won"), Name::Borrowed("winners"))]),
         },
+        ..GameInfo::USUAL
     };
-
-    const DISCLOSURES: &'static [Disclosure] = &[
-        Disclosure::briefed(&["players", "rounds", "min", "max", "ratio", "health", "loss"]),
-        Disclosure::alike(&["foul_allowance"]),
-    ];
 
     const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
     type State = SurvivalState;
 
-    fn setup(&self) -> Setup {
-        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
-    }
-
     fn settle(&mut self) -> Result<(), ParameterError> {
-        // Below 0 a ratio would pull away from the lower end, not towards it.
-        check_range(self.min, self.max, 0)?;
-        // From 1 on, saying the smallest number is no equilibrium.
-        check_ratio_below_one(self.ratio)?;
-        check_between("health", self.health, 1, MOST_HEALTH)?;
-        check_between("loss", self.loss, 0, MOST_HEALTH)
+        check_max(self.min, self.max)
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {

@@ -19,23 +19,22 @@ const SAME_DISTANCE: f64 = 1e-9;
 
 parameters! {
     /// Parameters of the game.
-    pub struct GuessParams {
-        /// Number of players; taken from the seats of the experiment.
-        pub players: usize = PLAYERS,
-        /// Number of rounds.
-        pub rounds: u32 = ROUNDS,
-        /// Smallest number that may be said.
-        pub min: i64 = 0,
+    pub struct GuessParams(
+        players = PLAYERS, rounds = ROUNDS, foul_allowance = FOUL_ALLOWANCE
+    );
+    told {
+        /// Smallest number that may be said. Below 0 a ratio would pull away from it.
+        min: i64 = 0, in 0..=LARGEST_AMOUNT;
         /// Largest number that may be said.
-        pub max: i64 = 100,
+        max: i64 = 100, in 0..=LARGEST_AMOUNT;
         /// The target is this times the mean.
-        pub ratio: f64 = 2.0 / 3.0,
+        ratio: f64 = 2.0 / 3.0, in 0.0..=LARGEST_RATIO;
+    }
+    alike {
         /// Who wins when two different numbers are equally close.
-        pub tie: Tie = Tie::All,
-        /// Fouls forgiven per ask before it is forfeited.
-        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        tie: Tie = Tie::All;
         /// Accept any whole number, as the published games did; for replays.
-        pub lenient: bool = false,
+        lenient: bool = false;
     }
 }
 
@@ -70,32 +69,16 @@ impl Rules for GuessParams {
         name: Name::Borrowed("guess_two_thirds"),
         title: Name::Borrowed("Guess 2/3 of the Average"),
         summary: Name::Borrowed("say a number; closest to a ratio of the mean wins"),
-        rules_version: 1,
-        seats: (2, 1000),
-        timing: Timing::Simultaneous,
-        chance: false,
-        hidden_information: true,
         source: Name::Borrowed("gamma-Bench, arXiv 2403.11807, game 1"),
-        facts: FactNames::NONE,
+        ..GameInfo::USUAL
     };
-
-    const DISCLOSURES: &'static [Disclosure] = &[
-        Disclosure::briefed(&["players", "rounds", "min", "max", "ratio"]),
-        Disclosure::alike(&["tie", "foul_allowance", "lenient"]),
-    ];
 
     const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
     type State = Rounds<Self>;
 
-    fn setup(&self) -> Setup {
-        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
-    }
-
     fn settle(&mut self) -> Result<(), ParameterError> {
-        // Below 0 a ratio would pull away from the lower end, not towards it.
-        check_range(self.min, self.max, 0)?;
-        check_ratio(self.ratio)
+        check_max(self.min, self.max)
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {
@@ -103,13 +86,7 @@ impl Rules for GuessParams {
     }
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
-        log.push(
-            self.setup()
-                .briefing()
-                .fact("min", self.min)
-                .fact("max", self.max)
-                .fact("ratio", self.ratio),
-        );
+        log.push(self.briefing());
         let form = Form::integer_unless(self.lenient, self.min, self.max);
         let ask = self.setup().ask(0, AskRole::Guess, "guess", form);
         Rounds::start(Self::clone(self), self.setup(), &ask, chance, log)

@@ -24,24 +24,23 @@ const LONGEST_RECORD: usize = 400_000;
 const MOST_CRITERIA: usize = 50;
 
 parameters! {
-    /// Parameters of the game.
-    pub struct JudgingParams {
-        /// Number of judges; taken from the seats of the experiment.
-        pub players: usize = 5,
-        /// What is judged, in words, at most 400,000 letters.
-        pub record: String = SAMPLE.to_owned(),
+    /// Parameters of the game; its players are judges.
+    pub struct JudgingParams(players = 5, foul_allowance = FOUL_ALLOWANCE);
+    told {
         /// The name of the player that is judged, as the record calls it.
-        pub judged: String = "Alex".to_owned(),
+        judged: String = "Alex".to_owned();
         /// Whether that player was told to be somebody.
-        pub has_persona: bool = false,
-        /// What is rated.
-        pub criteria: Vec<Criterion> = the_papers_criteria(),
+        has_persona: bool = false;
         /// The worst rating.
-        pub lowest: i64 = 1,
+        lowest: i64 = 1, in 0..=1_000;
         /// The best rating.
-        pub highest: i64 = 5,
-        /// Fouls forgiven per ask before it is forfeited.
-        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        highest: i64 = 5;
+        /// What is judged, in words, at most 400,000 letters.
+        record: String = SAMPLE.to_owned();
+    }
+    declared {
+        /// What is rated.
+        criteria: Vec<Criterion> = the_papers_criteria();
     }
 }
 
@@ -215,36 +214,13 @@ impl Rules for JudgingParams {
         ),
         rules_version: 2,
         seats: (1, 100),
-        timing: Timing::Simultaneous,
-        chance: false,
-        hidden_information: true,
         source: Name::Borrowed("Alympics, arXiv 2311.03220, section 5"),
-        facts: FactNames::NONE,
+        ..GameInfo::USUAL
     };
-
-    const DISCLOSURES: &'static [Disclosure] = &[
-        Disclosure::briefed(&[
-            "players",
-            "record",
-            "judged",
-            "has_persona",
-            "lowest",
-            "highest",
-        ]),
-        Disclosure::to_everybody(
-            "a criterion is put before all judges; which of them are asked follows from the judged player",
-            &["criteria"],
-        ),
-        Disclosure::alike(&["foul_allowance"]),
-    ];
 
     const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
     type State = Rounds<RatingRound>;
-
-    fn setup(&self) -> Setup {
-        Setup::without_rounds(self.players, self.foul_allowance)
-    }
 
     fn settle(&mut self) -> Result<(), ParameterError> {
         let letters = self.record.chars().count();
@@ -264,9 +240,14 @@ impl Rules for JudgingParams {
                 criterion.marks.clear();
             }
         }
-        check_between("lowest", self.lowest, 0, 1_000)?;
-        check_between("highest", self.highest, self.lowest + 1, 1_001)?;
+        check_within("highest", self.highest, self.lowest + 1..=1_001)?;
         check_criteria(self)
+    }
+
+    fn disclosures(&self) -> Vec<Disclosure> {
+        let rule = "a criterion is put before all judges; which of them are asked follows from \
+                    the judged player";
+        vec![Disclosure::to_everybody(rule, &["criteria"])]
     }
 
     fn asks_per_seat(&self) -> u32 {
@@ -278,16 +259,11 @@ impl Rules for JudgingParams {
     }
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
-        let setup = Setup::of_rounds(self.players, self.rounds(), self.foul_allowance);
-        log.push(
-            setup
-                .briefing()
-                .fact("judged", self.judged.clone())
-                .fact("has_persona", self.has_persona)
-                .fact("lowest", self.lowest)
-                .fact("highest", self.highest)
-                .fact("record", self.record.clone()),
-        );
+        let setup = Setup {
+            rounds: Some(self.rounds()),
+            ..self.setup()
+        };
+        log.push(self.briefing().fact("rounds", self.rounds()));
         let form = Form::integer(self.lowest, self.highest);
         let ask = setup.ask(0, AskRole::Rating, "rating", form);
         let rules = RatingRound {

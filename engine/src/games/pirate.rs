@@ -33,18 +33,19 @@ const VOTES: &[Name] = &[Name::Borrowed(ACCEPT), Name::Borrowed(REJECT)];
 
 parameters! {
     /// Parameters of the game.
-    pub struct PirateParams {
-        /// Number of players; taken from the seats of the experiment.
-        pub players: usize = PLAYERS,
+    pub struct PirateParams(players = PLAYERS, foul_allowance = FOUL_ALLOWANCE);
+    told {
         /// Gold to divide.
-        pub gold: i64 = 100,
-        /// Fouls forgiven per ask before it is forfeited.
-        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        gold: i64 = 100, in 1..=LARGEST_AMOUNT;
+    }
+    alike {
         /// Accept negative shares in a plan, as the published games did; for replays.
-        pub lenient: bool = false,
+        lenient: bool = false;
+    }
+    declared {
         /// What theory says; worked out when it is first asked.
         #[serde(skip)]
-        theory: OnceLock<Arc<Theory>> = OnceLock::new(),
+        theory: OnceLock<Arc<Theory>> = OnceLock::new();
     }
 }
 
@@ -60,35 +61,20 @@ impl Rules for PirateParams {
         name: Name::Borrowed("pirate"),
         title: Name::Borrowed("Pirate Game"),
         summary: Name::Borrowed("propose how to divide gold; who finds no majority goes overboard"),
-        rules_version: 1,
         // A session may need one vote of every pirate on every plan.
         seats: (2, 100),
         timing: Timing::Sequential,
-        chance: false,
-        hidden_information: true,
         source: Name::Borrowed("gamma-Bench, arXiv 2403.11807, game 8"),
         facts: FactNames {
             in_play: Some(Name::Borrowed("order")),
             ..FactNames::NONE
         },
+        ..GameInfo::USUAL
     };
-
-    const DISCLOSURES: &'static [Disclosure] = &[
-        Disclosure::briefed(&["players", "gold"]),
-        Disclosure::alike(&["foul_allowance", "lenient"]),
-    ];
 
     const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
     type State = PirateState;
-
-    fn setup(&self) -> Setup {
-        Setup::without_rounds(self.players, self.foul_allowance)
-    }
-
-    fn settle(&mut self) -> Result<(), ParameterError> {
-        check_between("gold", self.gold, 1, LARGEST_AMOUNT)
-    }
 
     /// The last pirate but one votes on every plan before its own, which is
     /// always accepted: its own vote is half of two.
@@ -106,7 +92,7 @@ impl Rules for PirateParams {
     }
 
     fn start(self: &Arc<Self>, _chance: &mut Chance, log: &mut EventLog) -> Self::State {
-        log.push(self.setup().briefing().fact("gold", self.gold));
+        log.push(self.briefing());
         let mut state = PirateState {
             payoffs: vec![0.0; self.players],
             params: Arc::clone(self),

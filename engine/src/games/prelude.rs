@@ -1,37 +1,14 @@
 //! What a game is written with: the contract, and what games share. Imported whole by the
 //! files of games.
 
-/// The parameters of a game, each with its meaning and its default.
-macro_rules! parameters {
-    ($(#[$about:meta])* pub struct $name:ident {
-        $($(#[$meaning:meta])* $seen:vis $parameter:ident: $type:ty = $default:expr,)*
-    }) => {
-        $(#[$about])*
-        #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-        #[serde(default, deny_unknown_fields)]
-        pub struct $name {
-            $($(#[$meaning])* $seen $parameter: $type,)*
-        }
-
-        impl Default for $name {
-            fn default() -> Self {
-                Self {
-                    $($parameter: $default,)*
-                }
-            }
-        }
-    };
-}
-
 pub(super) use std::sync::Arc;
 
 pub(super) use schemars::JsonSchema;
 pub(super) use serde::{Deserialize, Serialize};
 
-pub(super) use parameters;
-
 pub(super) use super::shared::columns::{column, name_of, series_of, spread_of, total};
 pub(super) use super::shared::defaults::{FOUL_ALLOWANCE, LEVEL, PLAYERS, ROUNDS, SHADE};
+pub(super) use super::shared::parameters::parameters;
 pub(super) use super::shared::ranking::{TopBids, closest, top_bids};
 pub(super) use super::shared::rounds::{Round, RoundRules, Rounds, bounds_over, round_result};
 pub(super) use super::shared::{rationality, survival};
@@ -44,14 +21,14 @@ pub(super) use crate::chance::{
 pub(super) use crate::disclosure::Disclosure;
 pub(super) use crate::event::{Event, EventLog, Value};
 pub(super) use crate::game::checks::{
-    LARGEST_AMOUNT, MOST_ROUNDS, check_between, check_range, check_ratio, check_ratio_below_one,
-    ends_a_line,
+    LARGEST_AMOUNT, LARGEST_RATIO, MOST_ROUNDS, check_max, check_within, ends_a_line,
 };
 pub(super) use crate::game::{
-    Equilibrium, ExpectedScore, FactNames, GameInfo, ParameterError, Rules, Setup, State, Timing,
+    Equilibrium, ExpectedScore, FactNames, GameInfo, ParameterError, Parameters, Rules, Setup,
+    State, Timing,
 };
 pub(super) use crate::measures::{Measures, mean, share_deviation, standard_deviation};
 pub(super) use crate::moves::Move;
 pub(super) use crate::names::Name;
-pub(super) use crate::rule_player::{Always, RulePlayer, Strategy};
+pub(super) use crate::rule_player::Strategy;
 pub(super) use crate::view::{Sight, View};

@@ -15,8 +15,56 @@ pub enum Shown {
     StrategiesAndValues,
 }
 
-/// The parameters that every form of the auction has; each form explains them where it
-/// lists its own.
+/// The parameters of a form of the auction: those that every form has, and its own. The
+/// paper forgives no foul.
+macro_rules! auction_parameters {
+    ($(#[$about:meta])* pub struct $name:ident; $($own:tt)*) => {
+        parameters! {
+            $(#[$about])*
+            pub struct $name(players = 5, rounds = 1, foul_allowance = 0);
+            told {
+                /// What every player has at the start of every round; the paper's groups
+                /// have 100, 1000 and 10000.
+                assets: i64 = 100, in 1..=LARGEST_AMOUNT;
+                /// What a foul costs in its round.
+                entrance_fee: f64 = 0.0;
+                /// How many past rounds a player is shown at most; with 0 no result is told.
+                history: u32 = 3;
+            }
+            briefed {
+                /// What players are shown of a past round.
+                shown: Shown = Shown::Strategies;
+            }
+            hidden "the law of private values is not told" {
+                /// Mean of the private values; 50, 500 and 5000 in the paper's groups.
+                value_mean: f64 = 50.0;
+                /// Standard deviation of the private values; 10, 100 and 1000 in the
+                /// paper's groups.
+                value_sd: f64 = 10.0;
+            }
+            $($own)*
+        }
+
+        impl $name {
+            fn terms(&self) -> Terms {
+                Terms {
+                    players: self.players,
+                    rounds: self.rounds,
+                    assets: self.assets,
+                    value_mean: self.value_mean,
+                    value_sd: self.value_sd,
+                    entrance_fee: self.entrance_fee,
+                    history: self.history,
+                    shown: self.shown,
+                }
+            }
+        }
+    };
+}
+
+pub(super) use auction_parameters;
+
+/// The parameters that every form of the auction has.
 #[derive(Debug, Clone, Copy)]
 pub struct Terms {
     pub players: usize,
@@ -27,54 +75,6 @@ pub struct Terms {
     pub entrance_fee: f64,
     pub history: u32,
     pub shown: Shown,
-}
-
-/// The terms among the parameters of a form.
-macro_rules! terms {
-    ($params:expr) => {
-        $crate::games::private_values::Terms {
-            players: $params.players,
-            rounds: $params.rounds,
-            assets: $params.assets,
-            value_mean: $params.value_mean,
-            value_sd: $params.value_sd,
-            entrance_fee: $params.entrance_fee,
-            history: $params.history,
-            shown: $params.shown,
-        }
-    };
-}
-
-pub(super) use terms;
-
-/// Who is told what nobody is: the law of the values.
-const LAW: Disclosure = Disclosure::to_nobody(
-    "the law of private values is not told",
-    &["value_mean", "value_sd"],
-);
-
-/// Who is told the values: each player its own, for good or until a round is over.
-const VALUES: Disclosure =
-    Disclosure::to_owner("a private value is told to its own player alone", &[])
-        .draws(&[VALUATIONS]);
-
-/// What every form declares, beside the parameters that `everybody` is told, where values
-/// are never shown and where they are.
-pub const fn disclosures(
-    everybody: &'static [&'static str],
-    values_shown: bool,
-) -> [Disclosure; 4] {
-    let values = if values_shown {
-        VALUES.until("round_result")
-    } else {
-        VALUES
-    };
-    [
-        Disclosure::briefed(everybody),
-        LAW,
-        values,
-        Disclosure::alike(&["foul_allowance"]),
-    ]
 }
 
 /// Who gets the item, and what for.
@@ -96,20 +96,24 @@ pub struct Outcome {
 impl Terms {
     /// Refuses what no form can be played with.
     pub fn check(&self) -> Result<(), ParameterError> {
-        check_between("assets", self.assets, 1, LARGEST_AMOUNT)?;
         let assets = self.assets as f64;
         // A mean outside, or a wide spread, would be drawn again without end.
-        for (name, value, low) in [
-            ("value_mean", self.value_mean, 1.0),
-            ("value_sd", self.value_sd, 0.0),
-            ("entrance_fee", self.entrance_fee, 0.0),
-        ] {
-            if !(low..=assets).contains(&value) {
-                let message = format!("{name} must be from {low} to the assets, not {value}");
-                return Err(ParameterError::new(name, message));
-            }
-        }
-        Ok(())
+        check_within("value_mean", self.value_mean, 1.0..=assets)?;
+        check_within("value_sd", self.value_sd, 0.0..=assets)?;
+        check_within("entrance_fee", self.entrance_fee, 0.0..=assets)
+    }
+
+    /// Who is told the values: each player its own, for good or until the results of rounds
+    /// show everybody's.
+    pub fn disclosures(&self) -> Vec<Disclosure> {
+        let rule = "a private value is told to its own player alone";
+        let values = Disclosure::to_owner(rule, &[]).draws(&[VALUATIONS]);
+        let is_shown = self.shown == Shown::StrategiesAndValues && self.history > 0;
+        vec![if is_shown {
+            values.until("round_result")
+        } else {
+            values
+        }]
     }
 
     /// From paying everything for an item worth 1, or a fee, to getting one that is
@@ -118,11 +122,6 @@ impl Terms {
         let assets = self.assets as f64;
         let low = smaller(1.0, assets - self.entrance_fee);
         bounds_over(self.rounds, low, 2.0 * assets)
-    }
-
-    /// Whether the results of rounds show everybody's private value.
-    pub fn shows_values(&self) -> bool {
-        self.shown == Shown::StrategiesAndValues && self.history > 0
     }
 
     /// The private values, one per seat, for all rounds.
@@ -135,16 +134,11 @@ impl Terms {
         chance.bell(VALUATIONS, 0, self.players, bell)
     }
 
-    /// The briefing with these terms, to which a form adds parameters of its own.
+    /// A form's briefing, with what follows from the terms.
     pub fn brief(&self, briefing: Event, values: &[i64]) -> Event {
         briefing
-            .fact("assets", self.assets)
-            .fact("entrance_fee", self.entrance_fee)
-            .fact("history", self.history)
             .fact("values_shown", self.shown == Shown::StrategiesAndValues)
             .own("private_value", values.to_vec())
-            .hidden("value_mean", self.value_mean)
-            .hidden("value_sd", self.value_sd)
     }
 
     /// What everybody is left with after a round: the assets, less the fee for a foul;

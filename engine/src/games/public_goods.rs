@@ -14,20 +14,19 @@ mod players;
 
 parameters! {
     /// Parameters of the game.
-    pub struct GoodsParams {
-        /// Number of players; taken from the seats of the experiment.
-        pub players: usize = PLAYERS,
-        /// Number of rounds.
-        pub rounds: u32 = ROUNDS,
+    pub struct GoodsParams(
+        players = PLAYERS, rounds = ROUNDS, foul_allowance = FOUL_ALLOWANCE
+    );
+    told {
         /// Tokens that each player gets in each round.
-        pub tokens: i64 = 20,
+        tokens: i64 = 20, in 1..=LARGEST_AMOUNT;
         /// The pot is multiplied by this.
-        pub ratio: f64 = 2.0,
-        /// Fouls forgiven per ask before it is forfeited.
-        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        ratio: f64 = 2.0, in 0.0..=LARGEST_RATIO;
+    }
+    alike {
         /// Accept any whole number as a contribution, as the published games did;
         /// for replays.
-        pub lenient: bool = false,
+        lenient: bool = false;
     }
 }
 
@@ -49,32 +48,14 @@ impl Rules for GoodsParams {
         name: Name::Borrowed("public_goods"),
         title: Name::Borrowed("Public Goods"),
         summary: Name::Borrowed("put tokens into a pot that is multiplied and shared evenly"),
-        rules_version: 1,
-        seats: (2, 1000),
-        timing: Timing::Simultaneous,
-        chance: false,
         hidden_information: false,
         source: Name::Borrowed("gamma-Bench, arXiv 2403.11807, game 4"),
-        facts: FactNames::NONE,
+        ..GameInfo::USUAL
     };
-
-    const DISCLOSURES: &'static [Disclosure] = &[
-        Disclosure::briefed(&["players", "rounds", "tokens", "ratio"]),
-        Disclosure::alike(&["foul_allowance", "lenient"]),
-    ];
 
     const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
     type State = Rounds<Self>;
-
-    fn setup(&self) -> Setup {
-        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
-    }
-
-    fn settle(&mut self) -> Result<(), ParameterError> {
-        check_between("tokens", self.tokens, 1, LARGEST_AMOUNT)?;
-        check_ratio(self.ratio)
-    }
 
     /// Own contributions count ratio / players, the others' as much: the ends
     /// are all or nothing from oneself, with nothing or all from the others.
@@ -87,12 +68,7 @@ impl Rules for GoodsParams {
     }
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
-        log.push(
-            self.setup()
-                .briefing()
-                .fact("tokens", self.tokens)
-                .fact("ratio", self.ratio),
-        );
+        log.push(self.briefing());
         let form = Form::integer_unless(self.lenient, 0, self.tokens);
         let ask = self
             .setup()

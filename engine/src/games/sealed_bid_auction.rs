@@ -24,25 +24,26 @@ const MOST_RUNGS: i64 = 100_000;
 
 parameters! {
     /// Parameters of the game.
-    pub struct AuctionParams {
-        /// Number of players; taken from the seats of the experiment.
-        pub players: usize = PLAYERS,
-        /// Number of rounds.
-        pub rounds: u32 = ROUNDS,
+    pub struct AuctionParams(
+        players = PLAYERS, rounds = ROUNDS, foul_allowance = FOUL_ALLOWANCE
+    );
+    told {
         /// What the winner pays.
-        pub price: Price = Price::First,
-        /// Smallest valuation.
-        pub valuation_min: i64 = 0,
-        /// Largest valuation.
-        pub valuation_max: i64 = 200,
-        /// Distance between neighbouring valuations.
-        pub interval: i64 = 10,
+        price: Price = Price::First;
+    }
+    hidden "the law of valuations is not told, nor where absurd bids begin" {
         /// Largest legal bid; ten times the largest valuation unless it is set.
-        pub bid_max: Option<i64> = None,
-        /// Fouls forgiven per ask before it is forfeited.
-        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        bid_max: Option<i64> = None;
+        /// Smallest valuation.
+        valuation_min: i64 = 0, in 0..=LARGEST_AMOUNT;
+        /// Largest valuation.
+        valuation_max: i64 = 200, in 0..=LARGEST_AMOUNT;
+        /// Distance between neighbouring valuations.
+        interval: i64 = 10, in 1..=LARGEST_AMOUNT;
+    }
+    alike {
         /// Accept any whole number as a bid, as the published games did; for replays.
-        pub lenient: bool = false,
+        lenient: bool = false;
     }
 }
 
@@ -80,44 +81,18 @@ impl Rules for AuctionParams {
         name: Name::Borrowed("sealed_bid_auction"),
         title: Name::Borrowed("Sealed-Bid Auction"),
         summary: Name::Borrowed("bid once for an item that is worth something else to everybody"),
-        rules_version: 1,
-        seats: (2, 1000),
-        timing: Timing::Simultaneous,
         chance: true,
-        hidden_information: true,
         source: Name::Borrowed("gamma-Bench, arXiv 2403.11807, game 6"),
-        facts: FactNames::NONE,
+        ..GameInfo::USUAL
     };
-
-    const DISCLOSURES: &'static [Disclosure] = &[
-        Disclosure::briefed(&["players", "rounds", "price"]),
-        Disclosure::to_nobody(
-            "the law of valuations is not told, nor where absurd bids begin",
-            &["valuation_min", "valuation_max", "interval", "bid_max"],
-        ),
-        Disclosure::to_owner("a valuation is told to its own player alone", &[])
-            .draws(&[VALUATIONS]),
-        Disclosure::to_everybody("the winner learns that it won", &[]).draws(&[TIES]),
-        Disclosure::alike(&["foul_allowance", "lenient"]),
-    ];
 
     const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
     type State = Rounds<AuctionRound>;
 
-    fn setup(&self) -> Setup {
-        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
-    }
-
     fn settle(&mut self) -> Result<(), ParameterError> {
-        check_between("valuation_min", self.valuation_min, 0, LARGEST_AMOUNT)?;
-        check_between(
-            "valuation_max",
-            self.valuation_max,
-            self.valuation_min,
-            LARGEST_AMOUNT,
-        )?;
-        check_between("interval", self.interval, 1, LARGEST_AMOUNT)?;
+        let top = self.valuation_min..=LARGEST_AMOUNT;
+        check_within("valuation_max", self.valuation_max, top)?;
         let (rungs, players) = (self.rungs(), self.players);
         if rungs < players as i64 || rungs > MOST_RUNGS {
             let message = format!(
@@ -128,9 +103,17 @@ impl Rules for AuctionParams {
             return Err(ParameterError::new("interval", message));
         }
         let bid_max = self.largest_bid();
-        check_between("bid_max", bid_max, self.valuation_max, LARGEST_AMOUNT)?;
+        check_within("bid_max", bid_max, self.valuation_max..=LARGEST_AMOUNT)?;
         self.bid_max = Some(bid_max);
         Ok(())
+    }
+
+    fn disclosures(&self) -> Vec<Disclosure> {
+        vec![
+            Disclosure::to_owner("a valuation is told to its own player alone", &[])
+                .draws(&[VALUATIONS]),
+            Disclosure::to_everybody("the winner learns that it won", &[]).draws(&[TIES]),
+        ]
     }
 
     /// From paying the largest bid for the smallest valuation to paying nothing
@@ -141,15 +124,7 @@ impl Rules for AuctionParams {
     }
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
-        log.push(
-            self.setup()
-                .briefing()
-                .fact("price", name_of(self.price))
-                .hidden("bid_max", self.largest_bid())
-                .hidden("valuation_min", self.valuation_min)
-                .hidden("valuation_max", self.valuation_max)
-                .hidden("interval", self.interval),
-        );
+        log.push(self.briefing());
         let form = if self.lenient {
             Form::any_integer()
         } else {

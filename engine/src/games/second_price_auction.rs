@@ -15,59 +15,16 @@
 //! appendix A.1; measures from its appendices A.2 and A.3.
 
 use super::prelude::*;
-use super::private_values::{self, Outcome, Sale, Scale, Terms};
+use super::private_values::{self, Outcome, Sale, Scale, Terms, auction_parameters};
 
 mod players;
 
 pub use super::private_values::Shown;
 
-parameters! {
+auction_parameters! {
     /// Parameters of the game.
-    pub struct AuctionParams {
-        /// Number of players; taken from the seats of the experiment.
-        pub players: usize = 5,
-        /// Number of rounds: the runs of a session.
-        pub rounds: u32 = 1,
-        /// What every player has at the start of every round; the paper's groups have
-        /// 100, 1000 and 10000.
-        pub assets: i64 = 100,
-        /// Mean of the private values; 50, 500 and 5000 in the paper's groups.
-        pub value_mean: f64 = 50.0,
-        /// Standard deviation of the private values; 10, 100 and 1000 in the paper's
-        /// groups.
-        pub value_sd: f64 = 10.0,
-        /// What a foul costs in its round.
-        pub entrance_fee: f64 = 0.0,
-        /// How many past rounds a player is shown at most; with 0 none is told at all.
-        pub history: u32 = 3,
-        /// What players are shown of a past round.
-        pub shown: Shown = Shown::Strategies,
-        /// Fouls forgiven per ask before it is forfeited; the paper forgives none.
-        pub foul_allowance: u32 = 0,
-    }
+    pub struct AuctionParams;
 }
-
-impl AuctionParams {
-    fn terms(&self) -> Terms {
-        private_values::terms!(self)
-    }
-}
-
-/// What everybody is told.
-const TOLD: &[&str] = &[
-    "players",
-    "rounds",
-    "assets",
-    "entrance_fee",
-    "history",
-    "shown",
-];
-
-/// Who is told what where results show everybody's value.
-const VALUES_SHOWN: &[Disclosure] = &private_values::disclosures(TOLD, true);
-
-/// Who is told what where they do not.
-const VALUES_KEPT: &[Disclosure] = &private_values::disclosures(TOLD, false);
 
 impl Rules for AuctionParams {
     const INFO: &'static GameInfo = &GameInfo {
@@ -76,24 +33,14 @@ impl Rules for AuctionParams {
         summary: Name::Borrowed(
             "bid once for an item of private value; the highest bid pays the second highest",
         ),
-        rules_version: 1,
-        seats: (2, 1000),
-        timing: Timing::Simultaneous,
         chance: true,
-        hidden_information: true,
         source: Name::Borrowed("Economics Arena for Large Language Models, appendix A.1"),
-        facts: FactNames::NONE,
+        ..GameInfo::USUAL
     };
-
-    const DISCLOSURES: &'static [Disclosure] = VALUES_KEPT;
 
     const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
     type State = Rounds<AuctionRound>;
-
-    fn setup(&self) -> Setup {
-        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
-    }
 
     fn settle(&mut self) -> Result<(), ParameterError> {
         self.terms().check()
@@ -103,17 +50,14 @@ impl Rules for AuctionParams {
         self.terms().payoff_bounds()
     }
 
-    fn disclosures(&self) -> &'static [Disclosure] {
-        match self.terms().shows_values() {
-            true => VALUES_SHOWN,
-            false => VALUES_KEPT,
-        }
+    fn disclosures(&self) -> Vec<Disclosure> {
+        self.terms().disclosures()
     }
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
         let terms = self.terms();
         let values = terms.draw(chance);
-        log.push(terms.brief(self.setup().briefing(), &values));
+        log.push(terms.brief(self.briefing(), &values));
         let form = Form::Number {
             min: 0.0,
             max: terms.assets as f64,

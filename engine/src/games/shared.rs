@@ -3,6 +3,7 @@
 
 pub mod columns;
 pub mod defaults;
+pub mod parameters;
 pub mod ranking;
 pub mod rationality;
 pub mod rounds;

@@ -40,43 +40,45 @@ const SALARIES: [i64; 5] = [70, 75, 100, 120, 120];
 const NAMES: [&str; 5] = ["Alex", "Bob", "Cindy", "David", "Eric"];
 
 parameters! {
-    /// Parameters of the game; setting 1 of the paper, little water, unless they are set.
-    pub struct WaterParams {
-        /// Number of players; taken from the seats of the experiment.
-        pub players: usize = REQUIREMENTS.len(),
-        /// Number of days.
-        pub rounds: u32 = ROUNDS,
+    /// Parameters of the game, a round of which is a day; setting 1 of the paper, little
+    /// water, unless they are set.
+    pub struct WaterParams(
+        players = REQUIREMENTS.len(), rounds = ROUNDS, foul_allowance = FOUL_ALLOWANCE
+    );
+    told "all residents know each other's names, needs and salaries" {
         /// What each seat is called; seats beyond the list are `player_N`.
-        pub names: Vec<String> = NAMES.map(str::to_owned).to_vec(),
+        names: Vec<String> = NAMES.map(str::to_owned).to_vec();
         /// Units of water that each seat needs a day; a shorter list starts again.
-        pub requirements: Vec<i64> = REQUIREMENTS.to_vec(),
+        requirements: Vec<i64> = REQUIREMENTS.to_vec();
         /// Money that each seat gets every morning; a shorter list starts again.
-        pub salaries: Vec<i64> = SALARIES.to_vec(),
+        salaries: Vec<i64> = SALARIES.to_vec();
+    }
+    told {
         /// Smallest supply of a day, in units.
-        pub supply_min: i64 = 10,
+        supply_min: i64 = 10, in 0..=LARGEST_AMOUNT;
         /// Largest supply of a day; every whole number between is as likely.
-        pub supply_max: i64 = 20,
-        /// Supplies day by day instead of drawn ones; a shorter list starts again.
-        /// They must lie from supply_min to supply_max, which players are told.
-        pub supplies: Vec<i64> = Vec::new(),
+        supply_max: i64 = 20;
         /// Health at the beginning.
-        pub health_start: i64 = 8,
+        health_start: i64 = 8;
         /// Largest health.
-        pub health_max: i64 = 10,
+        health_max: i64 = 10, in 1..=MOST_HEALTH;
         /// Health that a day with water adds.
-        pub health_gain: i64 = 2,
+        health_gain: i64 = 2, in 0..=MOST_HEALTH;
         /// Count of days without water at the beginning and after a day with water;
         /// the next day without water costs this much health.
-        pub dry_days_start: i64 = 1,
+        dry_days_start: i64 = 1, in 0..=MOST_HEALTH;
         /// Who comes first among equal bids: lower_requirement, chance or nobody.
-        pub ties: Ties = Ties::LowerRequirement,
+        ties: Ties = Ties::LowerRequirement;
         /// Whether a resident without health is out; otherwise its health stays at 0
         /// and it plays on.
-        pub elimination: bool = true,
+        elimination: bool = true;
         /// Whether a bid of 0 is a bid, which wins what nobody else takes.
-        pub zero_bids_win: bool = false,
-        /// Fouls forgiven per ask before it is forfeited.
-        pub foul_allowance: u32 = FOUL_ALLOWANCE,
+        zero_bids_win: bool = false;
+    }
+    declared {
+        /// Supplies day by day instead of drawn ones; a shorter list starts again.
+        /// They must lie from supply_min to supply_max, which players are told.
+        supplies: Vec<i64> = Vec::new();
     }
 }
 
@@ -102,7 +104,7 @@ fn per_seat(name: &str, list: &[i64], players: usize) -> Result<Vec<i64>, Parame
         return Err(ParameterError::new(name, message));
     }
     for (place, amount) in list.iter().enumerate() {
-        check_between(&format!("{name}[{place}]"), *amount, 1, LARGEST_AMOUNT)?;
+        check_within(&format!("{name}[{place}]"), *amount, 1..=LARGEST_AMOUNT)?;
     }
     Ok(list.iter().copied().cycle().take(players).collect())
 }
@@ -149,9 +151,7 @@ impl Rules for WaterParams {
         // and an amount with cents was no answer before.
         rules_version: 2,
         seats: (1, 100),
-        timing: Timing::Simultaneous,
         chance: true,
-        hidden_information: true,
         source: Name::Borrowed("Alympics, arXiv 2311.03220"),
         facts: FactNames {
             in_play: Some(Name::Borrowed("living")),
@@ -160,59 +160,40 @@ impl Rules for WaterParams {
             columns: Cow::Borrowed(&[(Name::Borrowed("bid"), Name::Borrowed("bids"))]),
             flags: Cow::Borrowed(&[(Name::Borrowed("won"), Name::Borrowed("winners"))]),
         },
+        ..GameInfo::USUAL
     };
-
-    const DISCLOSURES: &'static [Disclosure] = &[
-        Disclosure::briefed(&[
-            "players",
-            "rounds",
-            "supply_min",
-            "supply_max",
-            "health_start",
-            "health_max",
-            "health_gain",
-            "dry_days_start",
-            "ties",
-            "elimination",
-            "zero_bids_win",
-        ]),
-        Disclosure::to_everybody(
-            "all residents know each other's names, needs and salaries",
-            &["names", "requirements", "salaries"],
-        ),
-        Disclosure::to_nobody("a supply is announced on its own day", &["supplies"])
-            .draws(&[SUPPLIES])
-            .until("day_opened"),
-        Disclosure::to_everybody("everybody hears who gets water", &[]).draws(&[TIES]),
-        Disclosure::alike(&["foul_allowance"]),
-    ];
 
     const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
     type State = WaterState;
 
-    fn setup(&self) -> Setup {
-        Setup::of_rounds(self.players, self.rounds, self.foul_allowance)
-    }
-
     fn settle(&mut self) -> Result<(), ParameterError> {
         self.names = name_per_seat(&self.names, self.players)?;
         self.requirements = per_seat("requirements", &self.requirements, self.players)?;
         self.salaries = per_seat("salaries", &self.salaries, self.players)?;
-        check_between("supply_min", self.supply_min, 0, LARGEST_AMOUNT)?;
-        let (low, high) = (self.supply_min, self.supply_max);
-        check_between("supply_max", high, low, LARGEST_AMOUNT)?;
+        let supplies = self.supply_min..=self.supply_max;
+        check_within(
+            "supply_max",
+            self.supply_max,
+            self.supply_min..=LARGEST_AMOUNT,
+        )?;
         if self.supplies.len() > MOST_ROUNDS as usize {
             let message = format!("supplies must be at most {MOST_ROUNDS}");
             return Err(ParameterError::new("supplies", message));
         }
         for (day, supply) in self.supplies.iter().enumerate() {
-            check_between(&format!("supplies[{day}]"), *supply, low, high)?;
+            check_within(&format!("supplies[{day}]"), *supply, supplies.clone())?;
         }
-        check_between("health_max", self.health_max, 1, MOST_HEALTH)?;
-        check_between("health_start", self.health_start, 1, self.health_max)?;
-        check_between("health_gain", self.health_gain, 0, MOST_HEALTH)?;
-        check_between("dry_days_start", self.dry_days_start, 0, MOST_HEALTH)
+        check_within("health_start", self.health_start, 1..=self.health_max)
+    }
+
+    fn disclosures(&self) -> Vec<Disclosure> {
+        vec![
+            Disclosure::to_nobody("a supply is announced on its own day", &["supplies"])
+                .draws(&[SUPPLIES])
+                .until("day_opened"),
+            Disclosure::to_everybody("everybody hears who gets water", &[]).draws(&[TIES]),
+        ]
     }
 
     fn payoff_bounds(&self) -> (f64, f64) {

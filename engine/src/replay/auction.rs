@@ -6,16 +6,15 @@ use serde_json::{Map, json};
 
 use super::about::named;
 use super::check::Check;
-use super::{Reader, Recorded, RecordedError, Replayed, build, compare_draws, impossible, read};
+use super::{Reader, Recorded, RecordedError, Scripted, build, impossible, read};
 use crate::ask::{Action, Seat};
-use crate::chance::{Stream, TIES};
+use crate::chance::TIES;
 use crate::event::{Event, Value};
-use crate::game::Game;
+use crate::game::Built;
 use crate::games::english_auction::{build_without_cap, tie_index};
 use crate::play::{Play, Reaction};
 use crate::rule_player::RulePlayer;
-use crate::spec::{PlayerKind, PlayerSpec, Settings};
-use crate::{Chance, Foul};
+use crate::spec::{PlayerKind, PlayerSpec};
 
 mod line;
 
@@ -38,8 +37,7 @@ pub(super) const READERS: &[Reader] = &[Reader {
 
 struct Auction {
     line: Line,
-    game: std::sync::Arc<dyn Game>,
-    params: Settings,
+    built: Built,
 }
 
 fn read_auction(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
@@ -47,29 +45,123 @@ fn read_auction(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
     let settings = settings(&line)?;
     let params = build(GAME, &settings)?.params;
     let game = build_without_cap(&settings).map_err(impossible)?;
-    Ok(Box::new(Auction { line, game, params }))
+    let built = Built { game, params };
+    Ok(Box::new(Auction { line, built }))
 }
 
 impl Recorded for Auction {
-    fn replay(&self) -> Replayed {
-        let mut check = Check::default();
-        let rules = self.rules(&mut check);
-        let chance = Chance::scripted(self.ties());
-        let mut play = Play::start(std::sync::Arc::clone(&self.game), chance, rules);
-        let finished = self.feed(&mut play, &mut check);
-        self.compare_sales(&play, &mut check);
-        compare_draws(&play, &mut check);
-        if finished {
-            self.compare_reports(&play, &mut check);
-        }
-        Replayed {
-            play,
-            mismatches: check.finish(),
-        }
+    fn built(&self) -> &Built {
+        &self.built
     }
 
-    fn params(&self) -> &Settings {
-        &self.params
+    /// Our rule player where a rule bidder sat.
+    fn rules(&self, check: &mut Check) -> Vec<Option<Box<dyn RulePlayer>>> {
+        let mut settings = Map::new();
+        let limit = self.line.params.rule_max_bids_per_item;
+        settings.insert("bids_per_item".to_owned(), json!(limit));
+        let mut rules = Vec::new();
+        for (seat, bidder) in self.line.bidders.iter().enumerate() {
+            let rule = match bidder.kind {
+                Kind::Scripted => None,
+                Kind::Rule => match self.built.game.rule_player(RULE_BIDDER, &settings, seat) {
+                    Ok(rule) => Some(rule),
+                    Err(error) => {
+                        check.fault(error);
+                        None
+                    }
+                },
+            };
+            rules.push(rule);
+        }
+        rules
+    }
+
+    /// Who leads after a tie at the top is a recorded draw.
+    fn script(&self) -> Vec<Scripted> {
+        let mut script = Vec::new();
+        let mut standing = None;
+        for (item, bid_round, _, round) in self.rounds() {
+            if bid_round == 1 {
+                standing = None;
+            }
+            let bids = round.bids.iter().filter(|bid| bid.bid != WITHDRAWAL);
+            let equal = bids.filter(|bid| Some(bid.bid) == round.highest).count();
+            // Nobody tied with the leader when no bid was made.
+            let stood = usize::from(equal > 0 && standing == round.highest);
+            if equal + stood > 1
+                && let Some(leader) = round.leader.as_ref().and_then(|name| self.seat(name))
+            {
+                script.push((TIES, tie_index(item, bid_round), leader.into()));
+            }
+            standing = round.highest;
+        }
+        script
+    }
+
+    fn feed(&self, play: &mut Play, check: &mut Check) -> bool {
+        let is_finished = self.answer_all(play, check);
+        self.compare_sales(play, check);
+        is_finished
+    }
+
+    fn compare_end(&self, play: &Play, check: &mut Check) {
+        let measures = play.measures();
+        let items = self.line.items.len();
+        if play.log().of_kind("auction_over").count() != 1 {
+            check.fault("the auction was not reported");
+        }
+        check.same(
+            "reports",
+            self.line.reports.len(),
+            Some(self.line.bidders.len()),
+        );
+        for report in &self.line.reports {
+            check.at(&*report.name);
+            let Some(seat) = self.seat(&report.name) else {
+                check.fault("there is no such bidder");
+                continue;
+            };
+            let of_seat = |name: &str| measures.series.get(name)?.get(seat).copied();
+            check.same(
+                "budget_left",
+                report.budget_left as f64,
+                of_seat("budget_left"),
+            );
+            check.same("profit", report.profit as f64, of_seat("profit"));
+            check.same(
+                "failed_bids",
+                report.failed_bids as f64,
+                of_seat("failed_bids"),
+            );
+            check.same(
+                "items_won",
+                report.items_won.len() as f64,
+                of_seat("items_won"),
+            );
+            check.same(
+                "items_won",
+                won(&report.items_won),
+                Some(won(&bought(play, seat))),
+            );
+            let engagements = measures.series.get("engagements");
+            let recorded = self.line.items.iter().map(|sale| {
+                let count = report.engagements.get(&sale.item);
+                count.copied().unwrap_or(0) as f64
+            });
+            let recorded: Vec<f64> = recorded.collect();
+            let computed = engagements.map(|all| {
+                let seats = self.line.bidders.len();
+                (0..items)
+                    .filter_map(|item| all.get(item * seats + seat).copied())
+                    .collect()
+            });
+            check.same("engagements", recorded, computed.map(|all: Vec<f64>| all));
+            for name in report.engagements.keys() {
+                if !self.line.items.iter().any(|sale| sale.item == *name) {
+                    check.fault(format!("engagements: there is no item {name}"));
+                }
+            }
+        }
     }
 
     fn adjusted(&self) -> &'static [&'static str] {
@@ -98,28 +190,6 @@ impl Auction {
             .position(|bidder| bidder.name == name)
     }
 
-    /// Our rule player where a rule bidder sat.
-    fn rules(&self, check: &mut Check) -> Vec<Option<Box<dyn RulePlayer>>> {
-        let mut settings = Map::new();
-        let limit = self.line.params.rule_max_bids_per_item;
-        settings.insert("bids_per_item".to_owned(), json!(limit));
-        let mut rules = Vec::new();
-        for (seat, bidder) in self.line.bidders.iter().enumerate() {
-            let rule = match bidder.kind {
-                Kind::Scripted => None,
-                Kind::Rule => match self.game.rule_player(RULE_BIDDER, &settings, seat) {
-                    Ok(rule) => Some(rule),
-                    Err(error) => {
-                        check.fault(error);
-                        None
-                    }
-                },
-            };
-            rules.push(rule);
-        }
-        rules
-    }
-
     /// Bid rounds with the item's number and their own, both from 1.
     fn rounds(&self) -> impl Iterator<Item = (u32, u32, &Sale, &Round)> {
         (1..).zip(&self.line.items).flat_map(|(item, sale)| {
@@ -128,30 +198,8 @@ impl Auction {
         })
     }
 
-    /// Who leads after a tie at the top is a recorded draw.
-    fn ties(&self) -> Vec<(Stream, u32, Value)> {
-        let mut script = Vec::new();
-        let mut standing = None;
-        for (item, bid_round, _, round) in self.rounds() {
-            if bid_round == 1 {
-                standing = None;
-            }
-            let bids = round.bids.iter().filter(|bid| bid.bid != WITHDRAWAL);
-            let equal = bids.filter(|bid| Some(bid.bid) == round.highest).count();
-            // Nobody tied with the leader when no bid was made.
-            let stood = usize::from(equal > 0 && standing == round.highest);
-            if equal + stood > 1
-                && let Some(leader) = round.leader.as_ref().and_then(|name| self.seat(name))
-            {
-                script.push((TIES, tie_index(item, bid_round), leader.into()));
-            }
-            standing = round.highest;
-        }
-        script
-    }
-
     /// Answers every ask from the record; whether the auction came to its end.
-    fn feed(&self, play: &mut Play, check: &mut Check) -> bool {
+    fn answer_all(&self, play: &mut Play, check: &mut Check) -> bool {
         let rounds: Vec<_> = self.rounds().collect();
         while !play.is_finished() {
             let Some((_, bid_round, sale, round)) = rounds.get(play.turn() as usize - 1) else {
@@ -256,67 +304,6 @@ impl Auction {
         check.same("winner", winner.flatten(), computed("winner"));
         check.same("price", sale.price, computed("price"));
     }
-
-    fn compare_reports(&self, play: &Play, check: &mut Check) {
-        check.at("");
-        let measures = play.measures();
-        let items = self.line.items.len();
-        if play.log().of_kind("auction_over").count() != 1 {
-            check.fault("the auction was not reported");
-        }
-        check.same(
-            "reports",
-            self.line.reports.len(),
-            Some(self.line.bidders.len()),
-        );
-        for report in &self.line.reports {
-            check.at(&*report.name);
-            let Some(seat) = self.seat(&report.name) else {
-                check.fault("there is no such bidder");
-                continue;
-            };
-            let of_seat = |name: &str| measures.series.get(name)?.get(seat).copied();
-            check.same(
-                "budget_left",
-                report.budget_left as f64,
-                of_seat("budget_left"),
-            );
-            check.same("profit", report.profit as f64, of_seat("profit"));
-            check.same(
-                "failed_bids",
-                report.failed_bids as f64,
-                of_seat("failed_bids"),
-            );
-            check.same(
-                "items_won",
-                report.items_won.len() as f64,
-                of_seat("items_won"),
-            );
-            check.same(
-                "items_won",
-                won(&report.items_won),
-                Some(won(&bought(play, seat))),
-            );
-            let engagements = measures.series.get("engagements");
-            let recorded = self.line.items.iter().map(|sale| {
-                let count = report.engagements.get(&sale.item);
-                count.copied().unwrap_or(0) as f64
-            });
-            let recorded: Vec<f64> = recorded.collect();
-            let computed = engagements.map(|all| {
-                let seats = self.line.bidders.len();
-                (0..items)
-                    .filter_map(|item| all.get(item * seats + seat).copied())
-                    .collect()
-            });
-            check.same("engagements", recorded, computed.map(|all: Vec<f64>| all));
-            for name in report.engagements.keys() {
-                if !self.line.items.iter().any(|sale| sale.item == *name) {
-                    check.fault(format!("engagements: there is no item {name}"));
-                }
-            }
-        }
-    }
 }
 
 /// What a seat bought, with prices, in order of sale.
@@ -379,8 +366,7 @@ fn say(play: &mut Play, seat: Seat, bid: &Bid) -> Result<(), String> {
     match play.answer(seat, Ok(action(*last))) {
         Reaction::Taken => Ok(()),
         Reaction::Refused { foul, .. } | Reaction::Forfeited { foul } => {
-            let Foul { reason, .. } = foul;
-            Err(format!("the recorded {last} is a foul: {reason}"))
+            Err(format!("the recorded {last} is a foul: {foul}"))
         }
         Reaction::NotAsked => Err("it is not asked".to_owned()),
     }

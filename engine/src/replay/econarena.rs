@@ -7,16 +7,14 @@ use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Value as Json, json};
 
-use super::about::numbered;
 use super::check::Check;
-use super::{Reader, Recorded, RecordedError, Replayed, build, compare_draws, read};
-use crate::ask::{Action, Seat};
-use crate::chance::{BOUNDS, Stream, VALUATIONS};
+use super::{Reader, Recorded, RecordedError, Scripted, build, forms, read};
+use crate::ask::{Action, Foul, FoulKind, Seat};
+use crate::chance::{BOUNDS, VALUATIONS};
 use crate::event::Value;
-use crate::game::{Built, Game};
+use crate::game::Built;
 use crate::play::{Play, Reaction};
-use crate::spec::{PlayerSpec, Settings};
-use crate::{Chance, Foul, FoulKind};
+use crate::spec::Settings;
 
 /// The readers of these games.
 pub(super) const READERS: &[Reader] = &[
@@ -38,7 +36,7 @@ trait Kind: DeserializeOwned + Send + Sync + 'static {
     fn settings(&self) -> Json;
 
     /// What chance brought.
-    fn draws(&self) -> Vec<(Stream, u32, Value)>;
+    fn draws(&self) -> Vec<Scripted>;
 
     /// The raw replies, by seat.
     fn replies(&self) -> &[String];
@@ -52,15 +50,14 @@ trait Kind: DeserializeOwned + Send + Sync + 'static {
 
 struct Session<K> {
     kind: K,
-    game: std::sync::Arc<dyn Game>,
-    params: Settings,
+    built: Built,
 }
 
 fn read_session<K: Kind>(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
     let kind: K = read(text)?;
     let settings: Settings = serde_json::from_value(kind.settings()).unwrap_or_default();
-    let Built { game, params } = build(K::GAME, &settings)?;
-    let seats = game.seats();
+    let built = build(K::GAME, &settings)?;
+    let seats = built.game.seats();
     for (path, entries) in [
         ("replies", kind.replies().len()),
         ("result.fouls", kind.fouls().len()),
@@ -72,15 +69,19 @@ fn read_session<K: Kind>(text: &str) -> Result<Box<dyn Recorded>, RecordedError>
             });
         }
     }
-    Ok(Box::new(Session { kind, game, params }))
+    Ok(Box::new(Session { kind, built }))
 }
 
 impl<K: Kind> Recorded for Session<K> {
-    fn replay(&self) -> Replayed {
-        let mut check = Check::default();
-        let outside = (0..self.game.seats()).map(|_| None).collect();
-        let chance = Chance::scripted(self.kind.draws());
-        let mut play = Play::start(std::sync::Arc::clone(&self.game), chance, outside);
+    fn built(&self) -> &Built {
+        &self.built
+    }
+
+    fn script(&self) -> Vec<Scripted> {
+        self.kind.draws()
+    }
+
+    fn feed(&self, play: &mut Play, check: &mut Check) -> bool {
         let mut fouls = Vec::new();
         for (seat, reply) in self.kind.replies().iter().enumerate() {
             match play.answer(seat, choice(reply)) {
@@ -90,24 +91,14 @@ impl<K: Kind> Recorded for Session<K> {
             }
         }
         check.same("fouls", self.kind.fouls().to_vec(), Some(fouls));
-        compare_draws(&play, &mut check);
-        if play.is_finished() {
-            self.kind.compare(&play, &mut check);
-        } else {
+        if !play.is_finished() {
             check.fault("the game goes on after every reply");
         }
-        Replayed {
-            play,
-            mismatches: check.finish(),
-        }
+        play.is_finished()
     }
 
-    fn params(&self) -> &Settings {
-        &self.params
-    }
-
-    fn seats(&self) -> Vec<PlayerSpec> {
-        numbered(self.game.seats())
+    fn compare_end(&self, play: &Play, check: &mut Check) {
+        self.kind.compare(play, check);
     }
 }
 
@@ -158,6 +149,12 @@ fn compare_seats(
     }
 }
 
+/// What our players are told at the beginning.
+fn briefed(play: &Play, name: &str) -> Option<Value> {
+    let briefing = play.log().of_kind("briefing").next()?;
+    briefing.get(name).cloned()
+}
+
 /// A recorded beauty contest.
 #[derive(Deserialize)]
 struct Contest {
@@ -166,41 +163,35 @@ struct Contest {
     result: ContestResult,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ContestParams {
-    players: usize,
-    upper_bound: i64,
-    prize: f64,
-}
+forms! {
+    struct ContestParams {
+        players: usize,
+        upper_bound: i64,
+        prize: f64,
+    }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct ContestResult {
-    upper_bound: i64,
-    choices: Vec<Option<f64>>,
-    status: bool,
-    fouls: Vec<bool>,
-    winners: Vec<Seat>,
-    payoffs: Vec<Option<f64>>,
+    struct ContestResult {
+        upper_bound: i64,
+        choices: Vec<Option<f64>>,
+        status: bool,
+        fouls: Vec<bool>,
+        winners: Vec<Seat>,
+        payoffs: Vec<Option<f64>>,
+    }
 }
 
 impl Kind for Contest {
     const GAME: &'static str = "beauty_contest";
 
     fn settings(&self) -> Json {
-        let ContestParams {
-            players,
-            upper_bound,
-            prize,
-        } = self.params;
+        let params = &self.params;
         json!({
-            "players": players, "prize": prize,
-            "bound_min": upper_bound, "bound_max": upper_bound,
+            "players": params.players, "prize": params.prize,
+            "bound_min": params.upper_bound, "bound_max": params.upper_bound,
         })
     }
 
-    fn draws(&self) -> Vec<(Stream, u32, Value)> {
+    fn draws(&self) -> Vec<Scripted> {
         vec![(BOUNDS, 0, self.params.upper_bound.into())]
     }
 
@@ -214,8 +205,7 @@ impl Kind for Contest {
 
     fn compare(&self, play: &Play, check: &mut Check) {
         let result = &self.result;
-        let bound = play.log().of_kind("briefing").find_map(|e| e.get("bound"));
-        check.same("upper_bound", result.upper_bound, bound.cloned());
+        check.same("upper_bound", result.upper_bound, briefed(play, "bound"));
         check.same("status", !result.status, fact(play, "void"));
         check.same("winners", result.winners.clone(), fact(play, "winners"));
         let ours = ("choices", "payoffs");
@@ -232,44 +222,37 @@ struct Auction {
     result: AuctionResult,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AuctionParams {
-    players: usize,
-    assets: i64,
-    value_mean: f64,
-    value_std: f64,
-}
+forms! {
+    struct AuctionParams {
+        players: usize,
+        assets: i64,
+        value_mean: f64,
+        value_std: f64,
+    }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct AuctionResult {
-    budget: i64,
-    private_values: Vec<i64>,
-    choices: Vec<Option<f64>>,
-    status: bool,
-    fouls: Vec<bool>,
-    winner: Option<Seat>,
-    payoffs: Vec<Option<f64>>,
+    struct AuctionResult {
+        budget: i64,
+        private_values: Vec<i64>,
+        choices: Vec<Option<f64>>,
+        status: bool,
+        fouls: Vec<bool>,
+        winner: Option<Seat>,
+        payoffs: Vec<Option<f64>>,
+    }
 }
 
 impl Kind for Auction {
     const GAME: &'static str = "second_price_auction";
 
     fn settings(&self) -> Json {
-        let AuctionParams {
-            players,
-            assets,
-            value_mean,
-            value_std,
-        } = self.params;
+        let params = &self.params;
         json!({
-            "players": players, "assets": assets,
-            "value_mean": value_mean, "value_sd": value_std,
+            "players": params.players, "assets": params.assets,
+            "value_mean": params.value_mean, "value_sd": params.value_std,
         })
     }
 
-    fn draws(&self) -> Vec<(Stream, u32, Value)> {
+    fn draws(&self) -> Vec<Scripted> {
         vec![(VALUATIONS, 0, self.private_values.clone().into())]
     }
 
@@ -283,10 +266,9 @@ impl Kind for Auction {
 
     fn compare(&self, play: &Play, check: &mut Check) {
         let result = &self.result;
-        let briefing = |name| play.log().of_kind("briefing").find_map(|e| e.get(name));
-        check.same("budget", result.budget, briefing("assets").cloned());
-        let values = briefing("private_value").cloned();
-        check.same("private_values", result.private_values.clone(), values);
+        check.same("budget", result.budget, briefed(play, "assets"));
+        let values = result.private_values.clone();
+        check.same("private_values", values, briefed(play, "private_value"));
         check.same("status", !result.status, fact(play, "void"));
         check.same("winner", result.winner, fact(play, "winner"));
         let ours = ("bids", "payoff");

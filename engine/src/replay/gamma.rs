@@ -5,41 +5,35 @@
 //! default (`lenient`, the tie rule); nothing else is adjusted.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use serde_json::json;
 
-use super::about::numbered;
 use super::check::Check;
-use super::{Reader, Recorded, RecordedError, Replayed, build, compare_draws, read};
+use super::{Reader, Recorded, RecordedError, Scripted, build, read};
 use crate::ask::{Action, Ask};
-use crate::chance::{Chance, Stream};
 use crate::event::{Event, Value};
-use crate::game::Game;
+use crate::game::Built;
 use crate::play::{Play, Reaction};
-use crate::spec::{PlayerSpec, Settings};
+use crate::spec::Settings;
 
-mod battle_royale;
-mod diners_dilemma;
-mod divide_dollar;
-mod el_farol;
-mod guess_two_thirds;
-mod pirate;
-mod public_goods;
-mod sealed_bid_auction;
+mod sequential;
+mod simultaneous;
+
+use sequential::{Shot, Vote};
+use simultaneous::{Bids, Choices, Contributions, Dishes, Guesses, SealedBids};
 
 /// One reader per game.
 pub(super) const READERS: &[Reader] = &[
-    reader::<guess_two_thirds::Guesses>(),
-    reader::<el_farol::Choices>(),
-    reader::<divide_dollar::Bids>(),
-    reader::<public_goods::Contributions>(),
-    reader::<diners_dilemma::Dishes>(),
-    reader::<sealed_bid_auction::SealedBids>(),
-    reader::<battle_royale::Shot>(),
-    reader::<pirate::Vote>(),
+    reader::<Guesses>(),
+    reader::<Choices>(),
+    reader::<Bids>(),
+    reader::<Contributions>(),
+    reader::<Dishes>(),
+    reader::<SealedBids>(),
+    reader::<Shot>(),
+    reader::<Vote>(),
 ];
 
 const fn reader<R: Round>() -> Reader {
@@ -104,8 +98,41 @@ impl Derived {
     }
 }
 
-/// A draw that the record states.
-type Scripted = (Stream, u32, Value);
+/// The form of a recorded round, and of the `outcome` in it. A field with a name behind it must equal what our event of
+/// that round calls so.
+macro_rules! round {
+    (
+        $(#[$about:meta])*
+        $name:ident {
+            $($(#[$given:meta])* $field:ident: $type:ty $(= $ours:literal)?,)*
+        }
+        $outcome:ident {
+            $($(#[$meaning:meta])* $result:ident: $of:ty $(= $computed:literal)?,)*
+        }
+    ) => {
+        forms! {
+            $(#[$about])*
+            struct $name {
+                $($(#[$given])* $field: $type,)*
+                outcome: $outcome,
+            }
+
+            struct $outcome {
+                $($(#[$meaning])* $result: $of,)*
+            }
+        }
+
+        impl $name {
+            fn compare_named(&self, computed: impl Fn(&str) -> Option<Value>, check: &mut Check) {
+                $($(check.same(stringify!($field), self.$field.clone(), computed($ours));)?)*
+                let Self { outcome, .. } = self;
+                $($(check.same(stringify!($result), outcome.$result.clone(), computed($computed));)?)*
+            }
+        }
+    };
+}
+
+use round;
 
 /// One of our rounds, for comparison.
 struct Played<'a> {
@@ -142,8 +169,7 @@ struct Line<R> {
 
 struct GammaGame<R> {
     line: Line<R>,
-    params: Settings,
-    game: Arc<dyn Game>,
+    built: Built,
 }
 
 fn read_game<R: Round>(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
@@ -155,43 +181,45 @@ fn read_game<R: Round>(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
     }
     params.insert("lenient".to_owned(), json!(true));
     let built = build(R::GAME, &params)?;
-    Ok(Box::new(GammaGame {
-        line,
-        params: built.params,
-        game: built.game,
-    }))
+    Ok(Box::new(GammaGame { line, built }))
 }
 
 impl<R: Round> Recorded for GammaGame<R> {
-    fn replay(&self) -> Replayed {
-        let mut check = Check::default();
+    fn built(&self) -> &Built {
+        &self.built
+    }
+
+    fn script(&self) -> Vec<Scripted> {
         let mut script = Vec::new();
         for (round, recorded) in (1..).zip(&self.line.rounds) {
             recorded.script(round, &mut script);
         }
-        let seats = self.game.seats();
-        let outside = (0..seats).map(|_| None).collect();
-        let chance = Chance::scripted(script);
-        let mut play = Play::start(Arc::clone(&self.game), chance, outside);
-        self.compare_briefing(&play, &mut check);
-        let finished = self.feed(&mut play, &mut check);
-        self.compare_rounds(&play, &mut check);
-        compare_draws(&play, &mut check);
-        if finished {
-            self.compare_outcome(&play, &mut check);
-        }
-        Replayed {
-            play,
-            mismatches: check.finish(),
-        }
+        script
     }
 
-    fn params(&self) -> &Settings {
-        &self.params
+    fn feed(&self, play: &mut Play, check: &mut Check) -> bool {
+        self.compare_briefing(play, check);
+        let is_finished = self.answer_all(play, check);
+        self.compare_rounds(play, check);
+        is_finished
     }
 
-    fn seats(&self) -> Vec<PlayerSpec> {
-        numbered(self.game.seats())
+    fn compare_end(&self, play: &Play, check: &mut Check) {
+        if let Some(payoffs) = R::payoffs(&self.line.rounds) {
+            check.same("payoffs", payoffs, Some(play.payoffs()));
+        }
+        let measures = play.measures();
+        for (name, recorded) in &self.line.raw {
+            check.same(name, *recorded, measures.parts.get(name).copied());
+        }
+        let schemes = [
+            ("iclr2025", self.line.score_iclr2025),
+            ("arxiv2024", self.line.score_arxiv2024),
+        ];
+        for (scheme, recorded) in schemes {
+            let computed = measures.scores.get(scheme).copied();
+            check.same(&format!("score_{scheme}"), recorded, computed);
+        }
     }
 
     fn adjusted(&self) -> &'static [&'static str] {
@@ -201,7 +229,7 @@ impl<R: Round> Recorded for GammaGame<R> {
 
 impl<R: Round> GammaGame<R> {
     /// Answers every ask from the record; whether the game came to its end.
-    fn feed(&self, play: &mut Play, check: &mut Check) -> bool {
+    fn answer_all(&self, play: &mut Play, check: &mut Check) -> bool {
         while !play.is_finished() {
             let round = (play.turn() - 1) / R::TURNS;
             check.at(format!("round {}", round + 1));
@@ -232,21 +260,22 @@ impl<R: Round> GammaGame<R> {
 
     /// Compares derived parameters with what our players are told.
     fn compare_briefing(&self, play: &Play, check: &mut Check) {
-        let played = Played {
-            play,
-            params: &self.params,
-            round: 0,
-        };
+        let played = self.played(play, 0);
         for derived in R::DERIVED {
             if let Derived::Told(name) = derived
                 && let Some(recorded) = self.line.params.get(*name)
             {
-                check.same(
-                    &format!("params.{name}"),
-                    recorded,
-                    played.value("briefing", name),
-                );
+                let told = played.value("briefing", name);
+                check.same(&format!("params.{name}"), recorded, told);
             }
+        }
+    }
+
+    fn played<'a>(&'a self, play: &'a Play, round: u32) -> Played<'a> {
+        Played {
+            play,
+            params: &self.built.params,
+            round,
         }
     }
 
@@ -256,36 +285,10 @@ impl<R: Round> GammaGame<R> {
         for (round, recorded) in (1..).zip(&self.line.rounds) {
             check.at(format!("round {round}"));
             if round <= completed {
-                recorded.compare(
-                    &Played {
-                        play,
-                        params: &self.params,
-                        round,
-                    },
-                    check,
-                );
+                recorded.compare(&self.played(play, round), check);
             } else if play.is_finished() {
                 check.fault("recorded, but the game was over before");
             }
-        }
-    }
-
-    fn compare_outcome(&self, play: &Play, check: &mut Check) {
-        check.at("");
-        if let Some(payoffs) = R::payoffs(&self.line.rounds) {
-            check.same("payoffs", payoffs, Some(play.payoffs()));
-        }
-        let measures = play.measures();
-        for (name, recorded) in &self.line.raw {
-            check.same(name, *recorded, measures.parts.get(name).copied());
-        }
-        let schemes = [
-            ("iclr2025", self.line.score_iclr2025),
-            ("arxiv2024", self.line.score_arxiv2024),
-        ];
-        for (scheme, recorded) in schemes {
-            let computed = measures.scores.get(scheme).copied();
-            check.same(&format!("score_{scheme}"), recorded, computed);
         }
     }
 }
@@ -304,10 +307,4 @@ fn totals<'a>(rounds: impl Iterator<Item = &'a [f64]>) -> Option<Vec<f64>> {
 fn entry<T: Clone>(answers: &[T], ask: &Ask) -> Result<T, String> {
     let found = answers.get(ask.seat).cloned();
     found.ok_or_else(|| format!("the record has {} answers", answers.len()))
-}
-
-/// Recorded words as a value.
-fn words(list: &[String]) -> Value {
-    let values: Vec<Value> = list.iter().cloned().map(Value::from).collect();
-    values.into()
 }

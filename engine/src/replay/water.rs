@@ -5,21 +5,18 @@
 //! twice on a day, are compared up to the first such day.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
 
 use serde::Deserialize;
 use serde_json::json;
 
 use super::about::named;
 use super::check::Check;
-use super::{
-    ReadReply, Reader, Recorded, RecordedError, Replayed, Reread, build, compare_draws, read,
-};
+use super::{ReadReply, Reader, Recorded, RecordedError, Reread, Scripted, build, forms, read};
 use crate::ask::{Action, Seat};
 use crate::cents::Cents;
-use crate::chance::{Chance, SUPPLIES};
+use crate::chance::SUPPLIES;
 use crate::event::{Event, Value};
-use crate::game::Game;
+use crate::game::Built;
 use crate::games::water_allocation::{WaterParams, ask};
 use crate::play::{Play, Reaction};
 use crate::spec::{PlayerSpec, Settings};
@@ -44,26 +41,24 @@ struct Line {
     tie_rule: TieRule,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Params {
-    low: i64,
-    high: i64,
-    /// Whether residents had personas; says nothing about the rules.
-    #[serde(rename = "persona")]
-    _persona: bool,
-    players: Vec<Resident>,
-    start_hp: i64,
-    max_hp: i64,
-    days: u32,
-}
+forms! {
+    struct Params {
+        low: i64,
+        high: i64,
+        /// Whether residents had personas; says nothing about the rules.
+        #[serde(rename = "persona")]
+        _persona: bool,
+        players: Vec<Resident>,
+        start_hp: i64,
+        max_hp: i64,
+        days: u32,
+    }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Resident {
-    name: String,
-    requirement: i64,
-    salary: i64,
+    struct Resident {
+        name: String,
+        requirement: i64,
+        salary: i64,
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -74,34 +69,31 @@ enum TieRule {
     FirstEqualBidderAgain,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Day {
-    day: u32,
-    supply: i64,
-    before: BTreeMap<String, Status>,
-    bids: BTreeMap<String, Cents>,
-    /// Replies in full; the bids were taken from them. Absent where only numbers were kept.
-    #[serde(default)]
-    texts: BTreeMap<String, String>,
-    winners: Vec<String>,
-    after: BTreeMap<String, Status>,
-    eliminated: Vec<String>,
-}
+forms! {
+    struct Day {
+        day: u32,
+        supply: i64,
+        before: BTreeMap<String, Status>,
+        bids: BTreeMap<String, Cents>,
+        /// Replies in full; the bids were taken from them. Absent where only numbers were kept.
+        #[serde(default)]
+        texts: BTreeMap<String, String>,
+        winners: Vec<String>,
+        after: BTreeMap<String, Status>,
+        eliminated: Vec<String>,
+    }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Status {
-    /// Sums of real numbers, which may be off by less than a cent.
-    balance: f64,
-    hp: i64,
-    no_drink: i64,
+    struct Status {
+        /// Sums of real numbers, which may be off by less than a cent.
+        balance: f64,
+        hp: i64,
+        no_drink: i64,
+    }
 }
 
 struct Town {
     line: Line,
-    game: Arc<dyn Game>,
-    settings: Settings,
+    built: Built,
     /// How many days can be compared in full; the bids of a later one have no
     /// outcome that the rules could give.
     sound_days: usize,
@@ -117,8 +109,7 @@ fn read_game(text: &str) -> Result<Box<dyn Recorded>, RecordedError> {
     let sound_days = line.days.iter().take_while(|day| !faulty(day)).count();
     Ok(Box::new(Town {
         line,
-        game: built.game,
-        settings: built.params,
+        built,
         sound_days,
     }))
 }
@@ -171,35 +162,38 @@ fn settings(params: &Params) -> Settings {
 }
 
 impl Recorded for Town {
-    fn replay(&self) -> Replayed {
-        let mut check = Check::default();
-        let supplies = self.line.days.iter().take(self.sound_days + 1);
-        let script = supplies.map(|day| (SUPPLIES, day.day, day.supply.into()));
-        let seats = self.game.seats();
-        let mut play = Play::start(
-            Arc::clone(&self.game),
-            Chance::scripted(script),
-            (0..seats).map(|_| None).collect(),
-        );
+    fn built(&self) -> &Built {
+        &self.built
+    }
+
+    fn script(&self) -> Vec<Scripted> {
+        let days = self.line.days.iter().take(self.sound_days + 1);
+        days.map(|day| (SUPPLIES, day.day, day.supply.into()))
+            .collect()
+    }
+
+    fn feed(&self, play: &mut Play, check: &mut Check) -> bool {
         for (number, day) in (1..).zip(&self.line.days) {
             check.at(format!("day {number}"));
             check.same("day", i64::from(day.day), Some(i64::from(number)));
-            if !self.day(number, day, &mut play, &mut check) {
+            if !self.day(number, day, play, check) {
                 break;
             }
         }
-        compare_draws(&play, &mut check);
-        if self.sound_days == self.line.days.len() {
-            self.compare_end(&play, &mut check);
-        }
-        Replayed {
-            play,
-            mismatches: check.finish(),
-        }
+        self.sound_days == self.line.days.len()
     }
 
-    fn params(&self) -> &Settings {
-        &self.settings
+    fn compare_end(&self, play: &Play, check: &mut Check) {
+        if !play.is_finished() {
+            check.fault("the game goes on, but the record ends");
+            return;
+        }
+        let last = play.log().of_kind("round_result").next_back();
+        let day = last.map(|event| i64::from(event.round));
+        check.same("last_day", i64::from(self.line.last_day), day);
+        let survivors = self.seats("survivors", &self.line.survivors, check);
+        let living = last.and_then(|event| event.get("living")).cloned();
+        check.same("survivors", survivors, living);
     }
 
     fn adjusted(&self) -> &'static [&'static str] {
@@ -349,20 +343,6 @@ impl Town {
                 check.same(&what, recorded, Some(computed));
             }
         }
-    }
-
-    fn compare_end(&self, play: &Play, check: &mut Check) {
-        check.at("");
-        if !play.is_finished() {
-            check.fault("the game goes on, but the record ends");
-            return;
-        }
-        let last = play.log().of_kind("round_result").next_back();
-        let day = last.map(|event| i64::from(event.round));
-        check.same("last_day", i64::from(self.line.last_day), day);
-        let survivors = self.seats("survivors", &self.line.survivors, check);
-        let living = last.and_then(|event| event.get("living")).cloned();
-        check.same("survivors", survivors, living);
     }
 }
 

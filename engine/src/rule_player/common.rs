@@ -55,21 +55,12 @@ impl RulePlayer for Random {
 }
 
 impl Request<'_> {
-    /// A player without settings that always gives the same answer.
+    /// A player that always gives the same answer.
     ///
     /// # Errors
-    /// There are settings.
-    pub fn always(self, action: Action) -> Made {
-        self.plain(Always(action))
-    }
-}
-
-/// Gives one answer for ever.
-pub struct Always(pub Action);
-
-impl RulePlayer for Always {
-    fn act(&mut self, _ask: &Ask, _view: &View<'_>, _luck: &mut Generator) -> Action {
-        self.0.clone()
+    /// As [`Request::made`].
+    pub fn always(&self, action: Action) -> Made {
+        self.plays(move |_, _, _| action.clone())
     }
 }
 
@@ -99,7 +90,7 @@ impl Specified {
     /// # Errors
     /// `answers` is missing or empty.
     pub fn new(request: &Request<'_>) -> Result<Self, StrategyError> {
-        let answers: Vec<Value> = request.only("answers", Vec::new())?;
+        let answers: Vec<Value> = request.get("answers", Vec::new())?;
         if answers.is_empty() {
             return Err(request.wrong("answers must hold at least one answer"));
         }

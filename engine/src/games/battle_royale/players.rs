@@ -9,56 +9,42 @@ pub(super) const STRATEGIES: &[Strategy<BattleParams>] = &[
     Strategy::new(
         "equilibrium",
         "the play that the source counts as right: the same as strongest",
-        |_, request| request.plain(Shooter(Aim::Strongest)),
+        |_, request| request.plays(|_, view, _| shot(Scene::new(view).strongest())),
     ),
     Strategy::RANDOM,
     Strategy::SPECIFIED,
     Strategy::new(
         "strongest",
         "shoots at the other living player with the highest hit rate",
-        |_, request| request.plain(Shooter(Aim::Strongest)),
+        |_, request| request.plays(|_, view, _| shot(Scene::new(view).strongest())),
     ),
     Strategy::new(
         "weakest",
         "shoots at the other living player with the lowest hit rate",
-        |_, request| request.plain(Shooter(Aim::Weakest)),
+        |_, request| request.plays(|_, view, _| shot(Scene::new(view).others().next())),
     ),
     Strategy::new(
         "nearest",
         "shoots at the living player whose turn is next",
-        |_, request| request.plain(Shooter(Aim::Nearest)),
+        |_, request| request.plays(|_, view, _| shot(Scene::new(view).next_in_order())),
     ),
     Strategy::new(
         "revenge",
         "shoots at the last living player that shot at it, at the strongest before that",
-        |_, request| request.plain(Shooter(Aim::Revenge)),
+        |_, request| {
+            request.plays(|_, view, _| {
+                let scene = Scene::new(view);
+                shot(scene.last_attacker().or_else(|| scene.strongest()))
+            })
+        },
     ),
     Strategy::new("pacifist", "always misses on purpose", |_, request| {
         request.always(Action::Pass)
     }),
 ];
 
-/// Whom to shoot at.
-enum Aim {
-    Strongest,
-    Weakest,
-    Nearest,
-    Revenge,
-}
-
-struct Shooter(Aim);
-
-impl RulePlayer for Shooter {
-    fn act(&mut self, _ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
-        let scene = Scene::new(view);
-        let target = match self.0 {
-            Aim::Strongest => scene.others().next_back(),
-            Aim::Weakest => scene.others().next(),
-            Aim::Nearest => scene.next_in_order(),
-            Aim::Revenge => scene.last_attacker().or_else(|| scene.others().next_back()),
-        };
-        target.map_or(Action::Pass, Action::Target)
-    }
+fn shot(target: Option<Seat>) -> Action {
+    target.map_or(Action::Pass, Action::Target)
 }
 
 /// Who lives, as the shooter knows it.
@@ -85,6 +71,10 @@ impl<'a> Scene<'a> {
     /// The other living seats, weakest first: hit rates grow with seats.
     fn others(&self) -> impl DoubleEndedIterator<Item = Seat> {
         (0..self.players).filter(|seat| self.is_other(*seat))
+    }
+
+    fn strongest(&self) -> Option<Seat> {
+        self.others().next_back()
     }
 
     fn is_other(&self, seat: Seat) -> bool {

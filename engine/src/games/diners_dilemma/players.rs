@@ -22,19 +22,30 @@ pub(super) const STRATEGIES: &[Strategy<DinerParams>] = &[
     Strategy::new(
         "tit_for_tat",
         "starts cheap, then orders what most of the others did; cheap when even",
-        |_, request| request.plain(TitForTat),
+        |_, request| {
+            request.plays(|_, view, _| {
+                order(others(view).is_some_and(|(cheap, costly)| costly > cheap))
+            })
+        },
     ),
     Strategy::new(
         "grim",
         "orders cheap until anybody else has ordered costly, costly from then on",
-        |_, request| request.plain(Grim { provoked: false }),
+        |_, request| {
+            let mut is_provoked = false;
+            request.plays(move |_, view, _| {
+                is_provoked |= others(view).is_some_and(|(_, costly)| costly > 0);
+                order(is_provoked)
+            })
+        },
     ),
 ];
 
-/// How many of the others ordered cheap and costly in a round.
-fn others(sight: &Sight<'_>) -> Option<(i64, i64)> {
-    let (cheap, costly) = (sight.integer("cheap")?, sight.integer("costly")?);
-    let own_costly = sight.fact("dish")?.text() == Some(COSTLY);
+/// How many of the others ordered cheap and costly in the last round.
+fn others(view: &View<'_>) -> Option<(i64, i64)> {
+    let last = view.latest("round_result")?;
+    let (cheap, costly) = (last.integer("cheap")?, last.integer("costly")?);
+    let own_costly = last.fact("dish")?.text() == Some(COSTLY);
     Some(if own_costly {
         (cheap, costly - 1)
     } else {
@@ -44,25 +55,4 @@ fn others(sight: &Sight<'_>) -> Option<(i64, i64)> {
 
 fn order(costly: bool) -> Action {
     Action::Choice(if costly { COSTLY } else { CHEAP }.into())
-}
-
-struct TitForTat;
-
-impl RulePlayer for TitForTat {
-    fn act(&mut self, _ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
-        let last = view.latest("round_result").and_then(|sight| others(&sight));
-        order(last.is_some_and(|(cheap, costly)| costly > cheap))
-    }
-}
-
-struct Grim {
-    provoked: bool,
-}
-
-impl RulePlayer for Grim {
-    fn act(&mut self, _ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
-        let last = view.latest("round_result").and_then(|sight| others(&sight));
-        self.provoked |= last.is_some_and(|(_, costly)| costly > 0);
-        order(self.provoked)
-    }
 }

@@ -21,8 +21,8 @@ pub(super) const STRATEGIES: &[Strategy<DollarParams>] = &[
         "always bids the same large amount: bid = .. (91 percent of the gold)",
         |params, request| {
             let bid = params.golds * DOMINANT_PERCENT / 100;
-            let bid = request.only_within("bid", bid, 0..=params.golds)?;
-            request.made(Always(Action::Integer(bid)))
+            let bid = request.get_within("bid", bid, 0..=params.golds)?;
+            request.always(Action::Integer(bid))
         },
     ),
     Strategy::new(
@@ -30,7 +30,7 @@ pub(super) const STRATEGIES: &[Strategy<DollarParams>] = &[
         "starts with an even share, then scales its bid so that the last sum would fit",
         |params, request| {
             let (golds, first) = (params.golds, params.even_share(request.seat));
-            request.plain(Adaptive { golds, first })
+            request.plays(move |_, view, _| Action::Integer(scaled(golds, view).unwrap_or(first)))
         },
     ),
 ];
@@ -38,26 +38,11 @@ pub(super) const STRATEGIES: &[Strategy<DollarParams>] = &[
 /// What the paper's one scripted player asks for, in percent of the gold.
 const DOMINANT_PERCENT: i64 = 91;
 
-/// Scales its last bid by what the last sum missed the gold by. When all adapt,
-/// sums meet the gold at once, whatever the bids were.
-struct Adaptive {
-    golds: i64,
-    first: i64,
-}
-
-impl RulePlayer for Adaptive {
-    fn act(&mut self, _ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
-        let last = view.latest("round_result").and_then(|sight| {
-            let total = sight.integer("total")?;
-            Some((sight.integer("bid")?, total))
-        });
-        let bid = match last {
-            Some((bid, total)) if total > 0 => {
-                let scaled = i128::from(bid) * i128::from(self.golds) / i128::from(total);
-                (scaled as i64).clamp(0, self.golds)
-            }
-            _ => self.first,
-        };
-        Action::Integer(bid)
-    }
+/// The last bid, scaled by what the last sum missed the gold by. When all do so, sums meet
+/// the gold at once, whatever the bids were.
+fn scaled(golds: i64, view: &View<'_>) -> Option<i64> {
+    let last = view.latest("round_result")?;
+    let total = last.integer("total").filter(|total| *total > 0)?;
+    let scaled = i128::from(last.integer("bid")?) * i128::from(golds) / i128::from(total);
+    Some((scaled as i64).clamp(0, golds))
 }

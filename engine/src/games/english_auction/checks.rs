@@ -17,34 +17,20 @@ pub(crate) const MOST_ROUNDS: u32 = 9_999;
 const LARGEST_OVERESTIMATE: i64 = 1000;
 
 /// Largest number of discounts; any price is down to 1 long before.
-const MOST_DISCOUNTS: i64 = 100;
+pub(super) const MOST_DISCOUNTS: u32 = 100;
 
 /// Refuses parameters that make no auction.
 pub(super) fn check(params: &EnglishAuctionParams) -> Result<(), ParameterError> {
     check_items(params)?;
     let players = params.players;
     each("budget", &params.budget, players, |path, budget| {
-        check_between(path, *budget, 0, LARGEST_AMOUNT)
+        check_within(path, *budget, 0..=LARGEST_AMOUNT)
     })?;
     let percent =
-        |path: &str, percent: &i64| check_between(path, *percent, -100, LARGEST_OVERESTIMATE);
+        |path: &str, percent: &i64| check_within(path, *percent, -100..=LARGEST_OVERESTIMATE);
     let overestimates = &params.overestimate_percent;
     each("overestimate_percent", overestimates, players, percent)?;
     each("objective", &params.objective, players, |_, _| Ok(()))?;
-    let numbers = [
-        (
-            "minimum_increase_percent",
-            params.minimum_increase_percent,
-            0,
-            100,
-        ),
-        ("discount_percent", params.discount_percent, 1, 100),
-        ("max_rounds", params.max_rounds, 1, i64::from(MOST_ROUNDS)),
-        ("discount_rounds", params.discount_rounds, 0, MOST_DISCOUNTS),
-    ];
-    for (name, value, low, high) in numbers {
-        check_between(name, i64::from(value), low, high)?;
-    }
     check_personas(params)
 }
 
@@ -63,13 +49,9 @@ fn check_items(params: &EnglishAuctionParams) -> Result<(), ParameterError> {
             return Err(ParameterError::new(format!("{path}.name"), message));
         }
         let start = format!("{path}.starting_price");
-        check_between(&start, item.starting_price, 1, LARGEST_AMOUNT)?;
-        check_between(
-            &format!("{path}.true_value"),
-            item.true_value,
-            0,
-            LARGEST_AMOUNT,
-        )?;
+        check_within(&start, item.starting_price, 1..=LARGEST_AMOUNT)?;
+        let value = format!("{path}.true_value");
+        check_within(&value, item.true_value, 0..=LARGEST_AMOUNT)?;
     }
     Ok(())
 }

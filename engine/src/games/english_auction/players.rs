@@ -9,7 +9,7 @@ pub(super) const STRATEGIES: &[Strategy<EnglishAuctionParams>] = &[
     Strategy::new(
         "equilibrium",
         "raises by the least legal amount up to its estimate, as if it were the value",
-        |_, request| request.plain(UpToEstimate { percent: 100 }),
+        |_, request| request.plays(|ask, view, _| up_to_estimate(100, ask, view)),
     ),
     Strategy::RANDOM,
     Strategy::SPECIFIED,
@@ -18,9 +18,8 @@ pub(super) const STRATEGIES: &[Strategy<EnglishAuctionParams>] = &[
         "the paper's rule bidder: the starting price, then 10 % of it above the highest \
                   bid, at most so many times per item: bids_per_item (default 4)",
         |_, request| {
-            request.made(PatientRaiser {
-                bids_per_item: request.only("bids_per_item", 4)?,
-            })
+            let bids_per_item = request.get("bids_per_item", 4)?;
+            request.plays(move |ask, view, _| raise_patiently(bids_per_item, ask, view))
         },
     ),
     Strategy::new(
@@ -28,8 +27,8 @@ pub(super) const STRATEGIES: &[Strategy<EnglishAuctionParams>] = &[
         "raises by the least legal amount up to a part of its estimate: percent \
                   (default 100)",
         |_, request| {
-            let percent = request.only_within("percent", 100, 0..=MOST_PERCENT)?;
-            request.made(UpToEstimate { percent })
+            let percent = request.get_within("percent", 100, 0..=MOST_PERCENT)?;
+            request.plays(move |ask, view, _| up_to_estimate(percent, ask, view))
         },
     ),
 ];
@@ -37,21 +36,15 @@ pub(super) const STRATEGIES: &[Strategy<EnglishAuctionParams>] = &[
 /// The rule bidder (arXiv 2310.05746, section 4.2, and the authors' program): a
 /// limited number of bids per item: the starting price, then the highest bid and 10 % of
 /// the starting price, whatever the game's least increase; where that is more, it counts.
-struct PatientRaiser {
-    bids_per_item: u32,
-}
-
-impl RulePlayer for PatientRaiser {
-    fn act(&mut self, ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
-        let Some(Legal { least, most }) = Legal::of(ask) else {
-            return Action::Pass;
-        };
-        let bid = least.max(raised(view).unwrap_or(least));
-        if bid <= most && own_bids(view) < self.bids_per_item as usize {
-            Action::Integer(bid)
-        } else {
-            Action::Pass
-        }
+fn raise_patiently(bids_per_item: u32, ask: &Ask, view: &View<'_>) -> Action {
+    let Some((least, most)) = legal(ask) else {
+        return Action::Pass;
+    };
+    let bid = least.max(raised(view).unwrap_or(least));
+    if bid <= most && own_bids(view) < bids_per_item as usize {
+        Action::Integer(bid)
+    } else {
+        Action::Pass
     }
 }
 
@@ -67,67 +60,41 @@ fn raised(view: &View<'_>) -> Option<i64> {
 
 /// How often the seat has bid for the item that is up.
 fn own_bids(view: &View<'_>) -> usize {
-    let seat = view.seat();
-    let rounds = view
-        .sights()
-        .rev()
-        .take_while(|sight| sight.kind() == "bid_round");
-    rounds
-        .filter(|sight| {
-            sight
-                .fact("bids")
-                .is_some_and(|bids| bids.entry(seat).integer().is_some())
-        })
-        .count()
-}
-
-/// Raises by the least amount, but by at least 1, up to a part of its estimate.
-struct UpToEstimate {
-    percent: u32,
+    let newest = view.sights().rev();
+    let rounds = newest.take_while(|sight| sight.kind() == "bid_round");
+    let bid = |sight: &Sight<'_>| sight.fact("bids")?.entry(view.seat()).integer();
+    rounds.filter(|sight| bid(sight).is_some()).count()
 }
 
 /// Largest part of an estimate that can be asked for; more is a slip.
 const MOST_PERCENT: u32 = 1000;
 
-impl RulePlayer for UpToEstimate {
-    fn act(&mut self, ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
-        let Some(Legal { least, most }) = Legal::of(ask) else {
-            return Action::Pass;
-        };
-        let estimate = view
-            .latest("item_opened")
-            .and_then(|sight| sight.integer("estimate"))
-            .unwrap_or(0);
-        let highest = view
-            .sights()
-            .next_back()
-            .and_then(|sight| sight.integer("highest"));
-        // Where there is no minimum increase, equal bids would never end.
-        let bid = highest.map_or(least, |highest| least.max(highest + 1));
-        let limit = (estimate * i64::from(self.percent) / 100).min(most);
-        if bid <= limit {
-            Action::Integer(bid)
-        } else {
-            Action::Pass
-        }
+/// Raises by the least amount, but by at least 1, up to a part of its estimate.
+fn up_to_estimate(percent: u32, ask: &Ask, view: &View<'_>) -> Action {
+    let Some((least, most)) = legal(ask) else {
+        return Action::Pass;
+    };
+    let opened = view.latest("item_opened");
+    let estimate = opened
+        .and_then(|sight| sight.integer("estimate"))
+        .unwrap_or(0);
+    let newest = view.sights().next_back();
+    let highest = newest.and_then(|sight| sight.integer("highest"));
+    // Where there is no minimum increase, equal bids would never end.
+    let bid = highest.map_or(least, |highest| least.max(highest + 1));
+    let limit = (estimate * i64::from(percent) / 100).min(most);
+    if bid <= limit {
+        Action::Integer(bid)
+    } else {
+        Action::Pass
     }
 }
 
-/// The legal bids of an ask; none when `least` is above `most`.
-struct Legal {
-    least: i64,
-    most: i64,
-}
-
-impl Legal {
-    fn of(ask: &Ask) -> Option<Self> {
-        match ask.form {
-            Form::Integer {
-                min: Some(least),
-                max: Some(most),
-                ..
-            } => Some(Self { least, most }),
-            _ => None,
-        }
+/// The least and the highest legal bid of an ask; there is none where the first is above the
+/// second.
+fn legal(ask: &Ask) -> Option<(i64, i64)> {
+    match ask.form {
+        Form::Integer { min, max, .. } => min.zip(max),
+        _ => None,
     }
 }

@@ -12,7 +12,7 @@ use crate::chance::{Luck, ORDERS, TIES};
 use crate::event::{Event, Value};
 use crate::games::testing::*;
 use crate::play::{Play, Reaction};
-use crate::rule_player::Random;
+use crate::rule_player::{Random, RulePlayer};
 
 const GAME: &str = "english_auction";
 

@@ -17,12 +17,10 @@ pub(super) const STRATEGIES: &[Strategy<SurvivalParams>] = &[
         "around the same number in every round: value (default 40), drawn anew from a \
                   bell curve where sd is above 0 (default 0)",
         |params, request| {
-            request.takes(&["value", "sd"])?;
-            request.made(Around {
-                range: Range::of(params),
-                value: request.get("value", USUAL)?,
-                sd: request.get_within("sd", 0.0, 0.0..=MOST_SD)?,
-            })
+            let range = Range::of(params);
+            let value: i64 = request.get("value", USUAL)?;
+            let sd = request.get_within("sd", 0.0, 0.0..=MOST_SD)?;
+            request.plays(move |_, _, luck| range.draw(value as f64, sd, luck))
         },
     ),
     Strategy::new(
@@ -30,11 +28,14 @@ pub(super) const STRATEGIES: &[Strategy<SurvivalParams>] = &[
         "goes down by the same step in every round: start (default 40), step (default: \
                   drawn once, 1 to 5)",
         |params, request| {
-            request.takes(&["start", "step"])?;
-            request.made(Falling {
-                range: Range::of(params),
-                start: request.get("start", USUAL)?,
-                step: request.get("step", None)?,
+            let range = Range::of(params);
+            let start: i64 = request.get("start", USUAL)?;
+            let mut step: Option<u32> = request.get("step", None)?;
+            request.plays(move |_, view, luck| {
+                let (low, high) = STEPS;
+                let step = *step.get_or_insert_with(|| luck.between(low, high) as u32);
+                let over = view.of_kind("round_result").count() as f64;
+                range.say(start as f64 - over * f64::from(step))
             })
         },
     ),
@@ -43,11 +44,14 @@ pub(super) const STRATEGIES: &[Strategy<SurvivalParams>] = &[
         "the target of the round before: first (what it says before there is one, \
                   default 40), drawn around it from a bell curve where sd is above 0 (default 0)",
         |params, request| {
-            request.takes(&["first", "sd"])?;
-            request.made(Follower {
-                range: Range::of(params),
-                first: request.get("first", USUAL)?,
-                sd: request.get_within("sd", 0.0, 0.0..=MOST_SD)?,
+            let range = Range::of(params);
+            let first: i64 = request.get("first", USUAL)?;
+            let sd = request.get_within("sd", 0.0, 0.0..=MOST_SD)?;
+            request.plays(move |_, view, luck| {
+                let mut targets = view.of_kind("round_result").rev();
+                // A round in which nobody gave a number has none.
+                let last = targets.find_map(|sight| sight.number("target"));
+                range.draw(last.unwrap_or(first as f64), sd, luck)
             })
         },
     ),
@@ -87,53 +91,5 @@ impl Range {
         } else {
             self.say(middle)
         }
-    }
-}
-
-/// Says about the same in every round, whatever happens.
-struct Around {
-    range: Range,
-    value: i64,
-    sd: f64,
-}
-
-impl RulePlayer for Around {
-    fn act(&mut self, _ask: &Ask, _view: &View<'_>, luck: &mut Generator) -> Action {
-        self.range.draw(self.value as f64, self.sd, luck)
-    }
-}
-
-/// An arithmetic sequence downwards.
-struct Falling {
-    range: Range,
-    start: i64,
-    step: Option<u32>,
-}
-
-impl RulePlayer for Falling {
-    fn act(&mut self, _ask: &Ask, view: &View<'_>, luck: &mut Generator) -> Action {
-        let (low, high) = STEPS;
-        let step = *self
-            .step
-            .get_or_insert_with(|| luck.between(low, high) as u32);
-        let over = view.of_kind("round_result").count() as f64;
-        self.range.say(self.start as f64 - over * f64::from(step))
-    }
-}
-
-/// Says what would have won the last round.
-struct Follower {
-    range: Range,
-    first: i64,
-    sd: f64,
-}
-
-impl RulePlayer for Follower {
-    fn act(&mut self, _ask: &Ask, view: &View<'_>, luck: &mut Generator) -> Action {
-        let mut targets = view.of_kind("round_result").rev();
-        // A round in which nobody gave a number has none.
-        let last = targets.find_map(|sight| sight.number("target"));
-        let middle = last.unwrap_or(self.first as f64);
-        self.range.draw(middle, self.sd, luck)
     }
 }

@@ -99,16 +99,7 @@ impl State for SurvivalState {
 impl SurvivalState {
     /// Opens the first round.
     pub(super) fn open(params: &Arc<SurvivalParams>, log: &mut EventLog) -> Self {
-        log.push(
-            params
-                .setup()
-                .briefing()
-                .fact("min", params.min)
-                .fact("max", params.max)
-                .fact("ratio", params.ratio)
-                .fact("health", params.health)
-                .fact("loss", params.loss),
-        );
+        log.push(params.briefing());
         let mut state = Self {
             params: Arc::clone(params),
             health: vec![params.health; params.players],

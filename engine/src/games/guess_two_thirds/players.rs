@@ -17,33 +17,18 @@ pub(super) const STRATEGIES: &[Strategy<GuessParams>] = &[
         "level_k",
         "believes that the others are level k-1, from the last mean on: k (default 1)",
         |params, request| {
-            request.made(LevelK {
-                k: request.only("k", LEVEL)?,
-                ratio: params.ratio,
-                low: params.min,
-                high: params.max,
-            })
+            let (k, params) = (request.get("k", LEVEL)?, params.clone());
+            request.plays(move |_, view, _| Action::Integer(level_k(k, &params, view)))
         },
     ),
 ];
 
-/// A level-k guesser (Nagel 1995): level 0 says the middle of the range, or the
+/// The guess of a level-k player (Nagel 1995): level 0 says the middle of the range, or the
 /// last round's mean once there is one; level k answers k-1 best.
-struct LevelK {
-    k: u32,
-    ratio: f64,
-    low: i64,
-    high: i64,
-}
-
-impl RulePlayer for LevelK {
-    fn act(&mut self, _ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
-        let last_mean = view
-            .latest("round_result")
-            .and_then(|sight| sight.number("mean"));
-        let anchor = last_mean.unwrap_or((self.low + self.high) as f64 / 2.0);
-        let guess = anchor * power(self.ratio, self.k);
-        let bounded = smaller(larger(guess, self.low as f64), self.high as f64);
-        Action::Integer(bounded.round() as i64)
-    }
+fn level_k(k: u32, params: &GuessParams, view: &View<'_>) -> i64 {
+    let last = view.latest("round_result");
+    let last_mean = last.and_then(|sight| sight.number("mean"));
+    let (low, high) = (params.min as f64, params.max as f64);
+    let guess = last_mean.unwrap_or((low + high) / 2.0) * power(params.ratio, k);
+    smaller(larger(guess, low), high).round() as i64
 }

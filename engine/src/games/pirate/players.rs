@@ -1,7 +1,6 @@
 //! Rule players of the pirate game: how each of them divides the gold and votes.
 //! Backward induction itself is in `games/pirate/theory.rs`. Made by the game.
 
-use super::theory::Theory;
 use super::{ACCEPT, PirateParams, REJECT};
 use crate::games::prelude::*;
 
@@ -13,7 +12,12 @@ pub(super) const STRATEGIES: &[Strategy<PirateParams>] = &[
                   otherwise",
         |params, request| {
             let theory = Arc::clone(params.theory());
-            request.plain(ByInduction { theory })
+            request.plays(move |ask, view, _| match ask.form {
+                Form::Division { parts, total } => Action::Division(theory.plan(parts, total)),
+                _ => vote(Offer::latest(view).is_some_and(|offer| {
+                    theory.accepts(offer.plan.len(), offer.offset, offer.share())
+                })),
+            })
         },
     ),
     Strategy::RANDOM,
@@ -21,42 +25,24 @@ pub(super) const STRATEGIES: &[Strategy<PirateParams>] = &[
     Strategy::new(
         "greedy",
         "proposes to keep all the gold, accepts any gold at all",
-        |_, request| {
-            request.plain(Character {
-                shares: false,
-                accepts: |share, _| share > 0,
-            })
-        },
+        |_, request| request.plays(|ask, view, _| act(ask, view, keep, |share, _| share > 0)),
     ),
     Strategy::new(
         "fair",
         "proposes an even split, accepts at least its even share in whole gold",
         |_, request| {
-            request.plain(Character {
-                shares: true,
-                accepts: |share, even| share >= even,
-            })
+            request.plays(|ask, view, _| act(ask, view, split, |share, even| share >= even))
         },
     ),
     Strategy::new(
         "docile",
         "proposes an even split, accepts everything",
-        |_, request| {
-            request.plain(Character {
-                shares: true,
-                accepts: |_, _| true,
-            })
-        },
+        |_, request| request.plays(|ask, view, _| act(ask, view, split, |_, _| true)),
     ),
     Strategy::new(
         "bloodthirsty",
         "proposes to keep all the gold, rejects everything",
-        |_, request| {
-            request.plain(Character {
-                shares: false,
-                accepts: |_, _| false,
-            })
-        },
+        |_, request| request.plays(|ask, view, _| act(ask, view, keep, |_, _| false)),
     ),
 ];
 
@@ -90,56 +76,36 @@ impl<'a> Offer<'a> {
     }
 }
 
-struct ByInduction {
-    theory: Arc<Theory>,
-}
-
-impl RulePlayer for ByInduction {
-    fn act(&mut self, ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
-        if let Form::Division { parts, total } = ask.form {
-            return Action::Division(self.theory.plan(parts, total));
-        }
-        let accepts = Offer::latest(view).is_some_and(|offer| {
-            self.theory
-                .accepts(offer.plan.len(), offer.offset, offer.share())
-        });
-        vote(accepts)
-    }
-}
-
-/// Proposes and votes out of character, whatever the others would do.
-struct Character {
-    /// Splits evenly instead of keeping everything.
-    shares: bool,
-    /// Whether it accepts a share, given an even one.
+/// Proposes and votes in character, whatever the others would do. `plan` divides gold among
+/// so many, `accepts` is asked about a share, given an even one.
+fn act(
+    ask: &Ask,
+    view: &View<'_>,
+    plan: fn(usize, i64) -> Vec<i64>,
     accepts: fn(i64, i64) -> bool,
+) -> Action {
+    if let Form::Division { parts, total } = ask.form {
+        return Action::Division(plan(parts, total));
+    }
+    let briefing = view.first("briefing");
+    let gold = briefing
+        .and_then(|sight| sight.integer("gold"))
+        .unwrap_or(0);
+    let offer = Offer::latest(view);
+    vote(offer.is_some_and(|offer| accepts(offer.share(), gold / offer.plan.len() as i64)))
 }
 
-impl RulePlayer for Character {
-    fn act(&mut self, ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
-        if let Form::Division { parts, total } = ask.form {
-            return Action::Division(self.plan(parts, total));
-        }
-        let gold = view
-            .first("briefing")
-            .and_then(|sight| sight.integer("gold"))
-            .unwrap_or(0);
-        let accepts = Offer::latest(view)
-            .is_some_and(|offer| (self.accepts)(offer.share(), gold / offer.plan.len() as i64));
-        vote(accepts)
-    }
+/// Everything for the proposer.
+fn keep(parts: usize, total: i64) -> Vec<i64> {
+    let mut plan = vec![0; parts];
+    plan[0] = total;
+    plan
 }
 
-impl Character {
-    /// What does not divide goes to the most senior.
-    fn plan(&self, parts: usize, total: i64) -> Vec<i64> {
-        if !self.shares {
-            let rest = std::iter::repeat_n(0, parts - 1);
-            return std::iter::once(total).chain(rest).collect();
-        }
-        let (even, odd) = (total / parts as i64, total % parts as i64);
-        (0..parts as i64)
-            .map(|place| even + i64::from(place < odd))
-            .collect()
-    }
+/// An even split; what does not divide goes to the most senior.
+fn split(parts: usize, total: i64) -> Vec<i64> {
+    let (even, odd) = (total / parts as i64, total % parts as i64);
+    (0..parts as i64)
+        .map(|place| even + i64::from(place < odd))
+        .collect()
 }

@@ -11,7 +11,7 @@ pub(crate) type Fate = Option<i64>;
 /// through the game: first to survive, then to have more gold, then to see
 /// others go overboard.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Theory {
+pub struct Theory {
     /// By the number of pirates left, less one; most senior pirate first.
     fates: Vec<Vec<Fate>>,
 }

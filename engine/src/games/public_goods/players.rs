@@ -23,11 +23,8 @@ pub(super) const STRATEGIES: &[Strategy<GoodsParams>] = &[
         "tit_for_tat",
         "starts with everything, then puts in what the others did on average",
         |params, request| {
-            request.plain(Matching {
-                tokens: params.tokens,
-                start: 1.0,
-                share: 1.0,
-            })
+            let tokens = params.tokens;
+            request.plays(move |_, view, _| matching(tokens, 1.0, 1.0, view))
         },
     ),
     Strategy::new(
@@ -35,12 +32,10 @@ pub(super) const STRATEGIES: &[Strategy<GoodsParams>] = &[
         "puts in a part of what the others did on average: \
                   share = .. (0.8), start = .. (0.5 of the tokens)",
         |params, request| {
-            request.takes(&["share", "start"])?;
-            request.made(Matching {
-                tokens: params.tokens,
-                share: request.get_within("share", SHARE, 0.0..=1.0)?,
-                start: request.get_within("start", 0.5, 0.0..=1.0)?,
-            })
+            let tokens = params.tokens;
+            let share = request.get_within("share", SHARE, 0.0..=1.0)?;
+            let start = request.get_within("start", 0.5, 0.0..=1.0)?;
+            request.plays(move |_, view, _| matching(tokens, share, start, view))
         },
     ),
 ];
@@ -50,21 +45,13 @@ pub(super) const STRATEGIES: &[Strategy<GoodsParams>] = &[
 const SHARE: f64 = 0.8;
 
 /// Puts in a share of what the others put in on average last time.
-struct Matching {
-    tokens: i64,
-    start: f64,
-    share: f64,
-}
-
-impl RulePlayer for Matching {
-    fn act(&mut self, _ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
-        let last = view.latest("round_result");
-        let given = match last.and_then(|sight| sight.integers("contributions")) {
-            Some(all) => self.share * average_of_others(all, view.seat()),
-            None => self.start * self.tokens as f64,
-        };
-        Action::Integer((given.round() as i64).clamp(0, self.tokens))
-    }
+fn matching(tokens: i64, share: f64, start: f64, view: &View<'_>) -> Action {
+    let last = view.latest("round_result");
+    let given = match last.and_then(|sight| sight.integers("contributions")) {
+        Some(all) => share * average_of_others(all, view.seat()),
+        None => start * tokens as f64,
+    };
+    Action::Integer((given.round() as i64).clamp(0, tokens))
 }
 
 fn average_of_others(all: &[i64], seat: usize) -> f64 {

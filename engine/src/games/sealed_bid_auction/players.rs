@@ -12,35 +12,30 @@ pub(super) const STRATEGIES: &[Strategy<AuctionParams>] = &[
                   at first price",
         |params, request| {
             let params = params.clone();
-            let bid = move |valuation| params.equilibrium_bid(valuation);
-            request.plain(ByValuation(bid))
+            request
+                .plays(move |_, view, _| Action::Integer(params.equilibrium_bid(valuation(view))))
         },
     ),
     Strategy::RANDOM,
     Strategy::SPECIFIED,
     Strategy::new("truthful", "bids its valuation", |_, request| {
-        request.plain(ByValuation(|valuation| valuation))
+        request.plays(|_, view, _| Action::Integer(valuation(view)))
     }),
     Strategy::new(
         "shade",
         "bids a part of its valuation, rounded: factor, 0 to 1 (default 0.9)",
         |_, request| {
-            let factor = request.only_within("factor", SHADE, 0.0..=1.0)?;
-            let bid = move |valuation| (valuation as f64 * factor).round() as i64;
-            request.made(ByValuation(bid))
+            let factor = request.get_within("factor", SHADE, 0.0..=1.0)?;
+            request.plays(move |_, view, _| {
+                Action::Integer((valuation(view) as f64 * factor).round() as i64)
+            })
         },
     ),
 ];
 
-/// Bids a function of its valuation.
-struct ByValuation<F>(F);
-
-impl<F: Fn(i64) -> i64 + Send + Sync> RulePlayer for ByValuation<F> {
-    fn act(&mut self, _ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
-        let told = view
-            .latest("valuation")
-            .and_then(|sight| sight.integer("valuation"));
-        // Each round begins with the seat's valuation.
-        Action::Integer((self.0)(told.unwrap_or(0)))
-    }
+/// The seat's valuation, which every round begins with.
+fn valuation(view: &View<'_>) -> i64 {
+    let told = view.latest("valuation");
+    told.and_then(|sight| sight.integer("valuation"))
+        .unwrap_or(0)
 }

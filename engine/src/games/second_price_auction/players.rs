@@ -7,7 +7,7 @@ use crate::games::prelude::*;
 /// The strategies of this game.
 pub(super) const STRATEGIES: &[Strategy<AuctionParams>] = &[
     Strategy::new("equilibrium", "bids its private value", |_, request| {
-        request.plain(Part(1.0))
+        request.plays(|_, view, _| Action::Number(value(view)))
     }),
     Strategy::RANDOM,
     Strategy::SPECIFIED,
@@ -15,20 +15,15 @@ pub(super) const STRATEGIES: &[Strategy<AuctionParams>] = &[
         "shade",
         "bids a part of its private value: factor, 0 to 1 (default 0.9)",
         |_, request| {
-            let factor = request.only_within("factor", SHADE, 0.0..=1.0)?;
-            request.made(Part(factor))
+            let factor = request.get_within("factor", SHADE, 0.0..=1.0)?;
+            request.plays(move |_, view, _| Action::Number(factor * value(view)))
         },
     ),
 ];
 
-/// Bids this part of its private value.
-struct Part(f64);
-
-impl RulePlayer for Part {
-    fn act(&mut self, _ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
-        let told = view.first("briefing");
-        let value = told.and_then(|sight| sight.number("private_value"));
-        // Every game begins with the seat's value.
-        Action::Number(self.0 * value.unwrap_or(0.0))
-    }
+/// The seat's private value, which every game begins with.
+fn value(view: &View<'_>) -> f64 {
+    let told = view.first("briefing");
+    told.and_then(|sight| sight.number("private_value"))
+        .unwrap_or(0.0)
 }

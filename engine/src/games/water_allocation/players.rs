@@ -10,7 +10,7 @@ pub(super) const STRATEGIES: &[Strategy<WaterParams>] = &[
     Strategy::new(
         "equilibrium",
         "its whole balance, as if every day were the last",
-        |_, request| request.plain(ByStatus(|own: Status| own.balance)),
+        |_, request| request.plays(|_, view, _| bid(view, |own| own.balance)),
     ),
     Strategy::RANDOM,
     Strategy::SPECIFIED,
@@ -18,11 +18,13 @@ pub(super) const STRATEGIES: &[Strategy<WaterParams>] = &[
         "share",
         "a part of its balance, rounded down to whole dollars: share, 0 to 1 (default 0.5)",
         |_, request| {
-            let share = request.only_within("share", 0.5, 0.0..=1.0)?;
-            request.made(ByStatus(move |own: Status| {
-                let part = (own.balance.in_dollars() * share).floor();
-                Cents::dollars(part as i64)
-            }))
+            let share = request.get_within("share", 0.5, 0.0..=1.0)?;
+            request.plays(move |_, view, _| {
+                bid(view, |own| {
+                    let part = (own.balance.in_dollars() * share).floor();
+                    Cents::dollars(part as i64)
+                })
+            })
         },
     ),
     Strategy::new(
@@ -30,14 +32,13 @@ pub(super) const STRATEGIES: &[Strategy<WaterParams>] = &[
         "nothing while it can do without water, then its whole balance: days, how many \
                   days without water it must still outlive (default 1)",
         |_, request| {
-            let days = request.only("days", 1)?;
-            request.made(ByStatus(move |own: Status| {
-                if own.outlives(days) {
-                    Cents::ZERO
-                } else {
-                    own.balance
-                }
-            }))
+            let days = request.get("days", 1)?;
+            request.plays(move |_, view, _| {
+                bid(view, |own| match own.outlives(days) {
+                    true => Cents::ZERO,
+                    false => own.balance,
+                })
+            })
         },
     ),
     Strategy::new(
@@ -46,7 +47,13 @@ pub(super) const STRATEGIES: &[Strategy<WaterParams>] = &[
                   as its balance goes",
         |params, request| {
             let first = Cents::dollars(params.salaries[request.seat] / 2);
-            request.plain(Outbid { first })
+            request.plays(move |_, view, _| {
+                let wanted = enough(view).map_or(first, |mut bid| {
+                    bid += Cents::dollars(1);
+                    bid
+                });
+                bid(view, |own| wanted.min(own.balance))
+            })
         },
     ),
 ];
@@ -83,39 +90,19 @@ impl Status {
     }
 }
 
-/// Bids a function of how it stands.
-struct ByStatus<F>(F);
-
-impl<F: Fn(Status) -> Cents + Send + Sync> RulePlayer for ByStatus<F> {
-    fn act(&mut self, ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
-        // Every day begins with everybody's standing.
-        Status::of(ask.seat, view)
-            .map_or(Cents::ZERO, &self.0)
-            .into()
-    }
+/// Bids by how the seat stands; every day begins with that of all.
+fn bid(view: &View<'_>, amount: impl Fn(Status) -> Cents) -> Action {
+    let status = Status::of(view.seat(), view);
+    status.map_or(Cents::ZERO, amount).into()
 }
 
-/// Bids just above what was enough the last time.
-struct Outbid {
-    first: Cents,
-}
-
-impl RulePlayer for Outbid {
-    fn act(&mut self, ask: &Ask, view: &View<'_>, _luck: &mut Generator) -> Action {
-        let enough = view.latest("round_result").and_then(|sight| {
-            let winners = sight.fact("winners")?;
-            let bids = sight.fact("bids")?;
-            let bid = |place| {
-                let winner = usize::try_from(winners.entry(place).integer()?).ok()?;
-                bids.entry(winner).amount()
-            };
-            (0..winners.len()).filter_map(bid).min()
-        });
-        let wanted = enough.map_or(self.first, |mut bid| {
-            bid += Cents::dollars(1);
-            bid
-        });
-        let balance = Status::of(ask.seat, view).map_or(Cents::ZERO, |own| own.balance);
-        wanted.min(balance).into()
-    }
+/// The lowest bid that won on the last day.
+fn enough(view: &View<'_>) -> Option<Cents> {
+    let last = view.latest("round_result")?;
+    let (winners, bids) = (last.fact("winners")?, last.fact("bids")?);
+    let bid = |place| {
+        let winner = usize::try_from(winners.entry(place).integer()?).ok()?;
+        bids.entry(winner).amount()
+    };
+    (0..winners.len()).filter_map(bid).min()
 }

@@ -76,24 +76,7 @@ impl State for WaterState {
 impl WaterState {
     /// Opens the first day.
     pub(super) fn open(params: &Arc<WaterParams>, chance: &mut Chance, log: &mut EventLog) -> Self {
-        let names: Vec<Name> = params.names.iter().cloned().map(Name::from).collect();
-        log.push(
-            params
-                .setup()
-                .briefing()
-                .fact("names", names)
-                .fact("requirements", params.requirements.clone())
-                .fact("salaries", params.salaries.clone())
-                .fact("supply_min", params.supply_min)
-                .fact("supply_max", params.supply_max)
-                .fact("health_start", params.health_start)
-                .fact("health_max", params.health_max)
-                .fact("health_gain", params.health_gain)
-                .fact("dry_days_start", params.dry_days_start)
-                .fact("ties", name_of(params.ties))
-                .fact("elimination", params.elimination)
-                .fact("zero_bids_win", params.zero_bids_win),
-        );
+        log.push(params.briefing());
         let newcomer = Resident {
             balance: Cents::ZERO,
             health: params.health_start,

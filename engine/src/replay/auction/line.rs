@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use serde::Deserialize;
 use serde_json::json;
 
-use super::RecordedError;
 use crate::games::english_auction::MOST_ROUNDS;
+use crate::replay::{RecordedError, forms};
 use crate::spec::Settings;
 
 /// A line of the file; what it does not name is about where it came from.
@@ -20,32 +20,60 @@ pub(super) struct Line {
     pub(super) reports: Vec<Report>,
 }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct RecordedParams {
-    pub(super) budget: i64,
-    pub(super) min_markup: f64,
-    pub(super) discount_unsold: bool,
-    pub(super) discount: f64,
-    pub(super) discount_rounds: u32,
-    pub(super) rule_max_bids_per_item: u32,
-    pub(super) items: Vec<OfferedItem>,
-}
+forms! {
+    struct RecordedParams {
+        budget: i64,
+        min_markup: f64,
+        discount_unsold: bool,
+        discount: f64,
+        discount_rounds: u32,
+        rule_max_bids_per_item: u32,
+        items: Vec<OfferedItem>,
+    }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct OfferedItem {
-    pub(super) name: String,
-    pub(super) starting_price: i64,
-    pub(super) true_value: i64,
-}
+    struct OfferedItem {
+        name: String,
+        starting_price: i64,
+        true_value: i64,
+    }
 
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Bidder {
-    pub(super) name: String,
-    pub(super) kind: Kind,
-    pub(super) overestimate_percent: i64,
+    struct Bidder {
+        name: String,
+        kind: Kind,
+        overestimate_percent: i64,
+    }
+
+    struct Sale {
+        item: String,
+        starting_price: i64,
+        true_value: i64,
+        rounds: Vec<Round>,
+        winner: Option<String>,
+        price: Option<i64>,
+    }
+
+    struct Round {
+        starting_price: i64,
+        bids: Vec<Bid>,
+        leader: Option<String>,
+        highest: Option<i64>,
+    }
+
+    struct Bid {
+        bidder: String,
+        /// Every amount said, refused ones first.
+        attempts: Vec<i64>,
+        bid: i64,
+    }
+
+    struct Report {
+        name: String,
+        budget_left: i64,
+        profit: i64,
+        items_won: Vec<(String, i64)>,
+        failed_bids: i64,
+        engagements: BTreeMap<String, i64>,
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Deserialize)]
@@ -53,46 +81,6 @@ pub(super) struct Bidder {
 pub(super) enum Kind {
     Scripted,
     Rule,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Sale {
-    pub(super) item: String,
-    pub(super) starting_price: i64,
-    pub(super) true_value: i64,
-    pub(super) rounds: Vec<Round>,
-    pub(super) winner: Option<String>,
-    pub(super) price: Option<i64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Round {
-    pub(super) starting_price: i64,
-    pub(super) bids: Vec<Bid>,
-    pub(super) leader: Option<String>,
-    pub(super) highest: Option<i64>,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Bid {
-    pub(super) bidder: String,
-    /// Every amount said, refused ones first.
-    pub(super) attempts: Vec<i64>,
-    pub(super) bid: i64,
-}
-
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields)]
-pub(super) struct Report {
-    pub(super) name: String,
-    pub(super) budget_left: i64,
-    pub(super) profit: i64,
-    pub(super) items_won: Vec<(String, i64)>,
-    pub(super) failed_bids: i64,
-    pub(super) engagements: BTreeMap<String, i64>,
 }
 
 /// The recorded parameters as ours.
