@@ -109,6 +109,36 @@ impl Event {
     }
 }
 
+/// Facts by name and type, hidden ones included, as [`Event::get`] finds them.
+impl Event {
+    /// A whole number.
+    pub fn integer(&self, name: &str) -> Option<i64> {
+        self.get(name)?.integer()
+    }
+
+    /// A number, whole or real.
+    pub fn number(&self, name: &str) -> Option<f64> {
+        self.get(name)?.number()
+    }
+
+    /// A list of whole numbers; empty where there is none.
+    pub fn integers(&self, name: &str) -> &[i64] {
+        let list = self.get(name).and_then(Value::integers);
+        list.unwrap_or_default()
+    }
+
+    /// The numbers of a column; empty where there is none.
+    pub fn numbers(&self, name: &str) -> Vec<f64> {
+        self.get(name).map(Value::numbers).unwrap_or_default()
+    }
+
+    /// A seat's entry of a column; nothing where there is none.
+    pub fn entry(&self, name: &str, seat: Seat) -> Value {
+        let column = self.get(name);
+        column.map_or(Value::Nothing, |column| column.entry(seat))
+    }
+}
+
 /// The events of a session, in order.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct EventLog {

@@ -51,10 +51,15 @@ pub trait Parameters:
         Ok(())
     }
 
-    /// The briefing, with every parameter of which players are told, and hidden in it those
-    /// of which nobody is.
+    /// Adds to a briefing every parameter that players are told, and hidden those that
+    /// nobody is.
+    fn brief(&self, briefing: Event) -> Event {
+        briefing
+    }
+
+    /// The briefing of a game that tells nothing before its parameters.
     fn briefing(&self) -> Event {
-        self.setup().briefing()
+        self.brief(self.setup().briefing())
     }
 }
 

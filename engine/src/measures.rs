@@ -35,6 +35,13 @@ impl Measures {
     pub fn series(&mut self, name: &str, values: Vec<f64>) {
         self.series.insert(name.to_owned(), values);
     }
+
+    /// Adds series that belong together, with one entry of each per row.
+    pub fn columns<const N: usize>(&mut self, names: [&str; N], rows: &[[f64; N]]) {
+        for (place, name) in names.into_iter().enumerate() {
+            self.series(name, rows.iter().map(|row| row[place]).collect());
+        }
+    }
 }
 
 /// The arithmetic mean; 0 for no numbers, so that records never hold NaN.

@@ -123,32 +123,19 @@ pub fn scan(text: &str, start: usize, commas: Commas) -> Option<Scanned> {
         }
         None => (is_negative, at, before.is_some_and(is_currency_sign)),
     };
-    let digits = match digit_run(text, at, commas) {
+    let (found, is_spelled) = match digit_run(text, at, commas) {
         Some(run) => {
-            let end = run.end;
-            let grouped = grouped_by_blanks(text, start, at, end).filter(|_| run.digits.is_some());
-            match grouped {
-                Some((digits, end)) => Part::in_digits(digits, end),
-                None => match run.digits {
-                    Some(digits) => Part::in_digits(digits, end),
-                    None => return Some(Scanned { numeral: None, end }),
-                },
-            }
+            let grouped = grouped_by_blanks(text, start, at, run.end);
+            let grouped = grouped.filter(|_| run.digits.is_some());
+            (grouped.unwrap_or(run), false)
         }
-        None => {
-            let spelled = words::spelled(text, at)?;
-            let end = spelled.end;
-            match spelled.digits {
-                Some(digits) => Part {
-                    digits,
-                    end,
-                    is_spelled: true,
-                },
-                None => return Some(Scanned { numeral: None, end }),
-            }
-        }
+        None => (words::spelled(text, at)?, true),
     };
-    finish(text, digits, is_negative, is_money)
+    let Found { digits, end } = found;
+    match digits {
+        Some(digits) => finish(text, &digits, end, is_spelled, (is_negative, is_money)),
+        None => Some(Scanned { numeral: None, end }),
+    }
 }
 
 /// Lower case, one kind of digit, apostrophe and dash; numbers are looked for in text of
@@ -164,31 +151,22 @@ pub fn simplified(letter: char) -> impl Iterator<Item = char> {
     })
 }
 
-/// The digits of a number, without marks, and where they or its words end.
-struct Part {
-    digits: String,
+/// Digits that belong together, or words that stand for them.
+struct Found {
+    /// Without marks but the point of a fraction; `None` when they make no single number.
+    digits: Option<String>,
+    /// The place behind them.
     end: usize,
-    is_spelled: bool,
-}
-
-impl Part {
-    fn in_digits(digits: String, end: usize) -> Self {
-        let is_spelled = false;
-        Self {
-            digits,
-            end,
-            is_spelled,
-        }
-    }
 }
 
 /// Reads what follows the digits: a multiple, cents, a currency, a percent sign, a divisor.
-fn finish(text: &str, part: Part, is_negative: bool, is_money: bool) -> Option<Scanned> {
-    let Part {
-        digits,
-        end,
-        is_spelled,
-    } = part;
+fn finish(
+    text: &str,
+    digits: &str,
+    end: usize,
+    is_spelled: bool,
+    (is_negative, is_money): (bool, bool),
+) -> Option<Scanned> {
     // "Two and a half thousand"; other multiples are among the words.
     let is_nothing = !is_spelled && digits.starts_with('0') && !digits.contains('.');
     let may_multiply = (!is_spelled || digits.contains('.')) && !is_nothing;
@@ -202,7 +180,7 @@ fn finish(text: &str, part: Part, is_negative: bool, is_money: bool) -> Option<S
         return None;
     }
     let mut numeral = Numeral {
-        value: value(&digits, power).unwrap_or(f64::INFINITY),
+        value: value(digits, power).unwrap_or(f64::INFINITY),
         sort: if is_money || unit.is_some() {
             Sort::Money
         } else {
@@ -225,7 +203,7 @@ fn finish(text: &str, part: Part, is_negative: bool, is_money: bool) -> Option<S
         };
         (numeral.sort, end) = (Sort::Ratio, behind);
     } else if let Some(behind) = cents_word(text, end).filter(|_| !is_money && unit.is_none()) {
-        numeral.value = value(&digits, power - 2).unwrap_or(f64::INFINITY);
+        numeral.value = value(digits, power - 2).unwrap_or(f64::INFINITY);
         (numeral.sort, end) = (Sort::Money, behind);
     } else if let Some((cents, behind)) = cents_behind(text, end).filter(|_| power == 0) {
         let sum = format!("{digits}.{cents:02}");
@@ -346,15 +324,9 @@ fn cents_behind(text: &str, at: usize) -> Option<(u64, usize)> {
         .strip_prefix(" and ")
         .or_else(|| rest.strip_prefix(", "))?;
     let from = text.len() - number.len();
-    let (digits, end) = match digit_run(text, from, Commas::Group) {
-        Some(run) => (run.digits?, run.end),
-        None => {
-            let spelled = words::spelled(text, from)?;
-            (spelled.digits?, spelled.end)
-        }
-    };
-    let behind = cents_word(text, end)?;
-    let cents: u64 = digits.parse().ok()?;
+    let found = digit_run(text, from, Commas::Group).or_else(|| words::spelled(text, from))?;
+    let cents: u64 = found.digits?.parse().ok()?;
+    let behind = cents_word(text, found.end)?;
     (1..100).contains(&cents).then_some((cents, behind))
 }
 

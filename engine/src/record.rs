@@ -32,35 +32,37 @@ const FALLBACK_VERSION: u32 = 2;
 /// where models are.
 const SERIES_VERSION: u32 = 3;
 
-/// A finished session.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Record {
+/// A finished session; `M` is what its moves are, as made by this program or as read back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Record<M = Move> {
     /// Version of its form, [`RECORD_VERSION`] at most.
     pub agon_record: u32,
     /// Id of the spec.
     pub session: SessionId,
     /// Whether any answer came from a simulated model.
+    #[serde(default)]
     pub simulated: bool,
     /// What was played.
     pub spec: SessionSpec,
     /// What its players took along from the session before it in its series.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub carried: Option<Carried>,
     /// How it ended.
     pub outcome: Outcome,
     /// Scores, their parts, and series per round.
     pub measures: Measures,
     /// Every answered ask, by turn and seat.
-    pub moves: Vec<Move>,
+    pub moves: Vec<M>,
     /// Every event, with what was hidden.
     pub events: Vec<Event>,
-    /// Every draw of chance.
+    /// Every draw of chance; not read back, since they follow from the rest.
+    #[serde(skip_deserializing)]
     pub draws: Vec<Draw>,
     /// Every answer from outside, by seat and index.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub decisions: Vec<RecordedDecision>,
     /// What agents concluded, by seat and order.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<SeatNote>,
 }
 
@@ -252,37 +254,8 @@ fn outcome(play: &Play) -> Outcome {
     }
 }
 
-/// The parts of a record that are read back: everything but draws, which follow
-/// from the rest.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-pub struct StoredRecord {
-    /// Version of the form.
-    pub agon_record: u32,
-    /// Id of the spec.
-    pub session: SessionId,
-    /// Whether any answer came from a simulated model.
-    #[serde(default)]
-    pub simulated: bool,
-    /// What was played.
-    pub spec: SessionSpec,
-    /// What its players took along from the session before it in its series.
-    #[serde(default)]
-    pub carried: Option<Carried>,
-    /// How it ended.
-    pub outcome: Outcome,
-    /// Scores, parts and series.
-    pub measures: Measures,
-    /// Every answered ask, by turn and seat.
-    pub moves: Vec<StoredMove>,
-    /// Every event.
-    pub events: Vec<Event>,
-    /// Every answer from outside.
-    #[serde(default)]
-    pub decisions: Vec<RecordedDecision>,
-    /// What agents concluded.
-    #[serde(default)]
-    pub notes: Vec<SeatNote>,
-}
+/// A record that was read back.
+pub type StoredRecord = Record<StoredMove>;
 
 /// One answered ask, read back. Its action is JSON that the ask's form reads.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

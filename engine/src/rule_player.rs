@@ -27,8 +27,8 @@ pub type Made = Result<Box<dyn RulePlayer>, StrategyError>;
 
 /// A strategy of a game whose parameters are `R`.
 pub struct Strategy<R> {
-    name: &'static str,
-    summary: &'static str,
+    /// Its entry in lists.
+    pub info: StrategyInfo,
     make: fn(&R, Request<'_>) -> Made,
 }
 
@@ -40,11 +40,8 @@ impl<R> Strategy<R> {
         summary: &'static str,
         make: fn(&R, Request<'_>) -> Made,
     ) -> Self {
-        Self {
-            name,
-            summary,
-            make,
-        }
+        let info = StrategyInfo { name, summary };
+        Self { info, make }
     }
 
     /// Uniformly random answers; in every game's list.
@@ -67,22 +64,15 @@ impl<R> Strategy<R> {
     /// No strategy of the list has this name, or a setting is wrong.
     pub fn seat(strategies: &[Self], game: &str, rules: &R, request: Request<'_>) -> Made {
         let name = request.strategy;
-        let found = strategies.iter().find(|strategy| strategy.name == name);
-        let Some(found) = found else {
-            let known: Vec<&str> = strategies.iter().map(|strategy| strategy.name).collect();
+        let names = strategies.iter().map(|strategy| strategy.info.name);
+        let Some(place) = names.clone().position(|known| known == name) else {
             return Err(StrategyError::Unknown {
                 name: name.to_owned(),
                 game: game.to_owned(),
-                known: known.join(", "),
+                known: names.collect::<Vec<&str>>().join(", "),
             });
         };
-        (found.make)(rules, request)
-    }
-
-    /// Its entry in lists.
-    pub fn info(&self) -> StrategyInfo {
-        let Self { name, summary, .. } = *self;
-        StrategyInfo { name, summary }
+        (strategies[place].make)(rules, request)
     }
 }
 

@@ -1,8 +1,8 @@
 //! Names of facts that a game declares to mean what they mean in every game: they must
 //! occur, and say what was declared. Called through the list in `conformance.rs`.
 
-use super::Case;
 use super::table::{Manners, Table};
+use super::{Case, ensure};
 use crate::event::{Event, Value};
 use crate::names::Name;
 
@@ -14,39 +14,39 @@ pub(super) fn declared_facts_mean_what_they_say(case: &Case) -> Result<(), Strin
     let lists = facts.in_play.iter().chain(facts.seat_lists.iter());
     for (event, list) in of_names(events, lists) {
         let listed = list.integers().unwrap_or_default();
-        if listed.len() != list.len() || listed.iter().any(|seat| *seat as usize >= seats) {
-            return Err(format!("{} lists {list:?} as seats", event.kind));
-        }
+        let are_seats = listed.iter().all(|seat| (*seat as usize) < seats);
+        ensure!(
+            listed.len() == list.len() && are_seats,
+            "{} lists {list:?} as seats",
+            event.kind
+        );
     }
     for (event, names) in of_names(events, facts.seat_names.iter()) {
         let named = (0..seats).all(|seat| names.entry(seat).text().is_some());
-        if event.kind != "briefing" || !named || names.len() != seats {
-            return Err(format!("{} does not name every seat", event.kind));
-        }
+        ensure!(
+            event.kind == "briefing" && named && names.len() == seats,
+            "{} does not name every seat",
+            event.kind
+        );
     }
     for (own, public) in facts.columns.iter() {
         for (event, column) in of_names(events, std::iter::once(own)) {
-            if event.get(public) != Some(column) {
-                return Err(format!(
-                    "{}: {own} is not the seat's entry of {public}",
-                    event.kind
-                ));
-            }
+            ensure!(
+                event.get(public) == Some(column),
+                "{}: {own} is not the seat's entry of {public}",
+                event.kind
+            );
         }
     }
     for (own, list) in facts.flags.iter() {
         for (event, flags) in of_names(events, std::iter::once(own)) {
-            let listed = event
-                .get(list)
-                .and_then(Value::integers)
-                .unwrap_or_default();
+            let listed = event.integers(list);
             let is_set = |seat: usize| flags.entry(seat).flag() == Some(true);
-            if (0..seats).any(|seat| is_set(seat) != listed.contains(&(seat as i64))) {
-                return Err(format!(
-                    "{}: {own} is set for others than {list} lists",
-                    event.kind
-                ));
-            }
+            ensure!(
+                (0..seats).all(|seat| is_set(seat) == listed.contains(&(seat as i64))),
+                "{}: {own} is set for others than {list} lists",
+                event.kind
+            );
         }
     }
     Ok(())

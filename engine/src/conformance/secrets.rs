@@ -203,23 +203,20 @@ fn asked_alike(
             (Some(_), None) => return Err(format!("seat {seat} is not asked in turn {number}")),
             (None, Some(_)) => return Err(format!("seat {seat} is asked in turn {number}")),
         };
-        if was != is {
-            return Err(format!(
-                "seat {seat} is asked in turn {number} for {} ({}) instead of {} ({})",
-                is.kind,
-                is.form.describe(),
-                was.kind,
-                was.form.describe()
-            ));
-        }
-        if let Some(said) = checked.get(place).filter(|_| !is_nobodys)
-            && *said != checks(following.play(), is)
-        {
-            return Err(format!(
-                "seat {seat} is told in turn {number} of another reason why its {} is refused",
-                is.kind
-            ));
-        }
+        ensure!(
+            was == is,
+            "seat {seat} is asked in turn {number} for {} ({}) instead of {} ({})",
+            is.kind,
+            is.form.describe(),
+            was.kind,
+            was.form.describe()
+        );
+        let said = checked.get(place).filter(|_| !is_nobodys);
+        ensure!(
+            said.is_none_or(|said| *said == checks(following.play(), is)),
+            "seat {seat} is told in turn {number} of another reason why its {} is refused",
+            is.kind
+        );
     }
     Ok(())
 }

@@ -50,12 +50,21 @@ fn bound<T: Display>(included: &str, excluded: &str, bound: Bound<&T>) -> Option
     }
 }
 
+/// Refuses a parameter by its path, with what would be right, unless something holds.
+macro_rules! require {
+    ($holds:expr, $path:expr, $($message:tt)+) => {
+        if !$holds {
+            return Err(ParameterError::new($path, format!($($message)+)));
+        }
+    };
+}
+
+pub(crate) use require;
+
 /// The upper end of a range whose lower end is `min`.
 pub(crate) fn check_max(min: i64, max: i64) -> Result<(), ParameterError> {
-    if min < max {
-        return Ok(());
-    }
-    Err(ParameterError::new("max", "max must be greater than min"))
+    require!(min < max, "max", "max must be greater than min");
+    Ok(())
 }
 
 /// Letters that steer a terminal, or end a line for some reader.

@@ -115,7 +115,7 @@ impl Registration {
     pub const fn of<R: Rules>() -> Self {
         Self {
             info: R::INFO,
-            strategies: || R::STRATEGIES.iter().map(Strategy::info).collect(),
+            strategies: || R::STRATEGIES.iter().map(|one| one.info).collect(),
             build: build::<R>,
             schema: || schemars::schema_for!(R).to_value(),
         }

@@ -1,7 +1,7 @@
 //! The parameters that games share, checked in one place. A game hands them out as
 //! [`super::Parameters::setup`] says, and makes its briefing and its asks from them.
 
-use super::checks::{MOST_ROUNDS, check_within};
+use super::checks::{MOST_ROUNDS, check_within, require};
 use super::{GameInfo, ParameterError};
 use crate::ask::{Ask, AskRole, Form, Seat};
 use crate::event::Event;
@@ -25,11 +25,12 @@ impl Setup {
     pub(super) fn check(&self, info: &GameInfo) -> Result<(), ParameterError> {
         let (fewest, most) = info.seats;
         let players = self.players;
-        if !(fewest..=most).contains(&players) {
-            let name = &info.name;
-            let message = format!("{name} needs {fewest} to {most} players, not {players}");
-            return Err(ParameterError::new("players", message));
-        }
+        require!(
+            (fewest..=most).contains(&players),
+            "players",
+            "{} needs {fewest} to {most} players, not {players}",
+            info.name
+        );
         if let Some(rounds) = self.rounds {
             check_within("rounds", rounds, 1..=MOST_ROUNDS)?;
         }

@@ -75,13 +75,12 @@ impl Rules for AscendingParams {
     fn settle(&mut self) -> Result<(), ParameterError> {
         self.terms().check()?;
         check_within("increment", self.increment, 1..=self.assets)?;
-        if self.calls() > MOST_CALLS {
-            let least = self.assets / (MOST_CALLS + 1) + 1;
-            let message = format!(
-                "increment must be at least {least}, so that at most {MOST_CALLS} prices are called"
-            );
-            return Err(ParameterError::new("increment", message));
-        }
+        let least = self.assets / (MOST_CALLS + 1) + 1;
+        require!(
+            self.calls() <= MOST_CALLS,
+            "increment",
+            "increment must be at least {least}, so that at most {MOST_CALLS} prices are called"
+        );
         Ok(())
     }
 
@@ -122,7 +121,7 @@ impl Rules for AscendingParams {
     fn measures(&self, log: &EventLog, moves: &[Move]) -> Measures {
         let mut ends = Vec::new();
         for event in log.of_kind("round_result") {
-            let asks = event.get("asks").and_then(Value::integer).unwrap_or(0) as u32;
+            let asks = event.integer("asks").unwrap_or(0) as u32;
             ends.push(ends.last().copied().unwrap_or(0) + asks);
         }
         let scale = Scale {
@@ -136,8 +135,8 @@ impl Rules for AscendingParams {
 
 /// How far a value is outside of what a seat's answers say of its limit.
 fn outside(event: &Event, seat: Seat, value: f64) -> Option<f64> {
-    let bid = event.get("bids")?.entry(seat).number()?;
-    let dropped = event.get("dropped_at")?.entry(seat).number();
+    let bid = event.entry("bids", seat).number()?;
+    let dropped = event.entry("dropped_at", seat).number();
     Some(match dropped {
         _ if value < bid => bid - value,
         Some(dropped) if value > dropped => value - dropped,

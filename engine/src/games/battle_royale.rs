@@ -21,7 +21,7 @@ const MISS: &str = "miss";
 parameters! {
     /// Parameters of the game.
     pub struct BattleParams(players = PLAYERS, foul_allowance = FOUL_ALLOWANCE);
-    declared {
+    deducible "everybody is told everybody's hit rate" {
         /// Hit rate of the first player, in percent.
         base_hit_rate: u32 = 35, in 0..=100;
         /// By how much the hit rate grows from player to player, in percent.
@@ -65,24 +65,19 @@ impl Rules for BattleParams {
     type State = BattleState;
 
     fn settle(&mut self) -> Result<(), ParameterError> {
-        let highest = self.hit_rate(self.players - 1);
-        if highest > 100 {
-            let last = self.players - 1;
-            let message = format!(
-                "player_{last} would hit in {highest} percent of its shots: \
-                 base_hit_rate + {last} * interval must be at most 100"
-            );
-            return Err(ParameterError::new("interval", message));
-        }
+        let last = self.players - 1;
+        let highest = self.hit_rate(last);
+        require!(
+            highest <= 100,
+            "interval",
+            "player_{last} would hit in {highest} percent of its shots: base_hit_rate + {last} * \
+             interval must be at most 100"
+        );
         Ok(())
     }
 
     fn disclosures(&self) -> Vec<Disclosure> {
-        let rates = &["base_hit_rate", "interval"];
-        vec![
-            Disclosure::to_everybody("everybody is told everybody's hit rate", rates),
-            Disclosure::to_everybody("those who live see whether a shot hits", &[]).draws(&[HITS]),
-        ]
+        vec![Disclosure::to_everybody("those who live see whether a shot hits", &[]).draws(&[HITS])]
     }
 
     /// Nobody shoots twice in a row.
@@ -112,9 +107,7 @@ impl Rules for BattleParams {
             self.briefing()
                 .fact("hit_rates", rates.clone())
                 .own("hit_rate", rates)
-                .own("position", positions)
-                .hidden("base_hit_rate", self.base_hit_rate)
-                .hidden("interval", self.interval),
+                .own("position", positions),
         );
         let mut state = BattleState {
             params: Arc::clone(self),
@@ -145,8 +138,7 @@ impl Rules for BattleParams {
         let mut running = Vec::new();
         for shot in log.of_kind("shot") {
             turns += 1;
-            let right = shot.get("at_strongest").and_then(|value| value.flag());
-            correct += u32::from(right == Some(true));
+            correct += u32::from(shot.get("at_strongest") == Some(&Value::Flag(true)));
             running.push(f64::from(correct) / f64::from(turns));
         }
         let Some(share) = running.last().copied() else {

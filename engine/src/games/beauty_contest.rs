@@ -80,7 +80,7 @@ impl Rules for ContestParams {
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
         let bound = chance.integer(BOUNDS, 0, self.bound_min, self.bound_max);
-        log.push(self.briefing().fact("bound", bound));
+        log.push(self.brief(self.setup().briefing().fact("bound", bound)));
         let form = Form::Number {
             min: 0.0,
             max: bound as f64,
@@ -112,30 +112,23 @@ impl Rules for ContestParams {
     fn measures(&self, log: &EventLog, moves: &[Move]) -> Measures {
         let mut measures = Measures::default();
         rationality::rule_breaking(self.players, self.rounds, moves, |turn| turn, &mut measures);
-        let bound = log
-            .of_kind("briefing")
-            .find_map(|event| event.get("bound")?.number())
-            .unwrap_or(1.0);
+        let briefing = log.of_kind("briefing").next();
+        let bound = briefing.and_then(|event| event.number("bound"));
+        let bound = bound.unwrap_or(1.0);
         measures.part("bound", bound);
         let results = rationality::results(log, self.rounds, &mut measures);
         if results.is_empty() {
             return measures;
         }
         let equilibrium = self.prize / self.players as f64;
-        rationality::payoffs(
-            &results,
-            "payoffs",
-            &vec![equilibrium; self.players],
-            &mut measures,
-        );
+        let equilibria = vec![equilibrium; self.players];
+        rationality::payoffs(&results, "payoffs", &equilibria, &mut measures);
         rationality::actions(&results, "choices", &mut measures, |_, _, number| {
             number / bound
         });
         let means = series_of(log, "round_result", "mean");
-        measures.series(
-            "distance",
-            means.iter().map(|average| average / bound).collect(),
-        );
+        let distances = means.iter().map(|average| average / bound);
+        measures.series("distance", distances.collect());
         let (_, deviations) = spread_of(log, "round_result", "choices");
         measures.series("mean", means);
         measures.series("sd", deviations);

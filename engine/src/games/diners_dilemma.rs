@@ -80,10 +80,9 @@ impl Rules for DinerParams {
     type State = Rounds<Self>;
 
     fn settle(&mut self) -> Result<(), ParameterError> {
-        if self.costly_cost <= self.cheap_cost {
-            let message = "costly_cost must be greater than cheap_cost";
-            return Err(ParameterError::new("costly_cost", message));
-        }
+        let is_costlier = self.costly_cost > self.cheap_cost;
+        let message = "costly_cost must be greater than cheap_cost";
+        require!(is_costlier, "costly_cost", "{message}");
         Ok(())
     }
 
@@ -136,10 +135,8 @@ impl Rules for DinerParams {
         measures.score("arxiv2024", cheap * 100.0);
         measures.part("S", cheap);
         measures.part("S_costly", 1.0 - cheap);
-        measures.series(
-            "sd",
-            shares.iter().map(|share| share_deviation(*share)).collect(),
-        );
+        let deviations = shares.iter().map(|share| share_deviation(*share));
+        measures.series("sd", deviations.collect());
         measures.series("mean", shares);
         measures
     }

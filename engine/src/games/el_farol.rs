@@ -131,10 +131,8 @@ impl Rules for BarParams {
         measures.score("iclr2025", value);
         measures.score("arxiv2024", value);
         measures.part("S", distance);
-        measures.series(
-            "sd",
-            shares.iter().map(|share| share_deviation(*share)).collect(),
-        );
+        let deviations = shares.iter().map(|share| share_deviation(*share));
+        measures.series("sd", deviations.collect());
         measures.series("mean", shares);
         measures
     }

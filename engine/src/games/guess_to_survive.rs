@@ -23,7 +23,7 @@ mod players;
 mod scores;
 mod state;
 
-pub use state::SurvivalState;
+pub use state::SurvivalRound;
 
 /// Most health: sums over rounds stay far from the end of the numbers.
 const MOST_HEALTH: i64 = 1_000_000;
@@ -66,7 +66,7 @@ impl Rules for SurvivalParams {
 
     const STRATEGIES: &'static [Strategy<Self>] = players::STRATEGIES;
 
-    type State = SurvivalState;
+    type State = Rounds<SurvivalRound>;
 
     fn settle(&mut self) -> Result<(), ParameterError> {
         check_max(self.min, self.max)
@@ -76,8 +76,15 @@ impl Rules for SurvivalParams {
         (0.0, f64::from(self.rounds))
     }
 
-    fn start(self: &Arc<Self>, _chance: &mut Chance, log: &mut EventLog) -> Self::State {
-        SurvivalState::open(self, log)
+    fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
+        log.push(self.briefing());
+        let form = Form::integer(self.min, self.max);
+        let ask = self.setup().ask(0, AskRole::Guess, "choice", form);
+        let rules = SurvivalRound {
+            params: Arc::clone(self),
+            health: vec![self.health; self.players],
+        };
+        Rounds::start(rules, self.setup(), &ask, chance, log)
     }
 
     /// Nobody can win alone by a larger number: the target is at most `ratio` times

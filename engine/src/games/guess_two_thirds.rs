@@ -96,17 +96,7 @@ impl Rules for GuessParams {
     /// 100 only where the range starts at 0; a range above 0 shifts them.
     fn equilibrium(&self) -> Equilibrium {
         let number = self.equilibrium_number();
-        let (min, max) = (self.min as f64, self.max as f64);
-        let shifted = 100.0 * max / (max - min);
-        let (new, old) = if self.ratio < 1.0 {
-            (shifted, 100.0)
-        } else if self.ratio > 1.0 {
-            (100.0, shifted)
-        } else {
-            let off_middle = (2.0 * number as f64 - min - max).abs() / (max - min);
-            let from_width = (2.0 * number as f64 - (max - min)).abs() / (max - min);
-            (100.0 * (1.0 - off_middle), 100.0 * from_width)
-        };
+        let (new, old) = scores(self, (number - self.min) as f64, number as f64);
         let exact = |scheme, value: f64| {
             let tolerance = ExpectedScore::EXACT * larger(value.abs(), 1.0);
             ExpectedScore::within(scheme, value, tolerance)
@@ -117,11 +107,8 @@ impl Rules for GuessParams {
         }
     }
 
-    /// Scores of both schemes (arXiv 2403.11807, section 3.1 and version 1, appendix
-    /// C). With S = mean(round mean - min), M = mean(round mean), D = max - min:
-    /// `iclr2025` is (max-S)/D, 1-|2S-D|/D or S/D for ratios below, at and above 1;
-    /// `arxiv2024` is (max-M)/D, |2M-D|/D or M/D; both times 100. Rounds in which
-    /// nobody said a number count for nothing; without any other there is no score.
+    /// The scores of [`scores`]. Rounds in which nobody said a number count for nothing;
+    /// without any other there is no score.
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
         let mut measures = Measures::default();
         let round_means = series_of(log, "round_result", "mean");
@@ -130,18 +117,9 @@ impl Rules for GuessParams {
         }
         let offset = mean(round_means.iter().map(|round| round - self.min as f64));
         let plain = mean(round_means.iter().copied());
-        let max = self.max as f64;
-        let width = (self.max - self.min) as f64;
-        let (new, old) = if self.ratio < 1.0 {
-            ((max - offset) / width, (max - plain) / width)
-        } else if self.ratio > 1.0 {
-            (offset / width, plain / width)
-        } else {
-            let new = 1.0 - (2.0 * offset - width).abs() / width;
-            (new, (2.0 * plain - width).abs() / width)
-        };
-        measures.score("iclr2025", new * 100.0);
-        measures.score("arxiv2024", old * 100.0);
+        let (new, old) = scores(self, offset, plain);
+        measures.score("iclr2025", new);
+        measures.score("arxiv2024", old);
         measures.part("S", offset);
         measures.part("S_mean", plain);
         let (_, deviations) = spread_of(log, "round_result", "number");
@@ -181,6 +159,23 @@ impl RoundRules for GuessParams {
         );
         gains
     }
+}
+
+/// Scores of both schemes (arXiv 2403.11807, section 3.1 and version 1, appendix C). With
+/// S = mean(round mean - min), M = mean(round mean), D = max - min: `iclr2025` is
+/// (max-S)/D, 1-|2S-D|/D or S/D for ratios below, at and above 1; `arxiv2024` is
+/// (max-M)/D, |2M-D|/D or M/D; both times 100.
+fn scores(params: &GuessParams, offset: f64, plain: f64) -> (f64, f64) {
+    let (max, width) = (params.max as f64, (params.max - params.min) as f64);
+    let (new, old) = if params.ratio < 1.0 {
+        ((max - offset) / width, (max - plain) / width)
+    } else if params.ratio > 1.0 {
+        (offset / width, plain / width)
+    } else {
+        let new = 1.0 - (2.0 * offset - width).abs() / width;
+        (new, (2.0 * plain - width).abs() / width)
+    };
+    (new * 100.0, old * 100.0)
 }
 
 /// The different numbers closest to the target, in seat order; only the first

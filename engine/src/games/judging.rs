@@ -154,42 +154,41 @@ fn the_papers_criteria() -> Vec<Criterion> {
 }
 
 fn check_criteria(params: &JudgingParams) -> Result<(), ParameterError> {
-    let wrong = |path: &str, message: &str| Err(ParameterError::new(path, message));
-    if params.criteria.len() > MOST_CRITERIA {
-        let message = format!("criteria must be at most {MOST_CRITERIA}");
-        return wrong("criteria", &message);
-    }
+    let are_few = params.criteria.len() <= MOST_CRITERIA;
+    require!(
+        are_few,
+        "criteria",
+        "criteria must be at most {MOST_CRITERIA}"
+    );
     for (place, criterion) in params.criteria.iter().enumerate() {
         let before = &params.criteria[..place];
         let twice = before.iter().any(|other| other.name == criterion.name);
         let plain = !criterion.name.chars().any(ends_a_line);
-        if criterion.name.trim().is_empty() || twice || !plain {
-            let path = format!("criteria[{place}].name");
-            return wrong(
-                &path,
-                "a criterion needs a name in one line that no other has",
-            );
-        }
-        if criterion.question.trim().is_empty() {
-            let path = format!("criteria[{place}].question");
-            return wrong(&path, "a criterion needs a question");
-        }
+        require!(
+            !criterion.name.trim().is_empty() && !twice && plain,
+            format!("criteria[{place}].name"),
+            "a criterion needs a name in one line that no other has"
+        );
+        require!(
+            !criterion.question.trim().is_empty(),
+            format!("criteria[{place}].question"),
+            "a criterion needs a question"
+        );
         let ratings = params.highest.saturating_sub(params.lowest) + 1;
         let marks = criterion.marks.len();
-        if marks > 0 && i64::try_from(marks) != Ok(ratings) {
-            let path = format!("criteria[{place}].marks");
-            let message = format!(
-                "marks must say what each of the {ratings} ratings means, from the lowest to the \
-                 highest, or be left out; {marks} are given"
-            );
-            return wrong(&path, &message);
-        }
+        require!(
+            marks == 0 || i64::try_from(marks) == Ok(ratings),
+            format!("criteria[{place}].marks"),
+            "marks must say what each of the {ratings} ratings means, from the lowest to the \
+             highest, or be left out; {marks} are given"
+        );
     }
-    if asked(params).next().is_none() {
-        let message = "criteria must have at least one that is asked: without a persona those \
-                       that need one are left out";
-        return wrong("criteria", message);
-    }
+    require!(
+        asked(params).next().is_some(),
+        "criteria",
+        "criteria must have at least one that is asked: without a persona those that need one \
+         are left out"
+    );
     Ok(())
 }
 
@@ -224,16 +223,13 @@ impl Rules for JudgingParams {
 
     fn settle(&mut self) -> Result<(), ParameterError> {
         let letters = self.record.chars().count();
-        if self.record.trim().is_empty() || letters > LONGEST_RECORD {
-            let message = format!("record must have 1 to {LONGEST_RECORD} letters, not {letters}");
-            return Err(ParameterError::new("record", message));
-        }
-        if self.judged.trim().is_empty() || self.judged.chars().any(ends_a_line) {
-            return Err(ParameterError::new(
-                "judged",
-                "judged must be a name in one line",
-            ));
-        }
+        require!(
+            !self.record.trim().is_empty() && letters <= LONGEST_RECORD,
+            "record",
+            "record must have 1 to {LONGEST_RECORD} letters, not {letters}"
+        );
+        let is_name = !self.judged.trim().is_empty() && !self.judged.chars().any(ends_a_line);
+        require!(is_name, "judged", "judged must be a name in one line");
         // The paper's marks are those of its own scale.
         if (self.lowest, self.highest) != (1, 5) && self.criteria == the_papers_criteria() {
             for criterion in &mut self.criteria {
@@ -263,7 +259,7 @@ impl Rules for JudgingParams {
             rounds: Some(self.rounds()),
             ..self.setup()
         };
-        log.push(self.briefing().fact("rounds", self.rounds()));
+        log.push(self.brief(setup.briefing()));
         let form = Form::integer(self.lowest, self.highest);
         let ask = setup.ask(0, AskRole::Rating, "rating", form);
         let rules = RatingRound {
@@ -287,39 +283,24 @@ impl Rules for JudgingParams {
     /// criterion and judge: `ratings`, `rating_criteria` (places from 0), `rating_judges`.
     fn measures(&self, log: &EventLog, _moves: &[Move]) -> Measures {
         let mut measures = Measures::default();
-        let (mut means, mut spreads, mut rated) = (Vec::new(), Vec::new(), Vec::new());
-        let (mut ratings, mut criteria, mut judges) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut rated, mut ratings) = (Vec::new(), Vec::new());
         for (place, event) in log.of_kind("round_result").enumerate() {
-            let Some(column) = event.get("ratings") else {
-                continue;
-            };
-            let given: Vec<(usize, f64)> = (0..self.players)
-                .filter_map(|judge| Some((judge, column.entry(judge).number()?)))
-                .collect();
-            let numbers = || given.iter().map(|(_, rating)| *rating);
-            if !given.is_empty() {
-                means.push(mean(numbers()));
-                let (low, high) = numbers().fold((f64::MAX, f64::MIN), |(low, high), rating| {
-                    (smaller(low, rating), larger(high, rating))
-                });
-                spreads.push(high - low);
-                rated.push(place as f64);
+            let before = ratings.len();
+            for judge in 0..self.players {
+                if let Some(rating) = event.entry("ratings", judge).number() {
+                    ratings.push([rating, place as f64, judge as f64]);
+                }
             }
-            for (judge, rating) in given {
-                ratings.push(rating);
-                criteria.push(place as f64);
-                judges.push(judge as f64);
+            let given = || ratings[before..].iter().map(|[rating, ..]| *rating);
+            if let (Some(low), Some(high)) = (given().reduce(smaller), given().reduce(larger)) {
+                rated.push([mean(given()), high - low, place as f64]);
             }
         }
         if !ratings.is_empty() {
-            measures.score("rating", mean(ratings.iter().copied()));
+            measures.score("rating", mean(ratings.iter().map(|[rating, ..]| *rating)));
         }
-        measures.series("means", means);
-        measures.series("spreads", spreads);
-        measures.series("mean_criteria", rated);
-        measures.series("ratings", ratings);
-        measures.series("rating_criteria", criteria);
-        measures.series("rating_judges", judges);
+        measures.columns(["means", "spreads", "mean_criteria"], &rated);
+        measures.columns(["ratings", "rating_criteria", "rating_judges"], &ratings);
         measures
     }
 }

@@ -6,7 +6,7 @@ pub(super) use std::sync::Arc;
 pub(super) use schemars::JsonSchema;
 pub(super) use serde::{Deserialize, Serialize};
 
-pub(super) use super::shared::columns::{column, name_of, series_of, spread_of, total};
+pub(super) use super::shared::columns::{column, series_of, spread_of, total, value_of};
 pub(super) use super::shared::defaults::{FOUL_ALLOWANCE, LEVEL, PLAYERS, ROUNDS, SHADE};
 pub(super) use super::shared::parameters::parameters;
 pub(super) use super::shared::ranking::{TopBids, closest, top_bids};
@@ -21,7 +21,7 @@ pub(super) use crate::chance::{
 pub(super) use crate::disclosure::Disclosure;
 pub(super) use crate::event::{Event, EventLog, Value};
 pub(super) use crate::game::checks::{
-    LARGEST_AMOUNT, LARGEST_RATIO, MOST_ROUNDS, check_max, check_within, ends_a_line,
+    LARGEST_AMOUNT, LARGEST_RATIO, MOST_ROUNDS, check_max, check_within, ends_a_line, require,
 };
 pub(super) use crate::game::{
     Equilibrium, ExpectedScore, FactNames, GameInfo, ParameterError, Parameters, Rules, Setup,

@@ -222,10 +222,9 @@ pub fn measures(terms: &Terms, log: &EventLog, moves: &[Move], scale: &Scale<'_>
         players, rounds, ..
     } = *terms;
     rationality::rule_breaking(players, rounds, moves, scale.round_of, &mut measures);
-    let values = log
-        .of_kind("briefing")
-        .find_map(|event| Some(event.get("private_value")?.numbers()))
-        .unwrap_or_default();
+    let briefing = log.of_kind("briefing").next();
+    let values = briefing.map(|event| event.numbers("private_value"));
+    let values = values.unwrap_or_default();
     let results = rationality::results(log, rounds, &mut measures);
     let assets = terms.assets as f64;
     let equilibrium = terms.left(&values, |_| false, (scale.equilibrium)(&values));
@@ -235,9 +234,7 @@ pub fn measures(terms: &Terms, log: &EventLog, moves: &[Move], scale: &Scale<'_>
     }
     rationality::payoffs(&results, "payoff", &equilibrium, &mut measures);
     rationality::actions(&results, "bids", &mut measures, |event, seat, _| {
-        let left = event
-            .get("payoff")
-            .and_then(|left| left.entry(seat).number());
+        let left = event.entry("payoff", seat).number();
         (left.unwrap_or(assets) / equilibrium[seat] - 1.0).abs()
     });
     let kept = measures.series["payoff"].iter().map(|left| left / assets);
@@ -252,9 +249,7 @@ pub fn measures(terms: &Terms, log: &EventLog, moves: &[Move], scale: &Scale<'_>
     let path = by_round.iter().map(|far| mean(far.iter().copied()));
     measures.series("distance", path.collect());
     measures.series("distances", by_round.concat());
-    let prices = results
-        .iter()
-        .filter_map(|event| event.get("price")?.number());
+    let prices = results.iter().filter_map(|event| event.number("price"));
     measures.series("prices", prices.collect());
     measures
 }

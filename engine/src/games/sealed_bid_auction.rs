@@ -94,14 +94,15 @@ impl Rules for AuctionParams {
         let top = self.valuation_min..=LARGEST_AMOUNT;
         check_within("valuation_max", self.valuation_max, top)?;
         let (rungs, players) = (self.rungs(), self.players);
-        if rungs < players as i64 || rungs > MOST_RUNGS {
-            let message = format!(
-                "valuations from {} to {} in steps of {} are {rungs}; there must be at least one \
-                 for each of {players} players, and at most {MOST_RUNGS}",
-                self.valuation_min, self.valuation_max, self.interval
-            );
-            return Err(ParameterError::new("interval", message));
-        }
+        require!(
+            (players as i64..=MOST_RUNGS).contains(&rungs),
+            "interval",
+            "valuations from {} to {} in steps of {} are {rungs}; there must be at least one for \
+             each of {players} players, and at most {MOST_RUNGS}",
+            self.valuation_min,
+            self.valuation_max,
+            self.interval
+        );
         let bid_max = self.largest_bid();
         check_within("bid_max", bid_max, self.valuation_max..=LARGEST_AMOUNT)?;
         self.bid_max = Some(bid_max);
@@ -125,14 +126,10 @@ impl Rules for AuctionParams {
 
     fn start(self: &Arc<Self>, chance: &mut Chance, log: &mut EventLog) -> Self::State {
         log.push(self.briefing());
-        let form = if self.lenient {
-            Form::any_integer()
-        } else {
-            Form::Integer {
-                min: Some(0),
-                max: None,
-                pass: None,
-            }
+        let form = Form::Integer {
+            min: (!self.lenient).then_some(0),
+            max: None,
+            pass: None,
         };
         let ask = self.setup().ask(0, AskRole::Bid, "bid", form);
         let rules = AuctionRound {

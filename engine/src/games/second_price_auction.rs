@@ -78,8 +78,7 @@ impl Rules for AuctionParams {
             sell(&bids)
         };
         let distance = |event: &Event, seat: Seat, value: f64| {
-            let bid = event.get("bids")?.entry(seat).number()?;
-            Some((bid - value).abs())
+            Some((event.entry("bids", seat).number()? - value).abs())
         };
         let scale = Scale {
             equilibrium: &truthful,

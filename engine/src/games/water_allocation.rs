@@ -99,10 +99,11 @@ const MOST_HEALTH: i64 = 1_000_000;
 
 /// One entry per seat: the list, from its beginning again where it is shorter.
 fn per_seat(name: &str, list: &[i64], players: usize) -> Result<Vec<i64>, ParameterError> {
-    if list.is_empty() {
-        let message = format!("{name} must have at least one entry");
-        return Err(ParameterError::new(name, message));
-    }
+    require!(
+        !list.is_empty(),
+        name,
+        "{name} must have at least one entry"
+    );
     for (place, amount) in list.iter().enumerate() {
         check_within(&format!("{name}[{place}]"), *amount, 1..=LARGEST_AMOUNT)?;
     }
@@ -115,27 +116,27 @@ const LONGEST_NAME: usize = 40;
 /// The first names of the list, one per seat; where it ends, seats keep their own.
 fn name_per_seat(listed: &[String], players: usize) -> Result<Vec<String>, ParameterError> {
     for (place, name) in listed.iter().enumerate() {
+        let path = format!("names[{place}]");
         let is_plain = !name.trim().is_empty()
             && name.trim() == name
             && !name.chars().any(ends_a_line)
             && name.chars().count() <= LONGEST_NAME;
-        if !is_plain {
-            let path = format!("names[{place}]");
-            let message = format!(
-                "{path} must be 1 to {LONGEST_NAME} letters in one line, without blanks around \
-                 them, not {name:?}"
-            );
-            return Err(ParameterError::new(path, message));
-        }
+        require!(
+            is_plain,
+            &path,
+            "{path} must be 1 to {LONGEST_NAME} letters in one line, without blanks around \
+             them, not {name:?}"
+        );
     }
     let own = (listed.len()..players).map(player_name);
     let names: Vec<String> = listed.iter().cloned().chain(own).collect();
     for (place, name) in names.iter().enumerate() {
         let same = |other: &String| other.to_lowercase() == name.to_lowercase();
-        if names[..place].iter().any(same) {
-            let message = format!("names must differ in more than capitals, but two are {name:?}");
-            return Err(ParameterError::new("names", message));
-        }
+        require!(
+            !names[..place].iter().any(same),
+            "names",
+            "names must differ in more than capitals, but two are {name:?}"
+        );
     }
     Ok(names.into_iter().take(players).collect())
 }
@@ -177,10 +178,12 @@ impl Rules for WaterParams {
             self.supply_max,
             self.supply_min..=LARGEST_AMOUNT,
         )?;
-        if self.supplies.len() > MOST_ROUNDS as usize {
-            let message = format!("supplies must be at most {MOST_ROUNDS}");
-            return Err(ParameterError::new("supplies", message));
-        }
+        let are_few = self.supplies.len() <= MOST_ROUNDS as usize;
+        require!(
+            are_few,
+            "supplies",
+            "supplies must be at most {MOST_ROUNDS}"
+        );
         for (day, supply) in self.supplies.iter().enumerate() {
             check_within(&format!("supplies[{day}]"), *supply, supplies.clone())?;
         }

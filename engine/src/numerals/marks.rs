@@ -3,7 +3,7 @@
 //! ordinary blank also stands between two numbers ("in round 1 200 was bid"), so it needs
 //! a sign that an amount of money begins or ends there.
 
-use super::{Commas, is_currency, is_currency_sign};
+use super::{Commas, Found, is_currency, is_currency_sign};
 
 /// Digits of a group that is not the first.
 const GROUP: usize = 3;
@@ -18,16 +18,8 @@ const BEFORE: [&str; 17] = [
     "only", "now", "amount", "minus", "or",
 ];
 
-/// Digits that belong together.
-pub(super) struct Run {
-    /// Without marks but the point of a fraction; `None` when they make no single number.
-    pub digits: Option<String>,
-    /// The place behind them.
-    pub end: usize,
-}
-
 /// The digits at a place, with the marks between them.
-pub(super) fn digit_run(text: &str, start: usize, commas: Commas) -> Option<Run> {
+pub(super) fn digit_run(text: &str, start: usize, commas: Commas) -> Option<Found> {
     let bytes = text.as_bytes();
     let starts = |at: usize| bytes.get(at).is_some_and(u8::is_ascii_digit);
     // ".5" is a half, "...5" is five.
@@ -56,7 +48,7 @@ pub(super) fn digit_run(text: &str, start: usize, commas: Commas) -> Option<Run>
     let is_part =
         is_in_formula(text, start, end) || commas == Commas::Group && is_behind_comma(text, start);
     let digits = without_marks(&text[start..end]).filter(|_| !is_part);
-    Some(Run { digits, end })
+    Some(Found { digits, end })
 }
 
 /// The digits of a run whose marks set thousands apart, or none.
@@ -117,12 +109,7 @@ fn is_vulgar_fraction(letter: char) -> bool {
 /// The number that begins with the digits from `at` to `end` and whose groups have ordinary
 /// blanks between them, and the place behind it. `start` is where its sign or currency
 /// begins.
-pub(super) fn grouped_by_blanks(
-    text: &str,
-    start: usize,
-    at: usize,
-    end: usize,
-) -> Option<(String, usize)> {
+pub(super) fn grouped_by_blanks(text: &str, start: usize, at: usize, end: usize) -> Option<Found> {
     let bytes = text.as_bytes();
     let first = &text[at..end];
     let leads = first.len() <= GROUP && first.bytes().all(|letter| letter.is_ascii_digit());
@@ -146,7 +133,10 @@ pub(super) fn grouped_by_blanks(
     } else {
         behind
     };
-    is_amount.then(|| (text[at..stop].replace(' ', ""), stop))
+    is_amount.then(|| Found {
+        digits: Some(text[at..stop].replace(' ', "")),
+        end: stop,
+    })
 }
 
 /// Whether a number stands right before: "1200 300", "1.5 200".

@@ -2,7 +2,7 @@
 //! hundred", "two and a half thousand", "sixty-seven point two five". Words that name two
 //! numbers ("five six") are none. Called by `numerals.rs`.
 
-use super::word_at;
+use super::{Found, word_at};
 
 /// From zero to nineteen.
 const ONES: [&str; 20] = [
@@ -58,16 +58,8 @@ const PARTS: [(&str, f64); 10] = [
 /// Words of the longest number that is read, which bounds the walk.
 const MOST_WORDS: usize = 14;
 
-/// A number in words.
-pub(super) struct Spelled {
-    /// Its digits; `None` for words that make no single number.
-    pub digits: Option<String>,
-    /// The place behind its last word.
-    pub end: usize,
-}
-
 /// The number in words at a place.
-pub(super) fn spelled(text: &str, start: usize) -> Option<Spelled> {
+pub(super) fn spelled(text: &str, start: usize) -> Option<Found> {
     let mut number = Number::default();
     let mut end = None;
     let mut next = start;
@@ -81,7 +73,7 @@ pub(super) fn spelled(text: &str, start: usize) -> Option<Spelled> {
             Step::Ends => break,
             Step::Broken => {
                 let end = behind;
-                return Some(Spelled { digits: None, end });
+                return Some(Found { digits: None, end });
             }
         }
         next = behind_joint(text, behind);
@@ -91,7 +83,7 @@ pub(super) fn spelled(text: &str, start: usize) -> Option<Spelled> {
     }
     let end = end?;
     let (fraction, end) = fraction(text, end);
-    Some(Spelled {
+    Some(Found {
         digits: Some(format!("{}{fraction}", number.total())),
         end,
     })

@@ -122,40 +122,26 @@ impl Recorded for Auction {
                 continue;
             };
             let of_seat = |name: &str| measures.series.get(name)?.get(seat).copied();
-            check.same(
-                "budget_left",
-                report.budget_left as f64,
-                of_seat("budget_left"),
-            );
-            check.same("profit", report.profit as f64, of_seat("profit"));
-            check.same(
-                "failed_bids",
-                report.failed_bids as f64,
-                of_seat("failed_bids"),
-            );
-            check.same(
-                "items_won",
-                report.items_won.len() as f64,
-                of_seat("items_won"),
-            );
-            check.same(
-                "items_won",
-                won(&report.items_won),
-                Some(won(&bought(play, seat))),
-            );
-            let engagements = measures.series.get("engagements");
+            for (name, recorded) in [
+                ("budget_left", report.budget_left),
+                ("profit", report.profit),
+                ("failed_bids", report.failed_bids),
+                ("items_won", report.items_won.len() as i64),
+            ] {
+                check.same(name, recorded as f64, of_seat(name));
+            }
+            let bought = won(&bought(play, seat));
+            check.same("items_won", won(&report.items_won), Some(bought));
             let recorded = self.line.items.iter().map(|sale| {
                 let count = report.engagements.get(&sale.item);
                 count.copied().unwrap_or(0) as f64
             });
-            let recorded: Vec<f64> = recorded.collect();
-            let computed = engagements.map(|all| {
+            let computed = measures.series.get("engagements").map(|all| {
                 let seats = self.line.bidders.len();
-                (0..items)
-                    .filter_map(|item| all.get(item * seats + seat).copied())
-                    .collect()
+                let of_item = |item| all.get(item * seats + seat).copied();
+                (0..items).filter_map(of_item).collect::<Vec<f64>>()
             });
-            check.same("engagements", recorded, computed.map(|all: Vec<f64>| all));
+            check.same("engagements", recorded.collect::<Vec<f64>>(), computed);
             for name in report.engagements.keys() {
                 if !self.line.items.iter().any(|sale| sale.item == *name) {
                     check.fault(format!("engagements: there is no item {name}"));
@@ -309,13 +295,10 @@ impl Auction {
 /// What a seat bought, with prices, in order of sale.
 fn bought(play: &Play, seat: Seat) -> Vec<(String, i64)> {
     let hammers = play.log().of_kind("hammer");
-    let own =
-        hammers.filter(|event| event.get("winner").and_then(Value::integer) == Some(seat as i64));
-    own.filter_map(|event| {
-        let item = event.get("item")?.text()?.to_owned();
-        Some((item, event.get("price")?.integer()?))
-    })
-    .collect()
+    let own = hammers.filter(|event| event.integer("winner") == Some(seat as i64));
+    let item = |event: &Event| Some(event.get("item")?.text()?.to_owned());
+    own.filter_map(|event| Some((item(event)?, event.integer("price")?)))
+        .collect()
 }
 
 fn won(items: &[(String, i64)]) -> Value {

@@ -143,22 +143,19 @@ fn settings(params: &Params) -> Settings {
     let needs: Vec<i64> = residents.iter().map(|one| one.requirement).collect();
     let names: Vec<&str> = residents.iter().map(|one| &*one.name).collect();
     let salaries: Vec<i64> = residents.iter().map(|one| one.salary).collect();
-    let named = [
-        ("players", json!(residents.len())),
-        ("rounds", json!(params.days)),
-        ("names", json!(names)),
-        ("requirements", json!(needs)),
-        ("salaries", json!(salaries)),
-        ("supply_min", json!(params.low)),
-        ("supply_max", json!(params.high)),
-        ("health_start", json!(params.start_hp)),
-        ("health_max", json!(params.max_hp)),
-        ("zero_bids_win", json!(true)),
-    ];
-    let named = named.into_iter();
-    named
-        .map(|(name, value)| (name.to_owned(), value))
-        .collect()
+    let settings = json!({
+        "players": residents.len(),
+        "rounds": params.days,
+        "names": names,
+        "requirements": needs,
+        "salaries": salaries,
+        "supply_min": params.low,
+        "supply_max": params.high,
+        "health_start": params.start_hp,
+        "health_max": params.max_hp,
+        "zero_bids_win": true,
+    });
+    serde_json::from_value(settings).unwrap_or_default()
 }
 
 impl Recorded for Town {
@@ -262,10 +259,7 @@ impl Town {
         check.same("winners", winners, computed("winners"));
         let eliminated = self.seats("eliminated", &day.eliminated, check);
         check.same("eliminated", eliminated.clone(), computed("eliminated"));
-        let lost = result.get("lost_balances");
-        let lost = eliminated
-            .into_iter()
-            .zip(lost.map(Value::numbers).unwrap_or_default());
+        let lost = eliminated.into_iter().zip(result.numbers("lost_balances"));
         self.compare_status("after", &day.after, Some(&lost.collect()), result, check);
         true
     }
@@ -322,8 +316,7 @@ impl Town {
         for (seat, resident) in residents.iter().enumerate() {
             let status = recorded.get(&resident.name);
             let lost = lost.and_then(|lost| lost.get(&seat));
-            let balance =
-                lost.map_or_else(|| entry(event, "balances", seat), |lost| (*lost).into());
+            let balance = lost.map_or_else(|| event.entry("balances", seat), |lost| (*lost).into());
             let number = |read: fn(&Status) -> i64| Value::from(status.map(read));
             let recorded_balance = Value::from(status.map(|status| status.balance));
             for (what, recorded, computed) in [
@@ -331,12 +324,12 @@ impl Town {
                 (
                     "hp",
                     number(|status| status.hp),
-                    entry(event, "health", seat),
+                    event.entry("health", seat),
                 ),
                 (
                     "no_drink",
                     number(|status| status.no_drink),
-                    entry(event, "dry_days", seat),
+                    event.entry("dry_days", seat),
                 ),
             ] {
                 let what = format!("{when}: {what} of {}", resident.name);
@@ -348,10 +341,4 @@ impl Town {
 
 fn event<'a>(play: &'a Play, kind: &'a str, day: u32) -> Option<&'a Event> {
     play.log().of_kind(kind).find(|event| event.round == day)
-}
-
-fn entry(event: &Event, name: &str, seat: Seat) -> Value {
-    event
-        .get(name)
-        .map_or(Value::Nothing, |column| column.entry(seat))
 }

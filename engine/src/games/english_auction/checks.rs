@@ -8,7 +8,7 @@ use crate::games::prelude::*;
 
 /// Most items of one auction: far more than any published one, and a record that
 /// stays in memory.
-const MOST_ITEMS: i64 = 1000;
+const MOST_ITEMS: usize = 1000;
 
 /// Largest `max_rounds`; draws are numbered by it (see `state.rs`).
 pub(crate) const MOST_ROUNDS: u32 = 9_999;
@@ -36,18 +36,22 @@ pub(super) fn check(params: &EnglishAuctionParams) -> Result<(), ParameterError>
 
 fn check_items(params: &EnglishAuctionParams) -> Result<(), ParameterError> {
     let items = &params.items;
-    if items.is_empty() || items.len() as i64 > MOST_ITEMS {
-        let count = items.len();
-        let message = format!("there must be 1 to {MOST_ITEMS} items, not {count}");
-        return Err(ParameterError::new("items", message));
-    }
+    let count = items.len();
+    let is_count = (1..=MOST_ITEMS).contains(&count);
+    require!(
+        is_count,
+        "items",
+        "there must be 1 to {MOST_ITEMS} items, not {count}"
+    );
     let mut names = BTreeSet::new();
     for (place, item) in items.iter().enumerate() {
         let path = format!("items[{place}]");
-        if item.name.trim().is_empty() || !names.insert(&item.name) {
-            let message = format!("items need different names, \"{}\" will not do", item.name);
-            return Err(ParameterError::new(format!("{path}.name"), message));
-        }
+        require!(
+            !item.name.trim().is_empty() && names.insert(&item.name),
+            format!("{path}.name"),
+            "items need different names, \"{}\" will not do",
+            item.name
+        );
         let start = format!("{path}.starting_price");
         check_within(&start, item.starting_price, 1..=LARGEST_AMOUNT)?;
         let value = format!("{path}.true_value");
@@ -75,11 +79,12 @@ fn each<T>(
 }
 
 fn check_length(name: &str, length: usize, players: usize) -> Result<(), ParameterError> {
-    if length == players {
-        return Ok(());
-    }
-    let message = format!("{name} has {length} entries for {players} players");
-    Err(ParameterError::new(name, message))
+    require!(
+        length == players,
+        name,
+        "{name} has {length} entries for {players} players"
+    );
+    Ok(())
 }
 
 fn check_personas(params: &EnglishAuctionParams) -> Result<(), ParameterError> {

@@ -24,33 +24,23 @@ pub(super) fn measures(params: &EnglishAuctionParams, log: &EventLog, moves: &[M
     let Some(end) = log.of_kind("auction_over").next() else {
         return measures;
     };
-    let column = |name: &str| {
-        end.get(name)
-            .map(|value| value.numbers())
-            .unwrap_or_default()
-    };
-    let profits = column("profits");
-    let items = params.items.iter();
-    let stake = theory::stake(items.map(|item| (item.starting_price, item.true_value)));
+    let profits = end.numbers("profits");
+    let stake = theory::stake(params);
     if stake > 0 {
         let percent = |profit: f64| 100.0 * profit / stake as f64;
         measures.score(PROFIT_RATIO, percent(profits.iter().sum()));
         let ratios = profits.iter().map(|profit| percent(*profit));
         measures.series(PROFIT_RATIO, ratios.collect());
     }
-    measures.series("items_won", column("items_won"));
-    measures.series("budget_left", column("budget_left"));
+    measures.series("items_won", end.numbers("items_won"));
+    measures.series("budget_left", end.numbers("budget_left"));
     measures.series("profit", profits);
-    let refused = |made: &Move| {
-        let fouls = made.fouls.iter();
-        fouls
-            .filter(|foul| foul.kind == FoulKind::OutOfRange)
-            .count()
-    };
     let mut failed = vec![0.0; params.players];
-    moves
-        .iter()
-        .for_each(|made| failed[made.seat] += refused(made) as f64);
+    for made in moves {
+        let fouls = made.fouls.iter();
+        let refused = fouls.filter(|foul| foul.kind == FoulKind::OutOfRange);
+        failed[made.seat] += refused.count() as f64;
+    }
     measures.series("failed_bids", failed);
     book.add_to(&mut measures);
     add_matches(params, log, &mut measures);
@@ -65,13 +55,8 @@ struct Book {
     rounds: Vec<f64>,
     prices: Vec<f64>,
     sold: Vec<f64>,
-    increments: Vec<Increment>,
-}
-
-struct Increment {
-    item: u32,
-    seat: Seat,
-    percent: f64,
+    /// In percent, with the bidder and the item.
+    increments: Vec<[f64; 3]>,
 }
 
 impl Book {
@@ -87,14 +72,14 @@ impl Book {
                     if book.engagements.len() < event.round as usize {
                         book.engagements.push(vec![0.0; params.players]);
                     }
-                    offers = vec![integer(event, "starting_price"); params.players];
+                    offers = vec![event.integer("starting_price").unwrap_or(0); params.players];
                 }
                 "bid_round" => book.read_round(event, &mut offers),
                 "hammer" | "unsold" => {
                     let is_sold = event.kind == "hammer";
                     book.sold.push(f64::from(u8::from(is_sold)));
-                    book.rounds.push(integer(event, "bid_rounds") as f64);
-                    book.prices.push(integer(event, "price") as f64);
+                    book.rounds.push(event.number("bid_rounds").unwrap_or(0.0));
+                    book.prices.push(event.number("price").unwrap_or(0.0));
                 }
                 _ => {}
             }
@@ -104,26 +89,20 @@ impl Book {
 
     /// `offers`: what each seat's next bid for the item is compared with.
     fn read_round(&mut self, event: &Event, offers: &mut [i64]) {
-        for seat in event
-            .get("withdrew")
-            .and_then(|seats| seats.integers())
-            .unwrap_or_default()
-        {
+        for seat in event.integers("withdrew") {
             self.withdrawals[*seat as usize] += 1.0;
         }
-        let (Some(bids), Some(engaged)) = (event.get("bids"), self.engagements.last_mut()) else {
+        let Some(engaged) = self.engagements.last_mut() else {
             return;
         };
         for (seat, before) in offers.iter_mut().enumerate() {
-            let Some(bid) = bids.entry(seat).integer() else {
+            let Some(bid) = event.entry("bids", seat).integer() else {
                 continue;
             };
             engaged[seat] += 1.0;
-            self.increments.push(Increment {
-                item: event.round,
-                seat,
-                percent: 100.0 * (bid - *before) as f64 / *before as f64,
-            });
+            let percent = 100.0 * (bid - *before) as f64 / *before as f64;
+            let item = f64::from(event.round);
+            self.increments.push([percent, seat as f64, item]);
             *before = bid;
         }
     }
@@ -140,18 +119,9 @@ impl Book {
         measures.series("sold", self.sold);
         measures.series("prices", self.prices);
         measures.series("bid_rounds", self.rounds);
-        let of_each = |number: fn(&Increment) -> f64| self.increments.iter().map(number).collect();
-        measures.series("increments", of_each(|one| one.percent));
-        measures.series("increment_seats", of_each(|one| one.seat as f64));
-        measures.series("increment_items", of_each(|one| f64::from(one.item)));
+        let names = ["increments", "increment_seats", "increment_items"];
+        measures.columns(names, &self.increments);
     }
-}
-
-fn integer(event: &Event, name: &str) -> i64 {
-    event
-        .get(name)
-        .and_then(|value| value.integer())
-        .unwrap_or(0)
 }
 
 /// Items that suit a seat's personas: how many there are and how many it won.
@@ -161,9 +131,8 @@ fn add_matches(params: &EnglishAuctionParams, log: &EventLog, measures: &mut Mea
     }
     let winner_of = |name: &str| {
         let mut hammers = log.of_kind("hammer");
-        let sold =
-            hammers.find(|event| event.get("item").and_then(|item| item.text()) == Some(name))?;
-        sold.get("winner")?.integer()
+        let sold = hammers.find(|event| event.get("item").and_then(Value::text) == Some(name))?;
+        sold.integer("winner")
     };
     let (mut offered, mut won) = (Vec::new(), Vec::new());
     for (seat, personas) in params.personas.iter().enumerate() {

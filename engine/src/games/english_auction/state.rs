@@ -349,28 +349,21 @@ impl AuctionState {
 
     fn brief(&self, log: &mut EventLog) {
         let (params, items) = (&self.params, &self.items);
-        let estimates = self
-            .bidders
-            .iter()
-            .map(|bidder| bidder.estimates.clone().into());
-        let objectives = self.bidders.iter().map(|bidder| name_of(bidder.objective));
-        let price_of = |item: &Item| item.starting_price;
-        let value_of = |item: &Item| item.true_value;
+        let of_each =
+            |of: fn(&Item) -> Option<&String>| value_of(items.iter().map(of).collect::<Vec<_>>());
+        let of_seats =
+            |of: fn(&Bidder) -> Value| self.bidders.iter().map(of).collect::<Vec<Value>>();
+        let prices: Vec<i64> = items.iter().map(|item| item.starting_price).collect();
+        let true_values: Vec<i64> = items.iter().map(|item| item.true_value).collect();
+        let suits: Vec<&[String]> = items.iter().map(|item| &*item.suits).collect();
         log.push(
             params
-                .setup()
                 .briefing()
-                .fact("items", texts(items, |item| Some(&item.name)))
-                .fact(
-                    "starting_prices",
-                    items.iter().map(price_of).collect::<Vec<i64>>(),
-                )
-                .fact(
-                    "descriptions",
-                    texts(items, |item| item.description.as_ref()),
-                )
-                .fact("sizes", texts(items, |item| item.size.as_ref()))
-                .fact("locations", texts(items, |item| item.location.as_ref()))
+                .fact("items", of_each(|item| Some(&item.name)))
+                .fact("starting_prices", prices)
+                .fact("descriptions", of_each(|item| item.description.as_ref()))
+                .fact("sizes", of_each(|item| item.size.as_ref()))
+                .fact("locations", of_each(|item| item.location.as_ref()))
                 .fact("minimum_increase_percent", params.minimum_increase_percent)
                 .fact("discount_unsold", params.discount_unsold)
                 .fact("discount_percent", params.discount_percent)
@@ -381,31 +374,27 @@ impl AuctionState {
                 )
                 .fact("max_rounds", params.max_rounds)
                 .own("budget", self.of_bidders(|bidder| bidder.budget))
-                .own("estimates", estimates.collect::<Vec<Value>>())
-                .own("objective", objectives.collect::<Vec<Value>>())
-                .hidden(
-                    "true_values",
-                    items.iter().map(value_of).collect::<Vec<i64>>(),
+                .own(
+                    "estimates",
+                    of_seats(|bidder| bidder.estimates.clone().into()),
                 )
+                .own("objective", of_seats(|bidder| value_of(bidder.objective)))
+                .hidden("true_values", true_values)
                 .hidden(
                     "overestimate_percent",
                     params.overestimate_percent.of(params.players),
                 )
-                .hidden("suits", word_lists(items.iter().map(|item| &*item.suits)))
-                .hidden(
-                    "personas",
-                    word_lists(params.personas.iter().map(|names| &**names)),
-                ),
+                .hidden("suits", value_of(suits))
+                .hidden("personas", value_of(&params.personas)),
         );
     }
 
     /// The personal reports at the end.
     fn report(&self, log: &mut EventLog) {
-        let names = |bidder: &Bidder| -> Vec<String> {
-            let won = bidder.won.iter();
-            won.map(|place| self.items[*place].name.clone()).collect()
-        };
-        let won: Vec<Vec<String>> = self.bidders.iter().map(names).collect();
+        let name = |place: &usize| &self.items[*place].name;
+        let won = self.bidders.iter();
+        let won = won.map(|bidder| bidder.won.iter().map(name).collect());
+        let won: Vec<Vec<&String>> = won.collect();
         log.push(
             Event::new("auction_over", self.number())
                 .fact("profits", self.of_bidders(|bidder| bidder.profit))
@@ -414,22 +403,8 @@ impl AuctionState {
                     self.of_bidders(|bidder| bidder.won.len() as i64),
                 )
                 .own("profit", self.of_bidders(|bidder| bidder.profit))
-                .own("won_items", word_lists(won.iter().map(|names| &**names)))
+                .own("won_items", value_of(won))
                 .own("budget_left", self.of_bidders(|bidder| bidder.budget)),
         );
     }
-}
-
-/// One text per item, or nothing where it has none.
-fn texts(items: &[Item], text: impl Fn(&Item) -> Option<&String>) -> Value {
-    let values = items.iter().map(|item| Value::from(text(item).cloned()));
-    values.collect::<Vec<Value>>().into()
-}
-
-fn word_lists<'a>(lists: impl Iterator<Item = &'a [String]>) -> Value {
-    let list = |words: &[String]| -> Value {
-        let words = words.iter().cloned().map(Value::from);
-        words.collect::<Vec<Value>>().into()
-    };
-    lists.map(list).collect::<Vec<Value>>().into()
 }

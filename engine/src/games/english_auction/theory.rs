@@ -74,12 +74,7 @@ pub(super) fn equilibrium(params: &EnglishAuctionParams) -> Equilibrium {
     let play = "everybody raises by the least legal amount as long as that is at most its \
                 estimate and its budget";
     let mut scores = Vec::new();
-    let stake = stake(
-        params
-            .items
-            .iter()
-            .map(|item| (item.starting_price, item.true_value)),
-    );
+    let stake = stake(params);
     if stake > 0 {
         let gains = params.items.iter().map(|item| gains(params, item));
         let (low, high) = gains.fold((0, 0), |sum, one| (sum.0 + one.0, sum.1 + one.1));
@@ -98,18 +93,20 @@ pub(super) fn equilibrium(params: &EnglishAuctionParams) -> Equilibrium {
 
 /// What profits are set against: true values less starting prices of all items
 /// (Harbor, section 3.1: profit ratio).
-pub(super) fn stake(items: impl Iterator<Item = (i64, i64)>) -> i64 {
-    items.map(|(start, value)| value - start).sum()
+pub(super) fn stake(params: &EnglishAuctionParams) -> i64 {
+    let items = params.items.iter();
+    items
+        .map(|item| item.true_value - item.starting_price)
+        .sum()
 }
 
 /// The least and the most that the bidders together gain from an item.
 fn gains(params: &EnglishAuctionParams, item: &Item) -> (i64, i64) {
     let overestimates = params.overestimate_percent.of(params.players).into_iter();
-    let mut estimates: Vec<i64> = overestimates
-        .map(|percent| EnglishAuctionParams::estimate(item, percent))
-        .collect();
-    estimates.sort_unstable_by_key(|estimate| std::cmp::Reverse(*estimate));
-    let (first, second) = (estimates[0], estimates[1]);
+    let estimate = |percent| EnglishAuctionParams::estimate(item, percent);
+    let mut estimates: Vec<i64> = overestimates.map(estimate).collect();
+    estimates.sort_unstable();
+    let (first, second) = (estimates[params.players - 1], estimates[params.players - 2]);
     if budgets_never_bind(params)
         && let Some((low, high)) = undisturbed_price(params, item, first, second)
     {
@@ -134,7 +131,7 @@ fn undisturbed_price(
     let (start, discounts) = prices.find(|(price, _)| *price <= first)?;
     let follows = params.minimum_increase_follows_discount;
     let increase = params.increase(if follows { start } else { item.starting_price });
-    // Rule players raise by at least 1, see `rules/english_auction.rs`.
+    // Rule players raise by at least 1, see `players.rs`.
     let increase = increase.max(1);
     let raises = (second - start).max(0) / increase;
     let rounds = discounts + raises + 3;
@@ -143,14 +140,8 @@ fn undisturbed_price(
     }
     let reached = start + raises * increase;
     let is_contested = second >= start && reached + increase <= first;
-    Some((
-        reached,
-        if is_contested {
-            reached + increase
-        } else {
-            reached
-        },
-    ))
+    let highest = reached + increase * i64::from(is_contested);
+    Some((reached, highest))
 }
 
 /// Whether everybody could pay its estimate for every item.

@@ -30,7 +30,7 @@ pub(super) fn measures(params: &SurvivalParams, log: &EventLog, moves: &[Move]) 
         |turn| turn,
         &mut measures,
     );
-    let survivors = last.get("living").map_or(0, |living| living.len()) as f64;
+    let survivors = last.integers("living").len() as f64;
     measures.score("survival", 100.0 * survivors / params.players as f64);
     measures.part("survivors", survivors);
     measures.part("last_round", f64::from(last.round));
@@ -50,14 +50,11 @@ pub(super) fn measures(params: &SurvivalParams, log: &EventLog, moves: &[Move]) 
         above(number)
     });
     let means = series_of(log, "round_result", "mean");
-    let known = results.iter().filter(|event| {
-        let mean = event.get("mean");
-        mean.is_some_and(|mean| mean.number().is_some())
-    });
-    measures.series(
-        "mean_rounds",
-        known.map(|event| f64::from(event.round)).collect(),
-    );
+    let known = results
+        .iter()
+        .filter(|event| event.number("mean").is_some());
+    let rounds = known.map(|event| f64::from(event.round));
+    measures.series("mean_rounds", rounds.collect());
     measures.series("distance", means.iter().copied().map(above).collect());
     measures.series("mean", means);
     measures.series("target", series_of(log, "round_result", "target"));
@@ -66,9 +63,8 @@ pub(super) fn measures(params: &SurvivalParams, log: &EventLog, moves: &[Move]) 
 
 /// How far a seat's number was from the target of its round.
 fn from_target(event: &Event, seat: usize) -> Option<f64> {
-    let target = event.get("target")?.number()?;
-    let choice = event.get("choices")?.entry(seat).number()?;
-    Some((choice - target).abs())
+    let choice = event.entry("choices", seat).number()?;
+    Some((choice - event.number("target")?).abs())
 }
 
 /// Rounds won and the health at the end.
@@ -76,16 +72,13 @@ fn per_seat(params: &SurvivalParams, results: &[&Event], measures: &mut Measures
     let mut won = vec![0.0; params.players];
     let mut health = vec![0.0; params.players];
     for event in results {
-        let winners = event.get("winners").and_then(|winners| winners.integers());
-        for winner in winners.unwrap_or_default() {
+        for winner in event.integers("winners") {
             if let Some(won) = won.get_mut(*winner as usize) {
                 *won += 1.0;
             }
         }
-        let told = event.get("health");
         for (seat, health) in health.iter_mut().enumerate() {
-            let now = told.and_then(|told| told.entry(seat).number());
-            *health = now.unwrap_or(*health);
+            *health = event.entry("health", seat).number().unwrap_or(*health);
         }
     }
     let rounds = f64::from(params.rounds);
@@ -97,19 +90,15 @@ fn per_seat(params: &SurvivalParams, results: &[&Event], measures: &mut Measures
 
 /// How many steps of reasoning the first numbers look like.
 fn depths(params: &SurvivalParams, first: &Event, measures: &mut Measures) {
-    let (mut seats, mut depths) = (Vec::new(), Vec::new());
+    let mut depths = Vec::new();
     for seat in 0..params.players {
-        let number = first
-            .get("choices")
-            .and_then(|all| all.entry(seat).number());
+        let number = first.entry("choices", seat).number();
         let Some(number) = number.filter(|number| *number > 0.0 && params.ratio > 0.0) else {
             continue;
         };
         let steps = libm::log(number / (params.max as f64 / 2.0)) / libm::log(params.ratio);
-        seats.push(seat as f64);
         // The middle of the range is 0 steps, not -0.
-        depths.push(steps + 0.0);
+        depths.push([seat as f64, steps + 0.0]);
     }
-    measures.series("strategic_depth_seats", seats);
-    measures.series("strategic_depth", depths);
+    measures.columns(["strategic_depth_seats", "strategic_depth"], &depths);
 }

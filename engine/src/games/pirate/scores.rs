@@ -129,11 +129,11 @@ pub(super) fn measures(params: &PirateParams, log: &EventLog) -> Measures {
     let mut tally = Tally::default();
     let mut support = Vec::new();
     for event in log.of_kind("vote_result") {
-        let plan = event.get("plan").and_then(|value| value.integers());
-        let (Some(plan), Some(votes)) = (plan, event.get("votes")) else {
+        let plan = event.integers("plan");
+        if plan.is_empty() {
             continue;
-        };
-        let accepts = |offset| votes.entry(offset).text() == Some(ACCEPT);
+        }
+        let accepts = |offset| event.entry("votes", offset).text() == Some(ACCEPT);
         tally.add(plan, params.gold, accepts);
         let in_favour = (0..plan.len()).filter(|offset| accepts(*offset)).count();
         support.push(in_favour as f64 / plan.len() as f64);

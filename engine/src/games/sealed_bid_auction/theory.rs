@@ -130,13 +130,11 @@ pub(super) fn measures(params: &AuctionParams, log: &EventLog) -> Measures {
 
 /// What each bid of a round gave away; seats without a bid are left out.
 fn shadings(event: &Event) -> impl Iterator<Item = Shading> + '_ {
-    let columns = event.get("valuation").zip(event.get("bid"));
-    columns.into_iter().flat_map(|(valuations, bids)| {
-        (0..valuations.len()).filter_map(|seat| {
-            Some(shading(
-                valuations.entry(seat).integer()?,
-                bids.entry(seat).integer()?,
-            ))
-        })
+    let seats = event.get("valuation").map_or(0, Value::len);
+    (0..seats).filter_map(|seat| {
+        Some(shading(
+            event.entry("valuation", seat).integer()?,
+            event.entry("bid", seat).integer()?,
+        ))
     })
 }

@@ -22,10 +22,10 @@ where
     all.into()
 }
 
-/// A choice of the parameters by its name there.
-pub fn name_of(choice: impl Serialize) -> Value {
-    let name = serde_json::to_value(choice).unwrap_or_default();
-    Value::from(&name)
+/// A value of the parameters, as JSON writes it; a choice by its name.
+pub fn value_of(parameter: impl Serialize) -> Value {
+    let written = serde_json::to_value(parameter).unwrap_or_default();
+    Value::from(&written)
 }
 
 /// The sum of amounts; it stops at the ends of the range, which only lenient
@@ -37,7 +37,7 @@ pub fn total(amounts: impl Iterator<Item = i64>) -> i64 {
 /// A number from every event of a kind, in order.
 pub fn series_of(log: &EventLog, kind: &str, name: &str) -> Vec<f64> {
     log.of_kind(kind)
-        .filter_map(|event| event.get(name)?.number())
+        .filter_map(|event| event.number(name))
         .collect()
 }
 

@@ -9,6 +9,7 @@
 /// - `told`: everybody, by a fact of the briefing; with a rule in quotes where that is
 ///   another one than the briefing itself;
 /// - `hidden "RULE"`: nobody, by this rule; it stands in the briefing for the record;
+/// - `deducible "RULE"`: everybody, by this rule; it stands in the briefing for the record;
 /// - `alike`: nobody needs to be told, since it holds for all alike and is no secret;
 /// - `briefed`: everybody; the game itself puts into its briefing what follows from it;
 /// - `declared`: what `disclosures` of the game says.
@@ -72,8 +73,7 @@ macro_rules! parameters {
                 Ok(())
             }
 
-            fn briefing(&self) -> Event {
-                let event = self.setup().briefing();
+            fn brief(&self, event: Event) -> Event {
                 $(let event = parameters!(@brief $told self event $($parameter)*);)*
                 event
             }
@@ -81,6 +81,9 @@ macro_rules! parameters {
     };
     (@given $given:expr, $($then:tt)*) => { $($then)* };
     (@disclosed told [$rule:literal] $($parameter:ident)*) => {
+        Disclosure::to_everybody($rule, &[$(stringify!($parameter)),*])
+    };
+    (@disclosed deducible [$rule:literal] $($parameter:ident)*) => {
         Disclosure::to_everybody($rule, &[$(stringify!($parameter)),*])
     };
     (@disclosed told [] $($parameter:ident)*) => {
@@ -97,11 +100,12 @@ macro_rules! parameters {
     };
     (@disclosed declared [] $($parameter:ident)*) => { Disclosure::alike(&[]) };
     (@brief told $self:ident $event:ident $($parameter:ident)*) => {
-        $event$(.fact(stringify!($parameter), name_of(&$self.$parameter)))*
+        $event$(.fact(stringify!($parameter), value_of(&$self.$parameter)))*
     };
     (@brief hidden $self:ident $event:ident $($parameter:ident)*) => {
-        $event$(.hidden(stringify!($parameter), name_of(&$self.$parameter)))*
+        $event$(.hidden(stringify!($parameter), value_of(&$self.$parameter)))*
     };
+    (@brief deducible $($rest:tt)*) => { parameters!(@brief hidden $($rest)*) };
     (@brief $other:ident $self:ident $event:ident $($parameter:ident)*) => { $event };
 }
 

@@ -52,13 +52,11 @@ pub fn payoffs(results: &[&Event], name: &str, equilibrium: &[f64], into: &mut M
     let mut sums = vec![0.0; equilibrium.len()];
     let mut wins = vec![0.0; equilibrium.len()];
     for event in results {
-        let gains = event.get(name).map(Value::numbers);
-        for (sum, gain) in sums.iter_mut().zip(gains.unwrap_or_default()) {
+        for (sum, gain) in sums.iter_mut().zip(event.numbers(name)) {
             *sum += gain;
         }
-        let several = event.get("winners").and_then(Value::integers);
-        let one = event.get("winner").and_then(Value::integer);
-        for winner in several.unwrap_or_default().iter().copied().chain(one) {
+        let winners = event.integers("winners").iter().copied();
+        for winner in winners.chain(event.integer("winner")) {
             if let Some(won) = wins.get_mut(winner as usize) {
                 *won += 1.0;
             }
@@ -83,28 +81,23 @@ pub fn actions(
     into: &mut Measures,
     deviation: impl Fn(&Event, Seat, f64) -> f64,
 ) {
-    let (mut actions, mut seats, mut rounds, mut deviations) =
-        (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let mut rows = Vec::new();
     for event in results {
-        let Some(said) = event.get(name) else {
-            continue;
-        };
-        for seat in 0..said.len() {
-            let Some(action) = said.entry(seat).number() else {
+        for seat in 0..event.get(name).map_or(0, Value::len) {
+            let Some(action) = event.entry(name, seat).number() else {
                 continue;
             };
-            actions.push(action);
-            seats.push(seat as f64);
-            rounds.push(f64::from(event.round));
-            deviations.push(deviation(event, seat, action));
+            let round = f64::from(event.round);
+            rows.push([action, seat as f64, round, deviation(event, seat, action)]);
         }
     }
-    if deviations.is_empty() {
+    if rows.is_empty() {
         return;
     }
-    into.score("deviation", mean(deviations.iter().copied()));
-    into.series("actions", actions);
-    into.series("action_seats", seats);
-    into.series("action_rounds", rounds);
-    into.series("deviations", deviations);
+    into.score(
+        "deviation",
+        mean(rows.iter().map(|[.., deviation]| *deviation)),
+    );
+    let names = ["actions", "action_seats", "action_rounds", "deviations"];
+    into.columns(names, &rows);
 }

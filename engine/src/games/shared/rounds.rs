@@ -18,6 +18,11 @@ pub trait RoundRules: Clone + Send + 'static {
         ask.form.check(action)
     }
 
+    /// Whether a seat has been put out of the game; it is asked no more.
+    fn is_out(&self, _seat: Seat) -> bool {
+        false
+    }
+
     /// Plays a round and emits what happened; what each seat gains by it.
     fn play(&mut self, round: Round<'_>) -> Vec<f64>;
 }
@@ -26,7 +31,9 @@ pub trait RoundRules: Clone + Send + 'static {
 pub struct Round<'a> {
     /// Which one, from 1.
     pub number: u32,
-    /// One answer per seat, in seat order.
+    /// The seats that were asked, in order: all that are not out.
+    pub asks: &'a [Ask],
+    /// One answer per ask.
     pub answers: &'a [Answer],
     pub chance: &'a mut Chance,
     pub log: &'a mut EventLog,
@@ -79,6 +86,7 @@ impl<R: RoundRules> State for Rounds<R> {
     fn advance(&mut self, answers: &[Answer], chance: &mut Chance, log: &mut EventLog) {
         let gains = self.rules.play(Round {
             number: self.round,
+            asks: &self.asks,
             answers,
             chance,
             log,
@@ -86,10 +94,11 @@ impl<R: RoundRules> State for Rounds<R> {
         for (payoff, gain) in self.payoffs.iter_mut().zip(gains) {
             *payoff += gain;
         }
+        self.asks.retain(|ask| !self.rules.is_out(ask.seat));
         self.round += 1;
         if self.round > self.rounds {
             self.asks.clear();
-        } else {
+        } else if !self.asks.is_empty() {
             self.rules.open(self.round, chance, log);
         }
     }

@@ -15,11 +15,8 @@ pub type Deviations = Vec<(u32, f64)>;
 pub fn rounds_lasted(players: usize, log: &EventLog, into: &mut Measures) {
     let mut last = vec![0.0; players];
     for event in log.of_kind("round_result") {
-        let Some(health) = event.get("health") else {
-            continue;
-        };
         for (seat, last) in last.iter_mut().enumerate() {
-            if health.entry(seat).number().is_some() {
+            if event.entry("health", seat).number().is_some() {
                 *last = f64::from(event.round);
             }
         }
@@ -34,19 +31,17 @@ pub fn rounds_lasted(players: usize, log: &EventLog, into: &mut Measures) {
 /// in `adaptation_seats`, and have no entry. `deviations` has one list per seat.
 pub fn adaptation(rounds: u32, deviations: &[Deviations], into: &mut Measures) {
     let half = rounds / 2;
-    let (mut seats, mut indices) = (Vec::new(), Vec::new());
+    let mut indices = Vec::new();
     for (seat, all) in deviations.iter().enumerate() {
         let first = part(all, |round| round <= half);
         let second = part(all, |round| round > rounds - half);
         if let (Some(first), Some(second)) = (first, second)
             && first > 0.0
         {
-            seats.push(seat as f64);
-            indices.push(second / first);
+            indices.push([seat as f64, second / first]);
         }
     }
-    into.series("adaptation_seats", seats);
-    into.series("adaptation", indices);
+    into.columns(["adaptation_seats", "adaptation"], &indices);
 }
 
 /// The mean over some rounds; `None` without any.

@@ -39,17 +39,15 @@ pub(super) fn measures(params: &WaterParams, log: &EventLog) -> Measures {
     if !survivors.is_empty() {
         measures.part("rsr_end", satisfaction(params, &survivors));
     }
-    let lowest: Vec<(f64, f64)> = days.iter().filter_map(Day::minimum_bid).collect();
+    let lowest: Vec<[f64; 2]> = days.iter().filter_map(Day::minimum_bid).collect();
     if !lowest.is_empty() {
-        measures.part("minimum_bid", mean(lowest.iter().map(|(_, bid)| *bid)));
+        measures.part("minimum_bid", mean(lowest.iter().map(|[_, bid]| *bid)));
     }
     overbids(params.players, &days, &mut measures);
     let morning = days.iter().map(|day| day.morning(params.players));
     let satisfied = morning.map(|living| satisfaction(params, &living));
     measures.series("rsr", satisfied.collect());
-    let (on, bids) = lowest.into_iter().unzip();
-    measures.series("minimum_bid_days", on);
-    measures.series("minimum_bid", bids);
+    measures.columns(["minimum_bid_days", "minimum_bid"], &lowest);
     per_seat(params.players, &days, &survivors, &mut measures);
     survival::rounds_lasted(params.players, log, &mut measures);
     let mut deviations: Vec<survival::Deviations> = vec![Vec::new(); params.players];
@@ -75,19 +73,18 @@ fn days(log: &EventLog) -> impl Iterator<Item = Day<'_>> {
 
 impl Day<'_> {
     fn seats(&self, name: &str) -> Vec<Seat> {
-        let seats = self.result.get(name).and_then(Value::integers);
-        let seats = seats.unwrap_or(&[]).iter();
+        let seats = self.result.integers(name).iter();
         seats
             .filter_map(|seat| usize::try_from(*seat).ok())
             .collect()
     }
 
     fn bid(&self, seat: Seat) -> Option<f64> {
-        self.result.get("bids")?.entry(seat).number()
+        self.result.entry("bids", seat).number()
     }
 
     fn balance(&self, seat: Seat) -> Option<f64> {
-        self.opened.get("balances")?.entry(seat).number()
+        self.opened.entry("balances", seat).number()
     }
 
     /// Bids in percent of the balance, of those that it covers.
@@ -128,10 +125,10 @@ impl Day<'_> {
     }
 
     /// The day and the lowest bid that won.
-    fn minimum_bid(&self) -> Option<(f64, f64)> {
+    fn minimum_bid(&self) -> Option<[f64; 2]> {
         let bids = self.seats("winners").into_iter();
         let lowest = bids.filter_map(|seat| self.bid(seat)).reduce(smaller)?;
-        Some((f64::from(self.result.round), lowest))
+        Some([f64::from(self.result.round), lowest])
     }
 }
 
@@ -148,16 +145,13 @@ fn satisfaction(params: &WaterParams, seats: &[Seat]) -> f64 {
 
 /// Bids above the balance: how many, and on which days by whom.
 fn overbids(players: usize, days: &[Day<'_>], measures: &mut Measures) {
-    let (mut on, mut by) = (Vec::new(), Vec::new());
+    let mut overbids = Vec::new();
     for day in days {
-        for seat in (0..players).filter(|seat| day.is_overbid(*seat)) {
-            on.push(f64::from(day.result.round));
-            by.push(seat as f64);
-        }
+        let seats = (0..players).filter(|seat| day.is_overbid(*seat));
+        overbids.extend(seats.map(|seat| [f64::from(day.result.round), seat as f64]));
     }
-    measures.part("overbids", on.len() as f64);
-    measures.series("overbid_days", on);
-    measures.series("overbid_seats", by);
+    measures.part("overbids", overbids.len() as f64);
+    measures.columns(["overbid_days", "overbid_seats"], &overbids);
 }
 
 /// One number per seat.
@@ -177,17 +171,14 @@ fn per_seat(players: usize, days: &[Day<'_>], survivors: &[Seat], measures: &mut
 /// Day by day, one entry per seat within each day; 0 where a seat bids nothing or
 /// is out.
 fn trajectories(players: usize, days: &[Day<'_>], measures: &mut Measures) {
-    let supply = days
-        .iter()
-        .filter_map(|day| day.result.get("supply")?.number());
+    let supply = days.iter().filter_map(|day| day.result.number("supply"));
     measures.series("supply", supply.collect());
     let living = days.iter().map(|day| day.seats("living").len() as f64);
     measures.series("living", living.collect());
     for name in ["bids", "balances", "health"] {
         let entries = days.iter().flat_map(|day| {
-            let column = day.result.get(name);
             (0..players).map(move |seat| {
-                let number = column.and_then(|column| column.entry(seat).number());
+                let number = day.result.entry(name, seat).number();
                 larger(number.unwrap_or(0.0), 0.0)
             })
         });

@@ -94,35 +94,27 @@ pub(super) fn settings(line: &Line) -> Result<Settings, RecordedError> {
         } = item;
         json!({ "name": name, "starting_price": starting_price, "true_value": true_value })
     });
-    let overestimates = line
-        .bidders
-        .iter()
-        .map(|bidder| bidder.overestimate_percent);
-    let settings = [
-        ("players", json!(line.bidders.len())),
-        ("items", items.collect()),
-        ("budget", json!(params.budget)),
-        ("overestimate_percent", overestimates.collect()),
-        (
-            "minimum_increase_percent",
-            percent("min_markup", params.min_markup)?,
-        ),
-        ("discount_unsold", json!(params.discount_unsold)),
-        ("discount_percent", percent("discount", params.discount)?),
-        ("discount_rounds", json!(params.discount_rounds)),
-        ("max_rounds", json!(MOST_ROUNDS)),
-    ];
-    let named = settings
-        .into_iter()
-        .map(|(name, value)| (name.to_owned(), value));
-    Ok(named.collect())
+    let bidders = line.bidders.iter();
+    let overestimates: Vec<i64> = bidders.map(|one| one.overestimate_percent).collect();
+    let settings = json!({
+        "players": line.bidders.len(),
+        "items": items.collect::<Vec<_>>(),
+        "budget": params.budget,
+        "overestimate_percent": overestimates,
+        "minimum_increase_percent": percent("min_markup", params.min_markup)?,
+        "discount_unsold": params.discount_unsold,
+        "discount_percent": percent("discount", params.discount)?,
+        "discount_rounds": params.discount_rounds,
+        "max_rounds": MOST_ROUNDS,
+    });
+    Ok(serde_json::from_value(settings).unwrap_or_default())
 }
 
 /// A share that is a whole number of percent.
-fn percent(name: &str, share: f64) -> Result<serde_json::Value, RecordedError> {
+fn percent(name: &str, share: f64) -> Result<i64, RecordedError> {
     let percent = (share * 100.0).round();
     if (share * 100.0 - percent).abs() < 1e-9 {
-        return Ok(json!(percent as i64));
+        return Ok(percent as i64);
     }
     Err(RecordedError::Field {
         path: format!("params.{name}"),
