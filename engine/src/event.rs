@@ -160,6 +160,12 @@ impl EventLog {
     pub fn of_kind<'a>(&'a self, kind: &'a str) -> impl DoubleEndedIterator<Item = &'a Event> {
         self.events.iter().filter(move |event| event.kind == kind)
     }
+
+    /// The first event of one kind in a round.
+    pub fn of_round(&self, kind: &str, round: u32) -> Option<&Event> {
+        let mut events = self.events.iter();
+        events.find(|event| event.kind == kind && event.round == round)
+    }
 }
 
 impl From<Vec<Event>> for EventLog {

@@ -115,17 +115,11 @@ impl RecordedGame {
     pub fn from_json(line: &str) -> Result<Self, RecordedError> {
         let header: Header = read(line)?;
         let mut readers = FAMILIES.iter().copied().flatten();
+        let known = readers.clone().map(|reader| reader.game);
         let Some(reader) = readers.find(|reader| reader.game == header.game) else {
-            let known: Vec<&str> = FAMILIES
-                .iter()
-                .copied()
-                .flatten()
-                .map(|reader| reader.game)
-                .collect();
-            let known = known.join(", ");
             return Err(RecordedError::UnknownGame {
                 name: header.game,
-                known,
+                known: known.collect::<Vec<&str>>().join(", "),
             });
         };
         let game = (reader.read)(line)?;

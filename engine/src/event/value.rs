@@ -176,13 +176,13 @@ impl Serialize for Value {
             Self::Flag(flag) => serializer.serialize_bool(*flag),
             Self::Integer(number) => serializer.serialize_i64(*number),
             Self::Number(number) => {
-                check_finite::<S::Error>(&[*number])?;
+                check_finite([number])?;
                 serializer.serialize_f64(*number)
             }
             Self::Text(text) => serializer.serialize_str(text),
             Self::Integers(numbers) => numbers.serialize(serializer),
             Self::Numbers(numbers) => {
-                check_finite::<S::Error>(numbers)?;
+                check_finite(numbers)?;
                 numbers.serialize(serializer)
             }
             Self::List(values) => {
@@ -197,8 +197,10 @@ impl Serialize for Value {
 }
 
 /// JSON has no infinities; written as null they would pass for "no value".
-pub(crate) fn check_finite<E: serde::ser::Error>(numbers: &[f64]) -> Result<(), E> {
-    if numbers.iter().all(|number| number.is_finite()) {
+pub(crate) fn check_finite<'a, E: serde::ser::Error>(
+    numbers: impl IntoIterator<Item = &'a f64>,
+) -> Result<(), E> {
+    if numbers.into_iter().all(|number| number.is_finite()) {
         return Ok(());
     }
     Err(E::custom("a number is not finite"))

@@ -168,13 +168,8 @@ impl RoundRules for BarParams {
             Mode::Explicit => round.log.push(report),
             Mode::Implicit if goers == 0 => {}
             Mode::Implicit => {
-                let seats = answers
-                    .iter()
-                    .enumerate()
-                    .filter(|(_, answer)| went(answer));
-                round
-                    .log
-                    .push(report.only_for(seats.map(|(seat, _)| seat).collect()));
+                let guests = seats_where(answers.iter().map(went));
+                round.log.push(report.only_for(guests));
             }
         }
         gains

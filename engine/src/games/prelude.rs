@@ -6,7 +6,9 @@ pub(super) use std::sync::Arc;
 pub(super) use schemars::JsonSchema;
 pub(super) use serde::{Deserialize, Serialize};
 
-pub(super) use super::shared::columns::{column, series_of, spread_of, total, value_of};
+pub(super) use super::shared::columns::{
+    column, seats_where, series_of, spread_of, total, value_of,
+};
 pub(super) use super::shared::defaults::{FOUL_ALLOWANCE, LEVEL, PLAYERS, ROUNDS, SHADE};
 pub(super) use super::shared::parameters::parameters;
 pub(super) use super::shared::ranking::{TopBids, closest, top_bids};

@@ -223,9 +223,8 @@ fn sell(price: Price, round: u32, answers: &[Answer], chance: &mut Chance) -> Op
     } = top_bids(answers.iter().map(Answer::integer))?;
     let (mut winner, mut tied) = (seat, Vec::new());
     if second == Some(winning_bid) {
-        let bids = answers.iter().enumerate();
-        let equal = bids.filter(|(_, answer)| answer.integer() == Some(winning_bid));
-        tied.extend(equal.map(|(seat, _)| seat));
+        let bids = answers.iter().map(Answer::integer);
+        tied = seats_where(bids.map(|bid| bid == Some(winning_bid)));
         winner = chance.seat_among(TIES, round, &tied);
     }
     let price = match price {

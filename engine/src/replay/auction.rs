@@ -213,13 +213,9 @@ impl Auction {
 
     fn compare_sales(&self, play: &Play, check: &mut Check) {
         let mut events = play.log().of_kind("bid_round");
-        let opened = |item: u32| {
-            let mut all = play.log().of_kind("item_opened");
-            all.find(|event| event.round == item)
-        };
         for (item, sale) in (1..).zip(&self.line.items) {
             check.at(&*sale.item);
-            let first = opened(item);
+            let first = play.log().of_round("item_opened", item);
             check.same("item", sale.item.clone(), value(first, "item"));
             check.same(
                 "starting_price",
@@ -272,10 +268,7 @@ impl Auction {
     }
 
     fn compare_sale(&self, item: u32, sale: &Sale, play: &Play, check: &mut Check) {
-        let of_item = |kind: &'static str| {
-            let mut events = play.log().of_kind(kind);
-            events.find(|event| event.round == item)
-        };
+        let of_item = |kind| play.log().of_round(kind, item);
         let closed = of_item("hammer").or_else(|| of_item("unsold"));
         if closed.is_none() && !play.is_finished() {
             return;

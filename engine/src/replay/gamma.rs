@@ -13,7 +13,7 @@ use serde_json::json;
 use super::check::Check;
 use super::{Reader, Recorded, RecordedError, Scripted, build, read};
 use crate::ask::{Action, Ask};
-use crate::event::{Event, Value};
+use crate::event::Value;
 use crate::game::Built;
 use crate::play::{Play, Reaction};
 use crate::spec::Settings;
@@ -141,18 +141,11 @@ struct Played<'a> {
     round: u32,
 }
 
-impl<'a> Played<'a> {
-    /// The first event of this round of a kind.
-    fn event(&self, kind: &'a str) -> Option<&'a Event> {
-        self.play
-            .log()
-            .of_kind(kind)
-            .find(|event| event.round == self.round)
-    }
-
-    /// A value of such an event, hidden ones included.
-    fn value(&self, kind: &'a str, name: &str) -> Option<Value> {
-        self.event(kind)?.get(name).cloned()
+impl Played<'_> {
+    /// A value of the first event of this round of a kind, hidden ones included.
+    fn value(&self, kind: &str, name: &str) -> Option<Value> {
+        let event = self.play.log().of_round(kind, self.round)?;
+        event.get(name).cloned()
     }
 }
 

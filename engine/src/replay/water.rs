@@ -237,7 +237,7 @@ impl Recorded for Town {
 impl Town {
     /// Plays and compares a day; whether the next one can be.
     fn day(&self, number: u32, day: &Day, play: &mut Play, check: &mut Check) -> bool {
-        let Some(morning) = event(play, "day_opened", number) else {
+        let Some(morning) = play.log().of_round("day_opened", number) else {
             check.fault("recorded, but the game was over");
             return false;
         };
@@ -250,7 +250,7 @@ impl Town {
             check.fault(why);
             return false;
         }
-        let Some(result) = event(play, "round_result", number) else {
+        let Some(result) = play.log().of_round("round_result", number) else {
             check.fault("the day did not end");
             return false;
         };
@@ -337,8 +337,4 @@ impl Town {
             }
         }
     }
-}
-
-fn event<'a>(play: &'a Play, kind: &'a str, day: u32) -> Option<&'a Event> {
-    play.log().of_kind(kind).find(|event| event.round == day)
 }

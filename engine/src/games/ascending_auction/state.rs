@@ -91,10 +91,8 @@ impl AscendingState {
 
     /// The seats still inside.
     fn inside(&self) -> Vec<Seat> {
-        let all = self.bidders.iter().enumerate();
-        all.filter(|(_, bidder)| bidder.standing == Standing::Inside)
-            .map(|(seat, _)| seat)
-            .collect()
+        let bidders = self.bidders.iter();
+        seats_where(bidders.map(|bidder| bidder.standing == Standing::Inside))
     }
 
     fn open_round(&mut self, log: &mut EventLog) {

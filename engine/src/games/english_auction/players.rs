@@ -41,11 +41,8 @@ fn raise_patiently(bids_per_item: u32, ask: &Ask, view: &View<'_>) -> Action {
         return Action::Pass;
     };
     let bid = least.max(raised(view).unwrap_or(least));
-    if bid <= most && own_bids(view) < bids_per_item as usize {
-        Action::Integer(bid)
-    } else {
-        Action::Pass
-    }
+    let is_wanted = bid <= most && own_bids(view) < bids_per_item as usize;
+    bid_if(is_wanted, bid)
 }
 
 /// Percent of the starting price that the rule bidder adds to the highest bid.
@@ -83,10 +80,13 @@ fn up_to_estimate(percent: u32, ask: &Ask, view: &View<'_>) -> Action {
     // Where there is no minimum increase, equal bids would never end.
     let bid = highest.map_or(least, |highest| least.max(highest + 1));
     let limit = (estimate * i64::from(percent) / 100).min(most);
-    if bid <= limit {
-        Action::Integer(bid)
-    } else {
-        Action::Pass
+    bid_if(bid <= limit, bid)
+}
+
+fn bid_if(is_wanted: bool, bid: i64) -> Action {
+    match is_wanted {
+        true => Action::Integer(bid),
+        false => Action::Pass,
     }
 }
 

@@ -107,9 +107,7 @@ impl Lot {
         let Some(highest) = bids.iter().flatten().copied().max() else {
             return Vec::new();
         };
-        let mut top: Vec<Seat> = (0..bids.len())
-            .filter(|seat| bids[*seat] == Some(highest))
-            .collect();
+        let mut top = seats_where(bids.iter().map(|bid| *bid == Some(highest)));
         // Without a minimum increase a bid can equal the one that stands.
         if let Some(standing) = self.standing
             && standing.highest == highest

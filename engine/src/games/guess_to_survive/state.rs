@@ -1,5 +1,6 @@
 //! What a round means: choices, the target, who is closest, health, who is out. Rules in
-//! prose and parameters are in `guess_to_survive.rs`, which opens it; what is measured is in `scores.rs`.
+//! prose and parameters are in `guess_to_survive.rs`, which opens it; what is
+//! measured is in `scores.rs`.
 
 use super::SurvivalParams;
 use crate::games::prelude::*;
@@ -12,36 +13,23 @@ pub struct SurvivalRound {
     pub(super) health: Vec<i64>,
 }
 
-/// What the numbers of a round come to.
-struct Verdict {
-    mean: f64,
-    target: f64,
-    winners: Vec<Seat>,
-}
-
-impl Verdict {
-    /// Numbers by seat; `None` when nobody gave one.
-    fn of(choices: &[Option<i64>], params: &SurvivalParams) -> Option<Self> {
-        let given: Vec<i64> = choices.iter().flatten().copied().collect();
-        let first = *given.first()?;
-        let average = mean(given.iter().map(|number| *number as f64));
-        let target = average * params.ratio;
-        let draw = given.len() > 1 && given.iter().all(|number| *number == first);
-        let winners = if draw {
-            Vec::new()
-        } else {
-            let choices: Vec<Option<f64>> = choices
-                .iter()
-                .map(|choice| choice.map(|number| number as f64))
-                .collect();
-            closest(&choices, target, params.max as f64)
-        };
-        Some(Self {
-            mean: average,
-            target,
-            winners,
-        })
-    }
+/// The mean of the numbers by seat, and who is closest to the target, their `ratio`; `None`
+/// when nobody gave one.
+fn verdict(choices: &[Option<i64>], params: &SurvivalParams) -> Option<(f64, Vec<Seat>)> {
+    let choices = choices
+        .iter()
+        .map(|choice| choice.map(|number| number as f64));
+    let choices: Vec<Option<f64>> = choices.collect();
+    let given: Vec<f64> = choices.iter().flatten().copied().collect();
+    let first = given.first()?;
+    let average = mean(given.iter().copied());
+    let is_draw = given.len() > 1 && given.iter().all(|number| number == first);
+    let winners = if is_draw {
+        Vec::new()
+    } else {
+        closest(&choices, average * params.ratio, params.max as f64)
+    };
+    Some((average, winners))
 }
 
 impl RoundRules for SurvivalRound {
@@ -54,12 +42,9 @@ impl RoundRules for SurvivalRound {
         for (ask, answer) in round.asks.iter().zip(round.answers) {
             choices[ask.seat] = answer.integer();
         }
-        let verdict = Verdict::of(&choices, &self.params);
-        let (average, target) = match &verdict {
-            Some(verdict) => (Some(verdict.mean), Some(verdict.target)),
-            None => (None, None),
-        };
-        let winners = verdict.map(|verdict| verdict.winners).unwrap_or_default();
+        let (average, winners) = verdict(&choices, &self.params).unzip();
+        let target = average.map(|average| average * self.params.ratio);
+        let winners = winners.unwrap_or_default();
         let played: Vec<Seat> = round.asks.iter().map(|ask| ask.seat).collect();
         let mut won = vec![false; choices.len()];
         for winner in &winners {

@@ -14,8 +14,8 @@ pub(super) const STRATEGIES: &[Strategy<PirateParams>] = &[
             let theory = Arc::clone(params.theory());
             request.plays(move |ask, view, _| match ask.form {
                 Form::Division { parts, total } => Action::Division(theory.plan(parts, total)),
-                _ => vote(Offer::latest(view).is_some_and(|offer| {
-                    theory.accepts(offer.plan.len(), offer.offset, offer.share())
+                _ => vote(offer(view).is_some_and(|(plan, offset)| {
+                    theory.accepts(plan.len(), offset, plan[offset])
                 })),
             })
         },
@@ -50,30 +50,12 @@ fn vote(accepts: bool) -> Action {
     Action::Choice(if accepts { ACCEPT } else { REJECT }.into())
 }
 
-/// The plan that a seat is asked to vote on.
-struct Offer<'a> {
-    plan: &'a [i64],
-    /// The seat's place in the plan; the proposer's is 0.
-    offset: Seat,
-}
-
-impl<'a> Offer<'a> {
-    fn latest(view: &View<'a>) -> Option<Self> {
-        let proposal = view.latest("proposal")?;
-        let own = view.seat() as i64;
-        let offset = proposal
-            .integers("order")?
-            .iter()
-            .position(|seat| *seat == own)?;
-        Some(Self {
-            plan: proposal.integers("plan")?,
-            offset,
-        })
-    }
-
-    fn share(&self) -> i64 {
-        self.plan[self.offset]
-    }
+/// The plan that a seat is asked to vote on, and the seat's place in it; the proposer's is 0.
+fn offer<'a>(view: &View<'a>) -> Option<(&'a [i64], Seat)> {
+    let proposal = view.latest("proposal")?;
+    let mut order = proposal.integers("order")?.iter();
+    let offset = order.position(|seat| *seat == view.seat() as i64)?;
+    Some((proposal.integers("plan")?, offset))
 }
 
 /// Proposes and votes in character, whatever the others would do. `plan` divides gold among
@@ -91,8 +73,9 @@ fn act(
     let gold = briefing
         .and_then(|sight| sight.integer("gold"))
         .unwrap_or(0);
-    let offer = Offer::latest(view);
-    vote(offer.is_some_and(|offer| accepts(offer.share(), gold / offer.plan.len() as i64)))
+    let accepts_own =
+        |(plan, offset): (&[i64], Seat)| accepts(plan[offset], gold / plan.len() as i64);
+    vote(offer(view).is_some_and(accepts_own))
 }
 
 /// Everything for the proposer.

@@ -3,6 +3,7 @@
 
 use serde::Serialize;
 
+use crate::ask::Seat;
 use crate::event::{EventLog, Value};
 use crate::measures::{mean, standard_deviation};
 
@@ -26,6 +27,13 @@ where
 pub fn value_of(parameter: impl Serialize) -> Value {
     let written = serde_json::to_value(parameter).unwrap_or_default();
     Value::from(&written)
+}
+
+/// The seats for which something holds, given by seat.
+pub fn seats_where(holds: impl Iterator<Item = bool>) -> Vec<Seat> {
+    let all = holds.enumerate();
+    all.filter_map(|(seat, holds)| holds.then_some(seat))
+        .collect()
 }
 
 /// The sum of amounts; it stops at the ends of the range, which only lenient

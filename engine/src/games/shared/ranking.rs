@@ -1,6 +1,7 @@
 //! Who comes first: the numbers closest to a target, and the best of sealed bids. What
 //! the first one gets, each game says.
 
+use super::columns::seats_where;
 use crate::arithmetic::smaller;
 use crate::ask::Seat;
 
@@ -16,10 +17,8 @@ pub fn closest(choices: &[Option<f64>], target: f64, largest: f64) -> Vec<Seat> 
         return Vec::new();
     };
     let slack = largest * SAME_DISTANCE;
-    let seats = choices.iter().enumerate();
-    let close = seats
-        .filter(|(_, choice)| distance(choice).is_some_and(|distance| distance <= least + slack));
-    close.map(|(seat, _)| seat).collect()
+    let is_close = |choice| distance(choice).is_some_and(|distance| distance <= least + slack);
+    seats_where(choices.iter().map(is_close))
 }
 
 /// The best of sealed bids.

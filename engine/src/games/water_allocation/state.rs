@@ -96,10 +96,7 @@ impl WaterState {
 
     /// The seats of the living.
     fn living(&self) -> Vec<Seat> {
-        let all = self.residents.iter().enumerate();
-        all.filter(|(_, resident)| resident.alive)
-            .map(|(seat, _)| seat)
-            .collect()
+        seats_where(self.residents.iter().map(|resident| resident.alive))
     }
 
     /// A column with a number for each of these seats and nothing for the others.
