@@ -56,9 +56,9 @@ pub(super) fn equilibrium_scores_as_predicted(case: &Case) -> Result<(), String>
         let scheme = expected.scheme;
         let score = measures.scores.get(scheme);
         let score = score.ok_or_else(|| format!("there is no score {scheme}"))?;
-        let distance = (score - expected.value).abs();
+        let is_near = (score - expected.value).abs() <= expected.tolerance;
         ensure!(
-            distance <= expected.tolerance,
+            is_near,
             "{}: score {scheme} is {score}, predicted {} within {}",
             equilibrium.play,
             expected.value,
