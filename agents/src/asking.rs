@@ -1,33 +1,40 @@
-//! Questions that an agent puts to its model for itself (plans, beliefs, profiles)
+//! Questions that an agent puts to its model for itself (plans, beliefs, predictions)
 //! and puts again, with what was wrong, until the reply can be used or the tries
 //! are spent. Games know nothing of them: an unusable reply here is no foul.
 
-use std::sync::Arc;
-
 use futures_util::future::join_all;
 
-use crate::agent::AgentError;
 use crate::memory::Later;
-use crate::mind::{Message, Mind, MindError, ModelSettings, Reply, ReplyFormat, Thought};
+use crate::mind::{Mind, MindError, Reply, Thought};
+use crate::notes::Source;
 use crate::quotation;
 
-/// A question.
-pub struct Question<'a> {
-    /// What it is for; recorded with every try.
-    pub purpose: &'static str,
-    /// Which model, and how it samples.
-    pub settings: Arc<ModelSettings>,
-    /// Makes the conversation that puts it, or puts it again.
-    pub put: Box<Put<'a>>,
-    /// The form that the reply should have, if any.
-    pub format: Option<ReplyFormat>,
-    /// What a simulated model says to it.
-    pub simulated_reply: Option<String>,
-}
+/// Questions that are put side by side, by their place.
+pub trait Questions: Send {
+    /// What is read from a reply.
+    type Found: Send;
 
-/// Makes the conversation of a question, with what was said to it already: within the bound
-/// of whoever asks.
-pub type Put<'a> = dyn Fn(Option<&Later>) -> Result<Vec<Message>, MindError> + Send + Sync + 'a;
+    /// How many there are.
+    fn count(&self) -> usize;
+
+    /// The call that puts a question, with what was said to it already.
+    ///
+    /// # Errors
+    /// A template does not render.
+    fn thought(&mut self, at: usize, later: Option<Later>) -> Result<Thought, MindError>;
+
+    /// Reads a reply.
+    ///
+    /// # Errors
+    /// What is wrong with it, and what would be right.
+    fn read(&mut self, at: usize, reply: &Reply) -> Result<Self::Found, String>;
+
+    /// What is said to a reply that cannot be used.
+    ///
+    /// # Errors
+    /// A template does not render.
+    fn again(&mut self, at: usize, reply: &Reply, problem: &str) -> Result<Later, MindError>;
+}
 
 /// What a question came to.
 #[derive(Debug, Clone, PartialEq)]
@@ -40,78 +47,54 @@ pub struct Answered<T> {
     pub problems: Vec<String>,
 }
 
-/// Puts a question until `read` succeeds, `tries` times at most; at least once.
-/// `again` words what is said to an unusable reply.
+impl<T> Answered<T> {
+    /// Where what the agent goes on with comes from.
+    pub fn source(&self) -> Source {
+        match self.found {
+            Some(_) => Source::Model,
+            None => Source::Kept,
+        }
+    }
+}
+
+/// Puts questions until their replies can be read, `tries` times each at most and at least
+/// once: those that failed again side by side. Calls take their places in the order of the
+/// questions, whoever is faster.
 ///
 /// # Errors
 /// The model could not be called, or a template does not render.
-pub async fn ask_until<T: Send>(
+pub async fn ask_until<Q: Questions>(
     mind: &dyn Mind,
-    question: Question<'_>,
+    mut questions: Q,
     tries: u32,
-    read: &mut (dyn FnMut(&Reply) -> Result<T, String> + Send),
-    again: &(dyn Fn(&str) -> Result<String, AgentError> + Sync),
-) -> Result<Answered<T>, MindError> {
-    let mut read = |_: usize, reply: &Reply| read(reply);
-    let again = |_: usize, problem: &str| again(problem);
-    let mut answered = ask_all_until(mind, vec![question], tries, &mut read, &again).await?;
-    Ok(answered.pop().unwrap_or(Answered {
-        found: None,
-        tries: 0,
-        problems: Vec::new(),
-    }))
-}
-
-/// Puts several questions side by side, and those that failed again side by side.
-/// Calls take their places in the order of the questions, whoever is faster.
-///
-/// # Errors
-/// As [`ask_until`].
-pub async fn ask_all_until<T: Send>(
-    mind: &dyn Mind,
-    questions: Vec<Question<'_>>,
-    tries: u32,
-    read: &mut (dyn FnMut(usize, &Reply) -> Result<T, String> + Send),
-    again: &(dyn Fn(usize, &str) -> Result<String, AgentError> + Sync),
-) -> Result<Vec<Answered<T>>, MindError> {
-    let mut answered: Vec<Answered<T>> = Vec::with_capacity(questions.len());
-    answered.resize_with(questions.len(), || Answered {
+) -> Result<Vec<Answered<Q::Found>>, MindError> {
+    let mut answered: Vec<Answered<Q::Found>> = Vec::new();
+    answered.resize_with(questions.count(), || Answered {
         found: None,
         tries: 0,
         problems: Vec::new(),
     });
-    let mut later: Vec<Option<Later>> = vec![None; questions.len()];
-    let mut open: Vec<usize> = (0..questions.len()).collect();
-    let tries = tries.max(1);
-    for attempt in 1..=tries {
-        let thoughts = open.iter().map(|at| {
-            let question = &questions[*at];
-            let messages = (question.put)(later[*at].as_ref())?;
-            let (settings, format) = (Arc::clone(&question.settings), question.format.clone());
-            Ok(Thought {
-                simulated_reply: question.simulated_reply.clone(),
-                ..Thought::new(question.purpose, settings, messages, format)
-            })
-        });
-        let thoughts = thoughts.collect::<Result<Vec<Thought>, MindError>>()?;
+    let mut open: Vec<(usize, Option<Later>)> = (0..answered.len()).map(|at| (at, None)).collect();
+    for left in (0..tries.max(1)).rev() {
+        let mut thoughts = Vec::with_capacity(open.len());
+        for (at, later) in &mut open {
+            thoughts.push(questions.thought(*at, later.take())?);
+        }
         // Collected first: every call has its index before any is awaited.
         let calls: Vec<_> = thoughts.into_iter().map(|one| mind.think(one)).collect();
         let replies = join_all(calls).await;
         let mut failed = Vec::new();
-        for (at, reply) in open.into_iter().zip(replies) {
+        for ((at, _), reply) in open.into_iter().zip(replies) {
             let reply = reply?;
             answered[at].tries += 1;
-            match read(at, &reply) {
+            match questions.read(at, &reply) {
                 Ok(found) => answered[at].found = Some(found),
                 Err(problem) => {
                     // Nobody hears what would be said to the last reply.
-                    if attempt < tries {
-                        let told = quotation::problem(&problem);
-                        let said = again(at, &told)?;
-                        later[at] = Some(Later::new(&reply.text, usize::MAX, &said));
-                    }
+                    let told = (left > 0).then(|| quotation::problem(&problem));
+                    let later = told.map(|told| questions.again(at, &reply, &told));
+                    failed.push((at, later.transpose()?));
                     answered[at].problems.push(problem);
-                    failed.push(at);
                 }
             }
         }

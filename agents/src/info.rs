@@ -118,8 +118,12 @@ impl Seating<'_> {
 
     /// A conversation for its seat.
     pub fn dialogue(&self) -> Dialogue {
-        let model = &self.settings.model.model;
         Dialogue::new(self.settings, self.game, self.seat, self.library.clone())
-            .with_understudy(Understudy::simulating(self.session, model, self.seat))
+            .with_understudy(self.understudy())
+    }
+
+    /// Who plays for its model, if that is the simulated one.
+    pub fn understudy(&self) -> Option<Understudy> {
+        Understudy::simulating(self.session, &self.settings.model.model, self.seat)
     }
 }

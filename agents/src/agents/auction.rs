@@ -8,16 +8,18 @@
 pub mod beliefs;
 mod believing;
 pub mod bidder;
-pub mod bids;
-pub mod detail;
+mod bids;
+mod detail;
 pub mod picture;
-pub mod priorities;
+mod plan;
+mod priorities;
+mod simulated;
 
-pub use bidder::{Again, Bidder};
+pub use bidder::{Bidder, Bids};
 pub use bids::{BidReading, read_bid};
 pub use detail::Detail;
 pub use picture::{Happened, Item, Picture, Standing};
-pub use priorities::{priorities_schema, read_priorities};
+pub use plan::Plan;
 
 #[cfg(test)]
 mod tests;

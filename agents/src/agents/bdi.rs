@@ -5,21 +5,18 @@
 //! Source: AucArena, arXiv 2310.05746, section 3.2; strategies, section 4.4;
 //! desires, sections 3.2 and 4.4; belief errors, section 4.2.
 
-use agon_engine::view::SeenEvent;
-use agon_engine::{Ask, Foul};
 use async_trait::async_trait;
+use minijinja::value::Serde;
+use minijinja::{Value, context};
 
-use crate::agent::{Agent, Answer, Verdict};
-use crate::agents::auction::bidder::source;
-use crate::agents::auction::{Bidder, Happened, beliefs};
-use crate::asking::Question;
+use crate::agents::auction::bidder::{brief, rounds_of};
+use crate::agents::auction::{Bidder, Bids, Detail, Happened};
 use crate::info::{AgentInfo, OwnCalls, OwnSettings, Seating};
 use crate::mind::{Mind, MindError};
-use crate::notes::{Note, Status, Tips};
+use crate::notes::{Status, Tips};
 
 mod options;
 mod tips;
-mod words;
 
 use options::{Options, Strategy};
 
@@ -36,7 +33,7 @@ pub const INFO: AgentInfo = AgentInfo {
     ..AgentInfo::with_own_prompts(
         "bdi",
         "plans, bids, keeps its beliefs up to date and plans again, in auctions",
-        |seating| Ok(Box::new(Bdi::new(&seating)?)),
+        |seating| Ok(Box::new(new(&seating)?)),
     )
 };
 
@@ -57,132 +54,80 @@ fn calls(own: &OwnSettings) -> OwnCalls {
     }
 }
 
-/// A bidder with beliefs, desires and intentions.
-#[derive(Debug)]
-struct Bdi {
-    options: Options,
-    /// Its picture, its intention and its notes.
-    bidder: Bidder,
-    /// The belief.
-    status: Status,
+/// A bidder with its settings, its lessons among them.
+fn new(seating: &Seating<'_>) -> Result<Bidder<Options>, String> {
+    let mut options = Options::read(&seating.settings.own)?;
+    // The lessons of the auction before hold those of all before it.
+    if let Some(lessons) = seating.carried(tips::NOTE).and_then(tips::carried) {
+        options.tips = lessons;
+    }
+    Ok(Bidder::new(seating, options.tries, options))
 }
 
 #[async_trait]
-impl Agent for Bdi {
-    async fn observe(&mut self, events: &[SeenEvent], mind: &dyn Mind) -> Result<(), MindError> {
-        for event in events {
-            match self.bidder.hear(event)? {
-                Happened::Briefed => {
-                    self.status = Status::truth(&self.bidder.picture);
-                    if self.options.strategy != Strategy::None {
-                        self.make_plan("plan", mind).await?;
-                    }
-                }
-                Happened::ItemOver(item) => {
-                    self.update_belief(item, mind).await?;
-                    let more = !self.bidder.picture.remaining().is_empty();
-                    if more && self.options.strategy == Strategy::Adaptive {
-                        self.make_plan("replan", mind).await?;
-                    }
-                }
-                Happened::Over if self.options.learn => self.learn(mind).await?,
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    async fn act(
-        &mut self,
-        ask: &Ask,
-        refused: Option<&Foul>,
+impl Bids for Options {
+    async fn hear(
+        bidder: &mut Bidder<Self>,
+        happened: Happened,
         mind: &dyn Mind,
-    ) -> Result<Answer, MindError> {
-        if let Some(foul) = refused {
-            self.bidder.note_refused(foul);
+    ) -> Result<(), MindError> {
+        let strategy = bidder.own.strategy;
+        match happened {
+            Happened::Briefed if strategy != Strategy::None => {
+                bidder.make_plan("plan", mind).await
+            }
+            Happened::ItemOver(item) => {
+                let correct = bidder.own.correct_beliefs;
+                bidder.update_belief(item, correct, mind).await?;
+                let is_last = bidder.picture.remaining().is_empty();
+                match strategy {
+                    Strategy::Adaptive if !is_last => bidder.make_plan("replan", mind).await,
+                    _ => Ok(()),
+                }
+            }
+            Happened::Over if bidder.own.learn => learn(bidder, mind).await,
+            _ => Ok(()),
         }
-        let plausible = self.bidder.plausible_bid(ask, refused.is_some());
-        let plausible = plausible.map(|bid| self.bidder.worded(ask, &bid));
-        let again = |problem: &str| words::again("bid_again", self, problem, &[]);
-        let values = |detail| words::values("bid", self, detail);
-        let bid = self
-            .bidder
-            .bid(ask, refused, &values, &again, plausible, mind);
-        let said = bid.await?;
-        Ok(self.bidder.keep_bid(said))
     }
 
-    fn settle(&mut self, verdict: &Verdict) {
-        self.bidder.settle(verdict);
-    }
-
-    fn take_notes(&mut self) -> Vec<Note> {
-        self.bidder.take_notes()
+    fn told(bidder: &Bidder<Self>, _: Option<usize>, detail: Detail) -> Value {
+        let (picture, options) = (&bidder.picture, &bidder.own);
+        let sale = |item| {
+            let (rounds, left_out) = rounds_of(Some(item), detail);
+            context! { item => Serde(brief(item)), rounds, left_out }
+        };
+        let tips = options.tips.iter().map(|tip| detail.of(tip).to_owned());
+        context! {
+            desire => options.desire.map_or(&*picture.objective, |desire| desire.name()),
+            tips => tips.collect::<Vec<String>>(),
+            last_item => picture.past().last().map(|item| item.name.clone()),
+            sales => picture.past().iter().map(sale).collect::<Vec<Value>>(),
+            status => Serde(told_of(&bidder.status, picture.items.len(), detail)),
+        }
     }
 }
 
-impl Bdi {
-    fn new(seating: &Seating<'_>) -> Result<Self, String> {
-        let mut options = Options::read(&seating.settings.own)?;
-        // The lessons of the auction before hold those of all before it.
-        if let Some(lessons) = seating.carried(tips::NOTE).and_then(tips::carried) {
-            options.tips = lessons;
-        }
-        Ok(Self {
-            bidder: Bidder::new(seating, options.tries),
-            options,
-            status: Status::default(),
-        })
-    }
+/// Learning: lessons from this auction and the ones before it.
+async fn learn(bidder: &mut Bidder<Options>, mind: &dyn Mind) -> Result<(), MindError> {
+    let format = ("tips", tips::SCHEMA.to_owned());
+    let answered = bidder.ask("learn", format, tips::read, mind).await?;
+    let source = answered.source();
+    let tips = answered.found.unwrap_or_else(|| bidder.own.tips.clone());
+    bidder.note(Tips { tips, source });
+    Ok(())
+}
 
-    /// Planning and replanning.
-    async fn make_plan(&mut self, purpose: &'static str, mind: &dyn Mind) -> Result<(), MindError> {
-        let question = self.question(purpose, "plan", || self.bidder.plan_schema());
-        let again = |problem: &str| words::again("plan_again", self, problem, &[]);
-        let planned = self.bidder.think_plan(question, &again, mind).await?;
-        self.bidder.keep_plan(planned);
-        Ok(())
+/// How everybody stands by the bidder's own notes. It may believe in items that do not exist,
+/// with names of any length; nobody is told to have won more than there are.
+fn told_of(status: &Status, items: usize, detail: Detail) -> Status {
+    let mut told = status.clone();
+    for won in told.winning_bids.values_mut() {
+        let named = std::mem::take(won).into_iter().take(items);
+        *won = named
+            .map(|(item, bid)| (detail.of(&item).to_owned(), bid))
+            .collect();
     }
-
-    /// Belief update, after every item.
-    async fn update_belief(&mut self, item: usize, mind: &dyn Mind) -> Result<(), MindError> {
-        let question = self.question("belief", "belief", || beliefs::schema(&self.bidder.picture));
-        let again = |problem: &str| {
-            let faults: Vec<&str> = problem.lines().collect();
-            words::again("belief_again", self, problem, &faults)
-        };
-        let correct = self.options.correct_beliefs;
-        let updated = self
-            .bidder
-            .think_belief(item, &self.status, correct, question, &again, mind);
-        let (status, note) = updated.await?;
-        self.status = status;
-        self.bidder.note(note);
-        Ok(())
-    }
-
-    /// Learning: lessons from this auction and the ones before it.
-    async fn learn(&mut self, mind: &dyn Mind) -> Result<(), MindError> {
-        let question = self.question("learn", "tips", || tips::SCHEMA.to_owned());
-        let again = |problem: &str| words::again("learn_again", self, problem, &[]);
-        let mut read = tips::read;
-        let answered = self.bidder.ask(mind, question, &mut read, &again).await?;
-        let source = source(&answered);
-        let tips = answered.found.unwrap_or_else(|| self.options.tips.clone());
-        self.bidder.note(Tips { tips, source });
-        Ok(())
-    }
-
-    /// A question of the bidder's own, worded by the template of its purpose.
-    fn question(
-        &self,
-        purpose: &'static str,
-        form: &str,
-        schema: impl FnOnce() -> String,
-    ) -> Question<'_> {
-        let values = move |detail| words::values(purpose, self, detail);
-        self.bidder.question(purpose, form, values, schema)
-    }
+    told
 }
 
 #[cfg(test)]

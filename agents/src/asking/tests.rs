@@ -2,13 +2,13 @@
 //! A scripted mind answers; no model is called.
 
 use std::collections::VecDeque;
-use std::sync::Mutex;
+use std::sync::{Arc, Mutex};
 
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 
 use super::*;
-use crate::mind::Role;
+use crate::mind::{Message, Role};
 
 #[derive(Default)]
 struct Scripted {
@@ -29,17 +29,33 @@ impl Mind for Scripted {
     }
 }
 
-fn question(text: &str) -> Question<'_> {
-    Question {
-        purpose: "plan",
-        settings: Arc::default(),
-        put: Box::new(move |later| {
-            let asked = vec![Message::new(Role::User, text)];
-            let again = |later: &Later| later.behind(asked.clone(), usize::MAX);
-            Ok(later.map_or_else(|| asked.clone(), again))
-        }),
-        format: None,
-        simulated_reply: None,
+/// Questions whose answers are numbers.
+struct Numbers<'a>(&'a [&'a str]);
+
+impl Questions for Numbers<'_> {
+    type Found = i64;
+
+    fn count(&self) -> usize {
+        self.0.len()
+    }
+
+    fn thought(&mut self, at: usize, later: Option<Later>) -> Result<Thought, MindError> {
+        let asked = vec![Message::new(Role::User, self.0[at])];
+        let messages = match later {
+            Some(later) => later.behind(asked, usize::MAX),
+            None => asked,
+        };
+        Ok(Thought::new("plan", Arc::default(), messages, None))
+    }
+
+    fn read(&mut self, _: usize, reply: &Reply) -> Result<i64, String> {
+        let number = reply.text.parse();
+        number.map_err(|_| format!("{:?} is no number", reply.text))
+    }
+
+    fn again(&mut self, at: usize, reply: &Reply, problem: &str) -> Result<Later, MindError> {
+        let said = format!("question {at}: {problem}");
+        Ok(Later::new(&reply.text, usize::MAX, &said))
     }
 }
 
@@ -50,13 +66,7 @@ fn ask(
 ) -> (Vec<Answered<i64>>, Vec<String>) {
     let mind = Scripted::default();
     mind.replies.lock().unwrap().extend(replies);
-    let questions = questions.iter().map(|text| question(text)).collect();
-    let mut read = |_: usize, reply: &Reply| {
-        let number = reply.text.parse();
-        number.map_err(|_| format!("{:?} is no number", reply.text))
-    };
-    let again = |at: usize, problem: &str| Ok(format!("question {at}: {problem}"));
-    let answered = ask_all_until(&mind, questions, tries, &mut read, &again);
+    let answered = ask_until(&mind, Numbers(questions), tries);
     let answered = answered.now_or_never().unwrap().unwrap();
     let heard = mind.heard.lock().unwrap();
     let said = heard.iter().map(|thought| {
@@ -101,9 +111,7 @@ fn a_question_ends_with_its_tries() {
 #[test]
 fn a_call_that_fails_ends_the_question() {
     let mind = Scripted::default();
-    let mut read = |reply: &Reply| Ok(reply.text.clone());
-    let again = |problem: &str| Ok(problem.to_owned());
-    let asked = ask_until(&mind, question("a"), 3, &mut read, &again);
+    let asked = ask_until(&mind, Numbers(&["a"]), 3);
     let failed = asked.now_or_never().unwrap();
     assert!(matches!(failed, Err(MindError::NoAnswer(_))), "{failed:?}");
 }

@@ -6,71 +6,74 @@
 
 use agon_engine::game::player_name;
 
-use super::{Again, Bidder};
-use crate::asking::Question;
+use super::{Bidder, Bids, beliefs};
 use crate::mind::{Mind, MindError, Reply};
 use crate::notes::{About, Belief, Mistake, MistakeKind, Source, Status};
 
-impl Bidder {
-    /// Asks for a belief after an item, and says what the bidder goes on with, and what
-    /// it notes: what it `kept` so far where it could not be read and is not corrected.
+impl<A: Bids> Bidder<A> {
+    /// Takes stock after an item. Where nothing could be read and beliefs are not corrected,
+    /// the bidder goes on with what it believed before.
     ///
     /// # Errors
-    /// As [`Bidder::bid`].
-    pub async fn think_belief(
-        &self,
+    /// The model could not be called, or a template does not render.
+    pub async fn update_belief(
+        &mut self,
         item: usize,
-        kept: &Status,
         correct: bool,
-        question: Question<'_>,
-        again: Again<'_>,
         mind: &dyn Mind,
-    ) -> Result<(Status, Belief), MindError> {
-        let truth = Status::truth(&self.picture);
-        let me = player_name(self.picture.seat);
-        let mut mistakes: Vec<Mistake> = Vec::new();
-        let mut said: Option<Status> = None;
-        let mut first_wrong = None;
-        let mut tries = 0;
-        let mut read = |reply: &Reply| {
-            tries += 1;
-            let status = Status::read(reply, &self.picture).inspect_err(|problem| {
-                mistakes.push(Mistake {
-                    try_number: tries,
+    ) -> Result<(), MindError> {
+        let (picture, truth) = (&self.picture, Status::truth(&self.picture));
+        let me = player_name(picture.seat);
+        // What each try said, and what is wrong with it.
+        let mut tries: Vec<(Option<Status>, Vec<Mistake>)> = Vec::new();
+        let read = |reply: &Reply| {
+            let try_number = tries.len() as u32 + 1;
+            let read = Status::read(reply, picture);
+            let wrong = match &read {
+                Ok(status) => status.mistakes(&truth, &me, try_number),
+                Err(problem) => vec![Mistake {
+                    try_number,
                     kind: MistakeKind::Shape,
                     about: About::Myself,
                     detail: problem.clone(),
-                });
-            })?;
-            let wrong = status.mistakes(&truth, &me, tries);
-            if tries == 1 {
-                first_wrong = Some(wrong.len());
+                }],
+            };
+            let details: Vec<&str> = wrong.iter().map(|one| &*one.detail).collect();
+            let details = details.join("\n");
+            tries.push((read.clone().ok(), wrong));
+            match read {
+                Ok(_) if correct && !details.is_empty() => Err(details),
+                read => read,
             }
-            let details: Vec<String> = wrong.iter().map(|one| one.detail.clone()).collect();
-            mistakes.extend(wrong);
-            said = Some(status.clone());
-            if correct && !details.is_empty() {
-                return Err(details.join("\n"));
-            }
-            Ok(status)
         };
-        let answered = self.ask(mind, question, &mut read, again).await?;
+        let format = ("belief", beliefs::schema(picture));
+        let answered = self.ask("belief", format, read, mind).await?;
+        let first = tries.first().filter(|(said, _)| said.is_some());
+        let (checked, wrong) = first.map_or((0, 0), |(_, wrong)| {
+            (Status::facts(picture), wrong.len())
+        });
+        let said = tries.iter().rev().find_map(|(said, _)| said.clone());
         let (status, source) = match answered.found {
             Some(status) => (status, Source::Model),
             None if correct => (truth.clone(), Source::Auctioneer),
-            None => (said.clone().unwrap_or_else(|| kept.clone()), Source::Kept),
+            None => {
+                let kept = said.clone().unwrap_or_else(|| self.status.clone());
+                (kept, Source::Kept)
+            }
         };
-        let note = Belief {
+        let errors: Vec<Mistake> = tries.into_iter().flat_map(|(_, wrong)| wrong).collect();
+        self.note(Belief {
             after_item: item,
             believed: said.unwrap_or_default(),
-            checked: first_wrong.map_or(0, |_| Status::facts(&self.picture)),
-            wrong: first_wrong.unwrap_or(0),
+            checked,
+            wrong,
             tries: answered.tries,
-            corrected: !mistakes.is_empty() && status == truth,
-            errors: mistakes,
+            corrected: !errors.is_empty() && status == truth,
+            errors,
             truth,
             source,
-        };
-        Ok((status, note))
+        });
+        self.status = status;
+        Ok(())
     }
 }

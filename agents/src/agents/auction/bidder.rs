@@ -1,56 +1,39 @@
-//! What every bidder of an auction is made of: its picture of the auction, its list
-//! of priorities, its templates and its notes; how it bids, plans and puts other
-//! questions. What is asked when, and what templates are told beyond the auction,
-//! is each agent's own. Used by [`crate::agents::bdi`] and [`crate::agents::harbor`].
+//! What every bidder of an auction is made of: its picture of the auction, its plan, its
+//! templates and its notes; how it bids and puts other questions. What is asked when, and
+//! what templates are told beyond the auction, is each agent's own, as [`Bids`]. Used by
+//! [`crate::agents::bdi`] and [`crate::agents::harbor`].
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use agon_engine::view::SeenEvent;
 use agon_engine::{Action, Ask, Foul};
+use async_trait::async_trait;
 use minijinja::value::Serde;
 use minijinja::{Value, context};
 use serde_json::json;
 
-use super::{
-    BidReading, Detail, Happened, Item, Picture, priorities_schema, read_bid, read_priorities,
-};
-use crate::agent::{AgentError, Verdict};
-use crate::asking::{Answered, Question, ask_until};
-use crate::forms::{Thinking, answer_value, in_words, reply_schema};
+use super::{BidReading, Detail, Happened, Item, Picture, Plan, read_bid};
+use crate::agent::{Agent, Answer, Verdict};
+use crate::asking::{Answered, Questions, ask_until};
+use crate::forms::{Thinking, reply_schema};
 use crate::info::Seating;
 use crate::memory::Later;
 use crate::mind::{Message, Mind, MindError, ModelSettings, Reply, ReplyFormat, Thought};
-use crate::notes::{self, Note, Source, Status};
+use crate::notes::{Note, Status};
 use crate::quotation::problem;
 use crate::settings::ReplyStyle;
 use crate::templates::Templates;
 use crate::understudy::Understudy;
 
-/// The priority of an item that no plan has spoken of: the middle one.
-const NO_PRIORITY: i64 = 2;
-
 /// Most tries of one question: more only cost.
 const MOST_TRIES: u32 = 10;
 
-/// What a simulated model plans.
-const PRETENDED_PLAN: &str = "I keep most of my budget for the dear items, where the margin is \
-    largest, and take cheap ones only when nobody else wants them.";
-
-/// What a simulated model learns.
-const PRETENDED_TIP: &str = "Stop bidding as soon as the price comes close to the estimate.";
-
-/// What an agent tells its template, in so much detail.
-pub type Told<'a> = dyn Fn(Detail) -> Value + Send + Sync + 'a;
-
-/// What an agent says to a reply that could not be used, from what was wrong.
-pub type Again<'a> = &'a (dyn Fn(&str) -> Result<String, AgentError> + Sync);
-
-/// The parts that bidders have in common.
+/// A bidder at its seat; `own` is what its paper adds.
 #[derive(Debug)]
-pub struct Bidder {
+pub struct Bidder<A> {
     model: Arc<ModelSettings>,
-    reply: ReplyStyle,
+    /// How its replies are asked for.
+    pub reply: ReplyStyle,
     /// The most that a conversation may hold, in estimated tokens.
     bound: usize,
     /// How often a question is put at most.
@@ -58,71 +41,162 @@ pub struct Bidder {
     templates: Templates,
     /// The auction as the seat sees it.
     pub picture: Picture,
+    /// How everybody stands by its own notes, after the last item that is over.
+    pub status: Status,
     /// What it intends; none without a plan.
     pub plan: Option<Plan>,
-    /// The last answer to the ask that is open.
+    /// The last answer to the ask that is open, and where the auction stood.
     latest: Option<Latest>,
     notes: Vec<Note>,
     /// What a simulated model plays by.
     understudy: Option<Understudy>,
+    /// What only this kind of bidder has.
+    pub own: A,
 }
 
-/// What a bidder intends.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub struct Plan {
-    /// In words.
-    pub strategy: Option<String>,
-    /// One per item, in order of sale.
-    pub priorities: Vec<i64>,
-}
-
-/// A bid as it was read, and the reply it stands in.
-#[derive(Debug)]
-pub struct Said {
-    bid: BidReading,
-    reply: String,
-}
-
-/// What was said to an ask that is open, and where the auction stood.
 #[derive(Debug)]
 struct Latest {
-    said: Said,
+    bid: BidReading,
+    reply: String,
     item: usize,
     bid_round: u32,
 }
 
-impl Bidder {
+/// What a kind of bidder adds to bidding when it is asked. A question about one rival names it
+/// by its place among the rivals.
+#[async_trait]
+pub trait Bids: Send + Sync + Sized {
+    /// Thinks about what has just happened in the auction.
+    ///
+    /// # Errors
+    /// The model could not be called, or a template does not render.
+    async fn hear(
+        bidder: &mut Bidder<Self>,
+        happened: Happened,
+        mind: &dyn Mind,
+    ) -> Result<(), MindError>;
+
+    /// Thinks before a bid, or before it is asked for again (`refused`); some answer, where
+    /// that needs no bid.
+    ///
+    /// # Errors
+    /// As [`Bids::hear`].
+    async fn decide(
+        _bidder: &mut Bidder<Self>,
+        _refused: bool,
+        _mind: &dyn Mind,
+    ) -> Result<Option<Action>, MindError> {
+        Ok(None)
+    }
+
+    /// The open ask is over.
+    fn settled(&mut self) {}
+
+    /// What its templates are told beside what those of every bidder are, in so much detail.
+    fn told(bidder: &Bidder<Self>, rival: Option<usize>, detail: Detail) -> Value;
+
+    /// What a simulated model says to a question, if not what any bidder's does.
+    fn simulated_reply(_: &Bidder<Self>, _purpose: &str, _rival: Option<usize>) -> Option<String> {
+        None
+    }
+
+    /// What a simulated model bids, where its strategy bids so.
+    fn simulated_bid(_: &Bidder<Self>, _ask: &Ask, usual: Action) -> Action {
+        usual
+    }
+}
+
+#[async_trait]
+impl<A: Bids> Agent for Bidder<A> {
+    async fn observe(&mut self, events: &[SeenEvent], mind: &dyn Mind) -> Result<(), MindError> {
+        for event in events {
+            if let Some(understudy) = &mut self.understudy {
+                understudy.see(std::slice::from_ref(event));
+            }
+            let happened = self.picture.hear(event)?;
+            if happened == Happened::Briefed {
+                self.status = Status::truth(&self.picture);
+            }
+            A::hear(self, happened, mind).await?;
+        }
+        Ok(())
+    }
+
+    async fn act(
+        &mut self,
+        ask: &Ask,
+        refused: Option<&Foul>,
+        mind: &dyn Mind,
+    ) -> Result<Answer, MindError> {
+        if let Some(foul) = refused {
+            self.note_bid(Some(&foul.reason));
+        }
+        if let Some(answer) = A::decide(self, refused.is_some(), mind).await? {
+            return Ok(Ok(answer));
+        }
+        let usual = self.understudy.as_mut();
+        let usual = usual.map(|understudy| understudy.answer(ask, refused.is_some()));
+        let bid = usual.map(|usual| A::simulated_bid(self, ask, usual));
+        let later = match refused.zip(self.latest.as_ref()) {
+            Some((foul, latest)) => {
+                Some(self.again("bid", None, &latest.reply, &problem(&foul.reason))?)
+            }
+            None => None,
+        };
+        let schema = reply_schema(ask, Thinking::StepByStep);
+        let thought = Thought {
+            simulated_reply: bid.map(|bid| self.simulated_words(ask, &bid)),
+            ..self.thought("bid", ("bid", &schema), None, later)?
+        };
+        let reply = mind.think(thought).await?;
+        let bid = read_bid(ask, &reply);
+        let read = bid.read.clone();
+        self.latest = Some(Latest {
+            bid,
+            reply: reply.text,
+            item: self.picture.place,
+            bid_round: self.picture.bid_round(),
+        });
+        Ok(read)
+    }
+
+    fn settle(&mut self, verdict: &Verdict) {
+        self.note_bid(match verdict {
+            Verdict::Taken => None,
+            Verdict::Forfeited(foul) => Some(&foul.reason),
+        });
+        self.latest = None;
+        self.own.settled();
+    }
+
+    fn take_notes(&mut self) -> Vec<Note> {
+        std::mem::take(&mut self.notes)
+    }
+}
+
+impl<A: Bids> Bidder<A> {
     /// A bidder at its seat, which puts a question so often at most.
-    pub fn new(seating: &Seating<'_>, tries: u32) -> Self {
+    pub fn new(seating: &Seating<'_>, tries: u32, own: A) -> Self {
         let settings = seating.settings;
-        let library = seating.library.clone();
         Self {
             model: Arc::clone(&settings.model),
             reply: settings.reply,
             bound: usize::try_from(settings.memory_tokens).unwrap_or(usize::MAX),
             tries,
-            templates: Templates::new(settings, seating.game, seating.seat, library),
+            templates: Templates::new(
+                settings,
+                seating.game,
+                seating.seat,
+                seating.library.clone(),
+            ),
             picture: Picture::new(seating.seat),
+            status: Status::default(),
             plan: None,
             latest: None,
             notes: Vec::new(),
-            understudy: Understudy::simulating(
-                seating.session,
-                &settings.model.model,
-                seating.seat,
-            ),
+            understudy: seating.understudy(),
+            own,
         }
-    }
-
-    /// Adds an event to the picture.
-    ///
-    /// # Errors
-    /// The event is not of this game.
-    pub fn hear(&mut self, event: &SeenEvent) -> Result<Happened, MindError> {
-        if let Some(understudy) = &mut self.understudy {
-            understudy.see(std::slice::from_ref(event));
-        }
-        self.picture.hear(event)
     }
 
     /// Writes a conclusion down.
@@ -130,254 +204,136 @@ impl Bidder {
         self.notes.push(note.into());
     }
 
-    /// Conclusions since the last time.
-    pub fn take_notes(&mut self) -> Vec<Note> {
-        std::mem::take(&mut self.notes)
-    }
-
-    /// Asks for a bid, of a simulated model for this `plausible` one; `again` words what is said
-    /// to a refused one.
-    ///
-    /// # Errors
-    /// The model could not be called, or a template does not render.
-    pub async fn bid(
-        &self,
-        ask: &Ask,
-        refused: Option<&Foul>,
-        told: &Told<'_>,
-        again: Again<'_>,
-        plausible: Option<String>,
-        mind: &dyn Mind,
-    ) -> Result<Said, MindError> {
-        let later = match refused.zip(self.latest.as_ref()) {
-            Some((foul, latest)) => {
-                let said = again(&problem(&foul.reason))?;
-                Some(Later::new(&latest.said.reply, usize::MAX, &said))
-            }
-            None => None,
-        };
-        let messages = self.conversation("bid", told, later.as_ref())?;
-        let format = self.format("bid", || reply_schema(ask, Thinking::StepByStep));
-        let model = Arc::clone(&self.model);
-        let thought = Thought {
-            simulated_reply: plausible,
-            ..Thought::new("bid", model, messages, format)
-        };
-        let reply = mind.think(thought).await?;
-        Ok(Said {
-            bid: read_bid(ask, &reply),
-            reply: reply.text,
-        })
-    }
-
-    /// How its replies are asked for.
-    pub fn reply_style(&self) -> ReplyStyle {
-        self.reply
-    }
-
-    /// Whether its model is the simulated one.
-    pub fn is_simulated(&self) -> bool {
-        self.understudy.is_some()
-    }
-
-    /// What a simulated model bids.
-    pub fn plausible_bid(&mut self, ask: &Ask, again: bool) -> Option<Action> {
-        Some(self.understudy.as_mut()?.answer(ask, again))
-    }
-
-    /// What a simulated model says that bids so.
-    pub fn worded(&self, ask: &Ask, action: &Action) -> String {
-        let (reason, decision) = match action {
-            Action::Pass => (
-                "The price leaves no profit by my estimate.",
-                "I'm out!".to_owned(),
-            ),
-            bid => {
-                let bid = in_words(&ask.form, bid);
-                (
-                    "The price leaves a profit by my estimate.",
-                    format!("I bid ${bid}!"),
-                )
-            }
-        };
-        match self.reply {
-            ReplyStyle::Structured => {
-                json!({ "reason": reason, "bid": answer_value(&ask.form, action) }).to_string()
-            }
-            _ => format!("{reason} {decision}"),
-        }
-    }
-
-    /// Keeps what was said until the game has said what becomes of it.
-    pub fn keep_bid(&mut self, said: Said) -> Result<Action, Foul> {
-        let read = said.bid.read.clone();
-        self.latest = Some(Latest {
-            said,
-            item: self.picture.place,
-            bid_round: self.picture.bid_round(),
-        });
-        read
-    }
-
-    /// Notes the last bid, which was refused; its ask is still open.
-    pub fn note_refused(&mut self, foul: &Foul) {
-        self.note_latest(Some(&foul.reason));
-    }
-
-    /// Notes the last bid and how its ask ended.
-    pub fn settle(&mut self, verdict: &Verdict) {
-        self.note_latest(match verdict {
-            Verdict::Taken => None,
-            Verdict::Forfeited(foul) => Some(&foul.reason),
-        });
-        self.latest = None;
-    }
-
-    fn note_latest(&mut self, problem: Option<&str>) {
+    /// Notes the last bid, and what was wrong with it.
+    fn note_bid(&mut self, problem: Option<&str>) {
         if let Some(latest) = &self.latest {
-            let Latest {
-                item, bid_round, ..
-            } = *latest;
-            let note = latest.said.bid.note(item, bid_round, problem);
+            let note = latest.bid.note(latest.item, latest.bid_round, problem);
             self.note(note);
         }
     }
 
-    /// Asks for a strategy in words and a priority for every item that is still to
-    /// come. What cannot be read leaves the plan as it was.
+    /// Puts a question, worded by the template of its purpose, until its reply can be read.
     ///
     /// # Errors
-    /// As [`Bidder::bid`].
-    pub async fn think_plan(
-        &self,
-        question: Question<'_>,
-        again: Again<'_>,
-        mind: &dyn Mind,
-    ) -> Result<(Plan, notes::Plan), MindError> {
-        let place = self.picture.place;
-        let (wanted, past) = (names(self.picture.remaining()), names(self.picture.past()));
-        let mut read = |reply: &Reply| read_priorities(reply, &wanted, &past);
-        let answered = self.ask(mind, question, &mut read, again).await?;
-        let mut plan = self.plan.clone().unwrap_or_else(|| Plan {
-            strategy: None,
-            priorities: vec![NO_PRIORITY; self.picture.items.len()],
-        });
-        let source = source(&answered);
-        let mut over = Vec::new();
-        if let Some(found) = answered.found {
-            plan.strategy = found.strategy;
-            plan.priorities.truncate(place);
-            plan.priorities.extend(found.of);
-            over = found.past;
-        }
-        let rows = plan.priorities.iter().enumerate();
-        let priorities: Vec<Option<i64>> = rows
-            .map(|(at, priority)| (at >= place).then_some(*priority))
-            .collect();
-        let note = notes::Plan {
-            at_item: place,
-            priorities,
-            strategy: plan.strategy.clone(),
-            tries: answered.tries,
-            source,
-            problems: answered.problems,
-            past_items: over,
-        };
-        Ok((plan, note))
-    }
-
-    /// Goes by a plan from now on.
-    pub fn keep_plan(&mut self, planned: (Plan, notes::Plan)) {
-        let (plan, note) = planned;
-        self.plan = Some(plan);
-        self.note(note);
-    }
-
-    /// The schema of a plan for the items that are still to come.
-    pub fn plan_schema(&self) -> String {
-        priorities_schema(&names(self.picture.remaining()))
-    }
-
-    /// Puts a question until its reply can be read.
-    ///
-    /// # Errors
-    /// As [`Bidder::bid`].
+    /// The model could not be called, or a template does not render.
     pub async fn ask<T: Send>(
         &self,
-        mind: &dyn Mind,
-        question: Question<'_>,
-        read: &mut (dyn FnMut(&Reply) -> Result<T, String> + Send),
-        again: Again<'_>,
-    ) -> Result<Answered<T>, MindError> {
-        ask_until(mind, question, self.tries, read, again).await
-    }
-
-    /// A question worded by the template of its purpose.
-    pub fn question<'a>(
-        &'a self,
         purpose: &'static str,
-        form: &str,
-        told: impl Fn(Detail) -> Value + Send + Sync + 'a,
-        schema: impl FnOnce() -> String,
-    ) -> Question<'a> {
-        Question {
+        format: (&'static str, String),
+        mut read: impl FnMut(&Reply) -> Result<T, String> + Send,
+        mind: &dyn Mind,
+    ) -> Result<Answered<T>, MindError> {
+        let questions = Asked {
+            bidder: self,
             purpose,
-            settings: Arc::clone(&self.model),
-            put: Box::new(move |later| self.conversation(purpose, &told, later)),
-            format: self.format(form, schema),
-            simulated_reply: self
-                .understudy
-                .as_ref()
-                .and_then(|_| self.pretended(purpose)),
-        }
+            format,
+            rivals: None,
+            read: |_, reply: &Reply| read(reply),
+        };
+        let mut answered = ask_until(mind, questions, self.tries).await?;
+        // One question, one answer.
+        Ok(answered.swap_remove(0))
     }
 
-    /// What a simulated model says when it is asked for this: that the dear items matter most,
-    /// and what is true.
-    fn pretended(&self, purpose: &str) -> Option<String> {
-        let picture = &self.picture;
-        let remaining = picture.remaining();
-        match purpose {
-            "plan" | "replan" => {
-                let list = remaining
-                    .iter()
-                    .map(|item| (&*item.name, third(item, remaining)));
-                let list: BTreeMap<&str, i64> = list.collect();
-                Some(match self.reply {
-                    ReplyStyle::Structured => {
-                        json!({ "strategy": PRETENDED_PLAN, "priorities": list }).to_string()
-                    }
-                    _ => format!("{PRETENDED_PLAN}\n{}", json!(list)),
-                })
-            }
-            "belief" => Some(Status::truth(picture).as_reply()),
-            "learn" if self.reply == ReplyStyle::Structured => {
-                Some(json!({ "tips": [PRETENDED_TIP] }).to_string())
-            }
-            "learn" => Some(format!("1. {PRETENDED_TIP}")),
-            _ => None,
-        }
-    }
-
-    /// What a template says to a reply that could not be used.
+    /// Puts the same question about each of so many rivals, side by side.
     ///
     /// # Errors
-    /// The template does not render.
-    pub fn render(&self, template: &str, values: Value) -> Result<String, AgentError> {
-        self.templates.render(template, values)
+    /// As [`Bidder::ask`].
+    pub async fn ask_of_each<T: Send>(
+        &self,
+        rivals: usize,
+        purpose: &'static str,
+        format: (&'static str, String),
+        read: impl FnMut(usize, &Reply) -> Result<T, String> + Send,
+        mind: &dyn Mind,
+    ) -> Result<Vec<Answered<T>>, MindError> {
+        let questions = Asked {
+            bidder: self,
+            purpose,
+            format,
+            rivals: Some(rivals),
+            read,
+        };
+        ask_until(mind, questions, self.tries).await
     }
 
-    /// What every template is told: the auction, the item that is told of (`told`)
-    /// with its last bid rounds, and the plan.
-    pub fn values(&self, told: Option<&Item>, detail: Detail) -> Value {
+    /// The call of a purpose, with what was said to it already.
+    fn thought(
+        &self,
+        purpose: &'static str,
+        (name, schema): (&str, &str),
+        rival: Option<usize>,
+        later: Option<Later>,
+    ) -> Result<Thought, MindError> {
+        let format = (self.reply == ReplyStyle::Structured).then(|| ReplyFormat {
+            name: name.to_owned(),
+            schema: schema.into(),
+        });
+        let messages = self.conversation(purpose, rival, later)?;
+        let settings = Arc::clone(&self.model);
+        Ok(Thought::new(purpose, settings, messages, format))
+    }
+
+    /// The conversation of a call. Tells as much as there is room for; the least that is told
+    /// may be longer than that.
+    pub fn conversation(
+        &self,
+        template: &str,
+        rival: Option<usize>,
+        later: Option<Later>,
+    ) -> Result<Vec<Message>, MindError> {
+        let room = self
+            .bound
+            .saturating_sub(later.as_ref().map_or(0, Later::tokens));
+        let mut messages = Vec::new();
+        for detail in Detail::STEPS {
+            let values = self.values(template, rival, detail);
+            messages = self.templates.conversation(template, values)?;
+            if messages.iter().map(Message::tokens).sum::<usize>() <= room {
+                break;
+            }
+        }
+        Ok(match later {
+            Some(later) => later.behind(messages, self.bound),
+            None => messages,
+        })
+    }
+
+    /// What is said to a reply that could not be used.
+    fn again(
+        &self,
+        purpose: &str,
+        rival: Option<usize>,
+        reply: &str,
+        reason: &str,
+    ) -> Result<Later, MindError> {
+        let purpose = if purpose == "replan" { "plan" } else { purpose };
+        let template = format!("{purpose}_again");
+        let faults: Vec<&str> = reason.lines().collect();
+        let values = self.values(&template, rival, Detail::FULL);
+        let values = context! { reason, faults => Serde(faults), ..values };
+        let said = self.templates.render(&template, values)?;
+        Ok(Later::new(reply, usize::MAX, &said))
+    }
+
+    /// What a template is told: the auction, the item that it is about with its last bid
+    /// rounds, the plan, and what is the agent's own.
+    fn values(&self, template: &str, rival: Option<usize>, detail: Detail) -> Value {
         let picture = &self.picture;
+        // Beliefs and profiles are about the sale that is over, all else about the one that is on.
+        let is_over = ["belief", "profile"]
+            .iter()
+            .any(|start| template.starts_with(start));
+        let told = match is_over {
+            true => picture.past().last(),
+            false => picture.item(),
+        };
         let (rounds, left_out) = rounds_of(told, detail);
         let latest = told.and_then(|item| item.rounds.last());
-        let plan = self.plan.as_ref();
         context! {
             auction => Serde(json!({
                 "players": picture.players,
-                "items": names(&picture.items),
+                "items": picture.items.iter().map(|item| &item.name).collect::<Vec<_>>(),
                 "start_budget": picture.start_budget,
                 "budget": picture.budget,
                 "starting_price": picture.starting_price,
@@ -393,37 +349,53 @@ impl Bidder {
             highest => latest.and_then(|round| round.highest),
             rounds,
             left_out,
-            plan => plan.map(|plan| plan_values(picture, plan, detail)),
+            plan => self.plan.as_ref().map(|plan| plan.values(picture, detail)),
+            ..A::told(self, rival, detail)
         }
     }
+}
 
-    /// The conversation of a call, with what was said to it already. Tells as much as there
-    /// is room for; the least that is told may be longer than that.
-    fn conversation(
-        &self,
-        template: &str,
-        told: &Told<'_>,
-        later: Option<&Later>,
-    ) -> Result<Vec<Message>, MindError> {
-        let mut messages = Vec::new();
-        for detail in Detail::STEPS {
-            messages = self.templates.conversation(template, told(detail))?;
-            let length: usize = messages.iter().map(Message::tokens).sum();
-            if length + later.map_or(0, Later::tokens) <= self.bound {
-                break;
-            }
-        }
-        Ok(match later {
-            Some(later) => later.behind(messages, self.bound),
-            None => messages,
+/// The questions of one purpose: about no rival, or about each of so many.
+struct Asked<'a, A, R> {
+    bidder: &'a Bidder<A>,
+    purpose: &'static str,
+    format: (&'static str, String),
+    rivals: Option<usize>,
+    read: R,
+}
+
+impl<A, T, R> Questions for Asked<'_, A, R>
+where
+    A: Bids,
+    T: Send,
+    R: FnMut(usize, &Reply) -> Result<T, String> + Send,
+{
+    type Found = T;
+
+    fn count(&self) -> usize {
+        self.rivals.unwrap_or(1)
+    }
+
+    fn thought(&mut self, at: usize, later: Option<Later>) -> Result<Thought, MindError> {
+        let (bidder, purpose) = (self.bidder, self.purpose);
+        let rival = self.rivals.map(|_| at);
+        let said = || {
+            A::simulated_reply(bidder, purpose, rival).or_else(|| bidder.usual_reply(purpose))
+        };
+        let (name, schema) = &self.format;
+        Ok(Thought {
+            simulated_reply: bidder.understudy.as_ref().and_then(|_| said()),
+            ..bidder.thought(purpose, (name, schema), rival, later)?
         })
     }
 
-    fn format(&self, name: &str, schema: impl FnOnce() -> String) -> Option<ReplyFormat> {
-        (self.reply == ReplyStyle::Structured).then(|| ReplyFormat {
-            name: name.to_owned(),
-            schema: schema().into(),
-        })
+    fn read(&mut self, at: usize, reply: &Reply) -> Result<T, String> {
+        (self.read)(at, reply)
+    }
+
+    fn again(&mut self, at: usize, reply: &Reply, problem: &str) -> Result<Later, MindError> {
+        let rival = self.rivals.map(|_| at);
+        self.bidder.again(self.purpose, rival, &reply.text, problem)
     }
 }
 
@@ -452,36 +424,4 @@ pub fn brief(item: &Item) -> serde_json::Value {
         "description": item.description, "size": item.size, "location": item.location,
         "outcome": item.outcome,
     })
-}
-
-/// In which third an item is by its starting price, from 1, the cheapest.
-fn third(item: &Item, among: &[Item]) -> i64 {
-    let is_cheaper = |other: &&Item| other.starting_price < item.starting_price;
-    let cheaper = among.iter().filter(is_cheaper).count();
-    1 + (3 * cheaper / among.len().max(1)) as i64
-}
-
-/// Where what a bidder goes on with comes from.
-pub fn source<T>(answered: &Answered<T>) -> Source {
-    match answered.found {
-        Some(_) => Source::Model,
-        None => Source::Kept,
-    }
-}
-
-/// The plan for the items that are up or still to come.
-fn plan_values(picture: &Picture, plan: &Plan, detail: Detail) -> Value {
-    let rows = picture
-        .remaining()
-        .iter()
-        .zip(plan.priorities.iter().skip(picture.place));
-    let priorities: Vec<Value> = rows
-        .map(|(item, priority)| Value::from(vec![Value::from(&*item.name), Value::from(*priority)]))
-        .collect();
-    let strategy = plan.strategy.as_deref().map(|text| detail.of(text));
-    context! { strategy, priorities }
-}
-
-fn names(items: &[Item]) -> Vec<&str> {
-    items.iter().map(|item| &*item.name).collect()
 }

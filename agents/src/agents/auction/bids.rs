@@ -22,16 +22,11 @@ impl BidReading {
     /// `round` are the place in the order of sale and the bid round, from 1; `problem`
     /// is what the game said of a bid that does not count.
     pub fn note(&self, item: usize, round: u32, problem: Option<&str>) -> Bid {
-        let read = match &self.read {
-            Ok(Action::Integer(amount)) => Value::from(*amount),
-            Ok(Action::Pass) => Value::from("withdraw"),
-            _ => Value::Null,
-        };
         Bid {
             item,
             round,
             said: self.said.clone(),
-            read,
+            read: noted(&self.read).unwrap_or_default(),
             problem: problem.map(str::to_owned),
         }
     }
@@ -41,11 +36,18 @@ impl BidReading {
 pub fn read_bid(ask: &Ask, reply: &Reply) -> BidReading {
     let (said, read) = reading::read_said(ask, &[], reply);
     let read = read.map(|reading| reading.action);
-    let said = match (said, &read) {
-        (Some(said), _) => said.value(),
-        (None, Ok(Action::Integer(amount))) => Value::from(*amount),
-        (None, Ok(Action::Pass)) => Value::from("withdraw"),
-        (None, _) => Value::Null,
-    };
-    BidReading { said, read }
+    let said = said.map(|said| said.value()).or_else(|| noted(&read));
+    BidReading {
+        said: said.unwrap_or_default(),
+        read,
+    }
+}
+
+/// An answer as notes hold it; none where there is none.
+fn noted(read: &Result<Action, Foul>) -> Option<Value> {
+    match read {
+        Ok(Action::Integer(amount)) => Some(Value::from(*amount)),
+        Ok(Action::Pass) => Some(Value::from("withdraw")),
+        _ => None,
+    }
 }

@@ -29,8 +29,6 @@ pub struct Picture {
     pub budget: i64,
     /// What the seat is out for: `maximize_profit` or `maximize_items`.
     pub objective: String,
-    /// Minimum increase in percent of the starting price.
-    pub minimum_increase_percent: i64,
     /// Starting price of the item that is up, discounts counted.
     pub starting_price: i64,
     /// Minimum increase of the item that is up.
@@ -62,6 +60,14 @@ pub struct Item {
     pub outcome: Option<Outcome>,
 }
 
+impl Item {
+    /// Every bid of a seat on it.
+    pub fn bids_of(&self, seat: Seat) -> impl Iterator<Item = i64> + Clone + '_ {
+        let rounds = self.rounds.iter();
+        rounds.filter_map(move |round| *round.bids.get(seat)?)
+    }
+}
+
 /// One bid round of an item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Round {
@@ -80,7 +86,7 @@ pub struct Round {
 }
 
 /// How the sale of an item ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Outcome {
     /// Who won it and what it paid; none when it stayed unsold.
     pub winner: Option<Seat>,
@@ -128,7 +134,6 @@ struct Briefing {
     descriptions: Vec<Option<String>>,
     sizes: Vec<Option<String>>,
     locations: Vec<Option<String>>,
-    minimum_increase_percent: i64,
     budget: i64,
     estimates: Vec<i64>,
     objective: String,
@@ -163,40 +168,30 @@ impl Picture {
     /// # Errors
     /// It is not an event of this game.
     pub fn hear(&mut self, event: &SeenEvent) -> Result<Happened, MindError> {
-        match &*event.kind {
+        Ok(match &*event.kind {
             "briefing" => self.brief(read(event)?),
             "item_opened" => {
                 let opening: Opening = read(event)?;
                 self.starting_price = opening.starting_price;
                 self.minimum_increase = opening.minimum_increase;
                 self.budget = opening.budget;
-                return Ok(Happened::Opened(self.place));
+                Happened::Opened(self.place)
             }
             "bid_round" => {
                 let round: Round = read(event)?;
                 if let Some(item) = self.items.get_mut(self.place) {
                     item.rounds.push(round);
                 }
-                return Ok(Happened::Bid);
+                Happened::Bid
             }
-            "hammer" => {
-                let hammer: Hammer = read(event)?;
-                return Ok(self.sold(&hammer));
-            }
-            "unsold" => {
-                return Ok(self.close(Outcome {
-                    winner: None,
-                    price: None,
-                    true_value: None,
-                }));
-            }
+            "hammer" => self.sold(&read(event)?),
+            "unsold" => self.close(Outcome::default()),
             "auction_over" => {
                 self.over = true;
-                return Ok(Happened::Over);
+                Happened::Over
             }
-            _ => return Ok(Happened::Nothing),
-        }
-        Ok(Happened::Briefed)
+            _ => Happened::Nothing,
+        })
     }
 
     /// The item that is up; none before the briefing and after the last item.
@@ -225,36 +220,36 @@ impl Picture {
         rounds.last().map_or(1, |round| round.bid_round + 1)
     }
 
-    fn brief(&mut self, briefing: Briefing) {
-        self.players = briefing.players;
-        self.start_budget = briefing.budget;
-        self.budget = briefing.budget;
-        self.objective = briefing.objective;
-        self.minimum_increase_percent = briefing.minimum_increase_percent;
-        self.standings = (0..briefing.players)
-            .map(|seat| Standing {
-                name: player_name(seat),
-                ..Standing::default()
-            })
-            .collect();
+    fn brief(&mut self, briefing: Briefing) -> Happened {
+        let standing = |seat| Standing {
+            name: player_name(seat),
+            ..Standing::default()
+        };
         let texts = briefing.descriptions.into_iter().zip(briefing.sizes);
         let texts = texts.zip(briefing.locations);
         let numbers = briefing.starting_prices.into_iter().zip(briefing.estimates);
         let items = briefing.items.into_iter().zip(numbers).zip(texts);
-        self.items = items
-            .map(
-                |((name, (starting_price, estimate)), ((description, size), location))| Item {
-                    name,
-                    starting_price,
-                    estimate,
-                    description,
-                    size,
-                    location,
-                    rounds: Vec::new(),
-                    outcome: None,
-                },
-            )
-            .collect();
+        let item = |((name, (starting_price, estimate)), ((description, size), location))| Item {
+            name,
+            starting_price,
+            estimate,
+            description,
+            size,
+            location,
+            rounds: Vec::new(),
+            outcome: None,
+        };
+        *self = Self {
+            seat: self.seat,
+            players: briefing.players,
+            items: items.map(item).collect(),
+            start_budget: briefing.budget,
+            budget: briefing.budget,
+            objective: briefing.objective,
+            standings: (0..briefing.players).map(standing).collect(),
+            ..Self::default()
+        };
+        Happened::Briefed
     }
 
     fn sold(&mut self, hammer: &Hammer) -> Happened {

@@ -31,7 +31,7 @@ pub struct Priorities {
 ///
 /// # Errors
 /// What is wrong with the list, and what would be right.
-pub fn read_priorities(
+pub fn read(
     reply: &Reply,
     wanted: &[&str],
     past: &[&str],
@@ -81,7 +81,7 @@ pub fn read_priorities(
 }
 
 /// The schema of a plan: the strategy in words, then a priority per item.
-pub fn priorities_schema(wanted: &[&str]) -> String {
+pub fn schema(wanted: &[&str]) -> String {
     let priority = r#"{"type":"integer","enum":[1,2,3]}"#;
     let priorities = object_schema(wanted.iter().map(|item| (item, priority)));
     object_schema([("strategy", TEXT), ("priorities", &priorities)])

@@ -6,16 +6,18 @@ use std::sync::Mutex;
 
 use agon_engine::chance::Luck;
 use agon_engine::{
-    Action, AskRole, Chance, FoulKind, Play, PlayerKind, PlayerSpec, Reaction, registry,
+    Action, Ask, AskRole, Chance, Foul, FoulKind, Play, PlayerKind, PlayerSpec, Reaction, registry,
 };
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::*;
+use crate::agent::Verdict;
 use crate::agents::auction::Item;
 use crate::library::PromptLibrary;
 use crate::mind::{Message, Reply, Thought};
+use crate::notes::Note;
 use crate::roster::build_for;
 use crate::settings::PlayerSettings;
 
@@ -538,7 +540,7 @@ fn the_desire_is_the_seats_objective_unless_it_is_set() {
 #[test]
 fn long_sales_are_told_from_their_end_within_the_bound() {
     let picture_bound = 900;
-    let mut agent = Bdi::new(&Seating {
+    let mut agent = new(&Seating {
         settings: &PlayerSettings::read(
             &PlayerSpec {
                 name: "ann".to_owned(),
@@ -560,8 +562,8 @@ fn long_sales_are_told_from_their_end_within_the_bound() {
         carried: None,
     })
     .unwrap();
-    agent.bidder.picture.players = 2;
-    agent.bidder.picture.items = vec![Item {
+    agent.picture.players = 2;
+    agent.picture.items = vec![Item {
         name: "Lamp".to_owned(),
         starting_price: 10,
         estimate: 20,
@@ -580,8 +582,7 @@ fn long_sales_are_told_from_their_end_within_the_bound() {
             .collect(),
         outcome: None,
     }];
-    let question = agent.question("bid", "bid", String::new);
-    let messages = (question.put)(None).unwrap();
+    let messages = agent.conversation("bid", None, None).unwrap();
     let length: usize = messages.iter().map(Message::tokens).sum();
     assert!(length <= picture_bound, "{length}");
     assert!(messages[1].content.contains("Round 900:"));
@@ -613,7 +614,7 @@ fn in_a_series_a_bidder_has_its_own_lessons_in_mind_and_nobody_elses() {
         .into(),
     };
     let told = |seat: usize, carried: Option<&agon_engine::Carried>| {
-        let mut agent = Bdi::new(&Seating {
+        let mut agent = new(&Seating {
             settings: &PlayerSettings::read(&player(json!(["Given at first."])), options::NAMES)
                 .unwrap(),
             game: "english_auction",
@@ -623,9 +624,8 @@ fn in_a_series_a_bidder_has_its_own_lessons_in_mind_and_nobody_elses() {
             carried,
         })
         .unwrap();
-        agent.bidder.picture.players = 2;
-        let question = agent.question("plan", "plan", String::new);
-        let messages = (question.put)(None).unwrap();
+        agent.picture.players = 2;
+        let messages = agent.conversation("plan", None, None).unwrap();
         let texts: Vec<&str> = messages.iter().map(|said| &*said.content).collect();
         texts.join("\n")
     };

@@ -4,11 +4,11 @@
 
 use std::collections::BTreeMap;
 
-use agon_engine::{Action, Ask, Form};
+use agon_engine::{Action, Ask, Form, Seat};
 use serde_json::{Map, Value, json};
 
-use super::{Harbor, Rival, profiles};
-use crate::agents::auction::Item;
+use super::{Harbor, Rival, by_name};
+use crate::agents::auction::{Bidder, Item};
 use crate::info::Seating;
 use crate::settings::ReplyStyle;
 
@@ -19,7 +19,8 @@ const NOT_SEEN: f64 = -0.2;
 /// Of what it believes of a rival, from here on it counts.
 const BELIEVED: f64 = 0.3;
 
-/// What a house that does not suit it is worth to it at most, of its estimate.
+/// What a house is worth to it at most, of its estimate, and what one that does not suit it.
+const SUITED: f64 = 0.95;
 const UNSUITED: f64 = 0.6;
 
 /// The houses of an auction, with the personas that each suits.
@@ -29,7 +30,7 @@ pub(super) struct Pretence {
 }
 
 impl Pretence {
-    /// Of the houses of a session; the seat's model is the simulated one.
+    /// Of the houses of a session whose seat has the simulated model.
     pub(super) fn of(seating: &Seating<'_>) -> Option<Self> {
         let items = seating.session?.params.get("items")?.as_array()?;
         let suits = items.iter().filter_map(|item| {
@@ -42,43 +43,32 @@ impl Pretence {
         })
     }
 
-    fn suits(&self, item: &Item) -> &[String] {
-        self.suits.get(&item.name).map_or(&[], Vec::as_slice)
-    }
-
-    fn is_own(&self, item: &Item, own: &[String]) -> bool {
-        self.suits(item).iter().any(|one| own.contains(one))
+    fn suits(&self, item: &Item, personas: &[String]) -> bool {
+        let suits = self.suits.get(&item.name);
+        suits.is_some_and(|suits| suits.iter().any(|one| personas.contains(one)))
     }
 
     /// A bid that goes by its persona: for a house that suits it up to its estimate, for any
     /// other one while it is cheap.
-    pub(super) fn bid(&self, agent: &Harbor, ask: &Ask, usual: Action) -> Action {
-        let own = &agent.options.world.own;
-        let picture = &agent.bidder.picture;
-        let (
-            Some(item),
-            Form::Integer {
-                min: Some(least),
-                max,
-                ..
-            },
-        ) = (picture.item(), &ask.form)
+    pub(super) fn bid(&self, bidder: &Bidder<Harbor>, ask: &Ask, usual: Action) -> Action {
+        let own = &bidder.own.options.world.own;
+        let (Some(item), Form::Integer { min, max, .. }) = (bidder.picture.item(), &ask.form)
         else {
             return usual;
         };
-        if own.is_empty() {
+        let Some(least) = min.filter(|_| !own.is_empty()) else {
             return usual;
-        }
+        };
         let worth = item.estimate as f64
-            * if self.is_own(item, own) {
-                0.95
+            * if self.suits(item, own) {
+                SUITED
             } else {
                 UNSUITED
             };
-        let affordable = max.is_none_or(|most| *least <= most);
+        let affordable = max.is_none_or(|most| least <= most);
         match usual {
             Action::Integer(bid) if bid as f64 <= worth => usual,
-            _ if affordable && *least as f64 <= worth => Action::Integer(*least),
+            _ if affordable && least as f64 <= worth => Action::Integer(least),
             _ => Action::Pass,
         }
     }
@@ -86,123 +76,101 @@ impl Pretence {
     /// What it says to a question of this purpose; `None` where it has nothing to add.
     pub(super) fn says(
         &self,
-        agent: &Harbor,
+        bidder: &Bidder<Harbor>,
         purpose: &str,
         rival: Option<&Rival>,
     ) -> Option<String> {
-        let picture = &agent.bidder.picture;
-        match (purpose, rival) {
-            ("plan" | "replan", _) => self.plan(agent),
+        let picture = &bidder.picture;
+        let said = match (purpose, rival) {
+            ("plan" | "replan", _) => return self.plan(bidder),
             ("profile", Some(rival)) => {
-                let weights = self.moved(agent, &rival.weights, rival.seat);
-                Some(match agent.bidder.reply_style() {
+                let weights = self.moved(bidder, &rival.weights, rival.seat);
+                match bidder.reply {
                     ReplyStyle::Structured => {
-                        json!({ "reason": "By its bids.", "weights": weights }).to_string()
+                        json!({ "reason": "By its bids.", "weights": weights })
                     }
-                    _ => Value::Object(weights).to_string(),
-                })
+                    _ => json!(weights),
+                }
             }
-            ("second_order", Some(rival)) => {
-                let weights = self.moved(agent, &rival.believes, picture.seat);
-                let mislead = "I bid on a house that does not suit me while it is cheap.";
-                let said =
-                    json!({ "reason": "By my bids.", "weights": weights, "mislead": mislead });
-                Some(said.to_string())
-            }
+            ("second_order", Some(rival)) => json!({
+                "reason": "By my bids.",
+                "weights": self.moved(bidder, &rival.believes, picture.seat),
+                "mislead": "I bid on a house that does not suit me while it is cheap.",
+            }),
             ("predict", _) => {
                 let item = picture.item()?;
-                let rows = agent.rivals.iter().map(|rival| {
-                    let wants = self.is_wanted_by(agent, item, rival);
-                    let detail = if wants {
-                        "It suits it."
-                    } else {
-                        "It does not suit it."
-                    };
-                    (
-                        rival.name.clone(),
-                        json!({ "detail": detail, "wants": wants }),
-                    )
-                });
-                Some(json!({ "predictions": rows.collect::<Map<_, _>>() }).to_string())
+                let row = |rival: &Rival| {
+                    let wants = self.is_wanted_by(bidder, item, rival);
+                    let not = if wants { "suits" } else { "does not suit" };
+                    let said = json!({ "detail": format!("It {not} it."), "wants": wants });
+                    (rival.name.clone(), said)
+                };
+                let rows: Map<_, _> = bidder.own.rivals.iter().map(row).collect();
+                json!({ "predictions": rows })
             }
-            ("strategy", _) => Some(self.choice(agent, picture.item()?)),
-            _ => None,
-        }
+            ("strategy", _) => self.choice(bidder, picture.item()?),
+            _ => return None,
+        };
+        Some(said.to_string())
     }
 
     /// Three for what suits it, two or one for all else; nothing without a persona.
-    fn plan(&self, agent: &Harbor) -> Option<String> {
-        let own = &agent.options.world.own;
-        if own.is_empty() {
-            return None;
-        }
-        let remaining = agent.bidder.picture.remaining();
-        let mean = remaining
-            .iter()
-            .map(|item| item.starting_price)
-            .sum::<i64>()
-            / i64::try_from(remaining.len().max(1)).unwrap_or(1);
-        let priorities = remaining.iter().map(|item| {
-            let dear = if item.starting_price > mean { 2 } else { 1 };
-            let priority = if self.is_own(item, own) { 3 } else { dear };
-            (item.name.clone(), json!(priority))
-        });
-        let priorities: Map<String, Value> = priorities.collect();
+    fn plan(&self, bidder: &Bidder<Harbor>) -> Option<String> {
+        let own = &bidder.own.options.world.own;
+        let remaining = bidder.picture.remaining();
+        let prices = remaining.iter().map(|item| item.starting_price);
+        let mean = prices.sum::<i64>() / i64::try_from(remaining.len().max(1)).unwrap_or(1);
+        let priority = |item: &Item| match self.suits(item, own) {
+            true => 3,
+            false if item.starting_price > mean => 2,
+            false => 1,
+        };
+        let list = remaining.iter();
+        let list: BTreeMap<&str, i64> = list.map(|item| (&*item.name, priority(item))).collect();
         let strategy = "I keep my budget for the houses that suit me.";
-        Some(match agent.bidder.reply_style() {
-            ReplyStyle::Structured => {
-                json!({ "strategy": strategy, "priorities": priorities }).to_string()
-            }
-            _ => format!("{strategy}\n{}", Value::Object(priorities)),
-        })
+        (!own.is_empty()).then(|| bidder.planned(strategy, &json!(list)))
     }
 
     /// A profile after the last sale: what the house suits becomes likelier of who bid for it.
-    fn moved(&self, agent: &Harbor, before: &[f64], seat: usize) -> Map<String, Value> {
-        let last = agent.bidder.picture.past().last();
-        let bid = |item: &Item| {
-            let mut rounds = item.rounds.iter();
-            rounds.any(|round| round.bids.get(seat).is_some_and(Option::is_some))
+    fn moved(&self, bidder: &Bidder<Harbor>, before: &[f64], seat: Seat) -> Value {
+        let names = bidder.own.options.world.names();
+        let last = bidder.picture.past().last();
+        let step = |name: &str| match last {
+            Some(item) if self.suits(item, &[name.to_owned()]) => {
+                let has_bid = item.bids_of(seat).next().is_some();
+                if has_bid { SEEN } else { NOT_SEEN }
+            }
+            _ => 0.0,
         };
-        let names = agent.options.world.names();
-        let weights =
-            names.iter().zip(before).map(|(name, weight)| {
-                let step =
-                    match last {
-                        Some(item) if self.suits(item).iter().any(|one| one == name) => {
-                            if bid(item) { SEEN } else { NOT_SEEN }
-                        }
-                        _ => 0.0,
-                    };
-                let moved = (weight + step).clamp(-1.0, 1.0);
-                ((*name).to_owned(), json!((moved * 100.0).round() / 100.0))
-            });
-        weights.collect()
+        let moved = names.iter().zip(before).map(|(name, weight)| {
+            let weight = (weight + step(name)).clamp(-1.0, 1.0);
+            (weight * 100.0).round() / 100.0
+        });
+        json!(by_name(&moved.collect::<Vec<f64>>(), &names))
     }
 
     /// By its true personas where they are told, else by its profile.
-    fn is_wanted_by(&self, agent: &Harbor, item: &Item, rival: &Rival) -> bool {
-        let world = &agent.options.world;
-        let suits = self.suits(item);
+    fn is_wanted_by(&self, bidder: &Bidder<Harbor>, item: &Item, rival: &Rival) -> bool {
+        let world = &bidder.own.options.world;
         match world.seats.get(rival.seat) {
-            Some(personas) => personas.iter().any(|one| suits.contains(one)),
+            Some(personas) => self.suits(item, personas),
             None => {
-                let profile = profiles::by_name(&rival.weights, &world.names());
-                let weight = |name: &String| profile.get(name).copied().unwrap_or_default();
-                suits.iter().any(|name| weight(name) >= BELIEVED)
+                let profile = world.names().into_iter().zip(&rival.weights);
+                let believed = profile.filter(|(_, weight)| **weight >= BELIEVED);
+                let believed = believed.map(|(name, _)| name.to_owned());
+                self.suits(item, &believed.collect::<Vec<String>>())
             }
         }
     }
 
-    fn choice(&self, agent: &Harbor, item: &Item) -> String {
-        let own = &agent.options.world.own;
+    fn choice(&self, bidder: &Bidder<Harbor>, item: &Item) -> Value {
+        let own = &bidder.own.options.world.own;
         let price = item.rounds.last().and_then(|round| round.highest);
         let share = price.unwrap_or(item.starting_price) as f64 / item.estimate.max(1) as f64;
-        let wanted = agent
-            .rivals
-            .iter()
-            .any(|rival| self.is_wanted_by(agent, item, rival));
-        let (letter, uses_profile, reason) = if self.is_own(item, own) && share < 0.95 {
+        let mut rivals = bidder.own.rivals.iter();
+        let wanted = rivals.any(|rival| self.is_wanted_by(bidder, item, rival));
+        let mut remaining = bidder.picture.remaining().iter();
+        let (letter, uses_profile, reason) = if self.suits(item, own) && share < SUITED {
             ("A", false, "It suits me.")
         } else if wanted && share < 0.5 {
             ("B", true, "A rival wants it and shall pay for it.")
@@ -210,17 +178,11 @@ impl Pretence {
             ("F", true, "A rival wants it more than I do.")
         } else if share < UNSUITED {
             ("C", false, "It is cheap.")
-        } else if agent
-            .bidder
-            .picture
-            .remaining()
-            .iter()
-            .any(|one| self.is_own(one, own))
-        {
+        } else if remaining.any(|one| self.suits(one, own)) {
             ("D", false, "A house that suits me is still to come.")
         } else {
             ("E", false, "The margin is gone.")
         };
-        json!({ "reason": reason, "uses_profile": uses_profile, "choice": letter }).to_string()
+        json!({ "reason": reason, "uses_profile": uses_profile, "choice": letter })
     }
 }

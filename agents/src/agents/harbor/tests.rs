@@ -6,15 +6,17 @@ use std::sync::Mutex;
 
 use agon_engine::chance::Luck;
 use agon_engine::view::SeenEvent;
-use agon_engine::{Chance, Form, Play, PlayerKind, PlayerSpec, Reaction, registry};
+use agon_engine::{Chance, Form, Foul, Play, PlayerKind, PlayerSpec, Reaction, registry};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use super::*;
+use crate::agent::Verdict;
 use crate::agents::auction::Picture;
 use crate::library::PromptLibrary;
 use crate::mind::Thought;
+use crate::notes::Note;
 use crate::roster::{build_for, check_player};
 
 mod believing;
