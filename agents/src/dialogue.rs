@@ -6,16 +6,16 @@
 use std::sync::Arc;
 
 use agon_engine::view::SeenEvent;
-use agon_engine::{Action, Ask, Form, Foul, FoulKind, Name, Seat};
+use agon_engine::{Action, Ask, Foul, FoulKind, Seat};
 use serde_json::Value;
 
 use crate::agent::Verdict;
-use crate::events::{BRIEFING, ROUND_RESULT};
+use crate::events::BRIEFING;
 use crate::forms::fields::{self, About, Fields};
-use crate::forms::{Thinking, answer_value, foreseeing_schema, in_words, reply_schema, structured};
+use crate::forms::{Thinking, answer_value, in_words, reply_schema, structured};
 use crate::library::PromptLibrary;
 use crate::memory::{Later, Memory, Put};
-use crate::mind::{Message, MindError, ModelSettings, Reply, ReplyFormat, Thought};
+use crate::mind::{MindError, ModelSettings, Reply, ReplyFormat, Thought};
 use crate::narrator::{Narrator, Telling};
 use crate::notes::{self, Note};
 use crate::quotation::problem;
@@ -25,7 +25,7 @@ use crate::settings::{Leniency, PlayerSettings, ReplyStyle};
 use crate::understudy::Understudy;
 
 mod past;
-mod pretence;
+mod simulated;
 mod turn;
 
 pub use turn::Turn;
@@ -39,11 +39,7 @@ const UNSETTLED: &str = "the seat was not told what became of its last answer";
 /// The conversation of one seat.
 #[derive(Debug)]
 pub struct Dialogue {
-    settings: Arc<ModelSettings>,
-    reader: Option<Arc<ModelSettings>>,
-    reply: ReplyStyle,
-    explain: bool,
-    leniency: Leniency,
+    settings: PlayerSettings,
     /// What a simulated model plays by.
     understudy: Option<Understudy>,
     pub(crate) narrator: Narrator,
@@ -53,7 +49,6 @@ pub struct Dialogue {
     thinking: Thinking,
     open: Option<Open>,
     past: Past,
-    schema: Option<CachedSchema>,
     notes: Vec<Note>,
 }
 
@@ -67,24 +62,11 @@ struct Open {
     counts: Option<bool>,
 }
 
-/// The schema of the last ask; most games repeat theirs from round to round.
-#[derive(Debug)]
-struct CachedSchema {
-    kind: Name,
-    form: Form,
-    thinking: Thinking,
-    schema: Arc<str>,
-}
-
 impl Dialogue {
     /// A new conversation.
     pub fn new(settings: &PlayerSettings, game: &str, seat: Seat, library: PromptLibrary) -> Self {
         Self {
-            settings: Arc::clone(&settings.model),
-            reader: settings.reader.clone(),
-            reply: settings.reply,
-            explain: settings.explain,
-            leniency: settings.reading,
+            settings: settings.clone(),
             understudy: None,
             narrator: Narrator::new(settings, game, seat, library),
             preface: String::new(),
@@ -92,7 +74,6 @@ impl Dialogue {
             thinking: Thinking::None,
             open: None,
             past: Past::default(),
-            schema: None,
             notes: Vec::new(),
         }
     }
@@ -111,17 +92,17 @@ impl Dialogue {
 
     /// Which model is called, and how it samples.
     pub fn settings(&self) -> Arc<ModelSettings> {
-        Arc::clone(&self.settings)
+        Arc::clone(&self.settings.model)
     }
 
     /// Which model makes out replies that the program cannot read, if any does.
     pub fn reader(&self) -> Option<Arc<ModelSettings>> {
-        self.reader.clone()
+        self.settings.reader.clone()
     }
 
     /// What the model is to say beside its answer, where its agent wants nothing else.
     pub fn thinking(&self) -> Thinking {
-        match self.explain {
+        match self.settings.explain {
             true => Thinking::Explained,
             false => Thinking::None,
         }
@@ -149,10 +130,7 @@ impl Dialogue {
                 Telling::Rules(text) => self.memory.set_rules(format!("{}{text}", self.preface)),
                 Telling::News(text) => self.memory.add_news(text),
                 Telling::Result(text) => {
-                    self.past.has_result();
-                    if event.kind == ROUND_RESULT {
-                        self.past.round_over(event);
-                    }
+                    self.past.has_result(event);
                     self.memory.add_news(text);
                 }
                 Telling::Nothing => {}
@@ -171,33 +149,39 @@ impl Dialogue {
         }
     }
 
-    /// The messages that take a turn.
-    ///
-    /// # Errors
-    /// A template does not render, or no briefing was heard.
-    pub fn messages(&mut self, turn: Turn<'_>) -> Result<Vec<Message>, MindError> {
-        let refused = turn.refused.zip(self.open.as_ref());
-        let later = match refused {
-            Some((foul, open)) => {
-                let reply = open.reply.text.clone();
-                Some(self.refuse(turn, foul, &reply)?)
-            }
-            None => None,
-        };
-        self.messages_then(turn, later)
-    }
-
     /// The call that takes a turn.
     ///
     /// # Errors
-    /// As [`Self::messages`].
+    /// A template does not render, or no briefing was heard.
     pub fn thought(&mut self, purpose: &'static str, turn: Turn<'_>) -> Result<Thought, MindError> {
-        let messages = self.messages(turn)?;
-        let format = self.format(turn.ask, turn.thinking);
+        let refused = turn.refused.zip(self.open.as_ref());
+        let later = refused.map(|(foul, open)| self.refuse(turn, foul, &open.reply.text));
+        let thought = self.thought_then(purpose, turn, later.transpose()?)?;
         Ok(Thought {
             simulated_reply: self.simulated_reply(turn),
-            ..Thought::new(purpose, self.settings(), messages, format)
+            ..thought
         })
+    }
+
+    /// The same, with what was said to the ask already.
+    ///
+    /// # Errors
+    /// As [`Self::thought`].
+    pub fn thought_then(
+        &mut self,
+        purpose: &'static str,
+        turn: Turn<'_>,
+        later: Option<Later>,
+    ) -> Result<Thought, MindError> {
+        let ask = self.wording(turn)?;
+        self.thinking = turn.thinking;
+        let messages = self.memory.conversation(Put {
+            advice: turn.advice,
+            ask: &ask,
+            later: later.as_ref(),
+        });
+        let format = self.format(turn.ask, turn.thinking);
+        Ok(Thought::new(purpose, self.settings(), messages, format))
     }
 
     /// What is said to a reply that was refused.
@@ -208,41 +192,29 @@ impl Dialogue {
         Ok(Later::new(reply, self.advice_letters(), &again))
     }
 
-    /// The same, with what was said to the ask already.
+    /// A call that says something else in the place of an ask, in the `shortest` words where
+    /// there is no room for more; nothing of it is remembered.
     ///
     /// # Errors
-    /// As [`Self::messages`].
-    pub fn messages_then(
+    /// As [`Self::thought`].
+    pub fn consult(
         &mut self,
-        turn: Turn<'_>,
-        later: Option<Later>,
-    ) -> Result<Vec<Message>, MindError> {
-        let ask = self.wording(turn)?;
-        self.thinking = turn.thinking;
-        Ok(self.memory.conversation(Put {
-            advice: turn.advice,
-            ask: &ask,
-            later: later.as_ref(),
-        }))
-    }
-
-    /// The messages that say something else in the place of an ask, in the `shortest` words
-    /// where there is no room for more; nothing of it is remembered.
-    ///
-    /// # Errors
-    /// A template does not render, or no briefing was heard.
-    pub fn consult(&mut self, text: &str, shortest: &str) -> Result<Vec<Message>, MindError> {
+        purpose: &'static str,
+        text: &str,
+        shortest: &str,
+    ) -> Result<Thought, MindError> {
         self.enter_round()?;
         self.close()?;
         let has_room = self.memory.has_room_for(text);
         let text = if has_room { text } else { shortest };
-        Ok(self.memory.conversation(Put::plain(text)))
+        let messages = self.memory.conversation(Put::plain(text));
+        Ok(Thought::new(purpose, self.settings(), messages, None))
     }
 
     /// The words of an ask, once what was asked before is past.
     ///
     /// # Errors
-    /// As [`Dialogue::messages`].
+    /// As [`Self::thought`].
     pub(crate) fn wording(&mut self, turn: Turn<'_>) -> Result<String, MindError> {
         self.enter_round()?;
         if turn.refused.is_none() {
@@ -324,31 +296,14 @@ impl Dialogue {
     }
 
     /// The form that the reply should have; none when words are asked for.
-    pub fn format(&mut self, ask: &Ask, thinking: Thinking) -> Option<ReplyFormat> {
-        if matches!(self.reply, ReplyStyle::Text | ReplyStyle::Json) {
-            return None;
-        }
-        if let Thinking::Foreseeing { in_words } = thinking {
-            let rivals = self.rivals().names_of_others();
-            return Some(ReplyFormat {
-                name: ask.kind.to_string(),
-                schema: foreseeing_schema(ask, &rivals, in_words).into(),
-            });
-        }
-        let cached = self.schema.take();
-        let fitting = cached
-            .filter(|old| old.kind == ask.kind && old.form == ask.form && old.thinking == thinking);
-        let cached = fitting.unwrap_or_else(|| CachedSchema {
-            kind: ask.kind.clone(),
-            form: ask.form.clone(),
-            thinking,
-            schema: reply_schema(ask, thinking).into(),
-        });
-        let schema = Arc::clone(&cached.schema);
-        self.schema = Some(cached);
-        Some(ReplyFormat {
+    fn format(&self, ask: &Ask, thinking: Thinking) -> Option<ReplyFormat> {
+        let has_form = matches!(
+            self.settings.reply,
+            ReplyStyle::Structured | ReplyStyle::Typed
+        );
+        has_form.then(|| ReplyFormat {
             name: ask.kind.to_string(),
-            schema,
+            schema: reply_schema(ask, thinking, &self.rivals().names_of_others()).into(),
         })
     }
 
@@ -358,7 +313,7 @@ impl Dialogue {
     /// The foul that reading ended in.
     pub fn read(&mut self, ask: &Ask, reply: Reply) -> Result<Action, Foul> {
         let others = self.rivals().names_of_others();
-        let read = match self.leniency {
+        let read = match self.settings.reading {
             Leniency::Strict if self.wants_json() => reading::read_as_asked(ask, &reply),
             Leniency::Strict | Leniency::Lenient => reading::read_among(ask, &others, &reply),
         };
@@ -411,8 +366,10 @@ impl Dialogue {
 
     /// Whether a reply that is asked for so is asked for as JSON.
     fn wants_json_for(&self, thinking: Thinking) -> bool {
-        matches!(self.reply, ReplyStyle::Structured | ReplyStyle::Json)
-            || matches!(thinking, Thinking::Stated(_))
+        matches!(
+            self.settings.reply,
+            ReplyStyle::Structured | ReplyStyle::Json
+        ) || matches!(thinking, Thinking::Stated(_))
     }
 
     /// A reply that did not keep to the form it was asked for is worth a note:
@@ -473,7 +430,10 @@ impl Dialogue {
         let reminder = self.narrator.recall(&open.ask, counted.is_some());
         let reminder = reminder?;
         self.past.answered(open.ask.kind.clone(), counted.clone());
-        let whole = self.explain.then(|| reading::said_or_whole(&open.reply));
+        let whole = self
+            .settings
+            .explain
+            .then(|| reading::said_or_whole(&open.reply));
         let whole = whole.filter(|said| !said.is_empty());
         let answer = counted.map(|action| match (whole, self.wants_json()) {
             (Some(said), _) => said.to_owned(),

@@ -2,7 +2,7 @@
 //! stands in a conversation or in a field. Called by `dialogue.rs` and by agents with
 //! words of their own.
 
-use std::fmt::{Display, Write as _};
+use std::fmt::Display;
 
 use agon_engine::game::player_name;
 use agon_engine::{Action, Ask, Form};
@@ -74,17 +74,20 @@ pub fn object_schema<N: AsRef<str>, S: Display>(
 /// The schema of a text.
 pub const TEXT: &str = r#"{"type":"string"}"#;
 
-/// The schema of a reply: an object with the answer, and before it the reasons
-/// when they are wanted.
-pub fn reply_schema(ask: &Ask, thinking: Thinking) -> String {
-    let answer = (&*ask.kind, ask.form.schema().to_string());
+/// The schema of a reply: an object with the answer, and before it the reasons, beliefs or
+/// predictions of these rivals when they are wanted.
+pub fn reply_schema(ask: &Ask, thinking: Thinking, rivals: &[String]) -> String {
+    let form = ask.form.schema().to_string();
+    let answer = (&*ask.kind, &*form);
     match thinking {
-        // What is foreseen depends on who is in play.
-        Thinking::None | Thinking::Foreseeing { .. } => object_schema([answer]),
-        Thinking::Explained | Thinking::StepByStep => {
-            object_schema([("reason", TEXT.to_owned()), answer])
-        }
+        Thinking::None => object_schema([answer]),
+        Thinking::Explained | Thinking::StepByStep => object_schema([("reason", TEXT), answer]),
         Thinking::Stated(fields) => fields::schema(ask, fields),
+        Thinking::Foreseeing { in_words } => {
+            let value = if in_words { TEXT } else { &form };
+            let predictions = object_schema(rivals.iter().map(|name| (name, value)));
+            object_schema([("predictions", &*predictions), answer])
+        }
     }
 }
 
@@ -98,31 +101,14 @@ pub(crate) fn or_null(schema: Value) -> Value {
     json!({ "anyOf": ways })
 }
 
-/// The schema of a reply that predicts before it answers: an object with `predictions`,
-/// by name of the player, and then the answer.
-pub(crate) fn foreseeing_schema(ask: &Ask, rivals: &[String], in_words: bool) -> String {
-    let answer = ask.form.schema().to_string();
-    let value = match in_words {
-        true => TEXT,
-        false => &answer,
-    };
-    let predictions = object_schema(rivals.iter().map(|name| (name, value)));
-    object_schema([("predictions", &predictions), (&*ask.kind, &answer)])
-}
-
 /// An answer in the form that is asked of models.
 pub fn structured(kind: &str, form: &Form, action: &Action) -> String {
-    let mut text = format!("{{\"{kind}\": ");
-    let _ = match action {
-        Action::Integer(number) => write!(text, "{number}"),
-        Action::Number(number) => write!(text, "{number}"),
-        Action::Division(amounts) => write!(text, "{amounts:?}"),
-        Action::Choice(_) | Action::Target(_) | Action::Pass => {
-            write!(text, "\"{}\"", in_words(form, action))
-        }
+    let answer = match action {
+        Action::Number(number) => number.to_string(),
+        Action::Division(amounts) => format!("{amounts:?}"),
+        action => answer_value(form, action).to_string(),
     };
-    text.push('}');
-    text
+    format!("{{\"{kind}\": {answer}}}")
 }
 
 /// An answer in words.
@@ -137,11 +123,10 @@ pub fn in_words(form: &Form, action: &Action) -> String {
             amounts.join(", ")
         }
         Action::Pass => match form {
-            Form::Integer { pass, .. } | Form::Target { pass, .. } => {
-                pass.as_deref().unwrap_or("pass")
-            }
-            _ => "pass",
+            Form::Integer { pass, .. } | Form::Target { pass, .. } => pass.as_deref(),
+            _ => None,
         }
+        .unwrap_or("pass")
         .to_owned(),
     }
 }

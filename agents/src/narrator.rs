@@ -14,20 +14,17 @@ use minijinja::{Value, context};
 
 use crate::agent::AgentError;
 use crate::events::{BRIEFING, ROUND_RESULT};
+use crate::forms::fields::About;
 use crate::forms::{Thinking, wording};
 use crate::library::PromptLibrary;
 use crate::rivals::Rivals;
-use crate::settings::{Others, Persona, PlayerSettings};
+use crate::settings::PlayerSettings;
+use crate::templates::Templates;
 
 /// Words for one seat.
 #[derive(Debug)]
 pub struct Narrator {
-    library: PromptLibrary,
-    folder: String,
-    seat: Seat,
-    persona: Value,
-    others: Option<Others>,
-    reply: &'static str,
+    templates: Templates,
     /// The wording in which the model is told to think step by step.
     thinking: u64,
     game: Value,
@@ -47,15 +44,6 @@ pub struct Summing {
     pub words: usize,
 }
 
-/// What another model is shown of an ask and its reply, quoted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Quoted {
-    /// What was asked.
-    pub asked: String,
-    /// What was replied.
-    pub reply: String,
-}
-
 /// What an event comes to in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Telling {
@@ -72,18 +60,8 @@ pub enum Telling {
 impl Narrator {
     /// The narrator of a seat.
     pub fn new(settings: &PlayerSettings, game: &str, seat: Seat, library: PromptLibrary) -> Self {
-        let persona = match &settings.persona {
-            None => Value::from(()),
-            Some(Persona::Named(name)) => context! { name },
-            Some(Persona::Own(text)) => context! { text },
-        };
         Self {
-            folder: format!("{game}/{}", settings.prompt),
-            library,
-            seat,
-            persona,
-            others: settings.others,
-            reply: settings.reply.name(),
+            templates: Templates::new(settings, game, seat, library),
             // What is wrong with it is said before any seat is taken.
             thinking: wording(&settings.own).unwrap_or(1),
             game: Value::from(()),
@@ -105,24 +83,19 @@ impl Narrator {
         let facts = Value::from(Serde(event));
         if event.kind == BRIEFING {
             self.game = facts;
-            let mut text =
-                self.render("system.j2", context! { persona => self.persona.clone() })?;
-            if let Some(others) = self.others {
-                let told = context! { others => others.name() };
-                text = format!("{text}\n{}", self.render_shared("others.j2", told)?);
-            }
-            return Ok(Telling::Rules(text));
+            let rules = self.templates.rules(self.with_common(Value::from(())));
+            return rules.map(Telling::Rules);
         }
         self.latest.insert(event.kind.clone(), facts.clone());
-        let open = format!("open_{}.j2", event.kind);
+        let open = format!("open_{}", event.kind);
         let result = match event.kind.as_str() {
-            ROUND_RESULT => "result.j2".to_owned(),
-            kind => format!("result_{kind}.j2"),
+            ROUND_RESULT => "result".to_owned(),
+            kind => format!("result_{kind}"),
         };
-        let (file, telling): (_, fn(String) -> Telling) = if self.has(&open) {
+        let (file, telling): (_, fn(String) -> Telling) = if self.templates.has(&open) {
             self.round = event.round;
             (open, Telling::News)
-        } else if self.has(&result) {
+        } else if self.templates.has(&result) {
             self.round = event.round + 1;
             (result, Telling::Result)
         } else {
@@ -151,15 +124,7 @@ impl Narrator {
     /// # Errors
     /// The template does not render.
     pub fn ask(&self, ask: &Ask, thinking: Thinking) -> Result<String, AgentError> {
-        self.render("ask.j2", self.ask_values(ask, thinking))
-    }
-
-    /// Puts an ask as it is.
-    ///
-    /// # Errors
-    /// The template does not render.
-    pub fn plain_ask(&self, ask: &Ask) -> Result<String, AgentError> {
-        self.ask(ask, Thinking::None)
+        self.render("ask", self.ask_values(ask, thinking))
     }
 
     /// Puts an ask again, with what was wrong with the last answer.
@@ -168,7 +133,7 @@ impl Narrator {
     /// The template does not render.
     pub fn refuse(&self, ask: &Ask, thinking: Thinking, foul: &Foul) -> Result<String, AgentError> {
         let values = context! { reason => foul.reason.as_str(), ..self.ask_values(ask, thinking) };
-        self.render_shared("refused.j2", values)
+        self.render_shared("refused", values)
     }
 
     /// What is left of an ask once it is over.
@@ -177,7 +142,7 @@ impl Narrator {
     /// The template does not render.
     pub fn recall(&self, ask: &Ask, answered: bool) -> Result<String, AgentError> {
         let values = context! { answered, ..self.ask_values(ask, Thinking::None) };
-        self.render_shared("asked.j2", values)
+        self.render_shared("asked", values)
     }
 
     /// Asks for a summary of the oldest part of the conversation, again with what was
@@ -189,7 +154,7 @@ impl Narrator {
         let ((first, last), earlier) = (summing.rounds, summing.earlier);
         let words = summing.words;
         let values = context! { first, last, earlier, words, problem };
-        self.render_shared("summarise.j2", values)
+        self.render_shared("summarise", values)
     }
 
     /// A summary as it stands in the conversation.
@@ -198,7 +163,7 @@ impl Narrator {
     /// The template does not render.
     pub fn summary(&self, rounds: (u32, u32), text: &str) -> Result<String, AgentError> {
         let (first, last) = rounds;
-        self.render_shared("summary.j2", context! { first, last, text })
+        self.render_shared("summary", context! { first, last, text })
     }
 
     /// What another model is told to make out a reply: its instructions, and what it
@@ -206,48 +171,42 @@ impl Narrator {
     ///
     /// # Errors
     /// A template does not render.
-    pub fn to_read(&self, ask: &Ask, quoted: &Quoted) -> Result<(String, String), AgentError> {
-        let (asked, replied) = (&*quoted.asked, &*quoted.reply);
+    pub fn to_read(
+        &self,
+        ask: &Ask,
+        asked: &str,
+        replied: &str,
+    ) -> Result<(String, String), AgentError> {
         let values = context! { asked, replied, ..self.ask_values(ask, Thinking::None) };
-        let instructions = self.render_shared("read.j2", values.clone())?;
-        Ok((instructions, self.render_shared("read_reply.j2", values)?))
+        let instructions = self.render_shared("read", values.clone())?;
+        Ok((instructions, self.render_shared("read_reply", values)?))
     }
 
     fn ask_values(&self, ask: &Ask, thinking: Thinking) -> Value {
-        let think = match thinking {
-            Thinking::StepByStep => self.thinking,
-            _ => 0,
-        };
-        let explain = thinking == Thinking::Explained;
-        let fields =
-            match thinking {
-                Thinking::Stated(fields) => Value::from_iter(fields.of(ask).into_iter().map(
-                    |about| context! { name => about.field(&ask.kind), about => about.name() },
-                )),
-                _ => Value::from(()),
-            };
-        let foresight = self.foresight(thinking);
+        let nothing = || Value::from(());
+        let field =
+            |about: About| context! { name => about.field(&ask.kind), about => about.name() };
         context! {
-            ask => describe(ask), round => self.round, reply => self.reply, think, explain,
-            fields, foresight,
+            ask => describe(ask),
+            round => self.round,
+            think => if thinking == Thinking::StepByStep { self.thinking } else { 0 },
+            explain => thinking == Thinking::Explained,
+            fields => match thinking {
+                Thinking::Stated(fields) => fields.of(ask).into_iter().map(field).collect(),
+                _ => nothing(),
+            },
+            // Whom the model is to predict before it answers, and whether in words.
+            foresight => match thinking {
+                Thinking::Foreseeing { in_words } => {
+                    context! { rivals => self.rivals.names_of_others(), in_words }
+                }
+                _ => nothing(),
+            },
         }
     }
 
-    /// Whom the model is to predict before it answers, and whether in words.
-    fn foresight(&self, thinking: Thinking) -> Value {
-        let Thinking::Foreseeing { in_words } = thinking else {
-            return Value::from(());
-        };
-        context! { rivals => self.rivals.names_of_others(), in_words }
-    }
-
-    fn has(&self, file: &str) -> bool {
-        self.library.has(&format!("{}/{file}", self.folder))
-    }
-
-    fn render(&self, file: &str, values: Value) -> Result<String, AgentError> {
-        self.library
-            .render(&format!("{}/{file}", self.folder), self.with_common(values))
+    fn render(&self, name: &str, values: Value) -> Result<String, AgentError> {
+        self.templates.render(name, self.with_common(values))
     }
 
     /// Renders a template that all games share, for an agent with words of its own
@@ -255,17 +214,14 @@ impl Narrator {
     ///
     /// # Errors
     /// There is no such template, or it does not render.
-    pub fn render_shared(&self, file: &str, values: Value) -> Result<String, AgentError> {
-        self.library
-            .render(&format!("shared/{file}"), self.with_common(values))
+    pub fn render_shared(&self, name: &str, values: Value) -> Result<String, AgentError> {
+        self.templates.render_shared(name, self.with_common(values))
     }
 
     fn with_common(&self, values: Value) -> Value {
         context! {
             game => self.game.clone(),
             latest => Value::from_pairs(self.latest.clone()),
-            seat => self.seat,
-            me => player_name(self.seat),
             ..values
         }
     }

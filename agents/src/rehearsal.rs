@@ -17,7 +17,7 @@ use crate::forms::Thinking;
 use crate::forms::fields::Fields;
 use crate::library::PromptLibrary;
 use crate::mind::ModelSettings;
-use crate::narrator::{Narrator, Quoted, Summing};
+use crate::narrator::{Narrator, Summing};
 use crate::settings::{Leniency, Others, PERSONAS, Persona, PlayerSettings, ReplyStyle, WhenFull};
 
 mod agents;
@@ -110,11 +110,7 @@ fn say_between_asks(narrator: &Narrator, ask: &Ask) -> Result<(), AgentError> {
         narrator.sum_up(&summing, problem)?;
     }
     narrator.summary((1, 2), "We met, and we parted.")?;
-    let quoted = Quoted {
-        asked: "> What?".to_owned(),
-        reply: "> That.".to_owned(),
-    };
-    narrator.to_read(ask, &quoted).map(|_| ())
+    narrator.to_read(ask, "> What?", "> That.").map(|_| ())
 }
 
 /// The game with default parameters, but few rounds: later ones bring nothing new.

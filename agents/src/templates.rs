@@ -1,6 +1,6 @@
-//! The templates of an agent that words its own calls: a folder `GAME_AGENT` of
-//! the prompt library, beside the folders of the games, with versions of its own.
-//! What its templates see is what the agent hands them, and who the seat is.
+//! The templates of one seat, and what all of them see. Those of a game stand in a folder
+//! `GAME` of the prompt library, those of an agent that words its own calls in `GAME_AGENT`,
+//! with versions of its own. What else templates see is what they are handed.
 
 use agon_engine::Seat;
 use agon_engine::game::player_name;
@@ -16,25 +16,31 @@ pub fn folder(game: &str, agent: &str) -> String {
     format!("{game}_{agent}")
 }
 
-/// The templates of one seat's agent.
+/// The templates of one seat.
 #[derive(Debug, Clone)]
 pub struct Templates {
     library: PromptLibrary,
     folder: String,
+    /// What every template sees: `me`, `seat`, `persona` and `reply`.
     common: Value,
     others: Option<Others>,
 }
 
 impl Templates {
-    /// The templates of the agent that `settings` name, for one seat.
-    pub fn new(settings: &PlayerSettings, game: &str, seat: Seat, library: PromptLibrary) -> Self {
+    /// The templates of a folder, for one seat.
+    pub fn new(
+        settings: &PlayerSettings,
+        folder: &str,
+        seat: Seat,
+        library: PromptLibrary,
+    ) -> Self {
         let persona = match &settings.persona {
             None => Value::from(()),
             Some(Persona::Named(name)) => context! { name },
             Some(Persona::Own(text)) => context! { text },
         };
         Self {
-            folder: format!("{}/{}", folder(game, &settings.agent), settings.prompt),
+            folder: format!("{folder}/{}", settings.prompt),
             library,
             others: settings.others,
             common: context! {
@@ -43,8 +49,12 @@ impl Templates {
         }
     }
 
-    /// Renders `NAME.j2` with `values` and, beneath them, `me`, `seat`, `persona`
-    /// and `reply`.
+    /// Whether there is a `NAME.j2`.
+    pub fn has(&self, name: &str) -> bool {
+        self.library.has(&format!("{}/{name}.j2", self.folder))
+    }
+
+    /// Renders `NAME.j2` with `values` and, beneath them, what every template sees.
     ///
     /// # Errors
     /// There is no such template, or it does not render.
@@ -54,22 +64,39 @@ impl Templates {
         self.library.render(&path, values)
     }
 
-    /// The conversation of one call: `system.j2`, with what the player is told about all
-    /// the others, then `NAME.j2`.
+    /// Renders a template that all games share.
     ///
     /// # Errors
-    /// A template does not render.
+    /// As [`Self::render`].
+    pub fn render_shared(&self, name: &str, values: Value) -> Result<String, AgentError> {
+        let values = context! { ..values, ..self.common.clone() };
+        self.library.render(&format!("shared/{name}.j2"), values)
+    }
+
+    /// The system message: `system.j2`, with what the player is told about all the others.
+    ///
+    /// # Errors
+    /// As [`Self::render`].
+    pub fn rules(&self, values: Value) -> Result<String, AgentError> {
+        let rules = self.render("system", values.clone())?;
+        let Some(others) = self.others else {
+            return Ok(rules);
+        };
+        let others = context! { others => others.name(), ..values };
+        Ok(format!(
+            "{rules}\n{}",
+            self.render_shared("others", others)?
+        ))
+    }
+
+    /// The conversation of one call: the system message, then `NAME.j2`.
+    ///
+    /// # Errors
+    /// As [`Self::render`].
     pub fn conversation(&self, name: &str, values: Value) -> Result<Vec<Message>, MindError> {
-        let mut system = self.render("system", values.clone())?;
-        if let Some(others) = self.others {
-            let told = context! { others => others.name(), ..self.common.clone() };
-            let told = self.library.render("shared/others.j2", told)?;
-            system = format!("{system}\n{told}");
-        }
-        let text = self.render(name, values)?;
         Ok(vec![
-            Message::new(Role::System, system),
-            Message::new(Role::User, text),
+            Message::new(Role::System, self.rules(values.clone())?),
+            Message::new(Role::User, self.render(name, values)?),
         ])
     }
 }

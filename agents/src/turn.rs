@@ -8,6 +8,8 @@ use async_trait::async_trait;
 
 use crate::agent::{Agent, Answer, Verdict};
 use crate::dialogue::{Dialogue, Turn};
+use crate::forms::Thinking;
+use crate::info::Seating;
 use crate::mind::{Mind, MindError};
 use crate::notes::Note;
 
@@ -66,6 +68,36 @@ impl<A: Converses> Agent for A {
 
     fn take_notes(&mut self) -> Vec<Note> {
         self.dialogue().take_notes()
+    }
+}
+
+/// An agent that adds nothing but its own way to ask.
+#[derive(Debug)]
+pub struct Asker {
+    dialogue: Dialogue,
+    thinking: fn(&Dialogue, &Ask) -> Thinking,
+}
+
+impl Asker {
+    /// Builds one that has its model think so before it answers.
+    pub fn build(
+        seating: &Seating<'_>,
+        thinking: fn(&Dialogue, &Ask) -> Thinking,
+    ) -> Result<Box<dyn Agent>, String> {
+        let dialogue = seating.dialogue();
+        Ok(Box::new(Self { dialogue, thinking }))
+    }
+}
+
+#[async_trait]
+impl Converses for Asker {
+    fn dialogue(&mut self) -> &mut Dialogue {
+        &mut self.dialogue
+    }
+
+    async fn answer(&mut self, turn: Turn<'_>, mind: &dyn Mind) -> Result<Answer, MindError> {
+        let thinking = (self.thinking)(&self.dialogue, turn.ask);
+        take(&mut self.dialogue, turn.thinking(thinking), mind).await
     }
 }
 

@@ -73,9 +73,7 @@ impl Bids for Options {
     ) -> Result<(), MindError> {
         let strategy = bidder.own.strategy;
         match happened {
-            Happened::Briefed if strategy != Strategy::None => {
-                bidder.make_plan("plan", mind).await
-            }
+            Happened::Briefed if strategy != Strategy::None => bidder.make_plan("plan", mind).await,
             Happened::ItemOver(item) => {
                 let correct = bidder.own.correct_beliefs;
                 bidder.update_belief(item, correct, mind).await?;

@@ -4,14 +4,9 @@
 //! Source: Kojima et al. 2022, as used in gamma-Bench, arXiv 2403.11807, 5.2; the five wordings
 //! follow those that its authors tried (`prompt_template` of their published code), in our words.
 
-use async_trait::async_trait;
-
-use crate::agent::Answer;
-use crate::dialogue::{Dialogue, Turn};
 use crate::forms::{Thinking, WORDING, wording};
 use crate::info::AgentInfo;
-use crate::mind::{Mind, MindError};
-use crate::turn::{self, Converses};
+use crate::turn::Asker;
 
 /// What there is to know of it.
 pub const INFO: AgentInfo = AgentInfo {
@@ -20,22 +15,6 @@ pub const INFO: AgentInfo = AgentInfo {
     ..AgentInfo::conversing(
         "chain_of_thought",
         "has the model think step by step before it answers, in one call",
-        |seating| Ok(Box::new(ChainOfThought(seating.dialogue()))),
+        |seating| Asker::build(&seating, |_, _| Thinking::StepByStep),
     )
 };
-
-/// An agent whose model thinks aloud before it answers.
-#[derive(Debug)]
-struct ChainOfThought(Dialogue);
-
-#[async_trait]
-impl Converses for ChainOfThought {
-    fn dialogue(&mut self) -> &mut Dialogue {
-        &mut self.0
-    }
-
-    async fn answer(&mut self, turn: Turn<'_>, mind: &dyn Mind) -> Result<Answer, MindError> {
-        let turn = turn.thinking(Thinking::StepByStep);
-        turn::take(&mut self.0, turn, mind).await
-    }
-}

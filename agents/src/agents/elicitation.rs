@@ -5,34 +5,17 @@
 //!
 //! Source: EconArena (Guo et al. 2024), appendix B; the wording is ours.
 
-use async_trait::async_trait;
-
-use crate::agent::Answer;
-use crate::dialogue::{Dialogue, Turn};
 use crate::forms::Thinking;
 use crate::info::AgentInfo;
-use crate::mind::{Mind, MindError};
-use crate::turn::{self, Converses};
+use crate::turn::Asker;
 
 /// What there is to know of it.
 pub const INFO: AgentInfo = AgentInfo::conversing(
     "elicitation",
     "has the model state its understanding, beliefs and reasons around its answer, in one call",
-    |seating| Ok(Box::new(Elicitation(seating.dialogue()))),
+    |seating| {
+        Asker::build(&seating, |dialogue, ask| {
+            Thinking::Stated(dialogue.fields(ask))
+        })
+    },
 );
-
-/// An agent whose model states beliefs and reasons in fields of their own.
-#[derive(Debug)]
-struct Elicitation(Dialogue);
-
-#[async_trait]
-impl Converses for Elicitation {
-    fn dialogue(&mut self) -> &mut Dialogue {
-        &mut self.0
-    }
-
-    async fn answer(&mut self, turn: Turn<'_>, mind: &dyn Mind) -> Result<Answer, MindError> {
-        let turn = turn.thinking(Thinking::Stated(self.0.fields(turn.ask)));
-        turn::take(&mut self.0, turn, mind).await
-    }
-}

@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use agon_engine::view::SeenEvent;
 use agon_engine::{Action, Ask, Seat};
 use async_trait::async_trait;
-use futures_util::future::join_all;
 use minijinja::context;
 use serde_json::Value;
 
 use crate::agent::Answer;
 use crate::agents::prediction;
+use crate::asking::{Questions, ask_until};
 use crate::dialogue::{Dialogue, Turn};
 use crate::events::BRIEFING;
 use crate::forms::in_words;
@@ -27,7 +27,6 @@ use crate::notes::Prediction;
 use crate::settings::{PlayerSettings, WhenFull, whole};
 use crate::turn::{self, Converses};
 
-mod perspective;
 mod rival;
 
 use rival::Rival;
@@ -172,14 +171,10 @@ impl KLevel {
         if self.depth == 1 {
             return;
         }
+        let of = &self.imagination;
         let seats = self.dialogue.rivals().others().into_iter();
-        let Imagination {
-            settings,
-            game,
-            library,
-        } = &self.imagination;
         let rivals = seats.map(|seat| {
-            let dialogue = Dialogue::new(settings, game, seat, library.clone());
+            let dialogue = Dialogue::new(&of.settings, &of.game, seat, of.library.clone());
             Rival::new(self.seat, seat, dialogue)
         });
         self.rivals = rivals.collect();
@@ -209,7 +204,7 @@ impl KLevel {
     }
 
     /// One level: asks for what these seats will do, side by side, in view of what is
-    /// known from the level below; and again for those whose reply cannot be used.
+    /// known from the level below.
     async fn predict(
         &mut self,
         level: u32,
@@ -218,32 +213,17 @@ impl KLevel {
         below: &Level,
         mind: &dyn Mind,
     ) -> Result<Level, MindError> {
-        let mut found: Level = seats.iter().map(|seat| (*seat, None)).collect();
-        let mut open: Vec<Open> = seats.into_iter().map(Open::new).collect();
-        let mut calls = 0;
-        for _ in 0..self.tries {
-            let thoughts = open.iter().map(|one| self.thought(one, ask, below));
-            let thoughts = thoughts.collect::<Result<Vec<Thought>, MindError>>()?;
-            // Collected first: every call has its index before any is awaited.
-            let asked: Vec<_> = thoughts.into_iter().map(|one| mind.think(one)).collect();
-            let replies = join_all(asked).await;
-            let mut failed = Vec::new();
-            for (one, reply) in open.iter().zip(replies) {
-                let reply = reply?;
-                calls += 1;
-                let ask = asked_of(one.seat, ask);
-                match prediction::read(&ask, &reply) {
-                    Ok(action) => {
-                        found.insert(one.seat, Some(action));
-                    }
-                    Err(problem) => failed.push(self.again(&ask, &reply, &problem)?),
-                }
-            }
-            open = failed;
-            if open.is_empty() {
-                break;
-            }
-        }
+        let tries = self.tries;
+        let predictions = Predictions {
+            agent: self,
+            seats: &seats,
+            ask,
+            below,
+        };
+        let answered = ask_until(mind, predictions, tries).await?;
+        let calls = answered.iter().map(|one| one.tries).sum();
+        let found = answered.into_iter().map(|one| one.found);
+        let found: Level = seats.into_iter().zip(found).collect();
         let noted = |action: &Option<Action>| match action {
             Some(action) => prediction::noted(&ask.form, action),
             None => Value::Null,
@@ -260,35 +240,6 @@ impl KLevel {
         Ok(found)
     }
 
-    /// The call that asks for what one seat will do.
-    fn thought(&mut self, open: &Open, ask: &Ask, below: &Level) -> Result<Thought, MindError> {
-        let ask = asked_of(open.seat, ask);
-        let dialogue = self.voice(&ask);
-        let advice = match below.is_empty() {
-            true => None,
-            false => Some(advice(dialogue, open.seat, &ask, below)?),
-        };
-        let turn = Turn::plain(&ask, None).thinking(dialogue.thinking());
-        let turn = turn.advised(advice.as_deref());
-        let messages = dialogue.messages_then(turn, open.later.clone())?;
-        let format = dialogue.format(turn.ask, turn.thinking);
-        let settings = dialogue.settings();
-        Ok(Thought {
-            // A simulated model expects of others what it would do itself.
-            simulated_reply: self.dialogue.simulated_reply(turn),
-            ..Thought::new("predict", settings, messages, format)
-        })
-    }
-
-    /// What is asked again, after a reply that cannot be used.
-    fn again(&mut self, ask: &Ask, reply: &Reply, problem: &str) -> Result<Open, MindError> {
-        let later = self.voice(ask).again(ask, &reply.text, problem)?;
-        Ok(Open {
-            seat: ask.seat,
-            later: Some(later),
-        })
-    }
-
     /// The conversation that speaks for the seat of an ask, and that knows that it is asked.
     fn voice(&mut self, ask: &Ask) -> &mut Dialogue {
         let rival = self.rivals.iter_mut().find(|rival| rival.seat == ask.seat);
@@ -299,26 +250,55 @@ impl KLevel {
     }
 }
 
-/// A seat whose answer is yet to be predicted.
-#[derive(Debug)]
-struct Open {
-    seat: Seat,
-    /// What was said to its ask: a reply that cannot be used, and why.
-    later: Option<Later>,
+/// What an agent asks of itself at one level: what each of these seats will do.
+struct Predictions<'a> {
+    agent: &'a mut KLevel,
+    seats: &'a [Seat],
+    ask: &'a Ask,
+    below: &'a Level,
 }
 
-impl Open {
-    fn new(seat: Seat) -> Self {
-        let later = None;
-        Self { seat, later }
+impl Predictions<'_> {
+    /// The ask as it is put to a seat.
+    fn ask(&self, at: usize) -> Ask {
+        Ask {
+            seat: self.seats[at],
+            ..self.ask.clone()
+        }
     }
 }
 
-/// An ask as it is put to another seat.
-fn asked_of(seat: Seat, ask: &Ask) -> Ask {
-    Ask {
-        seat,
-        ..ask.clone()
+impl Questions for Predictions<'_> {
+    type Found = Action;
+
+    fn count(&self) -> usize {
+        self.seats.len()
+    }
+
+    fn thought(&mut self, at: usize, later: Option<Later>) -> Result<Thought, MindError> {
+        let ask = self.ask(at);
+        let dialogue = self.agent.voice(&ask);
+        let advice = match self.below.is_empty() {
+            true => None,
+            false => Some(advice(dialogue, ask.seat, &ask, self.below)?),
+        };
+        let turn = Turn::plain(&ask, None).thinking(dialogue.thinking());
+        let turn = turn.advised(advice.as_deref());
+        let thought = dialogue.thought_then("predict", turn, later)?;
+        Ok(Thought {
+            // A simulated model expects of others what it would do itself.
+            simulated_reply: self.agent.dialogue.simulated_reply(turn),
+            ..thought
+        })
+    }
+
+    fn read(&mut self, at: usize, reply: &Reply) -> Result<Action, String> {
+        prediction::read(&self.ask(at), reply)
+    }
+
+    fn again(&mut self, at: usize, reply: &Reply, problem: &str) -> Result<Later, MindError> {
+        let ask = self.ask(at);
+        self.agent.voice(&ask).again(&ask, &reply.text, problem)
     }
 }
 
@@ -335,7 +315,7 @@ fn advice(dialogue: &Dialogue, seat: Seat, ask: &Ask, known: &Level) -> Result<S
     let unknown = others().filter(|(_, action)| action.is_none());
     let unknown: Vec<String> = unknown.map(|(other, _)| table.name(*other)).collect();
     let values = context! { round => dialogue.round(), kind => &ask.kind, expected, unknown };
-    dialogue.words("predicted.j2", values)
+    dialogue.words("predicted", values)
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use minijinja::{Value as Words, context};
 use crate::agent::Answer;
 use crate::dialogue::{Dialogue, Turn};
 use crate::info::{AgentInfo, OwnCalls, OwnSettings, Seating};
-use crate::mind::{Mind, MindError, Thought};
+use crate::mind::{Mind, MindError};
 use crate::notes;
 use crate::quotation::ending;
 use crate::reading;
@@ -83,7 +83,7 @@ impl Converses for Reflexion {
             None
         } else {
             let values = context! { reflections => self.kept_words() };
-            Some(self.dialogue.words("reflections.j2", values)?)
+            Some(self.dialogue.words("reflections", values)?)
         };
         let turn = turn.advised(advice.as_deref());
         turn::take(&mut self.dialogue, turn, mind).await
@@ -104,17 +104,11 @@ impl Reflexion {
     async fn reflect(&mut self, played: u32, mind: &dyn Mind) -> Result<(), MindError> {
         let question = |reflections: Vec<Words>| {
             let values = context! { played, reflections };
-            self.dialogue.words("reflect.j2", values)
+            self.dialogue.words("reflect", values)
         };
         let (text, shortest) = (question(self.kept_words())?, question(Vec::new())?);
-        let messages = self.dialogue.consult(&text, &shortest)?;
-        let reply = mind.think(Thought::new(
-            "reflect",
-            self.dialogue.settings(),
-            messages,
-            None,
-        ));
-        let reply = reply.await?;
+        let thought = self.dialogue.consult("reflect", &text, &shortest)?;
+        let reply = mind.think(thought).await?;
         let said = Some(reading::said(&reply)).filter(|said| !said.is_empty());
         let said = said.map(|said| ending(said, KEPT_LETTERS));
         self.dialogue.note(notes::Reflection {

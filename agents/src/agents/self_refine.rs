@@ -142,15 +142,15 @@ impl SelfRefine {
                 kind => &ask.kind,
                 draft => action.as_ref().map(|action| in_words(&ask.form, action)),
             };
-            let judge = self.dialogue.words("feedback.j2", values)?;
+            let judge = self.dialogue.words("feedback", values)?;
             let later = Later::new(said, room, &judge);
-            let messages = self.dialogue.messages_then(turn, Some(later))?;
-            let feedback = Thought::new("feedback", self.dialogue.settings(), messages, None);
-            let feedback = mind.think(feedback).await?;
+            let judge = self.dialogue.thought_then("feedback", turn, Some(later))?;
+            let format = None;
+            let feedback = mind.think(Thought { format, ..judge }).await?;
             let feedback = Some(reading::said(&feedback)).filter(|said| !said.is_empty());
             let feedback = feedback.map(|said| ending(said, feedback_letters));
             let values = context! { round => self.dialogue.round(), draft => said, feedback };
-            let advice = self.dialogue.words("refine.j2", values)?;
+            let advice = self.dialogue.words("refine", values)?;
             if round == 0 {
                 drafted.first = action.map_or(Value::Null, |action| noted(&ask.form, &action));
             }

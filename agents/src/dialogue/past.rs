@@ -7,6 +7,8 @@ use agon_engine::view::SeenEvent;
 use agon_engine::{Action, Name};
 use serde_json::Value;
 
+use crate::events::ROUND_RESULT;
+
 /// What a seat should know of its own past.
 #[derive(Debug, Default)]
 pub(super) struct Past {
@@ -31,14 +33,15 @@ impl Past {
         self.answers.insert(kind, Answered { action, payoff });
     }
 
-    /// The seat was told how something ended.
-    pub(super) fn has_result(&mut self) {
+    /// The seat was told how something ended. The payoff of a round is that of the answers
+    /// that were given in it.
+    pub(super) fn has_result(&mut self, result: &SeenEvent) {
         self.has_results = true;
-    }
-
-    /// A round is over: its payoff is that of the answers that were given in it.
-    pub(super) fn round_over(&mut self, result: &SeenEvent) {
-        let payoff = payoff(result);
+        if result.kind != ROUND_RESULT {
+            return;
+        }
+        let told = result.fact("payoff").map(serde_json::to_value);
+        let payoff = told.and_then(Result::ok).unwrap_or_default();
         for answered in self.answers.values_mut() {
             answered.payoff.get_or_insert_with(|| payoff.clone());
         }
@@ -54,10 +57,4 @@ impl Past {
     pub(super) fn last(&self, kind: &str) -> Option<&Answered> {
         self.answers.get(kind)
     }
-}
-
-/// What a seat got in the round that ended; null in games that do not tell it so.
-fn payoff(result: &SeenEvent) -> Value {
-    let told = result.fact("payoff").map(serde_json::to_value);
-    told.and_then(Result::ok).unwrap_or_default()
 }

@@ -4,16 +4,13 @@
 //! and speak for itself. Its own reply is read by the program; one without an answer
 //! leaves the foul as it was. Called by `turn.rs`.
 
-use std::sync::Arc;
-
 use agon_engine::{Action, Ask, Foul, FoulKind};
 use serde_json::json;
 
 use crate::agent::AgentError;
 use crate::dialogue::Dialogue;
-use crate::forms::or_null;
+use crate::forms::{Thinking, or_null};
 use crate::mind::{Message, Mind, MindError, Reply, ReplyFormat, Role, Thought};
-use crate::narrator::Quoted;
 use crate::quotation::{ending, quoted};
 use crate::reading::{self, Reading};
 
@@ -50,29 +47,22 @@ pub async fn find(
     let (Some(settings), Some(said)) = (dialogue.reader(), dialogue.unread()) else {
         return Ok(None);
     };
-    let messages = question(dialogue, ask, said);
-    let reply = mind.think(Thought::new(
-        "read",
-        settings,
-        messages?,
-        Some(ReplyFormat {
-            name: ask.kind.to_string(),
-            schema: Arc::from(schema(ask)),
-        }),
-    ));
+    let messages = question(dialogue, ask, said)?;
+    let format = ReplyFormat {
+        name: ask.kind.to_string(),
+        schema: schema(ask).into(),
+    };
+    let reply = mind.think(Thought::new("read", settings, messages, Some(format)));
     Ok(read(ask, &reply.await?))
 }
 
 /// What the reader is asked: the end of what was said, as much as there is room for.
 fn question(dialogue: &Dialogue, ask: &Ask, said: &str) -> Result<Vec<Message>, AgentError> {
-    let asked = quoted(&dialogue.narrator.plain_ask(ask)?, MARK);
+    let asked = quoted(&dialogue.narrator.ask(ask, Thinking::None)?, MARK);
     let mut letters = QUOTED_LETTERS;
     loop {
-        let shown = Quoted {
-            asked: asked.clone(),
-            reply: quoted(ending(said, letters), MARK),
-        };
-        let (rules, text) = dialogue.narrator.to_read(ask, &shown)?;
+        let replied = quoted(ending(said, letters), MARK);
+        let (rules, text) = dialogue.narrator.to_read(ask, &asked, &replied)?;
         let messages = vec![
             Message::new(Role::System, rules),
             Message::new(Role::User, text),

@@ -49,9 +49,8 @@ impl<A: Bids> Bidder<A> {
         let format = ("belief", beliefs::schema(picture));
         let answered = self.ask("belief", format, read, mind).await?;
         let first = tries.first().filter(|(said, _)| said.is_some());
-        let (checked, wrong) = first.map_or((0, 0), |(_, wrong)| {
-            (Status::facts(picture), wrong.len())
-        });
+        let (checked, wrong) =
+            first.map_or((0, 0), |(_, wrong)| (Status::facts(picture), wrong.len()));
         let said = tries.iter().rev().find_map(|(said, _)| said.clone());
         let (status, source) = match answered.found {
             Some(status) => (status, Source::Model),

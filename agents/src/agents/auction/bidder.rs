@@ -22,7 +22,7 @@ use crate::mind::{Message, Mind, MindError, ModelSettings, Reply, ReplyFormat, T
 use crate::notes::{Note, Status};
 use crate::quotation::problem;
 use crate::settings::ReplyStyle;
-use crate::templates::Templates;
+use crate::templates::{self, Templates};
 use crate::understudy::Understudy;
 
 /// Most tries of one question: more only cost.
@@ -143,7 +143,7 @@ impl<A: Bids> Agent for Bidder<A> {
             }
             None => None,
         };
-        let schema = reply_schema(ask, Thinking::StepByStep);
+        let schema = reply_schema(ask, Thinking::StepByStep, &[]);
         let thought = Thought {
             simulated_reply: bid.map(|bid| self.simulated_words(ask, &bid)),
             ..self.thought("bid", ("bid", &schema), None, later)?
@@ -178,17 +178,13 @@ impl<A: Bids> Bidder<A> {
     /// A bidder at its seat, which puts a question so often at most.
     pub fn new(seating: &Seating<'_>, tries: u32, own: A) -> Self {
         let settings = seating.settings;
+        let folder = templates::folder(seating.game, &settings.agent);
         Self {
             model: Arc::clone(&settings.model),
             reply: settings.reply,
             bound: usize::try_from(settings.memory_tokens).unwrap_or(usize::MAX),
             tries,
-            templates: Templates::new(
-                settings,
-                seating.game,
-                seating.seat,
-                seating.library.clone(),
-            ),
+            templates: Templates::new(settings, &folder, seating.seat, seating.library.clone()),
             picture: Picture::new(seating.seat),
             status: Status::default(),
             plan: None,
@@ -379,9 +375,8 @@ where
     fn thought(&mut self, at: usize, later: Option<Later>) -> Result<Thought, MindError> {
         let (bidder, purpose) = (self.bidder, self.purpose);
         let rival = self.rivals.map(|_| at);
-        let said = || {
-            A::simulated_reply(bidder, purpose, rival).or_else(|| bidder.usual_reply(purpose))
-        };
+        let said =
+            || A::simulated_reply(bidder, purpose, rival).or_else(|| bidder.usual_reply(purpose));
         let (name, schema) = &self.format;
         Ok(Thought {
             simulated_reply: bidder.understudy.as_ref().and_then(|_| said()),

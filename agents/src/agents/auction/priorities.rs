@@ -31,11 +31,7 @@ pub struct Priorities {
 ///
 /// # Errors
 /// What is wrong with the list, and what would be right.
-pub fn read(
-    reply: &Reply,
-    wanted: &[&str],
-    past: &[&str],
-) -> Result<Priorities, String> {
+pub fn read(reply: &Reply, wanted: &[&str], past: &[&str]) -> Result<Priorities, String> {
     let text = said(reply);
     if text.is_empty() {
         return Err("the reply was empty; give a JSON object with a priority per item".to_owned());

@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use agon_engine::{Action, Ask};
 use serde_json::json;
 
-use super::bidder::{Bidder, Bids};
 use super::Item;
+use super::bidder::{Bidder, Bids};
 use crate::forms::{answer_value, in_words};
 use crate::notes::Status;
 use crate::settings::ReplyStyle;

@@ -8,7 +8,7 @@ use agon_engine::{Chance, Play, registry};
 use proptest::prelude::*;
 use serde_json::{Map, json};
 
-use super::perspective::Perspective;
+use super::rival::Perspective;
 use super::*;
 use crate::events::living;
 
