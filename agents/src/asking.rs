@@ -18,9 +18,6 @@ pub trait Questions: Send {
     fn count(&self) -> usize;
 
     /// The call that puts a question, with what was said to it already.
-    ///
-    /// # Errors
-    /// A template does not render.
     fn thought(&mut self, at: usize, later: Option<Later>) -> Result<Thought, MindError>;
 
     /// Reads a reply.
@@ -30,9 +27,6 @@ pub trait Questions: Send {
     fn read(&mut self, at: usize, reply: &Reply) -> Result<Self::Found, String>;
 
     /// What is said to a reply that cannot be used.
-    ///
-    /// # Errors
-    /// A template does not render.
     fn again(&mut self, at: usize, reply: &Reply, problem: &str) -> Result<Later, MindError>;
 }
 
@@ -60,9 +54,6 @@ impl<T> Answered<T> {
 /// Puts questions until their replies can be read, `tries` times each at most and at least
 /// once: those that failed again side by side. Calls take their places in the order of the
 /// questions, whoever is faster.
-///
-/// # Errors
-/// The model could not be called, or a template does not render.
 pub async fn ask_until<Q: Questions>(
     mind: &dyn Mind,
     mut questions: Q,

@@ -109,9 +109,6 @@ impl Dialogue {
     }
 
     /// Hears events, oldest first.
-    ///
-    /// # Errors
-    /// A template does not render.
     pub fn hear(&mut self, events: &[SeenEvent]) -> Result<(), MindError> {
         // Nothing new: the last ask may still be put again.
         if events.is_empty() {
@@ -164,9 +161,6 @@ impl Dialogue {
     }
 
     /// The same, with what was said to the ask already.
-    ///
-    /// # Errors
-    /// As [`Self::thought`].
     pub fn thought_then(
         &mut self,
         purpose: &'static str,
@@ -194,9 +188,6 @@ impl Dialogue {
 
     /// A call that says something else in the place of an ask, in the `shortest` words where
     /// there is no room for more; nothing of it is remembered.
-    ///
-    /// # Errors
-    /// As [`Self::thought`].
     pub fn consult(
         &mut self,
         purpose: &'static str,
@@ -212,9 +203,6 @@ impl Dialogue {
     }
 
     /// The words of an ask, once what was asked before is past.
-    ///
-    /// # Errors
-    /// As [`Self::thought`].
     pub(crate) fn wording(&mut self, turn: Turn<'_>) -> Result<String, MindError> {
         self.enter_round()?;
         if turn.refused.is_none() {
@@ -234,17 +222,11 @@ impl Dialogue {
     }
 
     /// Words around the asks, from a template that all games share.
-    ///
-    /// # Errors
-    /// There is no such template, or it does not render.
     pub fn words(&self, file: &str, values: minijinja::Value) -> Result<String, MindError> {
         Ok(self.narrator.render_shared(file, values)?)
     }
 
     /// What is said to a reply to an ask put as it is that cannot be used.
-    ///
-    /// # Errors
-    /// The template does not render.
     pub fn again(&self, ask: &Ask, reply: &str, problem: &str) -> Result<Later, MindError> {
         let foul = Foul::new(FoulKind::Unreadable, problem);
         let turn = Turn::plain(ask, None).thinking(self.thinking());

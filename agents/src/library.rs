@@ -127,27 +127,22 @@ impl PromptLibrary {
 
     /// Whether templates in these folders, or those that all games share, are replaced.
     pub(crate) fn replaces(&self, folders: &[String]) -> bool {
-        let mut replaced = self.replaced.iter();
-        replaced.any(|path| is_used(path, folders))
+        self.replaced.iter().any(|path| is_used(path, folders))
     }
 
     /// The prompt versions of a game, in order; none for a game without prompts.
     pub fn versions(&self, game: &str) -> Vec<&'static str> {
         let all = built_in_folders().into_iter();
-        all.filter(|(found, _)| *found == game)
-            .map(|(_, version)| version)
-            .collect()
+        let of_game = all.filter(|(found, _)| *found == game);
+        of_game.map(|(_, version)| version).collect()
     }
 
     /// Every game and version whose templates are replaced, in order; all of them where those are
     /// that all games share.
     pub(crate) fn touched(&self) -> Vec<(&'static str, &'static str)> {
         let all = built_in_folders().into_iter();
-        let is_touched = |(game, version): &(&str, &str)| {
-            let folder = format!("{game}/{version}/");
-            self.replaces(&[folder])
-        };
-        all.filter(is_touched).collect()
+        all.filter(|(game, version)| self.replaces(&[format!("{game}/{version}/")]))
+            .collect()
     }
 
     /// Whether there is a template at this path.

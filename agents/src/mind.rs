@@ -170,8 +170,8 @@ pub enum MindError {
     /// A budget is spent: nothing helps but raising it.
     #[error("a budget is spent: {0}")]
     BudgetSpent(String),
-    /// The call can never work as it stands (unknown model, bad request,
-    /// another request recorded under the same address).
+    /// The call can never work as it stands (a template that does not render, an
+    /// unknown model, a bad request, another request recorded under the same address).
     #[error("impossible call: {0}")]
     Impossible(String),
 }

@@ -184,8 +184,10 @@ impl Narrator {
 
     fn ask_values(&self, ask: &Ask, thinking: Thinking) -> Value {
         let nothing = || Value::from(());
-        let field =
-            |about: About| context! { name => about.field(&ask.kind), about => about.name() };
+        let field = |about: About| {
+            let (about, name) = about.names(&ask.kind);
+            context! { name, about }
+        };
         context! {
             ask => describe(ask),
             round => self.round,

@@ -10,64 +10,157 @@ use serde_json::{Map, Value};
 
 /// What an agent concluded.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Note(Body);
+pub struct Note {
+    kind: &'static str,
+    body: Value,
+}
 
 impl Note {
     /// Its kind, as records name it.
     pub fn kind(&self) -> &'static str {
-        self.0.kind()
+        self.kind
     }
 
     /// Its content, as records hold it.
     pub fn body(&self) -> Value {
+        self.body.clone()
+    }
+
+    fn of(kind: &'static str, body: &impl Serialize) -> Self {
         // Names are texts and numbers finite, so that nothing fails.
-        self.0.body().unwrap_or_default()
+        let body = serde_json::to_value(body).unwrap_or_default();
+        Self { kind, body }
     }
 }
 
-macro_rules! kinds {
-    ($($name:ident $kind:literal,)*) => {
-        #[derive(Debug, Clone, PartialEq)]
-        enum Body {
-            $($name($name),)*
-        }
+/// Defines bodies of notes, each with the kind that records name it by.
+macro_rules! notes {
+    ($(
+        $(#[$about:meta])*
+        $name:ident $kind:literal { $($(#[$of:meta])* $field:ident: $type:ty,)* }
+    )*) => {
+        $(
+            $(#[$about])*
+            #[derive(Debug, Clone, PartialEq, Serialize)]
+            pub(crate) struct $name {
+                $($(#[$of])* pub(crate) $field: $type,)*
+            }
 
-        impl Body {
-            fn kind(&self) -> &'static str {
-                match self {
-                    $(Self::$name(_) => $kind,)*
+            impl From<$name> for Note {
+                fn from(body: $name) -> Self {
+                    Self::of($kind, &body)
                 }
             }
-
-            fn body(&self) -> serde_json::Result<Value> {
-                match self {
-                    $(Self::$name(body) => serde_json::to_value(body),)*
-                }
-            }
-        }
-
-        $(impl From<$name> for Note {
-            fn from(body: $name) -> Self {
-                Self(Body::$name(body))
-            }
-        })*
+        )*
     };
 }
 
-kinds! {
-    Belief "belief",
-    Bid "bid",
-    Plan "plan",
-    Prediction "prediction",
-    Profile "profile",
-    Reading "reading",
-    Reasons "reasons",
-    Refinement "refinement",
-    Reflection "reflection",
-    StandIn "stand_in",
-    Strategy "strategy",
-    Summary "summary",
-    Tips "tips",
+notes! {
+    /// How a bidder thinks that the auction stands after an item.
+    Belief "belief" {
+        after_item: usize,
+        believed: Status,
+        truth: Status,
+        errors: Vec<Mistake>,
+        checked: usize,
+        wrong: usize,
+        tries: u32,
+        corrected: bool,
+        source: Source,
+    }
+
+    /// A bid, one note per reply; refused ones are noted as well.
+    Bid "bid" {
+        item: usize,
+        round: u32,
+        said: Value,
+        read: Value,
+        problem: Option<String>,
+    }
+
+    /// What a bidder intends.
+    Plan "plan" {
+        at_item: usize,
+        priorities: Vec<Option<i64>>,
+        strategy: Option<String>,
+        tries: u32,
+        source: Source,
+        problems: Vec<String>,
+        past_items: Vec<String>,
+    }
+
+    /// What a bidder thinks of a rival.
+    Profile "profile" {
+        after_item: usize,
+        about: Seat,
+        weights: BTreeMap<String, f64>,
+        source: Source,
+        tries: u32,
+    }
+
+    /// A reply that did not keep to the form it was asked for: how often that happens is a
+    /// property of the model. So is one that only another model could make out.
+    Reading "reading" {
+        found_in: &'static str,
+        repairs: Vec<&'static str>,
+    }
+
+    /// What a reply stated beside its answer.
+    Reasons "reasons" {
+        round: u32,
+        ask: Name,
+        said: Map<String, Value>,
+        #[serde(rename = "true", skip_serializing_if = "Option::is_none")]
+        truth: Option<Map<String, Value>>,
+    }
+
+    /// A first answer, what was said to it, and the last one.
+    Refinement "refinement" {
+        round: u32,
+        first: Value,
+        last: Value,
+        feedback: Vec<Option<String>>,
+    }
+
+    /// What a model made of a round that is over.
+    Reflection "reflection" {
+        round: u32,
+        text: Option<String>,
+    }
+
+    /// Somebody answered for a person who took too long.
+    StandIn "stand_in" {
+        ask: Name,
+        strategy: String,
+        reason: &'static str,
+        deadline: String,
+    }
+
+    /// What a bidder chose before its bid.
+    Strategy "strategy" {
+        item: usize,
+        round: u32,
+        choice: Option<char>,
+        uses_profile: bool,
+        reason: String,
+        tries: u32,
+        source: Source,
+    }
+
+    /// What became of the oldest part of a conversation that was full.
+    Summary "summary" {
+        rounds: (u32, u32),
+        tries: usize,
+        source: Source,
+        text: Option<String>,
+        problems: Vec<String>,
+    }
+
+    /// Lessons for the next auction.
+    Tips "tips" {
+        tips: Vec<String>,
+        source: Source,
+    }
 }
 
 /// Where what an agent goes on with comes from.
@@ -79,20 +172,6 @@ pub(crate) enum Source {
     Auctioneer,
     Start,
     Forgotten,
-}
-
-/// How a bidder thinks that the auction stands after an item.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Belief {
-    pub(crate) after_item: usize,
-    pub(crate) believed: Status,
-    pub(crate) truth: Status,
-    pub(crate) errors: Vec<Mistake>,
-    pub(crate) checked: usize,
-    pub(crate) wrong: usize,
-    pub(crate) tries: u32,
-    pub(crate) corrected: bool,
-    pub(crate) source: Source,
 }
 
 /// How an auction stands for one bidder.
@@ -132,28 +211,6 @@ pub(crate) enum About {
     Others,
 }
 
-/// A bid, one note per reply; refused ones are noted as well.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Bid {
-    pub(crate) item: usize,
-    pub(crate) round: u32,
-    pub(crate) said: Value,
-    pub(crate) read: Value,
-    pub(crate) problem: Option<String>,
-}
-
-/// What a bidder intends.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Plan {
-    pub(crate) at_item: usize,
-    pub(crate) priorities: Vec<Option<i64>>,
-    pub(crate) strategy: Option<String>,
-    pub(crate) tries: u32,
-    pub(crate) source: Source,
-    pub(crate) problems: Vec<String>,
-    pub(crate) past_items: Vec<String>,
-}
-
 /// What others are predicted to do or to think.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(untagged)]
@@ -181,84 +238,8 @@ pub(crate) enum Prediction {
     },
 }
 
-/// What a bidder thinks of a rival.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Profile {
-    pub(crate) after_item: usize,
-    pub(crate) about: Seat,
-    pub(crate) weights: BTreeMap<String, f64>,
-    pub(crate) source: Source,
-    pub(crate) tries: u32,
-}
-
-/// A reply that did not keep to the form it was asked for: how often that happens is a
-/// property of the model. So is one that only another model could make out.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Reading {
-    pub(crate) found_in: &'static str,
-    pub(crate) repairs: Vec<&'static str>,
-}
-
-/// What a reply stated beside its answer.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Reasons {
-    pub(crate) round: u32,
-    pub(crate) ask: Name,
-    pub(crate) said: Map<String, Value>,
-    #[serde(rename = "true", skip_serializing_if = "Option::is_none")]
-    pub(crate) truth: Option<Map<String, Value>>,
-}
-
-/// A first answer, what was said to it, and the last one.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Refinement {
-    pub(crate) round: u32,
-    pub(crate) first: Value,
-    pub(crate) last: Value,
-    pub(crate) feedback: Vec<Option<String>>,
-}
-
-/// What a model made of a round that is over.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Reflection {
-    pub(crate) round: u32,
-    pub(crate) text: Option<String>,
-}
-
-/// Somebody answered for a person who took too long.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct StandIn {
-    pub(crate) ask: Name,
-    pub(crate) strategy: String,
-    pub(crate) reason: &'static str,
-    pub(crate) deadline: String,
-}
-
-/// What a bidder chose before its bid.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Strategy {
-    pub(crate) item: usize,
-    pub(crate) round: u32,
-    pub(crate) choice: Option<char>,
-    pub(crate) uses_profile: bool,
-    pub(crate) reason: String,
-    pub(crate) tries: u32,
-    pub(crate) source: Source,
-}
-
-/// What became of the oldest part of a conversation that was full.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Summary {
-    pub(crate) rounds: (u32, u32),
-    pub(crate) tries: usize,
-    pub(crate) source: Source,
-    pub(crate) text: Option<String>,
-    pub(crate) problems: Vec<String>,
-}
-
-/// Lessons for the next auction.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub(crate) struct Tips {
-    pub(crate) tips: Vec<String>,
-    pub(crate) source: Source,
+impl From<Prediction> for Note {
+    fn from(body: Prediction) -> Self {
+        Self::of("prediction", &body)
+    }
 }

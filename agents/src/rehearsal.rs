@@ -10,7 +10,10 @@ use agon_engine::chance::Luck;
 use agon_engine::registry::Registration;
 use agon_engine::rule_player::Random;
 use agon_engine::spec::Settings;
-use agon_engine::{Ask, Chance, Foul, FoulKind, Game, ParameterError, Play, RulePlayer, registry};
+use agon_engine::view::SeenEvent;
+use agon_engine::{
+    Ask, Chance, Foul, FoulKind, Game, ParameterError, Play, RulePlayer, Seat, registry,
+};
 
 use crate::agent::AgentError;
 use crate::forms::Thinking;
@@ -18,7 +21,7 @@ use crate::forms::fields::Fields;
 use crate::library::PromptLibrary;
 use crate::mind::ModelSettings;
 use crate::narrator::{Narrator, Summing};
-use crate::settings::{Leniency, Others, PERSONAS, Persona, PlayerSettings, ReplyStyle, WhenFull};
+use crate::settings::{Others, PERSONAS, Persona, PlayerSettings, ReplyStyle};
 
 mod agents;
 
@@ -67,33 +70,57 @@ pub(crate) fn rehearse(
         template: format!("{game}/{version}"),
         message: format!("the game cannot be tried with default parameters: {error}"),
     })?;
-    let seats = built.seats();
+    let narrator = |seat| Narrator::new(&settings(version, seat), game, seat, library.clone());
+    let mut narrators: Vec<Narrator> = (0..built.seats()).map(narrator).collect();
+    play(built, |seat, moment| match moment {
+        Moment::Told(events) => {
+            let mut told = events.iter();
+            told.try_for_each(|event| narrators[seat].tell(event).map(drop))
+        }
+        Moment::Asked(ask) => {
+            let foul = Foul::new(FoulKind::Unreadable, "no answer could be read");
+            let narrator = &narrators[seat];
+            for thinking in WAYS {
+                narrator.ask(ask, thinking)?;
+                narrator.refuse(ask, thinking, &foul)?;
+                narrator.recall(ask, thinking == Thinking::None)?;
+            }
+            say_between_asks(narrator, ask)
+        }
+    })
+}
+
+/// What happens to a seat.
+enum Moment<'a> {
+    /// It is told these events.
+    Told(&'a [SeenEvent]),
+    /// It is asked this; the answer is made up.
+    Asked(&'a Ask),
+}
+
+/// Plays a game at random, and says what every seat is told and asked.
+fn play<E>(
+    game: Arc<dyn Game>,
+    mut happens: impl FnMut(Seat, Moment<'_>) -> Result<(), E>,
+) -> Result<(), E> {
+    let mut told = vec![0; game.seats()];
     let chance = Chance::seeded(LUCK);
     let mut luck = chance.for_rule_player(0);
-    let mut play = Play::start(built, chance, (0..seats).map(|_| None).collect());
-    let mut narrators: Vec<Narrator> = (0..seats)
-        .map(|seat| Narrator::new(&settings(version, seat), game, seat, library.clone()))
-        .collect();
-    let mut told = vec![0; seats];
+    let mut play = Play::start(game, chance, told.iter().map(|_| None).collect());
     loop {
-        for (seat, narrator) in narrators.iter_mut().enumerate() {
-            for sight in play.view(seat).sights().skip(told[seat]) {
-                narrator.tell(&sight.to_event())?;
-                told[seat] += 1;
+        for (seat, told) in told.iter_mut().enumerate() {
+            let sights = play.view(seat).sights().skip(*told);
+            let events: Vec<SeenEvent> = sights.map(|sight| sight.to_event()).collect();
+            *told += events.len();
+            if !events.is_empty() {
+                happens(seat, Moment::Told(&events))?;
             }
         }
         let next = play.waiting().next().cloned();
         let Some(ask) = next else {
             return Ok(());
         };
-        let foul = Foul::new(FoulKind::Unreadable, "no answer could be read");
-        let narrator = &narrators[ask.seat];
-        for thinking in WAYS {
-            narrator.ask(&ask, thinking)?;
-            narrator.refuse(&ask, thinking, &foul)?;
-            narrator.recall(&ask, thinking == Thinking::None)?;
-        }
-        say_between_asks(narrator, &ask)?;
+        happens(ask.seat, Moment::Asked(&ask))?;
         let action = Random.act(&ask, &play.view(ask.seat), &mut luck);
         play.answer(ask.seat, Ok(action));
     }
@@ -134,30 +161,21 @@ fn settings(version: &str, seat: usize) -> PlayerSettings {
     PlayerSettings {
         model: Arc::new(ModelSettings {
             model: "rehearsal".to_owned(),
-            temperature: None,
-            top_p: None,
-            max_output_tokens: None,
             ..ModelSettings::default()
         }),
-        agent: "direct".to_owned(),
         prompt: version.to_owned(),
         persona,
-        memory_tokens: crate::settings::DEFAULT_MEMORY_TOKENS,
-        when_full: WhenFull::Forget,
-        reader: None,
-        reading: Leniency::Lenient,
         others: match seat % 4 {
             0 => None,
             1 => Some(Others::Rational),
             2 => Some(Others::CommonKnowledge),
             _ => Some(Others::Alike),
         },
-        explain: false,
         reply: match seat % 3 {
             0 => ReplyStyle::Structured,
             1 => ReplyStyle::Text,
             _ => ReplyStyle::Typed,
         },
-        own: serde_json::Map::new(),
+        ..PlayerSettings::default()
     }
 }

@@ -73,43 +73,4 @@ fn names(column: &Value) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn event(kind: &str, facts: Vec<(&str, Value)>) -> SeenEvent {
-        let facts = facts.into_iter();
-        SeenEvent {
-            kind: kind.to_owned(),
-            round: 1,
-            facts: facts
-                .map(|(name, value)| (name.to_owned(), value))
-                .collect(),
-        }
-    }
-
-    #[test]
-    fn rivals_are_those_who_are_in_play_besides_the_seat() {
-        let mut rivals = Rivals::new(2);
-        assert!(rivals.others().is_empty());
-        rivals.see(&event("briefing", vec![("players", 4usize.into())]));
-        assert_eq!(rivals.others(), [0, 1, 3]);
-        assert_eq!(rivals.name(3), "player_3");
-        let names = vec!["Al", "Bo", "Cy", "Di"];
-        let told = vec![("players", 4usize.into()), ("names", names.into())];
-        rivals.see(&event("briefing", told));
-        assert_eq!(
-            (rivals.name(3), rivals.name(4)),
-            ("Di".to_owned(), "player_4".to_owned())
-        );
-        rivals.see(&event("round_result", vec![("mean", 3.5.into())]));
-        assert_eq!(rivals.others(), [0, 1, 3]);
-        rivals.see(&event(
-            "round_result",
-            vec![("living", vec![0usize, 2, 3].into())],
-        ));
-        assert_eq!(rivals.living(), [0, 2, 3]);
-        // A rank is no order of seats.
-        rivals.see(&event("proposal", vec![("order", vec![3usize, 2].into())]));
-        assert_eq!((rivals.living(), rivals.others()), (&[2, 3][..], vec![3]));
-    }
-}
+mod tests;

@@ -12,7 +12,7 @@ use crate::agents::{
 };
 use crate::info::{AgentInfo, OwnCalls, Seating};
 use crate::library::PromptLibrary;
-use crate::settings::{DEFAULT_AGENT, NAMES, OF_CONVERSATIONS, PlayerSettings, unknown};
+use crate::settings::{self, DEFAULT_AGENT, OF_CONVERSATIONS, PlayerSettings, unknown};
 
 /// Every agent there is.
 pub const AGENTS: &[AgentInfo] = &[
@@ -203,7 +203,8 @@ fn wrong(player: &PlayerSpec) -> impl Fn(String) -> AgentError {
 
 /// Refuses settings that do not exist, or not for this agent.
 fn check_names(player: &PlayerSpec, agent: &AgentInfo) -> Result<(), String> {
-    let known: Vec<&str> = NAMES.iter().chain(agent.settings).copied().collect();
+    let own = agent.settings.iter().copied();
+    let known: Vec<&str> = settings::names().chain(own).collect();
     for name in player.settings.keys() {
         if known.contains(&name.as_str()) {
             continue;

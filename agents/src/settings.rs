@@ -4,14 +4,15 @@
 //! were refused before, by the roster. Whether the model's name means anything is the
 //! gateway's business.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use agon_engine::PlayerSpec;
 use agon_engine::names::among;
 use agon_engine::spec::Settings;
-use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::mind::ModelSettings;
@@ -41,8 +42,11 @@ const MOST_FALLBACKS: usize = 8;
 /// The fewest that any provider takes (OpenAI's chat completions).
 const MOST_STOPS: usize = 4;
 
-/// Every setting that all agents take.
-pub(crate) const NAMES: &[&str] = &[
+/// What is said to a player without a model.
+const NO_MODEL: &str = "model is missing: name a model of the gateway's configuration";
+
+/// Settings of every player that say which model it has, and how that samples.
+const OF_MODELS: [&str; 7] = [
     "model",
     "temperature",
     "top_p",
@@ -50,17 +54,6 @@ pub(crate) const NAMES: &[&str] = &[
     "fallback_models",
     "reasoning_effort",
     "stop_sequences",
-    "agent",
-    "prompt",
-    "persona",
-    "memory_tokens",
-    "when_full",
-    "reply",
-    "reader",
-    "others",
-    "strict",
-    "explain",
-    "reading",
 ];
 
 /// Settings that a provider may refuse, and what the gateway calls them.
@@ -78,35 +71,78 @@ pub(crate) const OF_CONVERSATIONS: &[&str] = &["when_full", "reader", "explain",
 /// What the names of models begin with that are people.
 const PEOPLE: &str = "human/";
 
-/// What a model player is set to.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PlayerSettings {
-    /// Which model, and how it samples.
-    pub model: Arc<ModelSettings>,
-    /// Name of the agent.
-    pub agent: String,
-    /// Version of the prompts.
-    pub prompt: String,
-    /// Who the model is told to be, if anybody.
-    pub persona: Option<Persona>,
-    /// Longest conversation, in estimated tokens.
-    pub memory_tokens: u32,
-    /// What becomes of the oldest part of a conversation that is longer.
-    pub when_full: WhenFull,
-    /// The form in which answers are asked for.
-    pub reply: ReplyStyle,
-    /// Which model makes out replies that the program cannot read, if any does; it
-    /// samples nothing.
-    pub reader: Option<Arc<ModelSettings>>,
-    /// How much of a reply is forgiven where JSON was asked for.
-    pub reading: Leniency,
-    /// What the player is told about all the others, if anything.
-    pub others: Option<Others>,
-    /// Whether the player is asked for the reasons behind each answer, and remembers its
-    /// replies whole (Alympics, arXiv 2311.03220, equation 1 and appendix A.1).
-    pub explain: bool,
-    /// Settings of the player's agent alone, by name; checked by the agent.
-    pub own: Map<String, Value>,
+/// Describes settings once: their type with its defaults, and their names; behind them what
+/// else the type holds, which is left to its default.
+macro_rules! settings {
+    ($(#[$about:meta])* $name:ident {
+        $($(#[$doc:meta])* $setting:ident: $kind:ty = $usual:expr,)*
+    } $(and { $($(#[$more_doc:meta])* $more:ident: $more_kind:ty,)* })?) => {
+        $(#[$about])*
+        #[derive(Debug, Clone, PartialEq, serde::Deserialize)]
+        #[serde(default)]
+        pub struct $name {
+            $($(#[$doc])* pub $setting: $kind,)*
+            $($($(#[$more_doc])* #[serde(skip)] pub $more: $more_kind,)*)?
+        }
+
+        impl Default for $name {
+            fn default() -> Self {
+                Self {
+                    $($setting: $usual,)*
+                    $($($more: Default::default(),)*)?
+                }
+            }
+        }
+
+        impl $name {
+            /// Names of the settings.
+            pub const NAMES: &[&str] = &[$(stringify!($setting),)*];
+        }
+    };
+}
+
+pub(crate) use settings;
+
+settings! {
+    /// What a model player is set to.
+    PlayerSettings {
+        /// Name of the agent.
+        agent: String = DEFAULT_AGENT.to_owned(),
+        /// Version of the prompts.
+        prompt: String = DEFAULT_PROMPT.to_owned(),
+        /// Who the model is told to be, if anybody.
+        #[serde(skip)]
+        persona: Option<Persona> = None,
+        /// Longest conversation, in estimated tokens.
+        memory_tokens: u32 = DEFAULT_MEMORY_TOKENS,
+        /// What becomes of the oldest part of a conversation that is longer.
+        when_full: WhenFull = WhenFull::Forget,
+        /// The form in which answers are asked for.
+        reply: ReplyStyle = ReplyStyle::Structured,
+        /// Which model makes out replies that the program cannot read, if any does; it
+        /// samples nothing.
+        #[serde(skip)]
+        reader: Option<Arc<ModelSettings>> = None,
+        /// What the player is told about all the others, if anything.
+        others: Option<Others> = None,
+        /// Whether all that it sets and a provider may refuse is required of the model.
+        strict: bool = false,
+        /// Whether the player is asked for the reasons behind each answer, and remembers its
+        /// replies whole (Alympics, arXiv 2311.03220, equation 1 and appendix A.1).
+        explain: bool = false,
+        /// How much of a reply is forgiven where JSON was asked for.
+        reading: Leniency = Leniency::Lenient,
+    } and {
+        /// Which model, and how it samples.
+        model: Arc<ModelSettings>,
+        /// Settings of the player's agent alone, by name; checked by the agent.
+        own: Map<String, Value>,
+    }
+}
+
+/// Every setting that all agents take.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    OF_MODELS.iter().chain(PlayerSettings::NAMES).copied()
 }
 
 /// Who a model is told to be.
@@ -119,11 +155,10 @@ pub enum Persona {
 }
 
 /// The form in which answers are asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReplyStyle {
     /// As JSON, with a schema for providers that can enforce it.
-    #[default]
     Structured,
     /// As JSON in so many words, without a schema: a model can break the form.
     Json,
@@ -135,11 +170,10 @@ pub enum ReplyStyle {
 }
 
 /// How much of a reply is forgiven where JSON was asked for.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Leniency {
     /// Whatever states one answer clearly is read.
-    #[default]
     Lenient,
     /// The reply holds the object that was asked for, as it stands: nothing in it is mended
     /// and no words are read, so that breaks of the form are fouls and can be counted.
@@ -147,18 +181,17 @@ pub enum Leniency {
 }
 
 /// What becomes of the oldest part of a conversation that has no room for it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WhenFull {
     /// It is forgotten.
-    #[default]
     Forget,
     /// The player's model sums it up.
     Summarise,
 }
 
-/// What a player is told about all the others.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+/// What a player is told about all the others; templates go by its name in settings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Others {
     /// They may be assumed to be perfectly rational, as EconArena has it (appendix B.2).
@@ -168,17 +201,6 @@ pub enum Others {
     /// They may be assumed to be as rational and as able as the player itself, as EconArena
     /// has it of copies of one model (appendix A.3).
     Alike,
-}
-
-impl Others {
-    /// Its name in settings and templates.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Rational => "rational",
-            Self::CommonKnowledge => "common_knowledge",
-            Self::Alike => "alike",
-        }
-    }
 }
 
 impl ReplyStyle {
@@ -192,28 +214,6 @@ impl ReplyStyle {
     }
 }
 
-#[derive(Deserialize)]
-struct Raw {
-    model: Option<String>,
-    temperature: Option<f64>,
-    top_p: Option<f64>,
-    max_output_tokens: Option<u32>,
-    fallback_models: Option<Vec<String>>,
-    reasoning_effort: Option<String>,
-    stop_sequences: Option<Vec<String>>,
-    agent: Option<String>,
-    prompt: Option<String>,
-    persona: Option<Value>,
-    memory_tokens: Option<u32>,
-    when_full: Option<WhenFull>,
-    reply: Option<ReplyStyle>,
-    reader: Option<String>,
-    reading: Option<Leniency>,
-    others: Option<Others>,
-    strict: Option<bool>,
-    explain: Option<bool>,
-}
-
 impl PlayerSettings {
     /// Reads and checks a player's settings; those of these names are its agent's own.
     ///
@@ -222,75 +222,51 @@ impl PlayerSettings {
     pub fn read(player: &PlayerSpec, own: &[&str]) -> Result<Self, String> {
         let settings = player.settings.iter();
         let settings = settings.map(|(name, value)| (name.clone(), value.clone()));
-        let (own, map): (Map<String, Value>, Map<String, Value>) =
+        let (own, mut map): (Map<String, Value>, Map<String, Value>) =
             settings.partition(|(name, _)| own.contains(&name.as_str()));
-        let raw: Raw = read_table(map)?;
-        let model = raw.model.filter(|model| !model.trim().is_empty());
-        let model = model.ok_or("model is missing: name a model of the gateway's configuration")?;
-        check_temperature(raw.temperature)?;
-        check_top_p(raw.top_p)?;
-        if raw.max_output_tokens == Some(0) {
-            return Err("max_output_tokens must be at least 1".to_owned());
+        map.retain(|_, value| !value.is_null());
+        if !map.contains_key("model") {
+            return Err(NO_MODEL.to_owned());
         }
-        let fallback_models = raw.fallback_models.unwrap_or_default();
-        check_fallbacks(&model, &fallback_models)?;
-        let effort = raw.reasoning_effort.as_ref();
-        if effort.is_some_and(|word| word.trim().is_empty()) {
-            return Err("reasoning_effort must be a word such as \"low\"".to_owned());
-        }
-        let stop_sequences = raw.stop_sequences.unwrap_or_default();
-        check_stops(&stop_sequences)?;
-        let reading = raw.reading.unwrap_or_default();
-        if reading == Leniency::Strict && raw.reader.is_some() {
+        let model: ModelSettings = read_table(map.clone())?;
+        check_model(&model)?;
+        let (persona, reader) = (map.remove("persona"), map.remove("reader"));
+        let settings = Self {
+            model: Arc::new(model),
+            persona: persona.as_ref().map(read_persona).transpose()?,
+            reader: reader.map(read_reader).transpose()?,
+            own,
+            ..read_table(map)?
+        };
+        if settings.reading == Leniency::Strict && settings.reader.is_some() {
             let message =
                 "reader makes out what reading = \"strict\" counts as a foul: set one of them";
             return Err(message.to_owned());
         }
-        let memory_tokens = raw.memory_tokens.unwrap_or(DEFAULT_MEMORY_TOKENS);
-        if memory_tokens < FEWEST_MEMORY_TOKENS {
+        let given = settings.memory_tokens;
+        if given < FEWEST_MEMORY_TOKENS {
             return Err(format!(
-                "memory_tokens must be at least {FEWEST_MEMORY_TOKENS}, not {memory_tokens}"
+                "memory_tokens must be at least {FEWEST_MEMORY_TOKENS}, not {given}"
             ));
         }
-        Ok(Self {
-            model: Arc::new(ModelSettings {
-                model,
-                temperature: raw.temperature,
-                top_p: raw.top_p,
-                max_output_tokens: raw.max_output_tokens,
-                fallback_models,
-                reasoning_effort: raw.reasoning_effort,
-                stop_sequences,
-                required: match raw.strict {
-                    Some(true) => set_parameters(player),
-                    Some(false) | None => Vec::new(),
-                },
-            }),
-            agent: raw.agent.unwrap_or_else(|| DEFAULT_AGENT.to_owned()),
-            prompt: raw.prompt.unwrap_or_else(|| DEFAULT_PROMPT.to_owned()),
-            persona: raw.persona.as_ref().map(read_persona).transpose()?,
-            memory_tokens,
-            when_full: raw.when_full.unwrap_or_default(),
-            reply: raw.reply.unwrap_or_default(),
-            reader: raw.reader.map(read_reader).transpose()?,
-            reading,
-            others: raw.others,
-            explain: raw.explain.unwrap_or_default(),
-            own,
-        })
+        let is_strict = settings.strict;
+        Ok(settings.requiring(|name| is_strict && player.settings.contains_key(name)))
     }
 
     /// The same for a cell of a grid: parameters whose values are compared there are required
     /// of the model, unless the player says otherwise.
     #[must_use]
-    pub fn in_cell(mut self, player: &PlayerSpec, setting: &Settings) -> Self {
+    pub fn in_cell(self, player: &PlayerSpec, setting: &Settings) -> Self {
         if player.settings.contains_key("strict") {
             return self;
         }
-        let compared = REFUSABLE
-            .iter()
-            .filter(|(name, _)| is_compared(player, name, setting));
-        let required = compared.map(|(_, parameter)| *parameter).collect();
+        self.requiring(|name| is_compared(player, name, setting))
+    }
+
+    /// The same, with those parameters required of the model whose settings are meant.
+    fn requiring(mut self, is_meant: impl Fn(&str) -> bool) -> Self {
+        let required = REFUSABLE.iter().filter(|(name, _)| is_meant(name));
+        let required = required.map(|(_, parameter)| *parameter).collect();
         Arc::make_mut(&mut self.model).required = required;
         self
     }
@@ -305,14 +281,6 @@ fn is_compared(player: &PlayerSpec, name: &str, setting: &Settings) -> bool {
         || setting.contains_key(&format!("model.{name}"))
 }
 
-/// What the player sets and a provider may refuse.
-fn set_parameters(player: &PlayerSpec) -> Vec<&'static str> {
-    let set = REFUSABLE
-        .iter()
-        .filter(|(name, _)| player.settings.contains_key(*name));
-    set.map(|(_, parameter)| *parameter).collect()
-}
-
 /// Every model that a player may ask: its own, those that may answer in its place, and
 /// its reader. Names as they stand in its settings, checked or not.
 pub fn models_of(player: &PlayerSpec) -> impl Iterator<Item = &str> {
@@ -325,15 +293,16 @@ pub fn models_of(player: &PlayerSpec) -> impl Iterator<Item = &str> {
 }
 
 /// A reader is asked what stands there, so it draws no lots.
-fn read_reader(model: String) -> Result<Arc<ModelSettings>, String> {
-    if model.trim().is_empty() || model.starts_with(PEOPLE) {
+fn read_reader(reader: Value) -> Result<Arc<ModelSettings>, String> {
+    let reader: String = read_one("reader", reader)?;
+    if reader.trim().is_empty() || reader.starts_with(PEOPLE) {
         return Err(
             "reader must be the name of a model, not of a person: it reads replies at once"
                 .to_owned(),
         );
     }
     Ok(Arc::new(ModelSettings {
-        model,
+        model: reader,
         temperature: Some(0.0),
         ..ModelSettings::default()
     }))
@@ -358,6 +327,14 @@ pub(crate) fn whole(
         })
 }
 
+/// Reads the value of one setting; an error names it.
+pub(crate) fn read_one<T: DeserializeOwned>(name: &str, value: Value) -> Result<T, String> {
+    let table = Map::from_iter([(name.to_owned(), value)]);
+    let mut read: BTreeMap<String, T> = read_table(table)?;
+    read.remove(name)
+        .ok_or_else(|| format!("{name} is missing"))
+}
+
 /// Reads a table of settings; an error names the setting.
 pub(crate) fn read_table<T: DeserializeOwned>(table: Map<String, Value>) -> Result<T, String> {
     serde_path_to_error::deserialize(Value::Object(table)).map_err(|error| {
@@ -366,51 +343,40 @@ pub(crate) fn read_table<T: DeserializeOwned>(table: Map<String, Value>) -> Resu
     })
 }
 
-fn check_temperature(temperature: Option<f64>) -> Result<(), String> {
-    match temperature {
-        Some(given) if !(0.0..=HIGHEST_TEMPERATURE).contains(&given) => Err(format!(
-            "temperature must be from 0 to {HIGHEST_TEMPERATURE}, not {given}"
-        )),
-        _ => Ok(()),
-    }
-}
-
-fn check_top_p(top_p: Option<f64>) -> Result<(), String> {
-    match top_p {
-        Some(given) if !(given > 0.0 && given <= 1.0) => Err(format!(
-            "top_p must be greater than 0 and at most 1, not {given}"
-        )),
-        _ => Ok(()),
-    }
-}
-
-fn check_fallbacks(model: &str, fallbacks: &[String]) -> Result<(), String> {
-    if fallbacks.len() > MOST_FALLBACKS {
-        let given = fallbacks.len();
-        return Err(format!(
-            "fallback_models may be {MOST_FALLBACKS}, not {given}"
-        ));
-    }
-    for (place, fallback) in fallbacks.iter().enumerate() {
-        if fallback.trim().is_empty() {
-            return Err("fallback_models must be names of models".to_owned());
+/// Checks which model is asked and how it samples.
+fn check_model(model: &ModelSettings) -> Result<(), String> {
+    let (fallbacks, stops) = (&model.fallback_models, &model.stop_sequences);
+    let is_blank = |text: &String| text.trim().is_empty();
+    let is_twice = |(place, name): &(usize, &String)| {
+        **name == model.model || fallbacks[..*place].contains(name)
+    };
+    let twice = fallbacks.iter().enumerate().find(is_twice);
+    let message = match (model.temperature, model.top_p, twice) {
+        _ if is_blank(&model.model) => NO_MODEL.to_owned(),
+        (Some(given), ..) if !(0.0..=HIGHEST_TEMPERATURE).contains(&given) => {
+            format!("temperature must be from 0 to {HIGHEST_TEMPERATURE}, not {given}")
         }
-        if fallback == model || fallbacks[..place].contains(fallback) {
-            return Err(format!(
-                "fallback_models names \"{fallback}\" twice, or the player's own model"
-            ));
+        (_, Some(given), _) if !(given > 0.0 && given <= 1.0) => {
+            format!("top_p must be greater than 0 and at most 1, not {given}")
         }
-    }
-    Ok(())
-}
-
-fn check_stops(stops: &[String]) -> Result<(), String> {
-    if stops.len() > MOST_STOPS || stops.iter().any(String::is_empty) {
-        return Err(format!(
-            "stop_sequences must be at most {MOST_STOPS} texts, none of them empty"
-        ));
-    }
-    Ok(())
+        _ if model.max_output_tokens == Some(0) => "max_output_tokens must be at least 1".into(),
+        _ if fallbacks.len() > MOST_FALLBACKS => format!(
+            "fallback_models may be {MOST_FALLBACKS}, not {}",
+            fallbacks.len()
+        ),
+        _ if fallbacks.iter().any(is_blank) => "fallback_models must be names of models".into(),
+        (.., Some((_, twice))) => {
+            format!("fallback_models names \"{twice}\" twice, or the player's own model")
+        }
+        _ if model.reasoning_effort.as_ref().is_some_and(is_blank) => {
+            "reasoning_effort must be a word such as \"low\"".into()
+        }
+        _ if stops.len() > MOST_STOPS || stops.iter().any(String::is_empty) => {
+            format!("stop_sequences must be at most {MOST_STOPS} texts, none of them empty")
+        }
+        _ => return Ok(()),
+    };
+    Err(message)
 }
 
 fn read_persona(value: &Value) -> Result<Persona, String> {

@@ -4,6 +4,7 @@
 
 use agon_engine::Seat;
 use agon_engine::game::player_name;
+use minijinja::value::Serde;
 use minijinja::{Value, context};
 
 use crate::agent::AgentError;
@@ -82,7 +83,7 @@ impl Templates {
         let Some(others) = self.others else {
             return Ok(rules);
         };
-        let others = context! { others => others.name(), ..values };
+        let others = context! { others => Serde(others), ..values };
         Ok(format!(
             "{rules}\n{}",
             self.render_shared("others", others)?

@@ -24,17 +24,11 @@ pub trait Converses: Send {
     fn dialogue(&mut self) -> &mut Dialogue;
 
     /// Answers an ask, or answers again what was refused; `turn` puts it as it is.
-    ///
-    /// # Errors
-    /// A model could not be called, or a template does not render.
     async fn answer(&mut self, turn: Turn<'_>, mind: &dyn Mind) -> Result<Answer, MindError> {
         take(self.dialogue(), turn, mind).await
     }
 
     /// Hears what its conversation has just heard.
-    ///
-    /// # Errors
-    /// A template does not render.
     fn heard(&mut self, _events: &[SeenEvent]) -> Result<(), MindError> {
         Ok(())
     }
@@ -104,9 +98,6 @@ impl Converses for Asker {
 /// Takes a turn: the action read from the reply, or the foul that reading ended in.
 /// A conversation that is full is summed up before, and a reply that the program
 /// cannot read is read by another model behind it, where the player is set so.
-///
-/// # Errors
-/// A model could not be called, or a template does not render.
 pub async fn take(
     dialogue: &mut Dialogue,
     turn: Turn<'_>,

@@ -57,14 +57,9 @@ impl Understudy {
         let registration = registry::find(&session.game).map_err(|error| error.to_string())?;
         let built = (registration.build)(&session.params).map_err(|error| error.to_string())?;
         let rule = built.game.rule_player(strategy, settings, seat);
-        Ok(Self {
-            rules: vec![rule.map_err(|error| error.to_string())?],
-            blurs: false,
-            luck: Chance::seeded(session.luck).for_rule_player(seat),
-            seat,
-            seen: Vec::new(),
-            open: None,
-        })
+        let rules = vec![rule.map_err(|error| error.to_string())?];
+        let luck = Chance::seeded(session.luck).for_rule_player(seat);
+        Ok(Self::new(rules, false, luck, seat))
     }
 
     /// One for a seat whose model is the simulated one: it mostly plays one strategy of the
@@ -92,14 +87,18 @@ impl Understudy {
         let rules = names.into_iter();
         let rules = rules.filter_map(|name| game.rule_player(name, &none, seat).ok());
         let rules: Vec<_> = rules.collect();
-        (!rules.is_empty()).then(|| Self {
+        (!rules.is_empty()).then(|| Self::new(rules, true, luck, seat))
+    }
+
+    fn new(rules: Vec<Box<dyn RulePlayer>>, blurs: bool, luck: Generator, seat: Seat) -> Self {
+        Self {
             rules,
-            blurs: true,
+            blurs,
             luck,
             seat,
             seen: Vec::new(),
             open: None,
-        })
+        }
     }
 
     /// Sees what its seat sees.
@@ -122,14 +121,12 @@ impl Understudy {
         }
         let view = View::new(self.seat, &self.seen);
         let action = self.rules[which].act(ask, &view, &mut self.luck);
-        if !self.blurs {
-            return action;
-        }
-        let blurred = blurred(&action, &ask.form, self.luck.unit());
-        match blurred.filter(|blurred| ask.form.check(blurred).is_ok()) {
-            Some(blurred) => blurred,
-            None => action,
-        }
+        let blurred = match self.blurs {
+            true => blurred(&action, &ask.form, self.luck.unit()),
+            false => None,
+        };
+        let legal = blurred.filter(|blurred| ask.form.check(blurred).is_ok());
+        legal.unwrap_or(action)
     }
 }
 

@@ -6,20 +6,18 @@
 //! Used by [`crate::agents::bdi`] and other agents of the game `english_auction`.
 
 pub mod beliefs;
-mod believing;
 pub mod bidder;
 mod bids;
 mod detail;
 pub mod picture;
 mod plan;
-mod priorities;
+pub mod rows;
 mod simulated;
 
 pub use bidder::{Bidder, Bids};
 pub use bids::{BidReading, read_bid};
 pub use detail::Detail;
 pub use picture::{Happened, Item, Picture, Standing};
-pub use plan::Plan;
 
 #[cfg(test)]
 mod tests;

@@ -22,7 +22,7 @@ use options::{Options, Strategy};
 
 /// What there is to know of it.
 pub const INFO: AgentInfo = AgentInfo {
-    settings: options::NAMES,
+    settings: Options::NAMES,
     calls,
     rehearsals: &[
         "{}",

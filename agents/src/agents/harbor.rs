@@ -20,19 +20,19 @@ use crate::settings::read_table;
 mod choices;
 mod options;
 mod predictions;
-mod pretence;
 mod profiles;
+mod simulated;
 mod words;
 
 use choices::Choice;
 use options::{Options, TheoryOfMind};
 use predictions::Prediction;
-use pretence::Pretence;
 use profiles::{Weights, by_name};
+use simulated::SimulatedBuyer;
 
 /// What there is to know of it.
 pub const INFO: AgentInfo = AgentInfo {
-    settings: options::NAMES,
+    settings: Options::NAMES,
     calls,
     rehearsals: &[
         "{}",
@@ -79,7 +79,7 @@ struct Harbor {
     /// What was chosen for the ask that is open.
     choice: Option<Choice>,
     /// What it goes by if its model is the simulated one.
-    pretence: Option<Pretence>,
+    simulated: Option<SimulatedBuyer>,
 }
 
 /// What a bidder thinks of one rival.
@@ -104,7 +104,7 @@ fn new(seating: &Seating<'_>) -> Result<Bidder<Harbor>, String> {
         rivals: Vec::new(),
         predicted: None,
         choice: None,
-        pretence: Pretence::of(seating),
+        simulated: SimulatedBuyer::of(seating),
     };
     Ok(Bidder::new(seating, options.tries, own(options)))
 }
@@ -181,12 +181,12 @@ impl Bids for Harbor {
         rival: Option<usize>,
     ) -> Option<String> {
         let rival = rival.and_then(|at| bidder.own.rivals.get(at));
-        bidder.own.pretence.as_ref()?.says(bidder, purpose, rival)
+        bidder.own.simulated.as_ref()?.says(bidder, purpose, rival)
     }
 
     fn simulated_bid(bidder: &Bidder<Self>, ask: &Ask, usual: Action) -> Action {
-        match &bidder.own.pretence {
-            Some(pretence) => pretence.bid(bidder, ask, usual),
+        match &bidder.own.simulated {
+            Some(simulated) => simulated.bid(bidder, ask, usual),
             None => usual,
         }
     }

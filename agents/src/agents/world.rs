@@ -2,10 +2,10 @@
 //! setting `world` and checked. Used by the bidder `harbor` and by persons in its place.
 
 use serde::Deserialize;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use crate::info::OwnSettings;
-use crate::settings::read_table;
+use crate::settings::read_one;
 
 /// The setting with what is known of the personas of the world.
 pub const SETTING: &str = "world";
@@ -56,10 +56,6 @@ impl World {
     /// # Errors
     /// It is still a word, names a persona that does not exist, or is no world at all.
     pub fn of(own: &OwnSettings) -> Result<Self, String> {
-        #[derive(Deserialize)]
-        struct Only {
-            world: World,
-        }
         let Some(given) = own.get(SETTING) else {
             return Ok(Self::default());
         };
@@ -69,8 +65,7 @@ impl World {
                  name one, as world = \"houses\" under the game"
             ));
         }
-        let only = Map::from_iter([(SETTING.to_owned(), given.clone())]);
-        let Only { world } = read_table(only)?;
+        let world: Self = read_one(SETTING, given.clone())?;
         world.check()?;
         Ok(world)
     }

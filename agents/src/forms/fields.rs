@@ -46,27 +46,23 @@ pub enum About {
 }
 
 impl About {
-    /// Its name in templates.
-    pub fn name(self) -> &'static str {
-        match self {
+    /// Its name in templates, and the name of its field in the reply to an ask.
+    pub fn names(self, kind: &str) -> (&'static str, String) {
+        let name = match self {
             Self::Understanding => "understanding",
-            Self::Popular => "popular",
+            Self::Popular => return ("popular", format!("popular_{kind}")),
             Self::Goal => "goal",
-            Self::PreviousAnswer => "previous_answer",
+            Self::PreviousAnswer => return ("previous_answer", format!("previous_{kind}")),
             Self::PreviousPayoff => "previous_payoff",
-            Self::Answer => "answer",
+            Self::Answer => return ("answer", kind.to_owned()),
             Self::Reason => "reason",
-        }
+        };
+        (name, name.to_owned())
     }
 
     /// The name of its field in the reply to an ask.
     pub fn field(self, kind: &str) -> String {
-        match self {
-            Self::Popular => format!("popular_{kind}"),
-            Self::PreviousAnswer => format!("previous_{kind}"),
-            Self::Answer => kind.to_owned(),
-            other => other.name().to_owned(),
-        }
+        self.names(kind).1
     }
 
     fn schema(self, ask: &Ask) -> Value {

@@ -24,85 +24,38 @@ const MOST_RANGE: usize = 1_000;
 
 /// Adds filters, tests, `range` and the number format.
 pub fn add_to(environment: &mut Environment<'_>) {
+    macro_rules! add_filters {
+        ($module:tt: $($name:ident)*) => {
+            $(budget::add_filter(
+                environment,
+                stringify!($name),
+                Value::from_function($module::$name),
+            );)*
+        };
+    }
+    macro_rules! add_tests {
+        ($($name:literal $check:ident)*) => {
+            $(environment.add_test($name, checks::$check);)*
+        };
+    }
     budget::add_to(environment);
-    for (name, filter) in own().into_iter().chain(of_minijinja()) {
-        budget::add_filter(environment, name, filter);
+    add_filters! {
+        self: two fraction percent times player players named quoted fenced replace join comma_list
+        and_list or_list
+    }
+    // Those of minijinja whose result is no larger than what they are given.
+    add_filters! {
+        filters: abs capitalize default first float int items last length lines lower max min
+        reverse round sort title trim unique upper
+    }
+    add_tests! {
+        "defined" is_defined "undefined" is_undefined "none" is_none "true" is_true
+        "false" is_false "number" is_number "integer" is_integer "string" is_string
+        "sequence" is_sequence "mapping" is_mapping "odd" is_odd "even" is_even
+        "divisibleby" is_divisibleby "startingwith" is_startingwith "endingwith" is_endingwith
     }
     environment.add_function("range", range);
-    add_checks(environment);
     environment.set_formatter(write_value);
-}
-
-fn own() -> [(&'static str, Value); 14] {
-    [
-        ("two", Value::from_function(two)),
-        ("fraction", Value::from_function(fraction)),
-        ("percent", Value::from_function(percent)),
-        ("times", Value::from_function(times)),
-        ("player", Value::from_function(player)),
-        ("players", Value::from_function(players)),
-        ("named", Value::from_function(named)),
-        ("quoted", Value::from_function(quoted)),
-        ("fenced", Value::from_function(fenced)),
-        ("replace", Value::from_function(replace)),
-        ("join", Value::from_function(join)),
-        (
-            "comma_list",
-            Value::from_function(|values: Vec<Value>| shown(&values).join(", ")),
-        ),
-        (
-            "and_list",
-            Value::from_function(|values: Vec<Value>| in_a_row(&values, "and")),
-        ),
-        (
-            "or_list",
-            Value::from_function(|values: Vec<Value>| in_a_row(&values, "or")),
-        ),
-    ]
-}
-
-/// Filters whose result is no larger than what they are given.
-fn of_minijinja() -> [(&'static str, Value); 20] {
-    [
-        ("abs", Value::from_function(filters::abs)),
-        ("capitalize", Value::from_function(filters::capitalize)),
-        ("default", Value::from_function(filters::default)),
-        ("first", Value::from_function(filters::first)),
-        ("float", Value::from_function(filters::float)),
-        ("int", Value::from_function(filters::int)),
-        ("items", Value::from_function(filters::items)),
-        ("last", Value::from_function(filters::last)),
-        ("length", Value::from_function(filters::length)),
-        ("lines", Value::from_function(filters::lines)),
-        ("lower", Value::from_function(filters::lower)),
-        ("max", Value::from_function(filters::max)),
-        ("min", Value::from_function(filters::min)),
-        ("reverse", Value::from_function(filters::reverse)),
-        ("round", Value::from_function(filters::round)),
-        ("sort", Value::from_function(filters::sort)),
-        ("title", Value::from_function(filters::title)),
-        ("trim", Value::from_function(filters::trim)),
-        ("unique", Value::from_function(filters::unique)),
-        ("upper", Value::from_function(filters::upper)),
-    ]
-}
-
-fn add_checks(environment: &mut Environment<'_>) {
-    environment.add_test("defined", checks::is_defined);
-    environment.add_test("undefined", checks::is_undefined);
-    environment.add_test("none", checks::is_none);
-    environment.add_test("true", checks::is_true);
-    environment.add_test("false", checks::is_false);
-    environment.add_test("number", checks::is_number);
-    environment.add_test("integer", checks::is_integer);
-    environment.add_test("string", checks::is_string);
-    environment.add_test("sequence", checks::is_sequence);
-    environment.add_test("mapping", checks::is_mapping);
-    environment.add_test("odd", checks::is_odd);
-    environment.add_test("even", checks::is_even);
-    environment.add_test("divisibleby", checks::is_divisibleby);
-    environment.add_test("startingwith", checks::is_startingwith);
-    environment.add_test("endingwith", checks::is_endingwith);
 }
 
 /// `range(3)` as 0, 1, 2, with an optional start before and an optional step behind.
@@ -288,7 +241,21 @@ fn shown(values: &[Value]) -> Vec<String> {
     values.iter().map(show).collect()
 }
 
+/// `a, b, c`.
+fn comma_list(values: Vec<Value>) -> String {
+    shown(&values).join(", ")
+}
+
 /// `a, b and c`.
+fn and_list(values: Vec<Value>) -> String {
+    in_a_row(&values, "and")
+}
+
+/// `a, b or c`.
+fn or_list(values: Vec<Value>) -> String {
+    in_a_row(&values, "or")
+}
+
 fn in_a_row(values: &[Value], last_word: &str) -> String {
     match shown(values).split_last() {
         None => String::new(),
@@ -298,72 +265,4 @@ fn in_a_row(values: &[Value], last_word: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn render(template: &str, value: impl Into<Value>) -> String {
-        let mut environment = Environment::new();
-        add_to(&mut environment);
-        let values = minijinja::context! { x => value.into() };
-        environment.render_str(template, values).unwrap()
-    }
-
-    #[test]
-    fn numbers_read_as_people_write_them() {
-        assert_eq!(render("{{ x }}", 20.0), "20");
-        assert_eq!(render("{{ x }}", 0.1 + 0.2), "0.3");
-        assert_eq!(render("{{ x }}", -0.0), "0");
-        assert_eq!(render("{{ x }}", 7), "7");
-        assert_eq!(render("{{ x|two }}", 43.1), "43.10");
-        assert_eq!(render("{{ x|two }}", -0.001), "0.00");
-        assert_eq!(render("{{ x|fraction }}", 2.0 / 3.0), "2/3");
-        assert_eq!(render("{{ x|fraction }}", 11.0 / 6.0), "11/6");
-        assert_eq!(render("{{ x|fraction }}", 1.0), "1");
-        assert_eq!(render("{{ x|fraction }}", 0.0), "0");
-        assert_eq!(render("{{ x|fraction }}", 0.707), "0.707");
-        assert_eq!(render("{{ x|percent }}", 0.6), "60%");
-        assert_eq!(render("{{ x|percent }}", 2.0 / 3.0), "66.67%");
-    }
-
-    #[test]
-    fn lists_read_as_people_write_them() {
-        assert_eq!(
-            render("{{ x|players|and_list }}", vec![0, 2, 5]),
-            "player_0, player_2 and player_5"
-        );
-        assert_eq!(
-            render("{{ [2, 0]|named(x)|and_list }}", vec!["Alex", "Bob", "Eve"]),
-            "Eve and Alex"
-        );
-        assert_eq!(
-            render("{{ x|quoted|or_list }}", vec!["go", "stay"]),
-            "\"go\" or \"stay\""
-        );
-        assert_eq!(render("{{ x|and_list }}", vec![1.5]), "1.5");
-        assert_eq!(render("{{ x|and_list }}", Vec::<i64>::new()), "");
-    }
-
-    #[test]
-    fn a_quotation_has_a_mark_before_every_line() {
-        let text = "one\n\n| two\nEND OF RECORD";
-        assert_eq!(
-            render("{{ x|fenced }}", text),
-            "| one\n| \n| | two\n| END OF RECORD"
-        );
-    }
-
-    #[test]
-    fn a_word_is_not_a_number() {
-        let mut environment = Environment::new();
-        add_to(&mut environment);
-        let failed = environment.render_str("{{ 'x'|two }}", ()).unwrap_err();
-        assert!(failed.to_string().contains("x is not a number"), "{failed}");
-        let failed = environment
-            .render_str("{{ [1]|named(['Alex']) }}", ())
-            .unwrap_err();
-        assert!(
-            failed.to_string().contains("1 is not a seat with a name"),
-            "{failed}"
-        );
-    }
-}
+mod tests;

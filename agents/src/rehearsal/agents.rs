@@ -4,15 +4,12 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use agon_engine::rule_player::Random;
-use agon_engine::{
-    Ask, Chance, Foul, FoulKind, Play, PlayerKind, PlayerSpec, RulePlayer, registry,
-};
+use agon_engine::{Ask, Foul, FoulKind, PlayerKind, PlayerSpec, registry};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
-use super::{LUCK, short_game};
+use super::{Moment, short_game};
 use crate::agent::{Agent, AgentError, Verdict};
 use crate::info::AgentInfo;
 use crate::library::PromptLibrary;
@@ -23,84 +20,61 @@ use crate::templates;
 
 /// Renders the templates of an agent's folder, `GAME_AGENT`. A folder of a game
 /// or an agent that this build does not have is not used by it.
-///
-/// # Errors
-/// A template does not render.
 pub fn rehearse(library: &PromptLibrary, folder: &str, version: &str) -> Result<(), AgentError> {
     let games = registry::GAMES.iter().map(|game| &*game.info.name);
     let own = roster::AGENTS.iter().filter(|agent| agent.own_prompts);
     let mut pairs = games.flat_map(|game| own.clone().map(move |agent| (game, agent)));
     let found = pairs.find(|(game, agent)| templates::folder(game, agent.name) == folder);
-    let Some((game, agent)) = found else {
-        return Ok(());
-    };
+    found.map_or(Ok(()), |(game, agent)| {
+        try_out(library, game, agent, version, || {
+            format!("{folder}/{version}")
+        })
+    })
+}
+
+/// Renders the templates that all games share, as the agents use them that put words of
+/// their own around the asks of a game.
+pub fn rehearse_shared(library: &PromptLibrary) -> Result<(), AgentError> {
+    let agents = roster::AGENTS.iter().filter(|agent| !agent.own_prompts);
+    for agent in agents {
+        let what = || format!("shared, with the agent {}", agent.name);
+        let games = registry::GAMES.iter().map(|game| &*game.info.name);
+        for game in games.filter(|game| agent.plays(game)) {
+            try_out(library, game, agent, DEFAULT_PROMPT, what)?;
+        }
+    }
+    Ok(())
+}
+
+/// Plays a game with the agent at every seat, with each of its settings; `what` is tried.
+fn try_out(
+    library: &PromptLibrary,
+    game: &str,
+    agent: &AgentInfo,
+    version: &str,
+    what: impl Fn() -> String,
+) -> Result<(), AgentError> {
     for (at, settings) in agent.rehearsals.iter().enumerate() {
         let played = play(library, game, &player(agent, settings, version, at));
         played.map_err(|message| AgentError::Template {
-            template: format!("{folder}/{version}"),
+            template: what(),
             message,
         })?;
     }
     Ok(())
 }
 
-/// Renders the templates that all games share, as the agents use them that put words of
-/// their own around the asks of a game.
-///
-/// # Errors
-/// A template does not render.
-pub fn rehearse_shared(library: &PromptLibrary) -> Result<(), AgentError> {
-    let agents = roster::AGENTS.iter().filter(|agent| !agent.own_prompts);
-    for agent in agents {
-        for game in registry::GAMES.iter().map(|game| &*game.info.name) {
-            if !agent.plays(game) {
-                continue;
-            }
-            for (at, settings) in agent.rehearsals.iter().enumerate() {
-                let player = player(agent, settings, DEFAULT_PROMPT, at);
-                let played = play(library, game, &player);
-                played.map_err(|message| AgentError::Template {
-                    template: format!("shared, with the agent {}", agent.name),
-                    message,
-                })?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Plays a game with the player at every seat.
 fn play(library: &PromptLibrary, game: &str, player: &PlayerSpec) -> Result<(), String> {
     let registration = registry::find(game).map_err(|error| error.to_string())?;
     let built = short_game(registration).map_err(|error| error.to_string())?;
-    let seats = built.seats();
-    let mut agents = Vec::with_capacity(seats);
-    for seat in 0..seats {
-        let agent = roster::build_for(player, game, seat, library);
-        agents.push(agent.map_err(|error| error.to_string())?);
-    }
+    let agents = (0..built.seats()).map(|seat| roster::build_for(player, game, seat, library));
+    let agents = agents.collect::<Result<Vec<_>, _>>();
+    let mut agents = agents.map_err(|error| error.to_string())?;
     let mind = Rehearser::default();
-    let chance = Chance::seeded(LUCK);
-    let mut luck = chance.for_rule_player(0);
-    let mut play = Play::start(built, chance, (0..seats).map(|_| None).collect());
-    let mut told = vec![0; seats];
-    loop {
-        for (seat, agent) in agents.iter_mut().enumerate() {
-            let sights = play.view(seat).sights().skip(told[seat]);
-            let events: Vec<_> = sights.map(|sight| sight.to_event()).collect();
-            told[seat] += events.len();
-            if !events.is_empty() {
-                done(agent.observe(&events, &mind))?;
-            }
-        }
-        let next = play.waiting().next().cloned();
-        let Some(ask) = next else {
-            return Ok(());
-        };
-        asked_twice(&mut *agents[ask.seat], &ask, &mind)?;
-        let action = Random.act(&ask, &play.view(ask.seat), &mut luck);
-        play.answer(ask.seat, Ok(action));
-    }
+    super::play(built, |seat, moment| match moment {
+        Moment::Told(events) => done(agents[seat].observe(events, &mind)),
+        Moment::Asked(ask) => asked_twice(&mut *agents[seat], ask, &mind),
+    })
 }
 
 /// Puts an ask, and puts it again as if the answer had been refused.
@@ -120,17 +94,18 @@ fn done<T>(work: BoxFuture<'_, Result<T, MindError>>) -> Result<T, String> {
 }
 
 fn player(agent: &AgentInfo, settings: &str, version: &str, at: usize) -> PlayerSpec {
-    let own: Map<String, Value> = serde_json::from_str(settings).unwrap_or_default();
-    let mut all = Map::new();
-    all.insert("model".to_owned(), "rehearsal".into());
-    all.insert("agent".to_owned(), agent.name.into());
-    all.insert("prompt".to_owned(), version.into());
     let persona = match at % 3 {
         0 => Value::from("cooperative"),
         1 => json!({ "text": "You are a poet." }),
         _ => Value::from("mathematician"),
     };
-    all.insert("persona".to_owned(), persona);
+    let mut all = Map::from_iter([
+        ("model".to_owned(), "rehearsal".into()),
+        ("agent".to_owned(), agent.name.into()),
+        ("prompt".to_owned(), version.into()),
+        ("persona".to_owned(), persona),
+    ]);
+    let own: Map<String, Value> = serde_json::from_str(settings).unwrap_or_default();
     all.extend(own);
     PlayerSpec {
         name: agent.name.to_owned(),

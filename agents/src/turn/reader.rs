@@ -36,9 +36,6 @@ pub fn may_help(foul: &Foul) -> bool {
 
 /// Asks the reader what a reply answers; none when there is nothing to ask, or the
 /// reader finds no answer.
-///
-/// # Errors
-/// The reader could not be called, or a template does not render.
 pub async fn find(
     dialogue: &Dialogue,
     ask: &Ask,

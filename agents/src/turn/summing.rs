@@ -11,15 +11,12 @@ use crate::notes::{Source, Summary};
 use crate::reading;
 
 /// How often a summary is asked for.
-const TRIES: u32 = 2;
+const TRIES: usize = 2;
 
 /// A shorter summary says nothing, in tokens.
 const SHORTEST: usize = 20;
 
 /// Makes room for an ask, if its conversation is full and the player is to sum up.
-///
-/// # Errors
-/// The model could not be called, or a template does not render.
 pub async fn make_room(
     dialogue: &mut Dialogue,
     turn: Turn<'_>,
@@ -38,19 +35,15 @@ pub async fn make_room(
             forget(dialogue, put, 0, &[problem]);
             return Ok(());
         };
-        let rounds = dialogue.memory.rounds(exchanges);
-        let mut problems = Vec::new();
-        let mut found = None;
-        while found.is_none() && (problems.len() as u32) < TRIES {
-            let instruction = instruction(dialogue, &summing, problems.last())?;
+        let rounds = summing.rounds;
+        let (mut problems, mut found) = (Vec::new(), None);
+        while found.is_none() && problems.len() < TRIES {
+            let problem = problems.last().map(String::as_str);
+            let instruction = dialogue.narrator.sum_up(&summing, problem)?;
             let messages = dialogue.memory.to_sum_up(exchanges, &instruction);
             let Some(messages) = messages else { break };
-            let reply = mind.think(Thought::new(
-                "summarise",
-                dialogue.settings(),
-                messages,
-                None,
-            ));
+            let settings = dialogue.settings();
+            let reply = mind.think(Thought::new("summarise", settings, messages, None));
             match read(&reply.await?, excess.most_tokens) {
                 Ok(text) => found = Some(text),
                 Err(problem) => problems.push(problem),
@@ -60,12 +53,11 @@ pub async fn make_room(
             forget(dialogue, put, problems.len(), &problems);
             return Ok(());
         };
-        let told = dialogue.narrator.summary(rounds, &text);
-        dialogue.memory.sum_up(exchanges, told?);
-        let tries = problems.len() + 1;
+        let told = dialogue.narrator.summary(rounds, &text)?;
+        dialogue.memory.sum_up(exchanges, told);
         dialogue.note(Summary {
             rounds,
-            tries,
+            tries: problems.len() + 1,
             source: Source::Model,
             text: Some(text),
             problems,
@@ -86,22 +78,12 @@ fn question(dialogue: &Dialogue, excess: Excess) -> Result<Option<(usize, Summin
             earlier: dialogue.memory.has_summary(),
             words: words(excess.most_tokens),
         };
-        let instruction = instruction(dialogue, &summing, None)?;
+        let instruction = dialogue.narrator.sum_up(&summing, None)?;
         if dialogue.memory.to_sum_up(exchanges, &instruction).is_some() {
             return Ok(Some((exchanges, summing)));
         }
     }
     Ok(None)
-}
-
-/// What a call is told, with what was wrong with the summary before.
-fn instruction(
-    dialogue: &Dialogue,
-    summing: &Summing,
-    problem: Option<&String>,
-) -> Result<String, MindError> {
-    let problem = problem.map(String::as_str);
-    Ok(dialogue.narrator.sum_up(summing, problem)?)
 }
 
 /// The summary in a reply, or what is wrong with it.

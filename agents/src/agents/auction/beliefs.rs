@@ -1,21 +1,88 @@
 //! What a bidder believes about the auction, and how far it is right: budget,
 //! profits and winning bids (arXiv 2310.05746, sections 3.2 and 4.2), checked
 //! against the seat's own picture. A bidder that a belief leaves out counts as one
-//! that has won nothing.
+//! that has won nothing. Mistakes are put right by the bidder, in the end by the auctioneer;
+//! or only counted, when beliefs are not corrected.
 
 use std::collections::BTreeMap;
 
+use agon_engine::game::player_name;
 use serde_json::json;
 
-use super::Picture;
+use super::rows::{given, is_among};
+use super::{Bidder, Bids, Picture};
 use crate::forms::{TEXT, object_schema};
-use crate::mind::Reply;
-use crate::notes::{About, Mistake, MistakeKind, Status};
+use crate::mind::{Mind, MindError, Reply};
+use crate::notes::{About, Belief, Mistake, MistakeKind, Source, Status};
 use crate::reading::json::Json;
 use crate::reading::{embedded, said, same, whole_number};
 
 /// Fields of a belief, in the order in which they are asked for.
 const FIELDS: [&str; 3] = ["remaining_budget", "total_profits", "winning_bids"];
+
+impl<A: Bids> Bidder<A> {
+    /// Takes stock after an item. Where nothing could be read and beliefs are not corrected,
+    /// the bidder goes on with what it believed before.
+    pub async fn update_belief(
+        &mut self,
+        item: usize,
+        correct: bool,
+        mind: &dyn Mind,
+    ) -> Result<(), MindError> {
+        let (picture, truth) = (&self.picture, Status::truth(&self.picture));
+        let me = player_name(picture.seat);
+        // What each try said, and what is wrong with it.
+        let mut tries: Vec<(Option<Status>, Vec<Mistake>)> = Vec::new();
+        let read = |reply: &Reply| {
+            let try_number = tries.len() as u32 + 1;
+            let read = Status::read(reply, picture);
+            let wrong = match &read {
+                Ok(status) => status.mistakes(&truth, &me, try_number),
+                Err(problem) => vec![Mistake {
+                    try_number,
+                    kind: MistakeKind::Shape,
+                    about: About::Myself,
+                    detail: problem.clone(),
+                }],
+            };
+            let details: Vec<&str> = wrong.iter().map(|one| &*one.detail).collect();
+            let details = details.join("\n");
+            tries.push((read.clone().ok(), wrong));
+            match read {
+                Ok(_) if correct && !details.is_empty() => Err(details),
+                read => read,
+            }
+        };
+        let format = ("belief", schema(picture));
+        let answered = self.ask("belief", format, read, mind).await?;
+        let first = tries.first().filter(|(said, _)| said.is_some());
+        let (checked, wrong) =
+            first.map_or((0, 0), |(_, wrong)| (Status::facts(picture), wrong.len()));
+        let said = tries.iter().rev().find_map(|(said, _)| said.clone());
+        let (status, source) = match answered.found {
+            Some(status) => (status, Source::Model),
+            None if correct => (truth.clone(), Source::Auctioneer),
+            None => {
+                let kept = said.clone().unwrap_or_else(|| self.status.clone());
+                (kept, Source::Kept)
+            }
+        };
+        let errors: Vec<Mistake> = tries.into_iter().flat_map(|(_, wrong)| wrong).collect();
+        self.note(Belief {
+            after_item: item,
+            believed: said.unwrap_or_default(),
+            checked,
+            wrong,
+            tries: answered.tries,
+            corrected: !errors.is_empty() && status == truth,
+            errors,
+            truth,
+            source,
+        });
+        self.status = status;
+        Ok(())
+    }
+}
 
 impl Status {
     /// How the auction really stands, as far as the seat may know.
@@ -43,12 +110,9 @@ impl Status {
     pub fn read(reply: &Reply, picture: &Picture) -> Result<Self, String> {
         let text = said(reply);
         let values = embedded::values(text);
-        let named = |key: &str| FIELDS.iter().any(|field| same(key, field));
-        let found = values
-            .iter()
-            .rev()
-            .find_map(|value| value.object_with(&named));
-        let Some(map) = found else {
+        let found = values.iter().rev();
+        let mut found = found.filter_map(|value| value.object_with(&|key| is_among(&FIELDS, key)));
+        let Some(map) = found.next() else {
             let fields = FIELDS.join("\", \"");
             return Err(match &*reply.finish_reason {
                 _ if text.is_empty() => format!("the reply was empty, without \"{fields}\""),
@@ -56,23 +120,34 @@ impl Status {
                 _ => format!("no JSON object with the fields \"{fields}\" was found"),
             });
         };
+        let [budget, profits, wins] = FIELDS;
         let field = |name: &str| {
-            map.iter()
-                .find(|(key, _)| same(key, name))
-                .map(|(_, value)| value)
-                .ok_or_else(|| format!("the field \"{name}\" is missing"))
+            let field = given(map.iter(), name).next();
+            field.ok_or_else(|| format!("the field \"{name}\" is missing"))
         };
-        let budget = field(FIELDS[0])?;
-        let remaining_budget = whole_number(budget);
-        if remaining_budget.is_none() {
-            return Err(format!(
-                "remaining_budget is {budget}, but must be a whole number"
-            ));
-        }
+        let budget = field(budget)?;
+        let remaining_budget =
+            Some(whole_number(budget).ok_or_else(|| {
+                format!("remaining_budget is {budget}, but must be a whole number")
+            })?);
+        let profit = |name: &str, value: &Json| {
+            whole_number(value).ok_or_else(|| {
+                format!("the total profit of {name} is {value}, but must be a whole number")
+            })
+        };
+        let wins_of = |name: &str, value: &Json| {
+            won(value, picture).ok_or_else(|| {
+                format!("the winning bids of {name} must be its items with a whole number each")
+            })
+        };
+        let what = "total_profits must be an object with a whole number per bidder";
+        let total_profits = per_bidder(field(profits)?, picture, what, profit)?;
+        let what = "winning_bids must be an object with the items won per bidder";
+        let winning_bids = per_bidder(field(wins)?, picture, what, wins_of)?;
         Ok(Self {
             remaining_budget,
-            total_profits: profits(field(FIELDS[1])?, picture)?,
-            winning_bids: wins(field(FIELDS[2])?, picture)?,
+            total_profits,
+            winning_bids,
         })
     }
 
@@ -98,22 +173,18 @@ impl Status {
     pub fn mistakes(&self, truth: &Self, me: &str, try_number: u32) -> Vec<Mistake> {
         let mut mistakes = Vec::new();
         let mut wrong = |kind, name: &str, detail| {
-            let about = if name == me {
-                About::Myself
-            } else {
-                About::Others
-            };
+            let is_own = name == me;
             mistakes.push(Mistake {
                 try_number,
                 kind,
-                about,
+                about: if is_own { About::Myself } else { About::Others },
                 detail,
             });
         };
-        if let (Some(believed), Some(true_budget)) = (self.remaining_budget, truth.remaining_budget)
-            && believed != true_budget
+        if let (Some(believed), Some(budget)) = (self.remaining_budget, truth.remaining_budget)
+            && believed != budget
         {
-            let detail = format!("remaining_budget is {true_budget}, not {believed}");
+            let detail = format!("remaining_budget is {budget}, not {believed}");
             wrong(MistakeKind::Budget, me, detail);
         }
         for (name, profit) in &truth.total_profits {
@@ -152,80 +223,51 @@ pub fn schema(picture: &Picture) -> String {
     ])
 }
 
-fn profits(value: &Json, picture: &Picture) -> Result<BTreeMap<String, i64>, String> {
-    let map = value
-        .as_object()
-        .ok_or("total_profits must be an object with a whole number per bidder")?;
-    let mut profits = BTreeMap::new();
-    for (key, value) in map.iter() {
-        let name = bidder(key, picture)?;
-        let profit = whole_number(value).ok_or_else(|| {
-            format!("the total profit of {name} is {value}, but must be a whole number")
-        })?;
-        profits.insert(name, profit);
-    }
-    Ok(profits)
-}
-
-fn wins(
+/// What an object gives each bidder.
+fn per_bidder<T>(
     value: &Json,
     picture: &Picture,
-) -> Result<BTreeMap<String, BTreeMap<String, i64>>, String> {
-    let map = value
-        .as_object()
-        .ok_or("winning_bids must be an object with the items won per bidder")?;
-    let mut wins = BTreeMap::new();
-    for (key, value) in map.iter() {
-        let name = bidder(key, picture)?;
-        let won = won(value, picture).ok_or_else(|| {
-            format!("the winning bids of {name} must be its items with a whole number each")
+    what: &str,
+    read: impl Fn(&str, &Json) -> Result<T, String>,
+) -> Result<BTreeMap<String, T>, String> {
+    let names = picture.names();
+    let rows = value.as_object().ok_or(what)?.iter();
+    let rows = rows.map(|(key, value)| {
+        let name = names.iter().find(|name| same(name, key));
+        let name = name.ok_or_else(|| {
+            let names = names.join(", ");
+            format!("there is no bidder \"{key}\"; the bidders are {names}")
         })?;
-        wins.insert(name, won);
-    }
-    Ok(wins)
+        Ok((name.clone(), read(name, value)?))
+    });
+    rows.collect()
 }
 
 /// Items with their bids: an object, a list of objects with an item each, or
 /// nothing at all.
 fn won(value: &Json, picture: &Picture) -> Option<BTreeMap<String, i64>> {
     let mut won = BTreeMap::new();
+    let mut add = |item: &str, bid: &Json| {
+        won.insert(item_name(item, picture), whole_number(bid)?);
+        Some(())
+    };
     match value {
         Json::Null => {}
-        Json::Object(map) => {
-            for (item, bid) in map.iter() {
-                won.insert(item_name(item, picture), whole_number(bid)?);
-            }
-        }
+        Json::Object(map) => map.iter().try_for_each(|(item, bid)| add(item, bid))?,
         Json::Array(rows) => {
             for row in rows {
                 let row = row.as_object()?;
                 let field = |names: &[&str]| names.iter().find_map(|name| row.get(name));
                 let item = field(&["item", "name", "item_name"]).and_then(Json::as_str);
                 match (item, field(&["bid", "price", "winning_bid", "amount"])) {
-                    (Some(item), Some(bid)) => {
-                        won.insert(item_name(item, picture), whole_number(bid)?);
-                    }
-                    _ => {
-                        for (item, bid) in row.iter() {
-                            won.insert(item_name(item, picture), whole_number(bid)?);
-                        }
-                    }
+                    (Some(item), Some(bid)) => add(item, bid)?,
+                    _ => row.iter().try_for_each(|(item, bid)| add(item, bid))?,
                 }
             }
         }
         _ => return None,
     }
     Some(won)
-}
-
-/// The bidder that a key names.
-fn bidder(key: &str, picture: &Picture) -> Result<String, String> {
-    let names = picture.names();
-    let found = names.iter().find(|name| same(name, key));
-    found.cloned().ok_or_else(|| {
-        let names = names.join(", ");
-        format!("there is no bidder \"{key}\"; the bidders are {names}")
-    })
 }
 
 /// The item that a key names; a name of no item stays as it is, and is wrong.

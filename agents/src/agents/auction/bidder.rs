@@ -12,7 +12,7 @@ use minijinja::value::Serde;
 use minijinja::{Value, context};
 use serde_json::json;
 
-use super::{BidReading, Detail, Happened, Item, Picture, Plan, read_bid};
+use super::{BidReading, Detail, Happened, Item, Picture, read_bid};
 use crate::agent::{Agent, Answer, Verdict};
 use crate::asking::{Answered, Questions, ask_until};
 use crate::forms::{Thinking, reply_schema};
@@ -54,6 +54,26 @@ pub struct Bidder<A> {
     pub own: A,
 }
 
+/// What a bidder intends.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct Plan {
+    /// In words.
+    pub strategy: Option<String>,
+    /// One per item, in order of sale.
+    pub priorities: Vec<i64>,
+}
+
+impl Plan {
+    /// What templates are told of it: what concerns the items that are up or still to come.
+    pub fn values(&self, picture: &Picture, detail: Detail) -> Value {
+        let behind = self.priorities.iter().skip(picture.place);
+        let rows = picture.remaining().iter().zip(behind);
+        let rows = rows.map(|(item, priority)| vec![Value::from(&*item.name), (*priority).into()]);
+        let strategy = self.strategy.as_deref().map(|text| detail.of(text));
+        context! { strategy, priorities => rows.collect::<Vec<_>>() }
+    }
+}
+
 #[derive(Debug)]
 struct Latest {
     bid: BidReading,
@@ -67,9 +87,6 @@ struct Latest {
 #[async_trait]
 pub trait Bids: Send + Sync + Sized {
     /// Thinks about what has just happened in the auction.
-    ///
-    /// # Errors
-    /// The model could not be called, or a template does not render.
     async fn hear(
         bidder: &mut Bidder<Self>,
         happened: Happened,
@@ -78,9 +95,6 @@ pub trait Bids: Send + Sync + Sized {
 
     /// Thinks before a bid, or before it is asked for again (`refused`); some answer, where
     /// that needs no bid.
-    ///
-    /// # Errors
-    /// As [`Bids::hear`].
     async fn decide(
         _bidder: &mut Bidder<Self>,
         _refused: bool,
@@ -209,9 +223,6 @@ impl<A: Bids> Bidder<A> {
     }
 
     /// Puts a question, worded by the template of its purpose, until its reply can be read.
-    ///
-    /// # Errors
-    /// The model could not be called, or a template does not render.
     pub async fn ask<T: Send>(
         &self,
         purpose: &'static str,
@@ -232,9 +243,6 @@ impl<A: Bids> Bidder<A> {
     }
 
     /// Puts the same question about each of so many rivals, side by side.
-    ///
-    /// # Errors
-    /// As [`Bidder::ask`].
     pub async fn ask_of_each<T: Send>(
         &self,
         rivals: usize,

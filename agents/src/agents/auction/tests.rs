@@ -97,7 +97,7 @@ fn check_bids() -> usize {
 
 fn check_plans() -> usize {
     rows(include_str!("replies/plans.tsv"), |expected, reply| {
-        let read = priorities::read(reply, &WANTED, &PAST);
+        let read = plan::read(reply, &WANTED, &PAST);
         let found = read.map(|plan| {
             let numbers: Vec<String> = plan.of.iter().map(i64::to_string).collect();
             let past = if plan.past.is_empty() { "" } else { " past" };
@@ -207,7 +207,7 @@ fn what_was_said_stands_in_the_note_as_it_was_said() {
 #[test]
 fn schemas_are_json_and_name_every_item_and_bidder() {
     let odd = ["Widget \"A\"", "Haus\\Garten", "家"];
-    let schema: serde_json::Value = serde_json::from_str(&priorities::schema(&odd)).unwrap();
+    let schema: serde_json::Value = serde_json::from_str(&plan::schema(&odd)).unwrap();
     let names = &schema["properties"]["priorities"]["required"];
     assert_eq!(names, &serde_json::json!(odd));
     let schema: serde_json::Value = serde_json::from_str(&beliefs::schema(&picture())).unwrap();
@@ -278,7 +278,7 @@ fn read_all(text: &str, finish_reason: &str) {
     if let Err(foul) = read_bid(&open, &reply).read {
         assert!(!foul.reason.is_empty());
     }
-    match priorities::read(&reply, &WANTED, &PAST) {
+    match plan::read(&reply, &WANTED, &PAST) {
         Ok(plan) => assert!(plan.of.len() == 3 && plan.of.iter().all(|one| (1..=3).contains(one))),
         Err(reason) => assert!(!reason.is_empty()),
     }

@@ -5,46 +5,35 @@ use serde::Deserialize;
 
 use crate::agents::auction::bidder::check_tries;
 use crate::info::OwnSettings;
-use crate::settings::read_table;
-
-/// Names of the settings, for the roster.
-pub const NAMES: &[&str] = &[
-    "strategy",
-    "desire",
-    "correct_beliefs",
-    "tries",
-    "learn",
-    "tips",
-];
+use crate::settings::{read_table, settings};
 
 /// More lessons than this are no lessons; they stand in every call.
 const MOST_TIPS: usize = 50;
 
-/// What a bidder is set to.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct Options {
-    /// Which of its four functions it has.
-    pub strategy: Strategy,
-    /// What it is told to be out for; what the game counts for its seat when
-    /// absent.
-    pub desire: Option<Desire>,
-    /// Whether wrong beliefs are put right, or only counted.
-    pub correct_beliefs: bool,
-    /// How often a plan or a belief is asked for at most.
-    pub tries: u32,
-    /// Whether it writes lessons down after the auction.
-    pub learn: bool,
-    /// Lessons from earlier auctions; in a series those of the first.
-    pub tips: Vec<String>,
+settings! {
+    /// What a bidder is set to.
+    Options {
+        /// Which of its four functions it has.
+        strategy: Strategy = Strategy::Adaptive,
+        /// What it is told to be out for; what the game counts for its seat when
+        /// absent.
+        desire: Option<Desire> = None,
+        /// Whether wrong beliefs are put right, or only counted.
+        correct_beliefs: bool = true,
+        /// How often a plan or a belief is asked for at most.
+        tries: u32 = 4,
+        /// Whether it writes lessons down after the auction.
+        learn: bool = false,
+        /// Lessons from earlier auctions; in a series those of the first.
+        tips: Vec<String> = Vec::new(),
+    }
 }
 
 /// Which functions a bidder has (arXiv 2310.05746, section 4.4).
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Strategy {
     /// Plans, and plans again after every item.
-    #[default]
     Adaptive,
     /// Plans once.
     Static,
@@ -68,19 +57,6 @@ impl Desire {
         match self {
             Self::MaximizeProfit => "maximize_profit",
             Self::MaximizeItems => "maximize_items",
-        }
-    }
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self {
-            strategy: Strategy::default(),
-            desire: None,
-            correct_beliefs: true,
-            tries: 4,
-            learn: false,
-            tips: Vec::new(),
         }
     }
 }

@@ -552,7 +552,7 @@ fn long_sales_are_told_from_their_end_within_the_bound() {
                 ]
                 .into(),
             },
-            options::NAMES,
+            Options::NAMES,
         )
         .unwrap(),
         game: "english_auction",
@@ -615,7 +615,7 @@ fn in_a_series_a_bidder_has_its_own_lessons_in_mind_and_nobody_elses() {
     };
     let told = |seat: usize, carried: Option<&agon_engine::Carried>| {
         let mut agent = new(&Seating {
-            settings: &PlayerSettings::read(&player(json!(["Given at first."])), options::NAMES)
+            settings: &PlayerSettings::read(&player(json!(["Given at first."])), Options::NAMES)
                 .unwrap(),
             game: "english_auction",
             seat,

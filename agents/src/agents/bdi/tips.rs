@@ -33,13 +33,9 @@ pub fn carried(body: &Value) -> Option<Vec<String>> {
 pub fn read(reply: &Reply) -> Result<Vec<String>, String> {
     let text = said(reply);
     let listed = embedded::values(text).iter().rev().find_map(in_json);
-    let tips = listed.unwrap_or_else(|| numbered(text));
-    let tips: Vec<String> = tips
-        .iter()
-        .map(|tip| tip.trim().chars().take(LONGEST).collect::<String>())
-        .filter(|tip| !tip.is_empty())
-        .take(MOST)
-        .collect();
+    let tips = listed.unwrap_or_else(|| numbered(text)).into_iter();
+    let tips = tips.map(|tip| tip.trim().chars().take(LONGEST).collect::<String>());
+    let tips: Vec<String> = tips.filter(|tip| !tip.is_empty()).take(MOST).collect();
     if tips.is_empty() {
         return Err("it holds no numbered lesson".to_owned());
     }
@@ -49,13 +45,10 @@ pub fn read(reply: &Reply) -> Result<Vec<String>, String> {
 fn in_json(value: &Json) -> Option<Vec<String>> {
     let rows = match value {
         Json::Object(map) => map.get("tips").or_else(|| map.get("lessons"))?.as_array()?,
-        Json::Array(rows) => rows,
-        _ => return None,
+        rows => rows.as_array()?,
     };
-    let texts: Vec<String> = rows
-        .iter()
-        .filter_map(|row| row.as_str().map(str::to_owned))
-        .collect();
+    let texts = rows.iter().filter_map(Json::as_str).map(str::to_owned);
+    let texts: Vec<String> = texts.collect();
     (!texts.is_empty()).then_some(texts)
 }
 
@@ -76,47 +69,4 @@ fn numbered(text: &str) -> Vec<String> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn tips(text: &str) -> Vec<String> {
-        let reply = Reply {
-            text: text.to_owned(),
-            finish_reason: "stop".to_owned(),
-        };
-        read(&reply).unwrap_or_default()
-    }
-
-    #[test]
-    fn lessons_come_as_json_or_as_a_list() {
-        assert_eq!(tips(r#"{"tips": ["a", " b "]}"#), ["a", "b"]);
-        assert_eq!(
-            tips("Well:\n1. Save money.\n2) Bid late.\n"),
-            ["Save money.", "Bid late."]
-        );
-        assert_eq!(tips("- one\n* two"), ["one", "two"]);
-        assert_eq!(tips("```json\n[\"a\"]\n```"), ["a"]);
-    }
-
-    #[test]
-    fn a_series_carries_the_note() {
-        assert!(agon_engine::series::CARRIED_NOTES.contains(&NOTE));
-    }
-
-    #[test]
-    fn what_is_no_list_is_none() {
-        for text in [
-            "",
-            "I learned a lot in 2024.",
-            r#"{"tips": []}"#,
-            r#"{"tips": [3]}"#,
-        ] {
-            assert!(tips(text).is_empty(), "{text}");
-        }
-        assert_eq!(tips(&"1. x\n".repeat(99)).len(), MOST);
-        assert_eq!(
-            tips(&format!("1. {}", "é".repeat(999)))[0].chars().count(),
-            LONGEST
-        );
-    }
-}
+mod tests;

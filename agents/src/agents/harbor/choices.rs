@@ -157,21 +157,19 @@ fn in_words(text: &str) -> BTreeSet<char> {
 }
 
 fn single(word: &str) -> Option<char> {
-    let mut letters = word.chars();
-    let letter = letters.next()?.to_ascii_uppercase();
-    (letters.next().is_none() && LETTERS.contains(&letter)).then_some(letter)
+    let letter: char = word.parse().ok()?;
+    Some(letter.to_ascii_uppercase()).filter(|letter| LETTERS.contains(letter))
 }
 
 fn one_of(letters: BTreeSet<char>) -> Result<char, String> {
-    let mut found = letters.iter();
-    match (found.next(), found.next()) {
-        (Some(letter), None) => Ok(*letter),
+    let all: Vec<String> = letters.iter().map(char::to_string).collect();
+    match (letters.first(), letters.len()) {
+        (Some(letter), 1) => Ok(*letter),
         (None, _) => Err("no choice was found; give a single letter from A to F".to_owned()),
-        (Some(_), Some(_)) => {
-            let all: Vec<String> = letters.iter().map(char::to_string).collect();
-            let all = all.join(" and ");
-            Err(format!("the reply chooses {all}; give a single letter"))
-        }
+        _ => Err(format!(
+            "the reply chooses {}; give a single letter",
+            all.join(" and ")
+        )),
     }
 }
 

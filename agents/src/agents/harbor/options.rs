@@ -7,74 +7,43 @@ use serde::Deserialize;
 use crate::agents::auction::bidder::check_tries;
 use crate::agents::world::World;
 use crate::info::OwnSettings;
-use crate::settings::read_table;
+use crate::settings::{read_table, settings};
 
-/// Names of the settings, for the roster.
-pub const NAMES: &[&str] = &[
-    "plan",
-    "beliefs",
-    "profile",
-    "theory_of_mind",
-    "predict",
-    "strategic",
-    "second_order",
-    "tries",
-    "world",
-];
-
-/// What a bidder is set to.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(default)]
-pub struct Options {
-    /// Whether it keeps a list of priorities (section 3.2).
-    pub plan: bool,
-    /// Whether it says after each item how everybody stands (appendix E, figure 9).
-    pub beliefs: bool,
-    /// Whether it profiles its rivals (section 3.4).
-    pub profile: bool,
-    /// From what it knows what its rivals want (section 4.5).
-    pub theory_of_mind: TheoryOfMind,
-    /// Whether, with a theory of mind, it first predicts what each rival wants, in a call of its
-    /// own per item; else it goes by what it knows of them. The paper has no such call.
-    pub predict: bool,
-    /// Whether it chooses one of six actions before each bid (section 3.5).
-    pub strategic: bool,
-    /// Whether it predicts how its rivals profile it (section 4.5).
-    pub second_order: bool,
-    /// How often a plan, a belief, a profile, a choice or a prediction is asked for at most.
-    pub tries: u32,
-    /// The personas of its world.
-    pub world: World,
+settings! {
+    /// What a bidder is set to: it plans and bids; every other module is switched on by itself.
+    Options {
+        /// Whether it keeps a list of priorities (section 3.2).
+        plan: bool = true,
+        /// Whether it says after each item how everybody stands (appendix E, figure 9).
+        beliefs: bool = false,
+        /// Whether it profiles its rivals (section 3.4).
+        profile: bool = false,
+        /// From what it knows what its rivals want (section 4.5).
+        theory_of_mind: TheoryOfMind = TheoryOfMind::None,
+        /// Whether, with a theory of mind, it first predicts what each rival wants, in a call of
+        /// its own per item; else it goes by what it knows of them. The paper has no such call.
+        predict: bool = true,
+        /// Whether it chooses one of six actions before each bid (section 3.5).
+        strategic: bool = false,
+        /// Whether it predicts how its rivals profile it (section 4.5).
+        second_order: bool = false,
+        /// How often a plan, a belief, a profile, a choice or a prediction is asked for at most.
+        tries: u32 = 4,
+        /// The personas of its world.
+        world: World = World::default(),
+    }
 }
 
 /// From what a bidder knows what its rivals want.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TheoryOfMind {
     /// It does not.
-    #[default]
     None,
     /// From their true personas, which it is told.
     True,
     /// From its own profiles of them.
     Inferred,
-}
-
-impl Default for Options {
-    /// Plans and bids; every other module is switched on by itself.
-    fn default() -> Self {
-        Self {
-            plan: true,
-            beliefs: false,
-            profile: false,
-            theory_of_mind: TheoryOfMind::None,
-            predict: true,
-            strategic: false,
-            second_order: false,
-            tries: 4,
-            world: World::default(),
-        }
-    }
 }
 
 impl Options {

@@ -1,10 +1,11 @@
 //! Reads what a bidder predicts of its rivals: whether each of them wants the item
 //! that is up (Harbor, section 4.5). A rival that is left out is asked for again.
 
+use crate::agents::auction::rows::{Rows, given, is_among};
 use crate::forms::{TEXT, object_schema};
 use crate::mind::Reply;
 use crate::reading::json::Json;
-use crate::reading::{embedded, said, same, snake};
+use crate::reading::{embedded, said, snake};
 
 /// What is expected of one rival.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -40,18 +41,16 @@ pub fn read(reply: &Reply, rivals: &[&str]) -> Result<Vec<Prediction>, String> {
             "no JSON object with a prediction per rival was found; its keys are {rivals}"
         ));
     };
-    let mut predictions = Vec::with_capacity(rivals.len());
-    for rival in rivals {
-        let row = rows.iter().find(|(name, _)| same(rival, name));
-        let (_, value) = row.ok_or_else(|| format!("the prediction for {rival} is missing"))?;
-        let prediction = prediction(value).ok_or_else(|| {
+    let of = |rival: &&str| {
+        let value = given(&rows, rival).next();
+        let value = value.ok_or_else(|| format!("the prediction for {rival} is missing"))?;
+        prediction(value).ok_or_else(|| {
             format!(
                 "what is said of {rival} does not tell whether it wants the item: true or false"
             )
-        })?;
-        predictions.push(prediction);
-    }
-    Ok(predictions)
+        })
+    };
+    rivals.iter().map(of).collect()
 }
 
 /// The schema of predictions.
@@ -63,29 +62,25 @@ pub fn schema(rivals: &[&str]) -> String {
 
 /// What is said of rivals, by name: in an object with their names as keys, or in rows that
 /// name one each.
-fn rows_in(value: &Json, rivals: &[&str]) -> Option<Vec<(String, Json)>> {
-    let rows: Vec<(String, Json)> = match value {
+fn rows_in(value: &Json, rivals: &[&str]) -> Option<Rows> {
+    let row = |row: &Json| {
+        let name = NAMES.iter().find_map(|key| row.get(key)?.as_str())?;
+        Some((name.to_owned(), row.clone()))
+    };
+    let rows: Rows = match value {
         Json::Object(map) => map.iter().cloned().collect(),
         Json::Array(list) => list.iter().filter_map(row).collect(),
         _ => return None,
     };
-    let named = |(key, _): &(String, Json)| rivals.iter().any(|rival| same(rival, key));
-    rows.iter().any(named).then_some(rows)
-}
-
-fn row(row: &Json) -> Option<(String, Json)> {
-    let name = NAMES.iter().find_map(|key| row.get(key)?.as_str())?;
-    Some((name.to_owned(), row.clone()))
+    let is_about = rows.iter().any(|(key, _)| is_among(rivals, key));
+    is_about.then_some(rows)
 }
 
 /// A prediction as models write it: an object with `wants`, or the answer alone.
 fn prediction(value: &Json) -> Option<Prediction> {
     let Json::Object(map) = value else {
-        let wants = answer(value)?;
-        return Some(Prediction {
-            wants,
-            detail: String::new(),
-        });
+        let detail = String::new();
+        return answer(value).map(|wants| Prediction { wants, detail });
     };
     let of = |name: &&str| map.iter().find(|(key, _)| snake(key) == **name);
     let field = |names: &[&str]| Some(&names.iter().find_map(of)?.1);

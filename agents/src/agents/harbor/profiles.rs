@@ -6,10 +6,11 @@ use std::collections::BTreeMap;
 
 use agon_engine::numerals::{self, Sort};
 
+use crate::agents::auction::rows::{Rows, given, is_among, named, nothing_for};
 use crate::forms::{TEXT, object_schema};
 use crate::mind::Reply;
 use crate::reading::json::Json;
-use crate::reading::{embedded, in_quotes, is_cut_off, said, same};
+use crate::reading::{embedded, in_quotes, said, same};
 
 /// Weights lie in this range.
 const RANGE: std::ops::RangeInclusive<f64> = -1.0..=1.0;
@@ -31,24 +32,20 @@ const WEIGHT_KEYS: &[&str] = &["weight", "score", "value", "alignment"];
 /// What is wrong with it, and what would be right.
 pub fn read(reply: &Reply, rival: &str, personas: &[&str]) -> Result<Weights, String> {
     let text = said(reply);
-    if text.is_empty() {
-        return Err("the reply was empty; give a JSON object with a weight per persona".to_owned());
-    }
     let values = embedded::values(text);
     // Models restate the old profile first and answer last.
     let mut found = values.iter().rev();
-    if let Some(rows) = found.find_map(|value| rows_in(value, rival, personas)) {
-        return complete(&rows, personas);
-    }
-    if let Some(rows) = rows_in_words(text, personas) {
-        return complete(&rows, personas);
-    }
-    let cause = if is_cut_off(reply) {
-        "the reply was cut off before its JSON was complete; be brief"
-    } else {
-        "no JSON object with a weight per persona was found"
-    };
-    Err(format!("{cause}; its keys are {}", in_quotes(personas)))
+    let rows = found.find_map(|value| rows_in(value, rival, personas));
+    let rows = rows.or_else(|| rows_in_words(text, personas));
+    let rows = rows.ok_or_else(|| {
+        nothing_for(
+            personas,
+            "a weight per persona",
+            "be brief; its keys are",
+            reply,
+        )
+    })?;
+    complete(&rows, personas)
 }
 
 /// The schema of a profile: reasons, then a weight per persona. `also` are further
@@ -76,9 +73,6 @@ pub fn text_field(reply: &Reply, name: &str) -> Option<String> {
     text.filter(|text| !text.is_empty()).map(str::to_owned)
 }
 
-/// Personas as the reply names them, with what it gives each.
-type Rows = Vec<(String, Json)>;
-
 fn rows_in(value: &Json, rival: &str, personas: &[&str]) -> Option<Rows> {
     match value {
         Json::Object(map) => {
@@ -87,47 +81,29 @@ fn rows_in(value: &Json, rival: &str, personas: &[&str]) -> Option<Rows> {
             if let Some(rows) = own.and_then(|(_, inner)| rows_in(inner, rival, personas)) {
                 return Some(rows);
             }
-            if map.keys().any(|key| is_persona(key, personas)) {
-                let rows = map.iter().map(|(key, value)| (key.clone(), value.clone()));
-                return Some(rows.collect());
+            if map.keys().any(|key| is_among(personas, key)) {
+                return Some(map.iter().cloned().collect());
             }
             let others = map.iter().filter(|(key, _)| !names_a_bidder(key));
-            others
-                .rev()
-                .find_map(|(_, inner)| rows_in(inner, rival, personas))
+            let mut others = others.rev();
+            others.find_map(|(_, inner)| rows_in(inner, rival, personas))
+        }
+        // A bare vector, in the order in which personas were listed.
+        Json::Array(list) if list.len() == personas.len() && list.iter().all(Json::is_number) => {
+            let names = personas.iter().map(|name| (*name).to_owned());
+            Some(names.zip(list.iter().cloned()).collect())
         }
         Json::Array(list) => {
-            // A bare vector, in the order in which personas were listed.
-            if list.len() == personas.len() && list.iter().all(Json::is_number) {
-                let pairs = personas.iter().zip(list);
-                return Some(
-                    pairs
-                        .map(|(name, weight)| ((*name).to_owned(), weight.clone()))
-                        .collect(),
-                );
-            }
-            let rows: Rows = list.iter().filter_map(named_row).collect();
-            let known = rows.iter().any(|(name, _)| is_persona(name, personas));
-            if known {
-                return Some(rows);
-            }
-            list.iter()
-                .rev()
-                .find_map(|inner| rows_in(inner, rival, personas))
+            let rows = list.iter();
+            let rows = rows.filter_map(|row| named(row, NAME_KEYS, WEIGHT_KEYS));
+            let rows: Rows = rows.collect();
+            let is_profile = rows.iter().any(|(name, _)| is_among(personas, name));
+            let mut inside = list.iter().rev();
+            let inside = || inside.find_map(|inner| rows_in(inner, rival, personas));
+            is_profile.then_some(rows).or_else(inside)
         }
         _ => None,
     }
-}
-
-/// A row such as `{"persona": "farmer", "weight": 0.4}`.
-fn named_row(row: &Json) -> Option<(String, Json)> {
-    let map = row.as_object()?;
-    let name = map.field(NAME_KEYS)?.as_str()?;
-    Some((name.to_owned(), map.field(WEIGHT_KEYS)?.clone()))
-}
-
-fn is_persona(key: &str, personas: &[&str]) -> bool {
-    personas.iter().any(|persona| same(persona, key))
 }
 
 /// Whether a key names some bidder: its profile is none of the one asked about.
@@ -155,16 +131,13 @@ fn complete(rows: &[(String, Json)], personas: &[&str]) -> Result<Weights, Strin
     let mut weights = Weights::with_capacity(personas.len());
     let mut missing = Vec::new();
     for persona in personas {
-        let said = rows.iter().filter(|(name, _)| same(persona, name));
-        let mut read = Vec::new();
-        for (_, value) in said {
-            let weight = weight(value).ok_or_else(|| {
+        let read = given(rows, persona).map(|value| {
+            weight(value).ok_or_else(|| {
                 let value = short(value);
                 format!("the weight of \"{persona}\" is {value}, but must be from -1 to 1")
-            })?;
-            read.push(weight);
-        }
-        match &*read {
+            })
+        });
+        match &*read.collect::<Result<Vec<f64>, String>>()? {
             [] => missing.push(*persona),
             [first, rest @ ..] if rest.iter().all(|other| other == first) => weights.push(*first),
             _ => return Err(format!("\"{persona}\" has two different weights; give one")),
@@ -181,8 +154,7 @@ fn complete(rows: &[(String, Json)], personas: &[&str]) -> Result<Weights, Strin
 fn weight(value: &Json) -> Option<f64> {
     let number = match value {
         Json::Object(map) => {
-            let field = WEIGHT_KEYS.iter().find_map(|key| map.get(key));
-            return weight(field?);
+            return weight(WEIGHT_KEYS.iter().find_map(|key| map.get(key))?);
         }
         Json::Number(number) => number.as_f64()?,
         Json::String(text) => in_text(text)?,

@@ -40,9 +40,6 @@ impl Rival {
     }
 
     /// Hears what the seat that imagines it heard.
-    ///
-    /// # Errors
-    /// A template does not render.
     pub fn hear(&mut self, event: &SeenEvent) -> Result<(), MindError> {
         let Some(seen) = self.perspective.of(event) else {
             return Ok(());

@@ -25,11 +25,11 @@ const UNSUITED: f64 = 0.6;
 
 /// The houses of an auction, with the personas that each suits.
 #[derive(Debug)]
-pub(super) struct Pretence {
+pub(super) struct SimulatedBuyer {
     suits: BTreeMap<String, Vec<String>>,
 }
 
-impl Pretence {
+impl SimulatedBuyer {
     /// Of the houses of a session whose seat has the simulated model.
     pub(super) fn of(seating: &Seating<'_>) -> Option<Self> {
         let items = seating.session?.params.get("items")?.as_array()?;
