@@ -20,4 +20,4 @@ pub use detail::Detail;
 pub use picture::{Happened, Item, Picture, Standing};
 
 #[cfg(test)]
-mod tests;
+pub mod tests;

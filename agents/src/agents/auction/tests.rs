@@ -12,6 +12,8 @@ use crate::notes::Status;
 use crate::reading::json::Json;
 use crate::reading::whole_number;
 
+pub mod table;
+
 /// Rows that the three tables must have together.
 const FEWEST_ROWS: usize = 300;
 

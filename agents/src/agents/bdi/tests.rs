@@ -2,163 +2,29 @@
 //! purpose, the other seats' bids by the test, and everything it concludes is read
 //! from its notes, as a measure would.
 
-use std::sync::Mutex;
-
-use agon_engine::chance::Luck;
-use agon_engine::{
-    Action, Ask, AskRole, Chance, Foul, FoulKind, Play, PlayerKind, PlayerSpec, Reaction, registry,
-};
+use agon_engine::{Action, Ask, AskRole, Foul, FoulKind};
 use futures_util::FutureExt;
 use futures_util::future::BoxFuture;
 use serde_json::{Value, json};
 
 use super::*;
-use crate::agent::Verdict;
 use crate::agents::auction::Item;
+use crate::agents::auction::tests::table::{self, Played, Script, limits, player, whole};
 use crate::library::PromptLibrary;
 use crate::mind::{Message, Reply, Thought};
-use crate::notes::Note;
 use crate::roster::build_for;
 use crate::settings::PlayerSettings;
 
-/// Answers by purpose, and keeps what was asked.
-struct Scripted<'a> {
-    answer: &'a (dyn Fn(&Thought, usize) -> String + Sync),
-    heard: Mutex<Vec<Thought>>,
-}
-
-impl Mind for Scripted<'_> {
-    fn think(&self, thought: Thought) -> BoxFuture<'static, Result<Reply, MindError>> {
-        let mut heard = self.heard.lock().unwrap();
-        let before = heard.iter().filter(|one| one.purpose == thought.purpose);
-        let text = (self.answer)(&thought, before.count());
-        heard.push(thought);
-        let reply = Reply {
-            text,
-            finish_reason: "stop".to_owned(),
-        };
-        Box::pin(std::future::ready(Ok(reply)))
-    }
-}
-
-/// What a bidder did in an auction.
-struct Played {
-    /// Their kinds and bodies.
-    notes: Vec<(&'static str, Value)>,
-    thoughts: Vec<Thought>,
-    payoffs: Vec<f64>,
-}
-
-impl Played {
-    fn of(&self, kind: &str) -> Vec<&Value> {
-        let notes = self.notes.iter().filter(|(known, _)| *known == kind);
-        notes.map(|(_, body)| body).collect()
-    }
-
-    fn purposes(&self) -> Vec<&str> {
-        self.thoughts
-            .iter()
-            .map(|thought| thought.purpose)
-            .collect()
-    }
-
-    /// The last message of the calls of a purpose, after its system message.
-    fn said(&self, purpose: &str) -> Vec<String> {
-        let calls = self.thoughts.iter().filter(|one| one.purpose == purpose);
-        let text = |one: &Thought| {
-            let texts: Vec<&str> = one.messages.iter().map(|said| &*said.content).collect();
-            texts.join("\n--\n")
-        };
-        calls.map(text).collect()
-    }
-}
-
 /// Two items, two bidders: the one under test at seat 0, and one that offers
 /// `rival` on every item in the first round and withdraws afterwards.
-fn auction(
-    settings: Value,
-    rival: i64,
-    answer: &(dyn Fn(&Thought, usize) -> String + Sync),
-) -> Played {
-    let params = json!({
-        "players": 2, "budget": 5000,
-        "items": [
-            { "name": "Lamp", "starting_price": 1000, "true_value": 2000 },
-            { "name": "Chair", "starting_price": 1000, "true_value": 2000 },
-        ],
-    });
-    let params = params.as_object().unwrap().clone().into_iter().collect();
-    let built = (registry::find("english_auction").unwrap().build)(&params).unwrap();
-    let mut all = json!({ "model": "m", "agent": "bdi" });
-    all.as_object_mut()
-        .unwrap()
-        .extend(settings.as_object().unwrap().clone());
-    let player = PlayerSpec {
-        name: "ann".to_owned(),
-        kind: PlayerKind::Model,
-        settings: all.as_object().unwrap().clone().into_iter().collect(),
+fn auction(settings: Value, rival: i64, answer: Script<'_>) -> Played {
+    let item = |name: &str| json!({ "name": name, "starting_price": 1000, "true_value": 2000 });
+    let params = json!({ "budget": 5000, "items": [item("Lamp"), item("Chair")] });
+    let other = |_: &str, ask: &Ask| match limits(ask) {
+        (1000, _) => Action::Integer(rival),
+        _ => Action::Pass,
     };
-    let library = PromptLibrary::builtin();
-    let mut agent = build_for(&player, "english_auction", 0, &library).unwrap();
-    let mind = Scripted {
-        answer,
-        heard: Mutex::default(),
-    };
-    let chance = Chance::seeded(Luck::new(1, 0));
-    let mut play = Play::start(built.game, chance, vec![None, None]);
-    let mut notes = Vec::new();
-    let mut told = 0;
-    loop {
-        let sights = play.view(0).sights().skip(told);
-        let events: Vec<_> = sights.map(|sight| sight.to_event()).collect();
-        told += events.len();
-        agent
-            .observe(&events, &mind)
-            .now_or_never()
-            .unwrap()
-            .unwrap();
-        notes.extend(noted(agent.take_notes()));
-        let next = play.waiting().next().cloned();
-        let Some(ask) = next else {
-            let thoughts = mind.heard.into_inner().unwrap();
-            let payoffs = play.payoffs();
-            return Played {
-                notes,
-                thoughts,
-                payoffs,
-            };
-        };
-        if ask.seat == 1 {
-            let first = matches!(
-                ask.form,
-                agon_engine::Form::Integer {
-                    min: Some(1000),
-                    ..
-                }
-            );
-            let action = if first {
-                Action::Integer(rival)
-            } else {
-                Action::Pass
-            };
-            play.answer(1, Ok(action));
-            continue;
-        }
-        let mut refused: Option<Foul> = None;
-        while play.waiting().any(|open| *open == ask) {
-            let acted = agent.act(&ask, refused.as_ref(), &mind);
-            let offer = acted.now_or_never().unwrap().unwrap();
-            let reaction = play.answer(0, offer);
-            if let Some(verdict) = Verdict::of(&reaction) {
-                agent.settle(&verdict);
-            }
-            notes.extend(noted(agent.take_notes()));
-            refused = match reaction {
-                Reaction::Refused { foul, .. } => Some(foul),
-                _ => None,
-            };
-        }
-    }
+    table::auction(&player("bdi", &settings), &params, &[&other], answer)
 }
 
 const PLAN: &str = r#"{"strategy": "Wait for the chair.", "priorities": {"Lamp": 1, "Chair": 3}}"#;
@@ -529,11 +395,8 @@ fn the_desire_is_the_seats_objective_unless_it_is_set() {
     let played = auction(json!({ "desire": "maximize_items" }), 1000, &model_bidder);
     for thought in &played.thoughts {
         assert!(thought.messages[0].content.contains("won more items"));
-        let texts: Vec<&str> = thought.messages.iter().map(|said| &*said.content).collect();
-        assert!(
-            !texts.concat().contains("a higher total profit"),
-            "{texts:?}"
-        );
+        let text = whole(thought);
+        assert!(!text.contains("a higher total profit"), "{text}");
     }
 }
 
@@ -542,16 +405,7 @@ fn long_sales_are_told_from_their_end_within_the_bound() {
     let picture_bound = 900;
     let mut agent = new(&Seating {
         settings: &PlayerSettings::read(
-            &PlayerSpec {
-                name: "ann".to_owned(),
-                kind: PlayerKind::Model,
-                settings: [
-                    ("model".to_owned(), "m".into()),
-                    ("agent".to_owned(), "bdi".into()),
-                    ("memory_tokens".to_owned(), picture_bound.into()),
-                ]
-                .into(),
-            },
+            &player("bdi", &json!({ "memory_tokens": picture_bound })),
             Options::NAMES,
         )
         .unwrap(),
@@ -603,20 +457,10 @@ fn in_a_series_a_bidder_has_its_own_lessons_in_mind_and_nobody_elses() {
             note(1, json!(["Never trust player_0."])),
         ],
     };
-    let player = |tips: Value| PlayerSpec {
-        name: "ann".to_owned(),
-        kind: PlayerKind::Model,
-        settings: [
-            ("model".to_owned(), json!("m")),
-            ("agent".to_owned(), json!("bdi")),
-            ("tips".to_owned(), tips),
-        ]
-        .into(),
-    };
+    let player = player("bdi", &json!({ "tips": ["Given at first."] }));
     let told = |seat: usize, carried: Option<&agon_engine::Carried>| {
         let mut agent = new(&Seating {
-            settings: &PlayerSettings::read(&player(json!(["Given at first."])), Options::NAMES)
-                .unwrap(),
+            settings: &PlayerSettings::read(&player, Options::NAMES).unwrap(),
             game: "english_auction",
             seat,
             library: &PromptLibrary::builtin(),
@@ -663,15 +507,7 @@ fn a_call_that_fails_ends_the_session_try() {
         }
     }
     let played = auction(json!({}), 1000, &model_bidder);
-    let player = PlayerSpec {
-        name: "ann".to_owned(),
-        kind: PlayerKind::Model,
-        settings: [
-            ("model".to_owned(), "m".into()),
-            ("agent".to_owned(), "bdi".into()),
-        ]
-        .into(),
-    };
+    let player = player("bdi", &json!({}));
     let library = PromptLibrary::builtin();
     let mut agent = build_for(&player, "english_auction", 0, &library).unwrap();
     let ask = Ask {
@@ -688,9 +524,4 @@ fn a_call_that_fails_ends_the_session_try() {
         .unwrap();
     assert!(acted.is_err());
     assert!(!played.thoughts.is_empty());
-}
-
-/// Kinds and bodies of notes.
-fn noted(notes: Vec<Note>) -> impl Iterator<Item = (&'static str, Value)> {
-    notes.into_iter().map(|note| (note.kind(), note.body()))
 }

@@ -4,43 +4,16 @@
 
 use std::sync::Mutex;
 
-use agon_engine::chance::Luck;
-use agon_engine::view::SeenEvent;
-use agon_engine::{Chance, Form, Foul, Play, PlayerKind, PlayerSpec, Reaction, registry};
-use futures_util::FutureExt;
-use futures_util::future::BoxFuture;
 use serde_json::{Map, Value, json};
 
 use super::*;
-use crate::agent::Verdict;
-use crate::agents::auction::Picture;
+use crate::agents::auction::tests::table::{self, Other, Played, limits, player};
 use crate::library::PromptLibrary;
 use crate::mind::Thought;
-use crate::notes::Note;
-use crate::roster::{build_for, check_player};
+use crate::roster::check_player;
 
 mod believing;
 mod replies;
-
-type Script<'a> = &'a (dyn Fn(&Thought) -> String + Sync);
-
-/// Answers by a script, and keeps what was asked.
-struct Scripted<'a> {
-    answer: Script<'a>,
-    heard: Mutex<Vec<Thought>>,
-}
-
-impl Mind for Scripted<'_> {
-    fn think(&self, thought: Thought) -> BoxFuture<'static, Result<Reply, MindError>> {
-        let text = (self.answer)(&thought);
-        self.heard.lock().unwrap().push(thought);
-        let reply = Reply {
-            text,
-            finish_reason: "stop".to_owned(),
-        };
-        Box::pin(std::future::ready(Ok(reply)))
-    }
-}
 
 /// The last message of a call.
 fn asked(thought: &Thought) -> &str {
@@ -49,31 +22,6 @@ fn asked(thought: &Thought) -> &str {
 
 fn system(thought: &Thought) -> &str {
     &thought.messages[0].content
-}
-
-/// What the bidder under test did in an auction.
-struct Played {
-    /// Their kinds and bodies.
-    notes: Vec<(&'static str, Value)>,
-    thoughts: Vec<Thought>,
-    /// Winner and price of each item.
-    sales: Vec<(Seat, i64)>,
-}
-
-impl Played {
-    fn of(&self, kind: &str) -> Vec<&Value> {
-        let notes = self.notes.iter().filter(|(known, _)| *known == kind);
-        notes.map(|(_, body)| body).collect()
-    }
-
-    fn thoughts(&self, purpose: &str) -> Vec<&Thought> {
-        let all = self.thoughts.iter();
-        all.filter(|one| one.purpose == purpose).collect()
-    }
-
-    fn purposes(&self) -> Vec<&str> {
-        self.thoughts.iter().map(|one| one.purpose).collect()
-    }
 }
 
 /// Six houses, two for each of three personas.
@@ -103,9 +51,6 @@ fn with(settings: Value, world: Value) -> Value {
     all
 }
 
-/// Another bidder: sees the name of the item and the ask, and bids or withdraws.
-type Other<'a> = &'a dyn Fn(&str, &Ask) -> Action;
-
 /// Bids the least on houses with this word in their name, up to a limit.
 fn wants(word: &'static str, limit: i64) -> impl Fn(&str, &Ask) -> Action {
     move |item, ask| {
@@ -117,73 +62,15 @@ fn wants(word: &'static str, limit: i64) -> impl Fn(&str, &Ask) -> Action {
     }
 }
 
-fn player(settings: &Value) -> PlayerSpec {
-    let mut all = json!({ "model": "m", "agent": "harbor" });
-    let more = settings.as_object().unwrap().clone();
-    all.as_object_mut().unwrap().extend(more);
-    PlayerSpec {
-        name: "ann".to_owned(),
-        kind: PlayerKind::Model,
-        settings: all.as_object().unwrap().clone().into_iter().collect(),
-    }
-}
-
-/// An auction with the bidder under test at seat 0.
-fn auction(settings: &Value, params: &Value, others: &[Other<'_>], answer: Script<'_>) -> Played {
-    let mut params = params.clone();
-    params["players"] = json!(others.len() + 1);
-    let params = params.as_object().unwrap().clone().into_iter().collect();
-    let built = (registry::find("english_auction").unwrap().build)(&params).unwrap();
-    let library = PromptLibrary::builtin();
-    let mut agent = build_for(&player(settings), "english_auction", 0, &library).unwrap();
-    let mind = Scripted {
-        answer,
-        heard: Mutex::default(),
-    };
-    let chance = Chance::seeded(Luck::new(1, 0));
-    let seats = (0..=others.len()).map(|_| None).collect();
-    let mut play = Play::start(built.game, chance, seats);
-    let (mut notes, mut told, mut picture) = (Vec::new(), 0, Picture::new(0));
-    loop {
-        let sights = play.view(0).sights().skip(told);
-        let events: Vec<SeenEvent> = sights.map(|sight| sight.to_event()).collect();
-        told += events.len();
-        for event in &events {
-            picture.hear(event).unwrap();
-        }
-        let observed = agent.observe(&events, &mind).now_or_never();
-        observed.unwrap().unwrap();
-        notes.extend(noted(agent.take_notes()));
-        let next = play.waiting().next().cloned();
-        let Some(ask) = next else {
-            let outcomes = picture.items.iter().filter_map(|item| item.outcome);
-            let sales = outcomes.filter_map(|sale| Some((sale.winner?, sale.price?)));
-            return Played {
-                notes,
-                thoughts: mind.heard.into_inner().unwrap(),
-                sales: sales.collect(),
-            };
-        };
-        if ask.seat > 0 {
-            let item = picture.item().unwrap().name.clone();
-            play.answer(ask.seat, Ok(others[ask.seat - 1](&item, &ask)));
-            continue;
-        }
-        let mut refused: Option<Foul> = None;
-        while play.waiting().any(|open| *open == ask) {
-            let acted = agent.act(&ask, refused.as_ref(), &mind);
-            let offer = acted.now_or_never().unwrap().unwrap();
-            let reaction = play.answer(0, offer);
-            if let Some(verdict) = Verdict::of(&reaction) {
-                agent.settle(&verdict);
-            }
-            notes.extend(noted(agent.take_notes()));
-            refused = match reaction {
-                Reaction::Refused { foul, .. } => Some(foul),
-                _ => None,
-            };
-        }
-    }
+/// An auction with the bidder under test at seat 0; its model's replies follow from its prompts.
+fn auction(
+    settings: &Value,
+    params: &Value,
+    others: &[Other<'_>],
+    answer: &(dyn Fn(&Thought) -> String + Sync),
+) -> Played {
+    let answer = |thought: &Thought, _: usize| answer(thought);
+    table::auction(&player("harbor", settings), params, others, &answer)
 }
 
 /// What a good reader of prompts answers: plans by its persona, profiles by who
@@ -665,7 +552,7 @@ fn a_refused_bid_is_put_again_without_a_new_choice() {
 fn settings_that_miss_each_other_are_refused_with_what_is_missing() {
     let check = |settings: Value| {
         let library = PromptLibrary::builtin();
-        check_player(&player(&settings), "english_auction", &library)
+        check_player(&player("harbor", &settings), "english_auction", &library)
             .map_err(|error| error.to_string())
     };
     let cases = [
@@ -817,17 +704,4 @@ fn a_rival_that_was_misled_leaves_the_house() {
         open.sales
     );
     assert_eq!(misleading.sales[1], (0, 100));
-}
-
-/// Kinds and bodies of notes.
-fn noted(notes: Vec<Note>) -> impl Iterator<Item = (&'static str, Value)> {
-    notes.into_iter().map(|note| (note.kind(), note.body()))
-}
-
-/// The least and the most that may be bid.
-fn limits(ask: &Ask) -> (i64, i64) {
-    match &ask.form {
-        Form::Integer { min, max, .. } => (min.unwrap_or(0), max.unwrap_or(i64::MAX)),
-        _ => (0, i64::MAX),
-    }
 }
