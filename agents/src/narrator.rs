@@ -67,7 +67,7 @@ impl Narrator {
             game: Value::from(()),
             latest: BTreeMap::new(),
             round: 1,
-            rivals: Rivals::new(seat),
+            rivals: Rivals::new(game, seat),
         }
     }
 

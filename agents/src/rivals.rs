@@ -1,29 +1,28 @@
 //! Who else sits at the table and is still in the game, as far as one seat has seen:
 //! for agents that think about the others one by one.
 
-use agon_engine::game::player_name;
+use agon_engine::game::{FactNames, player_name};
 use agon_engine::view::SeenEvent;
-use agon_engine::{Seat, Value};
+use agon_engine::{Seat, Value, registry};
 
-use crate::events::{BRIEFING, living};
-
-/// The fact of a briefing with a name per seat.
-const NAMES: &str = "names";
+use crate::events::BRIEFING;
 
 /// The other players of one seat.
 #[derive(Debug)]
 pub struct Rivals {
     own: Seat,
+    facts: FactNames,
     living: Vec<Seat>,
     /// What the game calls the seats, where it has names for them.
     names: Vec<String>,
 }
 
 impl Rivals {
-    /// The rivals of a seat; nobody, before the briefing.
-    pub fn new(own: Seat) -> Self {
+    /// The rivals of a seat in a game; nobody, before the briefing.
+    pub fn new(game: &str, own: Seat) -> Self {
         Self {
             own,
+            facts: facts_of(game),
             living: Vec::new(),
             names: Vec::new(),
         }
@@ -35,9 +34,11 @@ impl Rivals {
             let players = event.fact("players").and_then(Value::integer);
             let players = players.and_then(|players| usize::try_from(players).ok());
             self.living = (0..players.unwrap_or(0)).collect();
-            self.names = event.fact(NAMES).map(names).unwrap_or_default();
+            let told = self.facts.seat_names.as_ref();
+            let told = told.and_then(|name| event.fact(name));
+            self.names = told.map(names).unwrap_or_default();
         }
-        if let Some(living) = living(event) {
+        if let Some(living) = in_play(&self.facts, event) {
             self.living = living;
         }
     }
@@ -64,6 +65,21 @@ impl Rivals {
         let all = self.living.iter().copied();
         all.filter(|seat| *seat != self.own).collect()
     }
+}
+
+/// What a game calls facts that mean the same in every game.
+pub fn facts_of(game: &str) -> FactNames {
+    let found = registry::find(game);
+    found.map_or(FactNames::NONE, |found| found.info.facts.clone())
+}
+
+/// The seats that an event says are in play, in order; nothing when it says nothing.
+pub fn in_play(facts: &FactNames, event: &SeenEvent) -> Option<Vec<Seat>> {
+    let told = event.fact(facts.in_play.as_ref()?)?.integers()?;
+    let seats = told.iter().map(|seat| usize::try_from(*seat).ok());
+    let mut seats: Vec<Seat> = seats.collect::<Option<_>>()?;
+    seats.sort_unstable();
+    Some(seats)
 }
 
 fn names(column: &Value) -> Vec<String> {

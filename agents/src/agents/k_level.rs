@@ -24,6 +24,7 @@ use crate::library::PromptLibrary;
 use crate::memory::Later;
 use crate::mind::{Mind, MindError, Reply, Thought};
 use crate::notes::Prediction;
+use crate::rivals::facts_of;
 use crate::settings::{PlayerSettings, WhenFull, whole};
 use crate::turn::{self, Converses};
 
@@ -175,7 +176,7 @@ impl KLevel {
         let seats = self.dialogue.rivals().others().into_iter();
         let rivals = seats.map(|seat| {
             let dialogue = Dialogue::new(&of.settings, &of.game, seat, of.library.clone());
-            Rival::new(self.seat, seat, dialogue)
+            Rival::new(self.seat, seat, facts_of(&of.game), dialogue)
         });
         self.rivals = rivals.collect();
     }

@@ -16,7 +16,7 @@ fn event(kind: &str, facts: Vec<(&str, Value)>) -> SeenEvent {
 
 #[test]
 fn rivals_are_those_who_are_in_play_besides_the_seat() {
-    let mut rivals = Rivals::new(2);
+    let mut rivals = Rivals::new("water_allocation", 2);
     assert!(rivals.others().is_empty());
     rivals.see(&event("briefing", vec![("players", 4usize.into())]));
     assert_eq!(rivals.others(), [0, 1, 3]);
@@ -35,7 +35,11 @@ fn rivals_are_those_who_are_in_play_besides_the_seat() {
         vec![("living", vec![0usize, 2, 3].into())],
     ));
     assert_eq!(rivals.living(), [0, 2, 3]);
-    // A rank is no order of seats.
+    // Whoever is in play, is so by the fact that the game names for it.
     rivals.see(&event("proposal", vec![("order", vec![3usize, 2].into())]));
-    assert_eq!((rivals.living(), rivals.others()), (&[2, 3][..], vec![3]));
+    assert_eq!(rivals.living(), [0, 2, 3]);
+    let mut pirates = Rivals::new("pirate", 2);
+    // A rank is no order of seats.
+    pirates.see(&event("proposal", vec![("order", vec![3usize, 2].into())]));
+    assert_eq!((pirates.living(), pirates.others()), (&[2, 3][..], vec![3]));
 }

@@ -4,18 +4,13 @@
 //! place of its own: right only for games in which everything that happens is public (`GAMES`
 //! of `k_level.rs`). Makes no calls.
 
+use agon_engine::game::FactNames;
 use agon_engine::view::SeenEvent;
-use agon_engine::{Action, Ask, Seat, Value};
+use agon_engine::{Action, Ask, Name, Seat, Value};
 
 use crate::dialogue::Dialogue;
-use crate::events::living;
 use crate::mind::MindError;
-
-/// The seats of those who won, in games that tell them.
-const WINNERS: &str = "winners";
-
-/// A seat's own fact about that.
-const WON: &str = "won";
+use crate::rivals::in_play;
 
 /// An imagined rival.
 #[derive(Debug)]
@@ -29,12 +24,12 @@ pub struct Rival {
 }
 
 impl Rival {
-    /// A rival of the seat `own`, with a conversation of its own.
-    pub fn new(own: Seat, seat: Seat, dialogue: Dialogue) -> Self {
+    /// A rival of the seat `own`, with a conversation of its own, in a game with these facts.
+    pub fn new(own: Seat, seat: Seat, facts: FactNames, dialogue: Dialogue) -> Self {
         Self {
             seat,
             dialogue,
-            perspective: Perspective::new(own, seat),
+            perspective: Perspective::new(own, seat, facts),
             asked: None,
         }
     }
@@ -81,14 +76,19 @@ fn given(ask: &Ask, answer: &Value) -> Option<Action> {
 pub struct Perspective {
     own: Seat,
     rival: Seat,
+    facts: FactNames,
     lives: bool,
 }
 
 impl Perspective {
     /// How a rival sees what a seat sees.
-    pub fn new(own: Seat, rival: Seat) -> Self {
-        let lives = true;
-        Self { own, rival, lives }
+    pub fn new(own: Seat, rival: Seat, facts: FactNames) -> Self {
+        Self {
+            own,
+            rival,
+            facts,
+            lives: true,
+        }
     }
 
     /// An event of the seat as the rival saw it; nothing once the rival is out of the
@@ -98,7 +98,8 @@ impl Perspective {
             return None;
         }
         // Who is put out is told of that, and of nothing after it.
-        self.lives = living(event).is_none_or(|living| living.contains(&self.rival));
+        let living = in_play(&self.facts, event);
+        self.lives = living.is_none_or(|living| living.contains(&self.rival));
         let facts = event.facts.iter();
         let facts = facts.map(|(name, value)| {
             let theirs = self.theirs(event, name, value);
@@ -111,16 +112,19 @@ impl Perspective {
         })
     }
 
-    /// The rival's value of a fact that is the seat's own: a column `bid` is the seat's
-    /// entry of a public column `bids`, and `won` says whether it is among the winners.
+    /// The rival's value of a fact that is the seat's own: its entry of the public column, or
+    /// whether it is among the seats for which a flag is set.
     fn theirs(&self, event: &SeenEvent, name: &str, value: &Value) -> Option<Value> {
-        if name == WON {
-            let winners = event.fact(WINNERS)?;
+        let public = |all: &[(Name, Name)]| {
+            let pair = all.iter().find(|(own, _)| own == name)?;
+            event.fact(&pair.1)
+        };
+        if let Some(seats) = public(&self.facts.flags) {
             let rival = i64::try_from(self.rival).ok()?;
-            let won = winners.integers().is_some_and(|all| all.contains(&rival));
-            return Some(Value::Flag(won));
+            let is_set = seats.integers().is_some_and(|all| all.contains(&rival));
+            return Some(Value::Flag(is_set));
         }
-        let column = event.fact(&format!("{name}s"))?;
+        let column = public(&self.facts.columns)?;
         (column.entry(self.own) == *value).then(|| column.entry(self.rival))
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Map, json};
 
 use super::rival::Perspective;
 use super::*;
-use crate::events::living;
+use crate::rivals::in_play;
 
 fn settings(json: Value) -> Settings {
     json.as_object().unwrap().clone().into_iter().collect()
@@ -60,7 +60,7 @@ proptest! {
                 let views = views(game, mode, seed);
                 for (own, view) in views.iter().enumerate() {
                     for (rival, real) in views.iter().enumerate().filter(|(rival, _)| *rival != own) {
-                        let mut eyes = Perspective::new(own, rival);
+                        let mut eyes = Perspective::new(own, rival, facts_of(game));
                         let made: Vec<SeenEvent> =
                             view.iter().filter_map(|event| eyes.of(event)).collect();
                         // Who is out first sees less than the other.
@@ -77,6 +77,7 @@ proptest! {
 #[test]
 fn seats_see_different_things_and_some_are_put_out() {
     let views = views("water_allocation", json!({}), 3);
+    let facts = facts_of("water_allocation");
     let ends: Vec<usize> = views.iter().map(Vec::len).collect();
     assert!(ends.iter().any(|end| *end != ends[0]), "{ends:?}");
     let results = |seat: usize| {
@@ -85,7 +86,11 @@ fn seats_see_different_things_and_some_are_put_out() {
             .find(|event| event.kind == "round_result")
     };
     assert_ne!(results(0), results(1));
-    assert!(views[0].iter().any(|event| living(event).is_some()));
+    assert!(
+        views[0]
+            .iter()
+            .any(|event| in_play(&facts, event).is_some())
+    );
 }
 
 #[test]
@@ -112,7 +117,7 @@ fn games_with_something_private_would_be_seen_wrongly() {
     ] {
         assert!(!GAMES.contains(&game));
         let views = views(game, json!({ "players": 3, "rounds": 3 }), 5);
-        let mut eyes = Perspective::new(0, 1);
+        let mut eyes = Perspective::new(0, 1, facts_of(game));
         let made: Vec<SeenEvent> = views[0].iter().filter_map(|event| eyes.of(event)).collect();
         assert_ne!(made, views[1], "{game}");
     }
