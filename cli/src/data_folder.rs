@@ -8,9 +8,7 @@ use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use agon_coordinator::store::EmbeddedStore;
 use agon_outlets::InLine as _;
-use agon_report::grouped;
 use agon_service_kit::folder::{Folder, IsALink};
 use agon_service_kit::tasks::shutdown_signal;
 
@@ -87,7 +85,7 @@ impl HeldFolder {
             }
             let holder = waits_for.get_or_insert_with(|| {
                 let holder = holder(&folder);
-                output::tell(&waiting(data, experiment, &holder, folder.path()));
+                output::tell(&waiting(data, experiment, &holder));
                 holder
             });
             tokio::select! {
@@ -144,17 +142,11 @@ fn note_holder(mut lock: &File) -> io::Result<()> {
     writeln!(lock, "{}", std::process::id())
 }
 
-fn waiting(data: &Path, experiment: &str, holder: &str, folder: &Path) -> String {
-    let progress = EmbeddedStore::peek(&folder.join(STORE), experiment);
-    let so_far = progress.ok().flatten().map(|progress| {
-        let (done, sessions) = (grouped(progress.done), grouped(progress.sessions));
-        format!(" ({done} of {sessions} sessions done)")
-    });
+fn waiting(data: &Path, experiment: &str, holder: &str) -> String {
     format!(
-        "{holder} is already running {experiment} in {}{}; waiting for it to end, then continuing \
+        "{holder} is already running {experiment} in {}; waiting for it to end, then continuing \
          from there (Ctrl-C stops waiting, not that run)",
         data.in_line(),
-        so_far.unwrap_or_default()
     )
 }
 

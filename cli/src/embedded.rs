@@ -11,9 +11,9 @@ use agon_coordinator::{Coordinator, CoordinatorOptions, StoreChoice};
 use agon_engine::spec::SIMULATED_ENDPOINT;
 use agon_report::{counted, dollars};
 use agon_service_kit::tasks::Tasks;
-use agon_worker::{Transport, Worker, WorkerOptions, transport};
+use agon_worker::{Transport, WorkerOptions, transport};
 
-use crate::data_folder::{COORDINATOR, HeldFolder, LEDGER, STORE};
+use crate::data_folder::{HeldFolder, LEDGER, STORE};
 use crate::describing::describe_at;
 use crate::failure::Failure;
 use crate::forgetting::forget_at;
@@ -99,11 +99,7 @@ impl Cluster {
             .map_err(Failure::surroundings)?;
         let gateway = transport::into_service(running_gateway.service());
         let store = match (&folders, &options.redis) {
-            (Some(folders), _) => StoreChoice::OfExperiment {
-                folder: folders.experiment.path().join(STORE),
-                experiment: options.experiment.clone(),
-                older: options.data.join(COORDINATOR).join(STORE),
-            },
+            (Some(folders), _) => StoreChoice::Folder(folders.experiment.path().join(STORE)),
             (None, url) => StoreChoice::Redis(url.clone().unwrap_or_default()),
         };
         let services = Tasks::new();
@@ -123,9 +119,10 @@ impl Cluster {
             let worker_id = format!("embedded-{number}");
             let options = WorkerOptions {
                 worker_id,
+                incarnation: std::process::id().into(),
                 places: options.places,
             };
-            Worker::start(&workers, leases.clone(), gateway.clone(), &options);
+            agon_worker::start(&workers, vec![leases.clone()], gateway.clone(), &options);
         }
         Ok(Self {
             experiments,
@@ -163,7 +160,7 @@ impl Cluster {
     /// with what was paid for and could not be recorded.
     pub async fn stop(self, ended: Result<(), Failure>) -> Result<(), Failure> {
         self.stop_workers().await;
-        self.coordinator.drain();
+        self.coordinator.drain().await;
         // Its ledgers' last chance to be forgotten, so the gateway stops after it.
         let _ = self.services.shutdown(COORDINATOR_STOPS_WITHIN).await;
         self.coordinator.close();

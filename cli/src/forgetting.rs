@@ -12,7 +12,6 @@ use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_service_kit::backoff::{Delays, Retry, retry};
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use agon_worker::Transport;
-use futures_util::FutureExt as _;
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 use tonic::Status;
@@ -39,15 +38,15 @@ pub fn forget_at(gateway: Transport, tasks: &Tasks) -> OnStored {
         run(client, stored, shutdown),
     );
     let overflows = AtomicBool::new(false);
-    Arc::new(move |session| {
-        let full = matches!(
-            sender.try_send(session.to_string()),
-            Err(mpsc::error::TrySendError::Full(_))
-        );
+    Arc::new(move |sessions| {
+        let is_full = |session: &String| {
+            let sent = sender.try_send(session.clone());
+            matches!(sent, Err(mpsc::error::TrySendError::Full(_)))
+        };
+        let full = sessions.iter().any(is_full);
         if full && !overflows.swap(true, Ordering::Relaxed) {
             warn!("the gateway is away for long: some ledgers are not deleted when done");
         }
-        std::future::ready(()).boxed()
     })
 }
 

@@ -13,19 +13,22 @@ use tonic::Status;
 use crate::experiment_arguments::CheckedExperiment;
 
 /// Submits, and gives another chance to what an earlier run set aside or paused
-/// at: a budget that is still spent pauses again without a call.
+/// at: a budget that is still spent pauses again without a call. `accept_new` lets finished
+/// sessions be played anew that other versions of rules or prompts leave behind.
 ///
 /// # Errors
 /// The coordinator refuses, or does not answer.
 pub async fn hand_in(
     client: &mut ExperimentServiceClient<Transport>,
     checked: &CheckedExperiment,
+    accept_new: bool,
 ) -> Result<SubmitExperimentResponse, Status> {
     let request = SubmitExperimentRequest {
         document: checked.document.to_json().into(),
         templates: checked.templates.clone().into_iter().collect(),
         traceparent: telemetry::current_traceparent().unwrap_or_default(),
         models: checked.models.iter().cloned().collect(),
+        accept_new,
     };
     let submitted = client.submit_experiment(request).await?.into_inner();
     let again = RetrySessionsRequest {

@@ -9,8 +9,8 @@ use std::io::BufReader;
 use agon_coordinator::experiment::{COMPARISONS, ExperimentDocument};
 use agon_engine::names::among;
 use agon_engine::record::StoredRecord;
-use agon_proto::v1::FetchRecordsRequest;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
+use agon_proto::v1::{FetchRecordsRequest, FetchRecordsResponse};
 use agon_report::session::Telemetry;
 use agon_report::{Cells, Layout, Reports, ResultColumns, Session, Tables};
 use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
@@ -77,6 +77,7 @@ pub async fn collect(
 ) -> Result<Collected, Failure> {
     let request = FetchRecordsRequest {
         experiment_id: document.name.clone(),
+        after: None,
     };
     let lost = |refusal: Status| refused("the coordinator", &refusal);
     let mut records = client
@@ -95,19 +96,29 @@ pub async fn collect(
             continue;
         }
         let taken = match result.fault.is_empty() {
-            true => whole(&result.record),
+            true => Lines::of(&result),
             false => Err(result.fault),
         };
         match taken {
-            Ok(record) => tables.add(&record, &Telemetry::from_line(&result.telemetry)),
+            Ok(Lines { record, telemetry }) => {
+                let parsed = whole(record.as_bytes());
+                // Its lines were read before: only what cannot be read again is a fault.
+                match parsed {
+                    Ok(parsed) => tables.add(&parsed, &Telemetry::from_line(telemetry.as_bytes())),
+                    Err(fault) => {
+                        unreadable.push((result.session_id, fault));
+                        continue;
+                    }
+                }
+                record_file.line(record.as_bytes())?;
+                telemetry_file.line(telemetry.as_bytes())?;
+            }
             Err(fault) => {
                 unreadable.push((result.session_id, fault));
                 continue;
             }
         }
         done += 1;
-        record_file.line(&result.record)?;
-        telemetry_file.line(&result.telemetry)?;
     }
     record_file.keep()?;
     telemetry_file.keep()?;
@@ -120,6 +131,25 @@ pub async fn collect(
         strangers,
         unreadable,
     })
+}
+
+/// A result, unpacked.
+struct Lines {
+    record: String,
+    telemetry: String,
+}
+
+impl Lines {
+    fn of(result: &FetchRecordsResponse) -> Result<Self, String> {
+        let part = |packed: &[u8], what| {
+            let line = agon_proto::packed::unpack(packed);
+            line.ok_or_else(|| format!("its {what} is not one line of text, packed with gzip"))
+        };
+        Ok(Self {
+            record: part(&result.record, "record")?,
+            telemetry: part(&result.telemetry, "telemetry")?,
+        })
+    }
 }
 
 /// Takes a session in, of whose game measures need events and notes too; any other game

@@ -315,14 +315,16 @@ impl Sessions {
             }
             let request = FetchRecordsRequest {
                 experiment_id: name.clone(),
+                after: None,
             };
             let records = client.fetch_records(request).await.map_err(lost)?;
             let mut records = records.into_inner();
             self.experiments.insert(name.clone(), 0);
             while let Some(result) = records.message().await.map_err(lost)? {
-                let line = String::from_utf8_lossy(&result.record);
                 let taken = match result.fault.is_empty() {
-                    true => self.take(&line, None, wanted, true),
+                    true => agon_proto::packed::unpack(&result.record)
+                        .ok_or_else(|| "it is not one line of text, packed with gzip".to_owned())
+                        .and_then(|line| self.take(&line, None, wanted, true)),
                     false => Err(result.fault),
                 };
                 if let Err(reason) = taken {

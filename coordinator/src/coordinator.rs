@@ -1,5 +1,6 @@
-//! A coordinator: a store, the lease actor, and the two services over them. Opened by every role
-//! that needs one; several may share one Redis.
+//! A coordinator: a journal, an archive, the queue's owner or its standby, and the two services over
+//! them. Opened by every role that needs one; several may share one Redis, and one of them is in
+//! charge.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -8,45 +9,51 @@ use std::time::Duration;
 use agon_proto::v1::experiment_service_server::ExperimentServiceServer;
 use agon_proto::v1::session_lease_service_server::SessionLeaseServiceServer;
 use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
-use agon_service_kit::tasks::Tasks;
+use agon_service_kit::tasks::{TaskKind, Tasks};
+use tokio::sync::{Semaphore, watch};
 use tokio_util::sync::CancellationToken;
 
+use crate::archive::{Archive, ArchiveError};
 use crate::experiment_service::{DescribeModels, Experiments};
-use crate::lease::{LeaseHandle, LeaseOptions, LeaseStatus};
-use crate::session_lease_service::{OnStored, SessionLeases};
-use crate::store::{EmbeddedStore, RedisStore, Store, StoreError, StoreResult};
-
-/// Sweeps in a lease's time: a lost session waits at most a tenth longer than its lease.
-const SWEEPS_PER_TTL: u32 = 10;
+use crate::journal::{FileJournal, Journal, JournalError, RedisJournal};
+use crate::owner::{OnStored, OwnerOptions, OwnerTerms, Status, start};
+use crate::session_lease_service::{MOST_BLOCKING, SessionLeases};
 
 /// Where a coordinator keeps what it must not lose.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum StoreChoice {
     /// A folder, for one coordinator.
-    Embedded(PathBuf),
-    /// A folder for one experiment, for one coordinator. A new one begins with what the older
-    /// folder, that of a coordinator with several experiments, has of it.
-    OfExperiment {
-        /// Of this experiment alone.
-        folder: PathBuf,
-        /// Its name.
-        experiment: String,
-        /// Need not be there.
-        older: PathBuf,
-    },
+    Folder(PathBuf),
     /// The address of a Redis, for one or several.
     Redis(String),
+}
+
+/// Where finished records go.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub enum ArchiveChoice {
+    /// Into the store's folder; on Redis, into Redis.
+    #[default]
+    Store,
+    /// Into a folder.
+    Folder(PathBuf),
+    /// Into object storage: `s3://BUCKET/PREFIX`.
+    Bucket(String),
 }
 
 /// What a coordinator may be told.
 #[derive(Clone)]
 pub struct CoordinatorOptions {
-    /// How long a lease holds without being renewed; workers renew every third of it.
-    pub lease_ttl: Duration,
-    /// All workers live in this process: sessions found leased in an embedded store were left by
-    /// workers that are dead, and are queued again at once instead of after their lease.
+    /// Where it can be reached, for those who ask a standby.
+    pub address: String,
+    /// How long a worker holds its sessions without being heard of.
+    pub lease_time: Duration,
+    /// How long an owner of the queue may stay silent before a standby takes over.
+    pub ownership_time: Duration,
+    /// All workers live in this process: nobody holds anything when it starts.
     pub own_workers_only: bool,
-    /// Called once a session's record is stored; nothing is called by default.
+    /// Where finished records go.
+    pub archive: ArchiveChoice,
+    /// Called once records are stored; nothing is called by default.
     pub on_stored: Option<OnStored>,
     /// Says where the answers of models come from; without it sessions do not know.
     pub describe_models: Option<DescribeModels>,
@@ -55,8 +62,11 @@ pub struct CoordinatorOptions {
 impl Default for CoordinatorOptions {
     fn default() -> Self {
         Self {
-            lease_ttl: Duration::from_secs(10),
+            address: "this process".to_owned(),
+            lease_time: Duration::from_secs(10),
+            ownership_time: Duration::from_secs(6),
             own_workers_only: false,
+            archive: ArchiveChoice::default(),
             on_stored: None,
             describe_models: None,
         }
@@ -66,9 +76,12 @@ impl Default for CoordinatorOptions {
 /// Why a coordinator cannot start.
 #[derive(Debug, thiserror::Error)]
 pub enum CoordinatorError {
-    /// Its store cannot be opened.
+    /// Its journal cannot be opened.
     #[error("cannot open the coordinator's store")]
-    Store(#[source] StoreError),
+    Store(#[source] JournalError),
+    /// Its archive cannot be opened.
+    #[error("cannot open the archive")]
+    Archive(#[source] ArchiveError),
 }
 
 /// A running coordinator. Cheap to clone.
@@ -76,7 +89,7 @@ pub enum CoordinatorError {
 pub struct Coordinator {
     experiments: Experiments,
     leases: SessionLeases,
-    embedded: Option<EmbeddedStore>,
+    files: Option<FileJournal>,
 }
 
 /// The coordinator's two gRPC services: for a server, or to be called in the same process.
@@ -89,42 +102,56 @@ pub struct CoordinatorServices {
 }
 
 impl Coordinator {
-    /// Opens the store and starts the lease actor under `tasks`.
+    /// Opens the store and starts the owner or standby under `tasks`; returns once it is known which
+    /// of them it is.
     ///
     /// # Errors
-    /// The store cannot be opened.
+    /// The store or the archive cannot be opened.
     pub async fn open(
         choice: StoreChoice,
         options: CoordinatorOptions,
         tasks: &Tasks,
     ) -> Result<Self, CoordinatorError> {
-        let opened = open_store(choice, &options).await;
-        let (store, embedded) = opened.map_err(CoordinatorError::Store)?;
-        let draining = CancellationToken::new();
-        let lease_ttl = options.lease_ttl;
-        let lease_options = LeaseOptions {
-            ttl: lease_ttl,
-            sweep_every: lease_ttl / SWEEPS_PER_TTL,
-            greet_every: lease_ttl / 2,
+        let opened = open_journal(&choice)
+            .await
+            .map_err(CoordinatorError::Store)?;
+        let (journal, files) = opened;
+        let archive = open_archive(&choice, &options.archive, &journal);
+        let archive = archive.map_err(CoordinatorError::Archive)?;
+        let terms = OwnerTerms {
+            journal: Arc::clone(&journal),
+            archive: archive.clone(),
+            options: OwnerOptions {
+                address: options.address,
+                lease_time: options.lease_time,
+                ownership_time: options.ownership_time,
+                own_workers_only: options.own_workers_only,
+            },
+            tasks: tasks.clone(),
+            on_stored: options.on_stored,
         };
-        let leases = LeaseHandle::start(store.clone(), lease_options, tasks, draining.clone());
+        let mut ownership = start(terms);
+        ownership.settled().await;
         let experiments = Experiments {
-            store: store.clone(),
+            ownership: ownership.clone(),
+            journal: Arc::clone(&journal),
+            archive: archive.clone(),
             tasks: tasks.clone(),
             describe_models: options.describe_models,
         };
         let leases = SessionLeases {
-            store,
-            leases,
+            ownership,
+            journal,
+            archive,
             tasks: tasks.clone(),
-            draining,
-            lease_ttl,
-            on_stored: options.on_stored,
+            draining: CancellationToken::new(),
+            lease_time: options.lease_time,
+            blocking: Arc::new(Semaphore::new(MOST_BLOCKING)),
         };
         Ok(Self {
             experiments,
             leases,
-            embedded,
+            files,
         })
     }
 
@@ -140,50 +167,86 @@ impl Coordinator {
         }
     }
 
-    /// Who is connected.
-    pub async fn status(&self) -> LeaseStatus {
-        self.leases.leases.status().await
+    /// Whether this coordinator is in charge of the queue, at any time: what a readiness probe asks,
+    /// so that callers are led to the one that is.
+    pub fn in_charge(&self) -> watch::Receiver<bool> {
+        let mut ownership = self.leases.ownership.clone();
+        let (sender, receiver) = watch::channel(ownership.is_owner());
+        let follow = async move {
+            while ownership.changed().await {
+                let _ = sender.send_replace(ownership.is_owner());
+            }
+        };
+        self.leases
+            .tasks
+            .spawn(TaskKind::UPKEEP, "who is in charge", follow);
+        receiver
+    }
+
+    /// Who is connected; nobody while another coordinator is in charge.
+    pub async fn status(&self) -> Status {
+        match self.leases.ownership.owner() {
+            Ok(office) => office.handle.status().await.unwrap_or_default(),
+            Err(_) => Status::default(),
+        }
     }
 
     /// Resolves when the coordinator's own files can take in nothing more (a full disk), with the
     /// reason. A coordinator on Redis waits for Redis instead, so there it never does.
     pub async fn trouble(&self) -> String {
-        match &self.embedded {
-            Some(embedded) => embedded.trouble().await,
+        match &self.files {
+            Some(files) => files.trouble().await,
             None => std::future::pending().await,
         }
     }
 
-    /// Stops leasing and tells connected workers to go elsewhere. Streams end by themselves soon
+    /// Stops granting and tells connected workers to go elsewhere. Streams end by themselves soon
     /// after; shutting down the tasks waits for them.
-    pub fn drain(&self) {
+    pub async fn drain(&self) {
+        if let Ok(office) = self.leases.ownership.owner() {
+            office.handle.drain().await;
+        }
         self.leases.draining.cancel();
     }
 
     /// Lets the store's folder go, after the tasks have been shut down. Only needed where another
     /// coordinator is opened in the same process; the end of a process does the same.
     pub fn close(&self) {
-        if let Some(embedded) = &self.embedded {
-            embedded.close();
+        if let Some(files) = &self.files {
+            files.close();
         }
     }
 }
 
-/// A store, and the same if it is one in files.
-type Opened = (Arc<dyn Store>, Option<EmbeddedStore>);
+/// A journal, and the same if it is one in files.
+type Opened = (Arc<dyn Journal>, Option<FileJournal>);
 
-async fn open_store(choice: StoreChoice, options: &CoordinatorOptions) -> StoreResult<Opened> {
-    let store = match choice {
-        StoreChoice::Embedded(folder) => EmbeddedStore::open(&folder)?,
-        StoreChoice::OfExperiment {
-            folder,
-            experiment,
-            older,
-        } => EmbeddedStore::open_for(&folder, &experiment, &older)?,
-        StoreChoice::Redis(url) => return Ok((Arc::new(RedisStore::connect(&url).await?), None)),
-    };
-    if options.own_workers_only {
-        store.reclaim().await?;
+async fn open_journal(choice: &StoreChoice) -> Result<Opened, JournalError> {
+    match choice {
+        StoreChoice::Folder(folder) => {
+            let files = FileJournal::open(folder)?;
+            Ok((Arc::new(files.clone()), Some(files)))
+        }
+        StoreChoice::Redis(url) => Ok((Arc::new(RedisJournal::connect(url).await?), None)),
     }
-    Ok((Arc::new(store.clone()), Some(store)))
+}
+
+/// The folder of the archive inside a store's folder.
+const ARCHIVE: &str = "archive";
+
+fn open_archive(
+    store: &StoreChoice,
+    choice: &ArchiveChoice,
+    journal: &Arc<dyn Journal>,
+) -> Result<Archive, ArchiveError> {
+    match (choice, store) {
+        (ArchiveChoice::Folder(folder), _) => Archive::folder(folder),
+        (ArchiveChoice::Bucket(url), _) => Archive::s3(url),
+        (ArchiveChoice::Store, StoreChoice::Folder(folder)) => {
+            Archive::folder(&folder.join(ARCHIVE))
+        }
+        (ArchiveChoice::Store, StoreChoice::Redis(_)) => {
+            Ok(Archive::in_journal(Arc::clone(journal)))
+        }
+    }
 }

@@ -31,9 +31,9 @@ mod world;
 pub use cell::Cell;
 pub use document::{
     COMPARISONS, ExperimentDocument, GameDefinition, PromptsOfPlayer, ReportDefinition,
-    SeriesDefinition, is_experiment_name,
+    SeriesDefinition, Terms, is_experiment_name,
 };
-pub use expand::{Cells, Expansion, PlannedSession, expand};
+pub use expand::{Cells, Expansion, PlannedSession, expand, expand_with};
 pub use faults::{Fault, Faults};
 pub use overrides::Overrides;
 pub use path::{Step, TreePath};

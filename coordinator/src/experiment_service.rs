@@ -1,45 +1,45 @@
-//! The service of the command line: experiments handed in, followed, fetched, cancelled.
-//! Stateless over the store, so that any replica answers for all.
+//! The service of the command line: experiments handed in, followed, fetched, cancelled. What becomes
+//! of them the queue's owner decides; records that lie in the archive are read from there.
 
-use std::collections::BTreeMap;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_engine::spec::{Origin, bundle};
 use agon_proto::v1::experiment_service_server::ExperimentService;
 use agon_proto::v1::{
-    CancelExperimentRequest, CancelExperimentResponse, ExperimentSummary, FetchRecordsRequest,
-    FetchRecordsResponse, ListExperimentsRequest, ListExperimentsResponse, ModelOrigin,
-    ResumeExperimentRequest, ResumeExperimentResponse, RetrySessionsRequest, RetrySessionsResponse,
-    SubmitExperimentRequest, SubmitExperimentResponse, WatchExperimentRequest,
-    WatchExperimentResponse,
+    CancelExperimentRequest, CancelExperimentResponse, DeleteExperimentRequest,
+    DeleteExperimentResponse, ExperimentSummary, FetchRecordsRequest, FetchRecordsResponse,
+    GetExperimentRequest, GetExperimentResponse, ListExperimentsRequest, ListExperimentsResponse,
+    ModelOrigin, ResumeExperimentRequest, ResumeExperimentResponse, RetrySessionsRequest,
+    RetrySessionsResponse, StoredDocument, SubmitExperimentRequest, SubmitExperimentResponse,
+    WatchExperimentRequest, WatchExperimentResponse,
 };
 use agon_service_kit::status::{ErrorClass, to_status};
-use agon_service_kit::tasks::{TaskKind, Tasks};
+use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
 use futures_util::future::BoxFuture;
+use prost::Message as _;
 use tokio::sync::mpsc;
 use tokio_stream::Stream;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status};
-use tracing::{error, info};
+use tracing::{info, warn};
 
-use crate::experiment::{Expansion, ExperimentDocument, expand};
+use crate::archive::Archive;
+use crate::journal::Journal;
 use crate::metrics;
-use crate::result;
-use crate::store::{
-    NewExperiment, NewSession, NewSessions, SessionResult, Store, StoreError, StoredResult,
-};
+use crate::owner::{Office, Ownership, bundle_name, document_name};
+use crate::queue::Progress;
+use crate::submission::{Submission, prepare};
+use crate::templates;
 use crate::wire;
+
+mod fetching;
 
 /// A watcher hears of changes at most this often.
 const WATCH_EVERY: Duration = Duration::from_millis(200);
 
-/// Records read from the store at a time; a long session has a few hundred kilobytes.
-const PAGE: usize = 32;
-
-/// Messages that wait for the caller: a page, so that the next is read while one is sent.
-const OUTBOX: usize = PAGE;
+/// Messages that wait for the caller.
+const OUTBOX: usize = 32;
 
 /// What is told to whoever hands in an experiment with models here.
 const NO_GATEWAY: &str = "this coordinator cannot ask where the models are, which is part of \
@@ -48,7 +48,9 @@ const NO_GATEWAY: &str = "this coordinator cannot ask where the models are, whic
 /// See the module. Cheap to clone.
 #[derive(Clone)]
 pub struct Experiments {
-    pub(crate) store: Arc<dyn Store>,
+    pub(crate) ownership: Ownership,
+    pub(crate) journal: Arc<dyn Journal>,
+    pub(crate) archive: Archive,
     pub(crate) tasks: Tasks,
     pub(crate) describe_models: Option<DescribeModels>,
 }
@@ -69,6 +71,7 @@ impl ExperimentService for Experiments {
         &self,
         request: Request<SubmitExperimentRequest>,
     ) -> Result<Response<SubmitExperimentResponse>, Status> {
+        let office = self.ownership.owner()?;
         let mut request = request.into_inner();
         let models = std::mem::take(&mut request.models);
         let origins = match &self.describe_models {
@@ -76,19 +79,19 @@ impl ExperimentService for Experiments {
             Some(describe) => describe(models).await?,
             None => return Err(to_status(ErrorClass::Conflict, NO_GATEWAY)),
         };
-        let known = wire::origins(&origins);
+        let known = origins.clone();
         // Checking a large grid takes a second or so.
         let prepared = tokio::task::spawn_blocking(move || prepare(request, known)).await;
         let stopped = |_| to_status(ErrorClass::Internal, "the experiment could not be expanded");
-        let experiment = prepared.map_err(stopped)??;
-        let experiment_id = experiment.id.clone();
-        let submitted = self.store.submit(experiment).await.map_err(failed)?;
+        let submission = prepared.map_err(stopped)??;
+        let experiment_id = submission.submitted.name.clone();
+        let progress = self.queue(submission, &office).await?;
         metrics::count_submission();
-        info!(%experiment_id, sessions = submitted.sessions, "experiment handed in");
+        info!(%experiment_id, sessions = progress.sessions, "experiment handed in");
         Ok(Response::new(SubmitExperimentResponse {
             experiment_id,
-            sessions: submitted.sessions,
-            already_done: submitted.already_done,
+            sessions: progress.sessions.into(),
+            already_done: progress.done.into(),
             origins,
         }))
     }
@@ -98,35 +101,36 @@ impl ExperimentService for Experiments {
         request: Request<WatchExperimentRequest>,
     ) -> Result<Response<Self::WatchExperimentStream>, Status> {
         let id = request.into_inner().experiment_id;
-        let first = self.store.progress(&id).await.map_err(failed)?;
-        let first = first.ok_or_else(|| unknown(&id))?;
+        let office = self.ownership.owner()?;
+        let (mut version, mut told) = first(&office, &id).await?;
         let (outbox, outgoing) = mpsc::channel(OUTBOX);
-        let store = self.store.clone();
         // A watcher may be dropped at shutdown: whoever watches comes back.
         self.tasks
             .spawn(TaskKind::UPKEEP, "experiment watch", async move {
-                let mut told = first;
-                if outbox.send(Ok(wire::progress(told.clone()))).await.is_err() {
-                    return;
-                }
-                while !told.is_over() {
-                    tokio::select! {
-                        () = tokio::time::sleep(WATCH_EVERY) => {}
-                        () = outbox.closed() => return,
-                    }
-                    let message = match store.progress(&id).await {
-                        Ok(Some(progress)) if progress == told => continue,
-                        Ok(Some(progress)) => {
-                            told = progress;
-                            Ok(wire::progress(told.clone()))
-                        }
-                        Ok(None) => Err(unknown(&id)),
-                        Err(error) => Err(failed(error)),
-                    };
-                    let over = message.is_err();
-                    if outbox.send(message).await.is_err() || over {
+                loop {
+                    let over = told.is_over();
+                    let message = in_words(told, &office);
+                    if outbox.send(Ok(message)).await.is_err() || over {
                         return;
                     }
+                    told = loop {
+                        tokio::select! {
+                            () = tokio::time::sleep(WATCH_EVERY) => {}
+                            () = outbox.closed() => return,
+                        }
+                        match office.handle.progress(id.clone(), Some(version)).await {
+                            Ok(None) => {}
+                            Ok(Some((newer, progress))) => {
+                                version = newer;
+                                break progress;
+                            }
+                            Err(status) => {
+                                // A caller that has gone does not hear it.
+                                let _ = outbox.send(Err(status)).await;
+                                return;
+                            }
+                        }
+                    };
                 }
             });
         Ok(Response::new(Box::pin(ReceiverStream::new(outgoing))))
@@ -136,33 +140,16 @@ impl ExperimentService for Experiments {
         &self,
         request: Request<FetchRecordsRequest>,
     ) -> Result<Response<Self::FetchRecordsStream>, Status> {
-        let id = request.into_inner().experiment_id;
-        if self.store.progress(&id).await.map_err(failed)?.is_none() {
-            return Err(unknown(&id));
-        }
+        let FetchRecordsRequest {
+            experiment_id,
+            after,
+        } = request.into_inner();
+        let office = self.ownership.owner()?;
+        // An unknown name is refused at once.
+        let _ = first(&office, &experiment_id).await?;
         let (outbox, outgoing) = mpsc::channel(OUTBOX);
-        let store = self.store.clone();
-        self.tasks
-            .spawn(TaskKind::UPKEEP, "record fetch", async move {
-                let mut after = None;
-                loop {
-                    let page = match store.results(&id, after, PAGE).await {
-                        Ok(page) => page,
-                        Err(error) => {
-                            // A caller that has gone does not hear it.
-                            let _ = outbox.send(Err(failed(error))).await;
-                            return;
-                        }
-                    };
-                    let Some(last) = page.last() else { return };
-                    after = Some(last.position);
-                    for fetched in fetched(page).await {
-                        if outbox.send(Ok(fetched)).await.is_err() {
-                            return;
-                        }
-                    }
-                }
-            });
+        let fetch = fetching::fetch(office, self.archive.clone(), experiment_id, after, outbox);
+        self.tasks.spawn(TaskKind::UPKEEP, "record fetch", fetch);
         Ok(Response::new(Box::pin(ReceiverStream::new(outgoing))))
     }
 
@@ -171,9 +158,7 @@ impl ExperimentService for Experiments {
         request: Request<CancelExperimentRequest>,
     ) -> Result<Response<CancelExperimentResponse>, Status> {
         let id = request.into_inner().experiment_id;
-        if !self.store.cancel(&id).await.map_err(failed)? {
-            return Err(unknown(&id));
-        }
+        self.ownership.owner()?.handle.cancel(id.clone()).await?;
         info!(experiment_id = %id, "experiment cancelled");
         Ok(Response::new(CancelExperimentResponse {}))
     }
@@ -186,8 +171,15 @@ impl ExperimentService for Experiments {
             experiment_id: id,
             session_ids,
         } = request.into_inner();
-        let requeued = self.store.retry(&id, &session_ids).await.map_err(failed)?;
-        let requeued = requeued.ok_or_else(|| unknown(&id))?;
+        let office = self.ownership.owner()?;
+        let positions = match session_ids.is_empty() {
+            true => None,
+            false => {
+                let (_, progress) = first(&office, &id).await?;
+                Some(positions(&office, progress, &session_ids))
+            }
+        };
+        let requeued = office.handle.retry(id, positions).await?.into();
         Ok(Response::new(RetrySessionsResponse { requeued }))
     }
 
@@ -197,13 +189,14 @@ impl ExperimentService for Experiments {
     ) -> Result<Response<ResumeExperimentResponse>, Status> {
         let ResumeExperimentRequest {
             experiment_id: id,
-            budget_nanodollars,
+            budget_nanodollars: budget,
         } = request.into_inner();
-        let resumed = self.store.resume(&id, budget_nanodollars).await;
-        if !resumed.map_err(failed)? {
-            return Err(unknown(&id));
-        }
-        info!(experiment_id = %id, ?budget_nanodollars, "experiment resumed");
+        self.ownership
+            .owner()?
+            .handle
+            .resume(id.clone(), budget)
+            .await?;
+        info!(experiment_id = %id, ?budget, "experiment resumed");
         Ok(Response::new(ResumeExperimentResponse {}))
     }
 
@@ -211,149 +204,115 @@ impl ExperimentService for Experiments {
         &self,
         _request: Request<ListExperimentsRequest>,
     ) -> Result<Response<ListExperimentsResponse>, Status> {
-        let entries = self.store.list().await.map_err(failed)?;
+        let entries = self.ownership.owner()?.handle.list().await?;
         let experiments = entries.into_iter().map(|entry| ExperimentSummary {
-            experiment_id: entry.id,
+            experiment_id: entry.name,
             team: entry.team,
-            sessions: entry.sessions,
-            done: entry.done,
+            sessions: entry.sessions.into(),
+            done: entry.done.into(),
             paused: entry.paused,
             cancelled: entry.cancelled,
-            set_aside: entry.set_aside,
-            stopped: entry.stopped,
+            set_aside: entry.set_aside.into(),
+            stopped: entry.stopped.into(),
         });
         Ok(Response::new(ListExperimentsResponse {
             experiments: experiments.collect(),
         }))
     }
-}
 
-/// Stored results as they are told. They are checked off the threads that serve: the record of a
-/// long session takes some milliseconds to read.
-async fn fetched(page: Vec<StoredResult>) -> Vec<FetchRecordsResponse> {
-    let sessions: Vec<String> = page.iter().map(|stored| stored.session.clone()).collect();
-    let checked = tokio::task::spawn_blocking(move || page.into_iter().map(told).collect());
-    let stopped = |_| {
-        let fault = "it could not be checked";
-        let sessions = sessions.into_iter();
-        sessions
-            .map(|session| without(session, fault.to_owned()))
-            .collect()
-    };
-    checked.await.unwrap_or_else(stopped)
-}
+    async fn get_experiment(
+        &self,
+        request: Request<GetExperimentRequest>,
+    ) -> Result<Response<GetExperimentResponse>, Status> {
+        let id = request.into_inner().experiment_id;
+        let office = self.ownership.owner()?;
+        let (_, progress) = first(&office, &id).await?;
+        let known = office.specs.get(progress.key);
+        let digest = known.map(|known| known.submitted.document.clone());
+        let gone = || {
+            to_status(
+                ErrorClass::NotFound,
+                format!("the document of {id} is gone"),
+            )
+        };
+        let name = document_name(&digest.ok_or_else(gone)?);
+        let blob = self.journal.blob(&name).await;
+        let blob = blob.map_err(|error| wire::status(&error))?;
+        let stored = blob.and_then(|blob| StoredDocument::decode(blob).ok());
+        let StoredDocument { document, origins } = stored.ok_or_else(gone)?;
+        Ok(Response::new(GetExperimentResponse { document, origins }))
+    }
 
-/// A stored result as it is told: one that cannot be read is told as that, and hides no other.
-fn told(stored: StoredResult) -> FetchRecordsResponse {
-    let session_id = stored.session;
-    let checked = stored.result.and_then(|result| {
-        let checked = result::check_stored(&session_id, &result);
-        checked.map_err(|fault| fault.to_string()).map(|()| result)
-    });
-    match checked {
-        Ok(SessionResult { record, telemetry }) => FetchRecordsResponse {
-            session_id,
-            record: record.into(),
-            telemetry: telemetry.into(),
-            fault: String::new(),
-        },
-        Err(fault) => without(session_id, fault),
+    async fn delete_experiment(
+        &self,
+        request: Request<DeleteExperimentRequest>,
+    ) -> Result<Response<DeleteExperimentResponse>, Status> {
+        let id = request.into_inner().experiment_id;
+        self.ownership.owner()?.handle.delete(id.clone()).await?;
+        if let Err(error) = self.archive.delete(&id).await {
+            let error = with_causes(&error);
+            warn!(experiment_id = %id, %error, "records of a removed experiment stay in the archive");
+        }
+        info!(experiment_id = %id, "experiment removed");
+        Ok(Response::new(DeleteExperimentResponse {}))
     }
 }
 
-fn without(session_id: String, fault: String) -> FetchRecordsResponse {
-    error!(
-        session_id,
-        fault, "a stored result cannot be read; it is left out"
-    );
-    FetchRecordsResponse {
-        session_id,
-        fault,
-        ..FetchRecordsResponse::default()
+impl Experiments {
+    /// Stores what the experiment brings, and queues it.
+    async fn queue(&self, submission: Submission, office: &Office) -> Result<Progress, Status> {
+        let Submission {
+            submitted,
+            document,
+            stored,
+            bundle,
+            accept_new,
+        } = submission;
+        let failed = |error| wire::status(&error);
+        if let Some((digest, templates)) = bundle {
+            let bytes = templates::pack(&templates);
+            self.journal
+                .put_blob(&bundle_name(&digest), bytes)
+                .await
+                .map_err(failed)?;
+        }
+        let name = document_name(&submitted.document);
+        self.journal
+            .put_blob(&name, stored.clone())
+            .await
+            .map_err(failed)?;
+        if let Err(error) = self.archive.put_document(&submitted.name, stored).await {
+            let error = with_causes(&error);
+            warn!(%error, "the archive does not hold the document of an experiment");
+        }
+        office.handle.submit(submitted, document, accept_new).await
     }
 }
 
-/// Checks and expands a submission.
-fn prepare(
-    request: SubmitExperimentRequest,
-    origins: BTreeMap<String, Origin>,
-) -> Result<NewExperiment, Status> {
-    let SubmitExperimentRequest {
-        document: bytes,
-        templates,
-        traceparent,
-        models: _,
-    } = request;
-    let invalid = |message: String| to_status(ErrorClass::Invalid, message);
-    let document = ExperimentDocument::from_json(&bytes);
-    let document = document.map_err(|faults| invalid(faults.to_string()))?;
-    let document = Arc::new(ExperimentDocument {
-        origins,
-        ..document
-    });
-    let expansion = expand(Arc::clone(&document));
-    let expansion = expansion.map_err(|faults| invalid(faults.to_string()))?;
-    let bundle = match (&document.prompt_bundle, templates.is_empty()) {
-        (_, true) => None,
-        (Some(digest), false) => {
-            let templates = templates.into_iter().collect();
-            Some((
-                checked_digest(digest, &templates).map_err(invalid)?,
-                templates,
-            ))
-        }
-        (None, false) => {
-            let message = "templates came without prompt_bundle, their digest, in the document";
-            return Err(invalid(message.to_owned()));
-        }
-    };
-    let count = expansion.len();
-    Ok(NewExperiment {
-        terms: document.terms(),
-        id: document.name.clone(),
-        team: document.team.clone(),
-        sessions: NewSessions::new(count, move || Box::new(sessions(expansion.clone()))),
-        document: bytes.to_vec(),
-        traceparent,
-        bundle,
+async fn first(office: &Office, id: &str) -> Result<(u64, Progress), Status> {
+    let found = office.handle.progress(id.to_owned(), None).await?;
+    // It is told whenever no version is named.
+    found.ok_or_else(|| to_status(ErrorClass::Internal, "no progress"))
+}
+
+/// Progress with the ids of the sessions that it names.
+fn in_words(progress: Progress, office: &Office) -> WatchExperimentResponse {
+    let known = office.specs.get(progress.key);
+    wire::progress(progress, |position| {
+        let session = known.as_ref().and_then(|known| known.session(position));
+        session.map_or_else(|| format!("at position {position}"), |session| session.id)
     })
 }
 
-/// The sessions of an experiment as they are stored. Those of a series follow each other.
-fn sessions(expansion: Expansion<Arc<ExperimentDocument>>) -> impl Iterator<Item = NewSession> {
-    let mut before = None;
-    expansion.into_sessions().map(move |session| {
-        let spec = session.spec.canonical_json();
-        let id = session.spec.id().to_string();
-        let follows = before.replace(id.clone());
-        NewSession {
-            id,
-            spec,
-            follows: follows.filter(|_| session.spec.luck.place > 0),
-        }
-    })
-}
-
-/// The digest of templates, which is also their key in the store: nobody may put other texts
-/// under it.
-fn checked_digest(digest: &str, templates: &BTreeMap<String, String>) -> Result<String, String> {
-    let texts = templates.iter().map(|(path, text)| (&**path, &**text));
-    let found = bundle::digest(texts);
-    if found == digest {
-        return Ok(found);
-    }
-    Err(format!(
-        "prompt_bundle is {digest}, but the digest of the templates is {found}"
-    ))
-}
-
-fn unknown(experiment: &str) -> Status {
-    to_status(
-        ErrorClass::NotFound,
-        format!("no experiment \"{experiment}\""),
-    )
-}
-
-fn failed(error: StoreError) -> Status {
-    wire::status(&error)
+/// Positions of the sessions that are set aside and named.
+fn positions(office: &Office, progress: Progress, named: &[String]) -> Vec<u32> {
+    let Some(known) = office.specs.get(progress.key) else {
+        return Vec::new();
+    };
+    let aside = progress.parked.into_iter().chain(progress.dead);
+    let is_named = |position: &u32| {
+        let session = known.session(*position);
+        session.is_some_and(|session| named.contains(&session.id))
+    };
+    aside.map(|aside| aside.position).filter(is_named).collect()
 }

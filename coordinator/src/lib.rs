@@ -1,24 +1,31 @@
 //! The coordinator: experiments, their expansion into sessions, the queue, leases and results.
 //!
 //! It plays nothing and asks no model: workers take sessions from it over one long stream and
-//! bring records back. Everything it must not lose is in a store (one file, or Redis), so it can
-//! stop and start at any time, and on Redis several of it may run side by side.
+//! bring records back. Everything it must not lose is in a journal (one file, or Redis), so it can
+//! stop and start at any time; of several on one Redis, one is in charge and the others stand by.
 //!
-//! Reading order: [`experiment`], [`store`], [`lease`], [`coordinator`].
+//! Reading order: [`experiment`], [`queue`], [`journal`], [`owner`], [`coordinator`].
 
+pub mod archive;
 pub mod coordinator;
 pub mod experiment;
 pub mod experiment_service;
-pub mod lease;
+pub mod journal;
+mod lease_token;
 pub mod metrics;
+pub mod owner;
+pub mod queue;
 mod result;
 pub mod session_lease_service;
-pub mod store;
+mod specs;
+pub mod submission;
+mod templates;
 mod wire;
 
 pub use coordinator::{
-    Coordinator, CoordinatorError, CoordinatorOptions, CoordinatorServices, StoreChoice,
+    ArchiveChoice, Coordinator, CoordinatorError, CoordinatorOptions, CoordinatorServices,
+    StoreChoice,
 };
 pub use experiment_service::DescribeModels;
-pub use session_lease_service::OnStored;
+pub use owner::OnStored;
 pub use wire::origins;

@@ -1,18 +1,19 @@
-//! Whether what a worker hands in is a result of the session that it was leased, and whether what
-//! is stored still is one. It looks at form and identity only: whether a record is true, `agon
-//! verify` finds out by playing it again. Called by both services.
+//! Whether what a worker hands in is a result of the session that it was leased. It looks at form and
+//! identity only: whether a record is true, `agon verify` finds out by playing it again. Called by
+//! the service of workers.
 
 use agon_engine::SessionId;
 use agon_engine::record::{RecordError, StoredRecord};
-use serde::Deserialize;
+use agon_proto::packed::unpack;
+use bytes::Bytes;
 
-use crate::store::SessionResult;
+use crate::queue::SessionResult;
 
 /// Why bytes are no result of a session.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultFault {
-    /// Not one line of UTF-8, as records are kept.
-    #[error("the {0} is not one line of text")]
+    /// Not one gzip member with one line of UTF-8, as records are kept.
+    #[error("the {0} is not one line of text, packed with gzip")]
     NotOneLine(&'static str),
     /// The record cannot be read.
     #[error("{}", agon_service_kit::tasks::with_causes(.0))]
@@ -33,38 +34,30 @@ pub enum ResultFault {
 ///
 /// # Errors
 /// It is no result of this session.
-pub fn check(session: &str, result: &SessionResult) -> Result<(), ResultFault> {
-    let record = StoredRecord::from_line(lines_of(result)?).map_err(ResultFault::Record)?;
-    is_of(session, record.session)?;
-    let telemetry = serde_json::from_slice::<serde_json::Map<String, serde_json::Value>>;
-    telemetry(&result.telemetry).map_err(|_| ResultFault::Telemetry)?;
-    let found = record.spec.id();
+pub fn check(session: &str, record: Bytes, telemetry: Bytes) -> Result<SessionResult, ResultFault> {
+    let line = unpack(&record).ok_or(ResultFault::NotOneLine("record"))?;
+    let parsed = StoredRecord::from_line(&line).map_err(ResultFault::Record)?;
+    is_of(session, parsed.session)?;
+    let told = unpack(&telemetry).ok_or(ResultFault::NotOneLine("telemetry"))?;
+    let object = serde_json::from_str::<serde_json::Map<String, serde_json::Value>>;
+    object(&told).map_err(|_| ResultFault::Telemetry)?;
+    let found = parsed.spec.id();
     if found.as_str() != session {
         return Err(ResultFault::OtherSpec(found));
     }
-    Ok(())
+    Ok(SessionResult {
+        session_id: session.to_owned(),
+        digest: digest(line.as_bytes()),
+        record,
+        telemetry,
+    })
 }
 
-/// Checks that what is stored is a record of this session, as it was when it came in; the rest was
-/// read then, and is read again by whoever it is sent to.
-///
-/// # Errors
-/// It is no result of this session.
-pub fn check_stored(session: &str, result: &SessionResult) -> Result<(), ResultFault> {
-    #[derive(Deserialize)]
-    struct Identity {
-        session: SessionId,
-    }
-    let line = lines_of(result)?;
-    let found: Identity = serde_json::from_str(line)
-        .map_err(|error| ResultFault::Record(RecordError::Malformed(error)))?;
-    is_of(session, found.session)
-}
-
-/// The record, where both parts are one line of text.
-fn lines_of(result: &SessionResult) -> Result<&str, ResultFault> {
-    one_line(&result.telemetry).ok_or(ResultFault::NotOneLine("telemetry"))?;
-    one_line(&result.record).ok_or(ResultFault::NotOneLine("record"))
+/// The beginning of a record's digest.
+fn digest(line: &[u8]) -> u64 {
+    let hash = blake3::hash(line);
+    let first = hash.as_bytes().first_chunk().copied();
+    u64::from_le_bytes(first.unwrap_or_default())
 }
 
 fn is_of(session: &str, found: SessionId) -> Result<(), ResultFault> {
@@ -72,9 +65,4 @@ fn is_of(session: &str, found: SessionId) -> Result<(), ResultFault> {
         true => Ok(()),
         false => Err(ResultFault::OtherSession(found)),
     }
-}
-
-fn one_line(bytes: &[u8]) -> Option<&str> {
-    let text = std::str::from_utf8(bytes).ok()?;
-    (!text.contains('\n')).then_some(text)
 }

@@ -5,7 +5,7 @@ use std::path::Path;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let files = ["agent_gateway", "experiment", "session_lease"]
+    let files = ["agent_gateway", "experiment", "session_lease", "journal"]
         .map(|name| root.join(format!("agon/v1/{name}.proto")));
     let descriptors = protox::compile(&files, [root])?;
     let scratch = std::env::temp_dir().join(format!("agon-proto-{}", std::process::id()));

@@ -1491,6 +1491,9 @@ pub struct SubmitExperimentRequest {
     /// part of the sessions that ask them.
     #[prost(string, repeated, tag = "4")]
     pub models: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// Finished sessions that other versions leave behind may be bought again.
+    #[prost(bool, tag = "5")]
+    pub accept_new: bool,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct SubmitExperimentResponse {
@@ -1552,20 +1555,32 @@ pub struct WatchExperimentResponse {
     /// Sessions of a series that are not reached: one before them was set aside.
     #[prost(uint64, tag = "12")]
     pub stopped: u64,
+    /// Not empty while no connected worker can play it: what is missing ("rules of
+    /// pirate 2").
+    #[prost(string, tag = "13")]
+    pub unplayable: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct FetchRecordsRequest {
     #[prost(string, tag = "1")]
     pub experiment_id: ::prost::alloc::string::String,
+    /// Only sessions behind this position; unset: all.
+    #[prost(uint32, optional, tag = "2")]
+    pub after: ::core::option::Option<u32>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct FetchRecordsResponse {
     #[prost(string, tag = "1")]
     pub session_id: ::prost::alloc::string::String,
+    /// Packed as workers hand them in: one gzip member that holds one line with its
+    /// line break.
     #[prost(bytes = "bytes", tag = "2")]
     pub record: ::prost::bytes::Bytes,
     #[prost(bytes = "bytes", tag = "3")]
     pub telemetry: ::prost::bytes::Bytes,
+    /// Place in the experiment's order.
+    #[prost(uint32, tag = "5")]
+    pub position: u32,
     /// Why what is stored for this session cannot be read; empty otherwise. Record
     /// and telemetry are empty then.
     #[prost(string, tag = "4")]
@@ -1630,6 +1645,26 @@ pub struct ListExperimentsResponse {
     #[prost(message, repeated, tag = "1")]
     pub experiments: ::prost::alloc::vec::Vec<ExperimentSummary>,
 }
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GetExperimentRequest {
+    #[prost(string, tag = "1")]
+    pub experiment_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct GetExperimentResponse {
+    /// As submitted (see coordinator, ExperimentDocument).
+    #[prost(bytes = "bytes", tag = "1")]
+    pub document: ::prost::bytes::Bytes,
+    #[prost(message, repeated, tag = "2")]
+    pub origins: ::prost::alloc::vec::Vec<ModelOrigin>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteExperimentRequest {
+    #[prost(string, tag = "1")]
+    pub experiment_id: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeleteExperimentResponse {}
 /// Generated client implementations.
 pub mod experiment_service_client {
     #![allow(
@@ -1723,9 +1758,11 @@ pub mod experiment_service_client {
         }
         /// Called by the command line. Safe to repeat: sessions that are done stay
         /// done, sessions that are new are queued, sessions no longer in the grid
-        /// leave the experiment (their records stay in the store).
+        /// leave the experiment (their records stay in the archive).
         /// INVALID_ARGUMENT when the document cannot be expanded; FAILED_PRECONDITION
-        /// when models play and the coordinator knows no gateway.
+        /// when models play and the coordinator knows no gateway; ALREADY_EXISTS when other
+        /// versions (rules, prompts, places of models) would make new sessions in place
+        /// of finished ones and `accept_new` is not set: says what is kept and what is new.
         pub async fn submit_experiment(
             &mut self,
             request: impl tonic::IntoRequest<super::SubmitExperimentRequest>,
@@ -1779,7 +1816,8 @@ pub mod experiment_service_client {
             self.inner.server_streaming(req, path, codec).await
         }
         /// Called by the command line: finished sessions in the experiment's own
-        /// order (setting, repeat, place in a series). Read only.
+        /// order (setting, repeat, place in a series), from where the caller stopped.
+        /// Nothing has to be submitted for it. Read only.
         pub async fn fetch_records(
             &mut self,
             request: impl tonic::IntoRequest<super::FetchRecordsRequest>,
@@ -1909,6 +1947,59 @@ pub mod experiment_service_client {
                 .insert(GrpcMethod::new("agon.v1.ExperimentService", "ListExperiments"));
             self.inner.unary(req, path, codec).await
         }
+        /// The document of an experiment as it was last submitted. Read only.
+        pub async fn get_experiment(
+            &mut self,
+            request: impl tonic::IntoRequest<super::GetExperimentRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetExperimentResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/agon.v1.ExperimentService/GetExperiment",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("agon.v1.ExperimentService", "GetExperiment"));
+            self.inner.unary(req, path, codec).await
+        }
+        /// Removes an experiment that is not running, and its records. FAILED_PRECONDITION
+        /// while something of it is queued or running: cancel it first.
+        pub async fn delete_experiment(
+            &mut self,
+            request: impl tonic::IntoRequest<super::DeleteExperimentRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DeleteExperimentResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/agon.v1.ExperimentService/DeleteExperiment",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(
+                    GrpcMethod::new("agon.v1.ExperimentService", "DeleteExperiment"),
+                );
+            self.inner.unary(req, path, codec).await
+        }
     }
 }
 /// Generated server implementations.
@@ -1926,9 +2017,11 @@ pub mod experiment_service_server {
     pub trait ExperimentService: std::marker::Send + std::marker::Sync + 'static {
         /// Called by the command line. Safe to repeat: sessions that are done stay
         /// done, sessions that are new are queued, sessions no longer in the grid
-        /// leave the experiment (their records stay in the store).
+        /// leave the experiment (their records stay in the archive).
         /// INVALID_ARGUMENT when the document cannot be expanded; FAILED_PRECONDITION
-        /// when models play and the coordinator knows no gateway.
+        /// when models play and the coordinator knows no gateway; ALREADY_EXISTS when other
+        /// versions (rules, prompts, places of models) would make new sessions in place
+        /// of finished ones and `accept_new` is not set: says what is kept and what is new.
         async fn submit_experiment(
             &self,
             request: tonic::Request<super::SubmitExperimentRequest>,
@@ -1958,7 +2051,8 @@ pub mod experiment_service_server {
             + std::marker::Send
             + 'static;
         /// Called by the command line: finished sessions in the experiment's own
-        /// order (setting, repeat, place in a series). Read only.
+        /// order (setting, repeat, place in a series), from where the caller stopped.
+        /// Nothing has to be submitted for it. Read only.
         async fn fetch_records(
             &self,
             request: tonic::Request<super::FetchRecordsRequest>,
@@ -1997,6 +2091,23 @@ pub mod experiment_service_server {
             request: tonic::Request<super::ListExperimentsRequest>,
         ) -> std::result::Result<
             tonic::Response<super::ListExperimentsResponse>,
+            tonic::Status,
+        >;
+        /// The document of an experiment as it was last submitted. Read only.
+        async fn get_experiment(
+            &self,
+            request: tonic::Request<super::GetExperimentRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::GetExperimentResponse>,
+            tonic::Status,
+        >;
+        /// Removes an experiment that is not running, and its records. FAILED_PRECONDITION
+        /// while something of it is queued or running: cancel it first.
+        async fn delete_experiment(
+            &self,
+            request: tonic::Request<super::DeleteExperimentRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::DeleteExperimentResponse>,
             tonic::Status,
         >;
     }
@@ -2401,6 +2512,98 @@ pub mod experiment_service_server {
                     };
                     Box::pin(fut)
                 }
+                "/agon.v1.ExperimentService/GetExperiment" => {
+                    #[allow(non_camel_case_types)]
+                    struct GetExperimentSvc<T: ExperimentService>(pub Arc<T>);
+                    impl<
+                        T: ExperimentService,
+                    > tonic::server::UnaryService<super::GetExperimentRequest>
+                    for GetExperimentSvc<T> {
+                        type Response = super::GetExperimentResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::GetExperimentRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ExperimentService>::get_experiment(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = GetExperimentSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/agon.v1.ExperimentService/DeleteExperiment" => {
+                    #[allow(non_camel_case_types)]
+                    struct DeleteExperimentSvc<T: ExperimentService>(pub Arc<T>);
+                    impl<
+                        T: ExperimentService,
+                    > tonic::server::UnaryService<super::DeleteExperimentRequest>
+                    for DeleteExperimentSvc<T> {
+                        type Response = super::DeleteExperimentResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::DeleteExperimentRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as ExperimentService>::delete_experiment(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = DeleteExperimentSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
                 _ => {
                     Box::pin(async move {
                         let mut response = http::Response::new(
@@ -2441,23 +2644,22 @@ pub mod experiment_service_server {
         const NAME: &'static str = SERVICE_NAME;
     }
 }
-/// Names one lease. A lease is only as good as its fence, a random number that
-/// only the worker knows whom the session was granted to. What anybody else says
-/// of the lease is refused, and so is what is said under the fence of an earlier
-/// lease, except a result: it is compared with the one that was stored.
+/// Names one lease.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct LeaseRef {
     #[prost(string, tag = "1")]
     pub session_id: ::prost::alloc::string::String,
-    #[prost(uint64, tag = "2")]
-    pub fence: u64,
+    /// Sealed by the coordinator for this worker and this session. It says nothing to anybody else,
+    /// and every coordinator of the installation can tell whether one of them has granted it.
+    #[prost(bytes = "bytes", tag = "2")]
+    pub token: ::prost::bytes::Bytes,
 }
-/// Everything here may be said again on another stream. What is answered, and
-/// with what: renewals with `renewed`, results and failures with `settled`. The
-/// rest has no answer.
+/// What is answered, and with what: register with `registered`, heartbeats with `heard`, hand-ins
+/// with `settled`. Whatever was not answered is said again on the next stream; that changes nothing
+/// when it was understood the first time.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WorkSessionsRequest {
-    #[prost(oneof = "work_sessions_request::Message", tags = "1, 2, 3, 4, 5, 6")]
+    #[prost(oneof = "work_sessions_request::Message", tags = "1, 2, 3, 4, 5")]
     pub message: ::core::option::Option<work_sessions_request::Message>,
 }
 /// Nested message and enum types in `WorkSessionsRequest`.
@@ -2465,67 +2667,112 @@ pub mod work_sessions_request {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Message {
         #[prost(message, tag = "1")]
-        Hello(super::WorkerHello),
-        /// The worker has this many free places now; replaces the last number said.
+        Register(super::RegisterWorker),
         #[prost(message, tag = "2")]
-        FreePlaces(super::FreePlaces),
+        Heartbeat(super::Heartbeat),
         #[prost(message, tag = "3")]
-        Renew(super::RenewLeases),
+        HandIn(super::HandIn),
+        /// The worker does not play these: give them to somebody else. Not answered: a release that
+        /// gets lost only makes them wait until the worker is lost.
         #[prost(message, tag = "4")]
-        Complete(super::CompleteSession),
-        #[prost(message, tag = "5")]
-        Fail(super::FailSession),
-        /// The worker is stopping: give these sessions to somebody else. Not
-        /// answered: a release that gets lost only makes them wait for the end of
-        /// their leases.
-        #[prost(message, tag = "6")]
         Release(super::ReleaseLeases),
+        /// The worker stops: grant nothing more.
+        #[prost(message, tag = "5")]
+        Drain(super::DrainWorker),
     }
 }
-#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct WorkerHello {
-    /// Unique per worker process, 256 bytes at most. Leases belong to the worker of
-    /// this id, over whichever stream.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct RegisterWorker {
+    /// Unique per worker process, 256 bytes at most.
     #[prost(string, tag = "1")]
     pub worker_id: ::prost::alloc::string::String,
-    #[prost(string, tag = "2")]
+    /// Drawn when the process starts: the same worker with another incarnation has lost what it held.
+    #[prost(uint64, tag = "2")]
+    pub incarnation: u64,
+    /// Of the program, for people.
+    #[prost(string, tag = "3")]
     pub version: ::prost::alloc::string::String,
-}
-#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct FreePlaces {
-    #[prost(uint32, tag = "1")]
+    /// Sessions that it plays at the same time.
+    #[prost(uint32, tag = "4")]
     pub places: u32,
-    /// Leases granted over this stream that had reached the worker when it counted
-    /// its places. Those that were still on their way take places, too, and the
-    /// coordinator subtracts them. Unset: the number is taken as it stands.
-    #[prost(uint64, optional, tag = "2")]
-    pub received: ::core::option::Option<u64>,
+    /// What it knows: versions of records and rules. It is granted only what it can play.
+    #[prost(message, repeated, tag = "5")]
+    pub capabilities: ::prost::alloc::vec::Vec<Capability>,
+    /// What it plays, and what it has handed in without an answer.
+    #[prost(message, repeated, tag = "6")]
+    pub held: ::prost::alloc::vec::Vec<LeaseRef>,
+}
+/// A version of something that sessions require, such as "rules of pirate" 2.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Capability {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(string, repeated, tag = "2")]
+    pub versions: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
-pub struct RenewLeases {
-    #[prost(message, repeated, tag = "1")]
-    pub leases: ::prost::alloc::vec::Vec<LeaseRef>,
+pub struct RegisteredWorker {
+    /// A worker that hears nothing for so long has lost what it holds, and stops playing it.
+    #[prost(uint64, tag = "1")]
+    pub lease_ms: u64,
+    /// Of what it holds: somebody else has it, or it is not to be played any more.
+    #[prost(message, repeated, tag = "2")]
+    pub lost: ::prost::alloc::vec::Vec<LeaseRef>,
 }
-/// A record that is none of the leased session is refused, and counts as a crash.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct Heartbeat {
+    /// Counts the heartbeats of this stream; the answer repeats it.
+    #[prost(uint64, tag = "1")]
+    pub number: u64,
+    /// Suspects in which a new decision was made since the last heartbeat.
+    #[prost(message, repeated, tag = "2")]
+    pub progressed: ::prost::alloc::vec::Vec<LeaseRef>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct HeartbeatHeard {
+    #[prost(uint64, tag = "1")]
+    pub number: u64,
+}
+/// Sessions that ended, as many as ended together.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct HandIn {
+    #[prost(message, repeated, tag = "1")]
+    pub outcomes: ::prost::alloc::vec::Vec<SessionOutcome>,
+}
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct CompleteSession {
+pub struct SessionOutcome {
     #[prost(message, optional, tag = "1")]
     pub lease: ::core::option::Option<LeaseRef>,
-    /// The session record: one JSON object, no line break.
-    #[prost(bytes = "bytes", tag = "2")]
+    #[prost(oneof = "session_outcome::Outcome", tags = "2, 3")]
+    pub outcome: ::core::option::Option<session_outcome::Outcome>,
+}
+/// Nested message and enum types in `SessionOutcome`.
+pub mod session_outcome {
+    #[derive(Clone, PartialEq, Eq, Hash, ::prost::Oneof)]
+    pub enum Outcome {
+        #[prost(message, tag = "2")]
+        Finished(super::FinishedSession),
+        #[prost(message, tag = "3")]
+        Failed(super::FailedSession),
+    }
+}
+/// A record that is none of the leased session is refused, and counts as a crash. Both parts are
+/// packed: one gzip member that holds one line with its line break.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct FinishedSession {
+    /// The session record: one JSON object.
+    #[prost(bytes = "bytes", tag = "1")]
     pub record: ::prost::bytes::Bytes,
     /// Telemetry beside the record: one JSON object (times, tokens, attempts).
-    #[prost(bytes = "bytes", tag = "3")]
+    #[prost(bytes = "bytes", tag = "2")]
     pub telemetry: ::prost::bytes::Bytes,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
-pub struct FailSession {
-    #[prost(message, optional, tag = "1")]
-    pub lease: ::core::option::Option<LeaseRef>,
-    #[prost(enumeration = "FailureKind", tag = "2")]
+pub struct FailedSession {
+    #[prost(enumeration = "FailureKind", tag = "1")]
     pub kind: i32,
     /// Shortened to 4 kB.
-    #[prost(string, tag = "3")]
+    #[prost(string, tag = "2")]
     pub reason: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
@@ -2533,9 +2780,11 @@ pub struct ReleaseLeases {
     #[prost(message, repeated, tag = "1")]
     pub leases: ::prost::alloc::vec::Vec<LeaseRef>,
 }
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DrainWorker {}
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct WorkSessionsResponse {
-    #[prost(oneof = "work_sessions_response::Message", tags = "1, 2, 3, 4")]
+    #[prost(oneof = "work_sessions_response::Message", tags = "1, 2, 3, 4, 5, 6")]
     pub message: ::core::option::Option<work_sessions_response::Message>,
 }
 /// Nested message and enum types in `WorkSessionsResponse`.
@@ -2543,13 +2792,17 @@ pub mod work_sessions_response {
     #[derive(Clone, PartialEq, ::prost::Oneof)]
     pub enum Message {
         #[prost(message, tag = "1")]
-        Granted(super::GrantedLeases),
+        Registered(super::RegisteredWorker),
         #[prost(message, tag = "2")]
-        Renewed(super::RenewedLeases),
+        Granted(super::GrantedLeases),
         #[prost(message, tag = "3")]
-        Settled(super::SettledSession),
-        /// The coordinator is stopping: open a new stream elsewhere.
+        Heard(super::HeartbeatHeard),
         #[prost(message, tag = "4")]
+        Settled(super::SettledSessions),
+        #[prost(message, tag = "5")]
+        Revoked(super::RevokedLeases),
+        /// The coordinator is stopping: open a new stream elsewhere.
+        #[prost(message, tag = "6")]
         Stopping(super::CoordinatorStopping),
     }
 }
@@ -2560,9 +2813,9 @@ pub struct Lease {
     /// The session spec: one JSON object (see engine, SessionSpec).
     #[prost(bytes = "bytes", tag = "2")]
     pub spec: ::prost::bytes::Bytes,
-    /// Milliseconds from receipt until the lease runs out unless renewed.
-    #[prost(uint64, tag = "3")]
-    pub ttl_ms: u64,
+    /// A worker was lost with it: say when a new decision is made in it.
+    #[prost(bool, tag = "3")]
+    pub suspect: bool,
     /// 1 for the first try.
     #[prost(uint32, tag = "4")]
     pub attempt: u32,
@@ -2591,13 +2844,11 @@ pub struct GrantedLeases {
     #[prost(message, repeated, tag = "1")]
     pub leases: ::prost::alloc::vec::Vec<Lease>,
 }
+/// Stop these: somebody else has finished them, or nobody is to play them any more.
 #[derive(Clone, PartialEq, ::prost::Message)]
-pub struct RenewedLeases {
+pub struct RevokedLeases {
     #[prost(message, repeated, tag = "1")]
-    pub renewed: ::prost::alloc::vec::Vec<LeaseRef>,
-    /// Lost to somebody else or finished already: stop these.
-    #[prost(message, repeated, tag = "2")]
-    pub lost: ::prost::alloc::vec::Vec<LeaseRef>,
+    pub leases: ::prost::alloc::vec::Vec<LeaseRef>,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SettledSession {
@@ -2608,6 +2859,11 @@ pub struct SettledSession {
     /// Why it was fenced or refused; empty otherwise.
     #[prost(string, tag = "3")]
     pub reason: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct SettledSessions {
+    #[prost(message, repeated, tag = "1")]
+    pub sessions: ::prost::alloc::vec::Vec<SettledSession>,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct CoordinatorStopping {}
@@ -2675,7 +2931,8 @@ pub enum Settlement {
     Same = 2,
     /// The session was finished before with other bytes: a determinism fault.
     Different = 3,
-    /// The worker does not hold the lease; nothing was changed.
+    /// The lease was never this worker's, or nobody is to play the session any more, or another
+    /// worker failed it meanwhile; nothing was changed.
     Fenced = 4,
     /// The failure was taken note of.
     Noted = 5,
@@ -2803,9 +3060,10 @@ pub mod session_lease_service_client {
             self.inner = self.inner.max_encoding_message_size(limit);
             self
         }
-        /// Called by workers. The first message is `hello`. When the stream breaks
-        /// the worker opens another and renews what it still holds; nothing is lost
-        /// because leases live in the coordinator's store, not in the stream.
+        /// Called by workers. The first message is `register`. When the stream breaks, or the coordinator
+        /// says that it stops, the worker opens another and says what it holds: leases are promises of the
+        /// coordinator's memory, and a coordinator that has just taken over knows them from its workers.
+        /// UNAVAILABLE: this coordinator is a standby, or stops; try another.
         pub async fn work_sessions(
             &mut self,
             request: impl tonic::IntoStreamingRequest<
@@ -2881,9 +3139,10 @@ pub mod session_lease_service_server {
             >
             + std::marker::Send
             + 'static;
-        /// Called by workers. The first message is `hello`. When the stream breaks
-        /// the worker opens another and renews what it still holds; nothing is lost
-        /// because leases live in the coordinator's store, not in the stream.
+        /// Called by workers. The first message is `register`. When the stream breaks, or the coordinator
+        /// says that it stops, the worker opens another and says what it holds: leases are promises of the
+        /// coordinator's memory, and a coordinator that has just taken over knows them from its workers.
+        /// UNAVAILABLE: this coordinator is a standby, or stops; try another.
         async fn work_sessions(
             &self,
             request: tonic::Request<tonic::Streaming<super::WorkSessionsRequest>>,
@@ -3114,4 +3373,307 @@ pub mod session_lease_service_server {
     impl<T> tonic::server::NamedService for SessionLeaseServiceServer<T> {
         const NAME: &'static str = SERVICE_NAME;
     }
+}
+/// What was changed in one step; stored as a whole or not at all.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct JournalBatch {
+    #[prost(message, repeated, tag = "1")]
+    pub entries: ::prost::alloc::vec::Vec<JournalEntry>,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct JournalEntry {
+    #[prost(
+        oneof = "journal_entry::Change",
+        tags = "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14"
+    )]
+    pub change: ::core::option::Option<journal_entry::Change>,
+}
+/// Nested message and enum types in `JournalEntry`.
+pub mod journal_entry {
+    #[derive(Clone, PartialEq, ::prost::Oneof)]
+    pub enum Change {
+        #[prost(message, tag = "1")]
+        Submitted(super::ExperimentSubmitted),
+        #[prost(message, tag = "2")]
+        Done(super::SessionDone),
+        #[prost(message, tag = "3")]
+        Crashed(super::SessionCrashed),
+        #[prost(message, tag = "4")]
+        Lost(super::SessionLost),
+        #[prost(message, tag = "5")]
+        Progressed(super::SessionProgressed),
+        #[prost(message, tag = "6")]
+        SetAside(super::SessionSetAside),
+        #[prost(message, tag = "7")]
+        Fault(super::DeterminismFault),
+        #[prost(message, tag = "8")]
+        Paused(super::ExperimentPaused),
+        #[prost(message, tag = "9")]
+        Resumed(super::ExperimentResumed),
+        #[prost(message, tag = "10")]
+        Cancelled(super::ExperimentCancelled),
+        #[prost(message, tag = "11")]
+        Retried(super::SessionsRetried),
+        #[prost(message, tag = "12")]
+        Deleted(super::ExperimentDeleted),
+        #[prost(message, tag = "13")]
+        SegmentClosed(super::SegmentClosed),
+        #[prost(message, tag = "14")]
+        SegmentWritten(super::SegmentWritten),
+    }
+}
+/// One session: an experiment by the number that the journal gave it, and a place in its grid.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SessionPlace {
+    #[prost(uint32, tag = "1")]
+    pub experiment: u32,
+    #[prost(uint32, tag = "2")]
+    pub position: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExperimentSubmitted {
+    /// Counts the experiments of this journal from 1; the same for every submission of one name.
+    #[prost(uint32, tag = "1")]
+    pub experiment: u32,
+    #[prost(string, tag = "2")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(string, tag = "3")]
+    pub team: ::prost::alloc::string::String,
+    /// Digest of the stored document (see StoredDocument), the name of its blob.
+    #[prost(string, tag = "4")]
+    pub document: ::prost::alloc::string::String,
+    #[prost(string, tag = "5")]
+    pub traceparent: ::prost::alloc::string::String,
+    #[prost(int32, tag = "6")]
+    pub priority: i32,
+    /// Unset: no budget.
+    #[prost(uint64, optional, tag = "7")]
+    pub budget_nanodollars: ::core::option::Option<u64>,
+    #[prost(bool, tag = "8")]
+    pub content_cache: bool,
+    #[prost(message, optional, tag = "9")]
+    pub shape: ::core::option::Option<GridShape>,
+    /// The ids of the cells' first sessions, 16 bytes each: a cell is known by it in whatever grid it
+    /// stands, and sessions of a cell by their repeat and place.
+    #[prost(bytes = "bytes", tag = "10")]
+    pub cells: ::prost::bytes::Bytes,
+    /// What its sessions depend on: a worker must have it, and another version makes other sessions.
+    #[prost(message, repeated, tag = "11")]
+    pub requirements: ::prost::alloc::vec::Vec<Requirement>,
+}
+/// How many sessions a grid has. Sessions stand in order of cell, repeat, place in the series.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct GridShape {
+    #[prost(uint32, tag = "1")]
+    pub cells: u32,
+    #[prost(uint32, tag = "2")]
+    pub repeats: u32,
+    #[prost(uint32, tag = "3")]
+    pub series_length: u32,
+}
+/// The version of something that sessions depend on, such as "rules of pirate" 2.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct Requirement {
+    #[prost(string, tag = "1")]
+    pub name: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub version: ::prost::alloc::string::String,
+    /// Workers must have it; otherwise it is told apart only when the experiment is submitted again.
+    #[prost(bool, tag = "3")]
+    pub of_workers: bool,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SessionDone {
+    #[prost(message, optional, tag = "1")]
+    pub session: ::core::option::Option<SessionPlace>,
+    /// The first 8 bytes of the BLAKE3 digest of the record.
+    #[prost(fixed64, tag = "2")]
+    pub digest: u64,
+    #[prost(string, tag = "3")]
+    pub session_id: ::prost::alloc::string::String,
+    /// Each one line of JSON with its line break, as one gzip member.
+    #[prost(bytes = "bytes", tag = "4")]
+    pub record: ::prost::bytes::Bytes,
+    #[prost(bytes = "bytes", tag = "5")]
+    pub telemetry: ::prost::bytes::Bytes,
+    /// Where it lies in the archive, or will.
+    #[prost(uint32, tag = "6")]
+    pub segment: u32,
+    #[prost(uint32, tag = "7")]
+    pub entry: u32,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SessionCrashed {
+    #[prost(message, optional, tag = "1")]
+    pub session: ::core::option::Option<SessionPlace>,
+}
+/// A worker was lost while it held the session.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SessionLost {
+    #[prost(message, optional, tag = "1")]
+    pub session: ::core::option::Option<SessionPlace>,
+    /// It held nothing else.
+    #[prost(bool, tag = "2")]
+    pub alone: bool,
+}
+/// A decision was made in it that was not made before, so it is not the session that takes its
+/// workers along.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SessionProgressed {
+    #[prost(message, optional, tag = "1")]
+    pub session: ::core::option::Option<SessionPlace>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SessionSetAside {
+    #[prost(message, optional, tag = "1")]
+    pub session: ::core::option::Option<SessionPlace>,
+    /// Failed too often, or can never run; otherwise the outside did not answer.
+    #[prost(bool, tag = "2")]
+    pub dead: bool,
+    #[prost(string, tag = "3")]
+    pub reason: ::prost::alloc::string::String,
+}
+/// It was finished twice with different records.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct DeterminismFault {
+    #[prost(message, optional, tag = "1")]
+    pub session: ::core::option::Option<SessionPlace>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExperimentPaused {
+    #[prost(uint32, tag = "1")]
+    pub experiment: u32,
+    #[prost(string, tag = "2")]
+    pub reason: ::prost::alloc::string::String,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExperimentResumed {
+    #[prost(uint32, tag = "1")]
+    pub experiment: u32,
+    /// Unset: the budget stays.
+    #[prost(uint64, optional, tag = "2")]
+    pub budget_nanodollars: ::core::option::Option<u64>,
+    /// Leases up to this one cannot pause it again.
+    #[prost(uint64, tag = "3")]
+    pub after_lease: u64,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExperimentCancelled {
+    #[prost(uint32, tag = "1")]
+    pub experiment: u32,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SessionsRetried {
+    #[prost(uint32, tag = "1")]
+    pub experiment: u32,
+    #[prost(uint32, repeated, tag = "2")]
+    pub positions: ::prost::alloc::vec::Vec<u32>,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ExperimentDeleted {
+    #[prost(uint32, tag = "1")]
+    pub experiment: u32,
+}
+/// The next session that is done begins another segment.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SegmentClosed {
+    #[prost(uint32, tag = "1")]
+    pub experiment: u32,
+    #[prost(uint32, tag = "2")]
+    pub segment: u32,
+}
+/// All records of this closed segment lie in the archive now.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct SegmentWritten {
+    #[prost(uint32, tag = "1")]
+    pub experiment: u32,
+    #[prost(uint32, tag = "2")]
+    pub segment: u32,
+}
+/// A document as it was accepted; a blob beside the journal.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct StoredDocument {
+    /// The document as JSON.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub document: ::prost::bytes::Bytes,
+    /// Where the answers of its models came from when it was submitted.
+    #[prost(message, repeated, tag = "2")]
+    pub origins: ::prost::alloc::vec::Vec<ModelOrigin>,
+}
+/// The queue after some batch, without what is only in memory (leases, workers).
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct QueueSnapshot {
+    #[prost(message, repeated, tag = "1")]
+    pub experiments: ::prost::alloc::vec::Vec<ExperimentSnapshot>,
+    /// The last number that was given to an experiment.
+    #[prost(uint32, tag = "2")]
+    pub last_experiment: u32,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ExperimentSnapshot {
+    /// As last submitted.
+    #[prost(message, optional, tag = "1")]
+    pub submitted: ::core::option::Option<ExperimentSubmitted>,
+    /// The budget that counts, which a resumption may have changed.
+    #[prost(uint64, optional, tag = "2")]
+    pub budget_nanodollars: ::core::option::Option<u64>,
+    /// One byte per session.
+    #[prost(bytes = "bytes", tag = "3")]
+    pub states: ::prost::bytes::Bytes,
+    /// Of the finished sessions in order of position: digest, segment, entry (little-endian, 8, 4 and
+    /// 4 bytes).
+    #[prost(bytes = "bytes", tag = "4")]
+    pub finished: ::prost::bytes::Bytes,
+    #[prost(message, repeated, tag = "5")]
+    pub tries: ::prost::alloc::vec::Vec<TriesSnapshot>,
+    #[prost(message, repeated, tag = "6")]
+    pub set_aside: ::prost::alloc::vec::Vec<SessionSetAside>,
+    #[prost(uint32, repeated, tag = "7")]
+    pub faults: ::prost::alloc::vec::Vec<u32>,
+    #[prost(string, tag = "8")]
+    pub paused: ::prost::alloc::string::String,
+    #[prost(bool, tag = "9")]
+    pub cancelled: bool,
+    #[prost(uint64, tag = "10")]
+    pub resumed_after_lease: u64,
+    #[prost(message, repeated, tag = "11")]
+    pub left: ::prost::alloc::vec::Vec<LeftSnapshot>,
+    /// The segment that is filled, from 1, and how many records it has.
+    #[prost(uint32, tag = "12")]
+    pub open_segment: u32,
+    #[prost(uint32, tag = "15")]
+    pub open_entries: u32,
+    /// Of sessions that wait behind all others, in order.
+    #[prost(uint32, repeated, tag = "13")]
+    pub last_in_line: ::prost::alloc::vec::Vec<u32>,
+    /// Counts the grids that the experiment has had.
+    #[prost(uint32, tag = "14")]
+    pub generation: u32,
+}
+#[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct TriesSnapshot {
+    #[prost(uint32, tag = "1")]
+    pub position: u32,
+    #[prost(uint32, tag = "2")]
+    pub crashes: u32,
+    #[prost(uint32, tag = "3")]
+    pub losses: u32,
+    #[prost(uint32, tag = "4")]
+    pub lost_alone: u32,
+}
+/// Finished sessions of a cell that has left.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct LeftSnapshot {
+    #[prost(bytes = "bytes", tag = "1")]
+    pub key: ::prost::bytes::Bytes,
+    #[prost(uint32, tag = "2")]
+    pub repeat: u32,
+    #[prost(uint32, tag = "3")]
+    pub place: u32,
+    #[prost(fixed64, tag = "4")]
+    pub digest: u64,
+    #[prost(uint32, tag = "5")]
+    pub segment: u32,
+    #[prost(uint32, tag = "6")]
+    pub entry: u32,
 }

@@ -3,6 +3,7 @@
 //! the generated code, and the test command compares.
 
 pub mod digest;
+pub mod packed;
 
 /// Version 1 of the contracts.
 #[allow(missing_docs, clippy::all, unused_qualifications)]

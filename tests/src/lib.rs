@@ -9,6 +9,7 @@ pub mod measured;
 pub mod model_server;
 pub mod redis;
 pub mod runs;
+pub mod s3;
 pub mod scripted_server;
 pub mod small_disk;
 pub mod tree;

@@ -16,7 +16,7 @@ pub struct RedisServer {
     child: Child,
     port: u16,
     folder: TempDir,
-    sync: &'static str,
+    arguments: Vec<String>,
 }
 
 /// Every command is written before it is answered, and none waits for the disk: whatever
@@ -42,7 +42,18 @@ impl RedisServer {
     /// # Panics
     /// As [`RedisServer::start`].
     pub fn start_on(port: u16) -> Self {
-        Self::start_with(port, WRITTEN)
+        Self::start_with(port, &["--appendfsync", WRITTEN])
+    }
+
+    /// Starts a replica of a server.
+    ///
+    /// # Panics
+    /// As [`RedisServer::start`].
+    pub fn start_replica_of(master: &Self) -> Self {
+        let of = format!("127.0.0.1 {}", master.port);
+        let quick = ["--repl-diskless-sync-delay", "0"];
+        let arguments = ["--appendfsync", WRITTEN, "--replicaof", &of];
+        Self::start_with(free_port(), &[&arguments[..], &quick].concat())
     }
 
     /// The same with a file that is synced every second.
@@ -50,20 +61,26 @@ impl RedisServer {
     /// # Panics
     /// As [`RedisServer::start`].
     pub fn start_synced_every_second() -> Self {
-        Self::start_with(free_port(), EVERY_SECOND)
+        Self::start_with(free_port(), &["--appendfsync", EVERY_SECOND])
     }
 
-    fn start_with(port: u16, sync: &'static str) -> Self {
+    fn start_with(port: u16, arguments: &[&str]) -> Self {
         let folder = tempfile::tempdir().expect("a scratch folder");
-        let child = spawn(port, &folder, sync);
+        let arguments: Vec<String> = arguments.iter().copied().map(str::to_owned).collect();
+        let child = spawn(port, &folder, &arguments);
         let mut server = Self {
             child,
             port,
             folder,
-            sync,
+            arguments,
         };
         server.wait();
         server
+    }
+
+    /// The port that it listens on.
+    pub fn port(&self) -> u16 {
+        self.port
     }
 
     /// Where it is.
@@ -86,8 +103,24 @@ impl RedisServer {
     /// Starts it again on the same port and folder.
     pub fn restart(&mut self) {
         self.kill();
-        self.child = spawn(self.port, &self.folder, self.sync);
+        self.child = spawn(self.port, &self.folder, &self.arguments);
         self.wait();
+    }
+
+    /// Stops its process where it is, as a machine that hangs does.
+    ///
+    /// # Panics
+    /// There is no `kill` command.
+    pub fn pause(&self) {
+        signal(&self.child, "-STOP");
+    }
+
+    /// Lets a paused process go on.
+    ///
+    /// # Panics
+    /// There is no `kill` command.
+    pub fn resume(&self) {
+        signal(&self.child, "-CONT");
     }
 
     fn wait(&mut self) {
@@ -100,15 +133,27 @@ impl RedisServer {
         }
     }
 
-    /// Whether it has read its files and takes commands.
     fn answers(&self) -> bool {
-        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) else {
-            return false;
-        };
-        let mut answer = [0; 5];
-        let asked = stream.write_all(b"PING\r\n");
-        asked.is_ok() && stream.read_exact(&mut answer).is_ok() && answer == *b"+PONG"
+        answers(self.port)
     }
+}
+
+/// Whether a server has read its files and takes commands.
+fn answers(port: u16) -> bool {
+    let Ok(mut stream) = TcpStream::connect(("127.0.0.1", port)) else {
+        return false;
+    };
+    let mut answer = [0; 5];
+    let asked = stream.write_all(b"PING\r\n");
+    asked.is_ok() && stream.read_exact(&mut answer).is_ok() && answer == *b"+PONG"
+}
+
+fn signal(child: &Child, signal: &str) {
+    let sent = Command::new("kill")
+        .args([signal, &child.id().to_string()])
+        .status()
+        .expect("a kill command");
+    assert!(sent.success(), "redis-server is gone");
 }
 
 impl Drop for RedisServer {
@@ -117,15 +162,78 @@ impl Drop for RedisServer {
     }
 }
 
-fn spawn(port: u16, folder: &TempDir, sync: &str) -> Child {
+fn spawn(port: u16, folder: &TempDir, arguments: &[String]) -> Child {
     Command::new("redis-server")
         .args(["--bind", "127.0.0.1", "--save", "", "--appendonly", "yes"])
-        .args(["--appendfsync", sync, "--port", &port.to_string()])
+        .args(["--port", &port.to_string()])
+        .args(arguments)
         .arg("--dir")
         .arg(folder.path())
         .stdout(Stdio::null())
         .spawn()
         .expect("redis-server must be installed: tests/run installs it")
+}
+
+/// A sentinel that watches one master alone and replaces it soon after it stops to answer.
+pub struct Sentinel {
+    child: Child,
+    port: u16,
+    /// Holds its configuration, which it writes to.
+    _folder: TempDir,
+}
+
+impl Sentinel {
+    /// The name of the master that it watches.
+    pub const MASTER: &str = "main";
+
+    /// Starts one.
+    ///
+    /// # Panics
+    /// As [`RedisServer::start`].
+    pub fn watching(master: &RedisServer) -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let port = free_port();
+        let (name, at) = (Self::MASTER, master.port);
+        let configuration = folder.path().join("sentinel.conf");
+        let lines = format!(
+            "port {port}\nbind 127.0.0.1\nsentinel monitor {name} 127.0.0.1 {at} 1\n\
+             sentinel down-after-milliseconds {name} 300\nsentinel failover-timeout {name} 3000\n"
+        );
+        std::fs::write(&configuration, lines).expect("a scratch file");
+        let child = Command::new("redis-server")
+            .arg(&configuration)
+            .arg("--sentinel")
+            .current_dir(folder.path())
+            .stdout(Stdio::null())
+            .spawn()
+            .expect("redis-server must be installed: tests/run installs it");
+        let mut sentinel = Self {
+            child,
+            port,
+            _folder: folder,
+        };
+        let deadline = Instant::now() + STARTS_WITHIN;
+        while !answers(port) {
+            let ended = sentinel.child.try_wait().expect("a child");
+            assert!(ended.is_none(), "the sentinel ended at once: {ended:?}");
+            assert!(Instant::now() < deadline, "the sentinel does not answer");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        sentinel
+    }
+
+    /// The port that it listens on.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+impl Drop for Sentinel {
+    fn drop(&mut self) {
+        // It may have died by itself, which is the same here.
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
 }
 
 /// A port that was free a moment ago.

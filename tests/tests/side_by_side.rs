@@ -271,24 +271,18 @@ fn two_runs_spend_the_budget_of_a_team_once() {
 }
 
 #[test]
-fn what_was_run_when_all_experiments_shared_one_store_is_carried_over() {
+fn store_of_an_older_version_is_refused_in_one_line_that_says_how_to_keep_what_is_in_it() {
     let shelf = Shelf::new();
-    let models = ModelServer::start(&[]);
-    let base_url = models.base_url();
-    let one = shelf.experiment(MIXED, "one");
-    let start = runs::arguments(&one.file, &base_url, &shelf.data, &one.out_flag);
-    let _ = run(&start).expect_code(0);
-    let records = runs::records(&one.out);
-    let asked = models.count("requests");
-    // As it was laid out before: one store for all experiments.
-    let coordinator = Path::new(&shelf.data).join("coordinator");
-    let own = coordinator.join("experiments/mixed/store");
-    fs::rename(own, coordinator.join("store")).unwrap();
-    fs::remove_dir_all(&one.out).unwrap();
-    let again = run(&start).expect_code(0);
-    assert_eq!(models.count("requests"), asked, "{}", again.err);
-    assert!(runs::records(&one.out) == records);
-    assert!(coordinator.join("store/coordinator.db").is_file());
+    let store =
+        Path::new(&shelf.data).join("coordinator/experiments/gamma-bench-quick-start/store");
+    fs::create_dir_all(&store).unwrap();
+    fs::write(store.join("coordinator.db"), b"SQLite format 3\0").unwrap();
+    let refused = run(&["run", "gamma-bench/quick-start", "--data", &shelf.data]).expect_code(3);
+    for words in ["an older agon", "let the older one finish it", "--data"] {
+        assert!(refused.err.contains(words), "{}", refused.err);
+    }
+    assert_eq!(refused.err.trim().lines().count(), 1, "{}", refused.err);
+    assert!(store.join("coordinator.db").is_file());
 }
 
 #[test]

@@ -5,7 +5,9 @@
 //! coordinator and the gateway. Reading order: [`session`], then [`seat`],
 //! [`supervisor`].
 
+mod capabilities;
 pub mod mind;
+mod packing;
 pub mod prompts;
 pub mod remaking;
 pub mod seat;
@@ -22,4 +24,4 @@ mod worker;
 pub use metrics::METRICS;
 pub use supervisor::WorkerOptions;
 pub use transport::Transport;
-pub use worker::Worker;
+pub use worker::start;

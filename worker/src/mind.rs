@@ -3,7 +3,7 @@
 //! call, so that calls made side by side keep the order they were written in.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -35,6 +35,8 @@ pub struct SessionContext {
     pub game: Arc<str>,
     /// Who asks and on which terms.
     pub asker: Arc<Asker>,
+    /// Set when a decision is made that the ledger did not hold.
+    pub progressed: Arc<AtomicBool>,
 }
 
 /// The decisions that a mind has made, and what they cost in time and tokens.
@@ -203,6 +205,9 @@ impl Mind for GatewayMind {
                 .await;
             let response = decided.ok_or(MindError::GivenUp)??;
             let took = asked.elapsed();
+            if !response.from_ledger {
+                context.progressed.store(true, Ordering::Relaxed);
+            }
             journal.note(|made| {
                 made.usage.add(&response, took);
                 made.each

@@ -6,37 +6,26 @@ use agon_proto::v1::session_lease_service_client::SessionLeaseServiceClient;
 use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::tasks::{TaskKind, Tasks};
 
-use crate::supervisor::{SupervisorActor, SupervisorHandle, WorkerOptions};
+use crate::supervisor::{SupervisorActor, WorkerOptions};
 use crate::transport::Transport;
 
-/// A running worker. Stops when the tasks it was started under shut down.
-#[derive(Clone)]
-pub struct Worker {
-    handle: SupervisorHandle,
-}
-
-impl Worker {
-    /// Starts a worker.
-    pub fn start(
-        tasks: &Tasks,
-        coordinator: Transport,
-        gateway: Transport,
-        options: &WorkerOptions,
-    ) -> Self {
-        let coordinator = SessionLeaseServiceClient::new(coordinator)
+/// Starts a worker, which stops when the tasks it was started under shut down. Of several
+/// coordinators one is in charge; the others are tried when it is no longer.
+pub fn start(
+    tasks: &Tasks,
+    coordinators: Vec<Transport>,
+    gateway: Transport,
+    options: &WorkerOptions,
+) {
+    let coordinators = coordinators.into_iter().map(|coordinator| {
+        SessionLeaseServiceClient::new(coordinator)
             .max_decoding_message_size(LARGEST_MESSAGE_BYTES)
-            .max_encoding_message_size(LARGEST_MESSAGE_BYTES);
-        let gateway = AgentGatewayServiceClient::new(gateway)
-            .max_decoding_message_size(LARGEST_MESSAGE_BYTES)
-            .max_encoding_message_size(LARGEST_MESSAGE_BYTES);
-        let (actor, handle) = SupervisorActor::new(tasks.clone(), coordinator, gateway, options);
-        let shutdown = tasks.shutdown_token();
-        tasks.spawn(TaskKind::SERVICE, "worker", actor.run(shutdown));
-        Self { handle }
-    }
-
-    /// The handle to its supervisor.
-    pub fn handle(&self) -> &SupervisorHandle {
-        &self.handle
-    }
+            .max_encoding_message_size(LARGEST_MESSAGE_BYTES)
+    });
+    let gateway = AgentGatewayServiceClient::new(gateway)
+        .max_decoding_message_size(LARGEST_MESSAGE_BYTES)
+        .max_encoding_message_size(LARGEST_MESSAGE_BYTES);
+    let actor = SupervisorActor::new(tasks.clone(), coordinators.collect(), gateway, options);
+    let shutdown = tasks.shutdown_token();
+    tasks.spawn(TaskKind::SERVICE, "worker", actor.run(shutdown));
 }

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use agon_coordinator::{
-    Coordinator as RunningCoordinator, CoordinatorOptions, StoreChoice, metrics,
+    ArchiveChoice, Coordinator as RunningCoordinator, CoordinatorOptions, StoreChoice, metrics,
 };
 use agon_service_kit::server::{self, Listener, channel};
 use agon_service_kit::tasks::TaskKind;
@@ -29,10 +29,28 @@ pub struct Coordinator {
         value_name = "ADDRESS"
     )]
     listen: String,
-    /// How long a worker holds a session without renewing its lease
+    /// How long a worker holds its sessions without being heard of
     #[arg(long, env = "AGON_LEASE_TTL", default_value = "10s", value_name = "TIME",
-          value_parser = lease_ttl)]
+          value_parser = at_least_a_second)]
     lease_ttl: Duration,
+    /// How long the coordinator in charge may be silent before one of those that stand by on the
+    /// same Redis takes over
+    #[arg(long, env = "AGON_TAKE_OVER_AFTER", default_value = "6s", value_name = "TIME",
+          value_parser = at_least_a_second)]
+    take_over_after: Duration,
+    /// Where others reach this coordinator; a standby names the one in charge by it
+    /// [default: the address that it listens on]
+    #[arg(long, env = "AGON_ADVERTISE", value_name = "ADDRESS")]
+    advertise: Option<String>,
+    /// Where finished records go: a folder, or s3://BUCKET/PREFIX with credentials in AWS_*
+    /// variables [default: into the data folder; with --redis, into Redis]
+    #[arg(
+        long,
+        env = "AGON_ARCHIVE",
+        value_name = "PLACE",
+        help_heading = "Store"
+    )]
+    archive: Option<String>,
     /// Gateway of the cluster: says where models are when an experiment is handed in, and is
     /// told when a session's decisions are no longer needed because its record is stored
     #[arg(long, env = "AGON_GATEWAY", value_name = "URL")]
@@ -50,7 +68,7 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
         None => Some(HeldFolder::of_service(&arguments.store.data, COORDINATOR)?),
     };
     let choice = match (&arguments.store.redis, &data) {
-        (None, Some(data)) => StoreChoice::Embedded(data.path().join(STORE)),
+        (None, Some(data)) => StoreChoice::Folder(data.path().join(STORE)),
         (url, _) => StoreChoice::Redis(url.clone().unwrap_or_default()),
     };
     run_service(log, "coordinator", async |tasks| {
@@ -67,8 +85,12 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
                 None
             }
         };
+        let address = listener.local_addr().to_string();
         let options = CoordinatorOptions {
-            lease_ttl: arguments.lease_ttl,
+            address: arguments.advertise.clone().unwrap_or(address),
+            lease_time: arguments.lease_ttl,
+            ownership_time: arguments.take_over_after,
+            archive: archive(arguments.archive.as_deref()),
             on_stored: gateway.clone().map(|gateway| forget_at(gateway, &tasks)),
             describe_models: gateway.map(describe_at),
             ..CoordinatorOptions::default()
@@ -82,23 +104,37 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
         announce("coordinator", &listener);
         let services = coordinator.services();
         let routes = Routes::new(services.experiments).add_service(services.session_leases);
-        server::serve(&tasks, "coordinator", listener, routes);
+        server::serve_when(
+            &tasks,
+            "coordinator",
+            listener,
+            routes,
+            coordinator.in_charge(),
+        );
         let shutdown = tasks.shutdown_token();
         tasks.spawn(TaskKind::UPKEEP, "coordinator drain", async move {
             shutdown.cancelled().await;
-            coordinator.drain();
+            coordinator.drain().await;
         });
         Ok(())
     })
 }
 
-/// Shorter leases would run out between two renewals on a busy machine.
-const SHORTEST_LEASE: Duration = Duration::from_secs(1);
+fn archive(place: Option<&str>) -> ArchiveChoice {
+    match place {
+        None => ArchiveChoice::Store,
+        Some(url) if url.starts_with("s3://") => ArchiveChoice::Bucket(url.to_owned()),
+        Some(folder) => ArchiveChoice::Folder(folder.into()),
+    }
+}
 
-fn lease_ttl(text: &str) -> Result<Duration, String> {
-    let ttl = humantime::parse_duration(text).map_err(|error| error.to_string())?;
-    if ttl >= SHORTEST_LEASE {
-        Ok(ttl)
+/// Less would run out between two heartbeats on a busy machine.
+const SHORTEST: Duration = Duration::from_secs(1);
+
+fn at_least_a_second(text: &str) -> Result<Duration, String> {
+    let time = humantime::parse_duration(text).map_err(|error| error.to_string())?;
+    if time >= SHORTEST {
+        Ok(time)
     } else {
         Err("must be at least 1s".to_owned())
     }

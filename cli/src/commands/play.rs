@@ -203,7 +203,7 @@ async fn sit(
 ) -> Result<End, Failure> {
     let lost = |refusal| results::refused("the game", &refusal);
     let mut experiments = results::experiment_client(cluster.experiments.clone());
-    let submitted = hand_in(&mut experiments, &seated.checked)
+    let submitted = hand_in(&mut experiments, &seated.checked, false)
         .await
         .map_err(lost)?;
     keeping.submitted(&submitted)?;

@@ -213,19 +213,22 @@ async fn play(checked: &CheckedExperiment) -> Result<String, Failure> {
     let cluster = Cluster::start(&options, config, &checked.models).await?;
     let played = async {
         let mut client = results::experiment_client(cluster.experiments.clone());
-        let experiment_id = hand_in(&mut client, checked).await?.experiment_id;
+        let experiment_id = hand_in(&mut client, checked, false).await?.experiment_id;
         let watch = WatchExperimentRequest {
             experiment_id: experiment_id.clone(),
         };
         let mut states = client.watch_experiment(watch).await?.into_inner();
         while states.message().await?.is_some() {}
-        let fetch = FetchRecordsRequest { experiment_id };
+        let fetch = FetchRecordsRequest {
+            experiment_id,
+            after: None,
+        };
         let mut records = client.fetch_records(fetch).await?.into_inner();
         records.message().await
     };
     let played: Result<_, Status> = played.await;
     cluster.stop(Ok(())).await?;
     let result = played.map_err(|refusal| results::refused("the example", &refusal))?;
-    let record = result.map(|result| String::from_utf8_lossy(&result.record).into_owned());
+    let record = result.and_then(|result| agon_proto::packed::unpack(&result.record));
     record.ok_or_else(|| Failure::BadNews("the example was not played to its end".to_owned()))
 }

@@ -73,6 +73,10 @@ pub struct Run {
         help_heading = CLUSTER
     )]
     gateway: Option<String>,
+    /// Play finished sessions anew where this program has other rules or prompts than the one that
+    /// played them; without this such a run is refused
+    #[arg(long, help_heading = RUNNING)]
+    new: bool,
     /// Show no progress
     #[arg(long, short, help_heading = RUNNING)]
     quiet: bool,
@@ -282,7 +286,7 @@ async fn follow(
     interrupt: impl Future<Output = &'static str> + Unpin,
 ) -> Result<End, Failure> {
     let mut client = results::experiment_client(experiments);
-    let submitted = hand_in(&mut client, checked).await;
+    let submitted = hand_in(&mut client, checked, arguments.new).await;
     let submitted = submitted.map_err(|refusal| lost(arguments, &refusal))?;
     keeping.submitted(&submitted)?;
     let (sessions, already_done) = (submitted.sessions, submitted.already_done);

@@ -1,8 +1,10 @@
 //! `agon worker`: plays sessions for a coordinator. Keeps no state and opens no port
 //! but that of its metrics. Started by `commands.rs`.
 
+use std::time::{SystemTime, UNIX_EPOCH};
+
 use agon_service_kit::server::channel;
-use agon_worker::{Worker as RunningWorker, WorkerOptions, transport};
+use agon_worker::{Transport, WorkerOptions, transport};
 
 use crate::failure::Failure;
 use crate::role::{LogArguments, MetricsArguments, run_service};
@@ -10,14 +12,15 @@ use crate::role::{LogArguments, MetricsArguments, run_service};
 /// Arguments of `agon worker`.
 #[derive(Debug, clap::Args)]
 pub struct Worker {
-    /// Where the coordinator listens
+    /// Where the coordinator listens; of several, separated by commas, the one in charge is found
     #[arg(
         long,
         env = "AGON_COORDINATOR",
         default_value = "http://127.0.0.1:7700",
+        value_delimiter = ',',
         value_name = "URL"
     )]
-    coordinator: String,
+    coordinator: Vec<String>,
     /// Where the agent gateway listens
     #[arg(
         long,
@@ -44,17 +47,29 @@ pub fn run(arguments: &Worker, log: &LogArguments) -> Result<(), Failure> {
             .metrics
             .serve(&tasks, &[agon_worker::METRICS])
             .await?;
-        let coordinator = channel(&arguments.coordinator).map_err(Failure::input)?;
+        let coordinators = arguments.coordinator.iter().map(|url| {
+            let channel = channel(url).map_err(Failure::input)?;
+            Ok(transport::over(channel))
+        });
+        let coordinators = coordinators.collect::<Result<Vec<Transport>, Failure>>()?;
         let gateway = channel(&arguments.gateway).map_err(Failure::input)?;
         let options = WorkerOptions {
             worker_id: arguments.id.clone().unwrap_or_else(default_id),
+            incarnation: incarnation(),
             places: arguments.places as usize,
         };
-        let (coordinator, gateway) = (transport::over(coordinator), transport::over(gateway));
-        RunningWorker::start(&tasks, coordinator, gateway, &options);
+        agon_worker::start(&tasks, coordinators, transport::over(gateway), &options);
         crate::output::print(&format!("agon worker {} started", options.worker_id));
         Ok(())
     })
+}
+
+/// Another one for each start, also of a process that gets the same name and number again.
+fn incarnation() -> u64 {
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or_default();
+    (now.as_nanos() as u64) ^ u64::from(std::process::id()).rotate_left(32)
 }
 
 /// Unique on one machine, and in a cluster where every pod has its host name.

@@ -4,7 +4,6 @@
 use std::sync::Mutex;
 use std::time::Duration;
 
-use agon_engine::SessionId;
 use agon_proto::v1::agent_gateway_service_server::{
     AgentGatewayService, AgentGatewayServiceServer,
 };
@@ -111,7 +110,7 @@ async fn gateway_is_told_at_once_and_again_until_it_understands() {
     let (_tasks, hook, mut heard) = forgetting(2);
     let sessions = names(BATCH + 1);
     for session in &sessions {
-        hook(SessionId::from(session.clone())).await;
+        hook(std::slice::from_ref(session));
     }
     let all = heard.wait_for(|told| told.len() == sessions.len()).await;
     assert_eq!(*all.unwrap(), sessions);
@@ -123,7 +122,7 @@ async fn what_is_left_at_shutdown_is_still_sent() {
     let sessions = names(2 * BATCH + 1);
     for session in &sessions {
         // Nothing has been sent yet: this runtime has one thread.
-        drop(hook(SessionId::from(session.clone())));
+        hook(std::slice::from_ref(session));
     }
     tasks.shutdown(Duration::from_secs(20)).await.unwrap();
     assert_eq!(*heard.borrow(), sessions);

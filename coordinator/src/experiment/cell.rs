@@ -65,8 +65,6 @@ pub struct Checked {
     pub cell: Option<Cell>,
     /// What was put together to check it, in bytes.
     pub bytes: u64,
-    /// Its spec as it is stored, in bytes.
-    pub spec_bytes: u64,
 }
 
 /// Checks one cell.
@@ -113,7 +111,6 @@ pub fn check(
         sound: true,
         drawn: None,
         bytes: 0,
-        spec_bytes: 0,
     };
     checking.apply(&mut tree);
     checking.bytes = bytes_of(&tree);
@@ -121,7 +118,6 @@ pub fn check(
     Checked {
         cell,
         bytes: checking.bytes,
-        spec_bytes: checking.spec_bytes,
     }
 }
 
@@ -152,7 +148,6 @@ struct Checking<'a> {
     drawn: Option<(String, Vec<usize>)>,
     /// As in [`Checked`].
     bytes: u64,
-    spec_bytes: u64,
 }
 
 impl Checking<'_> {
@@ -246,9 +241,9 @@ impl Checking<'_> {
             origins: origins(document, &seats),
             seats,
         };
-        self.spec_bytes = spec.canonical_json().len() as u64;
-        if self.spec_bytes > MOST_SPEC_BYTES {
-            self.too_large(&root.key("seats"), "a session's spec", self.spec_bytes);
+        let spec_bytes = spec.canonical_json().len() as u64;
+        if spec_bytes > MOST_SPEC_BYTES {
+            self.too_large(&root.key("seats"), "a session's spec", spec_bytes);
             return None;
         }
         Some(Cell {

@@ -16,7 +16,6 @@ use super::faults::Faults;
 use super::limits::DOCUMENT;
 use super::path::TreePath;
 use super::world::World;
-use crate::store::Terms;
 
 mod added;
 mod reader;
@@ -132,6 +131,17 @@ pub struct PromptsOfPlayer {
     /// Whether the experiment's own templates replace any of them.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replaced: bool,
+}
+
+/// On which terms an experiment's decisions are asked; no part of what its sessions are.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Terms {
+    /// Of the team's experiments those of higher priority are leased first.
+    pub priority: i32,
+    /// The most that it may cost in all, in nano-dollars.
+    pub budget: Option<u64>,
+    /// The gateway's content cache may answer.
+    pub content_cache: bool,
 }
 
 /// One entry of `[[games]]`.

@@ -7,6 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Deref;
+use std::sync::Arc;
 
 use agon_engine::SessionSpec;
 use serde_json::{Map, Value};
@@ -15,7 +16,7 @@ use super::cell::{self, Cell};
 use super::document::ExperimentDocument;
 use super::faults::Faults;
 use super::grid::{self, Axis};
-use super::limits::{MOST_CELL_BYTES, MOST_SESSIONS, MOST_STORED_BYTES, bytes_of, in_words};
+use super::limits::{MOST_CELL_BYTES, MOST_CELLS, MOST_SESSIONS, bytes_of, in_words};
 use super::path::TreePath;
 use super::players;
 
@@ -38,6 +39,7 @@ pub struct PlannedSession {
 pub struct Expansion<D> {
     document: D,
     settings: u64,
+    grids: Arc<[Grid]>,
 }
 
 /// Checks every cell of a document.
@@ -45,13 +47,69 @@ pub struct Expansion<D> {
 /// # Errors
 /// Everything that is wrong with the cells of the grid.
 pub fn expand<D: Deref<Target = ExperimentDocument>>(document: D) -> Result<Expansion<D>, Faults> {
+    expand_with(document, |_| {})
+}
+
+/// The same; every good cell is shown on its way, in order.
+///
+/// # Errors
+/// Everything that is wrong with the cells of the grid.
+pub fn expand_with<D: Deref<Target = ExperimentDocument>>(
+    document: D,
+    mut each: impl FnMut(&Cell),
+) -> Result<Expansion<D>, Faults> {
     let mut cells = Cells::of(&*document);
-    let settings = cells.by_ref().count() as u64;
+    let mut settings = 0;
+    for cell in cells.by_ref() {
+        settings += 1;
+        each(&cell);
+    }
     cells.finish()?;
-    Ok(Expansion { document, settings })
+    Ok(Expansion::unchecked(document, settings))
 }
 
 impl<D: Deref<Target = ExperimentDocument>> Expansion<D> {
+    /// Of a document that was checked before, with so many cells.
+    pub fn unchecked(document: D, settings: u64) -> Self {
+        let games = 0..document.games.len();
+        let mut first = 0;
+        let grids = games.map(|game| {
+            let axes = grid::axes(&document, game, &mut Faults::default());
+            let count = grid::cell_count(&axes).unwrap_or_default();
+            let next = first;
+            first += count;
+            Grid {
+                game,
+                axes,
+                next,
+                count,
+            }
+        });
+        Self {
+            grids: grids.collect(),
+            settings,
+            document,
+        }
+    }
+
+    /// One cell, by its number; `None` when there is none of this number, or it is not good.
+    pub fn cell(&self, number: u64) -> Option<Cell> {
+        let behind = self.grids.partition_point(|grid| grid.next <= number);
+        let grid = self.grids.get(behind.checked_sub(1)?)?;
+        let inside = number - grid.next;
+        if inside >= grid.count {
+            return None;
+        }
+        let assignments = grid::cell(&grid.axes, inside);
+        let mut faults = Faults::default();
+        cell::check(&self.document, grid.game, &assignments, &mut faults).cell
+    }
+
+    /// The document.
+    pub fn document(&self) -> &ExperimentDocument {
+        &self.document
+    }
+
     /// Cells of the grid.
     pub fn settings(&self) -> u64 {
         self.settings
@@ -101,14 +159,17 @@ pub struct Cells<D> {
     seen: BTreeMap<[u8; 32], usize>,
     clashing: usize,
     sessions: u64,
-    stored_bytes: u64,
+    cells: u64,
     cell_bytes: u64,
 }
 
 /// The grid of one game.
+#[derive(Debug)]
 struct Grid {
     game: usize,
     axes: Vec<Axis>,
+    /// The number of a cell: in a walk, of the next one within the grid; in an expansion, of its
+    /// first one among all.
     next: u64,
     count: u64,
 }
@@ -124,7 +185,7 @@ impl<D: Deref<Target = ExperimentDocument>> Cells<D> {
             seen: BTreeMap::new(),
             clashing: 0,
             sessions: 0,
-            stored_bytes: 0,
+            cells: 0,
             cell_bytes: 0,
         }
     }
@@ -169,15 +230,22 @@ impl<D: Deref<Target = ExperimentDocument>> Cells<D> {
             self.sessions = more
                 .and_then(|more| more.checked_add(self.sessions))
                 .unwrap_or(u64::MAX);
-            if self.sessions > MOST_SESSIONS {
-                let message = too_many(self.sessions, &self.document);
+            self.cells = count
+                .and_then(|count| count.checked_add(self.cells))
+                .unwrap_or(u64::MAX);
+            let message = match (self.cells > MOST_CELLS, self.sessions > MOST_SESSIONS) {
+                (true, _) => Some(too_many_cells(self.cells)),
+                (false, true) => Some(too_many(self.sessions, &self.document)),
+                (false, false) => None,
+            };
+            if let Some(message) = message {
                 self.faults.value(&own, message);
                 self.stop();
                 return None;
             }
             let sets = axes.iter().flat_map(|axis| &axis.alternatives).flatten();
             let grid_bytes = sets.map(|set| bytes_of(&set.value)).sum();
-            if !self.is_within_bounds(grid_bytes, 0, game) {
+            if !self.is_within_bounds(grid_bytes, game) {
                 self.stop();
                 return None;
             }
@@ -216,30 +284,15 @@ impl<D: Deref<Target = ExperimentDocument>> Cells<D> {
     }
 
     /// Whether what the cells come to so far is within bounds; says so where it is not.
-    fn is_within_bounds(&mut self, cell_bytes: u64, spec_bytes: u64, game: usize) -> bool {
+    fn is_within_bounds(&mut self, cell_bytes: u64, game: usize) -> bool {
         self.cell_bytes = self.cell_bytes.saturating_add(cell_bytes);
-        let stored = spec_bytes.saturating_mul(self.each());
-        self.stored_bytes = self.stored_bytes.saturating_add(stored);
-        let compared = [
-            (
-                self.stored_bytes,
-                MOST_STORED_BYTES,
-                "the specs of its sessions",
-            ),
-            (
-                self.cell_bytes,
-                MOST_CELL_BYTES,
-                "the settings of its cells",
-            ),
-        ];
-        let exceeded = compared.into_iter().find(|(found, most, _)| found > most);
-        let Some((found, most, what)) = exceeded else {
+        if self.cell_bytes <= MOST_CELL_BYTES {
             return true;
-        };
-        let (found, most) = (in_words(found), in_words(most));
+        }
+        let (found, most) = (in_words(self.cell_bytes), in_words(MOST_CELL_BYTES));
         let message = format!(
-            "{what} come to {found} up to here, and {most} are the most; shorten what its players \
-             and parameters are given, or split the experiment"
+            "the settings of its cells come to {found} up to here, and {most} are the most; shorten \
+             what its players and parameters are given, or split the experiment"
         );
         self.faults.value(&own(game), message);
         false
@@ -262,8 +315,7 @@ impl<D: Deref<Target = ExperimentDocument>> Iterator for Cells<D> {
             grid.next += 1;
             let assignments = grid::cell(&grid.axes, number);
             let checked = cell::check(&self.document, game, &assignments, &mut self.faults);
-            let (bytes, spec_bytes) = (checked.bytes, checked.spec_bytes);
-            let goes_on = self.is_within_bounds(bytes, spec_bytes, game) && !self.faults.is_full();
+            let goes_on = self.is_within_bounds(checked.bytes, game) && !self.faults.is_full();
             if goes_on {
                 self.grid = Some(grid);
             } else {
@@ -310,6 +362,16 @@ fn check_idle_players(document: &ExperimentDocument, faults: &mut Faults) {
             faults.value(&at, message);
         }
     }
+}
+
+fn too_many_cells(cells: u64) -> String {
+    let count = match cells {
+        u64::MAX => "far more".to_owned(),
+        cells => cells.to_string(),
+    };
+    format!(
+        "the grid has {count} settings up to here, and {MOST_CELLS} are the most; split the experiment"
+    )
 }
 
 fn too_many(sessions: u64, document: &ExperimentDocument) -> String {

@@ -19,14 +19,14 @@ pub const MOST_TOKENS: u64 = 4_000_000;
 /// A file with a document: the same values may be written with more blanks than these bounds count.
 pub const MOST_FILE_BYTES: u64 = 64 * 1024 * 1024;
 
-/// Most sessions of one experiment: so many are queued, listed and counted in seconds.
-pub const MOST_SESSIONS: u64 = 200_000;
+/// Most sessions of one experiment: the queue keeps some 20 bytes of each.
+pub const MOST_SESSIONS: u64 = 10_000_000;
+
+/// Most settings of one experiment: each is put together and checked, which takes some 50 us.
+pub const MOST_CELLS: u64 = 200_000;
 
 /// The spec of one session as JSON. A lease of it must fit into a message with others.
 pub const MOST_SPEC_BYTES: u64 = 1024 * 1024;
-
-/// The specs of all sessions together, as the coordinator stores them.
-pub const MOST_STORED_BYTES: u64 = 512 * 1024 * 1024;
 
 /// What is put together to check all cells of the grids: parameters, players, their settings.
 pub const MOST_CELL_BYTES: u64 = 512 * 1024 * 1024;

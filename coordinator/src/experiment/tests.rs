@@ -214,10 +214,10 @@ fn wrong_series_are_named_where_they_stand() {
         "[players.subject]",
         "[series]\nlength = 1000\n\n[players.subject]",
     );
-    let many = text.replace("repeats = 2", "repeats = 100");
+    let many = text.replace("repeats = 2", "repeats = 10000");
     let told = check(&many).unwrap_err().to_string();
     assert!(
-        told.contains("with 100 repeats of series of 1000; 200000 are the most"),
+        told.contains("with 10000 repeats of series of 1000; 10000000 are the most"),
         "{told}"
     );
 }
@@ -242,7 +242,7 @@ fn terms_are_read_exactly_and_make_no_other_sessions() {
         ExperimentDocument::from_json(&document.to_json()).unwrap(),
         document
     );
-    assert_eq!(good().terms(), crate::store::Terms::default());
+    assert_eq!(good().terms(), Terms::default());
     let set = ["budget_dollars=30.5", "priority=7", "content_cache=true"];
     let overrides = Overrides {
         set: set.map(str::to_owned).to_vec(),
@@ -635,8 +635,8 @@ fn empty_and_endless_grids_are_refused() {
     assert!(text.contains("at least one"), "{text}");
     let (_, _, text) = error(&with("\"params.ratio\" = [0.0, 0.5]\n", ""));
     assert!(text.contains("the grid is empty"), "{text}");
-    let (_, _, text) = error(&with("repeats = 2", "repeats = 100000"));
-    assert!(text.contains("200000 are the most"), "{text}");
+    let (_, _, text) = error(&with("repeats = 2", "repeats = 10000000"));
+    assert!(text.contains("10000000 are the most"), "{text}");
     let numbers: Vec<String> = (0..3000).map(|number| number.to_string()).collect();
     let values = numbers.join(", ");
     let axes: String = ["rounds", "min", "max", "ratio", "foul_allowance", "tie"]

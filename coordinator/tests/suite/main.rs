@@ -1,9 +1,11 @@
-//! The coordinator against its stores and its callers: one contract for both back ends, and the
-//! services over them.
+//! The coordinator against its stores and its callers: one contract for both kinds of journal, and
+//! the services over them.
 
-mod benches;
-mod contract;
+mod archive;
+mod experiments;
+mod journal;
+mod journal_redis;
 mod redis_server;
-mod series;
-mod services;
+mod stand;
 mod worker;
+mod workers;

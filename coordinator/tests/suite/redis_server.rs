@@ -1,5 +1,5 @@
 //! A real redis-server for one test: the shared one, as this suite calls it.
-//! Called by `benches.rs` and `services.rs`; a missing redis-server fails the test.
+//! Called by the tests of the services; a missing redis-server fails the test.
 
 pub struct RedisServer(agon_tests::redis::RedisServer);
 
@@ -10,10 +10,5 @@ impl RedisServer {
 
     pub fn url(&self) -> String {
         self.0.url()
-    }
-
-    /// Kills it as `kill -9` does and starts it again with the same files.
-    pub async fn crash_and_restart(&mut self) {
-        self.0.restart();
     }
 }

@@ -1,6 +1,9 @@
 //! A worker as the coordinator sees it: a stream, and what is said over it. Plays no games: it
-//! answers with whatever record a test hands it, which [`record`] makes up. Called by `services.rs`.
+//! answers with whatever record a test hands it, which [`record`] makes up. Called by the tests of
+//! the services.
 
+use std::collections::VecDeque;
+use std::io::Write as _;
 use std::time::Duration;
 
 use agon_coordinator::CoordinatorServices;
@@ -10,18 +13,22 @@ use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::experiment_service_server::ExperimentServiceServer;
 use agon_proto::v1::session_lease_service_client::SessionLeaseServiceClient;
 use agon_proto::v1::session_lease_service_server::SessionLeaseServiceServer;
+use agon_proto::v1::session_outcome::Outcome;
 use agon_proto::v1::work_sessions_request::Message as Say;
 use agon_proto::v1::work_sessions_response::Message as Hear;
 use agon_proto::v1::{
-    CompleteSession, FailSession, FailureKind, FreePlaces, Lease, LeaseRef, RenewLeases,
-    Settlement, WorkSessionsRequest, WorkSessionsResponse, WorkerHello,
+    Capability, FailedSession, FailureKind, FinishedSession, HandIn, Heartbeat, Lease, LeaseRef,
+    RegisterWorker, RegisteredWorker, SessionOutcome, SettledSession, Settlement,
+    WorkSessionsRequest, WorkSessionsResponse,
 };
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Status, Streaming};
 
 /// Longer than anything takes; after that the test should say so.
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(30);
 
 /// The services called in this process, without a socket.
 pub type Leases = SessionLeaseServiceClient<SessionLeaseServiceServer<SessionLeases>>;
@@ -33,14 +40,6 @@ pub fn leases(services: &CoordinatorServices) -> Leases {
 
 pub fn commands(services: &CoordinatorServices) -> Commands {
     ExperimentServiceClient::new(services.experiments.clone())
-}
-
-/// Free places, from a worker that does not count what it received.
-pub fn places(places: u32) -> FreePlaces {
-    FreePlaces {
-        places,
-        received: None,
-    }
 }
 
 /// A record of the session that was leased, in which nothing happened.
@@ -64,21 +63,58 @@ pub fn record(lease: &Lease) -> serde_json::Value {
     })
 }
 
+/// A line as workers hand it in: with its line break, as one gzip member.
+pub fn packed(line: impl AsRef<[u8]>) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(line.as_ref()).unwrap();
+    encoder.write_all(b"\n").unwrap();
+    encoder.finish().unwrap()
+}
+
+/// A worker that can play what the tests submit.
+pub fn introduction(name: &str, places: u32) -> RegisterWorker {
+    let one = |name: &str, versions: std::ops::Range<u32>| Capability {
+        name: name.to_owned(),
+        versions: versions.map(|version| version.to_string()).collect(),
+    };
+    RegisterWorker {
+        worker_id: name.to_owned(),
+        incarnation: 1,
+        version: "1".to_owned(),
+        places,
+        capabilities: vec![
+            one("records", 0..100),
+            one("rules of guess_two_thirds", 0..100),
+        ],
+        held: Vec::new(),
+    }
+}
+
 pub struct Worker {
     say: mpsc::Sender<WorkSessionsRequest>,
     hear: Streaming<WorkSessionsResponse>,
+    /// Granted while something else was waited for.
+    granted: VecDeque<Vec<Lease>>,
+    /// Settled beyond the one that was waited for.
+    settled: VecDeque<SettledSession>,
 }
 
 impl Worker {
-    /// Connects and says hello, and how many places are free.
+    /// Connects and registers.
     pub async fn connect(services: &CoordinatorServices, name: &str, places: u32) -> Self {
-        let hello = Say::Hello(WorkerHello {
-            worker_id: name.to_owned(),
-            version: "1".to_owned(),
-        });
-        let mut worker = Self::silent(services, hello).await;
-        worker.say(Say::FreePlaces(self::places(places))).await;
-        worker
+        Self::register(services, introduction(name, places)).await.0
+    }
+
+    /// The same; also the answer.
+    pub async fn register(
+        services: &CoordinatorServices,
+        register: RegisterWorker,
+    ) -> (Self, RegisteredWorker) {
+        let mut worker = Self::silent(services, Say::Register(register)).await;
+        match worker.hear().await.unwrap() {
+            Some(Hear::Registered(registered)) => (worker, registered),
+            other => panic!("expected to be registered, heard {other:?}"),
+        }
     }
 
     /// Connects with any first message.
@@ -95,6 +131,8 @@ impl Worker {
         Self {
             say,
             hear: answer.unwrap().into_inner(),
+            granted: VecDeque::new(),
+            settled: VecDeque::new(),
         }
     }
 
@@ -115,16 +153,61 @@ impl Worker {
 
     /// The next batch of sessions.
     pub async fn granted(&mut self) -> Vec<Lease> {
-        match self.hear().await.unwrap() {
-            Some(Hear::Granted(granted)) => granted.leases,
-            other => panic!("expected leases, heard {other:?}"),
+        if let Some(granted) = self.granted.pop_front() {
+            return granted;
+        }
+        loop {
+            match self.hear().await.unwrap() {
+                Some(Hear::Granted(granted)) => return granted.leases,
+                Some(Hear::Heard(_)) => {}
+                other => panic!("expected leases, heard {other:?}"),
+            }
+        }
+    }
+
+    /// Says that it is there, again and again, as long as its stream is open.
+    pub fn beat_every(&self, pause: Duration) {
+        let say = self.say.clone();
+        tokio::spawn(async move {
+            for number in 1.. {
+                let beat = Heartbeat {
+                    number,
+                    progressed: Vec::new(),
+                };
+                let message = Some(Say::Heartbeat(beat));
+                if say.send(WorkSessionsRequest { message }).await.is_err() {
+                    return;
+                }
+                tokio::time::sleep(pause).await;
+            }
+        });
+    }
+
+    /// So many sessions, in as many batches as they come in.
+    pub async fn take(&mut self, sessions: usize) -> Vec<Lease> {
+        let mut all = Vec::new();
+        while all.len() < sessions {
+            all.extend(self.granted().await);
+        }
+        all
+    }
+
+    /// Leases that are revoked next.
+    pub async fn revoked(&mut self) -> Vec<LeaseRef> {
+        loop {
+            match self.hear().await.unwrap() {
+                Some(Hear::Revoked(revoked)) => return revoked.leases,
+                Some(Hear::Granted(granted)) => self.granted.push_back(granted.leases),
+                Some(Hear::Heard(_)) => {}
+                other => panic!("expected a revocation, heard {other:?}"),
+            }
         }
     }
 
     /// Hands in a record of the session.
     pub async fn complete(&mut self, lease: &Lease) -> Settlement {
-        let record = record(lease).to_string();
-        self.hand_in(lease.lease.as_ref().unwrap(), record, "{}")
+        let record = packed(record(lease).to_string());
+        self.hand_in(lease.lease.as_ref().unwrap(), record, packed("{}"))
             .await
     }
 
@@ -132,45 +215,42 @@ impl Worker {
     pub async fn hand_in(
         &mut self,
         lease: &LeaseRef,
-        record: impl Into<Vec<u8>>,
-        telemetry: &str,
+        record: Vec<u8>,
+        telemetry: Vec<u8>,
     ) -> Settlement {
-        let complete = CompleteSession {
-            lease: Some(lease.clone()),
-            record: record.into().into(),
-            telemetry: telemetry.as_bytes().to_vec().into(),
+        let finished = FinishedSession {
+            record: record.into(),
+            telemetry: telemetry.into(),
         };
-        self.say(Say::Complete(complete)).await;
-        self.settled().await
+        self.told(lease, Outcome::Finished(finished)).await
     }
 
     pub async fn fail(&mut self, lease: &LeaseRef, kind: FailureKind, reason: &str) -> Settlement {
-        let reason = reason.to_owned();
-        self.say(Say::Fail(FailSession {
-            lease: Some(lease.clone()),
+        let failed = FailedSession {
             kind: kind.into(),
-            reason,
-        }))
-        .await;
+            reason: reason.to_owned(),
+        };
+        self.told(lease, Outcome::Failed(failed)).await
+    }
+
+    async fn told(&mut self, lease: &LeaseRef, outcome: Outcome) -> Settlement {
+        let outcomes = vec![SessionOutcome {
+            lease: Some(lease.clone()),
+            outcome: Some(outcome),
+        }];
+        self.say(Say::HandIn(HandIn { outcomes })).await;
         self.settled().await
     }
 
-    /// Renews one lease: whether it is kept.
-    pub async fn renew(&mut self, lease: &LeaseRef) -> bool {
-        self.say(Say::Renew(RenewLeases {
-            leases: vec![lease.clone()],
-        }))
-        .await;
-        match self.hear().await.unwrap() {
-            Some(Hear::Renewed(renewed)) => renewed.lost.is_empty(),
-            other => panic!("expected a renewal, heard {other:?}"),
-        }
-    }
-
     async fn settled(&mut self) -> Settlement {
-        match self.hear().await.unwrap() {
-            Some(Hear::Settled(settled)) => settled.settlement(),
-            other => panic!("expected a settlement, heard {other:?}"),
+        while self.settled.is_empty() {
+            match self.hear().await.unwrap() {
+                Some(Hear::Settled(settled)) => self.settled.extend(settled.sessions),
+                Some(Hear::Granted(granted)) => self.granted.push_back(granted.leases),
+                Some(Hear::Revoked(_) | Hear::Heard(_)) => {}
+                other => panic!("expected a settlement, heard {other:?}"),
+            }
         }
+        self.settled.pop_front().unwrap().settlement()
     }
 }

@@ -11,6 +11,7 @@ use agon_agent_gateway::providers::{Providers, Scripted};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_coordinator::experiment::ExperimentFile;
 use agon_coordinator::{Coordinator, CoordinatorOptions, StoreChoice};
+use agon_proto::packed;
 use agon_proto::v1;
 use agon_service_kit::server::{self, Listener};
 use agon_service_kit::tasks::Tasks;
@@ -83,7 +84,7 @@ impl Grpc {
         let service = Service::start();
         let channel = service.runtime.block_on(async {
             let folder = service.folder.path();
-            let store = StoreChoice::Embedded(folder.join("coordinator"));
+            let store = StoreChoice::Folder(folder.join("coordinator"));
             let options = CoordinatorOptions::default();
             let opened = Coordinator::open(store, options, &service.tasks).await;
             let services = opened.expect("a coordinator").services();
@@ -170,6 +171,12 @@ fn calls() -> Vec<(String, Vec<Vec<u8>>)> {
             vec![resumed.encode_to_vec()],
         ),
         of(EXPERIMENTS, "ListExperiments", vec![Vec::new()]),
+        of(EXPERIMENTS, "GetExperiment", vec![named().encode_to_vec()]),
+        of(
+            EXPERIMENTS,
+            "DeleteExperiment",
+            vec![named().encode_to_vec()],
+        ),
         of(LEASES, "WorkSessions", worker()),
         of(LEASES, "GetPromptBundle", vec![bundle.encode_to_vec()]),
         of(GATEWAY, "Decide", vec![decided()]),
@@ -205,6 +212,7 @@ fn submitted() -> Vec<u8> {
         .into(),
         traceparent: "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".to_owned(),
         models: vec!["m".to_owned()],
+        accept_new: true,
     };
     request.encode_to_vec()
 }
@@ -247,33 +255,48 @@ fn decided() -> Vec<u8> {
 
 /// What a worker says over its stream.
 fn worker() -> Vec<Vec<u8>> {
+    use v1::session_outcome::Outcome;
     use v1::work_sessions_request::Message as Say;
     let lease = || v1::LeaseRef {
         session_id: "0123456789abcdef0123456789abcdef".to_owned(),
-        fence: 7,
+        token: vec![7; 36].into(),
     };
+    let outcome = |outcome| v1::SessionOutcome {
+        lease: Some(lease()),
+        outcome: Some(outcome),
+    };
+    let finished = v1::FinishedSession {
+        record: packed::pack(r#"{"agon_record":1,"session":"x","spec":{}}"#),
+        telemetry: packed::pack("{}"),
+    };
+    let failed = v1::FailedSession {
+        kind: v1::FailureKind::Crashed as i32,
+        reason: "x".to_owned(),
+    };
+    let capabilities = vec![v1::Capability {
+        name: "records".to_owned(),
+        versions: vec!["4".to_owned()],
+    }];
     let says = [
-        Say::Hello(v1::WorkerHello {
+        Say::Register(v1::RegisterWorker {
             worker_id: "w".to_owned(),
+            incarnation: 1,
             version: "1".to_owned(),
-        }),
-        Say::FreePlaces(v1::FreePlaces {
             places: 2,
-            received: Some(0),
+            capabilities,
+            held: vec![lease()],
         }),
-        Say::Renew(v1::RenewLeases {
-            leases: vec![lease()],
+        Say::Heartbeat(v1::Heartbeat {
+            number: 1,
+            progressed: vec![lease()],
         }),
-        Say::Complete(v1::CompleteSession {
-            lease: Some(lease()),
-            record: br#"{"agon_record":1,"session":"x","spec":{}}"#.as_slice().into(),
-            telemetry: b"{}".as_slice().into(),
+        Say::HandIn(v1::HandIn {
+            outcomes: vec![outcome(Outcome::Finished(finished))],
         }),
-        Say::Fail(v1::FailSession {
-            lease: Some(lease()),
-            kind: v1::FailureKind::Crashed as i32,
-            reason: "x".to_owned(),
+        Say::HandIn(v1::HandIn {
+            outcomes: vec![outcome(Outcome::Failed(failed))],
         }),
+        Say::Drain(v1::DrainWorker {}),
         Say::Release(v1::ReleaseLeases {
             leases: vec![lease()],
         }),
@@ -294,7 +317,7 @@ impl Target for Grpc {
             input.extend(message);
         };
         if honest.len() > 1 && !draw.one_in(8) {
-            // A worker that does not say hello gets no further.
+            // A worker that does not register gets no further.
             say(&honest[0]);
         }
         for _ in 0..honest.len().min(1 + draw.below(4)) {

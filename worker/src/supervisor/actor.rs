@@ -1,7 +1,9 @@
 //! The loop of the supervisor: one stream at a time to the coordinator, a timer
-//! for renewals, the ends of sessions, and shutdown.
+//! for heartbeats, the ends of sessions, and shutdown.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_agents::Mind;
@@ -12,9 +14,10 @@ use agon_service_kit::backoff::Delays;
 use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::tasks::{TaskEnd, TaskKind, Tasks};
 use agon_service_kit::telemetry;
-use futures_util::StreamExt as _;
+use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
+use futures_util::{FutureExt as _, StreamExt as _};
 use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tokio_util::sync::CancellationToken;
@@ -22,18 +25,15 @@ use tonic::Streaming;
 use tracing::{Instrument as _, info, warn};
 
 use super::WorkerOptions;
-use super::handle::SupervisorHandle;
-use super::messages::SupervisorMessage;
 use super::state::{Effect, Outcome, SupervisorState};
+use crate::capabilities::capabilities;
 use crate::metrics;
 use crate::mind::{GatewayClient, GatewayMind, Journal, SessionContext};
+use crate::packing::pack;
 use crate::prompts::Libraries;
 use crate::session::{self, SessionEnd, SessionPlan};
 use crate::transport::CoordinatorClient;
 use crate::wire::{self, Asker};
-
-/// Only status questions come by mailbox.
-const MAILBOX: usize = 8;
 
 /// A pause between two tries to connect, when the back-off has none to offer.
 const RECONNECT_AFTER: Duration = Duration::from_secs(3);
@@ -44,61 +44,86 @@ const ENVELOPE_BYTES: usize = 1024 * 1024;
 /// How long a stopping worker waits for its last results to be acknowledged.
 const LAST_WORDS: Duration = Duration::from_secs(5);
 
+/// A coordinator that does not answer at all is tried again, or another one.
+const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
+
 type Ended = (LeaseRef, Outcome);
+
+/// A try that goes on.
+struct Playing {
+    stop: CancellationToken,
+    /// Whether a decision was made in it that was not made before.
+    progressed: Arc<AtomicBool>,
+}
 
 /// Runs a worker.
 pub struct SupervisorActor {
     tasks: Tasks,
-    coordinator: CoordinatorClient,
+    /// Coordinators of which one is in charge.
+    coordinators: Vec<CoordinatorClient>,
+    /// The one that is tried or used.
+    at: usize,
     gateway: GatewayClient,
     libraries: Libraries,
     state: SupervisorState,
-    inbox: mpsc::Receiver<SupervisorMessage>,
     outgoing: Option<mpsc::UnboundedSender<WorkSessionsRequest>>,
     sessions: FuturesUnordered<BoxFuture<'static, Ended>>,
-    /// Ends a session's try, by lease.
-    stops: std::collections::BTreeMap<(String, u64), CancellationToken>,
+    playing: BTreeMap<(String, Bytes), Playing>,
     worker_id: String,
+    since: Instant,
 }
 
 impl SupervisorActor {
-    /// A supervisor and the handle to it.
+    /// A supervisor.
     pub fn new(
         tasks: Tasks,
-        coordinator: CoordinatorClient,
+        coordinators: Vec<CoordinatorClient>,
         gateway: GatewayClient,
         options: &WorkerOptions,
-    ) -> (Self, SupervisorHandle) {
-        let (sender, inbox) = mpsc::channel(MAILBOX);
-        let version = env!("CARGO_PKG_VERSION");
+    ) -> Self {
         let worker_id = options.worker_id.clone();
-        let actor = Self {
+        let state = SupervisorState::new(
+            worker_id.clone(),
+            options.incarnation,
+            env!("CARGO_PKG_VERSION"),
+            options.places,
+            capabilities(),
+        );
+        Self {
             tasks,
-            coordinator,
+            coordinators,
+            at: 0,
             gateway,
             libraries: Libraries::default(),
-            state: SupervisorState::new(worker_id.clone(), version, options.places),
-            inbox,
+            state,
             outgoing: None,
             sessions: FuturesUnordered::new(),
-            stops: std::collections::BTreeMap::new(),
+            playing: BTreeMap::new(),
             worker_id,
-        };
-        (actor, SupervisorHandle::new(sender))
+            since: Instant::now(),
+        }
     }
 
     /// Works until shutdown, over as many streams as it takes.
     pub async fn run(mut self, shutdown: CancellationToken) {
         let mut delays = Delays::default();
+        let mut told = String::new();
         while !shutdown.is_cancelled() {
             match self.open_stream(&shutdown).await {
                 Ok(incoming) => {
-                    delays.reset();
-                    info!(worker_id = self.worker_id, "connected to the coordinator");
-                    self.work(incoming, &shutdown).await;
+                    if self.work(incoming, &shutdown).await {
+                        delays.reset();
+                        told.clear();
+                    }
                     self.on_disconnected();
                 }
-                Err(reason) => warn!(%reason, "cannot reach the coordinator"),
+                Err(reason) => {
+                    if told != reason {
+                        warn!(%reason, "cannot reach the coordinator; trying again");
+                        told = reason;
+                    }
+                    self.at = (self.at + 1) % self.coordinators.len();
+                }
             }
             let pause = delays.next_delay().unwrap_or(RECONNECT_AFTER);
             self.play_on_for(pause, &shutdown).await;
@@ -114,13 +139,13 @@ impl SupervisorActor {
         // small messages, and the sessions' places bound those.
         let (sender, receiver) = mpsc::unbounded_channel();
         self.outgoing = Some(sender);
-        let greetings = self.state.on_connected();
-        self.carry_out(greetings).await;
-        let call = self
-            .coordinator
-            .work_sessions(UnboundedReceiverStream::new(receiver));
+        let greetings = self.state.on_connected(self.since.elapsed());
+        self.carry_out(greetings);
+        let client = &mut self.coordinators[self.at];
+        let call = client.work_sessions(UnboundedReceiverStream::new(receiver));
         let opened = tokio::select! {
             () = shutdown.cancelled() => Err("stopping".to_owned()),
+            () = tokio::time::sleep(ANSWERS_WITHIN) => Err("it does not answer".to_owned()),
             opened = call => opened.map_err(|refusal| refusal.message().to_owned()),
         };
         match opened {
@@ -132,74 +157,90 @@ impl SupervisorActor {
         }
     }
 
-    /// Serves one stream until it ends or the worker stops.
+    /// Serves one stream until it ends or the worker stops; says whether the coordinator ever
+    /// answered.
     async fn work(
         &mut self,
         mut incoming: Streaming<WorkSessionsResponse>,
         shutdown: &CancellationToken,
-    ) {
-        let mut renewed = Instant::now();
+    ) -> bool {
+        let mut answered = false;
+        let mut beat = Instant::now();
         loop {
-            let renewal = tokio::time::Instant::from_std(renewed + self.state.renew_every());
+            let due = tokio::time::Instant::from_std(beat + self.state.heartbeat_every());
             tokio::select! {
-                () = shutdown.cancelled() => return self.on_shutdown(incoming).await,
-                () = tokio::time::sleep_until(renewal) => {
-                    renewed = Instant::now();
-                    self.on_renewal_due().await;
+                () = shutdown.cancelled() => {
+                    self.on_shutdown(incoming).await;
+                    return answered;
                 }
-                Some(ended) = self.sessions.next() => self.on_session_ended(ended).await,
-                Some(message) = self.inbox.recv() => self.on_inside_message(message),
+                () = tokio::time::sleep_until(due) => {
+                    beat = Instant::now();
+                    self.on_heartbeat_due();
+                }
+                Some(ended) = self.sessions.next() => self.on_session_ended(ended),
                 received = incoming.message() => match received {
-                    Ok(Some(response)) => self.on_response(response).await,
-                    Ok(None) => return,
+                    Ok(Some(response)) => {
+                        self.on_response(response);
+                        if !answered && self.state.is_connected() {
+                            answered = true;
+                            info!(worker_id = self.worker_id, "connected to the coordinator");
+                        }
+                    }
+                    Ok(None) => return answered,
                     Err(broken) => {
                         warn!(reason = broken.message(), "the stream to the coordinator broke");
-                        return;
+                        return answered;
                     }
                 },
             }
         }
     }
 
-    /// Between two streams: sessions go on and their ends are kept.
+    /// Between two streams: sessions go on and their ends are kept, as long as their leases last.
     async fn play_on_for(&mut self, pause: Duration, shutdown: &CancellationToken) {
         let over = tokio::time::sleep(pause);
         tokio::pin!(over);
         loop {
+            let effects = self.state.on_time(self.since.elapsed());
+            self.carry_out(effects);
             tokio::select! {
                 () = &mut over => return,
                 () = shutdown.cancelled() => return,
-                Some(ended) = self.sessions.next() => self.on_session_ended(ended).await,
-                Some(message) = self.inbox.recv() => self.on_inside_message(message),
+                Some(ended) = self.sessions.next() => self.on_session_ended(ended),
             }
         }
     }
 
-    async fn on_response(&mut self, response: WorkSessionsResponse) {
+    fn on_response(&mut self, response: WorkSessionsResponse) {
         if let Some(message) = response.message {
             let effects = self.state.on_message(message);
-            self.carry_out(effects).await;
+            self.carry_out(effects);
         }
     }
 
-    async fn on_renewal_due(&mut self) {
-        let effects = self.state.on_renewal_due();
-        self.carry_out(effects).await;
+    fn on_heartbeat_due(&mut self) {
+        let now = self.since.elapsed();
+        let playing = &self.playing;
+        let progressed = |lease: &LeaseRef| {
+            let known = playing.get(&(lease.session_id.clone(), lease.token.clone()));
+            known.is_some_and(|playing| playing.progressed.load(Ordering::Relaxed))
+        };
+        let mut effects = self.state.on_heartbeat_due(now, progressed);
+        effects.extend(self.state.on_time(now));
+        self.carry_out(effects);
     }
 
-    async fn on_session_ended(&mut self, (lease, outcome): Ended) {
-        self.stops.remove(&(lease.session_id.clone(), lease.fence));
-        let effects = self.state.on_session_ended(&lease, outcome);
-        self.carry_out(effects).await;
-    }
-
-    fn on_inside_message(&mut self, message: SupervisorMessage) {
-        match message {
-            SupervisorMessage::Status(reply) => {
-                // Whoever asked may have left.
-                let _ = reply.send(self.state.status());
-            }
+    /// Sessions that end together are handed in together.
+    fn on_session_ended(&mut self, first: Ended) {
+        let mut ended = Some(first);
+        while let Some((lease, outcome)) = ended {
+            self.playing
+                .remove(&(lease.session_id.clone(), lease.token.clone()));
+            self.state.on_session_ended(&lease, outcome);
+            ended = self.sessions.next().now_or_never().flatten();
         }
+        let effects = self.state.hand_in();
+        self.carry_out(effects);
     }
 
     fn on_disconnected(&mut self) {
@@ -210,13 +251,13 @@ impl SupervisorActor {
     /// Gives back what is in hand and waits a little for acknowledgements.
     async fn on_shutdown(&mut self, mut incoming: Streaming<WorkSessionsResponse>) {
         let effects = self.state.on_drain();
-        self.carry_out(effects).await;
+        self.carry_out(effects);
         let last_words = async {
             while !self.state.is_idle() {
                 tokio::select! {
-                    Some(ended) = self.sessions.next() => self.on_session_ended(ended).await,
+                    Some(ended) = self.sessions.next() => self.on_session_ended(ended),
                     received = incoming.message() => match received {
-                        Ok(Some(response)) => self.on_response(response).await,
+                        Ok(Some(response)) => self.on_response(response),
                         _ => return,
                     },
                 }
@@ -235,22 +276,22 @@ impl SupervisorActor {
 
     /// The last act: no session outlives its supervisor.
     async fn stop_everything(&mut self) {
-        for stop in self.stops.values() {
-            stop.cancel();
+        for playing in self.playing.values() {
+            playing.stop.cancel();
         }
         while self.sessions.next().await.is_some() {}
     }
 
-    async fn carry_out(&mut self, effects: Vec<Effect>) {
+    fn carry_out(&mut self, effects: Vec<Effect>) {
         for effect in effects {
             match effect {
                 Effect::Send(message) => self.send(message),
                 Effect::Start(lease) => self.start(*lease),
                 Effect::Stop { lease, lost } => {
-                    let key = (lease.session_id, lease.fence);
-                    if let Some(stop) = self.stops.get(&key) {
+                    let key = (lease.session_id, lease.token);
+                    if let Some(playing) = self.playing.get(&key) {
                         ::metrics::counter!(metrics::LEASES_LOST).increment(u64::from(lost));
-                        stop.cancel();
+                        playing.stop.cancel();
                     }
                 }
             }
@@ -259,9 +300,7 @@ impl SupervisorActor {
     }
 
     fn send(&self, message: ToCoordinator) {
-        if let Some(outgoing) = &self.outgoing
-            && self.state.is_connected()
-        {
+        if let Some(outgoing) = &self.outgoing {
             // A stream that just broke: results are kept and said again.
             let _ = outgoing.send(WorkSessionsRequest {
                 message: Some(message),
@@ -273,15 +312,20 @@ impl SupervisorActor {
         let Some(reference) = lease.lease.clone() else {
             return;
         };
-        let stop = CancellationToken::new();
-        let key = (reference.session_id.clone(), reference.fence);
-        self.stops.insert(key, stop.clone());
+        let (stop, progressed) = (CancellationToken::new(), Arc::default());
+        let key = (reference.session_id.clone(), reference.token.clone());
+        let playing = Playing {
+            stop: stop.clone(),
+            progressed: Arc::clone(&progressed),
+        };
+        self.playing.insert(key, playing);
         let try_ = Try {
             tasks: self.tasks.clone(),
-            coordinator: self.coordinator.clone(),
+            coordinator: self.coordinators[self.at].clone(),
             gateway: self.gateway.clone(),
             libraries: self.libraries.clone(),
             worker_id: self.worker_id.clone(),
+            progressed,
             stop,
         };
         let (sender, outcome) = oneshot::channel();
@@ -312,6 +356,7 @@ struct Try {
     gateway: GatewayClient,
     libraries: Libraries,
     worker_id: String,
+    progressed: Arc<AtomicBool>,
     stop: CancellationToken,
 }
 
@@ -348,6 +393,7 @@ impl Try {
             session_id: session_id.as_str().into(),
             game: spec.game.as_str().into(),
             asker: asker.into(),
+            progressed: self.progressed,
         };
         let (client, given_up) = (self.gateway, self.stop.clone());
         let minds = move |seat: Seat, journal: Arc<Journal>| -> Arc<dyn Mind> {
@@ -369,25 +415,48 @@ impl Try {
         };
         let begun = Instant::now();
         let end = session::run(self.tasks, plan).instrument(span).await;
-        outcome(end, &self.worker_id, lease.attempt, begun.elapsed())
+        let (name, outcome) = outcome(end, &self.worker_id, lease.attempt, begun.elapsed());
+        ::metrics::counter!(metrics::SESSIONS_ENDED, "end" => name).increment(1);
+        match outcome {
+            Ok((record, telemetry)) => packed(record, telemetry).await,
+            Err(failed) => failed,
+        }
     }
 }
 
-/// What a try comes to, in the coordinator's terms.
-fn outcome(end: SessionEnd, worker_id: &str, attempt: u32, took: Duration) -> Outcome {
-    let (name, outcome) = match end {
+/// A result as it is handed in.
+async fn packed(record: String, telemetry: String) -> Outcome {
+    let record = pack(record).await;
+    if record.len() > LARGEST_MESSAGE_BYTES - ENVELOPE_BYTES {
+        let size = record.len() / (1024 * 1024);
+        return impossible(format!(
+            "the record has {size} MB when packed, more than a message may have: play fewer rounds \
+             or seats"
+        ));
+    }
+    Outcome::Finished {
+        record,
+        telemetry: pack(telemetry).await,
+    }
+}
+
+/// Record and telemetry as lines, or how it failed.
+type Lines = Result<(String, String), Outcome>;
+
+/// What a try comes to, in the coordinator's terms, and what that is called in metrics.
+fn outcome(
+    end: SessionEnd,
+    worker_id: &str,
+    attempt: u32,
+    took: Duration,
+) -> (&'static str, Lines) {
+    let failed = |kind, reason| Err(Outcome::Failed { kind, reason });
+    match end {
         SessionEnd::Finished {
             record,
             usage,
             each,
         } => match record.to_line() {
-            Ok(line) if line.len() > LARGEST_MESSAGE_BYTES - ENVELOPE_BYTES => {
-                let size = line.len() / (1024 * 1024);
-                let reason = format!(
-                    "the record has {size} MB, more than a message may have: play fewer rounds or seats"
-                );
-                ("impossible", impossible(reason))
-            }
             Ok(line) => {
                 let seconds = took.as_secs_f64();
                 ::metrics::histogram!(metrics::SESSION_SECONDS).record(seconds);
@@ -400,46 +469,21 @@ fn outcome(end: SessionEnd, worker_id: &str, attempt: u32, took: Duration) -> Ou
                     "usage": usage,
                     "each": each,
                 });
-                let telemetry = telemetry.to_string().into_bytes();
-                (
-                    "finished",
-                    Outcome::Finished {
-                        record: line.into_bytes(),
-                        telemetry,
-                    },
-                )
+                ("finished", Ok((line, telemetry.to_string())))
             }
             Err(error) => (
                 "impossible",
-                impossible(format!("unwritable record: {error}")),
+                Err(impossible(format!("unwritable record: {error}"))),
             ),
         },
-        SessionEnd::Parked(reason) => (
-            "parked",
-            Outcome::Failed {
-                kind: FailureKind::Parked,
-                reason,
-            },
-        ),
-        SessionEnd::BudgetSpent(reason) => (
-            "budget_spent",
-            Outcome::Failed {
-                kind: FailureKind::BudgetSpent,
-                reason,
-            },
-        ),
-        SessionEnd::Impossible(reason) => ("impossible", impossible(reason)),
-        SessionEnd::Crashed(reason) => (
-            "crashed",
-            Outcome::Failed {
-                kind: FailureKind::Crashed,
-                reason,
-            },
-        ),
-        SessionEnd::GivenUp => ("given_up", Outcome::GivenUp),
-    };
-    ::metrics::counter!(metrics::SESSIONS_ENDED, "end" => name).increment(1);
-    outcome
+        SessionEnd::Parked(reason) => ("parked", failed(FailureKind::Parked, reason)),
+        SessionEnd::BudgetSpent(reason) => {
+            ("budget_spent", failed(FailureKind::BudgetSpent, reason))
+        }
+        SessionEnd::Impossible(reason) => ("impossible", Err(impossible(reason))),
+        SessionEnd::Crashed(reason) => ("crashed", failed(FailureKind::Crashed, reason)),
+        SessionEnd::GivenUp => ("given_up", Err(Outcome::GivenUp)),
+    }
 }
 
 fn impossible(reason: String) -> Outcome {

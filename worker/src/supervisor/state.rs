@@ -1,253 +1,373 @@
-//! What the supervisor decides: which leases it holds, what it owes the
-//! coordinator, what to start and stop. Synchronous; the stream and the sessions
-//! are the actor's business.
+//! What the supervisor decides: which leases it holds, what it owes the coordinator, what to start
+//! and stop. Synchronous, the time is an argument; the stream and the sessions are the actor's
+//! business. The simulation runs the same code.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use agon_proto::v1::session_outcome::Outcome as Told;
 use agon_proto::v1::work_sessions_request::Message as ToCoordinator;
 use agon_proto::v1::work_sessions_response::Message as FromCoordinator;
 use agon_proto::v1::{
-    CompleteSession, FailSession, FailureKind, FreePlaces, Lease, LeaseRef, ReleaseLeases,
-    RenewLeases, Settlement, WorkerHello,
+    Capability, DrainWorker, FailedSession, FailureKind, FinishedSession, HandIn, Heartbeat, Lease,
+    LeaseRef, RegisterWorker, ReleaseLeases, SessionOutcome, Settlement,
 };
+use bytes::Bytes;
 use tracing::{error, warn};
 
-use super::messages::SupervisorStatus;
+/// Until a coordinator says how long its leases last.
+const USUAL_LEASE: Duration = Duration::from_secs(10);
 
-/// A third of the coordinator's default lease.
-const LONGEST_BETWEEN_RENEWALS: Duration = Duration::from_secs(3);
+/// Heartbeats in a lease's time, so that two may get lost.
+const HEARTBEATS_PER_LEASE: u32 = 3;
 
 /// However short a lease is, a worker does not flood its coordinator.
-const SHORTEST_BETWEEN_RENEWALS: Duration = Duration::from_millis(100);
+const SHORTEST_BETWEEN_HEARTBEATS: Duration = Duration::from_millis(100);
+
+/// Bytes of results in one message, unless a single one has more.
+const MOST_BYTES: usize = 8 * 1024 * 1024;
+
+/// Results in one message.
+const MOST_OUTCOMES: usize = 1000;
 
 /// What the actor must do.
 #[derive(Debug, PartialEq)]
-pub(super) enum Effect {
+pub enum Effect {
     /// Say this to the coordinator.
     Send(ToCoordinator),
     /// Play this session.
     Start(Box<Lease>),
-    /// Give this session up: the lease is lost, or the worker stops.
+    /// Give this session up.
     Stop {
         /// Which.
         lease: LeaseRef,
-        /// Whether somebody else has it now.
+        /// Whether somebody else has it now, or nobody is to play it.
         lost: bool,
     },
 }
 
 /// How a session ended, ready to be told.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) enum Outcome {
-    /// With a record.
-    Finished { record: Vec<u8>, telemetry: Vec<u8> },
+pub enum Outcome {
+    /// With a record and telemetry, packed.
+    Finished {
+        /// The record.
+        record: Bytes,
+        /// Telemetry.
+        telemetry: Bytes,
+    },
     /// Without one.
-    Failed { kind: FailureKind, reason: String },
+    Failed {
+        /// Why, for the coordinator.
+        kind: FailureKind,
+        /// Why, for people.
+        reason: String,
+    },
     /// It was told to stop.
     GivenUp,
 }
 
-/// A lease is known by session and fence: the same session may come back under
-/// another fence while the old try is still ending.
-type Key = (String, u64);
+/// A lease is known by session and token: the same session may come back under another token while
+/// the old try is still ending.
+type Key = (String, Bytes);
 
-pub(super) struct SupervisorState {
-    worker_id: String,
-    version: &'static str,
-    places: usize,
+/// See the module.
+pub struct SupervisorState {
+    register: RegisterWorker,
     connected: bool,
     draining: bool,
-    /// The shortest time between renewals that any lease so far wanted.
-    renew_every: Duration,
-    /// Leases that came over this stream.
-    received: u64,
-    playing: BTreeMap<Key, ()>,
+    lease_time: Duration,
+    /// The coordinator keeps what this worker holds until then, as far as this worker knows.
+    held_until: Duration,
+    /// When the message was sent that makes a stream: what is answered to it counts from there.
+    registered_at: Duration,
+    heartbeats: u64,
+    /// Heartbeats that were not heard yet, and when they were sent.
+    unheard: BTreeMap<u64, Duration>,
+    playing: BTreeMap<Key, bool>,
     /// Results that the coordinator has not acknowledged.
-    unsettled: BTreeMap<Key, ToCoordinator>,
+    unsettled: BTreeMap<Key, Told>,
+    /// Of these, those that were not said over this stream.
+    unsaid: Vec<Key>,
 }
 
 impl SupervisorState {
-    pub(super) fn new(worker_id: String, version: &'static str, places: usize) -> Self {
+    /// Of a worker that plays so many sessions at a time.
+    pub fn new(
+        worker_id: String,
+        incarnation: u64,
+        version: &str,
+        places: usize,
+        capabilities: Vec<Capability>,
+    ) -> Self {
         Self {
-            worker_id,
-            version,
-            places,
+            register: RegisterWorker {
+                worker_id,
+                incarnation,
+                version: version.to_owned(),
+                places: places as u32,
+                capabilities,
+                held: Vec::new(),
+            },
             connected: false,
             draining: false,
-            renew_every: LONGEST_BETWEEN_RENEWALS,
-            received: 0,
+            lease_time: USUAL_LEASE,
+            held_until: Duration::ZERO,
+            registered_at: Duration::ZERO,
+            heartbeats: 0,
+            unheard: BTreeMap::new(),
             playing: BTreeMap::new(),
             unsettled: BTreeMap::new(),
+            unsaid: Vec::new(),
         }
     }
 
-    /// The stream is open: say who we are, what we hold, what we owe, and how
-    /// much more we can take.
-    pub(super) fn on_connected(&mut self) -> Vec<Effect> {
-        self.connected = true;
-        self.received = 0;
-        let hello = WorkerHello {
-            worker_id: self.worker_id.clone(),
-            version: self.version.to_owned(),
+    /// A stream is opened: say who we are and what we hold and owe. The rest waits for the answer.
+    pub fn on_connected(&mut self, now: Duration) -> Vec<Effect> {
+        self.connected = false;
+        self.registered_at = now;
+        self.heartbeats = 0;
+        self.unheard.clear();
+        let owed = self.unsettled.keys();
+        let held = self.playing.keys().chain(owed).map(lease_ref);
+        let register = RegisterWorker {
+            held: held.collect(),
+            ..self.register.clone()
         };
-        let mut effects = vec![Effect::Send(ToCoordinator::Hello(hello))];
-        effects.extend(self.on_renewal_due());
-        effects.extend(self.unsettled.values().cloned().map(Effect::Send));
-        effects.push(self.free_places());
-        effects
+        vec![Effect::Send(ToCoordinator::Register(register))]
     }
 
     /// The stream broke. What is being played is played on.
-    pub(super) fn on_disconnected(&mut self) {
+    pub fn on_disconnected(&mut self) {
         self.connected = false;
     }
 
-    /// Time to renew what is held.
-    pub(super) fn on_renewal_due(&self) -> Vec<Effect> {
-        if self.playing.is_empty() {
+    /// Time to say that this worker is there. `progressed` says in which suspects a decision was made
+    /// that was not made before.
+    pub fn on_heartbeat_due(
+        &mut self,
+        now: Duration,
+        progressed: impl Fn(&LeaseRef) -> bool,
+    ) -> Vec<Effect> {
+        if !self.connected {
             return Vec::new();
         }
-        let leases = self.playing.keys().map(lease_ref).collect();
-        vec![Effect::Send(ToCoordinator::Renew(RenewLeases { leases }))]
+        self.heartbeats += 1;
+        self.unheard.insert(self.heartbeats, now);
+        let mut list = Vec::new();
+        for (key, suspect) in &mut self.playing {
+            let lease = lease_ref(key);
+            if *suspect && progressed(&lease) {
+                *suspect = false;
+                list.push(lease);
+            }
+        }
+        vec![Effect::Send(ToCoordinator::Heartbeat(Heartbeat {
+            number: self.heartbeats,
+            progressed: list,
+        }))]
+    }
+
+    /// Time has passed: a worker that has heard nothing for as long as its leases last has lost them,
+    /// and stops before anybody could pay for their decisions again.
+    pub fn on_time(&mut self, now: Duration) -> Vec<Effect> {
+        if self.playing.is_empty() || now < self.held_until {
+            return Vec::new();
+        }
+        let seconds = self.lease_time.as_secs();
+        warn!(
+            seconds,
+            "nothing was heard of the coordinator; the sessions in hand are given up"
+        );
+        let held: Vec<Key> = std::mem::take(&mut self.playing).into_keys().collect();
+        let leases: Vec<LeaseRef> = held.iter().map(lease_ref).collect();
+        let stop = |lease| Effect::Stop { lease, lost: true };
+        let mut effects: Vec<Effect> = leases.iter().cloned().map(stop).collect();
+        if self.connected {
+            // It may hear us although we do not hear it, and would wait for them for ever.
+            effects.push(Effect::Send(ToCoordinator::Release(ReleaseLeases {
+                leases,
+            })));
+        }
+        effects
     }
 
     /// The coordinator said something.
-    pub(super) fn on_message(&mut self, message: FromCoordinator) -> Vec<Effect> {
+    pub fn on_message(&mut self, message: FromCoordinator) -> Vec<Effect> {
         match message {
+            FromCoordinator::Registered(registered) => {
+                self.connected = true;
+                self.lease_time = Duration::from_millis(registered.lease_ms);
+                self.held_until = self.registered_at + self.lease_time;
+                self.unsaid = self.unsettled.keys().cloned().collect();
+                let mut effects = self.give_up(registered.lost);
+                if self.draining {
+                    effects.push(Effect::Send(ToCoordinator::Drain(DrainWorker {})));
+                }
+                effects.extend(self.hand_in());
+                effects
+            }
             FromCoordinator::Granted(granted) => {
-                self.received += granted.leases.len() as u64;
                 let leases = granted.leases.into_iter();
                 leases.filter_map(|lease| self.take(lease)).collect()
             }
-            FromCoordinator::Renewed(renewed) => {
-                let held = |lease: &LeaseRef| self.playing.contains_key(&key(lease));
-                let lost = renewed.lost.into_iter().filter(held);
-                lost.map(|lease| Effect::Stop { lease, lost: true })
-                    .collect()
-            }
-            FromCoordinator::Settled(settled) => {
-                let settlement = settled.settlement();
-                if let Some(lease) = settled.lease {
-                    self.unsettled.remove(&key(&lease));
-                    report(&lease, settlement, &settled.reason);
+            FromCoordinator::Heard(heard) => {
+                if let Some(sent) = self.unheard.remove(&heard.number) {
+                    self.unheard.retain(|number, _| *number > heard.number);
+                    self.held_until = self.held_until.max(sent + self.lease_time);
                 }
                 Vec::new()
             }
+            FromCoordinator::Settled(settled) => {
+                for session in settled.sessions {
+                    let settlement = session.settlement();
+                    if let Some(lease) = session.lease {
+                        self.unsettled.remove(&key(&lease));
+                        report(&lease, settlement, &session.reason);
+                    }
+                }
+                Vec::new()
+            }
+            FromCoordinator::Revoked(revoked) => self.give_up(revoked.leases),
             // The stream will end by itself, and the actor opens another.
             FromCoordinator::Stopping(_) => Vec::new(),
         }
     }
 
-    /// A session ended.
-    pub(super) fn on_session_ended(&mut self, lease: &LeaseRef, outcome: Outcome) -> Vec<Effect> {
+    /// A session ended. What is to be told waits for [`SupervisorState::hand_in`], so that what ends
+    /// together is told together.
+    pub fn on_session_ended(&mut self, lease: &LeaseRef, outcome: Outcome) {
         let key = key(lease);
-        self.playing.remove(&key);
-        let said = match outcome {
-            Outcome::Finished { record, telemetry } => ToCoordinator::Complete(CompleteSession {
-                lease: Some(lease.clone()),
-                record: record.into(),
-                telemetry: telemetry.into(),
-            }),
-            Outcome::Failed { kind, reason } => ToCoordinator::Fail(FailSession {
-                lease: Some(lease.clone()),
+        let was_held = self.playing.remove(&key).is_some();
+        let told = match outcome {
+            Outcome::Finished { record, telemetry } => {
+                Told::Finished(FinishedSession { record, telemetry })
+            }
+            // Whoever gave it up knows why.
+            Outcome::Failed { .. } | Outcome::GivenUp if !was_held => return,
+            Outcome::Failed { kind, reason } => Told::Failed(FailedSession {
                 kind: kind.into(),
                 reason,
             }),
-            Outcome::GivenUp => return vec![self.free_places()],
+            Outcome::GivenUp => return,
         };
-        self.unsettled.insert(key, said.clone());
-        vec![Effect::Send(said), self.free_places()]
+        self.unsettled.insert(key.clone(), told);
+        self.unsaid.push(key);
+    }
+
+    /// Hands in what was not said over this stream.
+    pub fn hand_in(&mut self) -> Vec<Effect> {
+        if !self.connected {
+            return Vec::new();
+        }
+        let mut effects = Vec::new();
+        let (mut outcomes, mut bytes) = (Vec::new(), 0);
+        for key in std::mem::take(&mut self.unsaid) {
+            let Some(told) = self.unsettled.get(&key) else {
+                continue;
+            };
+            let size = size_of(told);
+            if !outcomes.is_empty()
+                && (bytes + size > MOST_BYTES || outcomes.len() == MOST_OUTCOMES)
+            {
+                effects.push(handed_in(std::mem::take(&mut outcomes)));
+                bytes = 0;
+            }
+            bytes += size;
+            outcomes.push(SessionOutcome {
+                lease: Some(lease_ref(&key)),
+                outcome: Some(told.clone()),
+            });
+        }
+        if !outcomes.is_empty() {
+            effects.push(handed_in(outcomes));
+        }
+        effects
     }
 
     /// The worker stops: nothing new, and everything in hand goes back.
-    pub(super) fn on_drain(&mut self) -> Vec<Effect> {
+    pub fn on_drain(&mut self) -> Vec<Effect> {
         self.draining = true;
-        let held: Vec<LeaseRef> = self.playing.keys().map(lease_ref).collect();
-        let mut effects = vec![self.free_places()];
+        let held: Vec<Key> = std::mem::take(&mut self.playing).into_keys().collect();
+        let leases: Vec<LeaseRef> = held.iter().map(lease_ref).collect();
+        let mut effects = vec![Effect::Send(ToCoordinator::Drain(DrainWorker {}))];
         let stop = |lease| Effect::Stop { lease, lost: false };
-        effects.extend(held.iter().cloned().map(stop));
-        if !held.is_empty() {
-            let release = ReleaseLeases { leases: held };
-            effects.push(Effect::Send(ToCoordinator::Release(release)));
+        effects.extend(leases.iter().cloned().map(stop));
+        if !leases.is_empty() {
+            effects.push(Effect::Send(ToCoordinator::Release(ReleaseLeases {
+                leases,
+            })));
         }
         effects
     }
 
     /// Whether everything handed in was acknowledged and nothing is played.
-    pub(super) fn is_idle(&self) -> bool {
+    pub fn is_idle(&self) -> bool {
         self.playing.is_empty() && self.unsettled.is_empty()
     }
 
-    /// How long to wait between two renewals.
-    pub(super) fn renew_every(&self) -> Duration {
-        self.renew_every
+    /// How long to wait between two heartbeats.
+    pub fn heartbeat_every(&self) -> Duration {
+        (self.lease_time / HEARTBEATS_PER_LEASE).max(SHORTEST_BETWEEN_HEARTBEATS)
     }
 
-    pub(super) fn is_connected(&self) -> bool {
+    /// Whether the coordinator has answered over this stream.
+    pub fn is_connected(&self) -> bool {
         self.connected
     }
 
-    pub(super) fn playing(&self) -> usize {
+    /// How many sessions are played.
+    pub fn playing(&self) -> usize {
         self.playing.len()
     }
 
-    /// Plain data for whoever asks.
-    pub(super) fn status(&self) -> SupervisorStatus {
-        SupervisorStatus {
-            connected: self.connected,
-            playing: self
-                .playing
-                .keys()
-                .map(|(session, _)| session.clone())
-                .collect(),
-            unsettled: self
-                .unsettled
-                .keys()
-                .map(|(session, _)| session.clone())
-                .collect(),
-        }
+    /// The leases of the sessions that are played.
+    pub fn held(&self) -> Vec<LeaseRef> {
+        self.playing.keys().map(lease_ref).collect()
     }
 
     fn take(&mut self, lease: Lease) -> Option<Effect> {
         let reference = lease.lease.as_ref()?;
-        if self.draining || self.playing.len() >= self.places {
+        if self.draining {
             let release = ReleaseLeases {
                 leases: vec![reference.clone()],
             };
             return Some(Effect::Send(ToCoordinator::Release(release)));
         }
-        self.renew_every = self.renew_every.min(renewals_of(lease.ttl_ms));
-        self.playing.insert(key(reference), ());
+        self.playing.insert(key(reference), lease.suspect);
         Some(Effect::Start(Box::new(lease)))
     }
 
-    fn free_places(&self) -> Effect {
-        let free = if self.draining {
-            0
-        } else {
-            self.places.saturating_sub(self.playing.len())
-        };
-        Effect::Send(ToCoordinator::FreePlaces(FreePlaces {
-            places: free as u32,
-            received: Some(self.received),
-        }))
+    fn give_up(&mut self, lost: Vec<LeaseRef>) -> Vec<Effect> {
+        let mut effects = Vec::new();
+        for lease in lost {
+            if self.playing.remove(&key(&lease)).is_some() {
+                effects.push(Effect::Stop { lease, lost: true });
+            }
+        }
+        effects
     }
 }
 
-/// A third of the lease, so that two renewals may fail.
-fn renewals_of(ttl_ms: u64) -> Duration {
-    Duration::from_millis(ttl_ms / 3).max(SHORTEST_BETWEEN_RENEWALS)
+fn handed_in(outcomes: Vec<SessionOutcome>) -> Effect {
+    Effect::Send(ToCoordinator::HandIn(HandIn { outcomes }))
+}
+
+fn size_of(told: &Told) -> usize {
+    match told {
+        Told::Finished(finished) => finished.record.len() + finished.telemetry.len(),
+        Told::Failed(failed) => failed.reason.len(),
+    }
 }
 
 fn key(lease: &LeaseRef) -> Key {
-    (lease.session_id.clone(), lease.fence)
+    (lease.session_id.clone(), lease.token.clone())
 }
 
-fn lease_ref((session_id, fence): &Key) -> LeaseRef {
+fn lease_ref((session_id, token): &Key) -> LeaseRef {
     LeaseRef {
         session_id: session_id.clone(),
-        fence: *fence,
+        token: token.clone(),
     }
 }
 

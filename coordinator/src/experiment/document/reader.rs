@@ -24,7 +24,7 @@ use crate::experiment::world::{self, World};
 pub(super) const LONGEST_NAME: usize = 100;
 
 /// Most repeats of one setting; sessions altogether are limited apart from this.
-const MOST_REPEATS: u64 = 100_000;
+const MOST_REPEATS: u64 = 10_000_000;
 
 /// Longest series: its sessions wait for each other, so a longer one would take weeks.
 const MOST_LENGTH: u64 = 1_000;

@@ -96,8 +96,8 @@ fn refused() -> Vec<(&'static str, String, &'static str)> {
         ),
         (
             "more sessions than are queued",
-            random("repeats = 100000\nseries.length = 3", ""),
-            "300000 sessions up to here with 100000 repeats of series of 3; 200000 are the most",
+            random("repeats = 10000000\nseries.length = 3", ""),
+            "30000000 sessions up to here with 10000000 repeats of series of 3; 10000000 are the most",
         ),
         (
             "a grid beyond all numbers",
@@ -110,7 +110,7 @@ fn refused() -> Vec<(&'static str, String, &'static str)> {
                         .collect::<String>()
                 ),
             ),
-            "far more sessions up to here",
+            "far more settings up to here, and 200000 are the most",
         ),
         (
             "65 axes of one value",
@@ -140,20 +140,6 @@ fn refused() -> Vec<(&'static str, String, &'static str)> {
             "parameters of 2 MB",
             random("", &format!("params.note = \"{longer}\"")),
             "the parameters would have 1.9 MiB",
-        ),
-        (
-            "specs of 5 GB in all",
-            file("repeats = 100000", &specified(3_000), ""),
-            "the specs of its sessions come to 5.7 GiB up to here, and 512.0 MiB are the most",
-        ),
-        (
-            "10 cells of 900 KB, 100 times each",
-            file(
-                "repeats = 100",
-                &format!("strategy = \"specified\"\nanswers = [\"{long}\"]"),
-                &seeds(10),
-            ),
-            "the specs of its sessions come to 5",
         ),
         (
             "a varied player that sits nowhere",

@@ -1,0 +1,132 @@
+//! Sends finished sessions in the experiment's order: from the owner what is not in the archive yet,
+//! the rest from there, a segment at a time. Sessions that were granted together lie together, so
+//! few segments are read more than once.
+
+use std::collections::VecDeque;
+
+use agon_proto::v1::FetchRecordsResponse;
+use agon_service_kit::tasks::with_causes;
+use bytes::Bytes;
+use tokio::sync::mpsc;
+use tonic::Status;
+use tracing::error;
+
+use crate::archive::{Archive, Segment};
+use crate::owner::{Located, Office, Whereabouts};
+
+/// Sessions that are located at a time.
+const PAGE: usize = 256;
+
+/// Segments that are kept while others are read.
+const RECENT: usize = 4;
+
+type Outbox = mpsc::Sender<Result<FetchRecordsResponse, Status>>;
+
+/// Sends everything behind a position.
+pub(super) async fn fetch(
+    office: Office,
+    archive: Archive,
+    experiment: String,
+    mut after: Option<u32>,
+    outbox: Outbox,
+) {
+    let mut reader = Reader {
+        archive,
+        recent: VecDeque::new(),
+    };
+    loop {
+        let found = office
+            .handle
+            .finished(experiment.clone(), after, PAGE)
+            .await;
+        let (key, located) = match found {
+            Ok(found) => found,
+            Err(status) => {
+                // A caller that has gone does not hear it.
+                let _ = outbox.send(Err(status)).await;
+                return;
+            }
+        };
+        let Some(last) = located.last() else { return };
+        after = Some(last.position);
+        let known = office.specs.get(key);
+        let id = |position| {
+            let session = known.as_ref().and_then(|known| known.session(position));
+            session.map(|session| session.id).unwrap_or_default()
+        };
+        for one in located {
+            let position = one.position;
+            let read = reader.read(&experiment, one).await;
+            if outbox.send(Ok(told(position, read, id))).await.is_err() {
+                return;
+            }
+        }
+    }
+}
+
+/// A session's id, its record and telemetry; or why they cannot be had.
+type Read = Result<(String, Bytes, Bytes), String>;
+
+struct Reader {
+    archive: Archive,
+    recent: VecDeque<(u32, Segment)>,
+}
+
+impl Reader {
+    async fn read(&mut self, experiment: &str, located: Located) -> Read {
+        let (segment, entry) = match located.whereabouts {
+            Whereabouts::Here {
+                session_id,
+                record,
+                telemetry,
+            } => return Ok((session_id, record, telemetry)),
+            Whereabouts::Archived { segment, entry } => (segment, entry),
+        };
+        let known = self
+            .recent
+            .iter()
+            .position(|(number, _)| *number == segment);
+        if known.is_none() {
+            let read = self.archive.read(experiment, segment).await;
+            let read = read.map_err(|error| with_causes(&error))?;
+            self.recent.truncate(RECENT - 1);
+            self.recent.push_front((segment, read));
+        }
+        let (_, found) = &self.recent[known.unwrap_or_default()];
+        let stored = found
+            .entry(entry)
+            .ok_or_else(|| format!("segment {segment} of the archive has no record {entry}"))?;
+        Ok((
+            stored.session.clone(),
+            stored.record.clone(),
+            stored.telemetry.clone(),
+        ))
+    }
+}
+
+/// A stored result as it is told: one that cannot be read is told as that, and hides no other. What
+/// it holds its reader finds out.
+fn told(position: u32, read: Read, id: impl Fn(u32) -> String) -> FetchRecordsResponse {
+    match read {
+        Ok((session_id, record, telemetry)) => FetchRecordsResponse {
+            session_id,
+            record,
+            telemetry,
+            position,
+            fault: String::new(),
+        },
+        Err(fault) => {
+            let session_id = id(position);
+            error!(
+                session_id,
+                fault, "a stored result cannot be read; it is left out"
+            );
+            FetchRecordsResponse {
+                session_id,
+                fault,
+                position,
+                ..FetchRecordsResponse::default()
+            }
+        }
+    }
+}

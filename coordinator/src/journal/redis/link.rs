@@ -1,0 +1,211 @@
+//! A connection to the Redis that takes writes, made again after a failure. Calls that fail are not
+//! repeated here: whoever calls knows what may be repeated. With sentinels, the master is looked up
+//! again each time. A server that has become a replica is left, as one that does not answer is.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Shared};
+use parking_lot::Mutex;
+use redis::aio::{ConnectionLike, MultiplexedConnection};
+use redis::{
+    AsyncConnectionConfig, Cmd, ErrorKind, Pipeline, RedisError, RedisFuture, RedisResult,
+    ServerErrorKind, Value,
+};
+
+use super::address::Address;
+use super::scripts::Scripts;
+
+/// Scripts answer within milliseconds. Shorter than an owner may stay silent, so that it hears of a
+/// server that hangs before somebody else takes over.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// How long the network takes for what is large, at the least: bytes in a second.
+const SLOWEST_BYTES_PER_SECOND: u64 = 5_000_000;
+
+/// How long one try to connect may take.
+const CONNECTION_TIMEOUT: Duration = Duration::from_secs(2);
+
+/// How long it may take to find the master, connect to it and make sure that it is one.
+const CONNECTS_WITHIN: Duration = Duration::from_secs(8);
+
+/// See the module. Clones share the connection.
+#[derive(Clone)]
+pub struct Link {
+    shared: Arc<Inner>,
+    response_timeout: Duration,
+}
+
+struct Inner {
+    address: Arc<tokio::sync::Mutex<Address>>,
+    current: Mutex<Current>,
+}
+
+/// The connection in use, or the one that is being made: callers wait for it together.
+#[derive(Default)]
+struct Current {
+    /// Counts connections, so that a late failure of an old one does not end the new one.
+    number: u64,
+    connecting: Option<Connecting>,
+}
+
+type Connecting = Shared<BoxFuture<'static, RedisResult<MultiplexedConnection>>>;
+
+impl Link {
+    /// A link that connects at the first call.
+    pub fn new(address: Address) -> Self {
+        let shared = Inner {
+            address: Arc::new(tokio::sync::Mutex::new(address)),
+            current: Mutex::default(),
+        };
+        Self {
+            shared: Arc::new(shared),
+            response_timeout: RESPONSE_TIMEOUT,
+        }
+    }
+
+    /// The same link for a call that moves so many bytes.
+    pub fn for_bytes(&self, bytes: usize) -> Self {
+        let seconds = (bytes as u64).div_ceil(SLOWEST_BYTES_PER_SECOND);
+        Self {
+            shared: self.shared.clone(),
+            response_timeout: RESPONSE_TIMEOUT + Duration::from_secs(seconds),
+        }
+    }
+
+    async fn connection(&self) -> RedisResult<(u64, MultiplexedConnection)> {
+        let (number, connecting) = {
+            let mut current = self.shared.current.lock();
+            let connecting = match current.connecting.clone() {
+                Some(connecting) => connecting,
+                None => {
+                    current.number += 1;
+                    let connecting = connect(self.shared.address.clone()).boxed().shared();
+                    current.connecting = Some(connecting.clone());
+                    connecting
+                }
+            };
+            (current.number, connecting)
+        };
+        match connecting.await {
+            Ok(mut connection) => {
+                connection.set_response_timeout(self.response_timeout);
+                Ok((number, connection))
+            }
+            Err(error) => {
+                self.leave(number);
+                Err(error)
+            }
+        }
+    }
+
+    /// Connects anew at the next call.
+    fn leave(&self, number: u64) {
+        let mut current = self.shared.current.lock();
+        if current.number == number {
+            current.connecting = None;
+        }
+    }
+}
+
+impl ConnectionLike for Link {
+    fn req_packed_command<'a>(&'a mut self, command: &'a Cmd) -> RedisFuture<'a, Value> {
+        Box::pin(async move {
+            let (number, mut connection) = self.connection().await?;
+            let answer = connection.req_packed_command(command).await;
+            if is_over(answer.as_ref().map(std::slice::from_ref)) {
+                self.leave(number);
+            }
+            answer
+        })
+    }
+
+    fn req_packed_commands<'a>(
+        &'a mut self,
+        pipeline: &'a Pipeline,
+        offset: usize,
+        count: usize,
+    ) -> RedisFuture<'a, Vec<Value>> {
+        Box::pin(async move {
+            let (number, mut connection) = self.connection().await?;
+            let answer = connection
+                .req_packed_commands(pipeline, offset, count)
+                .await;
+            if is_over(answer.as_deref()) {
+                self.leave(number);
+            }
+            answer
+        })
+    }
+
+    fn get_db(&self) -> i64 {
+        // Asked for by connections to clusters alone.
+        0
+    }
+}
+
+/// Whether a connection is of no more use after this answer.
+fn is_over(answer: Result<&[Value], &RedisError>) -> bool {
+    let wrong_server = |kind: ErrorKind| {
+        let ErrorKind::Server(kind) = kind else {
+            return false;
+        };
+        // A transaction that a replica refuses ends so, too.
+        matches!(
+            kind,
+            ServerErrorKind::ReadOnly | ServerErrorKind::MasterDown | ServerErrorKind::ExecAbort
+        )
+    };
+    match answer {
+        Err(error) => {
+            error.is_io_error() || error.is_unrecoverable_error() || wrong_server(error.kind())
+        }
+        Ok(values) => values.iter().any(|value| match value {
+            Value::ServerError(error) => wrong_server(RedisError::from(error.clone()).kind()),
+            _ => false,
+        }),
+    }
+}
+
+async fn connect(address: Arc<tokio::sync::Mutex<Address>>) -> RedisResult<MultiplexedConnection> {
+    let connecting = async {
+        let config = AsyncConnectionConfig::new()
+            .set_response_timeout(Some(RESPONSE_TIMEOUT))
+            .set_connection_timeout(Some(CONNECTION_TIMEOUT));
+        let mut connection = match &mut *address.lock().await {
+            Address::Server(client) => {
+                client
+                    .get_multiplexed_async_connection_with_config(&config)
+                    .await?
+            }
+            Address::Sentinels(client) => client.get_async_connection_with_config(&config).await?,
+        };
+        refuse_replica(&mut connection).await?;
+        Scripts::loading().exec_async(&mut connection).await?;
+        Ok(connection)
+    };
+    match tokio::time::timeout(CONNECTS_WITHIN, connecting).await {
+        Ok(connected) => connected,
+        Err(_) => Err(std::io::Error::from(std::io::ErrorKind::TimedOut).into()),
+    }
+}
+
+/// A replica answers reads and would be taken for the journal.
+async fn refuse_replica(connection: &mut MultiplexedConnection) -> RedisResult<()> {
+    let answer: RedisResult<Vec<Value>> = redis::cmd("ROLE").query_async(connection).await;
+    let role = match answer {
+        Ok(role) => role.into_iter().next(),
+        // A user who may not ask is told by the first write.
+        Err(error) if error.kind() == ErrorKind::Server(ServerErrorKind::NoPerm) => return Ok(()),
+        Err(error) => return Err(error),
+    };
+    match role {
+        Some(Value::BulkString(role)) if role == b"master" => Ok(()),
+        _ => Err((
+            ErrorKind::Server(ServerErrorKind::ReadOnly),
+            "this server is a replica and takes no writes",
+        )
+            .into()),
+    }
+}

@@ -1,0 +1,39 @@
+//! The owner of the queue: one coordinator at a time, under an epoch of the journal. It carries out
+//! what the queue decides, in batches: append, and only then answer and send. Its standbys watch,
+//! and one of them takes over by reading snapshot and journal. Started by `coordinator.rs`; the
+//! services speak to it through [`OwnerHandle`].
+
+use std::sync::Arc;
+use std::time::Duration;
+
+mod actor;
+mod handle;
+mod loading;
+mod messages;
+mod office;
+mod segments;
+mod state;
+mod term;
+
+pub use handle::OwnerHandle;
+pub(crate) use loading::{bundle_name, document_name};
+pub use messages::{Grant, Located, Status, ToStream, Whereabouts};
+pub use office::{Office, Ownership, Role};
+pub(crate) use term::{Terms as OwnerTerms, start};
+
+/// Called with the ids of sessions once their records are stored: from then on their ledgers are of
+/// no use. It may be called again for the same session, and is not called again after a crash.
+pub type OnStored = Arc<dyn Fn(&[String]) + Send + Sync>;
+
+/// How the owner goes about it.
+#[derive(Debug, Clone)]
+pub struct OwnerOptions {
+    /// Where this coordinator can be reached, for those who ask a standby.
+    pub address: String,
+    /// How long a worker holds its sessions without being heard of.
+    pub lease_time: Duration,
+    /// How long an owner may stay silent before another takes over.
+    pub ownership_time: Duration,
+    /// All workers live in this process: nobody holds anything when it starts.
+    pub own_workers_only: bool,
+}

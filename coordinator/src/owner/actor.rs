@@ -1,0 +1,374 @@
+//! The loop of the owner: messages and time go to the state, batches to the journal, and what waited
+//! for a batch is done once it is there. One batch is under way at a time; what comes meanwhile is
+//! the next. Ends when another has taken over, when it is told to, or when the journal cannot go on.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::time::Duration;
+
+use agon_proto::v1::QueueSnapshot;
+use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
+use bytes::Bytes;
+use futures_util::FutureExt as _;
+use futures_util::future::{BoxFuture, Either, pending};
+use prost::Message as _;
+use tokio::sync::mpsc;
+use tokio::time::{Instant, MissedTickBehavior};
+use tokio_util::sync::CancellationToken;
+use tracing::{error, warn};
+
+use super::messages::{Message, ToStream};
+use super::segments::SegmentKey;
+use super::state::{Batch, OwnerState, Release};
+use super::{OnStored, OwnerOptions};
+use crate::archive::{Archive, ArchiveError, Entry};
+use crate::journal::{Epoch, Journal, JournalError, JournalResult, Place, Snapshot};
+use crate::queue::StreamId;
+
+/// Messages that are taken in before a batch is sent: more would only make it late.
+const MOST_AT_ONCE: usize = 512;
+
+/// With so many bytes in the batch to come, messages wait.
+const MOST_PENDING: usize = 32 * 1024 * 1024;
+
+/// Ticks in a lease's time: a lost worker is noticed a tenth of that late at most.
+const TICKS_PER_LEASE: u32 = 10;
+
+/// A journal of fewer bytes is not worth a snapshot.
+const SNAPSHOT_AFTER: usize = 16 * 1024 * 1024;
+
+/// The same while nothing is going on, so that little is left in the store.
+const SNAPSHOT_AT_REST: usize = 1024 * 1024;
+
+/// How long to wait before something is tried again that failed.
+const TRY_AGAIN: Duration = Duration::from_millis(500);
+
+pub(super) struct OwnerActor {
+    pub journal: Arc<dyn Journal>,
+    pub archive: Archive,
+    pub epoch: Epoch,
+    pub options: OwnerOptions,
+    pub tasks: Tasks,
+    pub state: OwnerState,
+    pub mailbox: mpsc::Receiver<Message>,
+    pub on_stored: Option<OnStored>,
+    /// Times count from here.
+    pub since: Instant,
+    /// Bytes in the journal since the last snapshot.
+    pub journaled: usize,
+}
+
+/// A batch on its way, and what waits for it.
+struct UnderWay {
+    append: BoxFuture<'static, JournalResult<()>>,
+    place: Place,
+    releases: Vec<Release>,
+    /// The state after it, to be put in place of the journal.
+    snapshot: Option<(Place, QueueSnapshot, Place)>,
+}
+
+type Written = (SegmentKey, bool);
+
+impl OwnerActor {
+    /// Serves until another owner takes over or `stopping`.
+    ///
+    /// # Errors
+    /// [`JournalError::Deposed`], or the journal cannot go on.
+    pub(super) async fn run(mut self, stopping: CancellationToken) -> JournalResult<()> {
+        let mut tick = tokio::time::interval(self.options.lease_time / TICKS_PER_LEASE);
+        tick.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let (written, mut segments) = mpsc::channel::<Written>(4);
+        let mut renewal = self.renewal();
+        let mut under_way: Option<UnderWay> = None;
+        loop {
+            self.state.set_now(self.since.elapsed());
+            if under_way.is_none() {
+                under_way = self.next_batch();
+            }
+            let room = self.state.pending_bytes() < MOST_PENDING;
+            let appended = match &mut under_way {
+                Some(batch) => Either::Left(&mut batch.append),
+                None => Either::Right(pending()),
+            };
+            tokio::select! {
+                result = appended => {
+                    if let Some(batch) = under_way.take() {
+                        self.on_appended(batch, result).await?;
+                    }
+                }
+                message = self.mailbox.recv(), if room => {
+                    let Some(message) = message else { return Ok(()) };
+                    self.on_messages(message);
+                }
+                _ = tick.tick() => {
+                    self.state.set_now(self.since.elapsed());
+                    self.state.on_tick();
+                    self.write_segments(&written);
+                }
+                Some((key, done)) = segments.recv() => {
+                    self.state.on_segment_written(key, done);
+                    self.write_segments(&written);
+                }
+                renewed = &mut renewal => {
+                    self.on_renewed(renewed)?;
+                    renewal = self.renewal();
+                }
+                () = stopping.cancelled() => {
+                    return self.finish(under_way).await;
+                }
+            }
+        }
+    }
+
+    fn on_messages(&mut self, first: Message) {
+        self.state.set_now(self.since.elapsed());
+        self.state.on_message(first);
+        for _ in 1..MOST_AT_ONCE {
+            match self.mailbox.try_recv() {
+                Ok(message) => self.state.on_message(message),
+                Err(_) => return,
+            }
+        }
+    }
+
+    /// What is to be appended next; does at once what waits for nothing.
+    fn next_batch(&mut self) -> Option<UnderWay> {
+        match self.state.take_batch() {
+            Err(releases) => {
+                self.release(releases);
+                None
+            }
+            Ok(Batch {
+                place,
+                bytes,
+                releases,
+            }) => {
+                self.journaled += bytes.len();
+                let due = self.is_snapshot_due();
+                let snapshot = due.then(|| self.state.snapshot());
+                Some(UnderWay {
+                    append: self.append(place, bytes),
+                    place,
+                    releases,
+                    snapshot,
+                })
+            }
+        }
+    }
+
+    fn is_snapshot_due(&self) -> bool {
+        let enough = match self.state.is_quiet() {
+            true => SNAPSHOT_AT_REST,
+            false => SNAPSHOT_AFTER.max(self.state.snapshot_bytes()),
+        };
+        self.journaled > enough
+    }
+
+    /// Appends until it is done or somebody else owns the journal.
+    fn append(&self, place: Place, bytes: Bytes) -> BoxFuture<'static, JournalResult<()>> {
+        let (journal, epoch) = (Arc::clone(&self.journal), self.epoch);
+        async move {
+            let mut failed = false;
+            loop {
+                match journal.append(epoch, place, bytes.clone()).await {
+                    Ok(()) => {
+                        if failed {
+                            warn!("the journal takes batches again");
+                        }
+                        return Ok(());
+                    }
+                    Err(fatal) if is_final(&fatal) => return Err(fatal),
+                    Err(error) => {
+                        if !failed {
+                            let error = with_causes(&error);
+                            warn!(%error, "cannot append to the journal; everything waits for it");
+                        }
+                        failed = true;
+                        tokio::time::sleep(TRY_AGAIN).await;
+                    }
+                }
+            }
+        }
+        .boxed()
+    }
+
+    async fn on_appended(
+        &mut self,
+        batch: UnderWay,
+        result: JournalResult<()>,
+    ) -> JournalResult<()> {
+        match result {
+            Ok(()) => {}
+            Err(JournalError::OutOfPlace { end, .. }) if end < batch.place => {
+                error!(
+                    lost_from = end.0 + 1,
+                    "the journal has lost its end; the state in memory takes its place"
+                );
+                self.mend(batch.place).await?;
+            }
+            Err(fatal) => return Err(fatal),
+        }
+        self.release(batch.releases);
+        if let Some((upto, snapshot, trim_to)) = batch.snapshot {
+            self.put_snapshot(upto, snapshot, trim_to).await;
+        }
+        Ok(())
+    }
+
+    /// A snapshot replaces the old one; without it the journal is longer, and nothing else.
+    async fn put_snapshot(&mut self, upto: Place, snapshot: QueueSnapshot, trim_to: Place) {
+        let encode = move || Bytes::from(snapshot.encode_to_vec());
+        let Ok(bytes) = tokio::task::spawn_blocking(encode).await else {
+            return;
+        };
+        let size = bytes.len();
+        let snapshot = Snapshot { upto, bytes };
+        match self
+            .journal
+            .put_snapshot(self.epoch, snapshot, trim_to)
+            .await
+        {
+            Ok(()) => {
+                self.journaled = 0;
+                self.state.set_snapshot_bytes(size);
+            }
+            Err(error) => {
+                let error = with_causes(&error);
+                warn!(%error, "cannot store a snapshot; the journal goes on without");
+            }
+        }
+    }
+
+    /// Puts the state in place of a journal that has lost its end, records that are not archived
+    /// included.
+    async fn mend(&mut self, place: Place) -> JournalResult<()> {
+        let (_, snapshot, _) = self.state.snapshot();
+        let bytes = Bytes::from(snapshot.encode_to_vec());
+        let snapshot = Snapshot { upto: place, bytes };
+        self.journal
+            .put_snapshot(self.epoch, snapshot, place)
+            .await?;
+        let again = self.state.records_again(place);
+        for (place, batch) in again {
+            self.append(place, batch).await?;
+        }
+        self.journaled = 0;
+        Ok(())
+    }
+
+    fn release(&mut self, releases: Vec<Release>) {
+        for release in releases {
+            match release {
+                Release::Send(stream, message) => self.send(stream, message),
+                Release::Reply(reply) => reply(),
+                Release::Closed(key) => self.state.on_segment_closed(key),
+                Release::Stored(sessions) => {
+                    if let Some(on_stored) = &self.on_stored {
+                        on_stored(&sessions);
+                    }
+                }
+            }
+        }
+    }
+
+    fn send(&mut self, stream: StreamId, message: ToStream) {
+        let sent = self
+            .state
+            .outbox(stream)
+            .map(|outbox| outbox.try_send(message));
+        // A stream that has left is known to have.
+        if let Some(Err(_)) = sent {
+            self.state.on_undelivered(stream);
+        }
+    }
+
+    fn write_segments(&mut self, written: &mpsc::Sender<Written>) {
+        for (key, experiment, entries) in self.state.segments_to_write() {
+            let (archive, written) = (self.archive.clone(), written.clone());
+            let write = async move {
+                let done = archived(&archive, &experiment, key.1, entries).await;
+                if let Err(error) = &done {
+                    let error = with_causes(error);
+                    warn!(%error, %experiment, "cannot write to the archive; trying again");
+                    tokio::time::sleep(TRY_AGAIN).await;
+                }
+                // Without the owner its successor writes it.
+                let _ = written.send((key, done.is_ok())).await;
+            };
+            self.tasks.spawn(TaskKind::UPKEEP, "archive", write);
+        }
+    }
+
+    fn renewal(&self) -> Pin<Box<dyn Future<Output = JournalResult<()>> + Send>> {
+        let (journal, epoch) = (Arc::clone(&self.journal), self.epoch);
+        let time = self.options.ownership_time;
+        Box::pin(async move {
+            tokio::time::sleep(time / 3).await;
+            journal.renew(epoch, time).await
+        })
+    }
+
+    fn on_renewed(&mut self, renewed: JournalResult<()>) -> JournalResult<()> {
+        match renewed {
+            Ok(()) => Ok(()),
+            Err(fatal) if is_final(&fatal) => Err(fatal),
+            Err(error) => {
+                let error = with_causes(&error);
+                warn!(%error, "cannot say that this coordinator is in charge; granting nothing");
+                let until = self.since.elapsed() + self.options.ownership_time / 2;
+                self.state.doubt(until);
+                Ok(())
+            }
+        }
+    }
+
+    /// The last batch goes into the journal, and another coordinator may take over at once.
+    async fn finish(&mut self, under_way: Option<UnderWay>) -> JournalResult<()> {
+        if let Some(UnderWay {
+            append, releases, ..
+        }) = under_way
+        {
+            append.await?;
+            self.release(releases);
+        }
+        if let Some(last) = self.next_batch() {
+            last.append.await?;
+            self.release(last.releases);
+        }
+        self.journal.resign(self.epoch).await
+    }
+}
+
+/// Writes a segment, unless it is there. A journal that lost its tail may know only the first of the
+/// records that a segment was written with: those are where they should be, too.
+async fn archived(
+    archive: &Archive,
+    experiment: &str,
+    number: u32,
+    entries: Vec<Entry>,
+) -> Result<(), ArchiveError> {
+    let expected: Vec<(u32, u64)> = entries
+        .iter()
+        .map(|one| (one.position, one.digest))
+        .collect();
+    let taken = match archive.write(experiment, number, entries).await {
+        Err(taken @ ArchiveError::Taken { .. }) => taken,
+        done => return done,
+    };
+    let there = archive.read(experiment, number).await?;
+    let found = there.iter().map(|one| (one.position, one.digest));
+    match found.take(expected.len()).eq(expected) {
+        true => Ok(()),
+        false => Err(taken),
+    }
+}
+
+fn is_final(error: &JournalError) -> bool {
+    matches!(
+        error,
+        JournalError::Deposed
+            | JournalError::OutOfPlace { .. }
+            | JournalError::Corrupt { .. }
+            | JournalError::Stopped
+    )
+}

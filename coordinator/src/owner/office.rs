@@ -1,0 +1,75 @@
+//! What the services need of an owner, as long as it is one: the way to it, and what does not have to
+//! pass through its mailbox. Also who the owner is at present.
+
+use agon_service_kit::status::{ErrorClass, to_status};
+use tokio::sync::watch;
+use tonic::Status as WireStatus;
+
+use super::handle::OwnerHandle;
+use crate::lease_token::Sealer;
+use crate::specs::Specs;
+
+/// What an owner has besides its journal; as long as it is one.
+#[derive(Clone)]
+pub struct Office {
+    /// The way to it.
+    pub handle: OwnerHandle,
+    /// Seals leases.
+    pub sealer: Sealer,
+    /// Makes sessions.
+    pub specs: Specs,
+}
+
+/// What this coordinator is at present.
+#[derive(Clone)]
+pub enum Role {
+    /// It has not asked yet, or reads the journal.
+    Starting,
+    /// Another owns the queue: where it can be reached.
+    Standby(String),
+    /// It owns the queue.
+    Owner(Office),
+}
+
+/// Follows the role. Cheap to clone.
+#[derive(Clone)]
+pub struct Ownership(pub(super) watch::Receiver<Role>);
+
+impl Ownership {
+    /// The way to the owner, if it is in this process.
+    ///
+    /// # Errors
+    /// UNAVAILABLE, with where the owner is.
+    pub fn owner(&self) -> Result<Office, WireStatus> {
+        match &*self.0.borrow() {
+            Role::Owner(office) => Ok(office.clone()),
+            Role::Standby(owner) => Err(to_status(
+                ErrorClass::Unavailable,
+                format!("this coordinator is a standby; the one in charge is {owner}"),
+            )),
+            Role::Starting => Err(to_status(
+                ErrorClass::Unavailable,
+                "this coordinator is starting",
+            )),
+        }
+    }
+
+    /// Whether the owner is in this process.
+    pub fn is_owner(&self) -> bool {
+        matches!(*self.0.borrow(), Role::Owner(_))
+    }
+
+    /// Resolves once it is known who owns the queue.
+    pub async fn settled(&mut self) {
+        // The sender lives as long as the coordinator.
+        let _ = self
+            .0
+            .wait_for(|role| !matches!(role, Role::Starting))
+            .await;
+    }
+
+    /// Waits for the next change of the role; false when there will be none.
+    pub async fn changed(&mut self) -> bool {
+        self.0.changed().await.is_ok()
+    }
+}

@@ -1,0 +1,204 @@
+//! Records that are not in the archive yet, by experiment and segment. They are in the journal until
+//! they are, so the journal is kept from the first of them on.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use agon_proto::v1::{SessionDone, SessionPlace};
+
+use super::messages::Whereabouts;
+use crate::archive::Entry;
+use crate::journal::Place;
+use crate::queue::sessions::Finished;
+
+/// A segment is closed with so many bytes.
+const FULL: usize = 8 * 1024 * 1024;
+
+/// A segment is closed at this age, so that the journal stays short.
+const OLD: Duration = Duration::from_secs(10);
+
+/// Names a segment: experiment and number.
+pub type SegmentKey = (u32, u32);
+
+#[derive(Debug)]
+struct Unwritten {
+    entries: Vec<Entry>,
+    bytes: usize,
+    since: Duration,
+    first: Place,
+    /// Its end is on its way into the journal.
+    closing: bool,
+    closed: bool,
+    writing: bool,
+}
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct Segments {
+    unwritten: BTreeMap<SegmentKey, Unwritten>,
+    bytes: usize,
+    entries: usize,
+}
+
+impl Segments {
+    /// Takes a finished session in, whose entry stands in the batch at `place`. Entries of a
+    /// segment come in order; one that is there already is passed over.
+    pub fn add(&mut self, done: &SessionDone, place: Place, now: Duration) {
+        let Some(session) = done.session else { return };
+        let key = (session.experiment, done.segment);
+        let segment = self.unwritten.entry(key).or_insert_with(|| Unwritten {
+            entries: Vec::new(),
+            bytes: 0,
+            since: now,
+            first: place,
+            closing: false,
+            closed: false,
+            writing: false,
+        });
+        if segment.entries.len() != done.entry as usize {
+            return;
+        }
+        let bytes = done.record.len() + done.telemetry.len();
+        segment.bytes += bytes;
+        self.bytes += bytes;
+        self.entries += 1;
+        segment.entries.push(Entry {
+            position: session.position,
+            session: done.session_id.clone(),
+            digest: done.digest,
+            record: done.record.clone(),
+            telemetry: done.telemetry.clone(),
+        });
+    }
+
+    /// A segment is to take no further entry.
+    pub fn begin_closing(&mut self, key: SegmentKey) {
+        if let Some(segment) = self.unwritten.get_mut(&key) {
+            segment.closing = true;
+        }
+    }
+
+    /// A segment takes no further entry, and the journal says so.
+    pub fn close(&mut self, key: SegmentKey) {
+        if let Some(segment) = self.unwritten.get_mut(&key) {
+            segment.closed = true;
+        }
+    }
+
+    /// Segments of an experiment before the one that is filled take no further entry.
+    pub fn close_before(&mut self, experiment: u32, open: u32) {
+        for (_, segment) in self
+            .unwritten
+            .range_mut((experiment, 0)..(experiment, open))
+        {
+            segment.closed = true;
+        }
+    }
+
+    /// A segment lies in the archive.
+    pub fn written(&mut self, key: SegmentKey) {
+        if let Some(written) = self.unwritten.remove(&key) {
+            self.bytes -= written.bytes;
+            self.entries -= written.entries.len();
+        }
+    }
+
+    /// An experiment is no more.
+    pub fn forget(&mut self, experiment: u32) {
+        let segments = self
+            .unwritten
+            .range((experiment, 0)..=(experiment, u32::MAX));
+        let keys: Vec<SegmentKey> = segments.map(|(key, _)| *key).collect();
+        for key in keys {
+            self.written(key);
+        }
+    }
+
+    /// Experiments whose open segment is full or old, or which are `over`.
+    pub fn to_close(&self, now: Duration, over: impl Fn(u32) -> bool) -> Vec<u32> {
+        let due = self.unwritten.iter().filter(|((experiment, _), segment)| {
+            let old = now.saturating_sub(segment.since) >= OLD;
+            !segment.closing
+                && !segment.closed
+                && (segment.bytes >= FULL || old || over(*experiment))
+        });
+        due.map(|((experiment, _), _)| *experiment).collect()
+    }
+
+    /// Closed segments that nobody writes, with their entries; somebody does from now on.
+    pub fn take_closed(&mut self, most: usize) -> Vec<(SegmentKey, Vec<Entry>)> {
+        let mut found = Vec::new();
+        for (key, segment) in &mut self.unwritten {
+            if found.len() < most && segment.closed && !segment.writing {
+                segment.writing = true;
+                found.push((*key, segment.entries.clone()));
+            }
+        }
+        found
+    }
+
+    /// A segment could not be written.
+    pub fn failed(&mut self, key: SegmentKey) {
+        if let Some(segment) = self.unwritten.get_mut(&key) {
+            segment.writing = false;
+        }
+    }
+
+    /// Where a finished session's record is.
+    pub fn find(&self, experiment: u32, finished: Finished) -> Whereabouts {
+        let Finished { segment, entry, .. } = finished;
+        let here = self.unwritten.get(&(experiment, segment));
+        match here.and_then(|segment| segment.entries.get(entry as usize)) {
+            Some(entry) => Whereabouts::Here {
+                session_id: entry.session.clone(),
+                record: entry.record.clone(),
+                telemetry: entry.telemetry.clone(),
+            },
+            None => Whereabouts::Archived { segment, entry },
+        }
+    }
+
+    /// The batch that holds the first record that is not in the archive.
+    pub fn first(&self) -> Option<Place> {
+        self.unwritten.values().map(|segment| segment.first).min()
+    }
+
+    /// The records that are not in the archive, a segment at a time, as they were journaled.
+    pub fn again(&self) -> Vec<(SegmentKey, Vec<SessionDone>)> {
+        let segments = self.unwritten.iter();
+        let done = segments.map(|((experiment, segment), unwritten)| {
+            let entries = (0..).zip(&unwritten.entries);
+            let done = entries.map(|(place, entry)| SessionDone {
+                session: Some(SessionPlace {
+                    experiment: *experiment,
+                    position: entry.position,
+                }),
+                digest: entry.digest,
+                session_id: entry.session.clone(),
+                record: entry.record.clone(),
+                telemetry: entry.telemetry.clone(),
+                segment: *segment,
+                entry: place,
+            });
+            ((*experiment, *segment), done.collect())
+        });
+        done.collect()
+    }
+
+    /// The records of one segment stand in the batch at this place from now on.
+    pub fn move_to(&mut self, key: SegmentKey, place: Place) {
+        if let Some(segment) = self.unwritten.get_mut(&key) {
+            segment.first = place;
+        }
+    }
+
+    /// Bytes of records that are not in the archive.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// How many records are not in the archive.
+    pub fn entries(&self) -> usize {
+        self.entries
+    }
+}

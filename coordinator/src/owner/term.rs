@@ -1,0 +1,184 @@
+//! Terms of office: a coordinator waits until nobody owns the queue, takes it over, and serves until
+//! another has, again and again. Started by `coordinator.rs`.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
+use bytes::Bytes;
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+use tracing::{error, info, warn};
+
+use super::actor::OwnerActor;
+use super::handle::OwnerHandle;
+use super::loading::load;
+use super::messages::MAILBOX;
+use super::office::{Office, Ownership, Role};
+use super::state::OwnerState;
+use super::{OnStored, OwnerOptions};
+use crate::archive::Archive;
+use crate::journal::{Claim, Epoch, Journal, JournalError, JournalResult};
+use crate::lease_token::{KEY, Sealer};
+use crate::queue::Queue;
+
+/// The blob of the key that seals leases.
+const SEAL_KEY: &str = "seal-key";
+
+/// How long workers of the owner before have to say what they hold. Granting earlier would only have
+/// some sessions played twice, from the same ledger.
+const WORKERS_RETURN_WITHIN: Duration = Duration::from_secs(3);
+
+/// How often a standby looks.
+const LOOKS_PER_TERM: u32 = 10;
+
+pub(crate) struct Terms {
+    pub journal: Arc<dyn Journal>,
+    pub archive: Archive,
+    pub options: OwnerOptions,
+    pub tasks: Tasks,
+    pub on_stored: Option<OnStored>,
+}
+
+/// Starts the terms; they end at shutdown, or with an error that another try does not mend.
+pub(crate) fn start(terms: Terms) -> Ownership {
+    let (role, ownership) = watch::channel(Role::Starting);
+    let stopping = terms.tasks.shutdown_token();
+    let tasks = terms.tasks.clone();
+    tasks.spawn(TaskKind::SERVICE, "queue owner", async move {
+        terms.run(role, stopping).await
+    });
+    Ownership(ownership)
+}
+
+impl Terms {
+    async fn run(
+        self,
+        role: watch::Sender<Role>,
+        stopping: CancellationToken,
+    ) -> JournalResult<()> {
+        let mut told = None;
+        while !stopping.is_cancelled() {
+            let claimed = self.claim(&role, &mut told).await;
+            let Some(epoch) = claimed else {
+                let pause = self.options.ownership_time / LOOKS_PER_TERM;
+                tokio::select! {
+                    () = tokio::time::sleep(pause) => continue,
+                    () = stopping.cancelled() => return Ok(()),
+                }
+            };
+            told = None;
+            match self.serve(epoch, &role, stopping.clone()).await {
+                Ok(()) => {}
+                Err(JournalError::Deposed) => {
+                    warn!("another coordinator has taken over; this one is a standby now");
+                }
+                Err(corrupt @ JournalError::Corrupt { .. }) => {
+                    error!(error = with_causes(&corrupt), "the journal cannot be read");
+                    return Err(corrupt);
+                }
+                Err(error) => {
+                    warn!(
+                        error = with_causes(&error),
+                        "the journal failed; trying again"
+                    );
+                    tokio::time::sleep(self.options.ownership_time / LOOKS_PER_TERM).await;
+                }
+            }
+            let _ = role.send_replace(Role::Starting);
+        }
+        Ok(())
+    }
+
+    async fn claim(&self, role: &watch::Sender<Role>, told: &mut Option<String>) -> Option<Epoch> {
+        let options = &self.options;
+        match self
+            .journal
+            .claim(&options.address, options.ownership_time)
+            .await
+        {
+            Ok(Claim::Granted(epoch)) => Some(epoch),
+            Ok(Claim::Held { owner, .. }) => {
+                if told.as_ref() != Some(&owner) {
+                    info!(%owner, "standing by");
+                    let _ = role.send_replace(Role::Standby(owner.clone()));
+                    *told = Some(owner);
+                }
+                None
+            }
+            Err(error) => {
+                let error = with_causes(&error);
+                if told.as_ref() != Some(&error) {
+                    warn!(%error, "cannot ask who is in charge of the queue; trying again");
+                    *told = Some(error);
+                }
+                None
+            }
+        }
+    }
+
+    async fn serve(
+        &self,
+        epoch: Epoch,
+        role: &watch::Sender<Role>,
+        stopping: CancellationToken,
+    ) -> JournalResult<()> {
+        let options = &self.options;
+        let sealer = self.sealer().await?;
+        let since = Instant::now();
+        let queue = Queue::new(epoch.0, options.lease_time);
+        let mut loaded = load(&*self.journal, &self.archive, queue).await?;
+        if loaded.unfinished && !options.own_workers_only {
+            let return_within = WORKERS_RETURN_WITHIN.min(options.lease_time);
+            loaded
+                .queue
+                .keep_quiet_until(since.elapsed() + return_within);
+        }
+        info!(
+            epoch = epoch.0,
+            experiments = loaded.queue.numbers().len(),
+            "in charge of the queue"
+        );
+        let (sender, mailbox) = mpsc::channel(MAILBOX);
+        let state = OwnerState::new(
+            loaded.queue,
+            loaded.segments,
+            loaded.specs.clone(),
+            loaded.next,
+        );
+        let actor = OwnerActor {
+            journal: Arc::clone(&self.journal),
+            archive: self.archive.clone(),
+            epoch,
+            options: options.clone(),
+            tasks: self.tasks.clone(),
+            state,
+            mailbox,
+            on_stored: self.on_stored.clone(),
+            since,
+            journaled: loaded.bytes,
+        };
+        let office = Office {
+            handle: OwnerHandle::new(sender),
+            sealer,
+            specs: loaded.specs,
+        };
+        let _ = role.send_replace(Role::Owner(office));
+        actor.run(stopping).await
+    }
+
+    /// The installation's key, which the first owner draws.
+    async fn sealer(&self) -> JournalResult<Sealer> {
+        let stored = self.journal.blob(SEAL_KEY).await?;
+        if let Some(key) = stored.and_then(|key| <[u8; KEY]>::try_from(&key[..]).ok()) {
+            return Ok(Sealer::new(key));
+        }
+        let mut key = [0; KEY];
+        getrandom::fill(&mut key).map_err(JournalError::Randomness)?;
+        self.journal
+            .put_blob(SEAL_KEY, Bytes::copy_from_slice(&key))
+            .await?;
+        Ok(Sealer::new(key))
+    }
+}

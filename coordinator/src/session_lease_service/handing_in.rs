@@ -1,0 +1,84 @@
+//! Checks what workers hand in, off the threads that serve: a record is unpacked and read. What is no
+//! record of its session counts as a crash, and its worker is told why.
+
+use std::sync::Arc;
+
+use agon_proto::v1::session_outcome::Outcome as Said;
+use agon_proto::v1::{HandIn, LeaseRef, SessionOutcome};
+use futures_util::FutureExt as _;
+use futures_util::future::BoxFuture;
+use tokio::sync::Semaphore;
+use tracing::warn;
+
+use super::leases::{Checked, Leases, Verdict};
+use crate::metrics;
+use crate::queue::Outcome;
+use crate::result;
+use crate::wire;
+
+/// Checks the outcomes of a message. Those of leases that are none of this worker's are not looked
+/// at.
+pub(super) fn check(
+    said: HandIn,
+    leases: &Leases,
+    blocking: &Arc<Semaphore>,
+) -> BoxFuture<'static, Checked> {
+    let outcomes = said
+        .outcomes
+        .into_iter()
+        .filter_map(|SessionOutcome { lease, outcome }| {
+            let lease = lease?;
+            let known = leases.lease(&lease).is_some();
+            Some((lease, outcome.filter(|_| known)))
+        });
+    let outcomes: Vec<_> = outcomes.collect();
+    let references: Vec<LeaseRef> = outcomes.iter().map(|(lease, _)| lease.clone()).collect();
+    let blocking = Arc::clone(blocking);
+    async move {
+        // The semaphore is never closed.
+        let _permit = blocking.acquire().await;
+        let checked = tokio::task::spawn_blocking(move || {
+            let checked = outcomes.into_iter().map(|(lease, outcome)| {
+                let verdict = verdict(&lease, outcome);
+                (lease, verdict)
+            });
+            checked.collect()
+        });
+        // The check panicked, or the process stops.
+        checked.await.unwrap_or_else(|_| {
+            let refused = || Verdict::Refused("its record could not be checked".to_owned());
+            references
+                .into_iter()
+                .map(|lease| (lease, refused()))
+                .collect()
+        })
+    }
+    .boxed()
+}
+
+fn verdict(lease: &LeaseRef, outcome: Option<Said>) -> Verdict {
+    match outcome {
+        Some(Said::Failed(failed)) => {
+            let (failure, reason) = wire::failed(failed);
+            if failure == crate::queue::Failure::BudgetSpent {
+                // Every session that runs says so once; the pause is the news.
+                tracing::debug!(session_id = lease.session_id, %reason, "a session met a spent budget");
+            } else {
+                warn!(session_id = lease.session_id, ?failure, %reason, "a session failed");
+            }
+            Verdict::Good(Outcome::Failed(failure, reason))
+        }
+        Some(Said::Finished(finished)) => {
+            match result::check(&lease.session_id, finished.record, finished.telemetry) {
+                Ok(result) => Verdict::Good(Outcome::Finished(result)),
+                Err(fault) => {
+                    let reason = format!("its worker handed in no record of it: {fault}");
+                    warn!(session_id = lease.session_id, %reason, "a result is refused");
+                    metrics::count_refused();
+                    Verdict::Refused(wire::shortened(reason))
+                }
+            }
+        }
+        None => Verdict::Refused("its worker handed in nothing".to_owned()),
+    }
+}
