@@ -7,6 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error as _;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, LazyLock};
 
 use agon_engine::names::nearest;
@@ -40,6 +41,7 @@ static BUILT_IN_LIBRARY: LazyLock<PromptLibrary> = LazyLock::new(|| {
         environment: Arc::new(environment),
         digest: None,
         replaced: Arc::default(),
+        trial: None,
     }
 });
 
@@ -57,6 +59,10 @@ const DEPTH: usize = 100;
 /// Bytes of all templates that replace built-in ones; those have 184,000 in all.
 const MOST_BYTES: usize = 1024 * 1024;
 
+/// Work of all renderings while templates are tried out, a step or sixteen bytes each: the
+/// built-in ones take 12 million in all games.
+const TRIAL_WORK: u64 = 30_000_000;
+
 /// Longest message about a template: it may quote a value.
 const MESSAGE_LETTERS: usize = 300;
 
@@ -67,6 +73,8 @@ pub struct PromptLibrary {
     digest: Option<String>,
     /// Paths of the built-in templates that others stand in the place of.
     replaced: Arc<BTreeSet<String>>,
+    /// What is left of the work that trying them out may take, while they are tried out.
+    trial: Option<Arc<AtomicU64>>,
 }
 
 impl PromptLibrary {
@@ -80,7 +88,8 @@ impl PromptLibrary {
     ///
     /// # Errors
     /// A path is not one of a built-in template; a text is no template, too long or
-    /// nested too deeply. Whether they render is for [`crate::replaced`] to find out.
+    /// nested too deeply. Whether they render is for [`crate::replaced`] to find out; until
+    /// [`PromptLibrary::tried`], all renderings together are bounded.
     pub(crate) fn with_overrides(overrides: BTreeMap<String, String>) -> Result<Self, AgentError> {
         let mut library = Self::builtin();
         if overrides.is_empty() {
@@ -104,7 +113,16 @@ impl PromptLibrary {
             add_template(&mut environment, &path, &text)?;
         }
         library.environment = Arc::new(environment);
+        library.trial = Some(Arc::new(AtomicU64::new(TRIAL_WORK)));
         Ok(library)
+    }
+
+    /// The same library for play: each rendering is bounded by itself.
+    pub(crate) fn tried(self) -> Self {
+        Self {
+            trial: None,
+            ..self
+        }
     }
 
     /// Digest of the templates that replace built-in ones, if any do.
@@ -159,9 +177,20 @@ impl PromptLibrary {
     pub fn render(&self, path: &str, values: Value) -> Result<String, AgentError> {
         let template = self.environment.get_template(path);
         let mut written = budget::Written::default();
-        let rendered = template
-            .and_then(|template| template.render_captured_to(values, &mut written).map(drop));
-        rendered.map_err(|error| template_error(path, &error))?;
+        let rendered = template.and_then(|template| {
+            let rendered = template.render_captured_to(values, &mut written)?;
+            Ok(budget::work(rendered.state(), &written))
+        });
+        let work = rendered.map_err(|error| template_error(path, &error))?;
+        if let Some(left) = &self.trial {
+            let enough = left.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(work));
+            enough.map_err(|_| AgentError::Template {
+                template: path.to_owned(),
+                message: format!(
+                    "trying it in every game it is for takes more than {TRIAL_WORK} steps"
+                ),
+            })?;
+        }
         Ok(written.text())
     }
 }

@@ -54,7 +54,7 @@ pub fn replaced(templates: BTreeMap<String, String>) -> Result<PromptLibrary, Ag
     if library.replaces(&[]) {
         agents::rehearse_shared(&library)?;
     }
-    Ok(library)
+    Ok(library.tried())
 }
 
 /// Renders all templates of a game's version.

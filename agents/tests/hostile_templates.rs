@@ -229,6 +229,24 @@ fn hostile_templates_end_in_a_fault_within_bounds() {
     assert!(peak < MOST_KIBIBYTES, "{peak} KiB");
 }
 
+/// Each rendering stays within its own bounds, and there are thousands of renderings.
+#[test]
+fn templates_that_take_long_in_every_game_are_refused() {
+    let steps = format!(
+        "{{% for a in range(900) %}}{}{{% endfor %}}",
+        "{{ 1 }}".repeat(40)
+    );
+    let words = "These words are written in every round. ".repeat(20);
+    let written = format!("{{% for a in range(999) %}}{words}{{% endfor %}}");
+    let filtered = "{% if range(999)|join %}{% endif %}".repeat(30);
+    for text in [&steps, &written, &filtered] {
+        let said = check(text).0;
+        assert!(said.contains("in every game"), "{text:.60}: {said}");
+    }
+    let built_in = fs::read_to_string(format!("src/prompts/{PATH}")).unwrap();
+    assert_eq!(check(&built_in).0, "good");
+}
+
 #[test]
 fn a_fault_names_the_line_that_it_stands_in() {
     let (said, _) = check(&format!("one\ntwo\n{{{{ {}1 }}}}\n", "-".repeat(1_000)));

@@ -102,6 +102,18 @@ fn size(value: &Value, most: usize, nested: usize) -> Option<usize> {
     Some(most - left)
 }
 
+/// Bytes that are about as much work as one step of a template.
+const BYTES_PER_STEP: usize = 16;
+
+/// What a rendering took: its steps, and the bytes that it kept, filtered and wrote.
+pub fn work(state: &State<'_, '_>, written: &Written) -> u64 {
+    let steps = state.fuel_levels().map_or(0, |(taken, _)| taken);
+    let used = state.get_extension().map_or(0, |left: &Left| {
+        MOST_KEPT - left.kept + MOST_FILTERED - left.filtered
+    });
+    steps + ((used + written.bytes.len()) / BYTES_PER_STEP) as u64
+}
+
 /// Takes in what a template writes, up to [`MOST_WRITTEN`] bytes.
 #[derive(Default)]
 pub struct Written {
