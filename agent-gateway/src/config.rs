@@ -298,6 +298,9 @@ impl GatewayConfig {
     }
 }
 
+/// In place of a list of nothing.
+const NONE: &str = "none";
+
 /// Why a configuration, or a model name, cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum ConfigError {
@@ -330,10 +333,9 @@ pub enum ConfigError {
     },
     /// Nobody knows this model.
     #[error(
-        "unknown model \"{}\"; configured models: {}; or write PROVIDER/MODEL, with one of the \
-         providers {}",
+        "unknown model \"{}\"; {}PROVIDER/MODEL, where PROVIDER is one of {}",
         shown(model),
-        shown(models),
+        known_models(models),
         shown(providers)
     )]
     UnknownModel {
@@ -367,10 +369,18 @@ impl ConfigError {
     }
 }
 
+/// What is said of configured models where an unknown one is asked for.
+fn known_models(names: &str) -> String {
+    match names {
+        NONE => "no models are configured; name it as ".to_owned(),
+        names => format!("configured models are {}; others are named ", shown(names)),
+    }
+}
+
 fn listed<'a>(names: impl Iterator<Item = &'a String>) -> String {
     let names: Vec<&str> = names.map(String::as_str).collect();
     if names.is_empty() {
-        "none".to_owned()
+        NONE.to_owned()
     } else {
         names.join(", ")
     }

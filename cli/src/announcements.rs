@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use agon_proto::v1::{GetGatewayStatusResponse, KeyStatus, WatchExperimentResponse};
 use agon_report::{counted, grouped};
 
+use crate::model_config::BASE_URL;
+
 /// A fault that goes on is mentioned again this often.
 const AGAIN_AFTER: Duration = Duration::from_secs(60);
 
@@ -98,11 +100,12 @@ impl Announcements {
         let lost = before
             .checked_sub(experiment.workers)
             .filter(|lost| *lost > 0)?;
+        let their = if lost == 1 { "its" } else { "their" };
         let lost = counted(lost, "worker");
         Some(match experiment.workers {
-            0 => format!("lost {lost}; their sessions wait until you start `agon worker`"),
+            0 => format!("lost {lost}; {their} sessions wait until you start `agon worker`"),
             left => format!(
-                "lost {lost}; others take over its sessions, and no decision is paid for twice \
+                "lost {lost}; others take over {their} sessions, and no decision is paid for twice \
                  ({} left)",
                 counted(left, "worker")
             ),
@@ -121,6 +124,10 @@ impl Announcements {
         let over = sum(|key| key.calls).saturating_sub(sum(|key| key.in_flight));
         let answered = over.saturating_sub(failed + put_off);
         let state = self.providers.entry(provider.to_owned()).or_default();
+        let provider = match provider {
+            BASE_URL => "the server at --base-url",
+            named => named,
+        };
         if failed < state.failed || put_off < state.put_off || answered < state.answered {
             // The gateway was started again, or another one answers; its counts are its own.
             state.answered_at = None;
@@ -292,6 +299,13 @@ mod tests {
         let lost = said.look(&experiment(2), None, now);
         assert!(
             lost[0].contains("lost 1 worker") && lost[0].contains("2 workers left"),
+            "{lost:?}"
+        );
+        let mut crash = Announcements::new(true);
+        assert!(crash.look(&experiment(3), None, now).is_empty());
+        let lost = crash.look(&experiment(1), None, now);
+        assert!(
+            lost[0].contains("lost 2 workers; others take over their sessions"),
             "{lost:?}"
         );
         let mut dead = gateway(0, 0);

@@ -36,7 +36,8 @@ const START: &str = "Start here:
   agon run gamma-bench/quick-start        eight games, built-in players, no key
   agon run gamma-bench/leaderboard --model sim
                                           the same line with a simulated model
-  OPENAI_API_KEY=... agon run gamma-bench/leaderboard --model openai/gpt-4o-mini";
+  OPENAI_API_KEY=... agon run gamma-bench/leaderboard \\
+                              --model openai/gpt-4o-mini";
 
 /// Plays games between language models, rules and people, thousands at a time,
 /// and measures how well each one decides.
@@ -136,5 +137,59 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
             completions::run(&arguments);
             Ok(())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    /// Narrow terminals have 80 columns.
+    const NARROW: usize = 80;
+
+    /// Gives every command, those below others too.
+    fn each(command: &clap::Command, look: &mut impl FnMut(&clap::Command)) {
+        look(command);
+        for below in command.get_subcommands() {
+            each(below, look);
+        }
+    }
+
+    #[test]
+    fn examples_in_the_help_fit_80_columns_and_paragraphs_wrap_where_the_terminal_ends() {
+        let mut with_examples = 0;
+        each(&Cli::command(), &mut |command| {
+            let helps = [command.get_after_help(), command.get_after_long_help()];
+            for help in helps.into_iter().flatten().map(ToString::to_string) {
+                with_examples += 1;
+                let lines: Vec<&str> = help.lines().collect();
+                for pair in lines.windows(2) {
+                    let is_words = |line: &str| !line.is_empty() && !line.starts_with(' ');
+                    let broken = is_words(pair[0]) && is_words(pair[1]);
+                    assert!(!broken, "{}: {pair:?}", command.get_name());
+                }
+                for line in lines.iter().filter(|line| line.starts_with(' ')) {
+                    assert!(line.len() <= NARROW, "{}: {line}", command.get_name());
+                }
+            }
+        });
+        assert!(with_examples >= 14, "{with_examples}");
+    }
+
+    #[test]
+    fn help_tells_no_value_of_an_environment_variable() {
+        let mut variables = 0;
+        each(&Cli::command(), &mut |command| {
+            for argument in command.get_arguments() {
+                if let Some(variable) = argument.get_env() {
+                    variables += 1;
+                    // An address of Redis may hold a password.
+                    assert!(argument.is_hide_env_values_set(), "{variable:?}");
+                }
+            }
+        });
+        assert!(variables >= 20, "{variables}");
     }
 }

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use agon_agents::{AgentError, PromptLibrary, models_of, prompts_version, uses_replaced};
 use agon_coordinator::experiment::{
     Cells, ExperimentDocument, ExperimentFile, Faults, Overrides, PromptsOfPlayer, TreePath,
+    is_experiment_name,
 };
 use agon_engine::spec::prompts;
 use agon_engine::{PlayerKind, PlayerSpec, SessionSpec};
@@ -69,7 +70,7 @@ pub struct ExperimentArguments {
     #[arg(long, value_name = "N")]
     pub(super) seed: Option<u64>,
     /// The most that it may cost in all, in dollars: it pauses before the call that could cost more
-    #[arg(long, value_name = "DOLLARS")]
+    #[arg(long, value_name = "DOLLARS", allow_negative_numbers = true)]
     pub(super) max_cost: Option<String>,
     /// Use the prompt templates in this folder in place of built-in ones
     #[arg(long, value_name = "DIR")]
@@ -188,6 +189,12 @@ impl ExperimentArguments {
         let mut document = file.read().map_err(bad)?;
         let name = self.name_of(&document);
         if name != document.name {
+            if !is_experiment_name(&name) {
+                return Err(Failure::BadInput(format!(
+                    "--name {}: must be 1 to 100 letters, digits, - and _",
+                    name.in_line()
+                )));
+            }
             let set = vec![format!("name=\"{name}\"")];
             file.apply(&Overrides {
                 set,

@@ -19,6 +19,7 @@ mod judged;
 mod keeping;
 mod lines;
 mod model_config;
+mod named_file;
 mod output;
 mod pausing;
 mod playing;

@@ -12,6 +12,9 @@ use agon_engine::spec::{Origin, SIMULATED_ENDPOINT};
 
 use crate::failure::Failure;
 
+/// Name of the provider at --base-url.
+pub const BASE_URL: &str = "base-url";
+
 /// The model that needs no provider: a simulated server inside the process.
 pub const SIMULATED: &str = "sim";
 
@@ -23,7 +26,7 @@ const DEFAULT_FILE: &str = "agon.toml";
 #[command(next_help_heading = "Models")]
 pub struct ModelArguments {
     /// Providers, keys, limits and models [default: agon.toml if there is one]
-    #[arg(long, env = "AGON_CONFIG", value_name = "FILE")]
+    #[arg(long, env = "AGON_CONFIG", hide_env_values = true, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Ask every model of this experiment at this OpenAI-compatible server
     #[arg(long, value_name = "URL")]
@@ -58,7 +61,7 @@ impl ModelArguments {
         if let Some(base_url) = &self.base_url {
             let real = models.iter().filter(|model| *model != SIMULATED);
             let server = Server {
-                provider: "base-url",
+                provider: BASE_URL,
                 base_url,
                 endpoint: self.endpoint.as_deref(),
                 key_variable: self.key_env.as_deref(),

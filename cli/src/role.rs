@@ -22,19 +22,32 @@ use crate::run_folder::account::State;
 pub struct LogArguments {
     /// What to log, such as `info` or `warn,agon_worker=debug` [default: info for
     /// services, nothing for everything else]
-    #[arg(long = "log", global = true, env = "AGON_LOG", value_name = "FILTER")]
+    #[arg(
+        long = "log",
+        global = true,
+        env = "AGON_LOG",
+        hide_env_values = true,
+        value_name = "FILTER"
+    )]
     filter: Option<String>,
     /// How log lines look: text or json
     #[arg(
         long,
         global = true,
         env = "AGON_LOG_FORMAT",
+        hide_env_values = true,
         default_value = "text",
         value_name = "FORMAT"
     )]
     log_format: LogFormat,
     /// Send traces to this OTLP collector, such as http://collector:4317
-    #[arg(long, global = true, env = "AGON_OTLP", value_name = "URL")]
+    #[arg(
+        long,
+        global = true,
+        env = "AGON_OTLP",
+        hide_env_values = true,
+        value_name = "URL"
+    )]
     otlp: Option<String>,
 }
 
@@ -61,12 +74,13 @@ impl LogArguments {
 #[command(next_help_heading = "Store")]
 pub struct StoreArguments {
     /// Keep the state in this Redis, shared by replicas
-    #[arg(long, env = "AGON_REDIS", value_name = "URL")]
+    #[arg(long, env = "AGON_REDIS", hide_env_values = true, value_name = "URL")]
     pub redis: Option<String>,
     /// Keep the state in files of this folder when there is no Redis
     #[arg(
         long,
         env = "AGON_DATA",
+        hide_env_values = true,
         default_value = "agon-data",
         value_name = "DIR"
     )]
@@ -101,6 +115,7 @@ pub struct DataArguments {
     #[arg(
         long,
         env = "AGON_DATA",
+        hide_env_values = true,
         default_value = "agon-data",
         value_name = "DIR"
     )]
@@ -126,6 +141,7 @@ pub struct MetricsArguments {
     #[arg(
         long,
         env = "AGON_METRICS",
+        hide_env_values = true,
         value_name = "ADDRESS",
         help_heading = "Logs and traces"
     )]

@@ -46,6 +46,9 @@ pub const ORIGINAL: &str = "original.toml";
 /// The user's templates, when the experiment has any.
 pub const TEMPLATES: &str = "templates";
 
+/// The longest file that is read whole of those beside records: documents have 16 MB at most.
+pub const MOST_BESIDE_BYTES: u64 = 64 << 20;
+
 /// The folder of all folders of results, in a data folder.
 const RUNS: &str = "runs";
 

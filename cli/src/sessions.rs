@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agon_engine::extent::{self, Bounds, Extent};
-use agon_engine::names::nearest;
+use agon_engine::names::{meant, nearest};
 use agon_engine::record::RecordError;
 use agon_engine::spec::Settings;
 use agon_engine::{Luck, SessionId, SessionSpec};
@@ -203,6 +203,9 @@ impl Sessions {
         let mut matching = self.matching.iter();
         match (matching.next(), matching.next()) {
             (Some((_, found)), None) => Ok(found),
+            (Some(_), Some(_)) if wanted.is_empty() => Err(Failure::BadInput(
+                "name a session; its id is empty".to_owned(),
+            )),
             (Some(_), Some(_)) => Err(Failure::BadInput(format!(
                 "{} sessions begin with {wanted}: {}; write more of it",
                 self.matching.len(),
@@ -459,8 +462,12 @@ impl Sessions {
             ));
         }
         let names = self.experiments.keys().map(String::as_str);
-        let near = nearest(wanted, names);
-        parts.push(format!("experiments there: {}", near.join(", ")));
+        let near = nearest(wanted, names.clone());
+        let there = near.join(", ");
+        parts.push(match meant(wanted, names) {
+            Some(meant) => format!("did you mean \"{meant}\"? Experiments there: {there}"),
+            None => format!("experiments there: {there}"),
+        });
         format!(
             "no session and no experiment \"{wanted}\" in {place}; {}",
             parts.join("; ")

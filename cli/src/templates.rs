@@ -58,7 +58,8 @@ pub fn read(folder: &Path) -> Result<BTreeMap<String, String>, Failure> {
     if texts.is_empty() {
         let folder = folder.in_line();
         return Err(Failure::BadInput(format!(
-            "no .{ENDING} template in {folder}"
+            "no .{ENDING} template in {folder}; `agon prompts GAME --out {folder}` writes some to start \
+             from"
         )));
     }
     Ok(texts)

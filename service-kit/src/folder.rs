@@ -118,7 +118,7 @@ impl Folder {
     }
 
     fn inside(&self, name: &str) -> io::Result<Self> {
-        self.refuse_link(name)?;
+        self.refuse_no_file(name)?;
         Ok(Self {
             handle: self.handle.open_dir_nofollow(name)?,
             path: self.path.join(name),
@@ -161,7 +161,7 @@ impl Folder {
     /// # Errors
     /// It cannot be written, or its name is that of a link or a folder.
     pub fn file(&self, name: &str) -> io::Result<File> {
-        self.refuse_link(name)?;
+        self.refuse_no_file(name)?;
         let mut how = OpenOptions::new();
         how.read(true).append(true).create(true);
         self.open_file(name, &mut how)
@@ -185,7 +185,7 @@ impl Folder {
         if self.look(name)?.is_none() {
             return Ok(None);
         }
-        self.refuse_link(name)?;
+        self.refuse_no_file(name)?;
         let mut how = OpenOptions::new();
         how.read(true);
         self.open_file(name, &mut how).map(Some)
@@ -211,10 +211,15 @@ impl Folder {
         Ok(opened.into_std())
     }
 
-    /// For a clear word; the opening itself follows no link either.
-    fn refuse_link(&self, name: &str) -> io::Result<()> {
+    /// Opening a pipe would wait for somebody at its other end. Of links, for a clear word; the
+    /// opening itself follows none either.
+    fn refuse_no_file(&self, name: &str) -> io::Result<()> {
         match self.kind(name)? {
             Some(Kind::Link) => Err(io::Error::other(IsALink)),
+            Some(Kind::Other) => Err(io::Error::new(
+                ErrorKind::InvalidInput,
+                "it is not a regular file but a pipe, a device or a socket",
+            )),
             _ => Ok(()),
         }
     }
@@ -233,7 +238,7 @@ impl Folder {
     /// # Errors
     /// It is not there, the new name is taken, or files cannot have two names here.
     pub fn link(&self, name: &str, to: &Self, new_name: &str) -> io::Result<()> {
-        self.refuse_link(name)?;
+        self.refuse_no_file(name)?;
         self.handle.hard_link(name, &to.handle, new_name)
     }
 

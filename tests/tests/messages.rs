@@ -83,6 +83,11 @@ impl Desk {
             text = without_numbers(&without_ids(&text));
             // Said only where they do differ.
             text = text.replace(" (with other numbers elsewhere)", "");
+            // Printed every few seconds, if a run takes so long.
+            let lines = text.split_inclusive('\n');
+            text = lines
+                .filter(|line| !line.contains(" sessions done, "))
+                .collect();
         }
         let code = ended.code.unwrap();
         writeln!(self.printed, "{}\n(exit {code})\n", text.trim_end()).unwrap();

@@ -6,7 +6,7 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 use std::process::Command;
 
-use agon_tests::binary::run;
+use agon_tests::binary::{self, Ended, run};
 use agon_tests::runs;
 
 /// Makes a pipe that nobody writes into.
@@ -41,6 +41,7 @@ fn what_is_no_file_is_refused_at_once_wherever_a_file_is_named() {
             vec!["run", no_file],
             vec!["run", &experiment, "--config", no_file],
             vec!["run", &experiment, "--config", &config],
+            vec!["run", &experiment, "--models", &format!("@{no_file}")],
         ] {
             let ended = run(&arguments);
             assert!(
@@ -52,6 +53,51 @@ fn what_is_no_file_is_refused_at_once_wherever_a_file_is_named() {
                 "{arguments:?}: {}",
                 ended.err
             );
+        }
+    }
+}
+
+#[test]
+fn what_lies_beside_records_is_read_only_if_it_is_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    let experiment = runs::write(folder.path(), &runs::rule_bidders("beside", 1, ""));
+    let out = folder.path().join("out");
+    let _ = runs::run_into(&experiment, &out, &[]).expect_code(0);
+    replace_by_pipes(&out);
+    let out = out.display().to_string();
+    for arguments in [
+        vec!["show", "--results", &out],
+        vec!["show", "beside", "--measures", "--results", &out],
+        vec!["runs", &out],
+        vec!["report", &out],
+        vec!["report", &out, "-o", &format!("{out}/page.html")],
+        vec!["leaderboard", "--by", "game", &out],
+        vec!["figure", "payoffs", &out],
+        vec!["compare", &out, &out],
+        vec!["export", &out, "-o", &format!("{out}/tables")],
+        vec!["verify", &out],
+        vec!["run", &experiment.display().to_string(), "--out", &out],
+    ] {
+        let waits = binary::command(&arguments);
+        let mut limited = Command::new("timeout");
+        limited.arg("60").arg(waits.get_program()).args(&arguments);
+        let ended = Ended::from(limited.output().unwrap());
+        assert!(
+            matches!(ended.code, Some(0..=3)),
+            "{arguments:?}: {ended:?}"
+        );
+    }
+}
+
+/// Puts a pipe in the place of every file below a folder, but for the records.
+fn replace_by_pipes(folder: &Path) {
+    for entry in fs::read_dir(folder).unwrap().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            replace_by_pipes(&path);
+        } else if entry.file_name() != "records.jsonl" {
+            fs::remove_file(&path).unwrap();
+            pipe(&path);
         }
     }
 }

@@ -1,13 +1,14 @@
 //! Keys are never printed, logged or stored: a run with a key leaves it in no
-//! log at the finest level, no file and no status.
+//! log at the finest level, no file, no status and no metric.
 
 use std::fs;
 use std::path::Path;
+use std::sync::{Mutex, mpsc};
 
 use agon_tests::binary::{self, Ended};
-use agon_tests::model_server::ModelServer;
+use agon_tests::model_server::{ModelServer, get};
 use agon_tests::scripted_server::{Said, ScriptedServer};
-use agon_tests::{redis, runs};
+use agon_tests::{redis, runs, waiting};
 
 /// Long and odd enough to be found wherever it might turn up.
 const KEY: &str = "sk-agon-test-8c1f2e7b90d34a5566";
@@ -187,7 +188,7 @@ fn assert_files_keep(what: &str, path: &Path) {
 }
 
 /// Answers and complaints that repeat the key, each somewhere else. `KEY` stands for it.
-const SAID: [(u16, &str); 17] = [
+const SAID: [(u16, &str); 30] = [
     (
         200,
         r#"{"model":"m","choices":[{"message":{"content":"40 KEY"},"finish_reason":"stop"}]}"#,
@@ -229,13 +230,62 @@ const SAID: [(u16, &str); 17] = [
     (500, r#"{"detail":"KEY"}"#),
     (500, "<html>KEY</html>"),
     (503, "KEY"),
+    (
+        200,
+        r#"{"model":"m","choices":[{"message":{"role":"KEY","content":"40"},"finish_reason":"stop"}]}"#,
+    ),
+    (
+        200,
+        r#"{"model":"m","choices":[{"message":{"content":"40","name":"KEY","annotations":["KEY"]},"finish_reason":"stop"}]}"#,
+    ),
+    (
+        200,
+        r#"{"model":"m","choices":[{"message":{"content":"","tool_calls":[{"id":"KEY","function":{"name":"KEY","arguments":"KEY"}}]},"finish_reason":"tool_calls"}]}"#,
+    ),
+    (
+        200,
+        r#"{"model":"m","choices":[{"message":{"content":"40"},"logprobs":{"content":[{"token":"KEY"}]},"finish_reason":"stop"}]}"#,
+    ),
+    (
+        200,
+        r#"{"model":"m","object":"KEY","service_tier":"KEY","provider":"KEY","choices":[{"message":{"content":"40"},"finish_reason":"stop"}]}"#,
+    ),
+    (
+        200,
+        r#"{"model":"m","choices":[{"message":{"content":"40"},"finish_reason":"stop"}],"usage":{"KEY":1,"prompt_tokens":"KEY"}}"#,
+    ),
+    (
+        200,
+        r#"{"model":"m","choices":[{"message":{"content":"40"},"finish_reason":"stop"},{"message":{"content":"KEY"},"finish_reason":"KEY"}]}"#,
+    ),
+    (
+        200,
+        r#"{"model":"m","choices":[{"message":{"content":[{"type":"text","text":"40 KEY"}]},"finish_reason":"stop"}]}"#,
+    ),
+    (200, r#""KEY""#),
+    (
+        400,
+        r#"{"error":{"message":"m","type":"KEY","metadata":{"raw":"KEY"}}}"#,
+    ),
+    (404, r#"{"error":{"message":"no model KEY"}}"#),
+    (422, r#"{"detail":[{"loc":["KEY"],"msg":"KEY"}]}"#),
+    (
+        529,
+        r#"{"type":"error","error":{"type":"KEY","message":"KEY"}}"#,
+    ),
 ];
 
 #[test]
 fn a_key_that_a_provider_repeats_is_in_no_output_and_no_file_however_it_is_spelled() {
     for (encoding, encode) in ENCODINGS {
         let spelled = encode(UNKNOWN);
+        let (looked, looking) = mpsc::channel::<()>();
+        let looking = Mutex::new(looking);
         let server = ScriptedServer::start(move |number, _| {
+            if number as usize >= SAID.len() {
+                // Nobody goes on before the metrics were looked at; then the channel is closed.
+                let _ = looking.lock().unwrap().recv();
+            }
             let (status, body) = SAID[number as usize % SAID.len()];
             Said {
                 status,
@@ -244,7 +294,7 @@ fn a_key_that_a_provider_repeats_is_in_no_output_and_no_file_however_it_is_spell
         });
         let folder = tempfile::tempdir().unwrap();
         let text = EXPERIMENT.replace("rounds = 2", "rounds = 3");
-        let experiment = runs::write(folder.path(), &format!("repeats = 6\n{text}"));
+        let experiment = runs::write(folder.path(), &format!("repeats = 20\n{text}"));
         let experiment = experiment.display().to_string();
         let [data, out] =
             ["data", "out"].map(|name| folder.path().join(name).display().to_string());
@@ -253,18 +303,40 @@ fn a_key_that_a_provider_repeats_is_in_no_output_and_no_file_however_it_is_spell
             &server,
             "keys = [{ env = 'TEST_MODEL_KEY' }]",
         );
+        let metrics = format!("127.0.0.1:{}", redis::free_port());
         let mut arguments = vec!["run", &experiment, "--config", &config, "--data", &data];
-        arguments.extend(["--out", &out, "--log", "trace"]);
+        arguments.extend(["--out", &out, "--log", "trace", "--metrics", &metrics]);
+        let [said, log] = ["said.txt", "log.txt"].map(|name| folder.path().join(name));
         let mut command = binary::command(&arguments);
-        let ended = Ended::from(command.env("TEST_MODEL_KEY", UNKNOWN).output().unwrap());
-        assert!(server.requests() >= 17, "{}", ended.err);
-        assert!(ended.err.contains("[key]"), "{encoding}: {}", ended.err);
-        assert_keeps(encoding, ended.out.as_bytes());
-        assert_keeps(encoding, ended.err.as_bytes());
+        command.env("TEST_MODEL_KEY", UNKNOWN);
+        command.stdout(fs::File::create(&said).unwrap());
+        command.stderr(fs::File::create(&log).unwrap());
+        let mut running = command.spawn().unwrap();
+        let mut counted = String::new();
+        waiting::until("all places were seen", || {
+            server.requests() as usize >= SAID.len() && {
+                counted = get(&metrics, "/metrics");
+                calls(&counted) >= SAID.len() as f64
+            }
+        });
+        drop(looked);
+        let _ = running.wait().unwrap();
+        let log = fs::read_to_string(&log).unwrap();
+        assert!(log.contains("[key]"), "{encoding}: {log}");
+        assert_keeps(encoding, counted.as_bytes());
         assert_files_keep(encoding, folder.path());
         let shown = binary::run(&["show", "--results", &out]);
         assert_keeps(encoding, shown.out.as_bytes());
     }
+}
+
+/// Calls of the provider that are over, as the metrics count them.
+fn calls(metrics: &str) -> f64 {
+    let lines = metrics
+        .lines()
+        .filter(|line| line.starts_with("agon_gateway_provider_requests_total{"));
+    let counts = lines.filter_map(|line| line.rsplit(' ').next()?.parse::<f64>().ok());
+    counts.sum()
 }
 
 /// Where people put a secret by mistake.

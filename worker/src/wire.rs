@@ -173,11 +173,21 @@ fn applied(wire: v1::AppliedParameters) -> AppliedParameters {
     }
 }
 
-/// The reply that an agent sees of a recorded decision.
+/// What is read of a reply, in bytes: more than models write, and little enough that its reading,
+/// which takes time by the byte, keeps no other session waiting.
+const MOST_READ_BYTES: usize = 256 * 1024;
+
+/// The reply that an agent sees of a recorded decision; of a longer one than any model writes, the
+/// beginning, as if it had been cut off there.
 pub fn reply(decision: &RecordedDecision) -> Reply {
+    let text = &decision.reply;
+    let read = &text[..text.floor_char_boundary(MOST_READ_BYTES)];
     Reply {
-        text: decision.reply.clone(),
-        finish_reason: decision.finish_reason.clone(),
+        text: read.to_owned(),
+        finish_reason: match read.len() == text.len() {
+            true => decision.finish_reason.clone(),
+            false => "length".to_owned(),
+        },
     }
 }
 

@@ -10,11 +10,11 @@ use crate::output::{self, FormatArguments};
 use crate::role::DataArguments;
 
 const EXAMPLES: &str = "Examples:
-  agon compare lb-gpt-4o lb-my-model          two models on the same seeds
+  agon compare lb-gpt-4o lb-my-model    two models on the same seeds
   agon compare before after --format markdown
 
-Sessions are paired by game, setting, seed and repeat; an axis that only names models does not
-count. What has no partner is left out and counted, and simulated sessions are never compared with
+Sessions are paired by game, setting, seed and repeat; an axis that only names models does not \
+count. What has no partner is left out and counted, and simulated sessions are never compared with \
 real ones.";
 
 /// Arguments of `agon compare`.

@@ -25,35 +25,42 @@ pub struct Coordinator {
     #[arg(
         long,
         env = "AGON_LISTEN",
+        hide_env_values = true,
         default_value = "127.0.0.1:7700",
         value_name = "ADDRESS"
     )]
     listen: String,
     /// How long a worker holds its sessions without being heard of
-    #[arg(long, env = "AGON_LEASE_TTL", default_value = "10s", value_name = "TIME",
+    #[arg(long, env = "AGON_LEASE_TTL", hide_env_values = true, default_value = "10s", value_name = "TIME",
           value_parser = at_least_a_second)]
     lease_ttl: Duration,
     /// How long the coordinator in charge may be silent before one of those that stand by on the
     /// same Redis takes over
-    #[arg(long, env = "AGON_TAKE_OVER_AFTER", default_value = "6s", value_name = "TIME",
+    #[arg(long, env = "AGON_TAKE_OVER_AFTER", hide_env_values = true, default_value = "6s", value_name = "TIME",
           value_parser = at_least_a_second)]
     take_over_after: Duration,
     /// Where others reach this coordinator; a standby names the one in charge by it
     /// [default: the address that it listens on]
-    #[arg(long, env = "AGON_ADVERTISE", value_name = "ADDRESS")]
+    #[arg(
+        long,
+        env = "AGON_ADVERTISE",
+        hide_env_values = true,
+        value_name = "ADDRESS"
+    )]
     advertise: Option<String>,
     /// Where finished records go: a folder, or s3://BUCKET/PREFIX with credentials in AWS_*
     /// variables [default: into the data folder; with --redis, into Redis]
     #[arg(
         long,
         env = "AGON_ARCHIVE",
+        hide_env_values = true,
         value_name = "PLACE",
         help_heading = "Store"
     )]
     archive: Option<String>,
     /// Gateway of the cluster: says where models are when an experiment is handed in, and is
     /// told when a session's decisions are no longer needed because its record is stored
-    #[arg(long, env = "AGON_GATEWAY", value_name = "URL")]
+    #[arg(long, env = "AGON_GATEWAY", hide_env_values = true, value_name = "URL")]
     gateway: Option<String>,
     #[command(flatten)]
     store: StoreArguments,

@@ -39,6 +39,7 @@ pub struct Address {
     #[arg(
         long,
         env = "AGON_COORDINATOR",
+        hide_env_values = true,
         default_value = "http://127.0.0.1:7700",
         value_name = "URL"
     )]

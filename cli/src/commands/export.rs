@@ -13,13 +13,13 @@ use crate::gathering::RunArguments;
 use crate::output::{self, counted};
 
 const EXAMPLES: &str = "Examples:
-  agon export gamma-bench-quick-start -o out       six tables as Parquet
-  agon export -o out --format csv                  of every run whose results are here
+  agon export gamma-bench-quick-start -o out     six tables as Parquet
+  agon export -o out --format csv                of all runs here
   agon export lb-gpt-4o lb-my-model -o out --tables sessions,seats
-  agon export -o out --partition game              out/sessions/pirate.parquet ...
+  agon export -o out --partition game            out/sessions/pirate.parquet ...
 
   python:  pandas.read_parquet(\"out/sessions.parquet\")
-  duckdb:  select game, avg(mean_payoff) from 'out/sessions.parquet' group by game
+  duckdb:  select game, avg(mean_payoff) from 'out/sessions.parquet' group by 1
 
 out/columns.csv says what the columns are, and so does docs/exports.md.";
 

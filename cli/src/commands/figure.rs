@@ -9,19 +9,19 @@ use agon_outlets::InLine as _;
 use agon_report::plots::{Plot, PlotData, find, plots};
 use agon_report::{Column, Layout, Reports, TextTable};
 
-use crate::data_folder::cannot;
 use crate::failure::Failure;
 use crate::gathering::RunArguments;
+use crate::named_file::Overwrite;
 use crate::output;
 
 const EXAMPLES: &str = "Examples:
-  agon figure                                          the figures that there are
-  agon figure gamma-bench-guessing gamma-bench-repeats in the terminal
-  agon figure alympics-bids my-water -o bids.svg       as a picture: .svg, .png or .pdf
-  agon figure alympics-bids my-water -o bids.csv       its numbers
+  agon figure                                     lists the figures
+  agon figure gamma-bench-guessing my-repeats     in the terminal
+  agon figure alympics-bids my-water -o bids.svg  a picture: .svg, .png or .pdf
+  agon figure alympics-bids my-water -o bids.csv  its numbers
   agon figure payoffs lb-gpt-4o lb-my-model -o p.pdf --csv
 
-Every mean has its 95 % interval over sessions or series; the caption says of how many.";
+Every mean has its 95 % interval over sessions or series; the caption says over how many.";
 
 /// Pixels of an inch of a PNG.
 const PIXELS_PER_INCH: f32 = 300.0;
@@ -41,6 +41,8 @@ pub struct FigureArguments {
     /// With a picture: write its numbers beside it, as .csv
     #[arg(long, requires = "out")]
     csv: bool,
+    #[command(flatten)]
+    overwrite: Overwrite,
 }
 
 /// Draws it.
@@ -62,6 +64,11 @@ pub fn run(arguments: &FigureArguments) -> Result<(), Failure> {
     })?;
     // Before sessions are read for nothing.
     let form = arguments.out.as_deref().map(Form::of).transpose()?;
+    let numbers = arguments.csv.then(|| arguments.out.as_ref()).flatten();
+    let numbers = numbers.map(|out| out.with_extension("csv"));
+    for file in arguments.out.iter().chain(&numbers) {
+        arguments.overwrite.check(file)?;
+    }
     let mut drawn = PlotData::new(plot);
     let reports = Reports::default();
     let gathered = arguments.runs.gather(|session| {
@@ -74,9 +81,10 @@ pub fn run(arguments: &FigureArguments) -> Result<(), Failure> {
     let figure = drawn.figure();
     match (&arguments.out, form) {
         (Some(out), Some(form)) => {
-            write(out, &form.of_figure(&figure)?)?;
-            if arguments.csv {
-                write(&out.with_extension("csv"), figure.csv().as_bytes())?;
+            arguments.overwrite.write(out, &form.of_figure(&figure)?)?;
+            if let Some(numbers) = numbers.filter(|numbers| numbers != out) {
+                let csv = figure.csv();
+                arguments.overwrite.write(&numbers, csv.as_bytes())?;
             }
             output::tell(&format!("{} in {}", plot.name, out.in_line()));
         }
@@ -151,8 +159,4 @@ impl Form {
             Self::Pdf => agon_figures::pdf(&figure.svg()).map_err(failed),
         }
     }
-}
-
-fn write(file: &Path, bytes: &[u8]) -> Result<(), Failure> {
-    std::fs::write(file, bytes).map_err(|error| cannot("write", file, &error))
 }

@@ -46,13 +46,19 @@ struct Serve {
     #[arg(
         long,
         env = "AGON_LISTEN",
+        hide_env_values = true,
         default_value = "127.0.0.1:7710",
         value_name = "ADDRESS"
     )]
     listen: String,
     /// Answer OpenAI's chat completions over HTTP here too, such as 127.0.0.1:7711;
     /// beyond this machine teams need tokens
-    #[arg(long, env = "AGON_HTTP_LISTEN", value_name = "ADDRESS")]
+    #[arg(
+        long,
+        env = "AGON_HTTP_LISTEN",
+        hide_env_values = true,
+        value_name = "ADDRESS"
+    )]
     http_listen: Option<String>,
     #[command(flatten)]
     models: ModelArguments,

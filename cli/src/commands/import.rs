@@ -22,11 +22,12 @@ use crate::run_folder::account::{Counts, Outcome, Source, Versions};
 use crate::run_folder::{self, Account, Place, RunFolder};
 
 const EXAMPLES: &str = "Examples:
-  agon import tests/recorded/gamma              games of the authors of gamma-Bench
+  agon import tests/recorded/gamma              games of gamma-Bench's authors
   agon import games.jsonl.gz --name my-import   under a name of your own
   agon leaderboard imported-games               then as with any run
 
-What is read are the recorded games of `agon replay`; tests/recorded/README.md describes their form.";
+It reads the recorded games that `agon replay` reads; tests/recorded/README.md describes \
+their form.";
 
 /// Arguments of `agon import`.
 #[derive(Debug, clap::Args)]

@@ -11,12 +11,13 @@ const EXAMPLES: &str = "Examples:
   agon leaderboard                        every run whose results are here
   agon leaderboard lb-gpt-4o lb-my-model  those of two experiments
   agon leaderboard ~/colleague/results gamma-bench-leaderboard
-                                          folders of results from elsewhere, too
-  agon leaderboard --by game              best first in every game, with ratings of players who met
+                                          with a folder from elsewhere
+  agon leaderboard --by game              best first in every game, with ratings
+                                          of players who met
   agon leaderboard --by overall           over all games and settings
   agon leaderboard --format latex         for a paper
 
-Of each experiment the run that its folder shows is taken; `agon runs` lists all of them.";
+Of each experiment, the run that its folder shows is taken; `agon runs` lists all of them.";
 
 /// Arguments of `agon leaderboard`.
 #[derive(Debug, clap::Args)]

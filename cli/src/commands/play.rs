@@ -40,12 +40,12 @@ const EXAMPLES: &str = "Examples:
                                           against a simulated model
   agon play auction.toml --seat 1 --model openai/gpt-4o-mini --name alice
   agon play auction.toml --seat 1 --deadline 2m --stand-in truthful
-                                          who takes longer is answered for
+                                          after 2 minutes the stand-in answers
 
-You see what your seat may see, and type a bid, `withdraw`, or whatever is asked;
-`help` says what. An answer that breaks the rules is refused with its reason, and
-counts as a foul as it would for a model. Nobody waits for the clock unless the
-experiment or a --deadline says so. `quit` or Ctrl-C leaves: the same command goes on where you stopped.";
+You see what your seat may see, and type a bid, `withdraw`, or whatever is asked; `help` says \
+what. An answer that breaks the rules is refused with its reason, and counts as a foul as it would \
+for a model. You have as much time as you like unless the experiment or a --deadline says \
+otherwise. `quit` or Ctrl-C leaves; the same command goes on where you stopped.";
 
 /// Arguments of `agon play`.
 #[derive(Debug, clap::Args)]
@@ -55,7 +55,7 @@ pub struct Play {
     #[arg(value_name = "EXPERIMENT")]
     experiment: String,
     /// The seat you take, from 0
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     seat: Seat,
     /// What you are called, in the record too
     #[arg(long, default_value = "human", value_name = "NAME")]

@@ -33,12 +33,12 @@ use crate::role::{LogArguments, runtime};
 use crate::templates;
 
 const EXAMPLES: &str = "Examples:
-  agon prompts                                  games, and the versions that each has
-  agon prompts pirate                           templates of version v1, and what is sent
+  agon prompts                              games, and the versions of each
+  agon prompts pirate                       templates of v1, and what is sent
   agon prompts pirate --version v3 --agent chain_of_thought
-  agon prompts english_auction --agent bdi      an agent with templates of its own
-  agon prompts pirate --out my-templates        write them, to change them; then
-  agon run ... --templates my-templates         play with them";
+  agon prompts english_auction --agent bdi  an agent with its own templates
+  agon prompts pirate --out my-templates    write them, to change them; then
+  agon run ... --templates my-templates     play with them";
 
 /// How many decisions the example shows.
 const SHOWN: u32 = 3;

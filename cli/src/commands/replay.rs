@@ -16,12 +16,13 @@ use from_text::Readings;
 mod from_text;
 
 const EXAMPLES: &str = "Examples:
-  agon replay recorded/gamma                     a folder of recorded games
-  agon replay recorded/*.jsonl.gz --json         one JSON object
-  agon replay --from-text recorded/wac.jsonl.gz  with bids read from the replies
+  agon replay recorded/gamma               a folder of recorded games
+  agon replay recorded/*.jsonl.gz --json   one JSON object
+  agon replay --from-text recorded/wac.jsonl.gz
+                                           with bids read from the replies
 
-A mismatch, and a reply that is read as another answer than the recorded one, end with
-exit code 1; a reply that is read as none is listed, and its recorded answer is played.";
+A mismatch, and a reply that is read as another answer than the recorded one, end with exit code 1; \
+a reply that is read as none is listed, and its recorded answer is played.";
 
 /// Unreadable lines that are named.
 const NAMED: usize = 5;
@@ -180,7 +181,7 @@ fn report(json: bool, summary: &Summary) -> Result<(), Failure> {
         if let Some(readings) = readings.as_ref().filter(|_| replies > 0) {
             output::print(&readings.in_words());
         }
-        if *games > 0 || replies == 0 {
+        if *games > 0 || (replies == 0 && *unreadable == 0) {
             output::print(&format!(
                 "{matched} of {games} games matched ({share:.1} %){apart}"
             ));
@@ -188,9 +189,14 @@ fn report(json: bool, summary: &Summary) -> Result<(), Failure> {
     }
     if *unreadable > 0 {
         let lines = output::counted(*unreadable as u64, "line");
-        return Err(Failure::BadInput(format!(
-            "{lines} unreadable, not a recorded game; see above"
-        )));
+        let is = if *unreadable == 1 { "is" } else { "are" };
+        return Err(Failure::BadInput(match games + replies {
+            0 => format!(
+                "no recorded games were found, and what could not be read is named above; files of \
+                 recorded games hold one JSON object per line"
+            ),
+            _ => format!("{lines} {is} no recorded game, see above; all others were replayed"),
+        }));
     }
     if readings.is_some() && replies == 0 {
         let message = "no recorded replies were found; --from-text needs some";
@@ -200,8 +206,11 @@ fn report(json: bool, summary: &Summary) -> Result<(), Failure> {
         return Err(Failure::BadInput("no recorded games were found".to_owned()));
     }
     match mismatched.len() {
+        0 if misread == 1 => Err(Failure::BadNews(
+            "1 reply was read as another answer than the one that was used".to_owned(),
+        )),
         0 if misread > 0 => Err(Failure::BadNews(format!(
-            "{misread} replies were read as another answer than the one that was used"
+            "{misread} replies were read as other answers than those that were used"
         ))),
         0 => Ok(()),
         1 => Err(Failure::BadNews("1 game did not match".to_owned())),

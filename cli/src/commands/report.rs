@@ -5,24 +5,25 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use agon_report::Tables;
+use agon_service_kit::files::read_whole;
 
 use crate::failure::Failure;
 use crate::gathering::{Gathered, RunArguments, provenance};
+use crate::named_file::Overwrite;
 use crate::output::{self, FormatArguments};
 use crate::results::published_table;
-use crate::run_folder::DOCUMENT;
+use crate::run_folder::{DOCUMENT, MOST_BESIDE_BYTES};
 
 mod page;
 
 const EXAMPLES: &str = "Examples:
-  agon report gamma-bench-quick-start          its tables, with the published one beside them
-  agon report lb-gpt-4o lb-my-model            two runs together, each session once
+  agon report gamma-bench-quick-start   its tables, with the published one
+  agon report lb-gpt-4o lb-my-model     two runs together, each session once
   agon report my-niche --compare aucarena-niche
-  agon report my-niche --format latex          every table for a paper
-  agon report my-niche -o report.html          one page with tables and figures, to send to somebody
+  agon report my-niche --format latex   every table for a paper
+  agon report my-niche -o report.html   one page with tables and figures
 
-The tables that experiments name in [report] are shown with what is published; --compare adds
-others.";
+The tables that experiments name in [report] are shown with what is published; --compare adds others.";
 
 /// Arguments of `agon report`.
 #[derive(Debug, clap::Args)]
@@ -37,6 +38,8 @@ pub struct Report {
     /// Write one page of HTML with tables and figures into this file instead
     #[arg(short, long, value_name = "FILE", conflicts_with = "format")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    overwrite: Overwrite,
     #[command(flatten)]
     format: FormatArguments,
 }
@@ -77,7 +80,7 @@ fn compared(asked: &[String], gathered: &Gathered) -> BTreeSet<String> {
 
 /// The published table that the experiment of a file of records names.
 fn named_by(records: &Path) -> Option<String> {
-    let document = std::fs::read(records.with_file_name(DOCUMENT)).ok()?;
+    let document = read_whole(&records.with_file_name(DOCUMENT), MOST_BESIDE_BYTES).ok()?;
     let document: serde_json::Value = serde_json::from_slice(&document).ok()?;
     let named = document.pointer("/report/compare")?.as_str()?;
     Some(named.to_owned())

@@ -4,6 +4,7 @@
 
 use std::path::{Path, PathBuf};
 
+use agon_engine::spec::SIMULATED_ENDPOINT;
 use agon_outlets::InLine as _;
 use agon_proto::v1::WatchExperimentResponse;
 use agon_report::grouped;
@@ -62,12 +63,12 @@ pub struct Run {
     places: Option<u32>,
     /// Hand the experiment to the coordinator at this address instead of running
     /// it in this process
-    #[arg(long, env = "AGON_COORDINATOR", value_name = "URL", help_heading = CLUSTER)]
+    #[arg(long, env = "AGON_COORDINATOR", hide_env_values = true, value_name = "URL", help_heading = CLUSTER)]
     pub(super) coordinator: Option<String>,
     /// Gateway of that cluster, to show its progress
     #[arg(
         long,
-        env = "AGON_GATEWAY",
+        env = "AGON_GATEWAY", hide_env_values = true,
         value_name = "URL",
         requires = "coordinator",
         help_heading = CLUSTER
@@ -293,10 +294,14 @@ async fn follow(
     if !arguments.quiet {
         for origin in &submitted.origins {
             let (model, endpoint) = (&origin.model, &origin.endpoint);
-            output::tell(&format!(
-                "model {model}: {} at {endpoint}",
-                origin.provider_model
-            ));
+            let name = match &origin.provider_model {
+                same if same == model => String::new(),
+                other => format!(" as {other}"),
+            };
+            output::tell(&match endpoint.as_str() {
+                SIMULATED_ENDPOINT => format!("model {model}: simulated in this process"),
+                endpoint => format!("model {model}: asked{name} at {endpoint}"),
+            });
         }
     }
     for line in keeping.moved_models() {

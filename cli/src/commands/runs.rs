@@ -15,12 +15,12 @@ use crate::run_folder::history::{Results, Run};
 use crate::run_folder::{RunFolder, history, records};
 
 const EXAMPLES: &str = "Examples:
-  agon runs                               all runs whose results are here
-  agon runs my-niche                      those of one experiment, with their folders
-  agon runs my-niche delete 1             remove the results of run 1, for good
+  agon runs                     all runs whose results are here
+  agon runs my-niche            those of one experiment, with their folders
+  agon runs my-niche delete 1   remove the results of run 1, for good
 
-Give an experiment's name if its results are in DATA/runs, otherwise their folder. Deleting
-a run keeps its model answers in the data folder: run again, and none is requested twice.";
+Give an experiment's name if its results are in DATA/runs, otherwise their folder. Deleting a run \
+keeps its model answers in the data folder: run again, and none is requested twice.";
 
 /// Arguments of `agon runs`.
 #[derive(Debug, clap::Args)]

@@ -4,14 +4,17 @@
 
 pub(super) mod prompts;
 
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use agon_engine::names::among;
 use agon_engine::record::StoredRecord;
 use agon_engine::{Luck, Seat};
 use agon_outlets::InLine as _;
 use agon_report::auction::{Auctions, IncrementBins, Smoothing};
 use agon_report::{Layout, Reports, Telling, grouped, story};
+use agon_service_kit::files::open_regular;
 use agon_service_kit::tasks::Tasks;
 use agon_worker::remaking::remake;
 use serde_json::json;
@@ -29,14 +32,14 @@ const EXAMPLES: &str = "Examples:
   agon show                               the experiments whose results are here
   agon show gamma-bench-quick-start       the sessions of one of them
   agon show aucarena-niche --measures     what its games came to, in tables
-  agon show my-niche --run 1              the same of an earlier run
+  agon show my-niche --run 1              the sessions of an earlier run
   agon show my-niche --measures --compare aucarena-niche
-                                          the same with what the paper published
+                                          beside what the paper published
   agon show my-niche --measures --increment-bins 0,5,10,20
-                                          with bid increments in bins of one's own
-  agon show 3f9a                          one session, by any unique beginning of its id
+                                          with your own bins of bid increments
+  agon show 3f9a                          one session, by its id's beginning
   agon show 3f9a --seat 2                 the same as seat 2 saw it
-  agon show 3f9a --plans --beliefs        with what the players planned and believed
+  agon show 3f9a --plans --beliefs        with what players planned and believed
   agon show 3f9a --fouls                  with what was said in refused answers
   agon show 3f9a --seat 2 --replies       with all that its player said
   agon show 3f9a --prompts --seat 2       what its model was sent, word for word
@@ -44,8 +47,8 @@ const EXAMPLES: &str = "Examples:
   agon show 3f9a --json | jq .outcome     the record itself
   agon show 3f9a --coordinator http://coordinator:7700
 
-Results are looked for in DATA/runs, where `agon run` writes them; --results names
-another folder (a run's, or one with several runs below it) or a records.jsonl.";
+Results are looked for in DATA/runs, where `agon run` writes them; --results names another folder \
+(a run's, or one with several runs below it) or a records.jsonl.";
 
 /// Arguments of `agon show`.
 #[derive(Debug, clap::Args)]
@@ -157,7 +160,7 @@ pub fn run(arguments: &Show, log: &LogArguments) -> Result<(), Failure> {
 
 async fn show(arguments: &Show) -> Result<(), Failure> {
     if arguments.format.is_given() && (!arguments.measures || arguments.json) {
-        let reason = "--format is of the tables of --measures, without --json";
+        let reason = "--format has an effect with --measures only, and not with --json";
         return Err(Failure::BadInput(reason.to_owned()));
     }
     let place = arguments.session.as_ref().map(PathBuf::from);
@@ -215,7 +218,7 @@ fn show_measures(arguments: &Show, wanted: &str, sessions: &Sessions) -> Result<
         if sessions.experiments.contains_key(wanted) {
             let games = Reports::default().games().join(", ");
             return Err(Failure::BadInput(format!(
-                "{wanted} has no finished session that --measures measures: of {games}"
+                "{wanted} has no finished session of a game with measures; these games have some: {games}"
             )));
         }
         // Says what is near when there is no such session either.
@@ -280,11 +283,10 @@ async fn show_prompts(arguments: &Show, found: &Found) -> Result<(), Failure> {
 
 /// What lies beside a record about what its decisions took.
 fn telemetry(records: &Path, record: &StoredRecord) -> Option<serde_json::Value> {
-    let text = std::fs::read_to_string(records.with_file_name(TELEMETRY)).ok()?;
-    let mut lines = text
-        .lines()
-        .filter(|line| line.contains(record.session.as_str()));
-    serde_json::from_str(lines.next()?).ok()
+    let file = open_regular(&records.with_file_name(TELEMETRY)).ok()?;
+    let lines = BufReader::new(file).lines().map_while(Result::ok);
+    let mut lines = lines.filter(|line| line.contains(record.session.as_str()));
+    serde_json::from_str(&lines.next()?).ok()
 }
 
 /// The paper's bins where none are given.
@@ -310,8 +312,8 @@ fn published(measured: &Reports, table: &str, layout: Layout) -> Result<String, 
     let compared = measured.beside_published(table, layout);
     compared.ok_or_else(|| {
         Failure::BadInput(format!(
-            "no published table \"{table}\"; tables are {}",
-            measured.published_tables().join(", ")
+            "no published table \"{table}\"{}",
+            among(table, measured.published_tables())
         ))
     })
 }

@@ -15,10 +15,11 @@ use behaviour::Behaviour;
 /// What the flags do not say by themselves.
 const MORE_HELP: &str = "\
 PROTOCOLS, all at once, each with its own errors and headers:
-  OpenAI     /v1/chat/completions                               Authorization: Bearer KEY
-  Anthropic  /v1/messages                                       x-api-key: KEY
-  Gemini     /v1beta/models/MODEL:generateContent               x-goog-api-key: KEY
-  Azure      /openai/deployments/MODEL/chat/completions?api-version=...   api-key: KEY
+  OpenAI     /v1/chat/completions                    Authorization: Bearer KEY
+  Anthropic  /v1/messages                            x-api-key: KEY
+  Gemini     /v1beta/models/MODEL:generateContent    x-goog-api-key: KEY
+  Azure      /openai/deployments/MODEL/chat/completions?api-version=...
+                                                     api-key: KEY
 
 MODELS: any name is answered. How it begins may say how it behaves:
   storm      always refuses with 429, counted apart from the limits' refusals
@@ -33,25 +34,25 @@ MODELS: any name is answered. How it begins may say how it behaves:
   long       as --reply-tokens, 100..400 by default
   thinking   as --reasoning-tokens, 100..400 by default
   cached     as --cached-share, 0.5 by default
-Finer, with --model, which takes any flag of the sections Limits, Answers and Faults
-that may differ by model: --model 'gpt-4o: --charge openai --latency 2s'
+Finer, with --model, which takes any flag of the sections Limits, Answers and Faults that may \
+differ by model: --model 'gpt-4o: --charge openai --latency 2s'
 
 CHARGE, what a call takes from the token limits:
   total      input and output as they are, on arrival
-  openai     on arrival, never given back: the larger of max_completion_tokens or
-             max_tokens (16 when the request has neither) and a quarter of the
-             characters of its messages, rounded up
-  anthropic  input that was not cached on arrival; output when the answer is done or
-             its client gone, and no call is let in while none is left
+  openai     on arrival, never given back: the larger of max_completion_tokens
+             or max_tokens (16 when the request has neither) and a quarter of
+             the characters of its messages, rounded up
+  anthropic  input that was not cached on arrival; output when the answer is
+             done or its client gone, and no call is let in while none is left
   gemini     input on arrival, output never
 
-STATISTICS: GET /stats counts for the whole server, by key (`keys`) and by key and model
-(`models`); keys by their last four characters. For each limit, by the flag's name, such
-as .keys[\"...abcd\"].limits.tokens_per_minute.since_mark:
+STATISTICS: GET /stats counts for the whole server, by key (`keys`) and by key and model \
+(`models`); keys by their last four characters. For each limit, by the flag's name, such as \
+.keys[\"...abcd\"].limits.tokens_per_minute.since_mark:
   charged, refused         what was taken and how many calls were refused
   largest_60s, largest_5s  the most that was taken within any 60 s and any 5 s
   share_60s, share_5s      that as a share of the limit; above 1 is too much
-POST /stats/mark begins what is called `since_mark` anew; limits do not notice.";
+POST /stats/mark starts the counts called `since_mark` anew; limits do not change.";
 
 /// Arguments of `agon sim-llm`.
 #[derive(Debug, clap::Args)]

@@ -31,6 +31,9 @@ use crate::templates;
 /// Faults after which no further record is played again.
 const MOST_FAULTS: u64 = 100;
 
+/// Unreadable lines that are named.
+const NAMED: u64 = 5;
+
 /// Arguments of `agon verify`.
 #[derive(Debug, clap::Args)]
 pub struct Verify {
@@ -89,7 +92,13 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
                 Ok(Verified::Imported) => imported += 1,
                 Err((error, true)) => {
                     unreadable += 1;
-                    output::tell(&format!("unreadable: {error}"));
+                    match unreadable {
+                        ..=NAMED => output::tell(&format!("unreadable: {error}")),
+                        more if more == NAMED + 1 => {
+                            output::tell("unreadable: further lines are not listed");
+                        }
+                        _ => {}
+                    }
                 }
                 Err((error, false)) => {
                     different += 1;

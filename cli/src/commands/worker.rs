@@ -16,6 +16,7 @@ pub struct Worker {
     #[arg(
         long,
         env = "AGON_COORDINATOR",
+        hide_env_values = true,
         default_value = "http://127.0.0.1:7700",
         value_delimiter = ',',
         value_name = "URL"
@@ -25,16 +26,22 @@ pub struct Worker {
     #[arg(
         long,
         env = "AGON_GATEWAY",
+        hide_env_values = true,
         default_value = "http://127.0.0.1:7710",
         value_name = "URL"
     )]
     gateway: String,
     /// How many sessions to play at the same time
-    #[arg(long, env = "AGON_PLACES", default_value_t = 64, value_name = "N",
+    #[arg(long, env = "AGON_PLACES", hide_env_values = true, default_value_t = 64, value_name = "N",
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     places: u32,
     /// Name in logs and telemetry [default: host name and process id]
-    #[arg(long, env = "AGON_WORKER_ID", value_name = "NAME")]
+    #[arg(
+        long,
+        env = "AGON_WORKER_ID",
+        hide_env_values = true,
+        value_name = "NAME"
+    )]
     id: Option<String>,
     #[command(flatten)]
     metrics: MetricsArguments,

@@ -2,10 +2,15 @@
 //! roster of a paper's models. Whether they exist is found out where models are checked.
 
 use std::io::ErrorKind;
+use std::path::Path;
 
 use agon_outlets::InLine as _;
+use agon_service_kit::files::read_whole;
 
 use crate::presets;
+
+/// Names are short, and lists of them are read by people.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// Models that an experiment is run with, one after the other.
 #[derive(Debug, Clone)]
@@ -18,8 +23,11 @@ pub struct Roster(pub Vec<String>);
 /// The file cannot be read, and no roster has its name; a name stands there twice; there is none.
 pub fn read(text: &str) -> Result<Roster, String> {
     let list = match text.strip_prefix('@') {
-        Some(path) => match (std::fs::read_to_string(path), presets::roster(path)) {
-            (Ok(text), _) => text,
+        Some(path) => match (
+            read_whole(Path::new(path), MOST_BYTES),
+            presets::roster(path),
+        ) {
+            (Ok(text), _) => String::from_utf8_lossy(&text).into_owned(),
             (Err(error), Some(roster)) if error.kind() == ErrorKind::NotFound => roster,
             (Err(error), _) => {
                 let known = presets::rosters().join(", @");

@@ -6,11 +6,12 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use agon_outlets::InLine as _;
+use agon_service_kit::files::read_whole;
 use agon_service_kit::folder::{Folder, Kind};
 
 use super::entry::{ACCOUNT, RUNNING};
 use super::mark::{Found, Mark};
-use super::{Account, HISTORY};
+use super::{Account, HISTORY, MOST_BESIDE_BYTES};
 use crate::data_folder::cannot;
 use crate::failure::Failure;
 
@@ -74,7 +75,7 @@ fn runs(history: &Folder, shown: u32) -> Vec<Run> {
 
 /// The account of a run, in the folder of its entry.
 pub fn account(entry: &Path) -> Option<Account> {
-    let bytes = std::fs::read(entry.join(ACCOUNT)).ok()?;
+    let bytes = read_whole(&entry.join(ACCOUNT), MOST_BESIDE_BYTES).ok()?;
     serde_json::from_slice(&bytes).ok()
 }
 

@@ -44,6 +44,24 @@ impl Stand {
 }
 
 #[test]
+fn pipe_in_the_place_of_a_file_of_ours_is_refused_at_once() {
+    let stand = Stand::new();
+    let made = std::process::Command::new("mkfifo")
+        .arg(stand.ours.place("pipe"))
+        .status()
+        .unwrap();
+    assert!(made.success());
+    for refused in [
+        stand.ours.file("pipe").map(drop),
+        stand.ours.reader("pipe").map(drop),
+        stand.ours.read("pipe").map(drop),
+        stand.ours.new_file("pipe").map(drop),
+    ] {
+        let _ = refused.unwrap_err();
+    }
+}
+
+#[test]
 fn nothing_is_opened_made_or_locked_through_a_link() {
     let stand = Stand::new();
     stand.link("to-file", "thesis");

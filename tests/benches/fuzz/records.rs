@@ -2,15 +2,19 @@
 //! records, and played again. Whatever they say, every table, export and story comes out, or the
 //! record is refused.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 
 use agon_agents::PromptLibrary;
 use agon_engine::record::StoredRecord;
 use agon_engine::session::open;
 use agon_engine::{Luck, PlayerKind, PlayerSpec, Record, SeatNote, SessionSpec, registry};
+use agon_report::comparison::{Comparison, Side};
+use agon_report::export::{Cell, Rows, Table, rows_of};
+use agon_report::plots::{PlotData, plots};
 use agon_report::session::Telemetry;
 use agon_report::{
-    Cells, Layout, Leaderboard, Reports, ResultColumns, Session, Summary, Telling, story,
+    Cells, Layout, Leaderboard, Reports, ResultColumns, Session, Summary, Tables, Telling, story,
 };
 use agon_service_kit::tasks::Tasks;
 use agon_worker::verify::verify;
@@ -191,15 +195,37 @@ impl Target for Records {
     }
 }
 
+/// Takes every row of an export and keeps none.
+struct Exported;
+
+impl Rows for Exported {
+    type Error = Infallible;
+
+    fn wants(&self, _: &Table) -> bool {
+        true
+    }
+
+    fn row(&mut self, table: &'static Table, cells: &[Cell<'_>]) -> Result<(), Infallible> {
+        assert_eq!(table.columns.len(), cells.len());
+        Ok(())
+    }
+}
+
 /// Everything that is made of records.
 fn report(lines: &[&str]) {
     let (mut summary, mut leaderboard) = (Summary::default(), Leaderboard::default());
     let (mut reports, mut columns) = (Reports::default(), ResultColumns::default());
+    let (mut tables, mut compared) = (Tables::default(), Comparison::default());
+    let measured = Reports::default();
+    let mut drawn: Vec<PlotData> = plots().map(PlotData::new).collect();
     let telemetry = Telemetry::default();
     let mut sessions = Vec::new();
     for line in lines {
         if let Ok(session) = Session::from_line(line.as_bytes()) {
             summary.add(&session, &telemetry);
+            for side in [Side::A, Side::B] {
+                compared.add(side, &session);
+            }
             leaderboard.add(&session);
             columns.gather(&session);
             let _ = (
@@ -213,6 +239,12 @@ fn report(lines: &[&str]) {
         }
         if let Ok(record) = StoredRecord::from_line(line) {
             reports.add(&record);
+            tables.add(&record, &telemetry);
+            let exported = rows_of(&record, &telemetry, &measured, &mut Exported);
+            exported.expect("nothing is written");
+            for plot in &mut drawn {
+                plot.add(&record, &measured);
+            }
             tell(&record);
         }
     }
@@ -224,6 +256,23 @@ fn report(lines: &[&str]) {
     let _ = reports.to_json();
     for table in reports.published_tables() {
         let _ = reports.beside_published(table, Layout::Text(80));
+    }
+    // One of the layouts and one of the figures, so that a case is short.
+    let length = lines.iter().map(|line| line.len()).sum::<usize>();
+    let layout = [Layout::Text(80), Layout::Latex, Layout::Html][length % 3];
+    let _ = (tables.render(layout), compared.render("a", "b", layout));
+    let _ = tables.standings().by_game(true, layout);
+    let _ = tables.standings().overall(layout);
+    let published = reports.published_tables();
+    for table in tables.published_tables() {
+        if !published.contains(&table) {
+            let _ = tables.beside_published(table, layout);
+        }
+    }
+    let shown: Vec<&PlotData> = drawn.iter().filter(|plot| !plot.is_empty()).collect();
+    if let Some(plot) = shown.get(length % shown.len().max(1)) {
+        let figure = plot.figure();
+        let _ = (figure.svg(), figure.csv(), figure.text(80));
     }
     let mut out = Cells::new(Vec::new());
     columns

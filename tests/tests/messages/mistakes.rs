@@ -161,8 +161,18 @@ const TYPED: &[(&str, &str)] = &[
         "prompts of an agent that does not exist",
         "prompts pirate --agent thinker",
     ),
-    ("a seat that the game has not", "play good.toml --seat 9"),
+    (
+        "a seat that the game does not have",
+        "play good.toml --seat 9",
+    ),
     ("recorded games that are none", "replay good.toml"),
+    ("records that are none", "verify good.toml"),
+    (
+        "a page in the place of something else",
+        "report done --out thesis.html",
+    ),
+    ("a name that is a path", "run good.toml --name ../other"),
+    ("less than no money", "run good.toml --max-cost -1"),
     (
         "templates that replace nothing",
         "run good.toml --templates results-of-others",
@@ -177,6 +187,7 @@ const TYPED: &[(&str, &str)] = &[
 pub fn make(desk: &mut Desk) {
     desk.write("good.toml", GOOD);
     desk.write("results-of-others/thesis.txt", "three years of work");
+    desk.write("thesis.html", "three years of work");
     desk.write("wrong-config.toml", "[models.m]\nprovider = \"opnai\"\n");
     let done = super::command(&["run", "good.toml", "--out", "done", "--quiet"])
         .current_dir(desk.path())

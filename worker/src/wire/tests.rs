@@ -199,3 +199,25 @@ fn spent_budget_is_told_apart_from_limits_of_the_transport() {
     torn.set_source(Arc::new(std::io::Error::other("connection")));
     assert!(!is_budget_spent(&torn));
 }
+
+#[test]
+fn of_a_reply_without_end_the_beginning_is_read_as_cut_off() {
+    let said = |text: String| {
+        let response = v1::DecideResponse {
+            reply: text,
+            finish_reason: "stop".to_owned(),
+            ..v1::DecideResponse::default()
+        };
+        reply(&recorded_decision(&at("s", 0, 0), "act", "own", response))
+    };
+    let whole = said("é".repeat(MOST_READ_BYTES / 2));
+    assert_eq!(
+        (whole.text.len(), &*whole.finish_reason),
+        (MOST_READ_BYTES, "stop")
+    );
+    let endless = said(format!("x{}", "é".repeat(8_000_000)));
+    assert_eq!(
+        (endless.text.len(), &*endless.finish_reason),
+        (MOST_READ_BYTES - 1, "length")
+    );
+}

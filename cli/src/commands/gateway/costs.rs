@@ -20,6 +20,7 @@ pub struct Costs {
     #[arg(
         long,
         env = "AGON_GATEWAY",
+        hide_env_values = true,
         default_value = "http://127.0.0.1:7710",
         value_name = "URL"
     )]

@@ -30,6 +30,7 @@ pub struct Status {
     #[arg(
         long,
         env = "AGON_GATEWAY",
+        hide_env_values = true,
         default_value = "http://127.0.0.1:7710",
         value_name = "URL"
     )]

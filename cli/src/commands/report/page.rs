@@ -2,7 +2,6 @@
 //! sessions have anything for, with the data of each figure. Sessions are read once.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::Path;
 
 use agon_figures::Palette;
@@ -11,14 +10,14 @@ use agon_report::page::{Page, SessionList, details, folded, paragraph, warning};
 use agon_report::plots::{PlotData, for_games};
 use agon_report::tables::LEADERBOARD;
 use agon_report::{Layout, Reports, Session, Tables};
+use agon_service_kit::files::read_whole;
 use agon_service_kit::secrets;
 
 use super::{Report, compared};
-use crate::data_folder::cannot;
 use crate::failure::Failure;
 use crate::gathering::{Gathered, provenance};
 use crate::output::{self, counted};
-use crate::run_folder::EXPERIMENT;
+use crate::run_folder::{EXPERIMENT, MOST_BESIDE_BYTES};
 
 /// Characters of an experiment's document that are shown.
 const MOST_SHOWN: usize = 20_000;
@@ -28,6 +27,8 @@ const MOST_SHOWN: usize = 20_000;
 /// # Errors
 /// There is no such run, or the file cannot be written.
 pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Result<(), Failure> {
+    // Before sessions are read for nothing.
+    arguments.overwrite.check(out)?;
     let reports = Reports::default();
     let mut plots: Vec<PlotData> = Vec::new();
     let mut games: Vec<String> = Vec::new();
@@ -79,7 +80,7 @@ pub(super) fn write(arguments: &Report, out: &Path, mut tables: Tables) -> Resul
     page.section("Sessions", sessions.html());
     page.section("What was run", what_was_run(&gathered));
     let html = secrets::without(&page.html()).into_owned();
-    fs::write(out, html).map_err(|error| cannot("write", out, &error))?;
+    arguments.overwrite.write(out, html.as_bytes())?;
     output::tell(&format!("{} in {}", counted(all, "session"), out.in_line()));
     Ok(())
 }
@@ -162,10 +163,9 @@ fn what_was_run(gathered: &Gathered) -> String {
                 run.file.in_line()
             ));
         };
-        let document = fs::read_to_string(run.file.with_file_name(EXPERIMENT));
-        let document: Option<String> = document
-            .ok()
-            .map(|text| text.chars().take(MOST_SHOWN).collect());
+        let document = read_whole(&run.file.with_file_name(EXPERIMENT), MOST_BESIDE_BYTES);
+        let document = document.ok().and_then(|text| String::from_utf8(text).ok());
+        let document: Option<String> = document.map(|text| text.chars().take(MOST_SHOWN).collect());
         let command = account.command.join(" ");
         let versions = serde_json::to_string_pretty(&account.versions).unwrap_or_default();
         let models = serde_json::to_string_pretty(&account.models).unwrap_or_default();
