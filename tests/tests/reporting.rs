@@ -111,6 +111,7 @@ fn numbers_of_a_figure_are_means_over_sessions() {
         "gamma-bench-leaderboard",
         "--data",
         &data,
+        "--overwrite",
         "-o",
         &path,
     ];

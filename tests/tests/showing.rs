@@ -153,7 +153,8 @@ fn a_wrong_session_is_refused_with_what_is_near() {
     );
     let name = show(&out, &["small-auktion"]).expect_code(2);
     assert!(
-        name.err.contains("experiments there: small-auction"),
+        name.err
+            .contains("did you mean \"small-auction\"? Experiments there: small-auction"),
         "{}",
         name.err
     );

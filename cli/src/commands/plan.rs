@@ -85,8 +85,9 @@ pub fn run(arguments: &Plan, log: &LogArguments) -> Result<(), Failure> {
             ),
         };
         output::print(&format!(
-            "{} are done already, according to the records in {}; the figures below are for {of_what}",
-            grouped(done),
+            "{} {} done already, according to the records in {}; the figures below are for {of_what}",
+            counted(done, "session"),
+            if done == 1 { "is" } else { "are" },
             folder.in_line(),
         ));
     }
