@@ -62,9 +62,10 @@ fn what_lies_beside_records_is_read_only_if_it_is_a_file() {
     let folder = tempfile::tempdir().unwrap();
     let experiment = runs::write(folder.path(), &runs::rule_bidders("beside", 1, ""));
     let out = folder.path().join("out");
-    let _ = runs::run_into(&experiment, &out, &[]).expect_code(0);
+    let data = folder.path().join("data").display().to_string();
+    let _ = runs::run_into(&experiment, &out, &["--data", &data]).expect_code(0);
     replace_by_pipes(&out);
-    let out = out.display().to_string();
+    let [out, experiment] = [&out, &experiment].map(|path| path.display().to_string());
     for arguments in [
         vec!["show", "--results", &out],
         vec!["show", "beside", "--measures", "--results", &out],
@@ -76,7 +77,7 @@ fn what_lies_beside_records_is_read_only_if_it_is_a_file() {
         vec!["compare", &out, &out],
         vec!["export", &out, "-o", &format!("{out}/tables")],
         vec!["verify", &out],
-        vec!["run", &experiment.display().to_string(), "--out", &out],
+        vec!["run", &experiment, "--out", &out, "--data", &data],
     ] {
         let waits = binary::command(&arguments);
         let mut limited = Command::new("timeout");

@@ -78,11 +78,11 @@ fn no_file_inherits_the_width_of_the_terminal() {
     let experiment = runs::write(folder.path(), &runs::rule_bidders("width", 2, ""));
     let [narrow, piped] = ["narrow", "piped"].map(|name| folder.path().join(name));
     let agon = binary::path().display().to_string();
+    let data = folder.path().join("data").display().to_string();
     let typed = format!(
-        "{agon} run {} --out {} --data {}",
+        "{agon} run {} --out {} --data {data}",
         experiment.display(),
         narrow.display(),
-        folder.path().join("data").display()
     );
     let mut command = Command::new("script");
     command.args(["--quiet", "--return", "--command", &typed, "/dev/null"]);
@@ -94,7 +94,7 @@ fn no_file_inherits_the_width_of_the_terminal() {
             .unwrap_or(0)
     };
     assert!((1..=60).contains(&tables(&ended.out)), "{}", ended.out);
-    let _ = runs::run_into(&experiment, &piped, &[]).expect_code(0);
+    let _ = runs::run_into(&experiment, &piped, &["--data", &data]).expect_code(0);
     let [narrow, piped] = [narrow, piped].map(|out| {
         let text = fs::read_to_string(out.join("summary.txt")).unwrap();
         // The first line says when.
