@@ -15,7 +15,7 @@ use crate::role::{DataArguments, LogArguments, runtime};
 use crate::sessions::{Sessions, Source};
 
 const EXAMPLES: &str = "Examples:
-  agon diff 3f9a 81cc             two sessions, by unique beginnings of their ids
+  agon diff 3f9a 81cc             two sessions, by the beginnings of their ids
   agon diff 3f9a 81cc --replies   with all that their players said
   agon diff 3f9a 3f9a --other ~/colleague/results
                                   the same session in two places
