@@ -342,6 +342,6 @@ fn bounded(leases: usize) -> Result<(), Status> {
 fn moved_on() -> Status {
     to_status(
         ErrorClass::Unavailable,
-        "another coordinator is in charge, or this stream fell behind; connect again",
+        "another coordinator is in charge, or nothing was heard of this worker for too long; connect again",
     )
 }

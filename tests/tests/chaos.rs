@@ -69,9 +69,10 @@ fn ctrl_c_stops_cleanly_and_says_how_to_go_on() {
 #[test]
 fn workers_outlive_their_coordinator() {
     let redis = RedisServer::start();
+    let undisturbed = runs::reference(MIXED);
     for store in [Some(redis.url()), None] {
         let folder = tempfile::tempdir().unwrap();
-        let models = ModelServer::start(&["--latency", "20ms"]);
+        let models = runs::model_server("20ms");
         let mut cluster = Cluster::start(folder.path(), store.as_deref(), &models, 2);
         let experiment = runs::write(folder.path(), MIXED);
         let out = folder.path().join("out");
@@ -91,25 +92,34 @@ fn workers_outlive_their_coordinator() {
             runs::decisions(&records),
             "store {store:?}"
         );
+        assert!(records == undisturbed, "store {store:?}");
     }
 }
 
 #[test]
 fn redis_may_go_away_and_come_back() {
+    let undisturbed = runs::reference(MIXED);
     let mut redis = RedisServer::start();
     let folder = tempfile::tempdir().unwrap();
-    let models = ModelServer::start(&["--latency", "20ms"]);
+    let models = runs::model_server("20ms");
     let cluster = Cluster::start(folder.path(), Some(&redis.url()), &models, 2);
     let experiment = runs::write(folder.path(), MIXED);
     let out = folder.path().join("out");
-    thread::scope(|scope| {
+    let records = thread::scope(|scope| {
         let running = scope.spawn(|| cluster.run(&experiment, &out));
         until("some decisions are made", || models.count("requests") > 100);
+        redis.kill();
+        until("the coordinator misses it", || {
+            let log = cluster.coordinator_log();
+            log.contains("cannot append to the journal") || log.contains("granting nothing")
+        });
         redis.restart();
-        let records = running.join().unwrap();
-        // Redis syncs its file every second: what it lost of that second is asked again.
-        assert!(models.count("requests") >= runs::decisions(&records));
+        running.join().unwrap()
     });
+    // It keeps what it has answered, and the gateway what was answered while it was away: what was
+    // in flight is not asked again.
+    assert_eq!(models.count("requests"), runs::decisions(&records));
+    assert!(records == undisturbed, "nobody sees that Redis was away");
 }
 
 #[test]

@@ -5,8 +5,8 @@
 use agon_agent_gateway::money::NanoDollars;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{
-    CancelExperimentRequest, ExperimentSummary, ListExperimentsRequest, ResumeExperimentRequest,
-    RetrySessionsRequest, WatchExperimentRequest,
+    CancelExperimentRequest, DeleteExperimentRequest, ExperimentSummary, ListExperimentsRequest,
+    ResumeExperimentRequest, RetrySessionsRequest, WatchExperimentRequest,
 };
 use agon_report::grouped;
 use agon_service_kit::server::channel;
@@ -30,6 +30,9 @@ pub enum Experiments {
     Retry(Named),
     /// Go on with an experiment that paused because a budget was spent
     Resume(Resumed),
+    /// Remove an experiment that is over or cancelled, and its records in the archive; fetch what
+    /// you want to keep first, with `agon run FILE --coordinator URL`
+    Delete(Named),
 }
 
 /// Where the coordinator is.
@@ -92,6 +95,15 @@ pub fn run(arguments: &Experiments, log: &LogArguments) -> Result<(), Failure> {
                 let count = retried.into_inner().requeued;
                 output::print(&format!("{count} sessions queued again"));
                 Ok(())
+            }
+            Experiments::Delete(named) => {
+                let request = DeleteExperimentRequest {
+                    experiment_id: named.experiment.clone(),
+                };
+                let deleted = client(&named.address)?.delete_experiment(request).await;
+                deleted
+                    .map(|_| output::print("removed"))
+                    .map_err(|refusal| told(&refusal))
             }
             Experiments::Resume(resumed) => {
                 let request = ResumeExperimentRequest {
@@ -190,6 +202,12 @@ async fn show(
     }
     if !state.paused.is_empty() {
         output::print(&format!("paused: {}", state.paused));
+    }
+    if !state.unplayable.is_empty() {
+        output::print(&format!(
+            "waits for a worker that can play it: {}",
+            state.unplayable
+        ));
     }
     for (what, sessions) in [("parked", &state.parked), ("dead", &state.dead)] {
         for session in sessions {

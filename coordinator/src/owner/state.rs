@@ -102,8 +102,12 @@ impl OwnerState {
                 number,
                 progressed,
             } => {
-                self.queue.heartbeat(stream, &progressed, now);
-                self.send(stream, ToStream::Heard(number));
+                if self.queue.heartbeat(stream, &progressed, now) {
+                    self.send(stream, ToStream::Heard(number));
+                } else {
+                    // Its worker was lost meanwhile: over another stream it is one again.
+                    self.outboxes.remove(&stream);
+                }
             }
             Message::HandIn { stream, outcomes } => self.on_hand_in(stream, outcomes),
             Message::Release { stream, leases } => {

@@ -64,10 +64,11 @@ impl Queue {
         self.workers.leave(stream);
     }
 
-    /// A worker is there, and has come further than before with these.
-    pub fn heartbeat(&mut self, stream: StreamId, progressed: &[LeaseId], now: Duration) {
+    /// A worker is there, and has come further than before with these. False when nobody is known
+    /// under this stream any more: its worker was lost, or goes on over another.
+    pub fn heartbeat(&mut self, stream: StreamId, progressed: &[LeaseId], now: Duration) -> bool {
         let Some(worker) = self.workers.of(stream) else {
-            return;
+            return false;
         };
         self.workers.heard(worker, now + self.lease_time);
         for lease in progressed {
@@ -78,6 +79,7 @@ impl Queue {
                 }));
             }
         }
+        true
     }
 
     /// A session has ended.

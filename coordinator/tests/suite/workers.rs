@@ -267,6 +267,29 @@ async fn messages_beyond_their_bounds_end_the_stream_or_are_shortened() {
 }
 
 #[tokio::test]
+async fn worker_that_was_silent_for_too_long_is_sent_away_and_served_when_it_registers_again() {
+    let options = CoordinatorOptions {
+        lease_time: Duration::from_millis(300),
+        ..Default::default()
+    };
+    let stand = open(None, options).await;
+    let services = stand.coordinator.services();
+    let mut silent = Worker::connect(&services, "w1", 1).await;
+    let lost = async {
+        while !stand.coordinator.status().await.workers.is_empty() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(LONG, lost).await.unwrap();
+    silent.say(Say::Heartbeat(Heartbeat::default())).await;
+    let sent_away = silent.hear().await.unwrap_err();
+    assert_eq!(sent_away.code(), Code::Unavailable, "{sent_away:?}");
+    submit(&mut commands(&services)).await;
+    let mut again = Worker::connect(&services, "w1", 1).await;
+    assert_eq!(again.take(1).await.len(), 1);
+}
+
+#[tokio::test]
 async fn session_of_a_lost_worker_goes_to_another_and_its_late_result_counts_while_it_is_the_first()
 {
     let options = CoordinatorOptions {
