@@ -281,10 +281,15 @@ fn sentences_that_were_once_misread_are_read_each_by_each() {
 
 #[test]
 fn replies_that_were_kept_back_are_read_no_worse_than_they_were() {
-    // What was right when they were last counted, out of 672 each; the aim is that of the corpus.
-    for (name, right, wrong) in [("first.tsv", 610, 9), ("second.tsv", 605, 11)] {
+    // All, right and wrong when they were last counted; the aim is that of the corpus.
+    let counted = [
+        ("first.tsv", 672, 610, 9),
+        ("second.tsv", 672, 605, 11),
+        ("third.tsv", 500, 397, 23),
+    ];
+    for (name, all, right, wrong) in counted {
         let figures = figures(&file("held_back", name), Shown::Figures);
-        assert_eq!(figures.all(), 672, "{name}");
+        assert_eq!(figures.all(), all, "{name}");
         assert!(figures.right >= right, "{name}: {} right", figures.right);
         assert!(figures.wrong <= wrong, "{name}: {} wrong", figures.wrong);
     }
