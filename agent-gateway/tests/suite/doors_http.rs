@@ -475,7 +475,7 @@ async fn models_are_those_of_the_configuration() {
         error["message"]
             .as_str()
             .unwrap()
-            .contains("configured models: m"),
+            .contains("configured models are m"),
         "{error}"
     );
 }

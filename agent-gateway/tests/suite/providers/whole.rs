@@ -539,7 +539,7 @@ async fn every_builtin_provider_but_a_door_is_spoken_to() {
         .resolve_without_keys("nobody")
         .unwrap_err()
         .to_string();
-    let names = said.rsplit_once("providers ").unwrap().1;
+    let names = said.rsplit_once("is one of ").unwrap().1;
     let mut kinds = Vec::new();
     for name in names.split(", ") {
         let model = config.resolve_without_keys(&format!("{name}/x")).unwrap();
