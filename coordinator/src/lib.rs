@@ -11,13 +11,17 @@ pub mod coordinator;
 pub mod experiment;
 pub mod experiment_service;
 pub mod journal;
-mod lease_token;
+// Hidden from the documentation: the simulation uses it as the services do.
+#[doc(hidden)]
+pub mod lease_token;
 pub mod metrics;
 pub mod owner;
 pub mod queue;
 mod result;
 pub mod session_lease_service;
-mod specs;
+// As above.
+#[doc(hidden)]
+pub mod specs;
 pub mod submission;
 mod templates;
 mod wire;

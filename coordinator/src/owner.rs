@@ -8,11 +8,16 @@ use std::time::Duration;
 
 mod actor;
 mod handle;
-mod loading;
-mod messages;
+// Hidden from the documentation: the simulation drives these parts without the loop around them.
+#[doc(hidden)]
+pub mod loading;
+#[doc(hidden)]
+pub mod messages;
 mod office;
-mod segments;
-mod state;
+#[doc(hidden)]
+pub mod segments;
+#[doc(hidden)]
+pub mod state;
 mod term;
 
 pub use handle::OwnerHandle;

@@ -3501,6 +3501,9 @@ pub struct SessionDone {
     pub segment: u32,
     #[prost(uint32, tag = "7")]
     pub entry: u32,
+    /// The snapshot before holds what this changed, and perhaps another grid: only the record counts.
+    #[prost(bool, tag = "8")]
+    pub again: bool,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SessionCrashed {

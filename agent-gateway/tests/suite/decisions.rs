@@ -142,7 +142,10 @@ async fn unknown_model_and_malformed_request_are_invalid() {
     unknown.model = "gpt-99".to_owned();
     let error = client(&gateway).decide(unknown).await.unwrap_err();
     assert_eq!(error.code(), Code::InvalidArgument);
-    assert!(error.message().contains("configured models are m;"), "{error}");
+    assert!(
+        error.message().contains("configured models are m;"),
+        "{error}"
+    );
 
     let mut without_address = request("s", 0, "hi");
     without_address.address = None;

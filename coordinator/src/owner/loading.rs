@@ -24,7 +24,7 @@ const OUTDATED: &str = "it was submitted to another version of agon, whose rules
                         other sessions of it; submit it again, or go on with that version";
 
 /// A queue as it was left.
-pub(super) struct Loaded {
+pub struct Loaded {
     pub queue: Queue,
     pub segments: Segments,
     pub specs: Specs,
@@ -36,7 +36,7 @@ pub(super) struct Loaded {
 }
 
 /// Reads the journal into an empty queue.
-pub(super) async fn load(
+pub async fn load(
     journal: &dyn Journal,
     archive: &Archive,
     mut queue: Queue,

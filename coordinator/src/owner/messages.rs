@@ -79,9 +79,9 @@ pub struct Status {
 }
 
 /// A reply to a command.
-pub(super) type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
+pub type Reply<T> = oneshot::Sender<Result<T, Refusal>>;
 
-pub(super) enum Message {
+pub enum Message {
     /// A stream: a worker has connected.
     Register {
         introduction: Introduction,

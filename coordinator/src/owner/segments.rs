@@ -179,6 +179,7 @@ impl Segments {
                 telemetry: entry.telemetry.clone(),
                 segment: *segment,
                 entry: place,
+                again: true,
             });
             ((*experiment, *segment), done.collect())
         });

@@ -26,7 +26,7 @@ const MOST_UNWRITTEN: usize = 512 * 1024 * 1024;
 const MOST_WRITING: usize = 2;
 
 /// Something that is done once the batch before it is in the journal.
-pub(super) enum Release {
+pub enum Release {
     /// Tell a stream.
     Send(StreamId, ToStream),
     /// Answer a command.
@@ -38,14 +38,14 @@ pub(super) enum Release {
 }
 
 /// A batch for the journal, and what waits for it.
-pub(super) struct Batch {
+pub struct Batch {
     pub place: Place,
     pub bytes: Bytes,
     pub releases: Vec<Release>,
 }
 
 /// See the module.
-pub(super) struct OwnerState {
+pub struct OwnerState {
     queue: Queue,
     segments: Segments,
     specs: Specs,
@@ -61,7 +61,7 @@ pub(super) struct OwnerState {
 }
 
 impl OwnerState {
-    pub(super) fn new(queue: Queue, segments: Segments, specs: Specs, next: Place) -> Self {
+    pub fn new(queue: Queue, segments: Segments, specs: Specs, next: Place) -> Self {
         Self {
             queue,
             segments,
@@ -78,11 +78,11 @@ impl OwnerState {
     }
 
     /// The time that counts from now on.
-    pub(super) fn set_now(&mut self, now: Duration) {
+    pub fn set_now(&mut self, now: Duration) {
         self.now = now;
     }
 
-    pub(super) fn on_message(&mut self, message: Message) {
+    pub fn on_message(&mut self, message: Message) {
         let now = self.now;
         match message {
             Message::Register {
@@ -240,7 +240,7 @@ impl OwnerState {
     }
 
     /// Time has passed.
-    pub(super) fn on_tick(&mut self) {
+    pub fn on_tick(&mut self) {
         self.queue.tick(self.now);
         let queue = &self.queue;
         let due = self.segments.to_close(self.now, |key| queue.is_over(key));
@@ -258,12 +258,12 @@ impl OwnerState {
     }
 
     /// Grants nothing for a while: it is not sure that this is still the owner.
-    pub(super) fn doubt(&mut self, until: Duration) {
+    pub fn doubt(&mut self, until: Duration) {
         self.queue.keep_quiet_until(until);
     }
 
     /// Segments that can be written now, with the names of their experiments.
-    pub(super) fn segments_to_write(&mut self) -> Vec<(SegmentKey, String, Vec<Entry>)> {
+    pub fn segments_to_write(&mut self) -> Vec<(SegmentKey, String, Vec<Entry>)> {
         let found = self.segments.take_closed(MOST_WRITING).into_iter();
         let named = found.filter_map(|(key, entries)| {
             let (submitted, _) = self.queue.submitted(key.0)?;
@@ -273,11 +273,11 @@ impl OwnerState {
     }
 
     /// A segment's end is in the journal.
-    pub(super) fn on_segment_closed(&mut self, key: SegmentKey) {
+    pub fn on_segment_closed(&mut self, key: SegmentKey) {
         self.segments.close(key);
     }
 
-    pub(super) fn on_segment_written(&mut self, key: SegmentKey, written: bool) {
+    pub fn on_segment_written(&mut self, key: SegmentKey, written: bool) {
         if written {
             self.queue.segment_written(key.0, key.1);
             self.segments.written(key);
@@ -288,19 +288,19 @@ impl OwnerState {
     }
 
     /// A stream could not be told something; its worker comes back and says what it holds.
-    pub(super) fn on_undelivered(&mut self, stream: StreamId) {
+    pub fn on_undelivered(&mut self, stream: StreamId) {
         self.outboxes.remove(&stream);
         self.queue.leave(stream);
         self.collect();
     }
 
     /// The way to a stream.
-    pub(super) fn outbox(&self, stream: StreamId) -> Option<&mpsc::Sender<ToStream>> {
+    pub fn outbox(&self, stream: StreamId) -> Option<&mpsc::Sender<ToStream>> {
         self.outboxes.get(&stream)
     }
 
     /// What is to be appended, and what waits for it; only what waits when nothing is.
-    pub(super) fn take_batch(&mut self) -> Result<Batch, Vec<Release>> {
+    pub fn take_batch(&mut self) -> Result<Batch, Vec<Release>> {
         let releases = std::mem::take(&mut self.releases);
         if self.pending.is_empty() {
             return Err(releases);
@@ -319,13 +319,13 @@ impl OwnerState {
     }
 
     /// Bytes that wait to be appended.
-    pub(super) fn pending_bytes(&self) -> usize {
+    pub fn pending_bytes(&self) -> usize {
         self.pending_bytes
     }
 
     /// The queue as it is, and up to where the journal may be dropped once that is stored: right
     /// after [`OwnerState::take_batch`], the state after that batch.
-    pub(super) fn snapshot(&self) -> (Place, QueueSnapshot, Place) {
+    pub fn snapshot(&self) -> (Place, QueueSnapshot, Place) {
         let upto = Place(self.next.0 - 1);
         let first = self.segments.first();
         let trim_to = first.map_or(upto, |first| Place(first.0 - 1).min(upto));
@@ -333,17 +333,17 @@ impl OwnerState {
     }
 
     /// The size of the last snapshot.
-    pub(super) fn snapshot_bytes(&self) -> usize {
+    pub fn snapshot_bytes(&self) -> usize {
         self.snapshot_bytes
     }
 
-    pub(super) fn set_snapshot_bytes(&mut self, bytes: usize) {
+    pub fn set_snapshot_bytes(&mut self, bytes: usize) {
         self.snapshot_bytes = bytes;
     }
 
     /// Batches from behind a place with the records that are not in the archive yet: their changes
     /// are part of the snapshot that lies there.
-    pub(super) fn records_again(&mut self, place: Place) -> Vec<(Place, Bytes)> {
+    pub fn records_again(&mut self, place: Place) -> Vec<(Place, Bytes)> {
         // What is still to be appended is part of the snapshot, too.
         self.pending.clear();
         self.pending_bytes = 0;
@@ -362,12 +362,21 @@ impl OwnerState {
         batches
     }
 
+    /// The queue, to look at.
+    pub fn queue(&self) -> &Queue {
+        &self.queue
+    }
+
     /// Whether all is quiet: nothing waits to be appended or written.
-    pub(super) fn is_quiet(&self) -> bool {
+    pub fn is_quiet(&self) -> bool {
         self.pending.is_empty() && self.segments.entries() == 0
     }
 
-    fn finished(
+    /// Finished sessions behind a position, at most so many, with the experiment's number.
+    ///
+    /// # Errors
+    /// There is no such experiment.
+    pub fn finished(
         &self,
         name: &str,
         after: Option<u32>,

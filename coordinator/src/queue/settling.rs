@@ -219,6 +219,7 @@ impl Queue {
             telemetry: result.telemetry,
             segment,
             entry,
+            again: false,
         }));
         Settled::Stored
     }

@@ -161,6 +161,28 @@ fn replaying_a_batch_twice_changes_nothing() {
 }
 
 #[test]
+fn record_that_is_journaled_again_changes_no_session() {
+    let mut bench = Bench::new();
+    bench.submit("x", "red", &["a", "b"], 1, 1);
+    bench.worker("w", 1);
+    let lease = bench.one("w").lease;
+    bench.finish("w", lease);
+    let done = JournalBatch::decode(&bench.journal[..]).unwrap().entries;
+    let Some(Change::Done(done)) = done.last().and_then(|entry| entry.change.clone()) else {
+        panic!("the result was journaled last");
+    };
+    // Where the finished one stood, another one stands now.
+    bench.submit("x", "red", &["b", "a"], 1, 1);
+    let again = agon_proto::v1::SessionDone {
+        again: true,
+        ..done
+    };
+    let before = image(&bench.queue);
+    bench.queue.replay(&Change::Done(again));
+    assert_eq!(image(&bench.queue), before);
+}
+
+#[test]
 fn nonsense_in_the_journal_is_passed_over() {
     let mut bench = history(STEPS);
     let before = image(&bench.queue);
