@@ -19,7 +19,7 @@ mod jsonl;
 mod parquet;
 
 /// The file beside the tables that says what their columns are.
-const COLUMNS: &str = "columns.csv";
+pub const COLUMNS: &str = "columns.csv";
 
 /// The file whose lock says that a draft is being written.
 const LOCK: &str = ".lock";

@@ -30,6 +30,7 @@ mod results;
 mod role;
 mod run_folder;
 mod sessions;
+mod storage;
 mod templates;
 
 pub use commands::Cli;

@@ -1,5 +1,5 @@
-//! Files that people name with `--out`: pictures, pages. What is there is replaced only if they say
-//! so, and only if it is a file. Called by `agon figure` and `agon report`.
+//! Files that people name with `--out`: pictures, pages; in folders or, by an address, in storage. What
+//! is there is replaced only if they say so, and only if it is a file. Called by `agon figure` and `agon report`.
 
 use std::fs::{self, File};
 use std::io::{self, Write as _};
@@ -9,6 +9,7 @@ use agon_outlets::InLine as _;
 
 use crate::data_folder::cannot;
 use crate::failure::Failure;
+use crate::storage;
 
 /// Whether a file that is there is replaced.
 #[derive(Debug, Clone, Copy, clap::Args)]
@@ -24,6 +25,9 @@ impl Overwrite {
     /// # Errors
     /// There is something that may not be replaced.
     pub fn check(self, file: &Path) -> Result<(), Failure> {
+        if storage::is_address(file) {
+            return storage::check(file);
+        }
         let name = file.in_line();
         match fs::symlink_metadata(file) {
             Err(_) => Ok(()),
@@ -43,6 +47,9 @@ impl Overwrite {
     /// # Errors
     /// As [`Self::check`]; or it cannot be written.
     pub fn write(self, file: &Path, bytes: &[u8]) -> Result<(), Failure> {
+        if storage::is_address(file) {
+            return storage::write(file, bytes, self.overwrite);
+        }
         self.check(file)?;
         let written = if self.overwrite {
             fs::write(file, bytes)

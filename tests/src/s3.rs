@@ -62,7 +62,7 @@ impl S3Server {
             assert!(Instant::now() < deadline, "moto_server does not answer");
             std::thread::sleep(Duration::from_millis(20));
         }
-        server.request("PUT", "", b"");
+        let _ = server.request("PUT", "", b"");
         Ok(server)
     }
 
@@ -81,12 +81,17 @@ impl S3Server {
         ]
     }
 
-    /// Does something to an object of the bucket, past any client. The server wants a signature and
-    /// does not check it.
+    /// The port that it listens on.
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Does something to an object of the bucket, past any client, and gives what is answered. The
+    /// server wants a signature and does not check it.
     ///
     /// # Panics
     /// The server refuses.
-    pub fn request(&self, method: &str, name: &str, body: &[u8]) {
+    pub fn request(&self, method: &str, name: &str, body: &[u8]) -> Vec<u8> {
         let mut stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
         let head = format!(
             "{method} /{}/{name} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\
@@ -97,12 +102,14 @@ impl S3Server {
         );
         stream.write_all(head.as_bytes()).expect("it reads");
         stream.write_all(body).expect("it reads");
-        let mut answer = String::new();
-        stream.read_to_string(&mut answer).expect("it answers");
-        assert!(
-            answer.starts_with("HTTP/1.1 2"),
-            "{method} {name}: {answer}"
-        );
+        let mut answer = Vec::new();
+        stream.read_to_end(&mut answer).expect("it answers");
+        let mut parts = answer.windows(4);
+        let head = parts.position(|four| four == b"\r\n\r\n").expect("a head") + 4;
+        let body = answer.split_off(head);
+        let head = String::from_utf8_lossy(&answer);
+        assert!(head.starts_with("HTTP/1.1 2"), "{method} {name}: {head}");
+        body
     }
 }
 

@@ -1,0 +1,279 @@
+//! Files in S3-compatible storage: addresses as `s3://bucket/prefix`, credentials, region and endpoint
+//! from the environment (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`,
+//! `AWS_REGION`, `AWS_ENDPOINT_URL`). Large files go up in parts, a few at a time; an object appears
+//! whole or not at all. Called by commands that write what people name with `-o`.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use agon_outlets::InLine as _;
+use agon_service_kit::secrets;
+use agon_service_kit::server::install_crypto;
+use agon_service_kit::tasks::with_causes;
+use futures_util::StreamExt as _;
+use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::path::Path as ObjectPath;
+use object_store::{
+    ClientOptions, ObjectStore as _, ObjectStoreExt as _, PutMode, RetryConfig, WriteMultipart,
+};
+use tokio::runtime::Runtime;
+
+use crate::data_folder::cannot;
+use crate::failure::Failure;
+use crate::output::counted;
+use crate::role::runtime;
+
+/// Bytes of a part, where a file has no more than [`MOST_PARTS`] of them; S3 takes 5 MB at least.
+const PART: u64 = 8 * 1024 * 1024;
+
+/// Parts of an object; S3 takes 10,000.
+const MOST_PARTS: u64 = 9_000;
+
+/// Parts that are under way at once, and in memory.
+const PARTS_AT_ONCE: usize = 4;
+
+/// How long a request is tried again for; a command is waited for.
+const RETRIED_FOR: Duration = Duration::from_secs(60);
+
+/// Tries of a request within that time.
+const MOST_RETRIES: usize = 5;
+
+/// Variables of the environment that hold secrets.
+const SECRETS: [&str; 3] = [
+    "AWS_ACCESS_KEY_ID",
+    "AWS_SECRET_ACCESS_KEY",
+    "AWS_SESSION_TOKEN",
+];
+
+/// Whether a path that somebody named is an address in such storage.
+pub fn is_address(path: &Path) -> bool {
+    path.to_str().is_some_and(|path| path.starts_with("s3://"))
+}
+
+/// Whether a file of this path or address may be written, as far as is known before.
+///
+/// # Errors
+/// It is an address of no file, or the environment says too little to reach it.
+pub fn check(path: &Path) -> Result<(), Failure> {
+    match is_address(path) {
+        true => Bucket::of_file(path).map(drop),
+        false => Ok(()),
+    }
+}
+
+/// Writes a file that is in memory; one that is there is replaced only if that is `allowed`.
+///
+/// # Errors
+/// There is one, or it cannot be written.
+pub fn write(path: &Path, bytes: &[u8], allowed: bool) -> Result<(), Failure> {
+    let bucket = Bucket::of_file(path)?;
+    let mode = match allowed {
+        true => PutMode::Overwrite,
+        false => PutMode::Create,
+    };
+    let put = bucket
+        .store
+        .put_opts(&bucket.prefix, bytes.to_vec().into(), mode.into());
+    match bucket.runtime.block_on(put) {
+        Ok(_) => Ok(()),
+        Err(object_store::Error::AlreadyExists { .. }) => Err(Failure::BadInput(format!(
+            "{} exists, and nothing is overwritten; name another one, or add --overwrite",
+            path.in_line()
+        ))),
+        Err(error) => Err(bucket.failed("write", &error)),
+    }
+}
+
+/// A place in storage.
+pub struct Bucket {
+    store: AmazonS3,
+    prefix: ObjectPath,
+    /// The address, as it was named.
+    shown: String,
+    runtime: Runtime,
+}
+
+impl Bucket {
+    /// The place of this address.
+    ///
+    /// # Errors
+    /// It is no address, or the environment says nothing that it can be reached with.
+    pub fn at(address: &Path) -> Result<Self, Failure> {
+        let shown = address.to_string_lossy().into_owned();
+        let rest = shown.strip_prefix("s3://").unwrap_or_default();
+        let (name, prefix) = rest.split_once('/').unwrap_or((rest, ""));
+        let malformed = |why: &dyn std::fmt::Display| {
+            Failure::BadInput(format!("{}: {why}", address.in_line()))
+        };
+        if name.is_empty() {
+            return Err(malformed(&"no bucket; expected s3://bucket/prefix"));
+        }
+        let prefix =
+            ObjectPath::parse(prefix.trim_end_matches('/')).map_err(|error| malformed(&error))?;
+        for secret in SECRETS.iter().filter_map(|name| std::env::var(name).ok()) {
+            secrets::keep(&secret);
+        }
+        install_crypto();
+        let retry = RetryConfig {
+            max_retries: MOST_RETRIES,
+            retry_timeout: RETRIED_FOR,
+            ..RetryConfig::default()
+        };
+        let store = AmazonS3Builder::from_env()
+            // Whoever names an endpoint without TLS means it.
+            .with_client_options(ClientOptions::new().with_allow_http(true))
+            .with_retry(retry)
+            .with_bucket_name(name)
+            .build()
+            .map_err(|error| malformed(&with_causes(&error)))?;
+        Ok(Self {
+            store,
+            prefix,
+            shown,
+            runtime: runtime()?,
+        })
+    }
+
+    /// The place of a single file.
+    fn of_file(address: &Path) -> Result<Self, Failure> {
+        let bucket = Self::at(address)?;
+        match bucket.prefix.as_ref().is_empty() || bucket.shown.ends_with('/') {
+            false => Ok(bucket),
+            true => Err(Failure::BadInput(format!(
+                "{} names no file; add one, as s3://bucket/report.html",
+                address.in_line()
+            ))),
+        }
+    }
+
+    /// Refuses a place where something is.
+    ///
+    /// # Errors
+    /// There is something, or the storage does not answer.
+    pub fn must_be_empty(&self) -> Result<(), Failure> {
+        let first = self.runtime.block_on(async {
+            let mut listed = self.store.list(Some(&self.prefix));
+            listed.next().await.transpose()
+        });
+        match first.map_err(|error| self.failed("read", &error))? {
+            None => Ok(()),
+            Some(_) => Err(Failure::BadInput(format!(
+                "{} has objects in it, and nothing is overwritten; name another prefix with -o",
+                self.shown.in_line()
+            ))),
+        }
+    }
+
+    /// Takes the files of a folder up, `last` after all others, so that who finds it finds all.
+    ///
+    /// # Errors
+    /// One could not be taken up; says which are there.
+    pub fn take_up(&self, folder: &Path, last: &str) -> Result<(), Failure> {
+        let mut files = Vec::new();
+        collect(folder, &mut files).map_err(|error| cannot("read", folder, &error))?;
+        files.sort_by_key(|file| (file == &folder.join(last), file.clone()));
+        let mut there: Vec<String> = Vec::new();
+        for file in &files {
+            let name = file.strip_prefix(folder).unwrap_or(file);
+            let name = name.to_string_lossy().replace('\\', "/");
+            let object = ObjectPath::from(format!("{}/{name}", self.prefix));
+            if let Err(why) = self.runtime.block_on(self.upload(file, &object)) {
+                let whole = match there.is_empty() {
+                    true => "nothing was written there".to_owned(),
+                    false => format!(
+                        "{} there whole: {}; delete them, or name another prefix",
+                        match there.len() {
+                            1 => "one file is".to_owned(),
+                            files => format!("{} are", counted(files as u64, "file")),
+                        },
+                        there.join(", ")
+                    ),
+                };
+                return Err(Failure::Surroundings(format!(
+                    "cannot write {name} to {}: {why}; {whole}",
+                    self.shown.in_line()
+                )));
+            }
+            there.push(name);
+        }
+        Ok(())
+    }
+
+    /// Takes up one file, in parts unless it is small.
+    async fn upload(&self, file: &Path, object: &ObjectPath) -> Result<(), String> {
+        let of_file = |error: std::io::Error| format!("{}: {error}", file.in_line());
+        let mut opened = fs::File::open(file).map_err(of_file)?;
+        let size = opened.metadata().map_err(of_file)?.len();
+        if size <= PART {
+            let mut bytes = Vec::new();
+            opened.read_to_end(&mut bytes).map_err(of_file)?;
+            let put = self.store.put(object, bytes.into()).await;
+            return put.map(drop).map_err(|error| said(&error));
+        }
+        let part = PART.max(size.div_ceil(MOST_PARTS)) as usize;
+        let begun = self.store.put_multipart(object).await;
+        let begun = begun.map_err(|error| said(&error))?;
+        let mut upload = WriteMultipart::new_with_chunk_size(begun, part);
+        let mut buffer = vec![0; part];
+        let ended = loop {
+            if let Err(error) = upload.wait_for_capacity(PARTS_AT_ONCE).await {
+                break Err(said(&error));
+            }
+            match opened.read(&mut buffer) {
+                Ok(0) => break Ok(()),
+                Ok(read) => upload.write(buffer.get(..read).unwrap_or_default()),
+                Err(error) => break Err(of_file(error)),
+            }
+        };
+        match ended {
+            Ok(()) => upload
+                .finish()
+                .await
+                .map(drop)
+                .map_err(|error| said(&error)),
+            Err(why) => match upload.abort().await {
+                Ok(()) => Err(why),
+                Err(_) => Err(format!(
+                    "{why}; parts of it lie there until the bucket's rule for unfinished uploads \
+                     removes them"
+                )),
+            },
+        }
+    }
+
+    fn failed(&self, what: &str, error: &object_store::Error) -> Failure {
+        Failure::Surroundings(format!(
+            "cannot {what} {}: {}",
+            self.shown.in_line(),
+            said(error)
+        ))
+    }
+}
+
+/// What went wrong, without secrets: what the storage said of it, where it said anything.
+fn said(error: &object_store::Error) -> String {
+    let text = with_causes(error);
+    let tagged = |tag: &str| {
+        let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+        rest.split_once('<').map(|(inside, _)| inside)
+    };
+    let text = match (tagged("Code"), tagged("Message")) {
+        (Some(code), Some(message)) => format!("{message} ({code})"),
+        _ => text.clone(),
+    };
+    secrets::without(&text).in_line().to_string()
+}
+
+/// The files of a folder and below it.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        match path.is_dir() {
+            true => collect(&path, files)?,
+            false => files.push(path),
+        }
+    }
+    Ok(())
+}
