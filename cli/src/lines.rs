@@ -92,12 +92,17 @@ impl fmt::Display for LineError {
 /// The files that a path names: itself, standard input, or those in a folder and
 /// below it, in order of name.
 pub fn files(path: &Path) -> Vec<Result<PathBuf, LineError>> {
+    files_that(path, &is_looked_for)
+}
+
+/// As [`files`], of names that fit.
+pub fn files_that(path: &Path, fits: &dyn Fn(&str) -> bool) -> Vec<Result<PathBuf, LineError>> {
     if !path.is_dir() {
         return vec![Ok(path.to_owned())];
     }
     let mut found = Vec::new();
     let mut faults = Vec::new();
-    collect(path, &mut found, &mut faults);
+    collect(path, fits, &mut found, &mut faults);
     found.sort();
     if found.is_empty() && faults.is_empty() {
         faults.push(nothing_in(path));
@@ -117,7 +122,12 @@ pub fn is_looked_for(name: &str) -> bool {
     ENDINGS.iter().any(|ending| name.ends_with(ending))
 }
 
-fn collect(folder: &Path, found: &mut Vec<PathBuf>, faults: &mut Vec<LineError>) {
+fn collect(
+    folder: &Path,
+    fits: &dyn Fn(&str) -> bool,
+    found: &mut Vec<PathBuf>,
+    faults: &mut Vec<LineError>,
+) {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) => return faults.push(LineError::of(folder, error)),
@@ -126,12 +136,12 @@ fn collect(folder: &Path, found: &mut Vec<PathBuf>, faults: &mut Vec<LineError>)
         match entry {
             // Symbolic links to folders are not followed: they may form a circle.
             Ok(entry) if entry.file_type().is_ok_and(|kind| kind.is_dir()) => {
-                collect(&entry.path(), found, faults);
+                collect(&entry.path(), fits, found, faults);
             }
             Ok(entry) => {
                 let name = entry.file_name();
                 let name = name.to_string_lossy();
-                if is_looked_for(&name) {
+                if fits(&name) {
                     found.push(entry.path());
                 }
             }
@@ -152,6 +162,30 @@ pub fn read(path: &Path) -> Box<dyn Iterator<Item = Result<Line, LineError>>> {
         }),
         Err(error) => Box::new(std::iter::once(Err(LineError::of(path, error)))),
     }
+}
+
+/// The text of a file that is one JSON document, within the bounds of a line.
+///
+/// # Errors
+/// It cannot be read, is no text or larger than any record.
+pub fn whole(path: &Path) -> Result<String, LineError> {
+    let fault = |reason: String| LineError::of(path, reason);
+    let reader = open(path).map_err(|error| fault(error.to_string()))?;
+    let mut bytes = Vec::new();
+    let read = reader.take(LINE.bytes + 1).read_to_end(&mut bytes);
+    read.map_err(|error| fault(error.to_string()))?;
+    if bytes.len() as u64 > LINE.bytes {
+        let most = LINE.bytes;
+        return Err(fault(format!("the file is longer than {most} bytes")));
+    }
+    text(bytes).map_err(|why| fault(format!("the file {why}")))
+}
+
+/// Bytes as text, if they hold no more than a record may.
+fn text(bytes: Vec<u8>) -> Result<String, String> {
+    let within = Extent::of_json(&bytes).within(&LINE);
+    within.map_err(|error| format!("is no record of a game: {error}"))?;
+    String::from_utf8(bytes).map_err(|_| "is not UTF-8 text".to_owned())
 }
 
 fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
@@ -295,12 +329,9 @@ impl Lines {
                 "the line is longer than {most} bytes, and no record of a game is"
             ));
         }
-        let extent = Extent::of_json(&bytes);
-        if let Err(error) = extent.within(&LINE) {
-            return Err(format!("the line is no record of a game: {error}"));
-        }
-        let text = String::from_utf8(bytes).map_err(|_| "not UTF-8 text".to_owned())?;
-        Ok(Some(text))
+        text(bytes)
+            .map(Some)
+            .map_err(|why| format!("the line {why}"))
     }
 }
 

@@ -66,6 +66,13 @@ struct Game {
     each: Vec<f64>,
 }
 
+impl Game {
+    /// The mean score, summed in order as the published table was.
+    fn mean(&self) -> Option<f64> {
+        (!self.each.is_empty()).then(|| self.each.iter().sum::<f64>() / self.each.len() as f64)
+    }
+}
+
 impl Leaderboard {
     /// Takes in a session; games that are not in the table are passed over.
     pub fn add(&mut self, session: &Session) {
@@ -212,7 +219,7 @@ impl Row {
 impl Own {
     /// Means, below them their spread, and below that of how many sessions they are.
     fn cells(&self, name: String) -> Vec<String> {
-        let mean = number(self.overall(), 1);
+        let mean = as_published(self.overall());
         let ends = ends_of(self.interval());
         let overall = format!("{mean}\n\n{ends}\n{}", self.counts());
         let mut cells = vec![name, "mean\n\u{b1}\nlow\nhigh\nn".to_owned(), overall];
@@ -223,8 +230,8 @@ impl Own {
             };
             let scores = &game.scores;
             let ends = ends_of(mean_interval(&[*scores]));
-            let [mean, spread] =
-                [scores.mean(), scores.standard_deviation()].map(|one| number(one, 1));
+            let mean = as_published(game.mean());
+            let spread = number(scores.standard_deviation(), 1);
             let n = part_of(scores.count(), game.sessions);
             format!("{mean}\n{spread}\n{ends}\n{n}")
         }));
@@ -239,9 +246,7 @@ impl Own {
 
     /// Mean over the eight games; `None` while one has no score.
     fn overall(&self) -> Option<f64> {
-        let means = GAMES
-            .iter()
-            .map(|(game, _)| self.games.get(*game)?.scores.mean());
+        let means = GAMES.iter().map(|(game, _)| self.games.get(*game)?.mean());
         let sum = means.sum::<Option<f64>>()?;
         Some(sum / GAMES_IN_ALL as f64)
     }
@@ -295,6 +300,12 @@ impl Own {
         let notes: Vec<String> = [basis, overall].into_iter().flatten().collect();
         notes.join(", ")
     }
+}
+
+/// A mean as the published table rounds it (pandas: the even one of two that are as near), so that
+/// the same games give the same digits.
+fn as_published(mean: Option<f64>) -> String {
+    number(mean.map(|mean| (10.0 * mean).round_ties_even() / 10.0), 1)
 }
 
 /// Both ends of an interval, one below the other; none where all numbers are the same.

@@ -21,19 +21,23 @@ use crate::role::DataArguments;
 use crate::run_folder::account::{Counts, Outcome, Source, Versions};
 use crate::run_folder::{self, Account, Place, RunFolder};
 
+mod gamabench;
+
 const EXAMPLES: &str = "Examples:
   agon import tests/recorded/gamma              games of gamma-Bench's authors
+  agon import GAMABench/raw_results             the files that they publish
   agon import games.jsonl.gz --name my-import   under a name of your own
   agon leaderboard imported-games               then as with any run
 
-It reads the recorded games that `agon replay` reads; tests/recorded/README.md describes \
-their form.";
+It reads the recorded games that `agon replay` reads (.jsonl, .jsonl.gz; tests/recorded/README.md \
+describes their form) and the raw results of github.com/CUHK-ARISE/GAMABench (.json, a game each).";
 
 /// Arguments of `agon import`.
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Import {
-    /// Files of recorded games (.jsonl or .jsonl.gz), folders of them, or - for standard input
+    /// Files of recorded games (.jsonl or .jsonl.gz), raw results of gamma-Bench (.json), folders of
+    /// either, or - for standard input
     #[arg(required = true, value_name = "FILE")]
     files: Vec<PathBuf>,
     /// What the run is called
@@ -58,6 +62,10 @@ struct Read {
     ids: BTreeSet<String>,
     /// Games that came again.
     again: u64,
+    /// Files that hold a game before it was over.
+    snapshots: u64,
+    /// Files of JSON in folders that hold no game.
+    foreign: u64,
 }
 
 /// Imports them.
@@ -83,9 +91,9 @@ pub fn run(arguments: &Import) -> Result<(), Failure> {
     let mut tables = Tables::default();
     let mut read = Read::default();
     for path in &arguments.files {
-        for file in lines::files(path) {
+        for file in lines::files_that(path, &is_recorded) {
             match file {
-                Ok(file) => read.file(&file, &arguments.name, |record| {
+                Ok(file) => read.file(&file, path.is_dir(), &arguments.name, |record| {
                     records.line(record.as_bytes())?;
                     telemetry.line(b"{}")?;
                     let stored = StoredRecord::from_line(record).map_err(Failure::surroundings)?;
@@ -138,7 +146,29 @@ pub fn run(arguments: &Import) -> Result<(), Failure> {
             counted(read.again, "game")
         ));
     }
+    if read.snapshots > 0 {
+        output::tell(&format!(
+            "{} left out: snapshots of games that went on",
+            counted(read.snapshots, "file")
+        ));
+    }
+    if read.foreign > 0 {
+        output::tell(&format!(
+            "{} passed over: no raw results of gamma-Bench",
+            counted(read.foreign, ".json file")
+        ));
+    }
     verdict
+}
+
+/// Whether files of this name hold recorded games.
+fn is_recorded(name: &str) -> bool {
+    lines::is_looked_for(name) || is_raw(Path::new(name))
+}
+
+/// Whether a file is a raw result of gamma-Bench.
+fn is_raw(file: &Path) -> bool {
+    file.extension().is_some_and(|ending| ending == "json")
 }
 
 fn account(arguments: &Import) -> Account {
@@ -160,13 +190,17 @@ fn account(arguments: &Import) -> Account {
 }
 
 impl Read {
-    /// Reads the games of a file.
+    /// Reads the games of a file, which was found in a folder or named.
     fn file(
         &mut self,
         file: &Path,
+        is_found: bool,
         name: &str,
         mut take: impl FnMut(&str) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
+        if is_raw(file) {
+            return self.raw(file, is_found, name, take);
+        }
         let before = self.unreadable;
         for line in lines::read(file) {
             let game = line.and_then(|line| {
@@ -188,6 +222,37 @@ impl Read {
                 ));
                 break;
             }
+        }
+        Ok(())
+    }
+
+    /// Reads a raw result of gamma-Bench.
+    fn raw(
+        &mut self,
+        file: &Path,
+        is_found: bool,
+        name: &str,
+        mut take: impl FnMut(&str) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        let text = lines::whole(file);
+        if is_found && text.as_ref().is_ok_and(|text| !gamabench::is_meant(text)) {
+            self.foreign += 1;
+            return Ok(());
+        }
+        let line = text.and_then(|text| {
+            let line = gamabench::line(&file.to_string_lossy(), &text);
+            line.map_err(|why| LineError::of(file, why))
+        });
+        let game = line.map(|line| line.map(|line| RecordedGame::from_json(&line)));
+        match game {
+            Ok(None) => self.snapshots += 1,
+            Ok(Some(Ok(game))) => {
+                if let Some(record) = self.game(&game, name) {
+                    take(&record)?;
+                }
+            }
+            Ok(Some(Err(error))) => self.cannot_read(&LineError::of(file, with_causes(&error))),
+            Err(error) => self.cannot_read(&error),
         }
         Ok(())
     }

@@ -9,6 +9,9 @@ use serde_json::json;
 use crate::chance::Luck;
 use crate::spec::{Origin, PlayerKind, PlayerSpec, RECORDED, SessionSpec, Settings};
 
+/// How a player is called that always answers the same ("specified=91").
+const SCRIPTED: &str = "specified";
+
 /// What a line may say about where its game came from.
 #[derive(Debug, Default, Deserialize)]
 pub(super) struct About {
@@ -77,21 +80,8 @@ impl About {
     /// The spec of the session as which the game is kept.
     pub fn spec(&self, imported: Imported<'_>) -> SessionSpec {
         let setting = self.setting(&imported);
-        let seats = match &self.file_model {
-            Some(model) => self.models.iter().map(|_| player_of(model)).collect(),
-            None => imported.seats,
-        };
-        let mut origins = BTreeMap::new();
-        let who = self.file_model.as_deref().unwrap_or(RECORDED);
-        let provider_model = self.models.first().map_or(who, String::as_str);
-        origins.insert(
-            who.to_owned(),
-            Origin {
-                provider_kind: RECORDED.to_owned(),
-                endpoint: "games that another program recorded".to_owned(),
-                provider_model: provider_model.to_owned(),
-            },
-        );
+        let seats = self.seats(imported.seats.clone());
+        let origins = self.origins(&seats);
         SessionSpec {
             experiment: imported.experiment.to_owned(),
             setting,
@@ -109,6 +99,49 @@ impl About {
             prompt_bundle: None,
             origins,
         }
+    }
+
+    /// Who played: the model that the file is named after in all seats, unless they were played by
+    /// several; those that the authors' program played by a fixed answer are called so.
+    fn seats(&self, unnamed: Vec<PlayerSpec>) -> Vec<PlayerSpec> {
+        let Some(of_file) = &self.file_model else {
+            return unnamed;
+        };
+        let played = || {
+            self.models
+                .iter()
+                .filter(|model| !model.starts_with(SCRIPTED))
+        };
+        let is_one = played().all(|model| played().next() == Some(model));
+        let seats = self
+            .models
+            .iter()
+            .map(|model| match model.starts_with(SCRIPTED) {
+                true => named(model),
+                false if is_one => player_of(of_file),
+                false => player_of(model),
+            });
+        seats.collect()
+    }
+
+    /// Where each of these players was asked, by its name.
+    fn origins(&self, seats: &[PlayerSpec]) -> BTreeMap<String, Origin> {
+        let asked = seats.iter().zip(&self.models);
+        let asked = asked.filter(|(seat, _)| seat.settings.contains_key("model"));
+        let mut asked: BTreeMap<&str, &str> =
+            asked.map(|(seat, model)| (&*seat.name, &**model)).collect();
+        if asked.is_empty() {
+            asked.insert(RECORDED, RECORDED);
+        }
+        let origins = asked.into_iter().map(|(name, model)| {
+            let origin = Origin {
+                provider_kind: RECORDED.to_owned(),
+                endpoint: "games that another program recorded".to_owned(),
+                provider_model: model.to_owned(),
+            };
+            (name.to_owned(), origin)
+        });
+        origins.collect()
     }
 
     /// Whether it is a repeat of the setting that the others repeat, too.
