@@ -19,6 +19,7 @@ use crate::palette::Palette;
 use crate::plan::{Entry, Plan};
 use crate::scene::Scene;
 
+pub(crate) use curves::has_bands;
 pub(crate) use heat::ends as heat_ends;
 
 /// The sides and the height of a panel's chart.

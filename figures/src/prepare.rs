@@ -106,6 +106,15 @@ impl Left {
         {
             notes.push("Densities: Gaussian kernel, Silverman's bandwidth.".to_owned());
         }
+        let is_crowded = |panel: &Panel| match &panel.chart {
+            Chart::Lines(curves) => !charts::has_bands(curves),
+            _ => false,
+        };
+        if panels.iter().any(is_crowded) {
+            notes.push(
+                "Of so many series no bands are drawn; the data have the intervals.".to_owned(),
+            );
+        }
         notes
     }
 }

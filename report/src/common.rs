@@ -16,6 +16,9 @@ pub const PART: &str = "part";
 /// A number of a round; its category is the name of the series.
 pub const SERIES: &str = "series";
 
+/// How often a seat shot at another one.
+pub const SHOTS: &str = "shots_at";
+
 /// What the game paid a seat, whoever answered.
 pub const PAID: &str = "paid";
 
@@ -38,6 +41,7 @@ pub fn observe(record: &StoredRecord) -> SessionObservations<'_> {
             }
         }
     }
+    shots(&mut session);
     let answers = session.answers.clone();
     let outcome = &record.outcome;
     for (seat, payoff) in outcome.payoffs.iter().enumerate() {
@@ -49,6 +53,26 @@ pub fn observe(record: &StoredRecord) -> SessionObservations<'_> {
         session.push(at, "forfeits", f64::from(forfeits));
     }
     session
+}
+
+/// How often each player shot at each other one; nothing in games without shots.
+fn shots(session: &mut SessionObservations<'_>) {
+    let record = session.record;
+    let events = record.events.iter().filter(|event| event.kind == "shot");
+    let pairs = events.map(|event| {
+        let seat = |name| usize::try_from(event.get(name)?.integer()?).ok();
+        (seat("shooter"), seat("target"))
+    });
+    let pairs: Vec<_> = pairs.collect();
+    let seats = if pairs.is_empty() { 0 } else { session.seats() };
+    for (seat, about) in (0..seats).flat_map(|one| (0..seats).map(move |other| (one, other))) {
+        if seat != about {
+            let shots = pairs
+                .iter()
+                .filter(|pair| **pair == (Some(seat), Some(about)));
+            session.push(At::seat(seat).about(about), SHOTS, shots.count() as f64);
+        }
+    }
 }
 
 /// Whether the series of a game have a number for each round; those of others list seats or items.

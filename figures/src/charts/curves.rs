@@ -1,7 +1,7 @@
 //! Trajectories with bands, steps, and clouds of points, on two axes of numbers. A value that is
 //! not finite breaks the line.
 
-use crate::chart::Curves;
+use crate::chart::{Chart, Curves};
 use crate::clip;
 use crate::figure::{Panel, Spacing};
 use crate::frame::Frame;
@@ -24,14 +24,37 @@ const MARKER_STEP: f64 = 5.0;
 const ON_LINES: f64 = 1.9;
 const IN_CLOUDS: f64 = 2.2;
 
-/// Both sides hold all points, intervals and baselines.
+/// Series whose bands can be told apart; of more none is drawn.
+const MOST_BANDS: usize = 5;
+
+/// Whether the bands of lines are drawn.
+pub(crate) fn has_bands(curves: &Curves) -> bool {
+    let banded = curves.series.iter().filter(|series| {
+        let mut points = series.points.iter();
+        points.any(|point| point.y.low.is_some())
+    });
+    banded.count() <= MOST_BANDS
+}
+
+/// Both sides hold all points and baselines, and intervals: of lines as far as they are drawn and
+/// leave a third of the height to the points.
 pub(super) fn plan(panel: &Panel, curves: &Curves, from_zero: bool) -> Plan {
     let points = || curves.series.iter().flat_map(|series| &series.points);
     let drawn = || points().filter(|point| point.y.value.is_finite());
     let x = Numbers::holding(&panel.x, drawn().map(|point| point.x), false);
-    let values = drawn().flat_map(|point| point.y.extent());
     let baselines = curves.baselines.iter().map(|baseline| baseline.value);
-    let y = Numbers::holding(&panel.y, values.chain(baselines), from_zero);
+    let values = drawn().map(|point| point.y.value).chain(baselines);
+    let values: Vec<f64> = values.collect();
+    let lowest = values.iter().copied().fold(f64::INFINITY, f64::min);
+    let highest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    let is_lines = matches!(panel.chart, Chart::Lines(_)) && highest > lowest;
+    let ends = drawn().flat_map(|point| point.y.extent());
+    let ends = ends.filter_map(|end| match is_lines {
+        false => Some(end),
+        true if !has_bands(curves) => None,
+        true => Some(end.clamp(2.0 * lowest - highest, 2.0 * highest - lowest)),
+    });
+    let y = Numbers::holding(&panel.y, values.iter().copied().chain(ends), from_zero);
     Plan::new(Side::Numbers(x), Side::Numbers(y), Height::Share(SHARE))
 }
 
@@ -43,7 +66,7 @@ pub(super) fn lines(
     frame: &Frame,
     palette: &Palette,
 ) {
-    for series in &curves.series {
+    for series in curves.series.iter().filter(|_| has_bands(curves)) {
         let colour = Paint::Series(palette.look(&series.name).colour());
         for run in runs(series, frame) {
             band(scene, &run, frame, colour);

@@ -9,6 +9,16 @@ use super::sections::{ITEM_PRIORITIES, PLANNED_ITEMS, PLANS, PRIORITIES};
 use crate::gathered::Gathered;
 use crate::observation::{At, SessionObservations};
 use crate::row::{Row, Value, list};
+use crate::statistics::spearman;
+
+/// Correlations of an auction: which plan with which action, by their places among priorities and
+/// actions.
+const CORRELATIONS: [(&str, usize, usize); 4] = [
+    ("initial plan, bids", 0, 2),
+    ("initial plan, won", 0, 3),
+    ("current plan, bids", 1, 2),
+    ("current plan, won", 1, 3),
+];
 
 /// Priorities of every item.
 type Priorities = Vec<Option<f64>>;
@@ -42,6 +52,8 @@ pub(super) fn observe<'a>(seen: &mut SessionObservations<'a>, auction: &Auction<
             let at = at.item(item.name, Some(item.starting_price));
             seen.push(at, "for_sale", place as f64);
         }
+        // Initial and current priority, bids and winning, by item.
+        let mut pairs: [Vec<f64>; 4] = Default::default();
         for (place, plan) in plans.iter().enumerate() {
             let Some(plan) = plan else { continue };
             priorities(seen, auction, seat, place, plan);
@@ -58,6 +70,19 @@ pub(super) fn observe<'a>(seen: &mut SessionObservations<'a>, auction: &Auction<
             seen.push(at, "plan_won", f64::from(u8::from(is_won)));
             let repeat = seen.record.spec.luck.repeat;
             seen.push(at, "plan_repeat", f64::from(repeat));
+            let won = f64::from(u8::from(is_won));
+            for (all, one) in
+                pairs
+                    .iter_mut()
+                    .zip([*initial, *current, item.engagements[seat], won])
+            {
+                all.push(one);
+            }
+        }
+        for (name, plan, action) in CORRELATIONS {
+            let rho = spearman(&pairs[plan], &pairs[action]).ok().flatten();
+            let at = At::seat(seat).category(Some(name));
+            seen.push(at, "plan_correlation", rho.map(|one| one.rho));
         }
     }
 }

@@ -106,8 +106,10 @@ impl PlotData {
             "sessions above each number, the mean share over games, with its 95 % interval (t \
              corrected for skewness) from 5 sessions of each game on; players without a session of \
              every game are left out"
-        } else if panels.all(|panel| panel.shape.is_distribution()) {
+        } else if panels.clone().all(|panel| panel.shape.is_distribution()) {
             "a point is the mean of a session"
+        } else if panels.all(|panel| panel.shape.hides_intervals()) {
+            "mean over sessions; the data have its 95 % interval"
         } else {
             "mean over sessions with its 95 % interval (t corrected for skewness, Wilson's for rates)"
         }

@@ -19,6 +19,9 @@ use crate::standings::{cluster_number, made_by_players};
 /// Values that a distribution keeps of one series; beyond, only every second, fourth ... is kept.
 pub(super) const MOST_VALUES: usize = 2_000;
 
+/// What a setting without axes is called where the game is clear.
+const PLAIN: &str = "plain setting";
+
 /// Something on an axis, ordered as it is drawn.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) enum Key {
@@ -372,6 +375,8 @@ impl PlotData {
                 }
                 self.words.key(&player)
             }
+            By::Seat => Key::Number(one.at.seat? as f64),
+            By::About => Key::Number(one.at.about? as f64),
             By::Round => Key::Number(f64::from(one.at.round?)),
             By::Category => self.words.key(one.at.category?),
             By::Price => Key::Number(one.at.price? as f64),
@@ -395,11 +400,13 @@ impl PlotData {
             Key::Word(place) => self.words.all[*place].clone(),
             Key::Setting(place) => {
                 let (game, axes) = &self.settings[*place];
-                let label = axes.get(LABEL).map(in_words);
                 let words = self.names.join(axes.iter());
-                match (words.is_empty(), label) {
-                    (true, _) => game.clone(),
-                    (false, _) => words,
+                let is_clear = self.settings.iter().all(|(other, _)| other == game)
+                    || self.plot.panels.iter().all(|panel| panel.split == By::Game);
+                match words.is_empty() {
+                    true if is_clear => PLAIN.to_owned(),
+                    true => game.clone(),
+                    false => words,
                 }
             }
         }

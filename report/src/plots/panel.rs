@@ -267,14 +267,17 @@ impl Contents<'_> {
             let cells = self.series.iter().map(|series| self.mark(series, x));
             cells.collect()
         });
-        let measure = format!("{} {}", self.panel.y_title, self.panel.unit);
+        let measure = match self.panel.unit {
+            "" => self.panel.y_title.to_owned(),
+            unit => format!("{} ({unit})", self.panel.y_title),
+        };
         let heat = Heat {
             rows: self.names(&self.xs),
             columns: self.names(&self.series),
             cells: rows.collect(),
-            measure: measure.trim().to_owned(),
+            measure,
             range: self.panel.range,
-            digits: None,
+            digits: self.panel.digits,
             triangular: false,
         };
         Panel::new(Axis::new(""), self.places(), Chart::Heat(heat))

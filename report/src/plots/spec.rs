@@ -43,6 +43,8 @@ pub struct PlotPanel {
     pub range: Option<(f64, f64)>,
     /// Lines to compare with: name and value.
     pub baselines: &'static [(&'static str, f64)],
+    /// Digits after the point of the numbers in a matrix, where they are not to follow from these.
+    pub digits: Option<usize>,
 }
 
 /// What is measured.
@@ -75,6 +77,10 @@ pub enum By {
     Label,
     /// Who plays: the player of the observation's seat, or all of the session.
     Player,
+    /// The seat whose observation it is.
+    Seat,
+    /// The seat that it is about.
+    About,
     /// The round.
     Round,
     /// The category.
@@ -122,6 +128,11 @@ impl Shape {
         matches!(self, Self::Boxes | Self::Densities | Self::Histograms)
     }
 
+    /// Whether it shows means and no intervals.
+    pub(super) fn hides_intervals(self) -> bool {
+        matches!(self, Self::Heat | Self::Radar | Self::Stacked)
+    }
+
     /// Whether it rates players who met in sessions.
     pub(super) fn rates_players(self) -> bool {
         matches!(self, Self::Strengths | Self::Skills)
@@ -148,6 +159,7 @@ impl PlotPanel {
             unit: "",
             range: None,
             baselines: &[],
+            digits: None,
         }
     }
 
@@ -186,6 +198,12 @@ impl PlotPanel {
     /// With a known range of numbers.
     pub const fn range(mut self, from: f64, to: f64) -> Self {
         self.range = Some((from, to));
+        self
+    }
+
+    /// With so many digits after the point.
+    pub const fn digits(mut self, digits: usize) -> Self {
+        self.digits = Some(digits);
         self
     }
 

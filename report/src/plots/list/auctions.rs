@@ -2,7 +2,7 @@
 //! profiles of bidders.
 
 use super::plot;
-use crate::plots::spec::Shape::{Bars, Densities, Dots, Heat, Histograms, Lines};
+use crate::plots::spec::Shape::{Bars, Densities, Dots, Heat, Histograms, Lines, Skills};
 use crate::plots::spec::Value::{Each, Mean, Percent, Ratio};
 use crate::plots::spec::{By, Plot, PlotPanel};
 
@@ -24,7 +24,7 @@ pub(super) static PLOTS: &[Plot] = &[
     plot(
         "aucarena-competition",
         "Auctions: profit and items won by bidder",
-        "figure 2 of AucArena, in profit and not in ratings",
+        "figure 2 of AucArena, in profit",
         AUCTION,
         &[
             PlotPanel::new(Mean("profit"), Dots)
@@ -35,6 +35,27 @@ pub(super) static PLOTS: &[Plot] = &[
                 .over(By::Player, "bidder")
                 .measuring("items won", "items"),
         ],
+    ),
+    plot(
+        "aucarena-ratings",
+        "Auctions: TrueSkill of bidders",
+        "figure 2 of AucArena",
+        AUCTION,
+        &[PlotPanel::new(Mean("paid"), Skills)
+            .measuring("TrueSkill", "mu")
+            .beside(&[("at first", 25.0)])],
+    ),
+    plot(
+        "aucarena-correlations",
+        "Auctions: how priorities of items go with bids for them and with winning them",
+        "figure 6 of AucArena, which takes all auctions together",
+        AUCTION,
+        &[PlotPanel::new(Mean("plan_correlation"), Dots)
+            .over(By::Category, "plan and action")
+            .series(By::Player)
+            .measuring("Spearman's rho of an auction", "-1 to 1")
+            .range(-1.0, 1.0)
+            .beside(&[("no relation", 0.0)])],
     ),
     plot(
         "aucarena-faithfulness",

@@ -2,8 +2,8 @@
 //! setting and by game.
 
 use super::plot;
-use crate::plots::spec::Shape::{Dots, Lines, Radar};
-use crate::plots::spec::Value::Of;
+use crate::plots::spec::Shape::{Dots, Heat, Lines, Radar};
+use crate::plots::spec::Value::{Mean, Of};
 use crate::plots::spec::{By, Plot, PlotPanel};
 
 pub(super) const GAMMA: &[&str] = &[
@@ -102,6 +102,20 @@ pub(super) static PLOTS: &[Plot] = &[
         ],
     ),
     plot(
+        "gamma-bench-shots",
+        "Battle royale: who shot whom",
+        "figure 8 of gamma-Bench",
+        &["battle_royale"],
+        &[PlotPanel::new(Mean("shots_at"), Heat)
+            .over(
+                By::Seat,
+                "shooter, from the lowest hit rate on; columns: at whom",
+            )
+            .series(By::About)
+            .split(By::Player)
+            .measuring("shots in a session", "")],
+    ),
+    plot(
         "gamma-bench-pirate",
         "Pirate game: proposals and votes by round",
         "table 4 of gamma-Bench",
@@ -135,8 +149,8 @@ pub(super) static PLOTS: &[Plot] = &[
         "figure 14 of gamma-Bench",
         GAMMA,
         &[PlotPanel::new(Of("score", "iclr2025"), Radar)
-            .over(By::Game, "game")
-            .series(By::Player)
+            .over(By::Game, "")
+            .split(By::Player)
             .measuring("score (iclr2025)", "0 to 100")
             .range(0.0, 100.0)],
     ),
