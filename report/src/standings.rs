@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use self::melee::Melee;
 use crate::axes::{Axes, AxisNames, axes_without_models};
 use crate::layout::Layout;
-use crate::leaderboard::{self, players_of, published};
+use crate::leaderboard::{self, player_of, players_of, published};
 use crate::ranking;
 use crate::session::{Session, cluster_of};
 use crate::statistics::mean_interval::{CAVEAT, METHOD};
@@ -211,7 +211,7 @@ pub(crate) fn made_by_players(session: &Session) -> Vec<(String, f64)> {
         let Some((seat, payoff)) = seat.zip(paid.payoff) else {
             continue;
         };
-        let player = players_of(std::slice::from_ref(seat));
+        let player = player_of(seat, &session.spec.seats);
         let sums = made.entry(player).or_default();
         sums.0 += payoff;
         sums.1 += 1.0;

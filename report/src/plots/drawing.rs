@@ -7,9 +7,13 @@ use agon_figures::{Figure, Palette};
 
 use super::gathering::{Key, MOST_VALUES, PlotData};
 use super::panel;
-use super::spec::{Shape, Value};
+use super::spec::{PlotPanel, Shape, Value};
 use crate::standings::melee::Melee;
+use crate::statistics::mean_interval::CAVEAT;
 use crate::table::{count, counted};
+
+/// Sessions below which a caption says how often intervals cover; [`CAVEAT`] names the same.
+const FEW: usize = 10;
 
 impl PlotData {
     /// Names of the series, for a palette over several figures.
@@ -49,6 +53,14 @@ impl PlotData {
         let columns = match panels.len() {
             0 | 1 => 1,
             2 | 4 => 2,
+            _ if self
+                .plot
+                .panels
+                .iter()
+                .any(|panel| panel.shape == Shape::Radar) =>
+            {
+                2
+            }
             _ => 3,
         };
         let figure = Figure::new(panels)
@@ -66,6 +78,8 @@ impl PlotData {
                 self.n(),
                 self.what()
             )),
+            self.is_few()
+                .then(|| format!("Intervals: {CAVEAT}, of rates 92 to 98 %.")),
             self.is_thinned().then(|| {
                 let most = count(MOST_VALUES as u64);
                 format!("Of more than {most} points one in two, four ... is drawn.")
@@ -90,6 +104,17 @@ impl PlotData {
             (Some(least), Some(most)) if least < most => format!("{least}\u{2013}{most}"),
             (least, _) => least.unwrap_or(0).to_string(),
         }
+    }
+
+    /// Whether intervals are drawn of so few sessions that they may cover less than they say.
+    fn is_few(&self) -> bool {
+        let mut panels = self.plot.panels.iter();
+        let is_interval = |panel: &PlotPanel| {
+            let shape = panel.shape;
+            !shape.is_distribution() && !shape.hides_intervals() && !shape.rates_players()
+        };
+        let mut counts = self.places.values().map(|one| one.clusters.len());
+        panels.any(is_interval) && counts.any(|n| (2..FEW).contains(&n))
     }
 
     /// What a mark stands for.

@@ -8,7 +8,7 @@ use agon_engine::record::StoredRecord;
 use super::spec::{By, Plot, PlotPanel, Value};
 use crate::axes::{Axes, AxisNames, LABEL, axes_of, in_words};
 use crate::common;
-use crate::leaderboard::players_of;
+use crate::leaderboard::{player_of, players_of};
 use crate::observation::{Observation, SessionObservations};
 use crate::page::anchor;
 use crate::reports::Reports;
@@ -33,6 +33,8 @@ pub(super) enum Key {
     Setting(usize),
     /// A word, by its place among all that came.
     Word(usize),
+    /// One of these, of sessions in which a simulated model answered.
+    Simulated(Box<Key>),
 }
 
 impl Eq for Key {}
@@ -51,6 +53,7 @@ impl Ord for Key {
             (Self::Setting(one), Self::Setting(two)) | (Self::Word(one), Self::Word(two)) => {
                 one.cmp(two)
             }
+            (Self::Simulated(one), Self::Simulated(two)) => one.cmp(two),
             _ => std::cmp::Ordering::Equal,
         })
     }
@@ -63,6 +66,7 @@ impl Key {
             Self::Number(_) => 1,
             Self::Setting(_) => 2,
             Self::Word(_) => 3,
+            Self::Simulated(_) => 4,
         }
     }
 }
@@ -309,9 +313,14 @@ impl PlotData {
             };
             let keys = [panel.split, panel.series, panel.x];
             let keys = keys.map(|by| self.key(by, session, one, setting));
-            let [Some(split), Some(series), Some(x)] = keys else {
+            let [Some(split), Some(mut series), Some(x)] = keys else {
                 continue;
             };
+            // What is simulated is never taken together with what is not; players say so themselves.
+            let by = [panel.split, panel.series, panel.x];
+            if session.record.simulated && !by.contains(&By::Player) {
+                series = Key::Simulated(Box::new(series));
+            }
             has_any = true;
             let place = Place {
                 panel: number,
@@ -363,7 +372,7 @@ impl PlotData {
             },
             By::Player => {
                 let mut player = match one.at.seat.and_then(|seat| spec.seats.get(seat)) {
-                    Some(seat) => players_of(std::slice::from_ref(seat)),
+                    Some(seat) => player_of(seat, &spec.seats),
                     None => match players_of(&spec.seats) {
                         several if several.contains(" + ") => "all players".to_owned(),
                         only => only,
@@ -398,6 +407,10 @@ impl PlotData {
             Key::None => String::new(),
             Key::Number(number) => number.to_string(),
             Key::Word(place) => self.words.all[*place].clone(),
+            Key::Simulated(of) => {
+                let words = format!("{} (simulated)", self.words_of(of));
+                words.trim_start().to_owned()
+            }
             Key::Setting(place) => {
                 let (game, axes) = &self.settings[*place];
                 let words = self.names.join(axes.iter());

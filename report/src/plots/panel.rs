@@ -289,7 +289,7 @@ impl Contents<'_> {
             CategorySeries::new(self.data.words_of(series), marks.collect())
         });
         let direction = match self.panel.shape {
-            Shape::Pairs => Direction::Columns,
+            Shape::Pairs | Shape::Radar => Direction::Columns,
             _ => self.direction(),
         };
         let data = ByCategory {

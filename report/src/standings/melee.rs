@@ -158,9 +158,9 @@ impl Melee {
         let title = format!(
             "Ratings in {}{} over all its settings, by what sessions paid. Plackett-Luce and \
              Bradley-Terry in points: 400 are odds of ten to one, {MIDDLE} is the middle of these \
-             players; maximum likelihood with a penalty of {PENALTY} times the squared strength; ranks, \
-             from the best to the worst that Plackett-Luce leaves open. TrueSkill: mu after the sessions \
-             in their order; its 95 % of sessions drawn again in another order, up to {} sessions",
+             players; maximum likelihood with a penalty of {PENALTY} times the squared strength, its \
+             95 % wider than need be below 30 sessions (97 to 100 %); ranks, from the best to the worst \
+             that Plackett-Luce leaves open. TrueSkill: mu after the sessions in their order; its 95 % of sessions drawn again in another order, up to {} sessions",
             game,
             if simulated { " (SIMULATED)" } else { "" },
             count(MOST_DRAWN as u64),

@@ -77,6 +77,12 @@ pub fn play(
     run::run(&pilot, log)
 }
 
+/// Repeats of a setting below which intervals cover less than they say, and what is said of them, from
+/// `docs/statistics.md`.
+const FEW: usize = 30;
+const CAVEAT: &str =
+    "95 %: of fewer than 30 repeats of a setting such an interval covers 93 to 95 %";
+
 /// Prints what all of it will take, according to the sessions of the pilot; answers the dollars that
 /// are expected and the upper end of their interval, where all prices are known.
 ///
@@ -137,6 +143,9 @@ pub fn predict(
     }
     columns.row(row("dollars", cost, &priced));
     output::print(&columns.to_string());
+    if taken.values().any(|repeats| repeats.len() < FEW) {
+        output::print(CAVEAT);
+    }
     if cost.is_none() {
         output::print(
             "No dollars: something was played whose price is unknown; `agon plan` says of which model",

@@ -56,7 +56,7 @@ pub(super) static PLOTS: &[Plot] = &[
         "figure 5 of Alympics",
         &["judging"],
         &[PlotPanel::new(Mean("mark"), Dots)
-            .over(By::Setting, "setting")
+            .over(By::Setting, "")
             .measuring("mark", "1 to 5")
             .range(1.0, 5.0)],
     ),

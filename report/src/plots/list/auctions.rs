@@ -116,7 +116,7 @@ pub(super) static PLOTS: &[Plot] = &[
         "figure 7 of AucArena",
         AUCTION,
         &[PlotPanel::new(Mean("profit"), Dots)
-            .over(By::Setting, "setting")
+            .over(By::Setting, "")
             .series(By::Player)
             .measuring("profit of an auction", "$")],
     ),

@@ -40,7 +40,7 @@ pub(super) static PLOTS: &[Plot] = &[
         "figures 3 and 6 of EconArena",
         ECON,
         &[PlotPanel::new(Mean("deviation"), Dots)
-            .over(By::Setting, "configuration")
+            .over(By::Setting, "")
             .series(By::Player)
             .split(By::Game)
             .measuring("deviation", "share of the range")],
@@ -64,6 +64,7 @@ pub(super) static PLOTS: &[Plot] = &[
         &[PlotPanel::new(Mean("rule_breaking"), Heat)
             .over(By::Player, "")
             .series(By::Setting)
+            .split(By::Game)
             .measuring("broken rules", "%")
             .range(0.0, 100.0)],
     ),

@@ -107,13 +107,11 @@ pub(super) static PLOTS: &[Plot] = &[
         "figure 8 of gamma-Bench",
         &["battle_royale"],
         &[PlotPanel::new(Mean("shots_at"), Heat)
-            .over(
-                By::Seat,
-                "shooter, from the lowest hit rate on; columns: at whom",
-            )
+            .over(By::Seat, "who shot (columns: at whom)")
             .series(By::About)
             .split(By::Player)
-            .measuring("shots in a session", "")],
+            .measuring("shots in a session", "")
+            .digits(1)],
     ),
     plot(
         "gamma-bench-pirate",
@@ -130,7 +128,7 @@ pub(super) static PLOTS: &[Plot] = &[
         "gamma-Bench: scores by setting",
         "figures 9 to 13 of gamma-Bench",
         GAMMA,
-        &[scores_over(By::Setting, "setting")],
+        &[scores_over(By::Setting, "")],
     ),
     plot(
         "gamma-bench-leaderboard",

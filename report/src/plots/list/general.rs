@@ -37,7 +37,7 @@ pub(super) static PLOTS: &[Plot] = &[
         "",
         &[],
         &[PlotPanel::new(Mean("score"), Dots)
-            .over(By::Setting, "setting")
+            .over(By::Setting, "")
             .series(By::Category)
             .split(By::Game)
             .measuring("score", "")],
@@ -98,7 +98,7 @@ pub(super) static PLOTS: &[Plot] = &[
         "",
         &[],
         &[PlotPanel::new(Mean("paid"), Pairs)
-            .over(By::Setting, "setting")
+            .over(By::Setting, "")
             .series(By::Player)
             .split(By::Game)
             .measuring("payoff", "")],
@@ -109,7 +109,7 @@ pub(super) static PLOTS: &[Plot] = &[
         "",
         &[],
         &[PlotPanel::new(Mean("paid"), Stacked)
-            .over(By::Setting, "setting")
+            .over(By::Setting, "")
             .series(By::Player)
             .split(By::Game)
             .measuring("mean payoff", "")],
