@@ -388,6 +388,7 @@ impl PlotData {
             By::About => Key::Number(one.at.about? as f64),
             By::Round => Key::Number(f64::from(one.at.round?)),
             By::Category => self.words.key(one.at.category?),
+            By::Item => self.words.key(&one.at.item?.replace('_', " ")),
             By::Price => Key::Number(one.at.price? as f64),
             By::Axis(name) => {
                 let axes = &self.settings[setting].1;

@@ -85,6 +85,8 @@ pub enum By {
     Round,
     /// The category.
     Category,
+    /// The item, or what is rated.
+    Item,
     /// The item's starting price.
     Price,
     /// An axis of the experiment, by the last segment of its path.

@@ -52,11 +52,11 @@ pub(super) static PLOTS: &[Plot] = &[
     ),
     plot(
         "alympics-marks",
-        "Marks of judges by setting",
+        "Marks of judges by criterion",
         "figure 5 of Alympics",
         &["judging"],
         &[PlotPanel::new(Mean("mark"), Dots)
-            .over(By::Setting, "")
+            .over(By::Item, "")
             .measuring("mark", "1 to 5")
             .range(1.0, 5.0)],
     ),
