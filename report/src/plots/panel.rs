@@ -40,7 +40,6 @@ pub(super) fn drawn(data: &PlotData, number: usize, split: &Key) -> Panel {
         // Ratings have no places: they are drawn by `ratings`.
         Shape::Dots
         | Shape::Bars
-        | Shape::Pairs
         | Shape::Stacked
         | Shape::Radar
         | Shape::Strengths
@@ -289,7 +288,7 @@ impl Contents<'_> {
             CategorySeries::new(self.data.words_of(series), marks.collect())
         });
         let direction = match self.panel.shape {
-            Shape::Pairs | Shape::Radar => Direction::Columns,
+            Shape::Radar => Direction::Columns,
             _ => self.direction(),
         };
         let data = ByCategory {
@@ -300,7 +299,6 @@ impl Contents<'_> {
         };
         let chart = match self.panel.shape {
             Shape::Bars => Chart::Bars(data),
-            Shape::Pairs => Chart::Pairs(data),
             Shape::Stacked => Chart::Stacked(data),
             Shape::Radar => Chart::Radar(data),
             _ => Chart::Dots(data),

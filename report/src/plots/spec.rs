@@ -102,8 +102,6 @@ pub enum Shape {
     Dots,
     /// Bars with intervals by category.
     Bars,
-    /// The dots of a category joined.
-    Pairs,
     /// Bars whose parts are shares.
     Stacked,
     /// Boxes with every point.

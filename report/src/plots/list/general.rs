@@ -3,9 +3,7 @@
 
 use super::gamma_bench::GAMMA;
 use super::plot;
-use crate::plots::spec::Shape::{
-    Bars, Boxes, Dots, Heat, Pairs, Profiles, Skills, Stacked, Strengths,
-};
+use crate::plots::spec::Shape::{Bars, Boxes, Dots, Heat, Profiles, Skills, Stacked, Strengths};
 use crate::plots::spec::Value::{Mean, Of, Percent};
 use crate::plots::spec::{By, Plot, PlotPanel};
 
@@ -97,7 +95,7 @@ pub(super) static PLOTS: &[Plot] = &[
         "Payoffs of each player, setting beside setting",
         "",
         &[],
-        &[PlotPanel::new(Mean("paid"), Pairs)
+        &[PlotPanel::new(Mean("paid"), Dots)
             .over(By::Setting, "")
             .series(By::Player)
             .split(By::Game)
