@@ -248,6 +248,6 @@ fn unreadable_recorded_games_are_named_with_file_and_line() {
     one_clear_line(
         &run(&["replay", "/nowhere/games.jsonl"]),
         2,
-        &["unreadable"],
+        &["could not be read"],
     );
 }

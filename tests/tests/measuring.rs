@@ -375,7 +375,7 @@ fn what_cannot_be_measured_is_refused_with_a_reason() {
     let none = measures(&out, "mixed", &[]).expect_code(2);
     assert!(
         none.err
-            .contains("no finished session that --measures measures: of english_auction"),
+            .contains("has no finished session of a game with measures; these games have some: english_auction"),
         "{}",
         none.err
     );

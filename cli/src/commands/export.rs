@@ -24,8 +24,8 @@ const EXAMPLES: &str = "Examples:
   python:  pandas.read_parquet(\"out/sessions.parquet\")
   duckdb:  select game, avg(mean_payoff) from 'out/sessions.parquet' group by 1
 
-out/columns.csv says what the columns are, and so does docs/exports.md, which also names the variables
-of the environment that hold credentials and endpoint of storage.";
+out/columns.csv says what the columns are, and so does docs/exports.md, which also names the \
+variables of the environment that hold credentials and endpoint of storage.";
 
 /// Arguments of `agon export`.
 #[derive(Debug, clap::Args)]
