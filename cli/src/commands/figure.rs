@@ -64,7 +64,7 @@ pub fn run(arguments: &FigureArguments) -> Result<(), Failure> {
     })?;
     // Before sessions are read for nothing.
     let form = arguments.out.as_deref().map(Form::of).transpose()?;
-    let numbers = arguments.csv.then(|| arguments.out.as_ref()).flatten();
+    let numbers = arguments.csv.then_some(arguments.out.as_ref()).flatten();
     let numbers = numbers.map(|out| out.with_extension("csv"));
     for file in arguments.out.iter().chain(&numbers) {
         arguments.overwrite.check(file)?;

@@ -191,10 +191,11 @@ fn report(json: bool, summary: &Summary) -> Result<(), Failure> {
         let lines = output::counted(*unreadable as u64, "line");
         let is = if *unreadable == 1 { "is" } else { "are" };
         return Err(Failure::BadInput(match games + replies {
-            0 => format!(
+            0 => {
                 "no recorded games were found, and what could not be read is named above; files of \
-                 recorded games hold one JSON object per line"
-            ),
+                  recorded games hold one JSON object per line"
+                    .to_owned()
+            }
             _ => format!("{lines} {is} no recorded game, see above; all others were replayed"),
         }));
     }
