@@ -233,9 +233,12 @@ fn raw_results_of_the_authors_are_the_same_sessions_as_records_of_them() {
     assert!(ended.err.contains(said), "{}", ended.err);
 }
 
+/// Scores of a game and a model, by their names and places.
+type Scores = BTreeMap<(String, usize), Vec<f64>>;
+
 /// Five games for each of these models in each game of the leaderboard, made of recorded ones, and their
 /// scores; with each model a copy that is no repeat, a variant and a game of another setting.
-fn complete_set(models: &[&str]) -> (Vec<Value>, BTreeMap<(String, usize), Vec<f64>>) {
+fn complete_set(models: &[&str]) -> (Vec<Value>, Scores) {
     let games = recorded();
     let mut set = Vec::new();
     let mut scores: BTreeMap<(String, usize), Vec<f64>> = BTreeMap::new();
