@@ -97,6 +97,7 @@ impl Queue {
         QueueSnapshot {
             experiments: self.experiments.values().map(Experiment::keep).collect(),
             last_experiment: self.last_experiment,
+            records: Vec::new(),
         }
     }
 

@@ -3501,9 +3501,6 @@ pub struct SessionDone {
     pub segment: u32,
     #[prost(uint32, tag = "7")]
     pub entry: u32,
-    /// The snapshot before holds what this changed, and perhaps another grid: only the record counts.
-    #[prost(bool, tag = "8")]
-    pub again: bool,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct SessionCrashed {
@@ -3556,9 +3553,6 @@ pub struct ExperimentResumed {
     /// Unset: the budget stays.
     #[prost(uint64, optional, tag = "2")]
     pub budget_nanodollars: ::core::option::Option<u64>,
-    /// Leases up to this one cannot pause it again.
-    #[prost(uint64, tag = "3")]
-    pub after_lease: u64,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ExperimentCancelled {
@@ -3611,6 +3605,11 @@ pub struct QueueSnapshot {
     /// The last number that was given to an experiment.
     #[prost(uint32, tag = "2")]
     pub last_experiment: u32,
+    /// Records that are not in the archive yet, where the snapshot takes the place of a journal that
+    /// lost its end and the batches that held them. Their sessions are done in it; only the records
+    /// count.
+    #[prost(message, repeated, tag = "3")]
+    pub records: ::prost::alloc::vec::Vec<SessionDone>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct ExperimentSnapshot {
@@ -3637,8 +3636,6 @@ pub struct ExperimentSnapshot {
     pub paused: ::prost::alloc::string::String,
     #[prost(bool, tag = "9")]
     pub cancelled: bool,
-    #[prost(uint64, tag = "10")]
-    pub resumed_after_lease: u64,
     #[prost(message, repeated, tag = "11")]
     pub left: ::prost::alloc::vec::Vec<LeftSnapshot>,
     /// The segment that is filled, from 1, and how many records it has.

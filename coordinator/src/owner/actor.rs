@@ -145,7 +145,7 @@ impl OwnerActor {
             }) => {
                 self.journaled += bytes.len();
                 let due = self.is_snapshot_due();
-                let snapshot = due.then(|| self.state.snapshot());
+                let snapshot = due.then(|| self.state.snapshot()).flatten();
                 Some(UnderWay {
                     append: self.append(place, bytes),
                     place,
@@ -239,19 +239,14 @@ impl OwnerActor {
         }
     }
 
-    /// Puts the state in place of a journal that has lost its end, records that are not archived
-    /// included.
+    /// Puts the state in place of a journal that has lost its end, in one step.
     async fn mend(&mut self, place: Place) -> JournalResult<()> {
-        let (_, snapshot, _) = self.state.snapshot();
+        let snapshot = self.state.replace_journal(place);
         let bytes = Bytes::from(snapshot.encode_to_vec());
         let snapshot = Snapshot { upto: place, bytes };
         self.journal
             .put_snapshot(self.epoch, snapshot, place)
             .await?;
-        let again = self.state.records_again(place);
-        for (place, batch) in again {
-            self.append(place, batch).await?;
-        }
         self.journaled = 0;
         Ok(())
     }
@@ -286,7 +281,7 @@ impl OwnerActor {
         for (key, experiment, entries) in self.state.segments_to_write() {
             let (archive, written) = (self.archive.clone(), written.clone());
             let write = async move {
-                let done = archived(&archive, &experiment, key.1, entries).await;
+                let done = archived(&archive, &experiment, key.1, &entries).await;
                 if let Err(error) = &done {
                     let error = with_causes(error);
                     warn!(%error, %experiment, "cannot write to the archive; trying again");
@@ -345,19 +340,16 @@ async fn archived(
     archive: &Archive,
     experiment: &str,
     number: u32,
-    entries: Vec<Entry>,
+    entries: &[Entry],
 ) -> Result<(), ArchiveError> {
-    let expected: Vec<(u32, u64)> = entries
-        .iter()
-        .map(|one| (one.position, one.digest))
-        .collect();
-    let taken = match archive.write(experiment, number, entries).await {
+    let taken = match archive.write(experiment, number, entries.to_vec()).await {
         Err(taken @ ArchiveError::Taken { .. }) => taken,
         done => return done,
     };
     let there = archive.read(experiment, number).await?;
-    let found = there.iter().map(|one| (one.position, one.digest));
-    match found.take(expected.len()).eq(expected) {
+    let same = |one: &Entry| (one.position, one.digest);
+    let found = there.iter().map(same).take(entries.len());
+    match found.eq(entries.iter().map(same)) {
         true => Ok(()),
         false => Err(taken),
     }

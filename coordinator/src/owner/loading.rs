@@ -45,14 +45,15 @@ pub async fn load(
         what: what.to_owned(),
     };
     let mut upto = Place::default();
+    let mut segments = Segments::default();
     if let Some(snapshot) = journal.snapshot().await? {
         upto = snapshot.upto;
         let kept = QueueSnapshot::decode(snapshot.bytes).map_err(|_| corrupt("the snapshot"))?;
+        segments.take_from_snapshot(&kept.records, upto);
         if !queue.restore(kept) {
             return Err(corrupt("the snapshot"));
         }
     }
-    let mut segments = Segments::default();
     let (mut last, mut bytes) = (Place::default(), 0);
     loop {
         let page = journal.read(last, PAGE).await?;

@@ -26,6 +26,8 @@ struct Unwritten {
     bytes: usize,
     since: Duration,
     first: Place,
+    /// Records of it are in the last snapshot and nowhere else.
+    in_snapshot: bool,
     /// Its end is on its way into the journal.
     closing: bool,
     closed: bool,
@@ -51,6 +53,7 @@ impl Segments {
             bytes: 0,
             since: now,
             first: place,
+            in_snapshot: false,
             closing: false,
             closed: false,
             writing: false,
@@ -163,12 +166,14 @@ impl Segments {
         self.unwritten.values().map(|segment| segment.first).min()
     }
 
-    /// The records that are not in the archive, a segment at a time, as they were journaled.
-    pub fn again(&self) -> Vec<(SegmentKey, Vec<SessionDone>)> {
-        let segments = self.unwritten.iter();
-        let done = segments.map(|((experiment, segment), unwritten)| {
-            let entries = (0..).zip(&unwritten.entries);
-            let done = entries.map(|(place, entry)| SessionDone {
+    /// All records that are not in the archive, for a snapshot that takes the place of the batches that
+    /// hold them. Until they are archived no other snapshot may take its place.
+    pub fn put_into_snapshot(&mut self) -> Vec<SessionDone> {
+        let mut records = Vec::with_capacity(self.entries);
+        for ((experiment, number), segment) in &mut self.unwritten {
+            segment.in_snapshot = true;
+            let entries = (0..).zip(&segment.entries);
+            records.extend(entries.map(|(place, entry)| SessionDone {
                 session: Some(SessionPlace {
                     experiment: *experiment,
                     position: entry.position,
@@ -177,20 +182,26 @@ impl Segments {
                 session_id: entry.session.clone(),
                 record: entry.record.clone(),
                 telemetry: entry.telemetry.clone(),
-                segment: *segment,
+                segment: *number,
                 entry: place,
-                again: true,
-            });
-            ((*experiment, *segment), done.collect())
-        });
-        done.collect()
+            }));
+        }
+        records
     }
 
-    /// The records of one segment stand in the batch at this place from now on.
-    pub fn move_to(&mut self, key: SegmentKey, place: Place) {
-        if let Some(segment) = self.unwritten.get_mut(&key) {
-            segment.first = place;
+    /// Takes the records of such a snapshot back.
+    pub fn take_from_snapshot(&mut self, records: &[SessionDone], upto: Place) {
+        for done in records {
+            self.add(done, upto, Duration::ZERO);
         }
+        for segment in self.unwritten.values_mut() {
+            segment.in_snapshot = true;
+        }
+    }
+
+    /// Whether records are in the last snapshot and nowhere else.
+    pub fn needs_snapshot(&self) -> bool {
+        self.unwritten.values().any(|segment| segment.in_snapshot)
     }
 
     /// Bytes of records that are not in the archive.

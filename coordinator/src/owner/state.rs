@@ -323,13 +323,17 @@ impl OwnerState {
         self.pending_bytes
     }
 
-    /// The queue as it is, and up to where the journal may be dropped once that is stored: right
-    /// after [`OwnerState::take_batch`], the state after that batch.
-    pub fn snapshot(&self) -> (Place, QueueSnapshot, Place) {
+    /// The queue as it is, and up to where the journal may be dropped once that is stored: right after
+    /// [`OwnerState::take_batch`], the state after that batch. Nothing while the last snapshot holds
+    /// records that are nowhere else.
+    pub fn snapshot(&self) -> Option<(Place, QueueSnapshot, Place)> {
+        if self.segments.needs_snapshot() {
+            return None;
+        }
         let upto = Place(self.next.0 - 1);
         let first = self.segments.first();
         let trim_to = first.map_or(upto, |first| Place(first.0 - 1).min(upto));
-        (upto, self.queue.snapshot(), trim_to)
+        Some((upto, self.queue.snapshot(), trim_to))
     }
 
     /// The size of the last snapshot.
@@ -341,25 +345,16 @@ impl OwnerState {
         self.snapshot_bytes = bytes;
     }
 
-    /// Batches from behind a place with the records that are not in the archive yet: their changes
-    /// are part of the snapshot that lies there.
-    pub fn records_again(&mut self, place: Place) -> Vec<(Place, Bytes)> {
-        // What is still to be appended is part of the snapshot, too.
+    /// The state that takes the place of a journal that has lost its end, up to and with the batch at
+    /// `place`. What is still to be appended is part of it, and so are records that are not archived.
+    pub fn replace_journal(&mut self, place: Place) -> QueueSnapshot {
         self.pending.clear();
         self.pending_bytes = 0;
-        let mut batches = Vec::new();
-        let mut at = place;
-        for (key, entries) in self.segments.again() {
-            at = at.next();
-            self.segments.move_to(key, at);
-            let entries = entries.into_iter().map(|done| entry(Change::Done(done)));
-            let batch = JournalBatch {
-                entries: entries.collect(),
-            };
-            batches.push((at, batch.encode_to_vec().into()));
+        self.next = place.next();
+        QueueSnapshot {
+            records: self.segments.put_into_snapshot(),
+            ..self.queue.snapshot()
         }
-        self.next = at.next();
-        batches
     }
 
     /// The queue, to look at.

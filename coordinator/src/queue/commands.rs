@@ -93,7 +93,6 @@ impl Queue {
         self.record(Change::Resumed(ExperimentResumed {
             experiment: key,
             budget_nanodollars: budget,
-            after_lease: self.last_grant,
         }));
         self.grant(now);
         Ok(())

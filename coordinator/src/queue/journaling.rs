@@ -108,7 +108,7 @@ fn apply_to(experiment: &mut Experiment, change: &Change, position: u32, last_gr
     let sessions = &mut experiment.sessions;
     match change {
         Change::Done(done) => {
-            if !done.again && sessions.finished(position).is_none() {
+            if sessions.finished(position).is_none() {
                 let finished = Finished {
                     digest: done.digest,
                     segment: done.segment,

@@ -219,7 +219,6 @@ impl Queue {
             telemetry: result.telemetry,
             segment,
             entry,
-            again: false,
         }));
         Settled::Stored
     }

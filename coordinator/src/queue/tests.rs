@@ -381,7 +381,6 @@ fn image(queue: &Queue) -> QueueSnapshot {
         experiment.states = states.collect::<Vec<u8>>().into();
         experiment.last_in_line.clear();
         // Leases of the owner before cannot pause anything.
-        experiment.resumed_after_lease = 0;
     }
     snapshot
 }

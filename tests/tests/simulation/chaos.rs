@@ -77,7 +77,7 @@ impl World {
     fn lose_tail(&mut self) {
         let most = 1 + self.chance.index(4);
         if let Some(simulated) = &self.simulated {
-            let end = simulated.lose_tail(most, self.floor);
+            let end = simulated.lose_tail(most);
             self.note(format!(
                 "the journal loses its tail and ends at batch {}",
                 end.0

@@ -42,15 +42,13 @@ impl SimulatedJournal {
         self.kept().now = now;
     }
 
-    /// Forgets the last batches, at most so many, none that a snapshot holds or that is not behind
-    /// `floor`; says where it ends.
-    pub fn lose_tail(&self, most: usize, floor: Place) -> Place {
+    /// Forgets the last batches, at most so many, none that a snapshot holds; says where it ends.
+    pub fn lose_tail(&self, most: usize) -> Place {
         let mut kept = self.kept();
         let upto = kept
             .snapshot
             .as_ref()
             .map_or(Place(0), |snapshot| snapshot.upto);
-        let upto = upto.max(floor);
         for _ in 0..most {
             match kept.batches.last_key_value() {
                 Some((last, _)) if *last > upto => kept.batches.pop_last(),

@@ -85,7 +85,7 @@ impl World {
             releases: batch.releases,
             changes,
             image: image(owner.state.queue()),
-            snapshot: snapshot_due.then(|| owner.state.snapshot()),
+            snapshot: snapshot_due.then(|| owner.state.snapshot()).flatten(),
         });
         self.after(delay, Event::Append(at, term));
     }
@@ -173,9 +173,8 @@ impl World {
             }
             Err(pending) => releases.extend(pending),
         }
-        let (_, snapshot, _) = owner.state.snapshot();
+        let snapshot = owner.state.replace_journal(place);
         let image = image(owner.state.queue());
-        let again = owner.state.records_again(place);
         let bytes = snapshot.encode_to_vec().into();
         let snapshot = Snapshot { upto: place, bytes };
         let put = self.block_on(self.journal.put_snapshot(epoch, snapshot, place));
@@ -186,13 +185,6 @@ impl World {
         self.note(format!("c{at} mends the journal at batch {}", place.0));
         self.count("mended journal");
         self.seen.mended(place, &batch.changes, &more, &image)?;
-        for (place, bytes) in again {
-            // Without them, the snapshot's sessions are done and have no record.
-            self.floor = place;
-            let append = self.journal.append(epoch, place, bytes.clone());
-            self.block_on(append).map_err(|error| error.to_string())?;
-            self.seen.add(place, &changes(&bytes), image.clone())?;
-        }
         self.release(at, releases)?;
         self.pump(at)
     }

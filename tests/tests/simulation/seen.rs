@@ -191,7 +191,6 @@ pub fn image(queue: &Queue) -> QueueSnapshot {
         // Numbers that the archive knows are passed over.
         experiment.open_segment = 0;
         experiment.open_entries = 0;
-        experiment.resumed_after_lease = 0;
     }
     snapshot
 }

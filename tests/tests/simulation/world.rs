@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_coordinator::archive::{Archive, Entry};
-use agon_coordinator::journal::{Epoch, Journal, Place};
+use agon_coordinator::journal::{Epoch, Journal};
 use agon_coordinator::lease_token::Sealer;
 use agon_coordinator::owner::messages::Message;
 use agon_coordinator::owner::segments::SegmentKey;
@@ -90,8 +90,6 @@ pub struct World {
     pub flaky: bool,
     pub broken: Option<Broken>,
     pub outage_until: Duration,
-    /// What the journal never loses.
-    pub floor: Place,
     steps: VecDeque<String>,
     /// Ids of sessions, by document and position.
     pub ids: RefCell<BTreeMap<(String, u32), String>>,
@@ -136,7 +134,6 @@ impl World {
             flaky,
             broken,
             outage_until: Duration::ZERO,
-            floor: Place(0),
             steps: VecDeque::new(),
             ids: RefCell::default(),
             counts: BTreeMap::new(),
