@@ -262,7 +262,7 @@ impl Experiments {
     /// Stores what the experiment brings, and queues it.
     async fn queue(&self, submission: Submission, office: &Office) -> Result<Progress, Status> {
         let Submission {
-            submitted,
+            mut submitted,
             document,
             stored,
             bundle,
@@ -281,6 +281,11 @@ impl Experiments {
             .put_blob(&name, stored.clone())
             .await
             .map_err(failed)?;
+        let segments = self.archive.list(&submitted.name).await.map_err(|error| {
+            let message = format!("cannot look into the archive: {}", with_causes(&error));
+            to_status(ErrorClass::Unavailable, message)
+        })?;
+        submitted.first_segment = segments.into_iter().max().map_or(1, |last| last + 1);
         if let Err(error) = self.archive.put_document(&submitted.name, stored).await {
             let error = with_causes(&error);
             warn!(%error, "the archive does not hold the document of an experiment");

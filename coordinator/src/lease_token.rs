@@ -9,8 +9,8 @@ use crate::queue::{LeaseId, SessionKey};
 /// Bytes of the key.
 pub const KEY: usize = 32;
 
-/// Bytes of what is sealed: experiment, generation, position (4 each), grant (8).
-const PLAIN: usize = 20;
+/// Bytes of what is sealed: experiment and position (4 each), grid and grant (8 each).
+const PLAIN: usize = 24;
 
 /// Bytes of the seal.
 const SEAL: usize = 16;
@@ -31,8 +31,8 @@ impl Sealer {
     pub fn seal(&self, worker: &str, session_id: &str, lease: LeaseId) -> Bytes {
         let mut token = Vec::with_capacity(PLAIN + SEAL);
         token.extend(lease.session.experiment.to_le_bytes());
-        token.extend(lease.generation.to_le_bytes());
         token.extend(lease.session.position.to_le_bytes());
+        token.extend(lease.grid.to_le_bytes());
         token.extend(lease.grant.to_le_bytes());
         let seal = self.seal_of(worker, session_id, &token);
         token.extend(&seal.as_bytes()[..SEAL]);
@@ -51,18 +51,16 @@ impl Sealer {
         if blake3::Hash::from_bytes(whole) != expected {
             return None;
         }
-        let number = |first: usize| {
-            Some(u32::from_le_bytes(
-                plain.get(first..first + 4)?.try_into().ok()?,
-            ))
-        };
+        let (experiment, plain) = plain.split_first_chunk()?;
+        let (position, plain) = plain.split_first_chunk()?;
+        let (grid, plain) = plain.split_first_chunk()?;
         Some(LeaseId {
             session: SessionKey {
-                experiment: number(0)?,
-                position: number(8)?,
+                experiment: u32::from_le_bytes(*experiment),
+                position: u32::from_le_bytes(*position),
             },
-            generation: number(4)?,
-            grant: u64::from_le_bytes(plain.get(12..PLAIN)?.try_into().ok()?),
+            grid: u64::from_le_bytes(*grid),
+            grant: u64::from_le_bytes(*plain.first_chunk()?),
         })
     }
 
@@ -89,7 +87,7 @@ mod tests {
                 experiment: 3,
                 position: 1_000_000,
             },
-            generation: 2,
+            grid: 2,
             grant: u64::MAX - 5,
         };
         let token = sealer.seal("w1", "abc", lease);

@@ -23,7 +23,7 @@ mod tests;
 mod turns;
 mod workers;
 
-pub use experiment::{CELL_KEY, shape_of};
+pub use experiment::{CELL_KEY, grid_of, shape_of};
 pub use journaling::entry;
 pub use messages::{
     Effect, Failure, Granted, LeaseId, Outcome, Refusal, SessionKey, SessionResult, Settled,

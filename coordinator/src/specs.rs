@@ -10,7 +10,7 @@ use parking_lot::Mutex;
 
 use crate::experiment::{Cell, Expansion, ExperimentDocument};
 use crate::queue::sessions::Shape;
-use crate::queue::{CELL_KEY, shape_of};
+use crate::queue::{CELL_KEY, grid_of, shape_of};
 
 /// Cells that were used last: neighbours in a grid are granted together.
 const RECENT: usize = 16;
@@ -28,8 +28,8 @@ pub struct KnownSession {
 pub struct KnownExperiment {
     /// As last submitted.
     pub submitted: ExperimentSubmitted,
-    /// Counts its grids, as the queue does.
-    pub generation: u32,
+    /// The name of its grid.
+    pub grid: u64,
     shape: Shape,
     expansion: Expansion<Arc<ExperimentDocument>>,
     recent: Mutex<VecDeque<(u32, Arc<Cell>)>>,
@@ -37,17 +37,13 @@ pub struct KnownExperiment {
 
 impl KnownExperiment {
     /// Of a document that was checked when it was submitted.
-    pub fn new(
-        submitted: ExperimentSubmitted,
-        generation: u32,
-        document: Arc<ExperimentDocument>,
-    ) -> Self {
+    pub fn new(submitted: ExperimentSubmitted, document: Arc<ExperimentDocument>) -> Self {
         let shape = shape_of(&submitted);
         Self {
             expansion: Expansion::unchecked(document, u64::from(shape.cells)),
             recent: Mutex::new(VecDeque::new()),
             shape,
-            generation,
+            grid: grid_of(&submitted),
             submitted,
         }
     }

@@ -81,6 +81,7 @@ pub fn prepare(
         }),
         cells: cells.into(),
         requirements: requirements(&document, &games),
+        first_segment: 0,
     };
     let templates = request.templates.into_iter().collect();
     Ok(Submission {

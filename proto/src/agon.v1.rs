@@ -3460,6 +3460,10 @@ pub struct ExperimentSubmitted {
     /// What its sessions depend on: a worker must have it, and another version makes other sessions.
     #[prost(message, repeated, tag = "11")]
     pub requirements: ::prost::alloc::vec::Vec<Requirement>,
+    /// Of a new experiment: the first segment of the archive that it may fill. Those before are of one
+    /// of the same name that this journal does not know (any more). Unset: 1.
+    #[prost(uint32, tag = "12")]
+    pub first_segment: u32,
 }
 /// How many sessions a grid has. Sessions stand in order of cell, repeat, place in the series.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
@@ -3646,9 +3650,6 @@ pub struct ExperimentSnapshot {
     /// Of sessions that wait behind all others, in order.
     #[prost(uint32, repeated, tag = "13")]
     pub last_in_line: ::prost::alloc::vec::Vec<u32>,
-    /// Counts the grids that the experiment has had.
-    #[prost(uint32, tag = "14")]
-    pub generation: u32,
 }
 #[derive(Clone, Copy, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct TriesSnapshot {

@@ -82,11 +82,11 @@ pub async fn load(
     for key in queue.numbers() {
         unfinished |= !queue.is_over(key);
         segments.close_before(key, queue.open_segment(key));
-        let Some((submitted, generation)) = queue.submitted(key) else {
+        let Some(submitted) = queue.submitted(key) else {
             continue;
         };
         let name = submitted.name.clone();
-        let known = known(journal, submitted.clone(), generation).await?;
+        let known = known(journal, submitted.clone()).await?;
         let current = known.as_ref().is_some_and(KnownExperiment::is_current);
         if let Some(known) = known {
             specs.put(known);
@@ -130,7 +130,6 @@ fn note_record(segments: &mut Segments, change: &Change, place: Place) {
 async fn known(
     journal: &dyn Journal,
     submitted: ExperimentSubmitted,
-    generation: u32,
 ) -> JournalResult<Option<KnownExperiment>> {
     let blob = journal.blob(&document_name(&submitted.document)).await?;
     let Some(stored) = blob.and_then(|blob| StoredDocument::decode(blob).ok()) else {
@@ -142,7 +141,7 @@ async fn known(
             origins: wire::origins(&stored.origins),
             ..document
         };
-        KnownExperiment::new(submitted, generation, Arc::new(document))
+        KnownExperiment::new(submitted, Arc::new(document))
     }))
 }
 

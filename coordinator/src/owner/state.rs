@@ -144,9 +144,9 @@ impl OwnerState {
                 let name = submitted.name.clone();
                 let key = self.queue.submit(submitted, accept_new, now);
                 if let Ok(key) = key
-                    && let Some((submitted, generation)) = self.queue.submitted(key)
+                    && let Some(submitted) = self.queue.submitted(key)
                 {
-                    let known = KnownExperiment::new(submitted.clone(), generation, document);
+                    let known = KnownExperiment::new(submitted.clone(), document);
                     self.specs.put(known);
                 }
                 let answer = key.and_then(|_| self.queue.progress(&name));
@@ -266,7 +266,7 @@ impl OwnerState {
     pub fn segments_to_write(&mut self) -> Vec<(SegmentKey, String, Vec<Entry>)> {
         let found = self.segments.take_closed(MOST_WRITING).into_iter();
         let named = found.filter_map(|(key, entries)| {
-            let (submitted, _) = self.queue.submitted(key.0)?;
+            let submitted = self.queue.submitted(key.0)?;
             Some((key, submitted.name.clone(), entries))
         });
         named.collect()

@@ -30,8 +30,8 @@ pub struct Experiment {
     pub budget: Option<u64>,
     /// Its sessions.
     pub sessions: Sessions,
-    /// Counts its grids; a lease of an older one names other sessions.
-    pub generation: u32,
+    /// What `grid_of` names its grid; a lease of another one names other sessions.
+    pub grid: u64,
     /// Why nothing of it is played at present; empty unless it pauses.
     pub paused: String,
     /// Whether it was cancelled.
@@ -53,17 +53,18 @@ pub struct Experiment {
 impl Experiment {
     /// A new one.
     pub fn new(submitted: ExperimentSubmitted) -> Self {
+        let first_segment = submitted.first_segment.max(1);
         Self {
             budget: submitted.budget_nanodollars,
             sessions: Sessions::new(shape_of(&submitted)),
+            grid: grid_of(&submitted),
             submitted,
-            generation: 1,
             paused: String::new(),
             cancelled: false,
             resumed_after: 0,
             faults: std::collections::BTreeSet::new(),
             left: BTreeMap::new(),
-            open_segment: 1,
+            open_segment: first_segment,
             open_entries: 0,
             version: 1,
             outdated: String::new(),
@@ -86,7 +87,7 @@ impl Experiment {
             self.submitted = submitted;
             return None;
         }
-        self.generation += 1;
+        self.grid = grid_of(&submitted);
         let old_shape = self.sessions.shape();
         let old_cells = std::mem::take(&mut self.submitted.cells);
         let old: BTreeMap<&[u8], u32> = cells(&old_cells).zip(0..).collect();
@@ -262,7 +263,6 @@ impl Experiment {
             open_segment: self.open_segment,
             open_entries: self.open_entries,
             last_in_line: kept.last,
-            generation: self.generation,
             submitted: Some(self.submitted.clone()),
         }
     }
@@ -303,7 +303,7 @@ impl Experiment {
         Some(Self {
             budget: snapshot.budget_nanodollars,
             sessions: kept::restore(shape_of(&submitted), kept)?,
-            generation: snapshot.generation,
+            grid: grid_of(&submitted),
             paused: snapshot.paused,
             cancelled: snapshot.cancelled,
             resumed_after: 0,
@@ -316,6 +316,21 @@ impl Experiment {
             submitted,
         })
     }
+}
+
+/// The name of a submission's grid: equal for those whose positions hold the same sessions, in every
+/// journal. A number counted up would be given twice by a journal that has lost its end, and a lease
+/// of then would stand for whatever session is there now.
+pub fn grid_of(submitted: &ExperimentSubmitted) -> u64 {
+    let shape = shape_of(submitted);
+    let mut hasher = blake3::Hasher::new();
+    for number in [shape.cells, shape.repeats, shape.series_length] {
+        hasher.update(&number.to_le_bytes());
+    }
+    hasher.update(&submitted.cells);
+    let mut first = [0; 8];
+    first.copy_from_slice(&hasher.finalize().as_bytes()[..8]);
+    u64::from_le_bytes(first)
 }
 
 /// The shape of a submission's grid.

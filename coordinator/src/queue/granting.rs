@@ -139,7 +139,7 @@ fn hold(queue: &mut Queue, worker: WorkerKey, session: SessionKey, suspect: bool
     Granted {
         lease: LeaseId {
             session,
-            generation: experiment.map_or(0, |one| one.generation),
+            grid: experiment.map_or(0, |one| one.grid),
             grant,
         },
         attempt: tries.crashes + tries.losses + 1,

@@ -22,8 +22,8 @@ pub struct SessionKey {
 pub struct LeaseId {
     /// The session, where it stood when it was granted.
     pub session: SessionKey,
-    /// The grid that it stood in.
-    pub generation: u32,
+    /// The grid that it stood in, as `grid_of` names it.
+    pub grid: u64,
     /// Unique among all leases of the installation.
     pub grant: u64,
 }

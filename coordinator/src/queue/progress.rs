@@ -162,10 +162,9 @@ impl Queue {
         self.experiments.get(&key)?.sessions.finished(position)
     }
 
-    /// What was submitted under a number, and which of the experiment's grids that is.
-    pub fn submitted(&self, key: u32) -> Option<(&agon_proto::v1::ExperimentSubmitted, u32)> {
-        let experiment = self.experiments.get(&key)?;
-        Some((&experiment.submitted, experiment.generation))
+    /// What was submitted under a number.
+    pub fn submitted(&self, key: u32) -> Option<&agon_proto::v1::ExperimentSubmitted> {
+        Some(&self.experiments.get(&key)?.submitted)
     }
 
     /// The segment of the archive that an experiment fills.

@@ -152,7 +152,7 @@ impl Queue {
         let experiment = self.experiments.get(&lease.session.experiment);
         experiment.is_some_and(|experiment| {
             let state = experiment.sessions.state(lease.session.position);
-            experiment.generation == lease.generation
+            experiment.grid == lease.grid
                 && !experiment.cancelled
                 && state.is_some_and(State::is_queued)
         })
@@ -318,14 +318,12 @@ impl Queue {
     }
 
     pub(super) fn revoke(&mut self, lease: Lease, grant: u64) {
-        let generation = self
-            .experiments
-            .get(&lease.session.experiment)
-            .map_or(0, |of| of.generation);
+        let experiment = self.experiments.get(&lease.session.experiment);
+        let grid = experiment.map_or(0, |of| of.grid);
         if let Some(stream) = self.workers.stream(lease.worker) {
             let lease = LeaseId {
                 session: lease.session,
-                generation,
+                grid,
                 grant,
             };
             self.effects.push(Effect::Revoke(stream, vec![lease]));
@@ -338,7 +336,7 @@ impl Queue {
             return Some(held.session);
         }
         let experiment = self.experiments.get(&lease.session.experiment)?;
-        let stands = experiment.generation == lease.generation;
+        let stands = experiment.grid == lease.grid;
         let there = experiment.sessions.state(lease.session.position).is_some();
         (stands && there).then_some(lease.session)
     }

@@ -123,7 +123,7 @@ async fn record(
 fn tell(grant: &Grant, record: Option<Bytes>, specs: &Specs) -> Result<Told, Untold> {
     let lease = grant.granted.lease;
     let known = specs.get(lease.session.experiment);
-    let known = known.filter(|known| known.generation == lease.generation);
+    let known = known.filter(|known| known.grid == lease.grid);
     let known = known.ok_or(Untold::Moved(lease))?;
     let session = known.session(lease.session.position);
     let session = session.ok_or(Untold::Impossible(lease))?;

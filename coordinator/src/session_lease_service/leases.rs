@@ -183,7 +183,7 @@ mod tests {
                 experiment: 1,
                 position: 2,
             },
-            generation: 1,
+            grid: 1,
             grant: 9,
         };
         let reference = leases.seal("abc", lease);

@@ -4,6 +4,7 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use agon_coordinator::archive::{Archive, Entry, pack};
 use agon_coordinator::{CoordinatorOptions, StoreChoice};
 use agon_engine::record::StoredRecord;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
@@ -18,7 +19,7 @@ use tonic::Code;
 
 use crate::redis_server::RedisServer;
 use crate::stand::{
-    FILE, Stand, document, document_of, embedded, fetch, open, play_all, progress, submit,
+    FILE, LONG, Stand, document, document_of, embedded, fetch, open, play_all, progress, submit,
 };
 use crate::worker::{Worker, commands, introduction, leases};
 
@@ -416,6 +417,36 @@ async fn experiment_is_removed_when_it_is_over_and_not_before() {
     assert_eq!(again.unwrap_err().code(), Code::NotFound);
     let anew = submit(&mut commands).await;
     assert_eq!((anew.sessions, anew.already_done), (6, 0));
+}
+
+#[tokio::test]
+async fn records_of_a_lost_journal_stay_and_those_of_the_new_one_are_put_behind_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let archive = Archive::folder(&folder.path().join("archive")).unwrap();
+    let old = vec![Entry {
+        position: 0,
+        session: "of a lost journal".to_owned(),
+        digest: 1,
+        record: pack(b"{}"),
+        telemetry: pack(b"{}"),
+    }];
+    archive.write("pairs", 3, old.clone()).await.unwrap();
+    let choice = StoreChoice::Folder(folder.path().to_owned());
+    let stand = open(Some(choice), CoordinatorOptions::default()).await;
+    let services = stand.coordinator.services();
+    let mut commands = commands(&services);
+    let id = submit(&mut commands).await.experiment_id;
+    play_all(&mut Worker::connect(&services, "w1", 6).await, 6).await;
+    let archived = async {
+        while archive.list("pairs").await.unwrap() != [3, 4] {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(LONG, archived).await.unwrap();
+    assert_eq!(archive.read("pairs", 4).await.unwrap().iter().count(), 6);
+    let kept = archive.read("pairs", 3).await.unwrap();
+    assert_eq!(kept.iter().cloned().collect::<Vec<_>>(), old);
+    assert_eq!(fetch(&mut commands, &id, None).await.len(), 6);
 }
 
 #[tokio::test]

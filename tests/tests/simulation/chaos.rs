@@ -133,17 +133,23 @@ impl World {
         self.tell(at, message)
     }
 
-    fn submit(&mut self, at: usize, number: usize, version: usize) -> Outcome {
+    /// As the door of experiments does it: after a look into the archive.
+    fn submit(&mut self, at: usize, number: usize, which: usize) -> Outcome {
+        let version = &VERSIONS[number][which];
+        let mut submitted = version.submitted.clone();
+        let Ok(listed) = self.block_on(self.archive.list(&submitted.name)) else {
+            self.note("the archive cannot be listed: the submission is refused".to_owned());
+            return Ok(());
+        };
+        submitted.first_segment = listed.into_iter().max().map_or(1, |last| last + 1);
         let (reply, answer) = oneshot::channel();
-        let what = What::Submit(version, answer);
         self.commands.push(Command {
             at,
             name: NAMES[number],
-            what,
+            what: What::Submit(which, answer),
         });
-        let version = &VERSIONS[number][version];
         let message = Message::Submit {
-            submitted: version.submitted.clone(),
+            submitted,
             document: version.document.clone(),
             accept_new: false,
             reply,

@@ -284,7 +284,7 @@ impl World {
             .as_ref()
             .map(|owner| owner.specs.clone());
         let known = specs.and_then(|specs| specs.get(key));
-        let known = known.filter(|known| known.generation == lease.generation);
+        let known = known.filter(|known| known.grid == lease.grid);
         let Some(session) = known.as_ref().and_then(|known| known.session(position)) else {
             // The experiment has another grid by now.
             self.count("moved grant");

@@ -170,6 +170,25 @@ fn result_after_its_lease_counts_while_nobody_has_the_session() {
 }
 
 #[test]
+fn lease_of_a_lost_submission_says_nothing_of_the_one_that_got_its_number() {
+    let mut lost = Bench::new();
+    let key = lost.submit("lost", "red", &["a"], 1, 1);
+    lost.worker("w", 1);
+    let lease = lost.one("w").lease;
+    // Its journal has lost its end, and another experiment gets the number.
+    let mut bench = Bench::new();
+    assert_eq!(bench.submit("other", "red", &["b"], 1, 1), key);
+    bench.worker("w", 0);
+    assert_eq!(bench.finish("w", lease), Settled::Fenced);
+    assert_eq!(bench.counts("other"), (1, 1, 0, 0));
+    // The same sessions under the same number are what the worker played.
+    let mut bench = Bench::new();
+    assert_eq!(bench.submit("lost", "red", &["a"], 1, 1), key);
+    bench.worker("w", 0);
+    assert_eq!(bench.finish("w", lease), Settled::Stored);
+}
+
+#[test]
 fn invented_lease_is_fenced() {
     let mut bench = Bench::new();
     let key = bench.sessions("x", 1);
@@ -179,13 +198,13 @@ fn invented_lease_is_fenced() {
             experiment: key,
             position: 0,
         },
-        generation: 1,
+        grid: bench.queue.experiments[&key].grid,
         grant: 7,
     };
     let mut invented = [real; 3];
     invented[0].session.experiment += 1;
     invented[1].session.position += 1;
-    invented[2].generation += 1;
+    invented[2].grid += 1;
     for lease in invented {
         assert_eq!(bench.finish("w1", lease), Settled::Fenced);
         assert_eq!(

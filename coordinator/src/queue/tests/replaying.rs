@@ -19,10 +19,10 @@ fn take_step(bench: &mut Bench, step: usize) {
         // The first lease of an experiment, which may be anybody's.
         let key = bench.queue.number(name).ok()?;
         let (grant, session) = bench.queue.workers.leases_of(key).into_iter().next()?;
-        let generation = bench.queue.experiments[&key].generation;
+        let grid = bench.queue.experiments[&key].grid;
         Some(LeaseId {
             session,
-            generation,
+            grid,
             grant,
         })
     };
