@@ -9,15 +9,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use agon_outlets::InLine as _;
+use agon_service_kit::bucket::{self, RetryConfig};
 use agon_service_kit::secrets;
-use agon_service_kit::server::install_crypto;
 use agon_service_kit::tasks::with_causes;
 use futures_util::StreamExt as _;
-use object_store::aws::{AmazonS3, AmazonS3Builder};
+use object_store::aws::AmazonS3;
 use object_store::path::Path as ObjectPath;
-use object_store::{
-    ClientOptions, ObjectStore as _, ObjectStoreExt as _, PutMode, RetryConfig, WriteMultipart,
-};
+use object_store::{ObjectStore as _, ObjectStoreExt as _, PutMode, WriteMultipart};
 use tokio::runtime::Runtime;
 
 use crate::data_folder::cannot;
@@ -40,16 +38,10 @@ const RETRIED_FOR: Duration = Duration::from_secs(60);
 /// Tries of a request within that time.
 const MOST_RETRIES: usize = 5;
 
-/// Variables of the environment that hold secrets.
-const SECRETS: [&str; 3] = [
-    "AWS_ACCESS_KEY_ID",
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_SESSION_TOKEN",
-];
-
 /// Whether a path that somebody named is an address in such storage.
 pub fn is_address(path: &Path) -> bool {
-    path.to_str().is_some_and(|path| path.starts_with("s3://"))
+    path.to_str()
+        .is_some_and(|path| path.starts_with(bucket::SCHEME))
 }
 
 /// Whether a file of this path or address may be written, as far as is known before.
@@ -102,32 +94,14 @@ impl Bucket {
     /// It is no address, or the environment says nothing that it can be reached with.
     pub fn at(address: &Path) -> Result<Self, Failure> {
         let shown = address.to_string_lossy().into_owned();
-        let rest = shown.strip_prefix("s3://").unwrap_or_default();
-        let (name, prefix) = rest.split_once('/').unwrap_or((rest, ""));
-        let malformed = |why: &dyn std::fmt::Display| {
-            Failure::BadInput(format!("{}: {why}", address.in_line()))
-        };
-        if name.is_empty() {
-            return Err(malformed(&"no bucket; expected s3://bucket/prefix"));
-        }
-        let prefix =
-            ObjectPath::parse(prefix.trim_end_matches('/')).map_err(|error| malformed(&error))?;
-        for secret in SECRETS.iter().filter_map(|name| std::env::var(name).ok()) {
-            secrets::keep(&secret);
-        }
-        install_crypto();
         let retry = RetryConfig {
             max_retries: MOST_RETRIES,
             retry_timeout: RETRIED_FOR,
             ..RetryConfig::default()
         };
-        let store = AmazonS3Builder::from_env()
-            // Whoever names an endpoint without TLS means it.
-            .with_client_options(ClientOptions::new().with_allow_http(true))
-            .with_retry(retry)
-            .with_bucket_name(name)
-            .build()
-            .map_err(|error| malformed(&with_causes(&error)))?;
+        let opened = bucket::open(&shown, bucket::of_environment(), retry);
+        let (store, prefix) =
+            opened.map_err(|error| Failure::BadInput(with_causes(&error).in_line().to_string()))?;
         Ok(Self {
             store,
             prefix,

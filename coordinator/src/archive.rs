@@ -8,16 +8,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use agon_outlets::InLine as _;
+use agon_service_kit::bucket::{self, BucketError};
 use bytes::Bytes;
 
 use crate::experiment::is_experiment_name;
 use crate::journal::{Journal, JournalError};
 
-mod member;
 mod segment;
 mod storage;
 
-pub use member::{LARGEST_LINE_BYTES, pack};
 pub use segment::{Entry, Segment};
 
 use segment::{Files, Index};
@@ -74,19 +73,12 @@ impl Archive {
 
     /// An archive in a bucket: `s3://bucket` or `s3://bucket/folder`. Region, keys and endpoint come
     /// from the environment, under the names that AWS gives them (`AWS_REGION`,
-    /// `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_ENDPOINT_URL`; `AWS_ALLOW_HTTP=true` for
-    /// an endpoint without TLS).
+    /// `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_ENDPOINT_URL`).
     ///
     /// # Errors
     /// The address or the environment makes no sense. Nobody is asked yet.
     pub fn s3(url: &str) -> ArchiveResult<Self> {
-        let variables = std::env::vars_os();
-        Self::s3_with(
-            url,
-            variables.filter_map(|(name, value)| {
-                Some((name.into_string().ok()?, value.into_string().ok()?))
-            }),
-        )
+        Self::s3_with(url, bucket::of_environment())
     }
 
     /// The same with other variables than those of the environment.
@@ -314,12 +306,9 @@ pub enum ArchiveError {
         #[source]
         source: std::io::Error,
     },
-    /// The address is not one of a bucket.
-    #[error("{url} is no address of a bucket: say s3://bucket or s3://bucket/folder")]
-    Address {
-        /// The address.
-        url: String,
-    },
+    /// There is no client of the bucket.
+    #[error(transparent)]
+    Bucket(#[from] BucketError),
     /// The folder or bucket refuses, or does not answer.
     #[error("cannot {operation} {name} in {place}")]
     Objects {

@@ -1,9 +1,10 @@
 //! Plumbing that every Agon service shares: configuration files, telemetry, metrics, supervised
 //! tasks, the error table, back-off, milliseconds, names of teams, folders on disk, secrets kept out
-//! of what is said, and servers and channels. A closed
-//! list: what only one service needs, or what knows a game, a session or a provider, belongs to that service.
+//! of what is said, storage in buckets, and servers and channels. A closed list: what only one service
+//! needs, or what knows a game, a session or a provider, belongs to that service.
 
 pub mod backoff;
+pub mod bucket;
 pub mod clock;
 pub mod complaint;
 pub mod config;

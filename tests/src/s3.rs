@@ -74,7 +74,6 @@ impl S3Server {
                 "AWS_ENDPOINT_URL",
                 &format!("http://127.0.0.1:{}", self.port),
             ),
-            pair("AWS_ALLOW_HTTP", "true"),
             pair("AWS_REGION", "us-east-1"),
             pair("AWS_ACCESS_KEY_ID", "of-a-test"),
             pair("AWS_SECRET_ACCESS_KEY", "secret-of-a-test"),

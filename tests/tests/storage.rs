@@ -152,7 +152,7 @@ fn a_failed_upload_says_what_is_there_and_leaves_nothing_half_written() {
     assert!(!unfinished.contains("<UploadId>"), "{unfinished}");
     // What is wrong with an address is said before a session is read.
     for (address, said) in [
-        ("s3://", "no bucket"),
+        ("s3://", "is no address of a bucket"),
         ("s3://none-of-this-name/x", "does not exist"),
     ] {
         let arguments = ["export", "recorded", "-o", address, "--data", &data];

@@ -7,7 +7,6 @@ use std::ops::Range;
 use bytes::{Bytes, BytesMut};
 use serde::{Deserialize, Serialize};
 
-use super::member::{LARGEST_LINE_BYTES, is_member, unpack};
 use super::{
     ArchiveError, ArchiveResult, MOST_INDEX_BYTES, MOST_SEGMENT_BYTES, damaged, too_large,
 };
@@ -24,30 +23,10 @@ pub struct Entry {
     pub session: String,
     /// Digest of its record, the caller's.
     pub digest: u64,
-    /// The record: one gzip member of one line with its line break ([`super::pack`]).
+    /// The record, packed ([`agon_proto::packed`]).
     pub record: Bytes,
     /// The telemetry, in the same form.
     pub telemetry: Bytes,
-}
-
-impl Entry {
-    /// The record unpacked, without its line break. Takes processor time.
-    ///
-    /// # Errors
-    /// It is damaged, or longer than [`LARGEST_LINE_BYTES`].
-    pub fn record_line(&self) -> ArchiveResult<Vec<u8>> {
-        let what = format!("the record of session {}", self.session);
-        unpack(&self.record, &what, LARGEST_LINE_BYTES)
-    }
-
-    /// The telemetry unpacked, without its line break. Takes processor time.
-    ///
-    /// # Errors
-    /// As [`Entry::record_line`].
-    pub fn telemetry_line(&self) -> ArchiveResult<Vec<u8>> {
-        let what = format!("the telemetry of session {}", self.session);
-        unpack(&self.telemetry, &what, LARGEST_LINE_BYTES)
-    }
 }
 
 /// Where something lies in its file.
@@ -190,8 +169,8 @@ impl Files {
                 position: entry.position,
                 session: entry.session.clone(),
                 digest: format!("{:016x}", entry.digest),
-                record: records.add(&entry.record, &entry.session)?,
-                telemetry: telemetry.add(&entry.telemetry, &entry.session)?,
+                record: records.add(&entry.record)?,
+                telemetry: telemetry.add(&entry.telemetry)?,
             });
         }
         let (records, telemetry) = (records.bytes.freeze(), telemetry.bytes.freeze());
@@ -220,18 +199,15 @@ struct Part {
 }
 
 impl Part {
-    fn add(&mut self, member: &[u8], session: &str) -> ArchiveResult<Span> {
-        if !is_member(member) {
-            return Err(damaged(session, "its record or telemetry is not packed"));
-        }
+    fn add(&mut self, packed: &[u8]) -> ArchiveResult<Span> {
         let span = Span {
             offset: self.bytes.len() as u64,
-            length: member.len() as u64,
+            length: packed.len() as u64,
         };
         if span.range().end > MOST_SEGMENT_BYTES {
             return Err(too_large("a segment", MOST_SEGMENT_BYTES));
         }
-        self.bytes.extend_from_slice(member);
+        self.bytes.extend_from_slice(packed);
         Ok(span)
     }
 }

@@ -7,14 +7,12 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use agon_outlets::InLine as _;
+use agon_service_kit::bucket::{self, RetryConfig};
 use agon_service_kit::folder::{Folder, IsALink, Kind};
-use agon_service_kit::secrets::keep;
-use agon_service_kit::server::install_crypto;
 use bytes::Bytes;
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::local::LocalFileSystem;
 use object_store::path::Path as ObjectPath;
-use object_store::{ClientConfigKey, ObjectStore, ObjectStoreExt as _};
+use object_store::{ObjectStore, ObjectStoreExt as _};
 
 use super::{ArchiveError, ArchiveResult, damaged, in_background, too_large};
 use crate::journal::{Journal, JournalError};
@@ -28,16 +26,6 @@ pub const INDEX: &str = ".index.json";
 
 /// Begins the names of blobs.
 const IN_JOURNAL: &str = "archive/";
-
-/// How long one request to a bucket may take; the largest file passes at a megabyte a second.
-const REQUEST_TIMEOUT: &str = "300 seconds";
-
-/// Variables whose values are shown to nobody.
-const SECRETS: [&str; 3] = [
-    "AWS_SECRET_ACCESS_KEY",
-    "AWS_SESSION_TOKEN",
-    "AWS_CONTAINER_AUTHORIZATION_TOKEN",
-];
 
 /// See the module.
 pub enum Storage {
@@ -81,34 +69,7 @@ impl Storage {
         url: &str,
         variables: impl IntoIterator<Item = (String, String)>,
     ) -> ArchiveResult<Self> {
-        let no_bucket = || ArchiveError::Address {
-            url: url.to_owned(),
-        };
-        let rest = url.strip_prefix("s3://").ok_or_else(no_bucket)?;
-        let (bucket, prefix) = rest.split_once('/').unwrap_or((rest, ""));
-        let prefix = ObjectPath::parse(prefix).map_err(|_| no_bucket())?;
-        if bucket.is_empty() {
-            return Err(no_bucket());
-        }
-        install_crypto();
-        let timeout = AmazonS3ConfigKey::Client(ClientConfigKey::Timeout);
-        let mut builder = AmazonS3Builder::new().with_config(timeout, REQUEST_TIMEOUT);
-        for (name, value) in variables {
-            if SECRETS.contains(&name.as_str()) {
-                keep(&value);
-            }
-            let key = name.starts_with("AWS_").then(|| name.to_ascii_lowercase());
-            if let Some(Ok(key)) = key.map(|key| key.parse::<AmazonS3ConfigKey>()) {
-                builder = builder.with_config(key, value);
-            }
-        }
-        let store = builder.with_bucket_name(bucket).build();
-        let store = store.map_err(|source| ArchiveError::Objects {
-            operation: "open",
-            name: bucket.to_owned(),
-            place: url.to_owned(),
-            source: Box::new(source),
-        })?;
+        let (store, prefix) = bucket::open(url, variables, RetryConfig::default())?;
         Ok(Self::Objects(Objects {
             store: Arc::new(store),
             prefix,

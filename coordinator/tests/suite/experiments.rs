@@ -4,9 +4,10 @@
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use agon_coordinator::archive::{Archive, Entry, pack};
+use agon_coordinator::archive::{Archive, Entry};
 use agon_coordinator::{CoordinatorOptions, StoreChoice};
 use agon_engine::record::StoredRecord;
+use agon_proto::packed::{pack, unpack};
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{
     CancelExperimentRequest, DeleteExperimentRequest, FailureKind, FetchRecordsRequest,
@@ -60,7 +61,7 @@ async fn whole_line(stand: Stand) {
     let mut records = commands.fetch_records(fetching).await.unwrap().into_inner();
     let mut found = Vec::new();
     while let Some(record) = records.message().await.unwrap() {
-        let line = agon_proto::packed::unpack(&record.record).unwrap();
+        let line = unpack(&record.record).unwrap();
         let spec = StoredRecord::from_line(&line).unwrap().spec;
         assert_eq!(spec.id().as_str(), record.session_id);
         found.push((spec.params["ratio"].as_f64().unwrap(), spec.luck.repeat));
@@ -427,8 +428,8 @@ async fn records_of_a_lost_journal_stay_and_those_of_the_new_one_are_put_behind_
         position: 0,
         session: "of a lost journal".to_owned(),
         digest: 1,
-        record: pack(b"{}"),
-        telemetry: pack(b"{}"),
+        record: pack("{}"),
+        telemetry: pack("{}"),
     }];
     archive.write("pairs", 3, old.clone()).await.unwrap();
     let choice = StoreChoice::Folder(folder.path().to_owned());

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use agon_coordinator::archive::{ArchiveError, Entry, pack};
+use agon_coordinator::archive::{ArchiveError, Entry};
 use agon_coordinator::journal::{Claim, Epoch, JournalError};
 use agon_coordinator::owner::loading::load;
 use agon_coordinator::owner::messages::Message;
@@ -11,6 +11,7 @@ use agon_coordinator::owner::segments::SegmentKey;
 use agon_coordinator::owner::state::OwnerState;
 use agon_coordinator::queue::Queue;
 use agon_coordinator::specs::Specs;
+use agon_proto::packed::pack;
 
 use crate::Outcome;
 use crate::broken::Broken;
@@ -316,7 +317,7 @@ impl World {
                     session: String::new(),
                     digest: finished.digest,
                     record,
-                    telemetry: pack(b"{}"),
+                    telemetry: pack("{}"),
                 });
             let entries: Vec<Entry> = entries.collect();
             if !entries.is_empty() {

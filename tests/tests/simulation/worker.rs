@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use agon_coordinator::archive::pack;
+use agon_proto::packed::pack;
 use agon_proto::v1::work_sessions_request::Message as ToCoordinator;
 use agon_proto::v1::work_sessions_response::Message as FromCoordinator;
 use agon_proto::v1::{Capability, FailureKind, Lease, LeaseRef};
@@ -74,7 +74,7 @@ fn capabilities() -> Vec<Capability> {
 fn record(session_id: &str, carried: &[u8], flaw: u64) -> Bytes {
     let before = blake3::hash(carried).to_hex();
     let line = format!("{session_id} after {} {flaw:03}", &before[..8]);
-    pack(line.as_bytes())
+    pack(&line)
 }
 
 impl World {
@@ -240,7 +240,7 @@ impl World {
                 };
                 Ended::Finished {
                     record: record(session_id, carried, flaw),
-                    telemetry: pack(b"{}"),
+                    telemetry: pack("{}"),
                 }
             }
             76..86 => failed(FailureKind::Crashed, "overflow".to_owned()),
