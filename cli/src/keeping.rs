@@ -2,9 +2,9 @@
 //! results as far as it got, and in the end what became of it. Plays nothing and follows nothing.
 //! Called by `agon run` and `agon play`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use agon_coordinator::experiment::{ExperimentDocument, expand};
+use agon_coordinator::experiment::ExperimentDocument;
 use agon_engine::record::RECORD_VERSION;
 use agon_outlets::InLine as _;
 use agon_proto::v1::{SubmitExperimentResponse, WatchExperimentResponse};
@@ -39,8 +39,8 @@ pub struct Keeping {
     folder: RunFolder,
     entry: Entry,
     document: ExperimentDocument,
-    /// Sessions that were done before it.
-    done_before: u64,
+    /// What the coordinator said when the experiment was handed in.
+    submitted: SubmitExperimentResponse,
 }
 
 impl Keeping {
@@ -62,7 +62,7 @@ impl Keeping {
             folder,
             entry,
             document: checked.document.clone(),
-            done_before: 0,
+            submitted: SubmitExperimentResponse::default(),
         })
     }
 
@@ -76,7 +76,7 @@ impl Keeping {
     /// # Errors
     /// The account cannot be written.
     pub fn submitted(&mut self, submitted: &SubmitExperimentResponse) -> Result<(), Failure> {
-        self.done_before = submitted.already_done;
+        self.submitted = submitted.clone();
         self.document.origins = agon_coordinator::origins(&submitted.origins);
         self.entry.account.models.clone_from(&self.document.origins);
         self.entry.write_account()
@@ -116,14 +116,10 @@ impl Keeping {
         experiments: Transport,
         state: &WatchExperimentResponse,
     ) -> Result<(String, u64), Failure> {
-        let expansion = expand(&self.document).map_err(Failure::input)?;
-        let wanted: BTreeSet<String> = expansion
-            .into_sessions()
-            .map(|session| session.spec.id().to_string())
-            .collect();
         let client = results::experiment_client(experiments);
-        let collected = results::collect(client, &self.document, &wanted, &self.entry).await?;
-        let (done, all) = (collected.done, wanted.len() as u64);
+        let (grid, all) = (self.submitted.grid, self.submitted.sessions);
+        let collected = results::collect(client, &self.document, grid, &self.entry).await?;
+        let done = collected.done;
         let heading = self.heading(done, all);
         let summary = format!("{heading}\n\n{}", collected.tables);
         self.entry
@@ -132,7 +128,7 @@ impl Keeping {
         self.entry.account.sessions = Some(Counts {
             all,
             done,
-            done_before: self.done_before,
+            done_before: self.submitted.already_done,
             set_aside: aside
                 .map(|one| (one.session_id.clone(), one.reason.clone()))
                 .collect(),

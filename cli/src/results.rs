@@ -6,7 +6,7 @@ use std::error::Error as _;
 use std::fs::File;
 use std::io::BufReader;
 
-use agon_coordinator::experiment::{COMPARISONS, ExperimentDocument};
+use agon_coordinator::experiment::{COMPARISONS, ExperimentDocument, expand};
 use agon_engine::names::among;
 use agon_engine::record::StoredRecord;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
@@ -65,14 +65,15 @@ pub struct Collected {
     pub unreadable: Vec<(String, String)>,
 }
 
-/// Writes the records of these sessions, as far as they are done, into a run's entry.
+/// Writes the records of the sessions of a grid, as far as they are done, into a run's entry. When
+/// the experiment was submitted again with another grid, these are the ones that both have.
 ///
 /// # Errors
 /// The coordinator does not answer, or the entry cannot be written.
 pub async fn collect(
     mut client: ExperimentServiceClient<Transport>,
     document: &ExperimentDocument,
-    wanted: &BTreeSet<String>,
+    grid: u64,
     entry: &Entry,
 ) -> Result<Collected, Failure> {
     let request = FetchRecordsRequest {
@@ -87,13 +88,18 @@ pub async fn collect(
         .into_inner();
     let mut tables = Tables::default();
     let (mut done, mut strangers) = (0, 0);
-    let mut unreadable = Vec::new();
+    let (mut unreadable, mut wanted) = (Vec::new(), BTreeSet::new());
     let mut record_file = entry.begin(run_folder::RECORDS)?;
     let mut telemetry_file = entry.begin(run_folder::TELEMETRY)?;
     while let Some(result) = records.message().await.map_err(lost)? {
-        if !wanted.contains(&result.session_id) {
-            strangers += 1;
-            continue;
+        if result.grid != grid {
+            if wanted.is_empty() {
+                wanted = ids(document)?;
+            }
+            if !wanted.contains(&result.session_id) {
+                strangers += 1;
+                continue;
+            }
         }
         let taken = match result.fault.is_empty() {
             true => Lines::of(&result),
@@ -131,6 +137,14 @@ pub async fn collect(
         strangers,
         unreadable,
     })
+}
+
+/// The ids of all sessions of an experiment.
+fn ids(document: &ExperimentDocument) -> Result<BTreeSet<String>, Failure> {
+    let sessions = expand(document).map_err(Failure::input)?.into_sessions();
+    Ok(sessions
+        .map(|session| session.spec.id().to_string())
+        .collect())
 }
 
 /// A result, unpacked.

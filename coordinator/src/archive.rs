@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use agon_outlets::InLine as _;
 use agon_service_kit::bucket::{self, BucketError};
+use agon_service_kit::compute;
 use bytes::Bytes;
 
 use crate::experiment::is_experiment_name;
@@ -270,7 +271,7 @@ fn named(experiment: &str, number: u32, kind: &str) -> ArchiveResult<String> {
 async fn in_background<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> ArchiveResult<T> {
-    let working = tokio::task::spawn_blocking(work);
+    let working = compute::SHORT.run(work);
     working.await.map_err(|_| ArchiveError::Stopped)
 }
 

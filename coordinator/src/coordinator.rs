@@ -10,14 +10,14 @@ use agon_proto::v1::experiment_service_server::ExperimentServiceServer;
 use agon_proto::v1::session_lease_service_server::SessionLeaseServiceServer;
 use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::tasks::{TaskKind, Tasks};
-use tokio::sync::{Semaphore, watch};
+use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use crate::archive::{Archive, ArchiveError};
 use crate::experiment_service::{DescribeModels, Experiments};
 use crate::journal::{FileJournal, Journal, JournalError, RedisJournal};
 use crate::owner::{OnStored, OwnerOptions, OwnerTerms, Status, start};
-use crate::session_lease_service::{MOST_BLOCKING, SessionLeases};
+use crate::session_lease_service::SessionLeases;
 
 /// Where a coordinator keeps what it must not lose.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -146,7 +146,6 @@ impl Coordinator {
             tasks: tasks.clone(),
             draining: CancellationToken::new(),
             lease_time: options.lease_time,
-            blocking: Arc::new(Semaphore::new(MOST_BLOCKING)),
         };
         Ok(Self {
             experiments,

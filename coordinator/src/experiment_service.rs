@@ -14,6 +14,7 @@ use agon_proto::v1::{
     RetrySessionsResponse, StoredDocument, SubmitExperimentRequest, SubmitExperimentResponse,
     WatchExperimentRequest, WatchExperimentResponse,
 };
+use agon_service_kit::compute;
 use agon_service_kit::status::{ErrorClass, to_status};
 use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
 use futures_util::future::BoxFuture;
@@ -28,7 +29,7 @@ use crate::archive::Archive;
 use crate::journal::Journal;
 use crate::metrics;
 use crate::owner::{Office, Ownership, bundle_name, document_name};
-use crate::queue::Progress;
+use crate::queue::{Progress, grid_of};
 use crate::submission::{Submission, prepare};
 use crate::templates;
 use crate::wire;
@@ -81,10 +82,11 @@ impl ExperimentService for Experiments {
         };
         let known = origins.clone();
         // Checking a large grid takes a second or so.
-        let prepared = tokio::task::spawn_blocking(move || prepare(request, known)).await;
+        let prepared = compute::SHORT.run(move || prepare(request, known)).await;
         let stopped = |_| to_status(ErrorClass::Internal, "the experiment could not be expanded");
         let submission = prepared.map_err(stopped)??;
         let experiment_id = submission.submitted.name.clone();
+        let grid = grid_of(&submission.submitted);
         let progress = self.queue(submission, &office).await?;
         metrics::count_submission();
         info!(%experiment_id, sessions = progress.sessions, "experiment handed in");
@@ -93,6 +95,7 @@ impl ExperimentService for Experiments {
             sessions: progress.sessions.into(),
             already_done: progress.done.into(),
             origins,
+            grid,
         }))
     }
 

@@ -22,7 +22,7 @@ mod term;
 
 pub use handle::OwnerHandle;
 pub(crate) use loading::{bundle_name, document_name};
-pub use messages::{Grant, Located, Status, ToStream, Whereabouts};
+pub use messages::{FinishedPage, Grant, Located, Status, ToStream, Whereabouts};
 pub use office::{Office, Ownership, Role};
 pub(crate) use term::{Terms as OwnerTerms, start};
 

@@ -17,7 +17,7 @@ use agon_service_kit::status::{ErrorClass, to_status};
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use futures_util::StreamExt as _;
 use futures_util::stream::FuturesOrdered;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::mpsc;
 use tokio_stream::wrappers::ReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::{Request, Response, Status, Streaming};
@@ -63,9 +63,6 @@ const MOST_CAPABILITIES: usize = 1_000;
 /// What a worker gets to hand in what it has, after it was told that the coordinator stops.
 const LAST_WORDS: Duration = Duration::from_secs(3);
 
-/// Threads that unpack, check and make specs at the same time, for all streams together.
-pub(crate) const MOST_BLOCKING: usize = 4;
-
 /// See the module. Cheap to clone.
 #[derive(Clone)]
 pub struct SessionLeases {
@@ -75,7 +72,6 @@ pub struct SessionLeases {
     pub(crate) tasks: Tasks,
     pub(crate) draining: CancellationToken,
     pub(crate) lease_time: Duration,
-    pub(crate) blocking: Arc<Semaphore>,
 }
 
 type Outgoing = Result<WorkSessionsResponse, Status>;
@@ -183,7 +179,7 @@ impl WorkerStream {
                     match message?.map(|request| request.message) {
                         None => open = false,
                         Some(Some(FromWorker::HandIn(said))) => {
-                            checks.push_back(check(said, &leases, &self.service.blocking));
+                            checks.push_back(check(said, &leases));
                         }
                         Some(Some(message)) => {
                             self.on_message(stream, message, &mut leases).await?;

@@ -1507,6 +1507,9 @@ pub struct SubmitExperimentResponse {
     /// Where the answers of the models come from.
     #[prost(message, repeated, tag = "4")]
     pub origins: ::prost::alloc::vec::Vec<ModelOrigin>,
+    /// Names the grid: equal as long as its positions hold the same sessions.
+    #[prost(fixed64, tag = "5")]
+    pub grid: u64,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct WatchExperimentRequest {
@@ -1578,9 +1581,11 @@ pub struct FetchRecordsResponse {
     pub record: ::prost::bytes::Bytes,
     #[prost(bytes = "bytes", tag = "3")]
     pub telemetry: ::prost::bytes::Bytes,
-    /// Place in the experiment's order.
+    /// Place in the experiment's order, and the grid that it is a place of, as at submission.
     #[prost(uint32, tag = "5")]
     pub position: u32,
+    #[prost(fixed64, tag = "6")]
+    pub grid: u64,
     /// Why what is stored for this session cannot be read; empty otherwise. Record
     /// and telemetry are empty then.
     #[prost(string, tag = "4")]

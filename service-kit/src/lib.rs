@@ -1,5 +1,5 @@
 //! Plumbing that every Agon service shares: configuration files, telemetry, metrics, supervised
-//! tasks, the error table, back-off, milliseconds, names of teams, folders on disk, secrets kept out
+//! tasks, work that takes processor time, the error table, back-off, milliseconds, names of teams, folders on disk, secrets kept out
 //! of what is said, storage in buckets, and servers and channels. A closed list: what only one service
 //! needs, or what knows a game, a session or a provider, belongs to that service.
 
@@ -7,6 +7,7 @@ pub mod backoff;
 pub mod bucket;
 pub mod clock;
 pub mod complaint;
+pub mod compute;
 pub mod config;
 mod connections;
 pub mod files;

@@ -161,8 +161,8 @@ pub struct Files {
 impl Files {
     /// Puts entries together. The same entries make the same bytes.
     pub fn of(entries: &[Entry]) -> ArchiveResult<Self> {
-        let mut records = Part::default();
-        let mut telemetry = Part::default();
+        let mut records = Part::of(entries.iter().map(|entry| &entry.record));
+        let mut telemetry = Part::of(entries.iter().map(|entry| &entry.telemetry));
         let mut sessions = Vec::with_capacity(entries.len());
         for entry in entries {
             sessions.push(IndexSession {
@@ -193,12 +193,18 @@ impl Files {
 }
 
 /// A file that grows.
-#[derive(Default)]
 struct Part {
     bytes: BytesMut,
 }
 
 impl Part {
+    /// One with room for all that is to be added.
+    fn of<'a>(all: impl Iterator<Item = &'a Bytes>) -> Self {
+        Self {
+            bytes: BytesMut::with_capacity(all.map(Bytes::len).sum()),
+        }
+    }
+
     fn add(&mut self, packed: &[u8]) -> ArchiveResult<Span> {
         let span = Span {
             offset: self.bytes.len() as u64,

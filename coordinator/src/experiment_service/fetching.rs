@@ -39,7 +39,7 @@ pub(super) async fn fetch(
             .handle
             .finished(experiment.clone(), after, PAGE)
             .await;
-        let (key, located) = match found {
+        let page = match found {
             Ok(found) => found,
             Err(status) => {
                 // A caller that has gone does not hear it.
@@ -47,17 +47,23 @@ pub(super) async fn fetch(
                 return;
             }
         };
-        let Some(last) = located.last() else { return };
+        let Some(last) = page.sessions.last() else {
+            return;
+        };
         after = Some(last.position);
-        let known = office.specs.get(key);
+        let known = office.specs.get(page.experiment);
         let id = |position| {
             let session = known.as_ref().and_then(|known| known.session(position));
             session.map(|session| session.id).unwrap_or_default()
         };
-        for one in located {
+        for one in page.sessions {
             let position = one.position;
             let read = reader.read(&experiment, one).await;
-            if outbox.send(Ok(told(position, read, id))).await.is_err() {
+            let told = FetchRecordsResponse {
+                grid: page.grid,
+                ..told(position, read, id)
+            };
+            if outbox.send(Ok(told)).await.is_err() {
                 return;
             }
         }
@@ -113,7 +119,7 @@ fn told(position: u32, read: Read, id: impl Fn(u32) -> String) -> FetchRecordsRe
             record,
             telemetry,
             position,
-            fault: String::new(),
+            ..FetchRecordsResponse::default()
         },
         Err(fault) => {
             let session_id = id(position);

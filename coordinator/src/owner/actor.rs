@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_proto::v1::QueueSnapshot;
+use agon_service_kit::compute;
 use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
 use bytes::Bytes;
 use futures_util::FutureExt as _;
@@ -218,7 +219,7 @@ impl OwnerActor {
     /// A snapshot replaces the old one; without it the journal is longer, and nothing else.
     async fn put_snapshot(&mut self, upto: Place, snapshot: QueueSnapshot, trim_to: Place) {
         let encode = move || Bytes::from(snapshot.encode_to_vec());
-        let Ok(bytes) = tokio::task::spawn_blocking(encode).await else {
+        let Ok(bytes) = compute::SHORT.run(encode).await else {
             return;
         };
         let size = bytes.len();

@@ -8,7 +8,7 @@ use agon_service_kit::status::{ErrorClass, to_status};
 use tokio::sync::{mpsc, oneshot};
 use tonic::Status as WireStatus;
 
-use super::messages::{Located, Message, OUTBOX, Status, ToStream};
+use super::messages::{FinishedPage, Message, OUTBOX, Status, ToStream};
 use crate::experiment::ExperimentDocument;
 use crate::queue::{ExperimentEntry, Introduction, LeaseId, Outcome, Progress, Refusal, StreamId};
 
@@ -152,7 +152,7 @@ impl OwnerHandle {
         name: String,
         after: Option<u32>,
         most: usize,
-    ) -> Answer<(u32, Vec<Located>)> {
+    ) -> Answer<FinishedPage> {
         self.ask(|reply| Message::Finished {
             name,
             after,

@@ -60,6 +60,16 @@ pub enum Whereabouts {
     },
 }
 
+/// Finished sessions of an experiment.
+#[derive(Debug, Clone)]
+pub struct FinishedPage {
+    /// The experiment's number.
+    pub experiment: u32,
+    /// The grid that their positions are places of.
+    pub grid: u64,
+    pub sessions: Vec<Located>,
+}
+
 /// A finished session and where its record is.
 #[derive(Debug, Clone)]
 pub struct Located {
@@ -140,12 +150,12 @@ pub enum Message {
     },
     /// The command line's service.
     List { reply: Reply<Vec<ExperimentEntry>> },
-    /// The same: finished sessions behind a position, with the experiment's number.
+    /// The same: finished sessions behind a position.
     Finished {
         name: String,
         after: Option<u32>,
         most: usize,
-        reply: Reply<(u32, Vec<Located>)>,
+        reply: Reply<FinishedPage>,
     },
     /// Tests and status pages.
     Status { reply: oneshot::Sender<Status> },

@@ -11,7 +11,7 @@ use bytes::Bytes;
 use prost::Message as _;
 use tokio::sync::{mpsc, oneshot};
 
-use super::messages::{Grant, Located, Message, Status, ToStream, Whereabouts};
+use super::messages::{FinishedPage, Grant, Located, Message, Status, ToStream, Whereabouts};
 use super::segments::{SegmentKey, Segments};
 use crate::archive::Entry;
 use crate::journal::Place;
@@ -367,7 +367,7 @@ impl OwnerState {
         self.pending.is_empty() && self.segments.entries() == 0
     }
 
-    /// Finished sessions behind a position, at most so many, with the experiment's number.
+    /// Finished sessions behind a position, at most so many.
     ///
     /// # Errors
     /// There is no such experiment.
@@ -376,14 +376,18 @@ impl OwnerState {
         name: &str,
         after: Option<u32>,
         most: usize,
-    ) -> Result<(u32, Vec<Located>), Refusal> {
-        let key = self.queue.number(name)?;
+    ) -> Result<FinishedPage, Refusal> {
+        let experiment = self.queue.number(name)?;
         let finished = self.queue.finished(name, after, most)?.into_iter();
         let located = finished.map(|(position, finished)| Located {
             position,
-            whereabouts: self.segments.find(key, finished),
+            whereabouts: self.segments.find(experiment, finished),
         });
-        Ok((key, located.collect()))
+        Ok(FinishedPage {
+            experiment,
+            grid: self.queue.grid(experiment).unwrap_or_default(),
+            sessions: located.collect(),
+        })
     }
 
     /// Takes what the queue wants done into the batch to come.

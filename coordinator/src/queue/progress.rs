@@ -167,6 +167,11 @@ impl Queue {
         Some(&self.experiments.get(&key)?.submitted)
     }
 
+    /// What [`super::grid_of`] names the grid of an experiment.
+    pub fn grid(&self, key: u32) -> Option<u64> {
+        Some(self.experiments.get(&key)?.grid)
+    }
+
     /// The segment of the archive that an experiment fills.
     pub fn open_segment(&self, key: u32) -> u32 {
         self.experiments

@@ -4,6 +4,7 @@
 use agon_engine::Carried;
 use agon_proto::packed::unpack;
 use agon_proto::v1::Lease;
+use agon_service_kit::compute;
 use agon_service_kit::tasks::with_causes;
 use bytes::Bytes;
 use futures_util::FutureExt as _;
@@ -71,14 +72,12 @@ async fn granted(
         };
         with_records.push((grant, record));
     }
-    // The semaphore is never closed.
-    let _permit = service.blocking.acquire().await;
     let specs = office.specs.clone();
     let leases: Vec<LeaseId> = with_records
         .iter()
         .map(|(grant, _)| grant.granted.lease)
         .collect();
-    let made = tokio::task::spawn_blocking(move || {
+    let made = compute::SHORT.run(move || {
         let (mut told, mut untold) = (Vec::new(), Vec::new());
         for (grant, record) in with_records {
             match tell(&grant, record, &specs) {

@@ -1,13 +1,11 @@
 //! Checks what workers hand in, off the threads that serve: a record is unpacked and read. What is no
 //! record of its session counts as a crash, and its worker is told why.
 
-use std::sync::Arc;
-
 use agon_proto::v1::session_outcome::Outcome as Said;
 use agon_proto::v1::{HandIn, LeaseRef, SessionOutcome};
+use agon_service_kit::compute;
 use futures_util::FutureExt as _;
 use futures_util::future::BoxFuture;
-use tokio::sync::Semaphore;
 use tracing::warn;
 
 use super::leases::{Checked, Leases, Verdict};
@@ -18,11 +16,7 @@ use crate::wire;
 
 /// Checks the outcomes of a message. Those of leases that are none of this worker's are not looked
 /// at.
-pub(super) fn check(
-    said: HandIn,
-    leases: &Leases,
-    blocking: &Arc<Semaphore>,
-) -> BoxFuture<'static, Checked> {
+pub(super) fn check(said: HandIn, leases: &Leases) -> BoxFuture<'static, Checked> {
     let outcomes = said
         .outcomes
         .into_iter()
@@ -33,11 +27,8 @@ pub(super) fn check(
         });
     let outcomes: Vec<_> = outcomes.collect();
     let references: Vec<LeaseRef> = outcomes.iter().map(|(lease, _)| lease.clone()).collect();
-    let blocking = Arc::clone(blocking);
     async move {
-        // The semaphore is never closed.
-        let _permit = blocking.acquire().await;
-        let checked = tokio::task::spawn_blocking(move || {
+        let checked = compute::SHORT.run(move || {
             let checked = outcomes.into_iter().map(|(lease, outcome)| {
                 let verdict = verdict(&lease, outcome);
                 (lease, verdict)

@@ -178,14 +178,15 @@ impl World {
         };
         let name = "invariant_every_record_can_be_fetched";
         for entry in owner.state.queue().list() {
-            let Ok((key, located)) = owner.state.finished(&entry.name, None, 1_000) else {
+            let Ok(page) = owner.state.finished(&entry.name, None, 1_000) else {
                 return Err(format!("{name}: {} is gone", entry.name));
             };
+            let key = page.experiment;
             if self.seen.removed.contains(&key) {
                 continue;
             }
             let known = owner.specs.get(key);
-            for one in located {
+            for one in page.sessions {
                 let session = known.as_ref();
                 let session = session.and_then(|known| self.id_of(known, one.position));
                 let Some(session) = session else { continue };

@@ -300,9 +300,10 @@ impl World {
         let Some(owner) = &known.owner else { return };
         for entry in owner.state.queue().list() {
             let found = owner.state.finished(&entry.name, None, 1_000);
-            let Ok((key, located)) = found else { continue };
+            let Ok(page) = found else { continue };
+            let key = page.experiment;
             let segment = owner.state.queue().open_segment(key);
-            let entries = located.into_iter().filter_map(|one| {
+            let entries = page.sessions.into_iter().filter_map(|one| {
                 let finished = owner.state.queue().finished_at(key, one.position)?;
                 let record = self.record(&entry.name, &one.whereabouts)?;
                 let here = finished.segment == segment;

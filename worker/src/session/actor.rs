@@ -6,7 +6,8 @@ use std::sync::Arc;
 
 use agon_agents::{Mind, MindError};
 use agon_engine::{Carried, Seat, SessionSpec};
-use agon_service_kit::tasks::{Tasks, panic_message, with_causes};
+use agon_service_kit::compute::Pool;
+use agon_service_kit::tasks::{Tasks, with_causes};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -19,6 +20,9 @@ use crate::setup::{self, Library, Table};
 /// A seat has one report under way at most and does nothing else until it is
 /// taken, so a short mailbox only makes the seats of a very large table queue.
 const MAILBOX: usize = 64;
+
+/// Sessions are set up in turn: a game of rule players alone is played to its end there.
+static SET_UP: Pool = Pool::new("set-up");
 
 /// What a session is played from.
 pub struct SessionPlan {
@@ -36,21 +40,17 @@ pub struct SessionPlan {
 
 /// Plays a session to its end.
 pub async fn run(tasks: Tasks, plan: SessionPlan) -> SessionEnd {
-    // A game of rule players alone is played to its end here, which may take
-    // long: the runtime's threads must stay free for streams and renewals.
-    let (spec, library) = (plan.spec.clone(), Arc::clone(&plan.library));
-    let carried = plan.carried.clone();
-    let set_up =
-        tokio::task::spawn_blocking(move || setup::set_up(&spec, carried.as_ref(), &library));
-    let table = match set_up.await {
-        Ok(Ok(table)) => table,
-        Ok(Err(error)) => return SessionEnd::Impossible(with_causes(&error)),
-        Err(ended) if ended.is_panic() => {
-            return SessionEnd::Crashed(panic_message(&*ended.into_panic()));
-        }
-        Err(_) => return SessionEnd::GivenUp,
-    };
-    SessionActor::start(&tasks, plan, table).run().await
+    let given_up = plan.given_up.clone();
+    let set_up = SET_UP.run(move || {
+        let table = setup::set_up(&plan.spec, plan.carried.as_ref(), &plan.library);
+        (plan, table)
+    });
+    match given_up.run_until_cancelled(set_up).await {
+        None => SessionEnd::GivenUp,
+        Some(Ok((plan, Ok(table)))) => SessionActor::start(&tasks, plan, table).run().await,
+        Some(Ok((_, Err(error)))) => SessionEnd::Impossible(with_causes(&error)),
+        Some(Err(panicked)) => SessionEnd::Crashed(panicked.0),
+    }
 }
 
 struct SessionActor {
