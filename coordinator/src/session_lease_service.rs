@@ -243,7 +243,7 @@ impl WorkerStream {
     async fn on_checked(
         &self,
         stream: StreamId,
-        checked: Checked,
+        checked: Vec<Checked>,
         leases: &mut Leases,
     ) -> Result<(), Status> {
         let (outcomes, fenced) = leases.note(checked);

@@ -57,9 +57,10 @@ impl KnownExperiment {
     pub fn session(&self, position: u32) -> Option<KnownSession> {
         let (cell, repeat, place) = self.shape.parts(position);
         let spec = self.cell(cell)?.session(repeat, place);
+        let (id, spec) = spec.identified();
         Some(KnownSession {
-            id: spec.id().to_string(),
-            spec: spec.canonical_json(),
+            id: id.to_string(),
+            spec,
         })
     }
 

@@ -142,8 +142,14 @@ impl SessionSpec {
 
     /// The session's id.
     pub fn id(&self) -> SessionId {
-        let digest = blake3::hash(self.canonical_json().as_bytes());
-        SessionId(digest.to_hex()[..ID_DIGITS].to_owned())
+        self.identified().0
+    }
+
+    /// The session's id, and the JSON that it is made of ([`Self::canonical_json`]).
+    pub fn identified(&self) -> (SessionId, String) {
+        let json = self.canonical_json();
+        let digest = blake3::hash(json.as_bytes());
+        (SessionId(digest.to_hex()[..ID_DIGITS].to_owned()), json)
     }
 
     /// The spec as JSON with sorted keys and no blanks: equal specs give equal

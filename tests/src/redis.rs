@@ -1,8 +1,9 @@
 //! A real redis-server on a free port of this machine, with a folder of its own;
 //! stopped by its process id when it is dropped.
 
-use std::io::{Read as _, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -10,6 +11,9 @@ use tempfile::TempDir;
 
 /// How long a server may take to start.
 const STARTS_WITHIN: Duration = Duration::from_secs(20);
+
+/// A server that hangs is not waited for longer.
+const ANSWERS_WITHIN: Duration = Duration::from_millis(500);
 
 /// A running server.
 pub struct RedisServer {
@@ -89,7 +93,7 @@ impl RedisServer {
     }
 
     /// The folder that holds its append-only file.
-    pub fn folder(&self) -> &std::path::Path {
+    pub fn folder(&self) -> &Path {
         self.folder.path()
     }
 
@@ -123,6 +127,11 @@ impl RedisServer {
         signal(&self.child, "-CONT");
     }
 
+    /// The answer to a command whose answer is one string; nothing when there is none in time.
+    pub fn ask(&self, words: &[&str]) -> Option<String> {
+        ask(self.port, words)
+    }
+
     fn wait(&mut self) {
         let deadline = Instant::now() + STARTS_WITHIN;
         while !self.answers() {
@@ -146,6 +155,23 @@ fn answers(port: u16) -> bool {
     let mut answer = [0; 5];
     let asked = stream.write_all(b"PING\r\n");
     asked.is_ok() && stream.read_exact(&mut answer).is_ok() && answer == *b"+PONG"
+}
+
+/// See [`RedisServer::ask`].
+fn ask(port: u16, words: &[&str]) -> Option<String> {
+    let mut stream = TcpStream::connect(("127.0.0.1", port)).ok()?;
+    stream.set_read_timeout(Some(ANSWERS_WITHIN)).ok()?;
+    let mut command = format!("*{}\r\n", words.len());
+    for word in words {
+        command += &format!("${}\r\n{word}\r\n", word.len());
+    }
+    stream.write_all(command.as_bytes()).ok()?;
+    let mut answer = BufReader::new(stream);
+    let mut head = String::new();
+    answer.read_line(&mut head).ok()?;
+    let mut text = vec![0; head.trim().strip_prefix('$')?.parse().ok()?];
+    answer.read_exact(&mut text).ok()?;
+    String::from_utf8(text).ok()
 }
 
 fn signal(child: &Child, signal: &str) {
@@ -174,51 +200,46 @@ fn spawn(port: u16, folder: &TempDir, arguments: &[String]) -> Child {
         .expect("redis-server must be installed: tests/run installs it")
 }
 
-/// A sentinel that watches one master alone and replaces it soon after it stops to answer.
+/// A sentinel that watches one master alone and replaces it when it stops to answer.
 pub struct Sentinel {
     child: Child,
     port: u16,
     /// Holds its configuration, which it writes to.
-    _folder: TempDir,
+    folder: TempDir,
 }
 
 impl Sentinel {
     /// The name of the master that it watches.
     pub const MASTER: &str = "main";
 
-    /// Starts one.
+    /// Starts one that replaces the master soon.
     ///
     /// # Panics
     /// As [`RedisServer::start`].
     pub fn watching(master: &RedisServer) -> Self {
+        Self::patient(master, Duration::from_millis(300))
+    }
+
+    /// Starts one that replaces the master when it has not answered for so long.
+    ///
+    /// # Panics
+    /// As [`RedisServer::start`].
+    pub fn patient(master: &RedisServer, patience: Duration) -> Self {
         let folder = tempfile::tempdir().expect("a scratch folder");
         let port = free_port();
-        let (name, at) = (Self::MASTER, master.port);
-        let configuration = folder.path().join("sentinel.conf");
+        let (name, at, patience) = (Self::MASTER, master.port, patience.as_millis());
         let lines = format!(
             "port {port}\nbind 127.0.0.1\nsentinel monitor {name} 127.0.0.1 {at} 1\n\
-             sentinel down-after-milliseconds {name} 300\nsentinel failover-timeout {name} 3000\n"
+             sentinel down-after-milliseconds {name} {patience}\n\
+             sentinel failover-timeout {name} 3000\n"
         );
-        std::fs::write(&configuration, lines).expect("a scratch file");
-        let child = Command::new("redis-server")
-            .arg(&configuration)
-            .arg("--sentinel")
-            .current_dir(folder.path())
-            .stdout(Stdio::null())
-            .spawn()
-            .expect("redis-server must be installed: tests/run installs it");
+        std::fs::write(folder.path().join(CONFIGURATION), lines).expect("a scratch file");
         let mut sentinel = Self {
-            child,
+            child: spawn_sentinel(folder.path()),
             port,
-            _folder: folder,
+            folder,
         };
-        let deadline = Instant::now() + STARTS_WITHIN;
-        while !answers(port) {
-            let ended = sentinel.child.try_wait().expect("a child");
-            assert!(ended.is_none(), "the sentinel ended at once: {ended:?}");
-            assert!(Instant::now() < deadline, "the sentinel does not answer");
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        sentinel.wait();
         sentinel
     }
 
@@ -226,14 +247,70 @@ impl Sentinel {
     pub fn port(&self) -> u16 {
         self.port
     }
-}
 
-impl Drop for Sentinel {
-    fn drop(&mut self) {
+    /// The answer to a command whose answer is one string; nothing when there is none in time.
+    pub fn ask(&self, words: &[&str]) -> Option<String> {
+        ask(self.port, words)
+    }
+
+    /// Kills its process.
+    pub fn kill(&mut self) {
         // It may have died by itself, which is the same here.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+
+    /// Starts it again with what it knew.
+    pub fn restart(&mut self) {
+        self.kill();
+        self.child = spawn_sentinel(self.folder.path());
+        self.wait();
+    }
+
+    /// Stops its process where it is.
+    ///
+    /// # Panics
+    /// There is no `kill` command.
+    pub fn pause(&self) {
+        signal(&self.child, "-STOP");
+    }
+
+    /// Lets a paused process go on.
+    ///
+    /// # Panics
+    /// There is no `kill` command.
+    pub fn resume(&self) {
+        signal(&self.child, "-CONT");
+    }
+
+    fn wait(&mut self) {
+        let deadline = Instant::now() + STARTS_WITHIN;
+        while !answers(self.port) {
+            let ended = self.child.try_wait().expect("a child");
+            assert!(ended.is_none(), "the sentinel ended at once: {ended:?}");
+            assert!(Instant::now() < deadline, "the sentinel does not answer");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+impl Drop for Sentinel {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// The file in a sentinel's folder that it reads and writes.
+const CONFIGURATION: &str = "sentinel.conf";
+
+fn spawn_sentinel(folder: &Path) -> Child {
+    Command::new("redis-server")
+        .arg(folder.join(CONFIGURATION))
+        .arg("--sentinel")
+        .current_dir(folder)
+        .stdout(Stdio::null())
+        .spawn()
+        .expect("redis-server must be installed: tests/run installs it")
 }
 
 /// A port that was free a moment ago.

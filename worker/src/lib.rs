@@ -21,6 +21,7 @@ pub mod wire;
 mod metrics;
 mod worker;
 
+pub use capabilities::capabilities;
 pub use metrics::METRICS;
 pub use supervisor::WorkerOptions;
 pub use transport::Transport;

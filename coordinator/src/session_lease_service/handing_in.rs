@@ -16,32 +16,39 @@ use crate::wire;
 
 /// Checks the outcomes of a message. Those of leases that are none of this worker's are not looked
 /// at.
-pub(super) fn check(said: HandIn, leases: &Leases) -> BoxFuture<'static, Checked> {
+pub(super) fn check(said: HandIn, leases: &Leases) -> BoxFuture<'static, Vec<Checked>> {
     let outcomes = said
         .outcomes
         .into_iter()
         .filter_map(|SessionOutcome { lease, outcome }| {
-            let lease = lease?;
-            let known = leases.lease(&lease).is_some();
-            Some((lease, outcome.filter(|_| known)))
+            let reference = lease?;
+            let lease = leases.lease(&reference);
+            Some((reference, lease, outcome))
         });
     let outcomes: Vec<_> = outcomes.collect();
-    let references: Vec<LeaseRef> = outcomes.iter().map(|(lease, _)| lease.clone()).collect();
+    let named = outcomes.iter();
+    let named: Vec<_> = named
+        .map(|(reference, lease, _)| (reference.clone(), *lease))
+        .collect();
     async move {
         let checked = compute::SHORT.run(move || {
-            let checked = outcomes.into_iter().map(|(lease, outcome)| {
-                let verdict = verdict(&lease, outcome);
-                (lease, verdict)
+            let checked = outcomes.into_iter().map(|(reference, lease, outcome)| {
+                let verdict = verdict(&reference, outcome.filter(|_| lease.is_some()));
+                Checked {
+                    reference,
+                    lease,
+                    verdict,
+                }
             });
             checked.collect()
         });
-        // The check panicked, or the process stops.
-        checked.await.unwrap_or_else(|_| {
-            let refused = || Verdict::Refused("its record could not be checked".to_owned());
-            references
-                .into_iter()
-                .map(|lease| (lease, refused()))
-                .collect()
+        checked.await.unwrap_or_else(|panicked| {
+            let refused = |(reference, lease)| Checked {
+                reference,
+                lease,
+                verdict: Verdict::Refused(format!("its record could not be checked: {panicked}")),
+            };
+            named.into_iter().map(refused).collect()
         })
     }
     .boxed()

@@ -21,8 +21,12 @@ pub(super) enum Verdict {
     Refused(String),
 }
 
-/// Outcomes with what was found of them.
-pub(super) type Checked = Vec<(LeaseRef, Verdict)>;
+/// An outcome with what was found of it; without a lease it is none of this worker's.
+pub(super) struct Checked {
+    pub(super) reference: LeaseRef,
+    pub(super) lease: Option<LeaseId>,
+    pub(super) verdict: Verdict,
+}
 
 /// See the module.
 pub(super) struct Leases {
@@ -91,10 +95,14 @@ impl Leases {
     }
 
     /// Notes outcomes that were checked; what is none of this worker's is answered at once.
-    pub(super) fn note(&mut self, checked: Checked) -> (Vec<(LeaseId, Outcome)>, Option<ToWorker>) {
+    pub(super) fn note(
+        &mut self,
+        checked: Vec<Checked>,
+    ) -> (Vec<(LeaseId, Outcome)>, Option<ToWorker>) {
         let (mut outcomes, mut fenced) = (Vec::new(), Vec::new());
-        for (reference, verdict) in checked {
-            let Some(lease) = self.lease(&reference) else {
+        for one in checked {
+            let (reference, verdict) = (one.reference, one.verdict);
+            let Some(lease) = one.lease else {
                 fenced.push(settled(reference, Settlement::Fenced, wire::NOT_HELD));
                 continue;
             };
@@ -188,7 +196,11 @@ mod tests {
         };
         let reference = leases.seal("abc", lease);
         let outcome = Outcome::Failed(Failure::Crashed, String::new());
-        let checked = vec![(reference.clone(), Verdict::Good(outcome))];
+        let checked = vec![Checked {
+            reference: reference.clone(),
+            lease: leases.lease(&reference),
+            verdict: Verdict::Good(outcome),
+        }];
         let (outcomes, fenced) = leases.note(checked);
         assert!(outcomes.len() == 1 && fenced.is_none());
         assert!(leases.answer(Answer::Revoked(vec![lease])).is_empty());

@@ -1,0 +1,93 @@
+//! A worker that plays nothing: what it is leased it hands in at once, with a record in which nothing
+//! happened. It costs less than the coordinator, so that this is what is measured.
+
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use agon_proto::packed::pack;
+use agon_proto::v1::session_lease_service_client::SessionLeaseServiceClient;
+use agon_proto::v1::session_outcome::Outcome;
+use agon_proto::v1::work_sessions_request::Message as Say;
+use agon_proto::v1::work_sessions_response::Message as Hear;
+use agon_proto::v1::{
+    FinishedSession, HandIn, Heartbeat, Lease, RegisterWorker, SessionOutcome, SettledSession,
+    Settlement, WorkSessionsRequest,
+};
+use agon_service_kit::server::{LARGEST_MESSAGE_BYTES, channel};
+use bytes::Bytes;
+use tokio::sync::mpsc;
+use tokio_stream::wrappers::UnboundedReceiverStream;
+
+/// Results in one message.
+const TOGETHER: usize = 256;
+
+/// Works until it is dropped; counts the sessions that are stored.
+pub async fn work(url: &str, name: &str, places: u32, stored: &AtomicU32) {
+    let (outgoing, requests) = mpsc::unbounded_channel();
+    let say = |message| {
+        let message = Some(message);
+        // When the coordinator is gone, the answers end.
+        let _ = outgoing.send(WorkSessionsRequest { message });
+    };
+    say(Say::Register(RegisterWorker {
+        worker_id: name.to_owned(),
+        incarnation: 1,
+        version: "bench".to_owned(),
+        places,
+        capabilities: agon_worker::capabilities(),
+        held: Vec::new(),
+    }));
+    let mut client = SessionLeaseServiceClient::new(channel(url).expect("an address"))
+        .max_decoding_message_size(LARGEST_MESSAGE_BYTES)
+        .max_encoding_message_size(LARGEST_MESSAGE_BYTES);
+    let stream = client.work_sessions(UnboundedReceiverStream::new(requests));
+    let mut answers = stream.await.expect("a coordinator in charge").into_inner();
+    let telemetry = pack("{}");
+    let mut beat = tokio::time::interval(std::time::Duration::from_secs(2));
+    let mut number = 0;
+    loop {
+        let heard = tokio::select! {
+            _ = beat.tick() => {
+                number += 1;
+                say(Say::Heartbeat(Heartbeat { number, progressed: Vec::new() }));
+                continue;
+            }
+            heard = answers.message() => heard.expect("a stream that goes on"),
+        };
+        match heard.and_then(|heard| heard.message) {
+            Some(Hear::Granted(granted)) => {
+                let mut leases = granted.leases.into_iter().peekable();
+                while leases.peek().is_some() {
+                    let some = leases.by_ref().take(TOGETHER);
+                    let outcomes = some.map(|lease| finished(lease, telemetry.clone()));
+                    say(Say::HandIn(HandIn {
+                        outcomes: outcomes.collect(),
+                    }));
+                }
+            }
+            Some(Hear::Settled(settled)) => {
+                let is_stored = |one: &&SettledSession| one.settlement() == Settlement::Stored;
+                let count = settled.sessions.iter().filter(is_stored).count();
+                stored.fetch_add(count as u32, Ordering::Relaxed);
+            }
+            Some(_) => {}
+            None => panic!("the coordinator ended the stream"),
+        }
+    }
+}
+
+fn finished(lease: Lease, telemetry: Bytes) -> SessionOutcome {
+    let reference = lease.lease.expect("a lease");
+    let spec = str::from_utf8(&lease.spec).expect("a spec of text");
+    let session = &reference.session_id;
+    let record = format!(
+        "{{\"agon_record\":1,\"session\":\"{session}\",\"simulated\":false,\"spec\":{spec},\
+         \"outcome\":{{\"payoffs\":[0.0,0.0],\"fouls\":[{{}},{{}}],\"forfeits\":[0,0]}},\
+         \"measures\":{{\"scores\":{{}},\"parts\":{{}},\"series\":{{}}}},\"moves\":[],\
+         \"events\":[],\"draws\":[]}}"
+    );
+    let record = pack(&record);
+    SessionOutcome {
+        outcome: Some(Outcome::Finished(FinishedSession { record, telemetry })),
+        lease: Some(reference),
+    }
+}
