@@ -43,21 +43,25 @@ impl Pool {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Result<T, Panicked> {
-        let threads = match self.threads.get_or_init(|| self.start()) {
-            Some(runtime) => runtime.handle().clone(),
-            None => Handle::current(),
-        };
-        let done = AbortOnDropHandle::new(threads.spawn(async move { work() }));
+        let done = AbortOnDropHandle::new(self.handle().spawn(async move { work() }));
         done.await.map_err(|error| match error.try_into_panic() {
             Ok(panic) => Panicked(panic_message(&*panic)),
             Err(stopped) => Panicked(stopped.to_string()),
         })
     }
 
+    /// For tasks that compute between what they wait for, and whatever they start.
+    pub fn handle(&self) -> Handle {
+        match self.threads.get_or_init(|| self.start()) {
+            Some(runtime) => runtime.handle().clone(),
+            None => Handle::current(),
+        }
+    }
+
     fn start(&self) -> Option<Runtime> {
         let mut threads = Builder::new_multi_thread();
         threads.worker_threads(available_parallelism().map_or(1, usize::from));
-        threads.thread_name(self.name);
+        threads.thread_name(self.name).enable_all();
         let started = threads.build();
         if let Err(error) = &started {
             warn!(%error, threads = self.name, "cannot start threads; those that serve are used");

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use futures_util::FutureExt as _;
+use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::{TaskTracker, TaskTrackerToken};
@@ -161,7 +162,22 @@ impl Tasks {
         F: Future + Send + 'static,
         F::Output: TaskOutcome + Send,
     {
-        tokio::spawn(self.supervise(kind, name.into(), future))
+        self.spawn_on(&Handle::current(), kind, name, future)
+    }
+
+    /// The same on the threads of another runtime, where whatever it starts runs, too.
+    pub fn spawn_on<F>(
+        &self,
+        threads: &Handle,
+        kind: TaskKind,
+        name: impl Into<Cow<'static, str>>,
+        future: F,
+    ) -> JoinHandle<TaskEnd>
+    where
+        F: Future + Send + 'static,
+        F::Output: TaskOutcome + Send,
+    {
+        threads.spawn(self.supervise(kind, name.into(), future))
     }
 
     /// As [`Tasks::spawn`], but without a task of its own as long as the caller polls it:

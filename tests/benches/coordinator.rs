@@ -11,11 +11,17 @@ mod million;
 mod no_op;
 #[path = "coordinator/stand.rs"]
 mod stand;
+#[path = "coordinator/waiting.rs"]
+mod waiting;
 
 use std::process::ExitCode;
 
 /// Name and body of each section, in the order of the bars.
-const SECTIONS: [(&str, fn()); 2] = [("no-op", no_op::measure), ("million", million::measure)];
+const SECTIONS: [(&str, fn()); 3] = [
+    ("no-op", no_op::measure),
+    ("million", million::measure),
+    ("waiting", waiting::measure),
+];
 
 fn main() -> ExitCode {
     let arguments = std::env::args().skip(1);

@@ -147,10 +147,10 @@ fn disturb(folder: &Path, sessions: usize, seed: u64) -> Verdict {
     let mut killer = Killer::new(stand, (chance, plan), &models, &runtime, NAME);
     let ended = killer.run(calls);
     let took = begun.elapsed();
-    killer.make_peace();
+    killer.restore_all();
     let out = folder.join("out");
     let said = collect(&mut killer, &experiment, &out);
-    std::fs::write(folder.join("diary"), &killer.diary).expect("a writable folder");
+    std::fs::write(folder.join("faults.log"), &killer.log).expect("a writable folder");
     verdict::judge(&killer, &models, (&undisturbed, &out), (ended, said), took)
 }
 

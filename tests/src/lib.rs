@@ -3,6 +3,7 @@
 
 pub mod binary;
 pub mod cluster;
+pub mod fake_gateway;
 pub mod golden;
 pub mod left_out;
 pub mod measured;

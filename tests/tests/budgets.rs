@@ -1,18 +1,14 @@
 //! Budgets from end to end: an experiment that runs into one pauses with nothing lost, says how to
 //! go on, and goes on where it stopped. No decision is made or paid for twice.
 
-#[path = "budgets/fake_gateway.rs"]
-mod fake_gateway;
-
 use std::fs;
 use std::path::Path;
 
 use agon_tests::binary::{Role, run};
+use agon_tests::fake_gateway::{COST_NANODOLLARS, FakeGateway};
 use agon_tests::model_server::ModelServer;
 use agon_tests::runs;
 use serde_json::Value;
-
-use fake_gateway::{COST_NANODOLLARS, FakeGateway};
 
 /// What the budgeted experiment may cost at first, in nano-dollars: less than a third of what its
 /// decisions come to, and more than what one call may cost at most.

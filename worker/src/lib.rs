@@ -7,7 +7,6 @@
 
 mod capabilities;
 pub mod mind;
-mod packing;
 pub mod prompts;
 pub mod remaking;
 pub mod seat;

@@ -182,14 +182,6 @@ impl Mind for GatewayMind {
         let (seat, purpose) = (self.seat, thought.purpose);
         let settings = Arc::clone(&thought.settings);
         let session_id = Arc::clone(&context.session_id);
-        let request = {
-            let address = wire::Address {
-                session_id: &session_id,
-                seat,
-                index,
-            };
-            wire::decide_request(&address, &context.asker, thought)
-        };
         let ids = telemetry::SessionIds {
             experiment_id: &context.asker.experiment_id,
             session_id: &context.session_id,
@@ -200,8 +192,14 @@ impl Mind for GatewayMind {
         let given_up = self.given_up.clone();
         let call = async move {
             let asked = Instant::now();
+            let address = wire::Address {
+                session_id: &session_id,
+                seat,
+                index,
+            };
+            let request = || wire::decide_request(&address, &context.asker, &thought);
             let decided = given_up
-                .run_until_cancelled_owned(Box::pin(decide(client, request)))
+                .run_until_cancelled(Box::pin(decide(client, request)))
                 .await;
             let response = decided.ok_or(MindError::GivenUp)??;
             let took = asked.elapsed();
@@ -213,11 +211,6 @@ impl Mind for GatewayMind {
                 made.each
                     .push(DecisionUsage::of(seat, index, &response, took));
             });
-            let address = wire::Address {
-                session_id: &session_id,
-                seat,
-                index,
-            };
             let decision = wire::recorded_decision(&address, purpose, &settings.model, response);
             let reply = wire::reply(&decision);
             journal.add(decision);
@@ -234,10 +227,11 @@ const TELL_EVERY: Duration = Duration::from_secs(10);
 const LONGEST_DELAY: Duration = Duration::from_secs(1);
 
 /// Asks until there is an answer: the address makes it safe to ask again, and a
-/// gateway that is away or stopping will come back or has replicas.
+/// gateway that is away or stopping will come back or has replicas. The request is made for
+/// each try: while an answer is waited for, the prompt is kept once, where the agent has it.
 async fn decide(
     mut client: GatewayClient,
-    request: DecideRequest,
+    request: impl Fn() -> DecideRequest,
 ) -> Result<DecideResponse, MindError> {
     let mut delays = Delays::new(DelayPolicy {
         cap: LONGEST_DELAY,
@@ -245,7 +239,7 @@ async fn decide(
     });
     let mut told: Option<Instant> = None;
     loop {
-        let mut outgoing = Request::new(request.clone());
+        let mut outgoing = Request::new(request());
         telemetry::inject_metadata(outgoing.metadata_mut());
         let refusal = match client.decide(outgoing).await {
             Ok(response) => return Ok(response.into_inner()),
@@ -327,7 +321,7 @@ impl RecordedMind {
             index,
         };
         let asked = self.witness.as_ref().map(|_| thought.clone());
-        let request = wire::decide_request(&address, &Asker::default(), thought);
+        let request = wire::decide_request(&address, &Asker::default(), &thought);
         let is_same = CanonicalRequest::from(&request).digest() == decision.request;
         if let (Some(witness), Some(asked)) = (&self.witness, asked) {
             witness.lock().insert((seat, index), (asked, is_same));

@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 use agon_agents::PromptLibrary;
 use agon_proto::v1::GetPromptBundleRequest;
 use agon_service_kit::backoff::Delays;
+use agon_service_kit::compute;
 use agon_service_kit::status;
+use tokio::sync::OnceCell;
 
 use crate::setup::Library;
 use crate::transport::CoordinatorClient;
@@ -19,8 +21,11 @@ const KEPT: usize = 32;
 #[derive(Clone)]
 pub struct Libraries {
     builtin: Library,
-    bundles: Arc<Mutex<BTreeMap<String, Library>>>,
+    bundles: Arc<Mutex<BTreeMap<String, Bundle>>>,
 }
+
+/// A bundle, or why it is unusable; empty until the first session that asked for it has got it.
+type Bundle = Arc<OnceCell<Result<Library, String>>>;
 
 /// Why the templates of a session cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -53,8 +58,9 @@ impl Default for Libraries {
 }
 
 impl Libraries {
-    /// The library for a session; asks the coordinator for a bundle it has not
-    /// seen, for as long as the coordinator is away.
+    /// The library for a session; asks the coordinator for a bundle it has not seen, for as long as
+    /// the coordinator is away. However many sessions wait for a bundle, it is fetched and checked
+    /// once: that takes longer than a session.
     ///
     /// # Errors
     /// The coordinator does not know the bundle, or it is unusable.
@@ -66,30 +72,36 @@ impl Libraries {
         let Some(digest) = digest else {
             return Ok(Arc::clone(&self.builtin));
         };
-        if let Some(known) = self.lock().get(digest) {
-            return Ok(Arc::clone(known));
-        }
-        let templates = fetch(digest, coordinator.clone()).await?;
-        let unusable = |reason: String| LibraryError::Unusable {
-            digest: digest.to_owned(),
-            reason,
-        };
-        let library =
-            agon_agents::replaced(templates).map_err(|error| unusable(error.to_string()))?;
-        if library.digest() != Some(digest) {
-            return Err(unusable("its content has another digest".to_owned()));
-        }
-        let library = Arc::new(library);
-        let mut bundles = self.lock();
-        if bundles.len() >= KEPT {
-            bundles.pop_first();
-        }
-        bundles.insert(digest.to_owned(), Arc::clone(&library));
-        Ok(library)
+        let bundle = self.bundle(digest);
+        let checked = bundle.get_or_try_init(|| async {
+            let templates = fetch(digest, coordinator.clone()).await?;
+            let wanted = digest.to_owned();
+            let checked = compute::SHORT.run(move || checked(templates, &wanted));
+            Ok(checked.await.unwrap_or_else(|panicked| Err(panicked.0)))
+        });
+        checked
+            .await?
+            .clone()
+            .map_err(|reason| LibraryError::Unusable {
+                digest: digest.to_owned(),
+                reason,
+            })
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, BTreeMap<String, Library>> {
-        self.bundles.lock().unwrap_or_else(PoisonError::into_inner)
+    fn bundle(&self, digest: &str) -> Bundle {
+        let mut bundles = self.bundles.lock().unwrap_or_else(PoisonError::into_inner);
+        if !bundles.contains_key(digest) && bundles.len() >= KEPT {
+            bundles.pop_first();
+        }
+        Arc::clone(bundles.entry(digest.to_owned()).or_default())
+    }
+}
+
+fn checked(templates: BTreeMap<String, String>, digest: &str) -> Result<Library, String> {
+    let library = agon_agents::replaced(templates).map_err(|error| error.to_string())?;
+    match library.digest() == Some(digest) {
+        true => Ok(Arc::new(library)),
+        false => Err("its content has another digest".to_owned()),
     }
 }
 
@@ -115,5 +127,92 @@ async fn fetch(
                 });
             }
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use agon_proto::v1::session_lease_service_server::{
+        SessionLeaseService, SessionLeaseServiceServer,
+    };
+    use agon_proto::v1::{GetPromptBundleResponse, WorkSessionsRequest, WorkSessionsResponse};
+    use futures_util::future::join_all;
+    use tokio_stream::Empty;
+    use tonic::{Request, Response, Status, Streaming};
+
+    use super::*;
+    use crate::transport::into_service;
+
+    /// A coordinator that has one bundle and counts how often it is fetched.
+    struct OneBundle {
+        templates: BTreeMap<String, String>,
+        fetched: Arc<AtomicUsize>,
+    }
+
+    #[tonic::async_trait]
+    impl SessionLeaseService for OneBundle {
+        type WorkSessionsStream = Empty<Result<WorkSessionsResponse, Status>>;
+
+        async fn work_sessions(
+            &self,
+            _: Request<Streaming<WorkSessionsRequest>>,
+        ) -> Result<Response<Self::WorkSessionsStream>, Status> {
+            Err(Status::unimplemented("nothing to play"))
+        }
+
+        async fn get_prompt_bundle(
+            &self,
+            _: Request<GetPromptBundleRequest>,
+        ) -> Result<Response<GetPromptBundleResponse>, Status> {
+            self.fetched.fetch_add(1, Ordering::SeqCst);
+            Ok(Response::new(GetPromptBundleResponse {
+                templates: self.templates.clone().into_iter().collect(),
+            }))
+        }
+    }
+
+    fn coordinator(template: &str) -> (CoordinatorClient, Arc<AtomicUsize>) {
+        let (path, fetched) = ("shared/answer.j2".to_owned(), Arc::default());
+        let service = OneBundle {
+            templates: BTreeMap::from([(path, template.to_owned())]),
+            fetched: Arc::clone(&fetched),
+        };
+        let service = into_service(SessionLeaseServiceServer::new(service));
+        (CoordinatorClient::new(service), fetched)
+    }
+
+    #[tokio::test]
+    async fn bundle_that_many_wait_for_is_fetched_and_checked_once() {
+        let text = "Answer now.";
+        let (coordinator, fetched) = coordinator(text);
+        let templates = BTreeMap::from([("shared/answer.j2".to_owned(), text.to_owned())]);
+        let library = agon_agents::replaced(templates).unwrap();
+        let digest = library.digest().unwrap();
+        let libraries = Libraries::default();
+        let waiting = (0..100).map(|_| libraries.get(Some(digest), &coordinator));
+        let found: Vec<Library> = join_all(waiting)
+            .await
+            .into_iter()
+            .map(Result::unwrap)
+            .collect();
+        assert!(found.iter().all(|one| Arc::ptr_eq(one, &found[0])));
+        assert_eq!(fetched.load(Ordering::SeqCst), 1);
+    }
+
+    #[tokio::test]
+    async fn unusable_bundle_is_remembered_as_that() {
+        let (coordinator, fetched) = coordinator("{{ unfinished");
+        let libraries = Libraries::default();
+        for _ in 0..3 {
+            let found = libraries.get(Some("x"), &coordinator).await;
+            assert!(
+                matches!(found, Err(LibraryError::Unusable { .. })),
+                "{:?}",
+                found.err()
+            );
+        }
+        assert_eq!(fetched.load(Ordering::SeqCst), 1);
     }
 }

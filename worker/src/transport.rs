@@ -2,6 +2,9 @@
 //! another process, or straight into a service object of the same process. Both
 //! speak the same protocol messages, so there is one client code.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use agon_proto::v1::session_lease_service_client::SessionLeaseServiceClient;
 use tonic::body::Body;
 use tonic::transport::Channel;
@@ -24,7 +27,18 @@ pub fn over(channel: Channel) -> Transport {
     Transport::new(channel.map_err(|error| TransportError(error.into())))
 }
 
-/// A transport into a service of this process, without a socket.
+/// A transport over one or several channels to the same service, used in turn: a connection carries only
+/// so many calls at a time.
+pub fn in_turn(channels: Vec<Channel>) -> Transport {
+    let channels: Arc<[Channel]> = channels.into();
+    let next = Arc::new(AtomicUsize::new(0));
+    into_service(tower::service_fn(move |request: http::Request<Body>| {
+        let turn = next.fetch_add(1, Ordering::Relaxed) % channels.len();
+        channels[turn].clone().oneshot(request)
+    }))
+}
+
+/// A transport into a service of this process, without a socket of its own.
 pub fn into_service<S>(service: S) -> Transport
 where
     S: Service<http::Request<Body>, Response = http::Response<Body>>

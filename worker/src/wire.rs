@@ -86,7 +86,11 @@ pub fn carried(lease: &Lease) -> Result<Option<Carried>, serde_json::Error> {
 const SEED_BITS: u32 = 31;
 
 /// The request for one decision.
-pub fn decide_request(address: &Address<'_>, asker: &Asker, thought: Thought) -> v1::DecideRequest {
+pub fn decide_request(
+    address: &Address<'_>,
+    asker: &Asker,
+    thought: &Thought,
+) -> v1::DecideRequest {
     let settings = &thought.settings;
     let cache = |luck| ContentCache {
         replicate: replicate(address, luck),
@@ -105,12 +109,12 @@ pub fn decide_request(address: &Address<'_>, asker: &Asker, thought: Thought) ->
         max_output_tokens: settings.max_output_tokens,
         sampling_seed: Some(sampling_seed(address)),
         messages: thought.messages.iter().map(chat_message).collect(),
-        reply_format: thought.format.map(|format| v1::ReplyFormat {
-            name: format.name,
+        reply_format: thought.format.as_ref().map(|format| v1::ReplyFormat {
+            name: format.name.clone(),
             json_schema: format.schema.to_string(),
         }),
         purpose: thought.purpose.to_owned(),
-        stand_in: thought.stand_in.map(stand_in).map(Box::new),
+        stand_in: thought.stand_in.as_ref().map(stand_in).map(Box::new),
         fallback_models: settings.fallback_models.clone(),
         reasoning_effort: settings.reasoning_effort.clone(),
         stop_sequences: settings.stop_sequences.clone(),
@@ -123,15 +127,15 @@ pub fn decide_request(address: &Address<'_>, asker: &Asker, thought: Thought) ->
             .map(|name| (*name).to_owned())
             .collect(),
         expected_origins: asker.origins_of(settings),
-        simulated_reply: thought.simulated_reply,
+        simulated_reply: thought.simulated_reply.clone(),
     }
 }
 
-fn stand_in(answer: TimedAnswer) -> v1::StandIn {
+fn stand_in(answer: &TimedAnswer) -> v1::StandIn {
     v1::StandIn {
         after_ms: millis(answer.after),
-        name: answer.name,
-        reply: answer.reply,
+        name: answer.name.clone(),
+        reply: answer.reply.clone(),
     }
 }
 

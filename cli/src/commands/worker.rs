@@ -9,6 +9,10 @@ use agon_worker::{Transport, WorkerOptions, transport};
 use crate::failure::Failure;
 use crate::role::{LogArguments, MetricsArguments, run_service};
 
+/// Sessions whose calls share a connection to the gateway: it takes 16,384 calls at a time over one,
+/// and a session has as many under way as it has model seats.
+const PLACES_PER_CONNECTION: u32 = 1_000;
+
 /// Arguments of `agon worker`.
 #[derive(Debug, clap::Args)]
 pub struct Worker {
@@ -59,13 +63,16 @@ pub fn run(arguments: &Worker, log: &LogArguments) -> Result<(), Failure> {
             Ok(transport::over(channel))
         });
         let coordinators = coordinators.collect::<Result<Vec<Transport>, Failure>>()?;
-        let gateway = channel(&arguments.gateway).map_err(Failure::input)?;
+        let connections = arguments.places.div_ceil(PLACES_PER_CONNECTION);
+        let gateways =
+            (0..connections).map(|_| channel(&arguments.gateway).map_err(Failure::input));
+        let gateways = gateways.collect::<Result<Vec<_>, Failure>>()?;
         let options = WorkerOptions {
             worker_id: arguments.id.clone().unwrap_or_else(default_id),
             incarnation: incarnation(),
             places: arguments.places as usize,
         };
-        agon_worker::start(&tasks, coordinators, transport::over(gateway), &options);
+        agon_worker::start(&tasks, coordinators, transport::in_turn(gateways), &options);
         crate::output::print(&format!("agon worker {} started", options.worker_id));
         Ok(())
     })

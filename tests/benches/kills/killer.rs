@@ -1,5 +1,5 @@
 //! Carries the plan out while an experiment runs: kills and stops processes, starts and continues them
-//! when it is time, and starts what ended by itself. The acts are spread over the experiment's calls, so
+//! when it is time, and starts what ended by itself. The faults are spread over the experiment's calls, so
 //! that all of them fall into it however fast the machine is. Judges nothing. Called by `kills.rs`.
 
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use agon_tests::model_server::ModelServer;
 use tokio::runtime::Runtime;
 
 use crate::in_flight::InFlight;
-use crate::plan::{Act, Chance, Deed, Kind};
+use crate::plan::{Chance, Fault, Kind, Signal};
 use crate::process::State;
 use crate::stand::Stand;
 
@@ -21,11 +21,14 @@ const LOOK_EVERY: Duration = Duration::from_millis(20);
 /// Between two questions to the coordinators.
 const ASK_EVERY: Duration = Duration::from_millis(300);
 
-/// Between two acts, at the least.
+/// Between two faults, at the least.
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// An act does not wait longer for its share of the calls: everything may stand still.
+/// A fault waits no longer for its share of the calls: nothing may be getting on.
 const LONGEST_PAUSE: Duration = Duration::from_secs(4);
+
+/// What the journal loses when it fails over.
+const LAG: Duration = Duration::from_millis(300);
 
 /// What ended by itself is started again after this.
 const START_AGAIN_AFTER: Duration = Duration::from_secs(1);
@@ -40,16 +43,18 @@ const FAILOVER_WITHIN: Duration = Duration::from_secs(90);
 pub struct Killer<'a> {
     /// The cluster.
     pub stand: Stand,
-    /// How often each act took place.
-    pub done: BTreeMap<Act, u64>,
+    /// How often each fault took place.
+    pub done: BTreeMap<Fault, u64>,
     /// Calls that died with a gateway.
     pub in_flight: InFlight,
+    /// Batches of the journal that its replica did not have when it was promoted.
+    pub lost_batches: Option<u64>,
     /// How often a process ended by itself and was started again.
     pub ended: BTreeMap<String, u64>,
-    /// What was done when.
-    pub diary: String,
+    /// What was done, and when.
+    pub log: String,
     chance: Chance,
-    plan: Vec<Act>,
+    plan: Vec<Fault>,
     models: &'a ModelServer,
     runtime: &'a Runtime,
     experiment: &'a str,
@@ -62,7 +67,7 @@ impl<'a> Killer<'a> {
     /// One who has done nothing yet.
     pub fn new(
         stand: Stand,
-        (chance, plan): (Chance, Vec<Act>),
+        (chance, plan): (Chance, Vec<Fault>),
         models: &'a ModelServer,
         runtime: &'a Runtime,
         experiment: &'a str,
@@ -71,8 +76,9 @@ impl<'a> Killer<'a> {
             stand,
             done: BTreeMap::new(),
             in_flight: InFlight::default(),
+            lost_batches: None,
             ended: BTreeMap::new(),
-            diary: String::new(),
+            log: String::new(),
             chance,
             plan,
             models,
@@ -91,7 +97,7 @@ impl<'a> Killer<'a> {
     /// Nothing comes any more, with how it stood.
     pub fn run(&mut self, calls: u64) -> Result<WatchExperimentResponse, String> {
         let shares = self.plan.len() as u64 + 1;
-        let (mut next_act, mut latest_act) = (Instant::now(), Instant::now());
+        let (mut next_fault, mut latest_fault) = (Instant::now(), Instant::now());
         let (mut asked, mut changed) = (Instant::now(), Instant::now());
         let mut newest = WatchExperimentResponse::default();
         loop {
@@ -113,11 +119,11 @@ impl<'a> Killer<'a> {
                 }
             }
             let begun = shares - self.plan.len() as u64;
-            if !self.plan.is_empty() && Instant::now() >= next_act {
+            if !self.plan.is_empty() && Instant::now() >= next_fault {
                 let is_due = self.models.count("requests") * shares >= calls * begun;
-                if (is_due || Instant::now() >= latest_act) && self.act() {
-                    next_act = Instant::now() + PAUSE;
-                    latest_act = Instant::now() + LONGEST_PAUSE;
+                if (is_due || Instant::now() >= latest_fault) && self.inject() {
+                    next_fault = Instant::now() + PAUSE;
+                    latest_fault = Instant::now() + LONGEST_PAUSE;
                 }
             }
             std::thread::sleep(LOOK_EVERY);
@@ -125,7 +131,7 @@ impl<'a> Killer<'a> {
     }
 
     /// Starts and continues everything.
-    pub fn make_peace(&mut self) {
+    pub fn restore_all(&mut self) {
         let deadline = Instant::now() + FAILOVER_WITHIN;
         loop {
             self.revive_due();
@@ -133,13 +139,17 @@ impl<'a> Killer<'a> {
             if is_up && self.look().is_some() {
                 return;
             }
-            assert!(Instant::now() < deadline, "no peace:\n{}", self.diary);
+            assert!(
+                Instant::now() < deadline,
+                "not everything is up again:\n{}",
+                self.log
+            );
             std::thread::sleep(LOOK_EVERY);
         }
     }
 
     /// What is left of the plan.
-    pub fn left(&self) -> &[Act] {
+    pub fn left(&self) -> &[Fault] {
         &self.plan
     }
 
@@ -156,7 +166,7 @@ impl<'a> Killer<'a> {
 
     fn note(&mut self, what: &str) {
         let at = self.begun.elapsed().as_secs_f64();
-        let _ = writeln!(self.diary, "{at:7.2} {what}");
+        let _ = writeln!(self.log, "{at:7.2} {what}");
     }
 
     fn revive_due(&mut self) {
@@ -193,31 +203,31 @@ impl<'a> Killer<'a> {
         }
     }
 
-    /// Does what comes next in the plan and can be done now; says whether anything could.
-    fn act(&mut self) -> bool {
+    /// Injects the first fault of the plan that is possible now; says whether one was.
+    fn inject(&mut self) -> bool {
         for place in 0..self.plan.len() {
-            let act = self.plan[place];
-            let Some(victim) = self.victim(act) else {
+            let fault = self.plan[place];
+            let Some(target) = self.target(fault) else {
                 continue;
             };
             self.plan.remove(place);
-            *self.done.entry(act).or_insert(0) += 1;
-            let time = self.chance.how_long(act);
+            *self.done.entry(fault).or_insert(0) += 1;
+            let time = self.chance.how_long(fault);
             let until = Instant::now() + time;
-            let process = &mut self.stand.processes[victim];
-            match act.deed {
-                Deed::Kill => process.kill(until),
-                Deed::Stop => process.stop(until),
-            }
-            match (act.deed, act.kind) {
-                (Deed::Kill, Kind::Gateway) => self.in_flight.begin(),
-                (Deed::Kill, Kind::JournalMaster) => self.failover = Some(Instant::now()),
+            match (fault.signal, fault.kind) {
+                (Signal::Kill, Kind::Gateway) => self.in_flight.begin(),
+                (Signal::Kill, Kind::JournalMaster) => self.fall_behind(),
                 _ => {}
             }
-            let name = self.stand.processes[victim].name.clone();
+            let process = &mut self.stand.processes[target];
+            match fault.signal {
+                Signal::Kill => process.kill(until),
+                Signal::Stop => process.stop(until),
+            }
+            let name = self.stand.processes[target].name.clone();
             self.note(&format!(
                 "{:?} {name} for {} ms",
-                act.deed,
+                fault.signal,
                 time.as_millis()
             ));
             return true;
@@ -225,20 +235,32 @@ impl<'a> Killer<'a> {
         false
     }
 
-    /// Whom an act concerns, if it can take place now.
-    fn victim(&mut self, act: Act) -> Option<usize> {
+    /// The replica misses the last that its master takes in, which dies now: on one machine it would
+    /// have everything otherwise.
+    fn fall_behind(&mut self) {
+        self.failover = Some(Instant::now());
+        let before = self.stand.end_of_journal(1);
+        let replica = &mut self.stand.processes[self.stand.journal[1]];
+        replica.kill(Instant::now());
+        std::thread::sleep(LAG);
+        let after = self.stand.end_of_journal(0);
+        self.lost_batches = after.zip(before).map(|(after, before)| after - before);
+    }
+
+    /// Whom a fault concerns, if it can take place now.
+    fn target(&mut self, fault: Fault) -> Option<usize> {
         let stand = &self.stand;
         let [master, replica] = stand.journal;
-        let may = match (act.deed, act.kind) {
+        let may = match (fault.signal, fault.kind) {
             // Which claims are a dead gateway's is seen from what the other one does.
-            (Deed::Stop, Kind::Gateway | Kind::Ledger) | (Deed::Kill, Kind::Ledger) => {
+            (Signal::Stop, Kind::Gateway | Kind::Ledger) | (Signal::Kill, Kind::Ledger) => {
                 !self.in_flight.is_pending()
             }
-            (Deed::Kill, Kind::Gateway) => !stand.gateways.iter().any(|gateway| {
+            (Signal::Kill, Kind::Gateway) => !stand.gateways.iter().any(|gateway| {
                 let gateway = &stand.processes[*gateway];
                 matches!(gateway.state, State::Stopped(_))
             }),
-            (Deed::Kill, Kind::JournalMaster) => {
+            (Signal::Kill, Kind::JournalMaster) => {
                 let others = [replica, stand.sentinel];
                 let are_up = others.iter().all(|other| stand.processes[*other].is_up());
                 are_up && stand.is_in_step()
@@ -248,7 +270,7 @@ impl<'a> Killer<'a> {
             }
             _ => true,
         };
-        let candidates: Vec<usize> = match act.kind {
+        let candidates: Vec<usize> = match fault.kind {
             Kind::InCharge => vec![stand.coordinators[self.in_charge?]],
             Kind::Standby => vec![stand.coordinators[1 - self.in_charge?]],
             Kind::Gateway => stand.gateways.to_vec(),

@@ -59,8 +59,8 @@ impl Kind {
         match self {
             // Twice as long as a lease, or as a coordinator may be silent.
             Self::InCharge | Self::Standby | Self::Worker => 5_000,
-            // A claim in the ledger, 15 s at first, is 10 s old before it is renewed late: shorter than
-            // that together with a stop of the ledger. A gateway that is away for longer counts as dead.
+            // A claim in the ledger lasts 10 to 15 s. Once it is over, another gateway may make the same
+            // call, as if this one were dead.
             Self::Gateway => 4_000,
             Self::Ledger => 3_000,
             Self::JournalReplica => 4_000,
@@ -74,7 +74,7 @@ impl Kind {
 
 /// What is done to a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Deed {
+pub enum Signal {
     /// SIGKILL, and a start after a moment.
     Kill,
     /// SIGSTOP, and SIGCONT after a while.
@@ -83,29 +83,29 @@ pub enum Deed {
 
 /// One thing that is to happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Act {
+pub struct Fault {
     /// What is done.
-    pub deed: Deed,
+    pub signal: Signal,
     /// To whom.
     pub kind: Kind,
 }
 
-/// Further sessions after which there is one more act.
-const SESSIONS_PER_ACT: usize = 100;
+/// Further sessions after which there is one more fault.
+const SESSIONS_PER_FAULT: usize = 100;
 
-/// How often one more act is of this sort; others than these happen as often as they must.
-const FURTHER: [(Deed, Kind, u64); 11] = [
-    (Deed::Kill, Kind::Worker, 4),
-    (Deed::Stop, Kind::Worker, 4),
-    (Deed::Kill, Kind::InCharge, 3),
-    (Deed::Stop, Kind::InCharge, 3),
-    (Deed::Kill, Kind::Standby, 1),
-    (Deed::Stop, Kind::Standby, 1),
-    (Deed::Kill, Kind::Gateway, 2),
-    (Deed::Stop, Kind::Gateway, 2),
-    (Deed::Stop, Kind::JournalMaster, 1),
-    (Deed::Kill, Kind::JournalReplica, 1),
-    (Deed::Stop, Kind::Ledger, 1),
+/// How often one more fault is of this sort; others than these happen as often as they must.
+const FURTHER: [(Signal, Kind, u64); 11] = [
+    (Signal::Kill, Kind::Worker, 4),
+    (Signal::Stop, Kind::Worker, 4),
+    (Signal::Kill, Kind::InCharge, 3),
+    (Signal::Stop, Kind::InCharge, 3),
+    (Signal::Kill, Kind::Standby, 1),
+    (Signal::Stop, Kind::Standby, 1),
+    (Signal::Kill, Kind::Gateway, 2),
+    (Signal::Stop, Kind::Gateway, 2),
+    (Signal::Stop, Kind::JournalMaster, 1),
+    (Signal::Kill, Kind::JournalReplica, 1),
+    (Signal::Stop, Kind::Ledger, 1),
 ];
 
 /// The only source of chance.
@@ -129,46 +129,46 @@ impl Chance {
     }
 
     /// How long such a process stays stopped or dead.
-    pub fn how_long(&mut self, act: Act) -> Duration {
-        let (least, most) = match act.deed {
-            Deed::Kill => (100, 2_000),
-            Deed::Stop => (100, act.kind.longest_stop()),
+    pub fn how_long(&mut self, fault: Fault) -> Duration {
+        let (least, most) = match fault.signal {
+            Signal::Kill => (100, 2_000),
+            Signal::Stop => (100, fault.kind.longest_stop()),
         };
         Duration::from_millis(least + self.below(most - least))
     }
 }
 
 /// What must have happened at the end, as often as it is listed.
-pub fn required() -> Vec<Act> {
-    let mut acts = Vec::new();
+pub fn required() -> Vec<Fault> {
+    let mut faults = Vec::new();
     for kind in Kind::ALL {
-        for deed in [Deed::Kill, Deed::Stop] {
-            acts.push(Act { deed, kind });
+        for signal in [Signal::Kill, Signal::Stop] {
+            faults.push(Fault { signal, kind });
         }
     }
-    acts.push(Act {
-        deed: Deed::Kill,
+    faults.push(Fault {
+        signal: Signal::Kill,
         kind: Kind::Ledger,
     });
-    acts
+    faults
 }
 
 /// Everything that is to happen, in order.
-pub fn plan(chance: &mut Chance, sessions: usize) -> Vec<Act> {
-    let mut acts = required();
+pub fn plan(chance: &mut Chance, sessions: usize) -> Vec<Fault> {
+    let mut faults = required();
     let weights = FURTHER.iter().map(|(.., weight)| weight).sum();
-    for _ in 0..sessions / SESSIONS_PER_ACT {
+    for _ in 0..sessions / SESSIONS_PER_FAULT {
         let mut drawn = chance.below(weights);
-        for (deed, kind, weight) in FURTHER {
+        for (signal, kind, weight) in FURTHER {
             if drawn < weight {
-                acts.push(Act { deed, kind });
+                faults.push(Fault { signal, kind });
                 break;
             }
             drawn -= weight;
         }
     }
-    for place in (1..acts.len()).rev() {
-        acts.swap(place, chance.below(place as u64 + 1) as usize);
+    for place in (1..faults.len()).rev() {
+        faults.swap(place, chance.below(place as u64 + 1) as usize);
     }
-    acts
+    faults
 }

@@ -29,6 +29,9 @@ const TAKE_OVER_AFTER: &str = "2s";
 /// The sentinel replaces a master that was away for so long: more than it is ever stopped for.
 const SENTINEL_PATIENCE: Duration = Duration::from_secs(2);
 
+/// Where the journal keeps its end.
+const JOURNAL_STATE: &str = "{agon}:journal:v1:state";
+
 /// A coordinator that is in charge and runs answers sooner.
 const ANSWERS_WITHIN: Duration = Duration::from_millis(500);
 
@@ -169,6 +172,13 @@ impl Stand {
         let replica = self.processes[self.journal[1]].redis();
         let info = replica.ask(&["INFO", "replication"]);
         info.is_some_and(|info| info.contains("master_link_status:up"))
+    }
+
+    /// The place of the journal's last batch, as its master or its replica has it.
+    pub fn end_of_journal(&self, at: usize) -> Option<u64> {
+        let redis = self.processes[self.journal[at]].redis();
+        let end = redis.ask(&["HGET", JOURNAL_STATE, "end"])?;
+        end.parse().ok()
     }
 
     /// Whether the replica of the journal has become its master.

@@ -12,7 +12,7 @@ use agon_tests::runs;
 use flate2::read::MultiGzDecoder;
 
 use crate::killer::Killer;
-use crate::plan::{Deed, Kind, required};
+use crate::plan::{Kind, Signal, required};
 
 /// The last segment is written soon after the experiment is over.
 const ARCHIVED_WITHIN: Duration = Duration::from_secs(30);
@@ -63,7 +63,7 @@ pub fn judge(
         is_met: true,
     };
     verdict.note(format!("disturbed: {:.1} s", took.as_secs_f64()));
-    tell_deeds(&mut verdict, killer);
+    tell_faults(&mut verdict, killer);
     match ended {
         Err(reason) => verdict.bar(&reason, false),
         Ok(state) => {
@@ -109,18 +109,18 @@ pub fn judge(
     verdict
 }
 
-fn tell_deeds(verdict: &mut Verdict, killer: &Killer<'_>) {
+fn tell_faults(verdict: &mut Verdict, killer: &Killer<'_>) {
     let mut open: BTreeMap<_, i64> = BTreeMap::new();
-    for act in required() {
-        *open.entry(act).or_insert(0) += 1;
+    for fault in required() {
+        *open.entry(fault).or_insert(0) += 1;
     }
-    for (act, times) in &killer.done {
-        *open.entry(*act).or_insert(0) -= *times as i64;
+    for (fault, times) in &killer.done {
+        *open.entry(*fault).or_insert(0) -= *times as i64;
     }
-    for (deed, name) in [(Deed::Kill, "killed"), (Deed::Stop, "stopped")] {
+    for (signal, name) in [(Signal::Kill, "killed"), (Signal::Stop, "stopped")] {
         let times = |kind: Kind| {
             let done = killer.done.iter();
-            let of_kind = done.filter(|(act, _)| act.deed == deed && act.kind == kind);
+            let of_kind = done.filter(|(fault, _)| fault.signal == signal && fault.kind == kind);
             of_kind.map(|(_, times)| *times).sum::<u64>()
         };
         let all = Kind::ALL.map(|kind| format!("{} {}", kind.name(), times(kind)));
@@ -132,9 +132,14 @@ fn tell_deeds(verdict: &mut Verdict, killer: &Killer<'_>) {
             "ended by themselves and were started again: {ended:?}"
         ));
     }
+    if let Some(lost) = killer.lost_batches {
+        verdict.note(format!(
+            "the journal lost its last {lost} batches when it failed over"
+        ));
+    }
     let left = killer.left().len();
     verdict.bar(
-        &format!("every kind killed and stopped, two restarts, one failover; {left} acts left"),
+        &format!("every kind killed and stopped, two restarts, one failover; {left} faults left"),
         open.values().all(|open| *open <= 0),
     );
 }

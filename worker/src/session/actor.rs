@@ -2,12 +2,12 @@
 //! no streams: whoever started it, the supervisor or verification, does with its
 //! end what is right.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 use agon_agents::{Mind, MindError};
 use agon_engine::{Carried, Seat, SessionSpec};
-use agon_service_kit::compute::Pool;
-use agon_service_kit::tasks::{Tasks, with_causes};
+use agon_service_kit::tasks::{Tasks, panic_message, with_causes};
 use tokio::sync::mpsc;
 use tokio_util::sync::CancellationToken;
 
@@ -20,9 +20,6 @@ use crate::setup::{self, Library, Table};
 /// A seat has one report under way at most and does nothing else until it is
 /// taken, so a short mailbox only makes the seats of a very large table queue.
 const MAILBOX: usize = 64;
-
-/// Sessions are set up in turn: a game of rule players alone is played to its end there.
-static SET_UP: Pool = Pool::new("set-up");
 
 /// What a session is played from.
 pub struct SessionPlan {
@@ -38,18 +35,17 @@ pub struct SessionPlan {
     pub given_up: CancellationToken,
 }
 
-/// Plays a session to its end.
+/// Plays a session to its end, on threads that nothing else waits for: a game of rule players alone
+/// is played at once, which may take long.
 pub async fn run(tasks: Tasks, plan: SessionPlan) -> SessionEnd {
-    let given_up = plan.given_up.clone();
-    let set_up = SET_UP.run(move || {
-        let table = setup::set_up(&plan.spec, plan.carried.as_ref(), &plan.library);
-        (plan, table)
-    });
-    match given_up.run_until_cancelled(set_up).await {
-        None => SessionEnd::GivenUp,
-        Some(Ok((plan, Ok(table)))) => SessionActor::start(&tasks, plan, table).run().await,
-        Some(Ok((_, Err(error)))) => SessionEnd::Impossible(with_causes(&error)),
-        Some(Err(panicked)) => SessionEnd::Crashed(panicked.0),
+    if plan.given_up.is_cancelled() {
+        return SessionEnd::GivenUp;
+    }
+    let set_up = || setup::set_up(&plan.spec, plan.carried.as_ref(), &plan.library);
+    match catch_unwind(AssertUnwindSafe(set_up)) {
+        Ok(Ok(table)) => SessionActor::start(&tasks, plan, table).run().await,
+        Ok(Err(error)) => SessionEnd::Impossible(with_causes(&error)),
+        Err(panic) => SessionEnd::Crashed(panic_message(&*panic)),
     }
 }
 

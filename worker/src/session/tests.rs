@@ -45,7 +45,7 @@ impl Mind for Script {
             seat,
             index,
         };
-        let request = wire::decide_request(&address, &wire::Asker::default(), thought);
+        let request = wire::decide_request(&address, &wire::Asker::default(), &thought);
         let request = CanonicalRequest::from(&request).digest();
         async move {
             let decision = RecordedDecision {

@@ -8,9 +8,11 @@ use std::time::{Duration, Instant};
 
 use agon_agents::Mind;
 use agon_engine::{Seat, SessionSpec};
+use agon_proto::packed::pack;
 use agon_proto::v1::work_sessions_request::Message as ToCoordinator;
 use agon_proto::v1::{FailureKind, Lease, LeaseRef, WorkSessionsRequest, WorkSessionsResponse};
 use agon_service_kit::backoff::Delays;
+use agon_service_kit::compute::Pool;
 use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::tasks::{TaskEnd, TaskKind, Tasks};
 use agon_service_kit::telemetry;
@@ -29,7 +31,6 @@ use super::state::{Effect, Outcome, SupervisorState};
 use crate::capabilities::capabilities;
 use crate::metrics;
 use crate::mind::{GatewayClient, GatewayMind, Journal, SessionContext};
-use crate::packing::pack;
 use crate::prompts::Libraries;
 use crate::session::{self, SessionEnd, SessionPlan};
 use crate::transport::CoordinatorClient;
@@ -46,6 +47,10 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// A coordinator that does not answer at all is tried again, or another one.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
+
+/// Where sessions are played: rules, prompts and records take processor time, and meanwhile
+/// heartbeats and connections must not wait.
+static PLAYING: Pool = Pool::new("playing");
 
 type Ended = (LeaseRef, Outcome);
 
@@ -334,7 +339,10 @@ impl SupervisorActor {
             // The supervisor may have stopped.
             let _ = sender.send(outcome);
         };
-        let task = self.tasks.spawn(TaskKind::WORK, "session", played);
+        let threads = PLAYING.handle();
+        let task = self
+            .tasks
+            .spawn_on(&threads, TaskKind::WORK, "session", played);
         self.sessions.push(Box::pin(async move {
             let outcome = match (task.await, outcome.await) {
                 (_, Ok(outcome)) => outcome,
@@ -418,15 +426,15 @@ impl Try {
         let (name, outcome) = outcome(end, &self.worker_id, lease.attempt, begun.elapsed());
         ::metrics::counter!(metrics::SESSIONS_ENDED, "end" => name).increment(1);
         match outcome {
-            Ok((record, telemetry)) => packed(record, telemetry).await,
+            Ok((record, telemetry)) => packed(&record, &telemetry),
             Err(failed) => failed,
         }
     }
 }
 
 /// A result as it is handed in.
-async fn packed(record: String, telemetry: String) -> Outcome {
-    let record = pack(record).await;
+fn packed(record: &str, telemetry: &str) -> Outcome {
+    let record = pack(record);
     if record.len() > LARGEST_MESSAGE_BYTES - ENVELOPE_BYTES {
         let size = record.len() / (1024 * 1024);
         return impossible(format!(
@@ -436,7 +444,7 @@ async fn packed(record: String, telemetry: String) -> Outcome {
     }
     Outcome::Finished {
         record,
-        telemetry: pack(telemetry).await,
+        telemetry: pack(telemetry),
     }
 }
 

@@ -82,7 +82,7 @@ fn origins_of_the_models_asked_and_required_parameters_go_along_and_are_no_part_
         required: vec!["temperature"],
         ..plain()
     };
-    let sent = decide_request(&at("s", 0, 0), &asker, thought(settings.clone()));
+    let sent = decide_request(&at("s", 0, 0), &asker, &thought(settings.clone()));
     let models: Vec<&str> = sent
         .expected_origins
         .iter()
@@ -95,7 +95,7 @@ fn origins_of_the_models_asked_and_required_parameters_go_along_and_are_no_part_
         required: Vec::new(),
         ..settings
     };
-    let bare = decide_request(&at("s", 0, 0), &Asker::default(), thought(lenient));
+    let bare = decide_request(&at("s", 0, 0), &Asker::default(), &thought(lenient));
     let digest = |request| CanonicalRequest::from(request).digest();
     assert_eq!(digest(&sent), digest(&bare));
 }
@@ -103,7 +103,7 @@ fn origins_of_the_models_asked_and_required_parameters_go_along_and_are_no_part_
 #[test]
 fn terms_are_sent_and_are_no_part_of_the_question() {
     let asker = Asker::of_lease(&lease(true), &spec(luck(1, 0)));
-    let sent = decide_request(&at("s", 0, 0), &asker, thought(plain()));
+    let sent = decide_request(&at("s", 0, 0), &asker, &thought(plain()));
     assert_eq!(
         (sent.team.as_str(), sent.experiment_id.as_str()),
         ("red", "x")
@@ -113,7 +113,7 @@ fn terms_are_sent_and_are_no_part_of_the_question() {
         (-3, Some(5))
     );
     assert!(sent.content_cache.is_some());
-    let bare = decide_request(&at("s", 0, 0), &Asker::default(), thought(plain()));
+    let bare = decide_request(&at("s", 0, 0), &Asker::default(), &thought(plain()));
     assert_eq!(bare.content_cache, None);
     let digest = |request| CanonicalRequest::from(request).digest();
     assert_eq!(digest(&sent), digest(&bare));
@@ -121,14 +121,14 @@ fn terms_are_sent_and_are_no_part_of_the_question() {
 
 #[test]
 fn fallbacks_effort_and_stops_are_part_of_the_question() {
-    let plain = decide_request(&at("s", 0, 0), &Asker::default(), thought(plain()));
+    let plain = decide_request(&at("s", 0, 0), &Asker::default(), &thought(plain()));
     let more = ModelSettings {
         fallback_models: vec!["b".to_owned(), "c".to_owned()],
         reasoning_effort: Some("low".to_owned()),
         stop_sequences: vec!["END".to_owned()],
         ..self::plain()
     };
-    let sent = decide_request(&at("s", 0, 0), &Asker::default(), thought(more));
+    let sent = decide_request(&at("s", 0, 0), &Asker::default(), &thought(more));
     assert_eq!(sent.fallback_models, ["b", "c"]);
     assert_eq!(sent.reasoning_effort.as_deref(), Some("low"));
     assert_eq!(sent.stop_sequences, ["END"]);
@@ -140,7 +140,7 @@ fn fallbacks_effort_and_stops_are_part_of_the_question() {
 fn cached_answers_are_shared_by_experiments_and_never_by_repeats_seats_or_calls() {
     let cached = |session: &str, seat, index, luck| {
         let asker = Asker::of_lease(&lease(true), &spec(luck));
-        let request = decide_request(&at(session, seat, index), &asker, thought(plain()));
+        let request = decide_request(&at(session, seat, index), &asker, &thought(plain()));
         request.content_cache.unwrap().replicate
     };
     let first = cached("one", 0, 0, luck(7, 0));
@@ -169,8 +169,8 @@ fn a_stand_in_goes_along_and_is_no_part_of_the_question() {
         }),
         ..thought(plain())
     };
-    let sent = decide_request(&at("s", 0, 0), &Asker::default(), timed);
-    let bare = decide_request(&at("s", 0, 0), &Asker::default(), thought(plain()));
+    let sent = decide_request(&at("s", 0, 0), &Asker::default(), &timed);
+    let bare = decide_request(&at("s", 0, 0), &Asker::default(), &thought(plain()));
     let stand_in = sent.stand_in.as_ref().unwrap();
     assert_eq!((stand_in.after_ms, &*stand_in.name), (1_500, "truthful"));
     let digest = |request| CanonicalRequest::from(request).digest();

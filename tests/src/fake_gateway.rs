@@ -3,7 +3,7 @@
 //! tell whether anything is asked twice; it has no keys, no limits and no doors.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use agon_proto::digest::CanonicalRequest;
 use agon_proto::v1::agent_gateway_service_server::{
@@ -18,6 +18,7 @@ use agon_proto::v1::{
 };
 use agon_service_kit::server::{self, Listener};
 use agon_service_kit::tasks::Tasks;
+use prost::Message as _;
 use tokio_stream::Empty;
 use tonic::{Request, Response, Status};
 
@@ -27,7 +28,9 @@ pub const COST_NANODOLLARS: u64 = 1_000_000;
 /// On which terms a decision was asked.
 #[derive(Debug, Clone)]
 pub struct AskedOn {
+    /// Its priority at the gateway.
     pub priority: i32,
+    /// Whether the content cache may answer.
     pub cached: bool,
 }
 
@@ -37,6 +40,30 @@ struct Books {
     spent: u64,
     refused: u64,
     terms: Vec<AskedOn>,
+    /// Calls that are left without an answer; nothing is decided then.
+    waiting: Option<Waiting>,
+}
+
+/// Calls that are left without an answer.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Waiting {
+    /// At present.
+    pub calls: u64,
+    /// Since the start: more, when some were asked again.
+    pub asked: u64,
+    /// Bytes of all their requests.
+    pub bytes: u64,
+}
+
+/// A call that is left without an answer, until its caller goes.
+struct Left(Arc<Mutex<Books>>);
+
+impl Drop for Left {
+    fn drop(&mut self) {
+        if let Some(waiting) = &mut books(&self.0).waiting {
+            waiting.calls -= 1;
+        }
+    }
 }
 
 /// A running one.
@@ -47,12 +74,31 @@ pub struct FakeGateway {
 }
 
 impl FakeGateway {
+    /// Starts one.
+    ///
+    /// # Panics
+    /// No port is free.
     pub fn start() -> Self {
-        let runtime = tokio::runtime::Runtime::new().unwrap();
-        let books = Arc::new(Mutex::new(Books::default()));
+        Self::with(Books::default())
+    }
+
+    /// One that answers nothing.
+    ///
+    /// # Panics
+    /// As [`FakeGateway::start`].
+    pub fn silent() -> Self {
+        Self::with(Books {
+            waiting: Some(Waiting::default()),
+            ..Books::default()
+        })
+    }
+
+    fn with(books: Books) -> Self {
+        let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+        let books = Arc::new(Mutex::new(books));
         let service = AgentGatewayServiceServer::new(Service(books.clone()));
         let url = runtime.block_on(async {
-            let listener = Listener::bind("127.0.0.1:0").await.unwrap();
+            let listener = Listener::bind("127.0.0.1:0").await.expect("a free port");
             let url = format!("http://{}", listener.local_addr());
             let routes = tonic::service::Routes::new(service);
             server::serve(&Tasks::new(), "fake gateway", listener, routes);
@@ -65,29 +111,50 @@ impl FakeGateway {
         }
     }
 
+    /// Where it listens.
     pub fn url(&self) -> String {
         self.url.clone()
     }
 
     /// Decisions made, each once.
     pub fn made(&self) -> u64 {
-        self.books.lock().unwrap().ledger.len() as u64
+        books(&self.books).ledger.len() as u64
     }
 
     /// Decisions refused because the budget did not allow them.
     pub fn refused(&self) -> u64 {
-        self.books.lock().unwrap().refused
+        books(&self.books).refused
+    }
+
+    /// Calls that it leaves without an answer.
+    pub fn waiting(&self) -> Waiting {
+        books(&self.books).waiting.unwrap_or_default()
     }
 
     /// On which terms each was asked.
     pub fn terms(&self) -> Vec<AskedOn> {
-        self.books.lock().unwrap().terms.clone()
+        books(&self.books).terms.clone()
     }
 }
 
 struct Service(Arc<Mutex<Books>>);
 
+fn books(books: &Mutex<Books>) -> MutexGuard<'_, Books> {
+    books.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Books {
+    /// Whether a call is left without an answer; counts it then.
+    fn leave_waiting(&mut self, request: &DecideRequest) -> bool {
+        let Some(waiting) = &mut self.waiting else {
+            return false;
+        };
+        waiting.calls += 1;
+        waiting.asked += 1;
+        waiting.bytes += request.encoded_len() as u64;
+        true
+    }
+
     fn decide(&mut self, request: &DecideRequest) -> Result<DecideResponse, Status> {
         let address = request.address.clone().unwrap_or_default();
         let digest = CanonicalRequest::from(request).digest();
@@ -143,7 +210,13 @@ impl AgentGatewayService for Service {
         &self,
         request: Request<DecideRequest>,
     ) -> Result<Response<DecideResponse>, Status> {
-        let decided = self.0.lock().unwrap().decide(request.get_ref());
+        let request = request.into_inner();
+        if books(&self.0).leave_waiting(&request) {
+            let _left = Left(Arc::clone(&self.0));
+            drop(request);
+            return std::future::pending().await;
+        }
+        let decided = books(&self.0).decide(&request);
         decided.map(Response::new)
     }
 
