@@ -1,4 +1,5 @@
-//! What came of it, against the bars. Called by `kills.rs`.
+//! What came of a disturbed experiment: its result and its archive beside the records of an undisturbed
+//! run, and the model server's count of calls beside the decisions. Disturbs nothing. Called by `kills.rs`.
 
 use std::collections::BTreeMap;
 use std::io::Read as _;

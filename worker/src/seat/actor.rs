@@ -17,7 +17,7 @@ pub(super) struct SeatActor {
     agent: Box<dyn Agent>,
     mind: Arc<dyn Mind>,
     session: mpsc::Sender<Reported>,
-    inbox: mpsc::Receiver<SeatMessage>,
+    inbox: mpsc::Receiver<Box<SeatMessage>>,
 }
 
 impl SeatActor {
@@ -26,7 +26,7 @@ impl SeatActor {
         agent: Box<dyn Agent>,
         mind: Arc<dyn Mind>,
         session: mpsc::Sender<Reported>,
-        inbox: mpsc::Receiver<SeatMessage>,
+        inbox: mpsc::Receiver<Box<SeatMessage>>,
     ) -> Self {
         Self {
             seat,
@@ -41,7 +41,7 @@ impl SeatActor {
     /// that gives up cancels the mind's calls, which ends the work in hand.
     pub(super) async fn run(mut self) {
         while let Some(message) = self.inbox.recv().await {
-            match message {
+            match *message {
                 SeatMessage::Act {
                     verdict,
                     events,

@@ -12,11 +12,12 @@ use super::messages::SeatMessage;
 /// session ends with it.
 #[derive(Clone)]
 pub struct SeatHandle {
-    sender: mpsc::Sender<SeatMessage>,
+    /// Boxed: a channel has room for 32 of what it carries, however few may wait in it.
+    sender: mpsc::Sender<Box<SeatMessage>>,
 }
 
 impl SeatHandle {
-    pub(super) fn new(sender: mpsc::Sender<SeatMessage>) -> Self {
+    pub(super) fn new(sender: mpsc::Sender<Box<SeatMessage>>) -> Self {
         Self { sender }
     }
 
@@ -45,6 +46,6 @@ impl SeatHandle {
 
     async fn tell(&self, message: SeatMessage) {
         // The receiver is dropped only when the seat has ended.
-        let _ = self.sender.send(message).await;
+        let _ = self.sender.send(Box::new(message)).await;
     }
 }
