@@ -13,6 +13,7 @@ use agon_service_kit::secrets::shown_address;
 use agon_service_kit::secrets::without_what_looks_like_keys as without_keys;
 use agon_worker::Transport;
 
+use crate::coordinators;
 use crate::experiment_arguments::CheckedExperiment;
 use crate::failure::Failure;
 use crate::output::{self, counted};
@@ -248,7 +249,7 @@ fn account(checked: &CheckedExperiment, state: State) -> Account {
         state: State {
             data: state.data,
             redis: state.redis.map(|url| shown_address(&url)),
-            coordinator: state.coordinator.map(|url| shown_address(&url)),
+            coordinator: state.coordinator.map(|urls| coordinators::shown(&urls)),
         },
         ..Account::default()
     }

@@ -5,6 +5,7 @@
 
 mod announcements;
 mod commands;
+mod coordinators;
 mod data_folder;
 mod describing;
 mod embedded;

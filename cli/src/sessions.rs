@@ -14,12 +14,11 @@ use agon_engine::{Luck, SessionId, SessionSpec};
 use agon_outlets::InLine as _;
 use agon_proto::v1::{FetchRecordsRequest, ListExperimentsRequest};
 use agon_report::{AxisNames, Reports, Session};
-use agon_service_kit::server::channel;
 use agon_service_kit::tasks::with_causes;
-use agon_worker::transport;
 use serde::Deserialize;
 use tonic::Status;
 
+use crate::coordinators;
 use crate::failure::Failure;
 use crate::lines::{self, LineError, MOST_UNREADABLE};
 use crate::output;
@@ -300,8 +299,7 @@ impl Sessions {
 
     async fn ask(&mut self, url: &str, wanted: Option<&str>) -> Result<(), Failure> {
         let lost = |refusal: Status| refused(&format!("the coordinator at {url}"), &refusal);
-        let channel = channel(url).map_err(Failure::input)?;
-        let mut client = experiment_client(transport::over(channel));
+        let mut client = experiment_client(coordinators::in_charge(url)?);
         let listed = client
             .list_experiments(ListExperimentsRequest {})
             .await

@@ -13,6 +13,8 @@ use tokio::sync::{oneshot, watch};
 use tonic::service::Routes;
 use tonic::transport::{Channel, Endpoint, Server};
 use tonic_health::ServingStatus;
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_client::HealthClient;
 
 pub use crate::connections::ConnectionLimits;
 use crate::connections::Connections;
@@ -217,6 +219,15 @@ pub fn channel(uri: &str) -> Result<Channel, ChannelError> {
         .connect_lazy())
 }
 
+/// Whether a server answers and says that it serves.
+pub async fn is_serving(channel: Channel) -> bool {
+    let whole = HealthCheckRequest {
+        service: WHOLE_SERVER.to_owned(),
+    };
+    let answer = HealthClient::new(channel).check(whole).await;
+    answer.is_ok_and(|answer| answer.into_inner().status == ServingStatus::Serving as i32)
+}
+
 /// Installs the process's TLS provider. Every binary and every test that may speak TLS calls it
 /// first; further calls change nothing.
 pub fn install_crypto() {
@@ -229,9 +240,6 @@ pub fn install_crypto() {
 
 #[cfg(test)]
 mod tests {
-    use tonic_health::pb::HealthCheckRequest;
-    use tonic_health::pb::health_client::HealthClient;
-
     use super::*;
 
     async fn check(channel: Channel) -> Result<i32, tonic::Status> {

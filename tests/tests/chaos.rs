@@ -254,3 +254,41 @@ fn workers_killed_now_and_then_set_nothing_aside() {
         );
     }
 }
+
+#[test]
+fn whoever_follows_an_experiment_is_served_by_the_coordinator_that_takes_over() {
+    let undisturbed = runs::reference(MIXED);
+    let redis = RedisServer::start();
+    let folder = tempfile::tempdir().unwrap();
+    let models = runs::model_server("20ms");
+    let quick = ["--lease-ttl", "2s", "--take-over-after", "2s"];
+    let flags = Flags {
+        coordinator: &quick,
+        ..Flags::default()
+    };
+    let mut cluster = Cluster::start_with(folder.path(), Some(&redis.url()), &models, 0, flags);
+    let (gateway, store) = (cluster.gateway_url(), redis.url());
+    let standby = ["coordinator", "--listen", "127.0.0.1:0", "--redis", &store];
+    let (_standby, address) =
+        Role::listening(&[&standby[..], &quick, &["--gateway", &gateway]].concat());
+    // The standby is named first: who is in charge has to be found.
+    let urls = format!("http://{address},{}", cluster.coordinator_url());
+    let worker = ["worker", "--coordinator", &urls, "--gateway", &gateway];
+    let _worker = Role::start(&worker);
+    let experiment = runs::write(folder.path(), MIXED);
+    let out = folder.path().join("out");
+    thread::scope(|scope| {
+        let following = scope.spawn(|| {
+            let followed = runs::run_into(&experiment, &out, &["--coordinator", &urls]);
+            let _ = followed.expect_code(0);
+        });
+        until("some decisions are made", || models.count("requests") > 100);
+        // It hangs: nobody is told anything, and connections stay open.
+        cluster.coordinator.signal("-STOP");
+        following.join().unwrap();
+    });
+    cluster.coordinator.kill();
+    assert!(runs::records(&out) == undisturbed);
+    let list = run(&["experiments", "list", "--coordinator", &urls]).expect_code(0);
+    assert!(list.out.contains("mixed"), "{}", list.out);
+}

@@ -4,6 +4,7 @@
 //! its ledger.
 
 mod actor;
+mod attempt;
 pub mod state;
 #[cfg(test)]
 mod tests;

@@ -9,9 +9,9 @@ use agon_proto::v1::{
     ResumeExperimentRequest, RetrySessionsRequest, WatchExperimentRequest,
 };
 use agon_report::grouped;
-use agon_service_kit::server::channel;
-use agon_worker::{Transport, transport};
+use agon_worker::Transport;
 
+use crate::coordinators;
 use crate::failure::Failure;
 use crate::output::{self, Columns, counted};
 use crate::results::{experiment_client, refused};
@@ -38,7 +38,7 @@ pub enum Experiments {
 /// Where the coordinator is.
 #[derive(Debug, clap::Args)]
 pub struct Address {
-    /// Where the coordinator listens
+    /// Where the coordinator listens; of several, separated by commas, the one in charge is found
     #[arg(
         long,
         env = "AGON_COORDINATOR",
@@ -232,8 +232,9 @@ async fn show(
 }
 
 fn client(address: &Address) -> Result<ExperimentServiceClient<Transport>, Failure> {
-    let channel = channel(&address.coordinator).map_err(Failure::input)?;
-    Ok(experiment_client(transport::over(channel)))
+    Ok(experiment_client(coordinators::in_charge(
+        &address.coordinator,
+    )?))
 }
 
 fn told(refusal: &tonic::Status) -> Failure {

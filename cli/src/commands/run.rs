@@ -14,6 +14,7 @@ use agon_worker::{Transport, transport};
 use tonic::Status;
 use tracing::Instrument as _;
 
+use crate::coordinators;
 use crate::embedded::{self, Cluster};
 use crate::experiment_arguments::{CheckedExperiment, ExperimentArguments};
 use crate::failure::Failure;
@@ -61,8 +62,8 @@ pub struct Run {
     #[arg(long, value_name = "N", help_heading = RUNNING,
           value_parser = clap::value_parser!(u32).range(1..=100_000))]
     places: Option<u32>,
-    /// Hand the experiment to the coordinator at this address instead of running
-    /// it in this process
+    /// Hand the experiment to the coordinator at this address instead of running it in this
+    /// process; of several, separated by commas, the one in charge is found
     #[arg(long, env = "AGON_COORDINATOR", hide_env_values = true, value_name = "URL", help_heading = CLUSTER)]
     pub(super) coordinator: Option<String>,
     /// Gateway of that cluster, to show its progress
@@ -242,7 +243,7 @@ async fn in_cluster(
     url: &str,
     interrupt: impl Future<Output = &'static str> + Unpin,
 ) -> Result<(), Failure> {
-    let experiments = transport::over(channel(url).map_err(Failure::input)?);
+    let experiments = coordinators::in_charge(url)?;
     let gateway = match &arguments.gateway {
         Some(url) => Some(transport::over(channel(url).map_err(Failure::input)?)),
         None => None,

@@ -1,4 +1,5 @@
-//! An experiment of a million sessions: handed in, played by real workers, fetched and exported.
+//! An experiment of a million sessions: handed in, watched by many, played by real workers, fetched
+//! and exported. Prints times, and the memory of coordinator and Redis.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! A coordinator on a Redis of its own with its archive in a folder, and experiments for it.
+//! A coordinator on a Redis of its own with its archive in a folder, and experiments for it; what the
+//! system says of its processes.
 
 use std::fs;
 use std::path::Path;

@@ -1,4 +1,5 @@
-//! What ten thousand open sessions of ten model seats cost their worker while all wait for an answer.
+//! What ten thousand open sessions of ten model seats cost their worker while all wait for an answer:
+//! its memory beside the requests that a silent gateway received.
 
 use std::fs;
 use std::path::Path;

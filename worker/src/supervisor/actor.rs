@@ -6,16 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use agon_agents::Mind;
-use agon_engine::{Seat, SessionSpec};
-use agon_proto::packed::pack;
 use agon_proto::v1::work_sessions_request::Message as ToCoordinator;
 use agon_proto::v1::{FailureKind, Lease, LeaseRef, WorkSessionsRequest, WorkSessionsResponse};
 use agon_service_kit::backoff::Delays;
 use agon_service_kit::compute::Pool;
-use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::tasks::{TaskEnd, TaskKind, Tasks};
-use agon_service_kit::telemetry;
 use bytes::Bytes;
 use futures_util::future::BoxFuture;
 use futures_util::stream::FuturesUnordered;
@@ -24,23 +19,19 @@ use tokio::sync::{mpsc, oneshot};
 use tokio_stream::wrappers::UnboundedReceiverStream;
 use tokio_util::sync::CancellationToken;
 use tonic::Streaming;
-use tracing::{Instrument as _, info, warn};
+use tracing::{info, warn};
 
 use super::WorkerOptions;
+use super::attempt::Try;
 use super::state::{Effect, Outcome, SupervisorState};
 use crate::capabilities::capabilities;
 use crate::metrics;
-use crate::mind::{GatewayClient, GatewayMind, Journal, SessionContext};
+use crate::mind::GatewayClient;
 use crate::prompts::Libraries;
-use crate::session::{self, SessionEnd, SessionPlan};
 use crate::transport::CoordinatorClient;
-use crate::wire::{self, Asker};
 
 /// A pause between two tries to connect, when the back-off has none to offer.
 const RECONNECT_AFTER: Duration = Duration::from_secs(3);
-
-/// Room in a message for what stands around the record.
-const ENVELOPE_BYTES: usize = 1024 * 1024;
 
 /// How long a stopping worker waits for its last results to be acknowledged.
 const LAST_WORDS: Duration = Duration::from_secs(5);
@@ -354,149 +345,5 @@ impl SupervisorActor {
             };
             (reference, outcome)
         }));
-    }
-}
-
-/// One try to play a session.
-struct Try {
-    tasks: Tasks,
-    coordinator: CoordinatorClient,
-    gateway: GatewayClient,
-    libraries: Libraries,
-    worker_id: String,
-    progressed: Arc<AtomicBool>,
-    stop: CancellationToken,
-}
-
-impl Try {
-    async fn play(self, lease: Lease) -> Outcome {
-        let spec: SessionSpec = match serde_json::from_slice(&lease.spec) {
-            Ok(spec) => spec,
-            Err(error) => return impossible(format!("unreadable session spec: {error}")),
-        };
-        let carried = match wire::carried(&lease) {
-            Ok(carried) => carried,
-            Err(error) => return impossible(format!("unreadable notes of a series: {error}")),
-        };
-        let digest = spec.prompt_bundle.clone();
-        let wanted = self.libraries.get(digest.as_deref(), &self.coordinator);
-        let library = match self.stop.run_until_cancelled(wanted).await {
-            None => return Outcome::GivenUp,
-            Some(Err(error)) => return impossible(error.to_string()),
-            Some(Ok(library)) => library,
-        };
-        let asker = Asker::of_lease(&lease, &spec);
-        let session_id = lease
-            .lease
-            .map(|lease| lease.session_id)
-            .unwrap_or_default();
-        let ids = telemetry::SessionIds {
-            experiment_id: &lease.experiment_id,
-            session_id: &session_id,
-            game: &spec.game,
-        };
-        let span = ids.session_span();
-        telemetry::set_parent(&span, &lease.traceparent);
-        let context = SessionContext {
-            session_id: session_id.as_str().into(),
-            game: spec.game.as_str().into(),
-            asker: asker.into(),
-            progressed: self.progressed,
-        };
-        let (client, given_up) = (self.gateway, self.stop.clone());
-        let minds = move |seat: Seat, journal: Arc<Journal>| -> Arc<dyn Mind> {
-            let (client, context) = (client.clone(), context.clone());
-            Arc::new(GatewayMind::new(
-                client,
-                context,
-                seat,
-                journal,
-                given_up.clone(),
-            ))
-        };
-        let plan = SessionPlan {
-            spec,
-            carried,
-            library,
-            minds: Box::new(minds),
-            given_up: self.stop,
-        };
-        let begun = Instant::now();
-        let end = session::run(self.tasks, plan).instrument(span).await;
-        let (name, outcome) = outcome(end, &self.worker_id, lease.attempt, begun.elapsed());
-        ::metrics::counter!(metrics::SESSIONS_ENDED, "end" => name).increment(1);
-        match outcome {
-            Ok((record, telemetry)) => packed(&record, &telemetry),
-            Err(failed) => failed,
-        }
-    }
-}
-
-/// A result as it is handed in.
-fn packed(record: &str, telemetry: &str) -> Outcome {
-    let record = pack(record);
-    if record.len() > LARGEST_MESSAGE_BYTES - ENVELOPE_BYTES {
-        let size = record.len() / (1024 * 1024);
-        return impossible(format!(
-            "the record has {size} MB when packed, more than a message may have: play fewer rounds \
-             or seats"
-        ));
-    }
-    Outcome::Finished {
-        record,
-        telemetry: pack(telemetry),
-    }
-}
-
-/// Record and telemetry as lines, or how it failed.
-type Lines = Result<(String, String), Outcome>;
-
-/// What a try comes to, in the coordinator's terms, and what that is called in metrics.
-fn outcome(
-    end: SessionEnd,
-    worker_id: &str,
-    attempt: u32,
-    took: Duration,
-) -> (&'static str, Lines) {
-    let failed = |kind, reason| Err(Outcome::Failed { kind, reason });
-    match end {
-        SessionEnd::Finished {
-            record,
-            usage,
-            each,
-        } => match record.to_line() {
-            Ok(line) => {
-                let seconds = took.as_secs_f64();
-                ::metrics::histogram!(metrics::SESSION_SECONDS).record(seconds);
-                let telemetry = serde_json::json!({
-                    "session": record.session,
-                    "worker": worker_id,
-                    "attempt": attempt,
-                    "seconds": seconds,
-                    "decisions": record.decisions.len(),
-                    "usage": usage,
-                    "each": each,
-                });
-                ("finished", Ok((line, telemetry.to_string())))
-            }
-            Err(error) => (
-                "impossible",
-                Err(impossible(format!("unwritable record: {error}"))),
-            ),
-        },
-        SessionEnd::Parked(reason) => ("parked", failed(FailureKind::Parked, reason)),
-        SessionEnd::BudgetSpent(reason) => {
-            ("budget_spent", failed(FailureKind::BudgetSpent, reason))
-        }
-        SessionEnd::Impossible(reason) => ("impossible", Err(impossible(reason))),
-        SessionEnd::Crashed(reason) => ("crashed", failed(FailureKind::Crashed, reason)),
-        SessionEnd::GivenUp => ("given_up", Err(Outcome::GivenUp)),
-    }
-}
-
-fn impossible(reason: String) -> Outcome {
-    Outcome::Failed {
-        kind: FailureKind::Impossible,
-        reason,
     }
 }
