@@ -51,7 +51,7 @@ pub fn measure() {
 
     let begun = Instant::now();
     let workers: Vec<Role> = (0..WORKERS).map(|_| worker(&stand.url)).collect();
-    let state = runtime.block_on(follow(stand.experiments()));
+    let state = runtime.block_on(async { follow(stand.experiments()).await });
     let played = begun.elapsed();
     assert_eq!(state.done, u64::from(all), "sessions that are done");
     println!(
