@@ -13,6 +13,7 @@ use agon_agent_gateway::sim_llm::{SimLlm, SimOptions};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::{ChatMessage, DecideRequest, DecisionAddress, MessageRole};
+use agon_tests::measured::{Process, processor_time};
 
 /// As many as 100 sessions of a 10-player, 20-round game make.
 const CALLS: u32 = 20_000;
@@ -94,7 +95,7 @@ fn config(base_url: &str, limits: &str) -> GatewayConfig {
 
 async fn measure(name: &'static str, calls: u32, gateway: &Gateway) {
     let client = AgentGatewayServiceClient::new(gateway.service());
-    let (began, processor) = (Instant::now(), processor_time());
+    let (began, processor) = (Instant::now(), spent());
     let callers = (0..CALLERS).map(|caller| {
         let mut client = client.clone();
         tokio::spawn(async move {
@@ -116,7 +117,7 @@ async fn measure(name: &'static str, calls: u32, gateway: &Gateway) {
         .filter_map(Result::ok)
         .max()
         .unwrap_or_default();
-    let (took, used) = (began.elapsed(), processor_time().saturating_sub(processor));
+    let (took, used) = (began.elapsed(), spent().saturating_sub(processor));
     let per_call = used.as_secs_f64() * 1e6 / f64::from(calls);
     println!(
         "{name:<42} {:>8.0} calls/s {per_call:>7.1} us processor per call, slowest {slowest:.1?}",
@@ -154,17 +155,7 @@ fn request(name: &str, caller: u32, index: u32) -> DecideRequest {
     }
 }
 
-/// User and system time of this process, all threads.
-fn processor_time() -> Duration {
-    let stat = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    let after_name = stat.rsplit(')').next().unwrap_or_default();
-    let ticks = |place: usize| -> u64 {
-        after_name
-            .split_whitespace()
-            .nth(place)
-            .and_then(|text| text.parse().ok())
-            .unwrap_or(0)
-    };
-    // Fields 14 and 15 of the whole line; Linux counts in hundredths of a second.
-    Duration::from_millis((ticks(11) + ticks(12)) * 10)
+/// Processor time of this process.
+fn spent() -> Duration {
+    processor_time(Process::This).unwrap_or_default()
 }

@@ -141,46 +141,34 @@ fn disturb(folder: &Path, sessions: usize, seed: u64) -> Verdict {
     let places = (sessions / 150).clamp(2, 16);
     let stand = Stand::start(folder, &models, places);
     let begun = Instant::now();
-    hand_in(&runtime, &stand, &experiment, folder);
+    let out = folder.join("out");
+    let mut following = hand_in(&runtime, &stand, &experiment, &out);
     let mut chance = Chance::new(seed);
     let plan = plan(&mut chance, sessions);
     let mut killer = Killer::new(stand, (chance, plan), &models, &runtime, NAME);
     let ended = killer.run(calls);
     let took = begun.elapsed();
     killer.restore_all();
-    let out = folder.join("out");
-    let said = collect(&mut killer, &experiment, &out);
+    let said = following.end();
     std::fs::write(folder.join("faults.log"), &killer.log).expect("a writable folder");
     verdict::judge(&killer, &models, (&undisturbed, &out), (ended, said), took)
 }
 
-/// Hands the experiment in as a person does, who leaves when it is there.
-fn hand_in(runtime: &tokio::runtime::Runtime, stand: &Stand, experiment: &Path, folder: &Path) {
+/// Hands the experiment in as a person does, who stays and follows it through everything.
+fn hand_in(
+    runtime: &tokio::runtime::Runtime,
+    stand: &Stand,
+    experiment: &Path,
+    out: &Path,
+) -> Role {
+    let (experiment, out) = (experiment.display().to_string(), out.display().to_string());
+    let command = ["run", &experiment, "--quiet", "--out", &out];
+    let following =
+        Role::start_silent(&[&command[..], &["--coordinator", &stand.urls.join(",")]].concat());
     let deadline = Instant::now() + Duration::from_secs(60);
-    let (experiment, out) = (
-        experiment.display().to_string(),
-        folder.join("watched").display().to_string(),
-    );
-    let hand_in_at = |url: &str| {
-        let command = ["run", &experiment, "--quiet", "--out", &out];
-        Role::start_silent(&[&command[..], &["--coordinator", url]].concat())
-    };
-    let mut urls = stand.urls.iter().cycle();
-    let mut watching: Option<Role> = None;
     while runtime.block_on(stand.look(NAME)).is_none() {
-        // A standby sends it away, and so does one that has not started yet.
-        if watching.as_mut().is_none_or(Role::has_ended) {
-            watching = urls.next().map(|url| hand_in_at(url));
-        }
         assert!(Instant::now() < deadline, "nobody takes the experiment");
         std::thread::sleep(Duration::from_millis(50));
     }
-}
-
-/// Fetches the results from whoever is in charge at last; what the command said of them.
-fn collect(killer: &mut Killer<'_>, experiment: &Path, out: &Path) -> (Option<i32>, String) {
-    let number = killer.in_charge().unwrap_or(0);
-    let url = killer.stand.urls[number].clone();
-    let ended = runs::run_into(experiment, out, &["--coordinator", &url]);
-    (ended.code, ended.err)
+    following
 }

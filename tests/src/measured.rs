@@ -1,8 +1,8 @@
-//! What a command of the binary costs as a process: time, and the most memory it had. For benchmarks,
-//! which print it.
+//! What a command of the binary costs as a process, and what Linux says of a process: time and memory.
+//! For benchmarks, which print it.
 
 use std::fs;
-use std::process::{Child, Stdio};
+use std::process::Stdio;
 use std::time::{Duration, Instant};
 
 use crate::binary::command;
@@ -33,7 +33,7 @@ pub fn measured(arguments: &[&str], patience: Duration) -> Measured {
         .expect("the binary starts");
     let mut kib = 0;
     loop {
-        kib = kib.max(peak_kib(&child));
+        kib = kib.max(memory_kib(Process::Id(child.id()), Memory::Peak));
         if let Some(status) = child.try_wait().expect("it can be waited for") {
             return Measured {
                 seconds: begun.elapsed().as_secs_f64(),
@@ -48,10 +48,55 @@ pub fn measured(arguments: &[&str], patience: Duration) -> Measured {
     }
 }
 
-/// The most memory that a process has had so far.
-fn peak_kib(child: &Child) -> u64 {
-    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+/// What Linux says of the memory of a process, in KiB; 0 where it says nothing.
+pub fn memory_kib(process: Process, which: Memory) -> u64 {
+    let status = process.file("status").unwrap_or_default();
+    let name = match which {
+        Memory::Now => "VmRSS:",
+        Memory::Peak => "VmHWM:",
+    };
+    let line = status.lines().find_map(|line| line.strip_prefix(name));
     let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
     number.unwrap_or(0)
+}
+
+/// What a process has taken of the processor, all its threads together; none where nothing is said.
+pub fn processor_time(process: Process) -> Option<Duration> {
+    const TICKS_PER_SECOND: u32 = 100;
+    let stat = process.file("stat")?;
+    // Behind the name of the program, which may hold blanks; user and system time are 14th and 15th.
+    let (_, fields) = stat.rsplit_once(") ")?;
+    let times: Vec<&str> = fields.split(' ').skip(11).take(2).collect();
+    let ticks = |time: &str| time.parse().map(Duration::from_secs);
+    let (user, system) = (times.first()?, times.get(1)?);
+    Some((ticks(user).ok()? + ticks(system).ok()?) / TICKS_PER_SECOND)
+}
+
+/// A process that is looked at.
+#[derive(Debug, Clone, Copy)]
+pub enum Process {
+    /// The one that looks.
+    This,
+    /// Another, by its id.
+    Id(u32),
+}
+
+/// Which memory.
+#[derive(Debug, Clone, Copy)]
+pub enum Memory {
+    /// What it holds now.
+    Now,
+    /// The most that it has held.
+    Peak,
+}
+
+impl Process {
+    /// What Linux has under a name in `/proc`.
+    fn file(self, name: &str) -> Option<String> {
+        let path = match self {
+            Self::This => format!("/proc/self/{name}"),
+            Self::Id(id) => format!("/proc/{id}/{name}"),
+        };
+        fs::read_to_string(path).ok()
+    }
 }

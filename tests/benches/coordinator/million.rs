@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use agon_proto::v1::{WatchExperimentRequest, WatchExperimentResponse};
 use agon_tests::binary::{Role, run};
+use agon_tests::measured::Memory;
 
 use crate::stand::{
     Experiments, Stand, bar, memory, processor_seconds, request, sessions, trivial,
@@ -84,7 +85,7 @@ pub fn measure() {
         "300 s",
         seconds <= 300.0,
     );
-    let held = memory(&stand.coordinator, "VmHWM");
+    let held = memory(&stand.coordinator, Memory::Peak);
     bar(
         "memory of the coordinator at the most",
         &format!("{} MB", held / 1_000_000),

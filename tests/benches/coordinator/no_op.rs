@@ -6,6 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use agon_tests::measured::Memory;
+
 use crate::idle_worker;
 use crate::stand::{Stand, bar, memory, processor_seconds, request, sessions, trivial};
 
@@ -65,7 +67,7 @@ pub fn measure() {
              {} MB at the most, Redis {} MB at the end",
             seconds,
             processor / f64::from(all) * 1e6,
-            memory(&stand.coordinator, "VmHWM") / 1_000_000,
+            memory(&stand.coordinator, Memory::Peak) / 1_000_000,
             stand.redis_memory() / 1_000_000,
         );
     });

@@ -1,8 +1,6 @@
 //! A coordinator on a Redis of its own with its archive in a folder, and experiments for it; what the
 //! system says of its processes.
 
-use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 use agon_coordinator::experiment::ExperimentFile;
@@ -10,6 +8,7 @@ use agon_proto::v1::SubmitExperimentRequest;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_service_kit::server::channel;
 use agon_tests::binary::Role;
+use agon_tests::measured::{Memory, Process, memory_kib, processor_time};
 use agon_tests::redis::RedisServer;
 use tempfile::TempDir;
 use tonic::transport::Channel;
@@ -124,27 +123,13 @@ pub fn bar(what: &str, figure: &str, bar: &str, reached: bool) {
     println!("{what}: {figure} (bar {bar}: {verdict})");
 }
 
-/// A line of `/proc/PID/status` in bytes.
-pub fn memory(role: &Role, line: &str) -> u64 {
-    let path = format!("/proc/{}/status", role.id());
-    let status = fs::read_to_string(Path::new(&path)).expect("a running process");
-    let found = status.lines().find_map(|one| one.strip_prefix(line));
-    let kilobytes = found.and_then(|rest| rest.split_whitespace().nth(1));
-    kilobytes
-        .and_then(|text| text.parse::<u64>().ok())
-        .expect("a figure")
-        * 1024
+/// Memory of a process, in bytes.
+pub fn memory(role: &Role, which: Memory) -> u64 {
+    memory_kib(Process::Id(role.id()), which) * 1024
 }
 
 /// Processor time that a process has taken, in seconds.
 pub fn processor_seconds(role: &Role) -> f64 {
-    let path = format!("/proc/{}/stat", role.id());
-    let stat = fs::read_to_string(path).expect("a running process");
-    let (_, fields) = stat.rsplit_once(')').expect("a name in brackets");
-    // utime and stime, in hundredths of a second.
-    let ticks = fields.split_whitespace().skip(11).take(2);
-    ticks
-        .filter_map(|ticks| ticks.parse::<f64>().ok())
-        .sum::<f64>()
-        / 100.0
+    let taken = processor_time(Process::Id(role.id()));
+    taken.expect("a running process").as_secs_f64()
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use agon_tests::binary::{Role, run};
 use agon_tests::fake_gateway::FakeGateway;
+use agon_tests::measured::Memory;
 
 use crate::stand::{bar, memory, sessions};
 
@@ -41,7 +42,7 @@ pub fn measure() {
     let arguments = ["worker", "--coordinator", &url, "--gateway", &at];
     let (worker, _) =
         Role::start(&[&arguments[..], &["--places", &places, "--log", "warn"]].concat());
-    let before = memory(&worker, "VmRSS");
+    let before = memory(&worker, Memory::Now);
     let arguments = ["run", &experiment, "--coordinator", &url, "--gateway", &at];
     let _run = Role::start_silent(&[&arguments[..], &["--data", &data]].concat());
     let calls = u64::from(all) * SEATS;
@@ -55,7 +56,7 @@ pub fn measure() {
         std::thread::sleep(Duration::from_millis(100));
     }
     std::thread::sleep(LEFT_ALONE);
-    let after = memory(&worker, "VmRSS");
+    let after = memory(&worker, Memory::Now);
     let waiting = gateway.waiting();
     let prompt = waiting.bytes as f64 / waiting.asked as f64;
     let each = (after - before) as f64 / calls as f64;
@@ -72,7 +73,7 @@ pub fn measure() {
         waiting.asked - calls,
         before / 1_000_000,
         after / 1_000_000,
-        memory(&worker, "VmHWM") / 1_000_000
+        memory(&worker, Memory::Peak) / 1_000_000
     );
 }
 

@@ -22,6 +22,7 @@ use std::sync::{Arc, Mutex, Once, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use agon_tests::measured::{Memory, Process, memory_kib, processor_time};
 use draw::Draw;
 
 /// The most that the process may grow above what it had when the target began.
@@ -128,7 +129,7 @@ fn cases(name: &str, target: &dyn Target, seed: u64, until: Until) -> Outcome {
     };
     let begun = Instant::now();
     forget_peak();
-    let at_start_kib = memory_kib("VmRSS:");
+    let at_start_kib = memory_kib(Process::This, Memory::Now);
     for case in first.. {
         let is_over = match until {
             Until::Cases(most) => case >= most,
@@ -141,10 +142,10 @@ fn cases(name: &str, target: &dyn Target, seed: u64, until: Until) -> Outcome {
         let input = target.input(&mut Draw::of(seed, name, case));
         watch.begin(case, &input);
         let panics = PANICS.load(Ordering::SeqCst);
-        let (started, spent) = (Instant::now(), processor_time());
+        let (started, spent) = (Instant::now(), processor_time(Process::This));
         let ran = catch_unwind(AssertUnwindSafe(|| target.run(&input)));
         // What else runs on the machine is not the input's fault.
-        let took = match (spent, processor_time()) {
+        let took = match (spent, processor_time(Process::This)) {
             (Some(before), Some(after)) => after.saturating_sub(before),
             _ => started.elapsed(),
         };
@@ -167,7 +168,7 @@ fn cases(name: &str, target: &dyn Target, seed: u64, until: Until) -> Outcome {
         if took > SLOW {
             found(format!("{took:.1?}"), &mut outcome.slow);
         }
-        let growth_mb = memory_kib("VmHWM:").saturating_sub(at_start_kib) / 1024;
+        let growth_mb = memory_kib(Process::This, Memory::Peak).saturating_sub(at_start_kib) / 1024;
         outcome.growth_mb = outcome.growth_mb.max(growth_mb);
         if growth_mb > MOST_GROWTH_MB {
             found(format!("grew by {growth_mb} MB"), &mut outcome.findings);
@@ -251,26 +252,6 @@ fn save(name: &str, seed: u64, case: u64, input: &[u8]) -> PathBuf {
     let path = scratch().join(format!("{name}-{seed}-{case}.input"));
     fs::write(&path, input).expect("the scratch folder takes files");
     path
-}
-
-/// A line of `/proc/self/status`; 0 where there is none.
-fn memory_kib(field: &str) -> u64 {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let line = status.lines().find_map(|line| line.strip_prefix(field));
-    let number = line.and_then(|line| line.split_whitespace().next()?.parse().ok());
-    number.unwrap_or(0)
-}
-
-/// What the process has taken of the processor, from `/proc/self/stat`; none where there is none.
-fn processor_time() -> Option<Duration> {
-    const TICKS_PER_SECOND: u32 = 100;
-    let stat = fs::read_to_string("/proc/self/stat").ok()?;
-    // Behind the name of the program, which may hold blanks; user and system time are 14th and 15th.
-    let (_, fields) = stat.rsplit_once(") ")?;
-    let times: Vec<&str> = fields.split(' ').skip(11).take(2).collect();
-    let ticks = |time: &str| time.parse().map(Duration::from_secs);
-    let (user, system) = (times.first()?, times.get(1)?);
-    Some((ticks(user).ok()? + ticks(system).ok()?) / TICKS_PER_SECOND)
 }
 
 /// Lets the peak of memory begin anew. Where that cannot be, it stays that of the process.

@@ -13,6 +13,7 @@ use agon_proto::v1::{
 };
 use agon_service_kit::server::channel;
 use agon_tests::binary::Role;
+use agon_tests::measured::{Memory, Process, memory_kib};
 use agon_tests::redis::RedisServer;
 use tempfile::TempDir;
 use tonic::transport::Channel;
@@ -209,14 +210,7 @@ impl Replica {
 
     /// Memory that the process holds now, in bytes.
     pub fn memory(&self) -> u64 {
-        let path = format!("/proc/{}/status", self.role.id());
-        let status = fs::read_to_string(path).expect("a running process");
-        let line = status.lines().find(|line| line.starts_with("VmRSS:"));
-        let kilobytes = line.and_then(|line| line.split_whitespace().nth(1));
-        kilobytes
-            .and_then(|text| text.parse::<u64>().ok())
-            .expect("a figure")
-            * 1024
+        memory_kib(Process::Id(self.role.id()), Memory::Now) * 1024
     }
 }
 

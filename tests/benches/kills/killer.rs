@@ -153,11 +153,6 @@ impl<'a> Killer<'a> {
         &self.plan
     }
 
-    /// Which coordinator is in charge, at the last look.
-    pub fn in_charge(&self) -> Option<usize> {
-        self.in_charge
-    }
-
     fn look(&mut self) -> Option<WatchExperimentResponse> {
         let seen = self.runtime.block_on(self.stand.look(self.experiment));
         self.in_charge = seen.as_ref().map(|(number, _)| *number);
