@@ -19,12 +19,13 @@ use crate::failure::Failure;
 use crate::lines::{self, Line, LineError, MOST_UNREADABLE};
 use crate::output::{self, counted};
 use crate::role::DataArguments;
-use crate::run_folder::{self, Account, history, records};
+use crate::run_folder::{Account, history, records};
 
 /// Which runs.
 #[derive(Debug, clap::Args)]
 pub struct RunArguments {
-    /// Names of experiments, folders of results, or files of records [default: all in DATA/runs]
+    /// Names of experiments, folders of results or of a coordinator's archive, or files of records
+    /// [default: all in DATA/runs]
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
     #[command(flatten)]
@@ -221,7 +222,7 @@ impl Gathered {
         filters: &[Filter],
         take: &mut impl FnMut(Session) -> Result<(), Failure>,
     ) -> Result<(), Failure> {
-        let mut telemetry = telemetry_beside(&file);
+        let mut telemetry = records::telemetry_beside(&file).map(|beside| lines::read(&beside));
         let before = (self.sessions, self.unreadable);
         for line in lines::read(&file) {
             let beside = telemetry.as_mut().and_then(Iterator::next);
@@ -284,15 +285,6 @@ impl Gathered {
         output::tell(&format!("unreadable: {error}"));
         self.unreadable += 1;
     }
-}
-
-/// What lies beside a file of records about the cost of each, line by line.
-fn telemetry_beside(file: &Path) -> Option<Box<dyn Iterator<Item = Result<Line, LineError>>>> {
-    let beside = file.with_file_name(run_folder::TELEMETRY);
-    let is_ours = file
-        .file_name()
-        .is_some_and(|name| name == run_folder::RECORDS);
-    (is_ours && beside.is_file()).then(|| lines::read(&beside))
 }
 
 /// The account of the run that a file of records belongs to.

@@ -29,8 +29,9 @@ const MOST_UNPACKED: u64 = 1024 * 1024 * 1024;
 /// How many times its size a compressed file may unpack to. Records come to about ten.
 const MOST_RATIO: u64 = 100;
 
-/// Compressed parts of a file, one after the other: appending makes a few of them.
-const MOST_MEMBERS: usize = 10_000;
+/// Compressed parts of a file, one after the other: appending makes a few of them, and a segment of a
+/// coordinator's archive has one for each session, of which 8 MiB hold some ten thousand.
+const MOST_MEMBERS: usize = 100_000;
 
 /// A file that is this small may unpack to this much in any case.
 const LEAST_UNPACKED: u64 = 16 * 1024 * 1024;
@@ -402,8 +403,8 @@ mod tests {
             (packed(&line.repeat(40_000)), "unpacks to more than"),
             (packed(&vec![b'0'; 40 << 20]), "unpacks to more than"),
             (
-                packed(b"").repeat(20_000),
-                "more than 10000 compressed parts",
+                packed(b"").repeat(200_000),
+                "more than 100000 compressed parts",
             ),
         ] {
             fs::write(&path, bomb).unwrap();

@@ -19,9 +19,10 @@ mod segment;
 mod storage;
 
 pub use segment::{Entry, Segment};
+pub use storage::{RECORDS, TELEMETRY};
 
 use segment::{Files, Index};
-use storage::{INDEX, RECORDS, Storage, TELEMETRY};
+use storage::{INDEX, Storage};
 
 /// The experiment's document, beside its segments.
 const DOCUMENT: &str = "experiment.json";

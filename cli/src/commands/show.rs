@@ -4,7 +4,6 @@
 
 pub(super) mod prompts;
 
-use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -14,16 +13,16 @@ use agon_engine::{Luck, Seat};
 use agon_outlets::InLine as _;
 use agon_report::auction::{Auctions, IncrementBins, Smoothing};
 use agon_report::{Layout, Reports, Telling, grouped, story};
-use agon_service_kit::files::open_regular;
 use agon_service_kit::tasks::Tasks;
 use agon_worker::remaking::remake;
 use serde_json::json;
 
 use crate::failure::Failure;
+use crate::lines;
 use crate::output::{self, Columns, FormatArguments, counted};
 use crate::role::{DataArguments, LogArguments, runtime};
-use crate::run_folder::TELEMETRY;
 use crate::run_folder::history::Results;
+use crate::run_folder::records::telemetry_beside;
 use crate::sessions::{Found, Sessions, Source};
 use crate::templates;
 use prompts::Prompts;
@@ -283,10 +282,9 @@ async fn show_prompts(arguments: &Show, found: &Found) -> Result<(), Failure> {
 
 /// What lies beside a record about what its decisions took.
 fn telemetry(records: &Path, record: &StoredRecord) -> Option<serde_json::Value> {
-    let file = open_regular(&records.with_file_name(TELEMETRY)).ok()?;
-    let lines = BufReader::new(file).lines().map_while(Result::ok);
-    let mut lines = lines.filter(|line| line.contains(record.session.as_str()));
-    serde_json::from_str(&lines.next()?).ok()
+    let lines = lines::read(&telemetry_beside(records)?).map_while(Result::ok);
+    let mut lines = lines.filter(|line| line.text.contains(record.session.as_str()));
+    serde_json::from_str(&lines.next()?.text).ok()
 }
 
 /// The paper's bins where none are given.

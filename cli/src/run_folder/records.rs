@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use agon_coordinator::archive;
 use agon_engine::names::among;
 use agon_outlets::InLine as _;
 
@@ -39,6 +40,23 @@ pub fn below(path: &Path, run: Option<u32>) -> RecordFiles {
     found
 }
 
+/// The telemetry that lies beside a file of records, line by line in the same order: of a run, or of
+/// a segment of a coordinator's archive. There may be none.
+pub fn telemetry_beside(records: &Path) -> Option<PathBuf> {
+    let name = records.file_name()?.to_str()?;
+    let beside = match name.strip_suffix(archive::RECORDS) {
+        Some(segment) => format!("{segment}{}", archive::TELEMETRY),
+        None if name == RECORDS => TELEMETRY.to_owned(),
+        None => return None,
+    };
+    Some(records.with_file_name(beside)).filter(|beside| beside.is_file())
+}
+
+fn is_of_records(name: &str) -> bool {
+    let is_telemetry = name == TELEMETRY || name.ends_with(archive::TELEMETRY);
+    lines::is_looked_for(name) && !is_telemetry
+}
+
 /// The folder of an experiment's results, by the experiment's name or the folder's own.
 ///
 /// # Errors
@@ -69,7 +87,7 @@ impl RecordFiles {
                     // Links to folders are not followed: they may form a circle.
                     if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
                         folders.push(path);
-                    } else if name != TELEMETRY && lines::is_looked_for(&name.to_string_lossy()) {
+                    } else if is_of_records(&name.to_string_lossy()) {
                         files.push(path);
                     }
                 }
