@@ -16,27 +16,15 @@ mod waiting;
 
 use std::process::ExitCode;
 
+use agon_tests::benches::{self, Section};
+
 /// Name and body of each section, in the order of the bars.
-const SECTIONS: [(&str, fn()); 3] = [
+const SECTIONS: [Section; 3] = [
     ("no-op", no_op::measure),
     ("million", million::measure),
     ("waiting", waiting::measure),
 ];
 
 fn main() -> ExitCode {
-    let arguments = std::env::args().skip(1);
-    let asked: Vec<String> = arguments.filter(|one| !one.starts_with('-')).collect();
-    let known = |name: &String| SECTIONS.iter().any(|(section, _)| section == name);
-    if let Some(unknown) = asked.iter().find(|name| !known(name)) {
-        let names: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).collect();
-        eprintln!("no section `{unknown}`; there are {}", names.join(", "));
-        return ExitCode::from(2);
-    }
-    for (name, section) in SECTIONS {
-        if asked.is_empty() || asked.iter().any(|wanted| wanted == name) {
-            println!("\n== {name}");
-            section();
-        }
-    }
-    ExitCode::SUCCESS
+    benches::run(&SECTIONS)
 }

@@ -25,11 +25,12 @@ mod stand;
 #[path = "gateway/waiters.rs"]
 mod waiters;
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
 
+use agon_tests::benches::{self, Section};
+
 /// Name and body of each section, in the order of the bars.
-const SECTIONS: [(&str, fn()); 7] = [
+const SECTIONS: [Section; 7] = [
     ("quota", || run(quota::measure())),
     ("shares", || run(shares::measure())),
     ("waiters", || run(waiters::measure())),
@@ -40,32 +41,8 @@ const SECTIONS: [(&str, fn()); 7] = [
 ];
 
 fn main() -> ExitCode {
-    let asked: Vec<String> = std::env::args()
-        .skip(1)
-        .filter(|argument| !argument.starts_with('-'))
-        .collect();
-    let known = |name: &String| SECTIONS.iter().any(|(section, _)| section == name);
-    if let Some(unknown) = asked.iter().find(|name| !known(name)) {
-        let names: Vec<&str> = SECTIONS.iter().map(|(name, _)| *name).collect();
-        eprintln!("no section `{unknown}`; there are {}", names.join(", "));
-        return ExitCode::from(2);
-    }
     agon_service_kit::server::install_crypto();
-    let mut unmeasured = Vec::new();
-    for (name, section) in SECTIONS {
-        if !asked.is_empty() && !asked.iter().any(|wanted| wanted == name) {
-            continue;
-        }
-        println!("\n== {name}");
-        if catch_unwind(AssertUnwindSafe(section)).is_err() {
-            unmeasured.push(name);
-        }
-    }
-    if unmeasured.is_empty() {
-        return ExitCode::SUCCESS;
-    }
-    println!("\nnot measured: {}", unmeasured.join(", "));
-    ExitCode::FAILURE
+    benches::run(&SECTIONS)
 }
 
 /// The callers run beside the processes that they load: two threads, as the

@@ -1,6 +1,7 @@
 //! What the end-to-end tests share: the project's own tree, real processes of
 //! the `agon` binary, a real Redis, simulated model servers, experiments.
 
+pub mod benches;
 pub mod binary;
 pub mod cluster;
 pub mod fake_gateway;

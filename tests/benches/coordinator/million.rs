@@ -6,12 +6,11 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use agon_proto::v1::{WatchExperimentRequest, WatchExperimentResponse};
+use agon_tests::benches::{bar, note};
 use agon_tests::binary::{Role, run};
 use agon_tests::measured::Memory;
 
-use crate::stand::{
-    Experiments, Stand, bar, memory, processor_seconds, request, sessions, trivial,
-};
+use crate::stand::{Experiments, Stand, memory, processor_seconds, request, sessions, trivial};
 
 const SESSIONS: u32 = 1_000_000;
 
@@ -55,12 +54,12 @@ pub fn measure() {
     let state = runtime.block_on(async { follow(stand.experiments()).await });
     let played = begun.elapsed();
     assert_eq!(state.done, u64::from(all), "sessions that are done");
-    println!(
-        "  played in {:.1} s; processor time: coordinator {:.1} s, workers {:.1} s",
+    note(&format!(
+        "played in {:.1} s; processor time: coordinator {:.1} s, workers {:.1} s",
         played.as_secs_f64(),
         processor_seconds(&stand.coordinator),
         workers.iter().map(processor_seconds).sum::<f64>()
-    );
+    ));
     drop(workers);
 
     let fetching = Instant::now();
@@ -122,10 +121,10 @@ async fn watch_many(stand: &Stand) {
     for one in watching {
         one.abort();
     }
-    println!(
-        "  {WATCHERS} watchers: {:.2} milliseconds of processor time a second for each",
+    note(&format!(
+        "{WATCHERS} watchers: {:.2} milliseconds of processor time a second for each",
         taken / WATCHED.as_secs_f64() / WATCHERS as f64 * 1e3
-    );
+    ));
 }
 
 async fn watch(experiments: &mut Experiments) -> tonic::Streaming<WatchExperimentResponse> {

@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use agon_tests::benches::{bar, note};
 use agon_tests::measured::Memory;
 
 use crate::idle_worker;
-use crate::stand::{Stand, bar, memory, processor_seconds, request, sessions, trivial};
+use crate::stand::{Stand, memory, processor_seconds, request, sessions, trivial};
 
 const SESSIONS: u32 = 500_000;
 
@@ -62,14 +63,14 @@ pub fn measure() {
             &format!("1/20; stretch 1/5, {:.0}", sets * STRETCH),
             rate >= sets * SHARE,
         );
-        println!(
-            "  {:.1} s, {:.1} microseconds of the coordinator's processor time per session; it held \
+        note(&format!(
+            "{:.1} s, {:.1} microseconds of the coordinator's processor time per session; it held \
              {} MB at the most, Redis {} MB at the end",
             seconds,
             processor / f64::from(all) * 1e6,
             memory(&stand.coordinator, Memory::Peak) / 1_000_000,
             stand.redis_memory() / 1_000_000,
-        );
+        ));
     });
 }
 

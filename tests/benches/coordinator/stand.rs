@@ -117,12 +117,6 @@ pub fn sessions(by_default: u32) -> u32 {
     wanted.map_or(by_default, |wanted| wanted.parse().expect("a number"))
 }
 
-/// Prints a figure beside its bar.
-pub fn bar(what: &str, figure: &str, bar: &str, reached: bool) {
-    let verdict = if reached { "reached" } else { "MISSED" };
-    println!("{what}: {figure} (bar {bar}: {verdict})");
-}
-
 /// Memory of a process, in bytes.
 pub fn memory(role: &Role, which: Memory) -> u64 {
     memory_kib(Process::Id(role.id()), which) * 1024

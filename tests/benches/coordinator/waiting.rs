@@ -5,11 +5,12 @@ use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use agon_tests::benches::{bar, note};
 use agon_tests::binary::{Role, run};
 use agon_tests::fake_gateway::FakeGateway;
 use agon_tests::measured::Memory;
 
-use crate::stand::{bar, memory, sessions};
+use crate::stand::{memory, sessions};
 
 const SESSIONS: u32 = 10_000;
 
@@ -68,13 +69,13 @@ pub fn measure() {
         "12 KB",
         each - prompt <= MOST_BYTES,
     );
-    println!(
-        "  {} were asked again; the worker grew from {} to {} MB, {} MB at the most",
+    note(&format!(
+        "{} were asked again; the worker grew from {} to {} MB, {} MB at the most",
         waiting.asked - calls,
         before / 1_000_000,
         after / 1_000_000,
         memory(&worker, Memory::Peak) / 1_000_000
-    );
+    ));
 }
 
 /// An experiment of long prompts.

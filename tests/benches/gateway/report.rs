@@ -1,16 +1,7 @@
 //! How figures are printed: one line per bar, with what was measured, the bar and
 //! whether it is met. Called by every section.
 
-/// One line: what was measured, the figure, its bar, met or not.
-pub fn bar(what: &str, figure: &str, bar: &str, met: bool) {
-    let verdict = if met { "met" } else { "NOT MET" };
-    println!("{what}: {figure} (bar {bar}): {verdict}");
-}
-
-/// A line that explains a figure and has no bar.
-pub fn note(text: &str) {
-    println!("  {text}");
-}
+pub use agon_tests::benches::{bar, note};
 
 /// A share as people write it.
 pub fn percent(share: f64) -> String {

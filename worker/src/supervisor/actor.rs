@@ -39,6 +39,9 @@ const LAST_WORDS: Duration = Duration::from_secs(5);
 /// A coordinator that does not answer at all is tried again, or another one.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
 
+/// How often it is looked whether leases have run out while a coordinator does not answer.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+
 /// Where sessions are played: rules, prompts and records take processor time, and meanwhile
 /// heartbeats and connections must not wait.
 static PLAYING: Pool = Pool::new("playing");
@@ -137,12 +140,29 @@ impl SupervisorActor {
         self.outgoing = Some(sender);
         let greetings = self.state.on_connected(self.since.elapsed());
         self.carry_out(greetings);
-        let client = &mut self.coordinators[self.at];
-        let call = client.work_sessions(UnboundedReceiverStream::new(receiver));
-        let opened = tokio::select! {
-            () = shutdown.cancelled() => Err("stopping".to_owned()),
-            () = tokio::time::sleep(ANSWERS_WITHIN) => Err("it does not answer".to_owned()),
-            opened = call => opened.map_err(|refusal| refusal.message().to_owned()),
+        let mut client = self.coordinators[self.at].clone();
+        let call = async {
+            client
+                .work_sessions(UnboundedReceiverStream::new(receiver))
+                .await
+        };
+        tokio::pin!(call);
+        let over = tokio::time::sleep(ANSWERS_WITHIN);
+        tokio::pin!(over);
+        let mut look = tokio::time::interval(LOOK_EVERY);
+        let opened = loop {
+            tokio::select! {
+                () = shutdown.cancelled() => break Err("stopping".to_owned()),
+                () = &mut over => break Err("it does not answer".to_owned()),
+                opened = &mut call => {
+                    break opened.map_err(|refusal| refusal.message().to_owned());
+                }
+                // Leases run out meanwhile.
+                _ = look.tick() => {
+                    let effects = self.state.on_time(self.since.elapsed());
+                    self.carry_out(effects);
+                }
+            }
         };
         match opened {
             Ok(response) => Ok(response.into_inner()),
