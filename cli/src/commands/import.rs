@@ -207,14 +207,7 @@ impl Read {
                 let game = RecordedGame::from_json(&line.text);
                 game.map_err(|error| LineError::at(&line, with_causes(&error)))
             });
-            match game {
-                Ok(game) => {
-                    if let Some(record) = self.game(&game, name) {
-                        take(&record)?;
-                    }
-                }
-                Err(error) => self.cannot_read(&error),
-            }
+            self.read(game, name, &mut take)?;
             if self.unreadable - before >= MOST_UNREADABLE as u64 {
                 let file = file.in_line();
                 output::tell(&format!(
@@ -243,18 +236,32 @@ impl Read {
             let line = gamabench::line(&file.to_string_lossy(), &text);
             line.map_err(|why| LineError::of(file, why))
         });
-        let game = line.map(|line| line.map(|line| RecordedGame::from_json(&line)));
-        match game {
-            Ok(None) => self.snapshots += 1,
-            Ok(Some(Ok(game))) => {
-                if let Some(record) = self.game(&game, name) {
-                    take(&record)?;
-                }
+        let Some(line) = line.transpose() else {
+            self.snapshots += 1;
+            return Ok(());
+        };
+        let game = line.and_then(|line| {
+            let game = RecordedGame::from_json(&line);
+            game.map_err(|error| LineError::of(file, with_causes(&error)))
+        });
+        self.read(game, name, &mut take)
+    }
+
+    /// Takes the record of a game that was read, or notes that it could not be.
+    fn read(
+        &mut self,
+        game: Result<RecordedGame, LineError>,
+        name: &str,
+        take: &mut impl FnMut(&str) -> Result<(), Failure>,
+    ) -> Result<(), Failure> {
+        match game.map(|game| self.game(&game, name)) {
+            Ok(Some(record)) => take(&record),
+            Ok(None) => Ok(()),
+            Err(error) => {
+                self.cannot_read(&error);
+                Ok(())
             }
-            Ok(Some(Err(error))) => self.cannot_read(&LineError::of(file, with_causes(&error))),
-            Err(error) => self.cannot_read(&error),
         }
-        Ok(())
     }
 
     /// A game as a record; nothing where our rules do not reproduce it, which is said, and where it

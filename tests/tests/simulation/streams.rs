@@ -21,11 +21,8 @@ pub struct Stream {
     pub coordinator: usize,
     /// The owner's term in which it began; 0 before.
     pub term: u64,
-    up: VecDeque<ToCoordinator>,
-    down: VecDeque<FromCoordinator>,
-    /// Nothing sent from now on arrives earlier.
-    up_at: Duration,
-    down_at: Duration,
+    up: Way<ToCoordinator>,
+    down: Way<FromCoordinator>,
     /// Nothing arrives any more; the two ends notice at different times.
     is_cut: bool,
     worker_end: bool,
@@ -43,6 +40,31 @@ pub struct Stream {
     pub digests: BTreeMap<u64, u64>,
 }
 
+/// One direction of a stream.
+struct Way<T> {
+    sent: VecDeque<T>,
+    /// Nothing sent from now on arrives earlier.
+    busy_until: Duration,
+}
+
+impl<T> Default for Way<T> {
+    fn default() -> Self {
+        Self {
+            sent: VecDeque::new(),
+            busy_until: Duration::ZERO,
+        }
+    }
+}
+
+impl<T> Way<T> {
+    /// Sends a message; answers when it arrives.
+    fn send(&mut self, message: T, at: Duration) -> Duration {
+        self.sent.push_back(message);
+        self.busy_until = self.busy_until.max(at);
+        self.busy_until
+    }
+}
+
 impl World {
     pub fn open_stream(&mut self, worker: usize) {
         self.last_stream += 1;
@@ -54,10 +76,8 @@ impl World {
             life: known.life,
             coordinator: known.at,
             term: 0,
-            up: VecDeque::new(),
-            down: VecDeque::new(),
-            up_at: Duration::ZERO,
-            down_at: Duration::ZERO,
+            up: Way::default(),
+            down: Way::default(),
             is_cut: false,
             worker_end: true,
             owner_end: true,
@@ -74,35 +94,25 @@ impl World {
     }
 
     pub fn send_up(&mut self, number: u64, message: ToCoordinator) {
-        let delay = self.delay();
-        let now = self.now;
-        let Some(stream) = self
-            .streams
-            .get_mut(&number)
-            .filter(|stream| !stream.is_cut)
-        else {
-            return;
-        };
-        stream.up.push_back(message);
-        stream.up_at = stream.up_at.max(now + delay);
-        let at = stream.up_at;
-        self.at(at, Event::Up(number));
+        let at = self.now + self.delay();
+        if let Some(stream) = self.whole(number) {
+            let at = stream.up.send(message, at);
+            self.at(at, Event::Up(number));
+        }
     }
 
     pub fn send_down(&mut self, number: u64, message: FromCoordinator) {
-        let delay = self.delay();
-        let now = self.now;
-        let Some(stream) = self
-            .streams
-            .get_mut(&number)
-            .filter(|stream| !stream.is_cut)
-        else {
-            return;
-        };
-        stream.down.push_back(message);
-        stream.down_at = stream.down_at.max(now + delay);
-        let at = stream.down_at;
-        self.at(at, Event::Down(number));
+        let at = self.now + self.delay();
+        if let Some(stream) = self.whole(number) {
+            let at = stream.down.send(message, at);
+            self.at(at, Event::Down(number));
+        }
+    }
+
+    /// A stream over which something still arrives.
+    fn whole(&mut self, number: u64) -> Option<&mut Stream> {
+        let stream = self.streams.get_mut(&number);
+        stream.filter(|stream| !stream.is_cut)
     }
 
     fn delay(&mut self) -> Duration {
@@ -118,8 +128,8 @@ impl World {
         let Some(stream) = self.streams.get_mut(&number) else {
             return;
         };
-        stream.up.truncate(keep);
-        stream.down.truncate(keep);
+        stream.up.sent.truncate(keep);
+        stream.down.sent.truncate(keep);
         stream.is_cut = true;
         stream.worker_end &= !worker_is_gone;
         let worker_notices = self.chance.ms(0, 20_000);
@@ -177,7 +187,7 @@ impl World {
             return;
         };
         let (worker, life) = (stream.worker, stream.life);
-        let message = stream.down.pop_front().filter(|_| stream.worker_end);
+        let message = stream.down.sent.pop_front().filter(|_| stream.worker_end);
         let known = &self.workers[worker];
         if let Some(message) = message
             && known.up
@@ -194,7 +204,7 @@ impl World {
             return Ok(());
         };
         let coordinator = stream.coordinator;
-        let Some(message) = stream.up.pop_front().filter(|_| stream.owner_end) else {
+        let Some(message) = stream.up.sent.pop_front().filter(|_| stream.owner_end) else {
             return Ok(());
         };
         let known = &self.coordinators[coordinator];
