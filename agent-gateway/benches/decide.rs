@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use agon_agent_gateway::config::ProviderKind;
 use agon_agent_gateway::providers::{Providers, Scripted};
-use agon_agent_gateway::sim_llm::{SimLlm, SimOptions};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::{ChatMessage, DecideRequest, DecisionAddress, MessageRole};
+use agon_sim_llm::{SimLlm, SimOptions};
 use agon_tests::measured::{Process, processor_time};
 
 /// As many as 100 sessions of a 10-player, 20-round game make.

@@ -32,7 +32,6 @@ pub mod redis_store;
 pub mod reload;
 mod routes;
 pub mod service;
-pub mod sim_llm;
 mod status;
 mod store_watch;
 mod wire;

@@ -5,12 +5,12 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use agon_agent_gateway::sim_llm::{SimLlm, SimOptions};
 use agon_agent_gateway::{Gateway, GatewayConfig, Lost, Store};
 use agon_coordinator::{Coordinator, CoordinatorOptions, StoreChoice};
 use agon_engine::spec::SIMULATED_ENDPOINT;
 use agon_report::{counted, dollars};
 use agon_service_kit::tasks::Tasks;
+use agon_sim_llm::{SimLlm, SimOptions};
 use agon_worker::{Transport, WorkerOptions, transport};
 
 use crate::data_folder::{HeldFolder, LEDGER, STORE};

@@ -4,6 +4,7 @@
 
 pub mod digest;
 pub mod packed;
+pub mod simulated;
 
 /// Version 1 of the contracts.
 #[allow(missing_docs, clippy::all, unused_qualifications)]

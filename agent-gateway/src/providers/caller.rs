@@ -14,7 +14,7 @@ use super::http::{Http, Incoming, Outgoing};
 use super::reading::give_up;
 use super::{Call, LearntRefusal, Provider, Refusal, Remedy, Reply, quota};
 use crate::parameters::{Applied, Parameter};
-use crate::sim_llm::{REPLY_HEADER, SIMULATED_ENDPOINT, SIMULATED_HEADER};
+use agon_proto::simulated::{REPLY_HEADER, SIMULATED_ENDPOINT, SIMULATED_HEADER};
 
 /// A text as a JSON string that a header may hold.
 fn in_ascii(text: &str) -> String {

@@ -6,9 +6,9 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use agon_agent_gateway::sim_llm::{SimLlm, SimOptions};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_proto::v1::{DecideRequest, ReplyFormat};
+use agon_sim_llm::{SimLlm, SimOptions};
 use axum::body::Bytes;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;

@@ -2,7 +2,7 @@
 //! tests, and as a hostile provider for benchmarks. What comes of it is marked
 //! `simulated` everywhere.
 
-use agon_agent_gateway::sim_llm::{SimLlm as Server, SimModel, SimOptions};
+use agon_sim_llm::{SimLlm as Server, SimModel, SimOptions};
 
 use crate::failure::Failure;
 use crate::output;

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use crate::deciding::Answer;
 use crate::decision::{Decision, Usage};
 use crate::money::NanoDollars;
-use crate::sim_llm::SIMULATED_HEADER;
+use agon_proto::simulated::SIMULATED_HEADER;
 
 /// About as much as a model writes between two chunks that a reader notices.
 const CHUNK_BYTES: usize = 256;

@@ -6,12 +6,12 @@ use std::time::{Duration, Instant};
 
 use agon_agent_gateway::config::ProviderKind;
 use agon_agent_gateway::providers::Providers;
-use agon_agent_gateway::sim_llm::{SimLlm, SimOptions};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_proto::v1::{
     ChatMessage, DecideRequest, DecideResponse, DescribeModelsRequest, MessageRole, ModelOrigin,
     ReplyFormat,
 };
+use agon_sim_llm::{SimLlm, SimOptions};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tonic::{Code, Status};

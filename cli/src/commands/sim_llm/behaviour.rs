@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use agon_agent_gateway::sim_llm::{SimCharge, SimHeaders, SimOptions};
+use agon_sim_llm::{SimCharge, SimHeaders, SimOptions};
 use anyhow::bail;
 use clap::Parser;
 

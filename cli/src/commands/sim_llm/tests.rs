@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use agon_agent_gateway::sim_llm::{SimCharge, SimHeaders};
+use agon_sim_llm::{SimCharge, SimHeaders};
 use clap::Parser;
 
 use super::*;

@@ -1,20 +1,5 @@
-//! A simulated model provider over HTTP: OpenAI, Azure OpenAI, Anthropic and Gemini, with limits,
-//! charge rules and vices of its own. An answer is a pure function of the server's seed and the
-//! request's bytes, never of arrival order. It refuses streaming. `agon sim-llm` runs it as a
-//! process, tests and benchmarks inside theirs; to the gateway it is one more base URL. Options,
-//! names of models and counts are told in `options.rs` and `stats.rs`.
-
-mod answer;
-mod books;
-mod charge;
-mod draw;
-mod http;
-mod limits;
-mod options;
-mod protocol;
-mod schema;
-mod stats;
-mod window;
+//! The server as a value: started, asked for its counts, stopped. A process of its own, tests and
+//! benchmarks start one; dropping it stops it.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -23,26 +8,9 @@ use std::time::Duration;
 use agon_service_kit::server::{ListenError, Listener};
 use agon_service_kit::tasks::{TaskKind, Tasks};
 
-pub use charge::OPENAI_OUTPUT_WHEN_UNSAID;
-pub use options::{SimCharge, SimHeaders, SimLimits, SimModel, SimOptions};
-pub use stats::{SimCounts, SimLimit, SimStats, SimTaken, SimTokens, SimUse};
-
-/// The only model it serves by name; any other name is answered as well.
-pub const MODEL: &str = "agon-sim";
-
-/// The `system_fingerprint` of answers in OpenAI's form, by which results made with it are
-/// marked.
-pub const FINGERPRINT: &str = "agon-sim-llm";
-
-/// The header on every reply, of every protocol, that says the same.
-pub const SIMULATED_HEADER: &str = "x-agon-simulated";
-
-/// The name under which results know the simulated provider that a process brings along.
-pub const SIMULATED_ENDPOINT: &str = "this process";
-
-/// The header with the reply that whoever plays a dry run thinks plausible, as a JSON string in
-/// ASCII. A server answers with it but for some slips.
-pub const REPLY_HEADER: &str = "x-agon-simulated-reply";
+use crate::http;
+use crate::options::SimOptions;
+use crate::stats::SimStats;
 
 /// How long running requests get when the server is stopped; none takes long but a hung one,
 /// and that ends at once.
@@ -106,6 +74,3 @@ impl Drop for SimLlm {
         self.tasks.shutdown_token().cancel();
     }
 }
-
-#[cfg(test)]
-mod tests;

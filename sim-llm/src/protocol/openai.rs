@@ -9,14 +9,14 @@ use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
+use super::{FINGERPRINT, MODEL};
 use super::{Fault, insert, json_string, whole_seconds, write};
-use crate::sim_llm::answer::{Answer, Ask, Message};
-use crate::sim_llm::draw::Digest;
-use crate::sim_llm::limits::{Headroom, Kind};
-use crate::sim_llm::{FINGERPRINT, MODEL};
+use crate::answer::{Answer, Ask, Message};
+use crate::draw::Digest;
+use crate::limits::{Headroom, Kind};
 
 /// Answers carry a fixed date, or two equal requests would get different bytes.
-pub(in crate::sim_llm) const CREATED: u64 = 1_700_000_000;
+pub(crate) const CREATED: u64 = 1_700_000_000;
 
 /// The fields of a chat request that matter; all others count through the body's hash alone.
 #[derive(Debug, Deserialize)]
@@ -43,10 +43,7 @@ struct NamedSchema {
 
 /// Reads a body; the error says what a client is told. The deployment of the path, if any,
 /// stands before the model of the body.
-pub(in crate::sim_llm) fn read<'a>(
-    body: &'a [u8],
-    deployment: Option<&'a str>,
-) -> Result<Ask<'a>, String> {
+pub(crate) fn read<'a>(body: &'a [u8], deployment: Option<&'a str>) -> Result<Ask<'a>, String> {
     let request: Request<'a> = serde_json::from_slice(body)
         .map_err(|fault| format!("the request body is not a chat request: {fault}"))?;
     if request.messages.is_empty() {

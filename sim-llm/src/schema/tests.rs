@@ -4,7 +4,7 @@
 use serde_json::json;
 
 use super::*;
-use crate::sim_llm::draw::{Digest, Purpose};
+use crate::draw::{Digest, Purpose};
 
 fn drawn(schema: &Value, obedience: Obedience, body: u32) -> Value {
     let mut draw = Digest::of(0, &body.to_le_bytes()).draw(Purpose::Answer, 0);

@@ -12,9 +12,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{Fault, insert, json_string, write};
-use crate::sim_llm::answer::{Answer, Ask, Message};
-use crate::sim_llm::draw::Digest;
-use crate::sim_llm::limits::{Headroom, Kind};
+use crate::answer::{Answer, Ask, Message};
+use crate::draw::Digest;
+use crate::limits::{Headroom, Kind};
 
 /// The status of an overloaded server, which `http` has no name for.
 const OVERLOADED: u16 = 529;

@@ -2,22 +2,29 @@
 //! how each words answers, refusals and limits. One file each; what they share is here. Called by
 //! `http.rs`, which knows none of the words.
 
+pub(super) mod anthropic;
+pub(super) mod gemini;
+pub(super) mod openai;
+
 use std::fmt;
 use std::time::Duration;
 
+use agon_proto::simulated::SIMULATED_HEADER;
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::Response;
 
-use super::SIMULATED_HEADER;
 use super::answer::{Answer, Ask};
 use super::draw::Digest;
 use super::limits::{Headroom, Refusal};
 
-pub(super) mod anthropic;
-pub(super) mod gemini;
-pub(super) mod openai;
+/// The only model it serves by name; any other name is answered as well.
+pub(crate) const MODEL: &str = "agon-sim";
+
+/// The `system_fingerprint` of answers in OpenAI's form, by which results made with it are
+/// marked.
+pub(crate) const FINGERPRINT: &str = "agon-sim-llm";
 
 /// A protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,10 +1,14 @@
 //! The simulated provider over real HTTP, as the gateway meets it.
 //! Each test starts its own server on a free port and talks to it as any client would.
 
+use std::time::Duration;
+
+use agon_proto::simulated::{REPLY_HEADER, SIMULATED_HEADER};
 use reqwest::{Client, Response, StatusCode};
 use serde_json::{Value, json};
 
 use super::*;
+use crate::protocol::{FINGERPRINT, MODEL};
 
 async fn start(options: SimOptions) -> (SimLlm, Client) {
     agon_service_kit::server::install_crypto();

@@ -5,6 +5,7 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use agon_proto::simulated::REPLY_HEADER;
 use agon_service_kit::server::Listener;
 use axum::Router;
 use axum::body::to_bytes;
@@ -21,10 +22,9 @@ use super::answer::Ask;
 use super::books::{Books, Closed, Visit};
 use super::charge::Charge;
 use super::draw::{Digest, Purpose};
-use super::options::{Parts, SimHeaders};
-use super::protocol::{Fault, Protocol, openai, reply};
+use super::options::{Parts, SimHeaders, SimOptions};
+use super::protocol::{Fault, MODEL, Protocol, openai, reply};
 use super::stats::SimStats;
-use super::{MODEL, REPLY_HEADER, SimOptions};
 
 /// No conversation of ours is longer.
 const BODY_LIMIT: usize = 64 << 20;

@@ -11,9 +11,9 @@ use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
 use super::{Fault, json_string, write};
-use crate::sim_llm::answer::{Answer, Ask, Message};
-use crate::sim_llm::draw::Digest;
-use crate::sim_llm::limits::{Kind, Refusal};
+use crate::answer::{Answer, Ask, Message};
+use crate::draw::Digest;
+use crate::limits::{Kind, Refusal};
 
 /// The fields of a request that matter. Protocol buffers' JSON takes both spellings.
 #[derive(Debug, Deserialize)]
