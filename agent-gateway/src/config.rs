@@ -7,6 +7,7 @@ mod builtin;
 mod limits;
 mod model_name;
 mod provider;
+mod redis;
 mod secrecy;
 mod sections;
 mod takes;
@@ -17,11 +18,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use agon_redis_link::Confirmation;
 use agon_service_kit::config as files;
 use serde::Deserialize;
 
 use crate::money::{ModelPrices, Price, PriceTable};
 
+use redis::RedisSection;
 use secrecy::shown;
 
 pub use model_name::ModelName;
@@ -51,6 +54,7 @@ pub struct GatewayConfig {
     prices: Option<PathBuf>,
     price_table: Arc<PriceTable>,
     content_cache_for: Duration,
+    confirmation: Option<Confirmation>,
 }
 
 impl Default for GatewayConfig {
@@ -67,6 +71,7 @@ impl Default for GatewayConfig {
             prices: None,
             price_table: Arc::default(),
             content_cache_for: DEFAULT_CONTENT_CACHE,
+            confirmation: None,
         }
     }
 }
@@ -82,6 +87,8 @@ struct Document {
     teams: BTreeMap<String, TeamSection>,
     #[serde(default)]
     gateway: GatewaySection,
+    #[serde(default)]
+    redis: RedisSection,
 }
 
 impl GatewayConfig {
@@ -111,6 +118,7 @@ impl GatewayConfig {
         if let Some(kept) = document.gateway.content_cache_for {
             config.content_cache_for = kept;
         }
+        config.confirmation = document.redis.confirmation()?;
         for (name, section) in document.providers {
             config.add_provider(&name, section)?;
         }
@@ -122,6 +130,12 @@ impl GatewayConfig {
             config.teams.insert(name, Arc::new(team));
         }
         Ok(config)
+    }
+
+    /// Which replicas of Redis must have decisions and charges before they count as done. Read at
+    /// the start: a reload changes nothing of it.
+    pub fn confirmation(&self) -> Option<Confirmation> {
+        self.confirmation
     }
 
     /// Adds or changes a provider. What the section leaves out is taken from
@@ -320,6 +334,12 @@ pub enum ConfigError {
     Team {
         /// Its name.
         team: String,
+        /// What is wrong.
+        reason: String,
+    },
+    /// What is said of Redis makes no sense.
+    #[error("redis: {}", shown(reason))]
+    Redis {
         /// What is wrong.
         reason: String,
     },

@@ -119,11 +119,11 @@ impl Gateway {
             Store::Embedded(path) => Stores::embedded(&path).await?,
             Store::Shared(path) => Stores::shared(&path, &owner).await?,
             Store::Redis(url) => {
-                let connection = redis_store::connect(&url)?;
-                let store_watch = StoreWatch::begin(connection.clone(), &url).await?;
+                let links = redis_store::connect(&url, config.confirmation())?;
+                let store_watch = StoreWatch::begin(links.ordinary.clone(), &url).await?;
                 store_answers = store_watch.answers();
                 tasks.spawn(TaskKind::UPKEEP, "store watch", store_watch.run());
-                Stores::redis(&connection)
+                Stores::redis(&links)
             }
         };
         let Stores {

@@ -1,32 +1,9 @@
-//! The one connection to Redis that the stores share, and the clear errors when
-//! its address is wrong. It is made when it is first used and again after each
-//! loss, so a gateway may start before its Redis (`store_watch.rs`). Refuses to
-//! show the address with its password. Called by `gateway.rs`.
+//! The connection to Redis that the stores share, and the clear errors when its address is wrong.
+//! Refuses to show the address with its password. Called by `gateway.rs`.
 
-use std::time::Duration;
-
+use agon_redis_link::{Address, Confirmation, Link};
 use agon_service_kit::secrets::keep_address;
-use redis::aio::{ConnectionManager, ConnectionManagerConfig};
-use redis::io::tcp::TcpSettings;
-use redis::{ErrorKind, IntoConnectionInfo as _, RedisError, ServerErrorKind};
-
-/// Redis answers these scripts in well under a millisecond; a busy machine may
-/// need longer, but after this the caller should know.
-const RESPONSE_TIMEOUT: Duration = Duration::from_secs(5);
-
-/// How long one try to connect may take.
-const CONNECTION_TIMEOUT: Duration = Duration::from_secs(2);
-
-/// Tries of one round: callers who wait for the connection are told after a
-/// second or so, and the next call begins a new round.
-const RETRIES: usize = 3;
-
-/// Between two tries; Redis is back in use this soon after its return.
-const LONGEST_DELAY: Duration = Duration::from_millis(500);
-
-/// What is sent and not acknowledged for so long never will be: a connection
-/// lost without a word is replaced, instead of waiting minutes for the kernel.
-const UNACKNOWLEDGED: Duration = Duration::from_secs(3);
+use redis::RedisError;
 
 /// Redis could not be reached or understood.
 #[derive(Debug, thiserror::Error)]
@@ -51,45 +28,35 @@ pub enum RedisStoreError {
     },
 }
 
-/// A connection that is made when it is first used. Calls made while Redis is
-/// away fail and say so; losses are healed by the connection itself.
+/// The links of one gateway.
+#[derive(Clone)]
+pub struct Links {
+    /// For everything that is renewed or expires.
+    pub ordinary: Link,
+    /// For what must not be lost: decisions and money. The ordinary one unless replicas are to
+    /// confirm what is written.
+    pub lasting: Link,
+}
+
+/// Links that connect when they are first used, so that a gateway may start before its Redis.
+/// Calls made while Redis is away fail and say so; the next ones connect again.
 ///
 /// # Errors
 /// The address makes no sense.
-pub fn connect(url: &str) -> Result<ConnectionManager, RedisStoreError> {
-    agon_service_kit::server::install_crypto();
-    let wrong = |source| RedisStoreError::Address {
-        shown: keep_address(url),
-        source,
+pub fn connect(url: &str, confirmation: Option<Confirmation>) -> Result<Links, RedisStoreError> {
+    let link = |confirmation| {
+        let address = Address::read(url).map_err(|source| RedisStoreError::Address {
+            shown: keep_address(url),
+            source,
+        });
+        address.map(|address| Link::confirming(address, redis::pipe(), confirmation))
     };
-    let tcp = TcpSettings::default()
-        .set_nodelay(true)
-        .set_user_timeout(UNACKNOWLEDGED);
-    let address = url.into_connection_info().map_err(wrong)?;
-    let client = redis::Client::open(address.set_tcp_settings(tcp)).map_err(wrong)?;
-    let config = ConnectionManagerConfig::new()
-        .set_response_timeout(Some(RESPONSE_TIMEOUT))
-        .set_connection_timeout(Some(CONNECTION_TIMEOUT))
-        .set_number_of_retries(RETRIES)
-        .set_max_delay(LONGEST_DELAY);
-    ConnectionManager::new_lazy_with_config(client, config).map_err(wrong)
-}
-
-/// Whether an error may be over when Redis is back or has read its files, as
-/// opposed to one that a person has to see to (a wrong password).
-pub(crate) fn may_pass(error: &RedisError) -> bool {
-    match error.kind() {
-        ErrorKind::Io => true,
-        ErrorKind::Server(kind) => matches!(
-            kind,
-            ServerErrorKind::BusyLoading
-                | ServerErrorKind::TryAgain
-                | ServerErrorKind::ClusterDown
-                | ServerErrorKind::MasterDown
-                | ServerErrorKind::ReadOnly
-        ),
-        _ => false,
-    }
+    let ordinary = link(None)?;
+    let lasting = match confirmation {
+        None => ordinary.clone(),
+        Some(_) => link(confirmation)?,
+    };
+    Ok(Links { ordinary, lasting })
 }
 
 #[cfg(test)]
@@ -98,7 +65,7 @@ mod tests {
 
     #[tokio::test]
     async fn what_is_no_address_is_one_clear_error() {
-        let error = connect("http://:secret@nowhere").err().unwrap();
+        let error = connect("http://:secret@nowhere", None).err().unwrap();
         let text = format!("{error} {error:?}");
         assert!(text.contains("is not a redis address"), "{text}");
         assert!(!text.contains("secret"), "{text}");

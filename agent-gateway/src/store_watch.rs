@@ -1,19 +1,19 @@
-//! Watches whether the store answers: says so in the log once per change, not
+//! Watches whether the store answers and takes writes, which a replica does not: says so in the log once per change, not
 //! once per call, and tells whoever asks (the health service). Redis may come
 //! after the gateway and may go away for a while; both are ordinary here. Run by
 //! `gateway.rs` as long as the gateway runs.
 
 use std::time::{Duration, Instant};
 
+use agon_redis_link::Link;
 use agon_service_kit::clock::millis;
 use agon_service_kit::secrets::keep_address;
 use agon_service_kit::tasks::with_causes;
 use redis::RedisError;
-use redis::aio::ConnectionManager;
 use tokio::sync::watch;
 
 use crate::metrics;
-use crate::redis_store::{self, RedisStoreError};
+use crate::redis_store::RedisStoreError;
 
 /// Between two looks while Redis answers.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -27,7 +27,7 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 
 /// Looks at one Redis.
 pub struct StoreWatch {
-    connection: ConnectionManager,
+    connection: Link,
     shown: String,
     answers: watch::Sender<bool>,
 }
@@ -37,16 +37,16 @@ impl StoreWatch {
     ///
     /// # Errors
     /// Redis answers and refuses us, which no waiting mends.
-    pub async fn begin(connection: ConnectionManager, url: &str) -> Result<Self, RedisStoreError> {
+    pub async fn begin(connection: Link, url: &str) -> Result<Self, RedisStoreError> {
         let shown = keep_address(url);
-        let mut watch = Self {
+        let watch = Self {
             connection,
             shown: shown.clone(),
             answers: watch::Sender::new(false),
         };
         match watch.look().await {
             Ok(()) => watch.note(true),
-            Err(Silence::Error(source)) if !redis_store::may_pass(&source) => {
+            Err(Silence::Error(source)) if !agon_redis_link::may_pass(&source) => {
                 return Err(RedisStoreError::Refused { shown, source });
             }
             Err(silence) => {
@@ -65,7 +65,7 @@ impl StoreWatch {
     }
 
     /// Looks until dropped.
-    pub async fn run(mut self) {
+    pub async fn run(self) {
         let mut since = Instant::now();
         loop {
             let answered = *self.answers.borrow();
@@ -91,11 +91,9 @@ impl StoreWatch {
         }
     }
 
-    async fn look(&mut self) -> Result<(), Silence> {
-        let ping = redis::cmd("PING");
-        let answer = ping.query_async::<String>(&mut self.connection);
-        match tokio::time::timeout(ANSWERS_WITHIN, answer).await {
-            Ok(Ok(_)) => Ok(()),
+    async fn look(&self) -> Result<(), Silence> {
+        match tokio::time::timeout(ANSWERS_WITHIN, self.connection.check()).await {
+            Ok(Ok(())) => Ok(()),
             Ok(Err(error)) => Err(Silence::Error(error)),
             Err(_) => Err(Silence::TooLong),
         }

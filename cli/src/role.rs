@@ -73,7 +73,8 @@ impl LogArguments {
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Store")]
 pub struct StoreArguments {
-    /// Keep the state in this Redis, shared by replicas
+    /// Keep the state in this Redis, shared by replicas: redis://, rediss:// (TLS), or
+    /// redis+sentinel://SENTINEL,SENTINEL/MASTER; see docs/gateway.md
     #[arg(long, env = "AGON_REDIS", hide_env_values = true, value_name = "URL")]
     pub redis: Option<String>,
     /// Keep the state in files of this folder when there is no Redis

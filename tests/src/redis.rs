@@ -3,7 +3,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
@@ -66,6 +66,21 @@ impl RedisServer {
     /// As [`RedisServer::start`].
     pub fn start_synced_every_second() -> Self {
         Self::start_with(free_port(), &["--appendfsync", EVERY_SECOND])
+    }
+
+    /// Starts a server that also speaks TLS, on a port of its own.
+    ///
+    /// # Panics
+    /// As [`RedisServer::start`].
+    pub fn start_with_tls() -> (Self, Tls) {
+        let tls = Tls::new();
+        let [ca, cert, key] = tls.files().map(|file| file.display().to_string());
+        let port = tls.port.to_string();
+        let files = ["--tls-ca-cert-file", &ca, "--tls-cert-file", &cert];
+        let rest = ["--tls-key-file", &key, "--tls-port", &port];
+        let arguments = ["--appendfsync", WRITTEN, "--tls-auth-clients", "optional"];
+        let server = Self::start_with(free_port(), &[&arguments[..], &files, &rest].concat());
+        (server, tls)
     }
 
     fn start_with(port: u16, arguments: &[&str]) -> Self {
@@ -198,6 +213,53 @@ fn spawn(port: u16, folder: &TempDir, arguments: &[String]) -> Child {
         .stdout(Stdio::null())
         .spawn()
         .expect("redis-server must be installed: tests/run installs it")
+}
+
+/// The certificates of one server, and the port at which it shows them.
+pub struct Tls {
+    port: u16,
+    folder: TempDir,
+}
+
+impl Tls {
+    fn new() -> Self {
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]);
+        let made = made.expect("a certificate");
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let tls = Self {
+            port: free_port(),
+            folder,
+        };
+        let [ca, cert, key] = tls.files();
+        let texts = [
+            made.cert.pem(),
+            made.cert.pem(),
+            made.signing_key.serialize_pem(),
+        ];
+        for (file, text) in [ca, cert, key].into_iter().zip(texts) {
+            std::fs::write(file, text).expect("a scratch file");
+        }
+        tls
+    }
+
+    /// The authority's certificate, the server's, and its key.
+    fn files(&self) -> [PathBuf; 3] {
+        ["ca.pem", "cert.pem", "key.pem"].map(|name| self.folder.path().join(name))
+    }
+
+    /// Where the server is for a user, with its authority.
+    pub fn url(&self, user: &str, password: &str) -> String {
+        let ([ca, ..], port) = (self.files(), self.port);
+        format!(
+            "rediss://{user}:{password}@localhost:{port}?ca={}",
+            ca.display()
+        )
+    }
+
+    /// The same without the authority, which no system knows.
+    pub fn url_without_authority(&self) -> String {
+        format!("rediss://localhost:{}", self.port)
+    }
 }
 
 /// A sentinel that watches one master alone and replaces it when it stops to answer.

@@ -13,13 +13,24 @@ const ARROWS: &[(&str, &[&str])] = &[
     ("outlets", &[]),
     ("figures", &["outlets"]),
     ("service-kit", &["proto", "outlets"]),
+    ("redis-link", &["service-kit"]),
     ("sim-llm", &["proto", "service-kit"]),
-    ("agent-gateway", &["proto", "outlets", "service-kit"]),
+    (
+        "agent-gateway",
+        &["proto", "outlets", "service-kit", "redis-link"],
+    ),
     ("agents", &["engine"]),
     ("worker", &["engine", "agents", "proto", "service-kit"]),
     (
         "coordinator",
-        &["engine", "proto", "outlets", "service-kit", "report"],
+        &[
+            "engine",
+            "proto",
+            "outlets",
+            "service-kit",
+            "redis-link",
+            "report",
+        ],
     ),
     ("report", &["engine", "outlets", "figures"]),
     (
@@ -152,7 +163,7 @@ fn the_engine_bans_every_method_whose_result_std_leaves_open() {
 #[test]
 fn only_the_coordinator_and_the_gateway_see_a_store() {
     for (room, dependencies) in manifests() {
-        let may = ["coordinator", "agent-gateway", "tests"].contains(&room.as_str());
+        let may = ["redis-link", "coordinator", "agent-gateway", "tests"].contains(&room.as_str());
         for store in STORES {
             assert!(
                 may || !dependencies.contains(*store),

@@ -13,6 +13,7 @@ use syn::{Attribute, Item, ItemMod, ItemUse, Path, UseTree, Visibility};
 /// The crates that are looked at.
 const CRATES: &[&str] = &[
     "agent-gateway",
+    "redis-link",
     "sim-llm",
     "agents",
     "cli",

@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
+use agon_redis_link::Link;
 use agon_service_kit::clock::millis;
 use async_trait::async_trait;
-use redis::aio::ConnectionManager;
 use redis::{RedisError, Script};
 use serde::Serialize;
 
@@ -35,7 +35,7 @@ macro_rules! script {
 
 /// Limits in Redis.
 pub struct RedisLimiter {
-    connection: ConnectionManager,
+    connection: Link,
     reserve: Script,
     settle: Script,
     hold: Script,
@@ -44,7 +44,7 @@ pub struct RedisLimiter {
 
 impl RedisLimiter {
     /// Limits over a connection.
-    pub fn new(connection: ConnectionManager) -> Self {
+    pub fn new(connection: Link) -> Self {
         Self {
             connection,
             reserve: script!("../scripts/admission_reserve_v4.lua"),

@@ -3,8 +3,8 @@
 
 use std::time::Duration;
 
-use ::redis::aio::ConnectionManager;
 use ::redis::{AsyncCommands as _, ExistenceCheck, RedisError, SetExpiry, SetOptions};
+use agon_redis_link::Link;
 use agon_service_kit::clock::millis;
 use async_trait::async_trait;
 
@@ -13,12 +13,12 @@ use crate::decision::Decision;
 
 /// A content cache in Redis.
 pub struct RedisContentCache {
-    connection: ConnectionManager,
+    connection: Link,
 }
 
 impl RedisContentCache {
     /// Shares the connection of the other stores.
-    pub fn new(connection: ConnectionManager) -> Self {
+    pub fn new(connection: Link) -> Self {
         Self { connection }
     }
 }

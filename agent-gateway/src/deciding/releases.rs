@@ -103,7 +103,9 @@ mod tests {
 
     #[tokio::test]
     async fn claims_to_give_back_are_bounded_and_served_by_one_task() {
-        let nobody = redis_store::connect("redis://127.0.0.1:9").unwrap();
+        let nobody = redis_store::connect("redis://127.0.0.1:9", None)
+            .unwrap()
+            .lasting;
         let tasks = Tasks::new();
         let releases = Releases::new(Arc::new(RedisLedger::new(nobody)), tasks.clone());
         for index in 0..20_000 {

@@ -5,12 +5,12 @@
 
 use std::time::Duration;
 
+use agon_redis_link::Link;
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::clock::millis;
 use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::with_causes;
 use async_trait::async_trait;
-use redis::aio::ConnectionManager;
 use redis::{RedisError, Script, ScriptInvocation};
 
 use super::{DoorAnswer, DoorError, DoorStore, Handed, HandedAnswer, Listing, OpenAsk, WaitingAsk};
@@ -39,7 +39,7 @@ const CHANGE_DELAY: Duration = Duration::from_millis(100);
 
 /// Asks that several replicas share.
 pub struct RedisDoors {
-    connection: ConnectionManager,
+    connection: Link,
     open_for: Duration,
     away: Complaint,
     publish: Script,
@@ -51,7 +51,7 @@ pub struct RedisDoors {
 
 impl RedisDoors {
     /// Asks over a connection.
-    pub fn new(connection: ConnectionManager) -> Self {
+    pub fn new(connection: Link) -> Self {
         Self {
             connection,
             open_for: OPEN_FOR,

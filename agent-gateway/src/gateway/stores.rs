@@ -6,8 +6,6 @@ use std::sync::Arc;
 
 use agon_outlets::InLine as _;
 
-use redis::aio::ConnectionManager;
-
 use super::GatewayError;
 use crate::admission::{EmbeddedLimiter, Limiter, RedisLimiter};
 use crate::content_cache::{ContentCache, EmbeddedContentCache, RedisContentCache};
@@ -15,6 +13,7 @@ use crate::doors::{DoorStore, EmbeddedDoors, RedisDoors};
 use crate::ledger::{EmbeddedLedger, Ledger, RedisLedger};
 use crate::money::purse::{EmbeddedPurse, Purse, RedisPurse};
 use crate::peers::{Peers, folder_of};
+use crate::redis_store::Links;
 
 /// See the module.
 pub(super) struct Stores {
@@ -66,14 +65,15 @@ impl Stores {
     }
 
     /// A Redis, for any number of processes.
-    pub fn redis(connection: &ConnectionManager) -> Self {
-        let connection = || connection.clone();
+    pub fn redis(links: &Links) -> Self {
+        let ordinary = || links.ordinary.clone();
+        let lasting = || links.lasting.clone();
         Self {
-            ledger: Arc::new(RedisLedger::new(connection())),
-            limiter: Arc::new(RedisLimiter::new(connection())),
-            purse: Arc::new(RedisPurse::new(connection())),
-            cache: Arc::new(RedisContentCache::new(connection())),
-            doors: Arc::new(RedisDoors::new(connection())),
+            ledger: Arc::new(RedisLedger::new(lasting())),
+            limiter: Arc::new(RedisLimiter::new(ordinary())),
+            purse: Arc::new(RedisPurse::new(lasting())),
+            cache: Arc::new(RedisContentCache::new(ordinary())),
+            doors: Arc::new(RedisDoors::new(ordinary())),
         }
     }
 }

@@ -5,9 +5,9 @@
 
 use std::time::Duration;
 
+use agon_redis_link::Link;
 use agon_service_kit::clock::millis;
 use async_trait::async_trait;
-use redis::aio::ConnectionManager;
 use redis::{AsyncCommands, RedisError, Script};
 
 use super::{Claim, Ledger, LedgerError};
@@ -24,7 +24,7 @@ const KEPT_UNFINISHED: Duration = Duration::from_secs(30 * 24 * 3_600);
 
 /// A ledger that several replicas share.
 pub struct RedisLedger {
-    connection: ConnectionManager,
+    connection: Link,
     claim_ttl: Duration,
     claim: Script,
     claim_ahead: Script,
@@ -36,7 +36,7 @@ pub struct RedisLedger {
 
 impl RedisLedger {
     /// A ledger over a connection.
-    pub fn new(connection: ConnectionManager) -> Self {
+    pub fn new(connection: Link) -> Self {
         Self {
             connection,
             claim_ttl: CLAIM_TTL,
@@ -151,6 +151,8 @@ impl Ledger for RedisLedger {
             .invoke_async(&mut connection)
             .await
             .map_err(failed("record a decision"))?;
+        let confirmed = self.connection.confirm().await;
+        confirmed.map_err(failed("wait for a decision's replicas"))?;
         match standing {
             Some(text) => read_decision(address, &text),
             None => Ok(decision),

@@ -8,6 +8,7 @@ mod decisions;
 mod doors;
 mod doors_decisions;
 mod doors_http;
+mod failover;
 mod health;
 mod hedging;
 mod http;

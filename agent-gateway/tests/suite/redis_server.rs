@@ -1,7 +1,7 @@
 //! A real redis-server for one test: the shared one, as this suite calls it,
 //! with a connection of the gateway's own making.
 
-use redis::aio::ConnectionManager;
+use agon_redis_link::Link;
 
 pub struct RedisServer(agon_tests::redis::RedisServer);
 
@@ -14,8 +14,10 @@ impl RedisServer {
         self.0.url()
     }
 
-    pub async fn connection(&self) -> ConnectionManager {
-        agon_agent_gateway::redis_store::connect(&self.url()).unwrap()
+    pub async fn connection(&self) -> Link {
+        agon_agent_gateway::redis_store::connect(&self.url(), None)
+            .unwrap()
+            .ordinary
     }
 
     /// Where its files are.

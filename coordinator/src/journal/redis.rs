@@ -7,6 +7,7 @@
 use std::time::Duration;
 
 use ::redis::{AsyncCommands as _, FromRedisValue, RedisError, ScriptInvocation};
+use agon_redis_link::{Address, Link};
 use agon_service_kit::clock::millis;
 use agon_service_kit::secrets::keep_address;
 use async_trait::async_trait;
@@ -14,13 +15,9 @@ use bytes::Bytes;
 
 use super::{Claim, Epoch, Journal, JournalError, JournalResult, Place, Snapshot};
 
-mod address;
-mod link;
 mod older;
 mod scripts;
 
-use address::Address;
-use link::Link;
 use scripts::{BATCHES, BLOB, BLOBS, SNAPSHOT, STATE, Scripts, UPLOADED};
 
 /// An upload of a snapshot that nobody came back for is forgotten after this.
@@ -59,7 +56,7 @@ impl RedisJournal {
             address: address.clone(),
             source,
         };
-        let link = Link::new(Address::read(url).map_err(unreachable)?);
+        let link = Link::new(Address::read(url).map_err(unreachable)?, Scripts::loading());
         let older = older::look(&mut link.clone()).await.map_err(unreachable)?;
         if older.unfinished > 0 {
             return Err(JournalError::Older {

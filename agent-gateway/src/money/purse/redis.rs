@@ -6,9 +6,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use agon_redis_link::Link;
 use agon_service_kit::clock::millis;
 use async_trait::async_trait;
-use redis::aio::ConnectionManager;
 use redis::{RedisError, Script};
 
 use super::{
@@ -49,7 +49,7 @@ const LOOK: &str = "look";
 
 /// A purse that several replicas share.
 pub struct RedisPurse {
-    connection: ConnectionManager,
+    connection: Link,
     reserve: Script,
     settle: Script,
     sweep: Script,
@@ -57,7 +57,7 @@ pub struct RedisPurse {
 
 impl RedisPurse {
     /// A purse over a connection.
-    pub fn new(connection: ConnectionManager) -> Self {
+    pub fn new(connection: Link) -> Self {
         Self {
             connection,
             reserve: Script::new(include_str!("../../scripts/money_reserve_v1.lua")),
@@ -217,7 +217,8 @@ impl Purse for RedisPurse {
             .invoke_async(&mut connection)
             .await
             .map_err(failed("settle a call"))?;
-        Ok(())
+        let confirmed = self.connection.confirm().await;
+        confirmed.map_err(failed("wait for a charge's replicas"))
     }
 
     async fn release(&self, attempt: &Attempt) -> Result<(), PurseError> {

@@ -1,10 +1,14 @@
 //! A connection to the Redis that takes writes, made again after a failure. Calls that fail are not
 //! repeated here: whoever calls knows what may be repeated. With sentinels, the master is looked up
 //! again each time. A server that has become a replica is left, as one that does not answer is.
+//! Where a failover may lose nothing that was acknowledged, a link waits for replicas after each
+//! write that matters ([`Link::confirm`]).
 
 use std::sync::Arc;
 use std::time::Duration;
 
+use agon_service_kit::clock::millis;
+use agon_service_kit::complaint::Complaint;
 use futures_util::FutureExt as _;
 use futures_util::future::{BoxFuture, Shared};
 use parking_lot::Mutex;
@@ -14,8 +18,7 @@ use redis::{
     ServerErrorKind, Value,
 };
 
-use super::address::Address;
-use super::scripts::Scripts;
+use crate::address::Address;
 
 /// Scripts answer within milliseconds. Shorter than an owner may stay silent, so that it hears of a
 /// server that hangs before somebody else takes over.
@@ -39,7 +42,20 @@ pub struct Link {
 
 struct Inner {
     address: Arc<tokio::sync::Mutex<Address>>,
+    /// What each connection begins with.
+    opening: Arc<Pipeline>,
     current: Mutex<Current>,
+    confirmation: Option<Confirmation>,
+    unconfirmed: Complaint,
+}
+
+/// How many replicas must have a write before it counts as done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Confirmation {
+    /// Replicas.
+    pub replicas: u32,
+    /// How long they are waited for. Shorter than a response may take (3 s).
+    pub within: Duration,
 }
 
 /// The connection in use, or the one that is being made: callers wait for it together.
@@ -53,11 +69,25 @@ struct Current {
 type Connecting = Shared<BoxFuture<'static, RedisResult<MultiplexedConnection>>>;
 
 impl Link {
-    /// A link that connects at the first call.
-    pub fn new(address: Address) -> Self {
+    /// A link that connects at the first call. Each connection begins with `opening`, such as the
+    /// loading of scripts.
+    pub fn new(address: Address, opening: Pipeline) -> Self {
+        Self::confirming(address, opening, None)
+    }
+
+    /// A link whose writes replicas are to have, too, where that is asked for. It should be a
+    /// connection of its own: Redis serves nothing else on it while replicas are waited for.
+    pub fn confirming(
+        address: Address,
+        opening: Pipeline,
+        confirmation: Option<Confirmation>,
+    ) -> Self {
         let shared = Inner {
             address: Arc::new(tokio::sync::Mutex::new(address)),
+            opening: Arc::new(opening),
             current: Mutex::default(),
+            confirmation,
+            unconfirmed: Complaint::default(),
         };
         Self {
             shared: Arc::new(shared),
@@ -74,6 +104,44 @@ impl Link {
         }
     }
 
+    /// Whether somebody answers who takes writes.
+    ///
+    /// # Errors
+    /// Nobody does, or a replica.
+    pub async fn check(&self) -> RedisResult<()> {
+        let (number, mut connection) = self.connection().await?;
+        let checked = refuse_replica(&mut connection).await;
+        if checked.is_err() {
+            self.leave(number);
+        }
+        checked
+    }
+
+    /// Waits until as many replicas as configured have what this link has written. When they do
+    /// not in time, that is said in the log, and the write stands as Redis keeps it.
+    ///
+    /// # Errors
+    /// Redis does not answer any more: whether the write stands, nobody knows.
+    pub async fn confirm(&self) -> RedisResult<()> {
+        let Some(Confirmation { replicas, within }) = self.shared.confirmation else {
+            return Ok(());
+        };
+        let mut wait = redis::cmd("WAIT");
+        wait.arg(replicas).arg(millis(within));
+        let have: u32 = wait.query_async(&mut self.clone()).await?;
+        if have < replicas
+            && let Some(times) = self.shared.unconfirmed.note()
+        {
+            tracing::warn!(
+                replicas,
+                have,
+                times,
+                "too few replicas have what was written; a failover now would lose it"
+            );
+        }
+        Ok(())
+    }
+
     async fn connection(&self) -> RedisResult<(u64, MultiplexedConnection)> {
         let (number, connecting) = {
             let mut current = self.shared.current.lock();
@@ -81,7 +149,7 @@ impl Link {
                 Some(connecting) => connecting,
                 None => {
                     current.number += 1;
-                    let connecting = connect(self.shared.address.clone()).boxed().shared();
+                    let connecting = self.connect().boxed().shared();
                     current.connecting = Some(connecting.clone());
                     connecting
                 }
@@ -98,6 +166,10 @@ impl Link {
                 Err(error)
             }
         }
+    }
+
+    fn connect(&self) -> impl Future<Output = RedisResult<MultiplexedConnection>> + use<> {
+        connect(self.shared.address.clone(), self.shared.opening.clone())
     }
 
     /// Connects anew at the next call.
@@ -145,6 +217,25 @@ impl ConnectionLike for Link {
     }
 }
 
+/// Whether an error may be over when Redis is back or has read its files, as opposed to one that a
+/// person has to see to (a wrong password).
+pub fn may_pass(error: &RedisError) -> bool {
+    match error.kind() {
+        ErrorKind::Io
+        | ErrorKind::MasterNameNotFoundBySentinel
+        | ErrorKind::NoValidReplicasFoundBySentinel => true,
+        ErrorKind::Server(kind) => matches!(
+            kind,
+            ServerErrorKind::BusyLoading
+                | ServerErrorKind::TryAgain
+                | ServerErrorKind::ClusterDown
+                | ServerErrorKind::MasterDown
+                | ServerErrorKind::ReadOnly
+        ),
+        _ => false,
+    }
+}
+
 /// Whether a connection is of no more use after this answer.
 fn is_over(answer: Result<&[Value], &RedisError>) -> bool {
     let wrong_server = |kind: ErrorKind| {
@@ -168,7 +259,10 @@ fn is_over(answer: Result<&[Value], &RedisError>) -> bool {
     }
 }
 
-async fn connect(address: Arc<tokio::sync::Mutex<Address>>) -> RedisResult<MultiplexedConnection> {
+async fn connect(
+    address: Arc<tokio::sync::Mutex<Address>>,
+    opening: Arc<Pipeline>,
+) -> RedisResult<MultiplexedConnection> {
     let connecting = async {
         let config = AsyncConnectionConfig::new()
             .set_response_timeout(Some(RESPONSE_TIMEOUT))
@@ -182,7 +276,9 @@ async fn connect(address: Arc<tokio::sync::Mutex<Address>>) -> RedisResult<Multi
             Address::Sentinels(client) => client.get_async_connection_with_config(&config).await?,
         };
         refuse_replica(&mut connection).await?;
-        Scripts::loading().exec_async(&mut connection).await?;
+        if !opening.is_empty() {
+            opening.exec_async(&mut connection).await?;
+        }
         Ok(connection)
     };
     match tokio::time::timeout(CONNECTS_WITHIN, connecting).await {
@@ -191,7 +287,7 @@ async fn connect(address: Arc<tokio::sync::Mutex<Address>>) -> RedisResult<Multi
     }
 }
 
-/// A replica answers reads and would be taken for the journal.
+/// A replica answers reads and would be taken for the server that takes writes.
 async fn refuse_replica(connection: &mut MultiplexedConnection) -> RedisResult<()> {
     let answer: RedisResult<Vec<Value>> = redis::cmd("ROLE").query_async(connection).await;
     let role = match answer {
