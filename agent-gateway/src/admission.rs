@@ -173,9 +173,6 @@ pub struct Ask {
     /// It was asked before and nobody knows with what result: what was granted
     /// then is granted again, and nothing is taken twice.
     pub again: bool,
-    /// Nobody waits for it yet: it is granted only where half of the scarcest limit
-    /// is left, and holds up nobody.
-    pub ahead: bool,
 }
 
 /// The heads of one replica's waiting line, asked for together.

@@ -132,9 +132,6 @@ pub enum DecideError {
         /// The address.
         address: DecisionAddress,
     },
-    /// The store of the limits does not answer, and nothing shows how long.
-    #[error("the store does not answer, so that no limit can be looked up")]
-    StoreAway,
     /// Nobody waits for the answer and the call was not made yet.
     #[error("nobody waits for this decision any more")]
     Abandoned,
@@ -196,7 +193,7 @@ impl DecideError {
             Self::ModelGone { .. } => ErrorClass::GaveUp,
             Self::PatienceOver { .. } | Self::NotItsProtocol { .. } => ErrorClass::GaveUp,
             Self::Unrecorded { .. } | Self::Stopping => ErrorClass::Unavailable,
-            Self::ClaimLost { .. } | Self::StoreAway | Self::Abandoned => ErrorClass::Unavailable,
+            Self::ClaimLost { .. } | Self::Abandoned => ErrorClass::Unavailable,
         }
     }
 }

@@ -4,12 +4,10 @@
 //! the admission and the providers. Runs detached inside a flight, started by
 //! `service.rs`.
 
-mod ahead;
 mod asking;
 mod at_door;
 mod believing;
 mod claiming;
-mod ground;
 mod hedging;
 mod paying;
 mod recording;
@@ -21,12 +19,12 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 
 use agon_service_kit::complaint::Complaint;
-use agon_service_kit::tasks::{TaskKind, Tasks};
+use agon_service_kit::tasks::Tasks;
 use tokio_util::sync::CancellationToken;
 
 use crate::admission::{Charge, Limiter, charging};
 use crate::decide_error::DecideError;
-use crate::decision::{Decision, DecisionAddress, Request, RequestDigest, Usage};
+use crate::decision::{Decision, DecisionAddress, Request, RequestDigest};
 use crate::doors::DoorStore;
 use crate::flights::Passengers;
 use crate::lanes::Lane;
@@ -40,9 +38,7 @@ use crate::routes::{Route, Routes};
 use crate::status::{Book, Tally};
 use crate::wire::Caller;
 
-pub use ahead::Ahead;
 pub use claiming::Holding;
-pub use ground::Ground;
 pub use recording::{Lost, Recorder};
 pub use releases::Releases;
 pub use remembering::Memory;
@@ -112,10 +108,6 @@ pub struct Decider {
     pub named: AtomicU64,
     /// What the stores are to be told when they are back.
     pub owed: Owed,
-    /// Which sessions ask for what nobody has answered yet.
-    pub ground: Ground,
-    /// What they will ask next and is claimed already.
-    pub ahead: Ahead,
     /// Claims that are to be given back when the ledger is back.
     pub releases: Releases,
     /// Puts answers into the ledger.
@@ -163,11 +155,9 @@ impl Decider {
         question: &Question,
         passengers: &Passengers<Outcome>,
     ) -> Result<Answer, DecideError> {
-        let mut beside = self.may_claim_beside(question);
         loop {
             // Boxed but for the wait: thousands wait at once.
-            let first = !std::mem::take(&mut beside);
-            if first && let Some(answer) = Box::pin(self.claim(question, passengers)).await? {
+            if let Some(answer) = Box::pin(self.claim(question, passengers)).await? {
                 return Ok(answer);
             }
             let filled = tokio::select! {
@@ -177,8 +167,6 @@ impl Decider {
             match filled {
                 // Nothing was paid; whoever has it now may answer for both.
                 Err(DecideError::ClaimLost { .. }) => continue,
-                // There may be an answer all the same.
-                Err(_) if !question.holding.is_claimed() => continue,
                 Err(_) => Box::pin(self.release_claim(question)).await,
                 Ok(_) => {}
             }
@@ -254,29 +242,11 @@ impl Decider {
         // The cost goes first: a crash in between may leave a cost without its
         // decision, which is paid again then, but no decision without its cost.
         let pay = self.pay(question, &payment, charged);
-        let ((), standing) = tokio::join!(biased; pay, record);
-        self.settle_behind(&route.lane, attempt, &usage, reply.signals);
+        let used = charging::used(attempt.charge_rule, &usage, &attempt.charge);
+        let (lane, cost) = (&route.lane, usage.total_tokens());
+        let settle = self.settle(lane, &attempt, &used, cost, &reply.signals);
+        let ((), standing, ()) = tokio::join!(biased; pay, record, settle);
         self.stands(question, standing?)
-    }
-
-    /// Settles an answered attempt while the answer is on its way: the caller need
-    /// not wait for what only the next calls need. A stopping gateway waits for it.
-    fn settle_behind(
-        &self,
-        lane: &Arc<Lane>,
-        attempt: Box<Attempt>,
-        usage: &Usage,
-        signals: Signals,
-    ) {
-        let Some(decider) = self.me.upgrade() else {
-            return;
-        };
-        let (lane, cost) = (Arc::clone(lane), usage.total_tokens());
-        let used = charging::used(attempt.charge_rule, usage, &attempt.charge);
-        let settle = async move {
-            decider.settle(&lane, &attempt, &used, cost, &signals).await;
-        };
-        self.tasks.spawn(TaskKind::WORK, "settlement", settle);
     }
 
     /// What is recorded is what everybody gets, unless it answers another request.

@@ -17,7 +17,7 @@ use tokio::sync::watch;
 
 use crate::admission::AdmissionError;
 use crate::config::GatewayConfig;
-use crate::deciding::{Ahead, Decider, Ground, Lost, Memory, Outcome, Recorder, Releases};
+use crate::deciding::{Decider, Lost, Memory, Outcome, Recorder, Releases};
 use crate::doors::http::TeamTokens;
 use crate::flights::Flights;
 use crate::ledger::LedgerError;
@@ -156,8 +156,6 @@ impl Gateway {
             owner,
             named: AtomicU64::new(0),
             owed,
-            ground: Ground::default(),
-            ahead: Ahead::default(),
             releases,
             unrenewed: Complaint::default(),
             stopping: tasks.shutdown_token(),

@@ -10,10 +10,9 @@ use agon_service_kit::complaint::Complaint;
 use parking_lot::RwLock;
 
 use crate::admission::charging::Experience;
-use crate::admission::line::{Admitted, Line, Want};
+use crate::admission::line::Line;
 use crate::admission::{Candidate, KeyLimits, Limiter};
 use crate::config::ChargeRule;
-use crate::fairness::queue::Place;
 use crate::health::KeyHealth;
 use crate::health::breaker::Circuit;
 use crate::keys::PooledKey;
@@ -83,15 +82,6 @@ impl Lane {
         }
     }
 
-    /// Waits until a call may be made, or never can; see [`Line::admit`].
-    pub fn admit<'a>(
-        &'a self,
-        place: &'a Place,
-        want: Box<Want>,
-    ) -> impl Future<Output = Admitted> + use<'a> {
-        self.line.admit(self, place, want)
-    }
-
     /// The terms in force now.
     pub fn terms(&self) -> Arc<LaneTerms> {
         Arc::clone(&self.terms.read())
@@ -108,7 +98,6 @@ impl Lane {
             }
         }
         *self.terms.write() = Arc::new(terms);
-        self.line.recall(None);
         self.line.wake();
     }
 

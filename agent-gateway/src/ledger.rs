@@ -34,20 +34,6 @@ pub trait Ledger: Send + Sync {
         holder: &str,
     ) -> Result<Claim, LedgerError>;
 
-    /// Claims the addresses that a seat will ask next, `number` of them from `first`
-    /// on, as long as nobody has answered or claimed one; says how many. The holder
-    /// of an index is [`ahead_holder`]. Whoever asks for one elsewhere finds it held.
-    /// Nothing where a claim costs nothing.
-    async fn claim_ahead(
-        &self,
-        _first: &DecisionAddress,
-        _number: u32,
-        _holder: &str,
-        _lasts: Duration,
-    ) -> Result<u32, LedgerError> {
-        Ok(0)
-    }
-
     /// Keeps a claim alive and says whether it still was the holder's. Called more
     /// often than [`Ledger::renew_every`], of which a claim lasts three.
     async fn renew(&self, address: &DecisionAddress, holder: &str) -> Result<bool, LedgerError>;
@@ -86,11 +72,6 @@ pub trait Ledger: Send + Sync {
 
     /// Returns once everything that was accepted is on disk, and stops.
     async fn close(&self);
-}
-
-/// Who holds an index of [`Ledger::claim_ahead`].
-pub fn ahead_holder(holder: &str, index: u32) -> String {
-    format!("{holder}+{index}")
 }
 
 /// What became of a [`Ledger::claim`].

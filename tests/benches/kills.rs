@@ -42,8 +42,7 @@ const LATENCY: &str = "20ms";
 /// The experiment's name.
 const NAME: &str = "kills";
 
-/// Short sessions of two players of a model each. A seat makes two calls, and few make four: from then on
-/// a gateway claims ahead, and what it claims so passes for a call in flight here.
+/// Short sessions of two players of a model each. A seat makes two calls, and few make four.
 const GAMES: &str = r#"
 [players.subject]
 kind = "model"

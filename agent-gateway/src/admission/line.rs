@@ -1,14 +1,11 @@
 //! The waiting line of one lane in one replica. Callers wait in a fair queue;
 //! one asker submits its heads to the limiter, sleeps as long as it is told or
 //! until something is settled, and so nobody polls and nobody is refused for lack
-//! of quota. Who comes when nobody waits takes a grant that is at hand, or submits
-//! himself, which saves him the way over the asker. Called by `lanes.rs`; the asker
-//! runs as a task of `routes.rs`.
+//! of quota. Called by `lanes.rs`; the asker runs as a task of `routes.rs`.
 
 mod asker;
 mod heads;
 mod returns;
-mod spares;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,17 +13,15 @@ use std::time::{Duration, Instant};
 
 use agon_service_kit::complaint::Complaint;
 use parking_lot::Mutex;
-use tokio::sync::{MutexGuard, Notify, oneshot};
+use tokio::sync::{Notify, oneshot};
 
 use super::Reservation;
 use super::charging::Charges;
 use crate::fairness::queue::{FairQueue, Place};
 use crate::health::Turn;
 use crate::keys::KeyId;
-use crate::lanes::{Lane, LaneKey};
-use heads::Heads;
+use crate::lanes::LaneKey;
 use returns::Returns;
-use spares::{Spare, Spares};
 
 /// A hold or a change of another replica's making is noticed this soon even when
 /// the limiter promised a longer wait, and teams that wait are heard of often
@@ -50,9 +45,6 @@ pub struct Want {
     pub patience: Duration,
     /// Only if it can be had at once.
     pub only_now: bool,
-    /// Not while the store is away, unless it goes after the first answer: nothing
-    /// else has shown that it is there.
-    pub only_with_store: bool,
 }
 
 /// How waiting ended.
@@ -69,8 +61,6 @@ pub enum Admitted {
     PatienceOver,
     /// It cannot be had at once.
     NotNow,
-    /// The store does not answer.
-    StoreAway,
     /// The model is no longer configured.
     Closed,
 }
@@ -93,12 +83,8 @@ pub struct Line {
     freed: Notify,
     /// Nobody may wait here any more.
     closed: AtomicBool,
-    /// Held by who submits heads: one at a time, so that they keep their order.
-    desk: tokio::sync::Mutex<()>,
     /// Granted, or perhaps granted, to callers that had gone.
     returns: Returns,
-    /// Granted before anybody came.
-    spares: Spares,
     store_away: Complaint,
     down: Mutex<Down>,
 }
@@ -115,8 +101,6 @@ struct Waiter {
     want: Box<Want>,
     /// It was asked for and the answer was lost.
     doubtful: bool,
-    /// It was asked for and had to wait.
-    denied: bool,
     since: Instant,
     down_before: Duration,
     answer: oneshot::Sender<Admitted>,
@@ -129,104 +113,40 @@ impl Line {
     /// is given back.
     pub fn admit<'a>(
         &'a self,
-        lane: &'a Lane,
         place: &'a Place,
         want: Box<Want>,
     ) -> impl Future<Output = Admitted> + use<'a> {
         let (answer, answered) = oneshot::channel();
+        let cost = want.charges.cost;
         let waiter = Waiter {
             want,
             doubtful: false,
-            denied: false,
             since: Instant::now(),
             down_before: self.down(),
             answer,
         };
-        let taken = {
+        let ticket = {
             let mut queue = self.queue.lock();
-            (!self.closed.load(Ordering::Relaxed)).then(|| self.enter(&mut queue, place, waiter))
+            let open = !self.closed.load(Ordering::Relaxed);
+            open.then(|| queue.push(place.clone(), cost, waiter))
         };
-        let taken = taken.map(|(ticket, entered)| {
-            let waiting = Waiting {
-                line: self,
-                place,
-                ticket,
-                answered,
-                over: false,
-            };
-            (waiting, entered)
+        let waiting = ticket.map(|ticket| Waiting {
+            line: self,
+            place,
+            ticket,
+            answered,
+            over: false,
         });
+        self.arrived.notify_one();
         async move {
-            let Some((mut waiting, entered)) = taken else {
+            let Some(mut waiting) = waiting else {
                 return Admitted::Closed;
             };
-            match entered {
-                // Boxed, because thousands wait and few ask.
-                Entered::First(desk, own) => Box::pin(self.ask_first(lane, desk, own)).await,
-                Entered::Behind => self.arrived.notify_one(),
-                Entered::Served => {}
-            }
             let admitted = (&mut waiting.answered).await;
             waiting.over = true;
             // The asker answers every waiter it takes, also when it ends.
             admitted.unwrap_or(Admitted::Closed)
         }
-    }
-
-    /// Takes a place in the line and, if nobody is before it, what is at hand or the
-    /// desk.
-    fn enter<'a>(
-        &'a self,
-        queue: &mut FairQueue<Waiter>,
-        place: &Place,
-        waiter: Waiter,
-    ) -> (u64, Entered<'a>) {
-        let want = waiter.want.as_ref();
-        let cost = want.charges.cost;
-        if !queue.is_empty() {
-            return (queue.push(place.clone(), cost, waiter), Entered::Behind);
-        }
-        if want.except.is_empty() && !want.only_now {
-            let (spare, fetch) = self.spares.come(place, want, waiter.since);
-            if fetch {
-                self.arrived.notify_one();
-            }
-            if let Some(Spare {
-                reservation, key, ..
-            }) = spare
-            {
-                // Through the queue, where it counts for its team and session.
-                let ticket = queue.push(place.clone(), reservation.share.cost, waiter);
-                for entry in queue.take(1) {
-                    // It is there: its place is being made.
-                    let _ = entry.grant(reservation.clone(), &key);
-                }
-                return (ticket, Entered::Served);
-            }
-        }
-        let ticket = queue.push(place.clone(), cost, waiter);
-        let entered = match self.desk.try_lock() {
-            Ok(desk) => Entered::First(desk, Heads::alone(self, queue)),
-            Err(_) => Entered::Behind,
-        };
-        (ticket, entered)
-    }
-
-    /// Gives a key out of use no more calls, nor any key when none is named, by
-    /// grants that are at hand.
-    pub fn recall(&self, key: Option<&KeyId>) {
-        let concerns = |spare: &Spare| key.is_none_or(|key| spare.reservation.key == *key);
-        self.take_back(self.spares.recall(concerns));
-    }
-
-    fn take_back(&self, unused: Vec<Reservation>) {
-        if unused.is_empty() {
-            return;
-        }
-        for reservation in unused {
-            self.returns.add(reservation);
-        }
-        self.wake();
     }
 
     /// Lets the asker look again: something was settled, held or changed.
@@ -277,23 +197,12 @@ impl Line {
             self.closed.store(true, Ordering::Relaxed);
             queue.take(usize::MAX)
         };
-        self.recall(None);
         for entry in entries {
             self.returns.note_doubtful(&entry.call, &entry.place);
             let _ = entry.call.answer.send(Admitted::Closed);
         }
         self.wake();
     }
-}
-
-/// How a caller has come into the line.
-enum Entered<'a> {
-    /// Nobody was before it: it asks for itself.
-    First(MutexGuard<'a, ()>, Heads<'a>),
-    /// Somebody asks for it.
-    Behind,
-    /// Its answer is there.
-    Served,
 }
 
 impl Down {

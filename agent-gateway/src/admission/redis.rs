@@ -47,7 +47,7 @@ impl RedisLimiter {
     pub fn new(connection: Link) -> Self {
         Self {
             connection,
-            reserve: script!("../scripts/admission_reserve_v4.lua"),
+            reserve: script!("../scripts/admission_reserve_v5.lua"),
             settle: script!("../scripts/admission_settle_v4.lua"),
             hold: script!("../scripts/admission_hold_v3.lua"),
             outlook: script!("../scripts/admission_outlook_v3.lua"),
@@ -190,7 +190,6 @@ struct AskArgument<'a> {
     cost: u64,
     x: Vec<usize>,
     again: bool,
-    ahead: bool,
 }
 
 impl<'a> ReserveArgument<'a> {
@@ -210,7 +209,6 @@ impl<'a> ReserveArgument<'a> {
             cost: ask.share.cost,
             x: excluded(ask),
             again: ask.again,
-            ahead: ask.ahead,
         });
         Self {
             lane: batch.lane,

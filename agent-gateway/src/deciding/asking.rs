@@ -148,9 +148,6 @@ impl Decider {
             }
             Err(refusal) => refusal,
         };
-        if let Remedy::HoldKey(_) | Remedy::QuarantineKey = refusal.remedy {
-            lane.line.recall(Some(&attempt.key.key.id));
-        }
         tokio::join!(
             self.pay_refused(question, &payment, &refusal),
             self.settle_refused(lane, &attempt, &charges, &refusal)
@@ -200,7 +197,6 @@ impl Decider {
             has_alternative: false,
             patience: Duration::ZERO,
             only_now: false,
-            only_with_store: question.holding.is_own(),
         }
     }
 
@@ -226,7 +222,9 @@ impl Decider {
         let (place, charge) = (self.place(question), want.charges.now);
         let began = Instant::now();
         let (waiting, down) = (question.tally.waiting(), lane.line.down());
-        let admitted = self.unpaid(passengers, lane.admit(&place, want)).await?;
+        let admitted = self
+            .unpaid(passengers, lane.line.admit(&place, want))
+            .await?;
         drop(waiting);
         troubles.note_wait(began.elapsed(), lane.line.down().saturating_sub(down));
         let model = || route.model.name.clone();
@@ -248,7 +246,6 @@ impl Decider {
                 troubles.hear(&lane.terms().last_error());
                 return Err(troubles.over(&model()));
             }
-            Admitted::StoreAway => return Err(DecideError::StoreAway),
             Admitted::CircuitOpen => return Err(DecideError::CircuitOpen { model: model() }),
             Admitted::NotNow | Admitted::Closed => {
                 return Err(DecideError::ModelGone { model: model() });
@@ -374,7 +371,6 @@ impl Decider {
 
     pub(super) async fn hold(&self, lane: &Lane, attempt: &Attempt, hold: Duration) {
         let key = &attempt.reservation.key;
-        lane.line.recall(Some(key));
         let held = self.limiter.hold(&lane.pool, &lane.name, key, hold).await;
         lane.line.wake();
         let Err(error) = held else { return };

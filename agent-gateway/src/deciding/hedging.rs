@@ -195,7 +195,7 @@ impl Decider {
         let admitted = tokio::select! {
             biased;
             () = self.stopping.cancelled() => return None,
-            admitted = lane.admit(&place, Box::new(want)) => admitted,
+            admitted = lane.line.admit(&place, Box::new(want)) => admitted,
         };
         let Admitted::Granted(grant) = admitted else {
             return None;

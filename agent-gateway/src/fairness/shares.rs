@@ -1,6 +1,6 @@
 //! Shares of teams over several lines: how much each team has been served by
 //! weight, and whether it is far enough ahead of the others that wait to let them
-//! go first. Pure, on a clock that is handed in; `scripts/admission_reserve_v4.lua`
+//! go first. Pure, on a clock that is handed in; `scripts/admission_reserve_v5.lua`
 //! does the same for all replicas. Called by `admission/embedded.rs`.
 
 use std::collections::BTreeMap;

@@ -14,7 +14,7 @@ use tracing::{Instrument as _, Span};
 
 use super::Gateway;
 use crate::decide_error::DecideError;
-use crate::deciding::{Answer, Outcome, Question};
+use crate::deciding::{Answer, Holding, Outcome, Question};
 use crate::decision::{DecisionAddress, Request};
 use crate::flights::FlightError;
 use crate::money::quote::DecisionCost;
@@ -73,7 +73,7 @@ impl Gateway {
             let book = &gateway.decider.book;
             let tally = book.tally(&caller.experiment_id, &caller.team);
             let question = Box::new(Question {
-                holding: Arc::new(gateway.decider.holding(&question_address, once)),
+                holding: Arc::new(Holding::new(gateway.decider.unique_name())),
                 address: question_address,
                 caller,
                 request,

@@ -27,7 +27,6 @@ pub struct RedisLedger {
     connection: Link,
     claim_ttl: Duration,
     claim: Script,
-    claim_ahead: Script,
     renew: Script,
     record: Script,
     release: Script,
@@ -41,7 +40,6 @@ impl RedisLedger {
             connection,
             claim_ttl: CLAIM_TTL,
             claim: Script::new(include_str!("../scripts/ledger_claim_v2.lua")),
-            claim_ahead: Script::new(include_str!("../scripts/ledger_claim_ahead_v1.lua")),
             renew: Script::new(include_str!("../scripts/ledger_renew_v1.lua")),
             record: Script::new(include_str!("../scripts/ledger_record_v2.lua")),
             release: Script::new(include_str!("../scripts/ledger_release_v1.lua")),
@@ -94,27 +92,6 @@ impl Ledger for RedisLedger {
                 "the claim script answered something unknown",
             )))),
         }
-    }
-
-    async fn claim_ahead(
-        &self,
-        first: &DecisionAddress,
-        number: u32,
-        holder: &str,
-        lasts: Duration,
-    ) -> Result<u32, LedgerError> {
-        let mut connection = self.connection.clone();
-        self.claim_ahead
-            .key(ledger_key(&first.session_id))
-            .key(claims_key(&first.session_id))
-            .arg(first.seat)
-            .arg(first.index)
-            .arg(number)
-            .arg(holder)
-            .arg(millis(lasts))
-            .invoke_async(&mut connection)
-            .await
-            .map_err(failed("claim addresses ahead"))
     }
 
     async fn renew(&self, address: &DecisionAddress, holder: &str) -> Result<bool, LedgerError> {

@@ -2,7 +2,7 @@
 --
 -- KEYS[1]  hash  agon:ledger:{session}   field "seat/index" -> decision as JSON
 -- KEYS[2]  hash  agon:claims:{session}   field "seat/index" -> "expires_ms holder digest";
---                digest "-": claimed ahead, nobody knows the request yet
+--                digest "-": of an older version, which claimed before it knew the request
 -- ARGV[1]  field, "seat/index"
 -- ARGV[2]  holder, unique among all flights of all replicas
 -- ARGV[3]  digest of the request

@@ -65,7 +65,6 @@ contract!(
     requests_of_a_day_are_counted,
     call_that_was_not_made_gives_back_everything,
     call_that_was_made_keeps_its_request,
-    grant_that_nobody_waits_for_leaves_half_and_holds_up_nobody,
     hold_of_one_model_leaves_the_others_alone,
     what_the_provider_shows_lowers_and_never_raises,
     lost_attempt_is_charged_with_the_most,
@@ -191,7 +190,6 @@ fn call(tokens: u64) -> Ask {
         },
         except: Vec::new(),
         again: false,
-        ahead: false,
     }
 }
 
@@ -582,32 +580,6 @@ async fn call_that_was_made_keeps_its_request(limiter: &dyn Limiter) {
     assert!(told > Duration::from_secs(5), "{told:?}");
     let outlook = limiter.outlook(POOL, LANE, &keys).await.unwrap();
     assert_eq!(outlook[0].requests_of_day, [1, 1]);
-}
-
-async fn grant_that_nobody_waits_for_leaves_half_and_holds_up_nobody(limiter: &dyn Limiter) {
-    let keys = [candidate("a", 0, 0, 10)];
-    let ahead = || Ask {
-        ahead: true,
-        ..call(1)
-    };
-    let mut asks: Vec<Ask> = (0..8).map(|_| ahead()).collect();
-    asks.push(call(1));
-    let verdict = submit(limiter, (LANE, "asker"), &keys, &asks).await;
-    // With 6 of 10 places taken less than half is left.
-    let (some, none) = ([true; 6], [false; 2]);
-    assert_eq!(served(&verdict), [&some[..], &none, &[true]].concat());
-
-    // Larger than the burst: a call would gather for it, this one does not.
-    let keys = [candidate("b", 0, 6_000, 0)];
-    granted(limiter, &keys, 60).await;
-    let large = Ask {
-        charge: charge(1_000),
-        ..ahead()
-    };
-    let verdict = submit(limiter, (LANE, "greedy"), &keys, &[large]).await;
-    assert_eq!(served(&verdict), [false]);
-    let verdict = submit(limiter, (LANE, "asker"), &keys, &[call(1)]).await;
-    assert_eq!(served(&verdict), [true]);
 }
 
 async fn hold_of_one_model_leaves_the_others_alone(limiter: &dyn Limiter) {

@@ -123,7 +123,7 @@ async fn person_at_another_replica_makes_the_decision() {
 }
 
 /// What the stand-in of a timed question would answer.
-const STOOD_IN: &str = "4711";
+const STOOD_IN: &str = "as agreed";
 
 /// The same, for which somebody stands in after so long.
 fn timed(session_id: &str, index: u32, after_ms: u64) -> DecideRequest {

@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agon_agent_gateway::decision::{Decision, DecisionAddress, RequestDigest, Usage};
-use agon_agent_gateway::ledger::{Claim, EmbeddedLedger, Ledger, RedisLedger, ahead_holder};
+use agon_agent_gateway::ledger::{Claim, EmbeddedLedger, Ledger, RedisLedger};
 use async_trait::async_trait;
 
 use crate::redis_server::RedisServer;
@@ -320,62 +320,6 @@ async fn claim_of_a_living_holder_is_respected_until_released() {
     assert_eq!(claim("two", "d").await, Claim::HeldElsewhere);
     ledger.release(&place, "one").await.unwrap();
     assert_eq!(claim("two", "d").await, Claim::Granted);
-}
-
-#[tokio::test]
-async fn addresses_claimed_ahead_are_held_for_their_holder_alone() {
-    let server = RedisServer::start().await;
-    let ledger = short_claims(&server, Duration::from_secs(60)).await;
-    let at = |index| address("s", 1, index);
-    let minute = Duration::from_secs(60);
-    let claim = async |index: u32, holder: &str, asked: &str| {
-        let claimed = ledger.claim(&at(index), &digest(asked), holder).await;
-        claimed.unwrap()
-    };
-    ledger.record(&at(0), decision("there")).await.unwrap();
-    assert_eq!(claim(4, "other", "d").await, Claim::Granted);
-    let ahead = async |index| {
-        ledger
-            .claim_ahead(&at(index), 8, "me", minute)
-            .await
-            .unwrap()
-    };
-    // Not what is answered, and up to what another has.
-    assert_eq!(ahead(0).await, 0);
-    assert_eq!(ahead(1).await, 3);
-    assert_eq!(
-        ahead(1).await,
-        3,
-        "in the same names they are the same claims"
-    );
-    let others = ledger.claim_ahead(&at(1), 8, "you", minute).await.unwrap();
-    assert_eq!(others, 0);
-    // What others ask is not known, so that it cannot be a conflict.
-    assert_eq!(claim(2, "two", "d").await, Claim::HeldElsewhere);
-    assert_eq!(claim(2, "two", "e").await, Claim::HeldElsewhere);
-    let mine = ahead_holder("me", 2);
-    assert_eq!(claim(2, &mine, "d").await, Claim::Granted);
-    assert_eq!(claim(2, "two", "e").await, Claim::Conflict(digest("d")));
-    assert!(ledger.renew(&at(3), &ahead_holder("me", 3)).await.unwrap());
-    // Another seat is another row.
-    let seat = address("s", 2, 0);
-    let claimed = ledger.claim_ahead(&seat, 8, "you", minute).await;
-    assert_eq!(claimed.unwrap(), 8);
-}
-
-#[tokio::test]
-async fn claim_ahead_that_is_not_used_ends_by_itself() {
-    let server = RedisServer::start().await;
-    let ledger = short_claims(&server, Duration::from_secs(60)).await;
-    let place = address("s", 0, 7);
-    let lasts = Duration::from_millis(200);
-    let claimed = ledger.claim_ahead(&place, 1, "me", lasts).await.unwrap();
-    assert_eq!(claimed, 1);
-    until("it passes on", async || {
-        let claim = ledger.claim(&place, &digest("d"), "two").await.unwrap();
-        claim == Claim::Granted
-    })
-    .await;
 }
 
 #[tokio::test]

@@ -11,21 +11,14 @@ use agon_tests::redis::RedisServer;
 /// Far longer than a call takes, and than the gateway that lives takes to record an answer.
 const A_WHILE: Duration = Duration::from_millis(1_500);
 
-/// Every claim that lasts in one string: key, address, expiry, holder, digest. Of those taken ahead
-/// (digest `-`) none is in use behind a decision that is not recorded, nor of a session that is over.
+/// Every claim that lasts in one string: key, address, expiry, holder, digest.
 const CLAIMS: &str = "local lines, time = {}, redis.call('TIME') \
     for _, key in ipairs(redis.call('KEYS', 'agon:claims:*')) do \
-      local ledger = string.gsub(key, 'claims', 'ledger') \
       local all = redis.call('HGETALL', key) \
       for i = 1, #all, 2 do \
-        local address, claim = all[i], all[i + 1] \
-        local counts = tonumber(string.match(claim, '^%d+')) > time[1] * 1000 \
-        if counts and string.sub(claim, -2) == ' -' then \
-          local seat, index = string.match(address, '^(%d+)/(%d+)$') \
-          counts = redis.call('HEXISTS', ledger, seat .. '/' .. index - 1) == 1 \
-            and redis.call('HEXISTS', ledger, 'forgotten') == 0 \
+        if tonumber(string.match(all[i + 1], '^%d+')) > time[1] * 1000 then \
+          lines[#lines + 1] = key .. ' ' .. all[i] .. ' ' .. all[i + 1] \
         end \
-        if counts then lines[#lines + 1] = key .. ' ' .. address .. ' ' .. claim end \
       end \
     end \
     return table.concat(lines, '\\n')";

@@ -20,9 +20,6 @@ const PLACE_RECHECK_MS: f64 = 1_000.0;
 /// Settlements of other processes wake nobody here.
 const PLACE_ELSEWHERE_RECHECK_MS: f64 = 50.0;
 
-/// What must be left of the scarcest limit for a call that nobody waits for.
-const SHARE_LEFT_AHEAD: f64 = 0.5;
-
 /// Who has to let others go first looks again this soon.
 const TURN_RECHECK_MS: f64 = 25.0;
 
@@ -119,7 +116,6 @@ impl Books {
                     shares.served(team, *cost as f64 / weight);
                     granted[index] = Some(batch.reservation(ask, candidate));
                 }
-                Err(_) if ask.ahead => {}
                 Err(denied) => {
                     wait_ms = wait_ms.min(denied.wait_ms);
                     // Who cannot use all keys does not hold up the others.
@@ -262,7 +258,6 @@ fn choose(
         let in_flight = state.in_flight();
         match state.look(candidate, batch, &ask.charge, now) {
             Err(denied) => note(Denied { index, ..denied }),
-            Ok(share) if ask.ahead && share < SHARE_LEFT_AHEAD => {}
             Ok(share) => {
                 let better = best.is_none_or(|(_, other, flying)| {
                     share > other || (share == other && in_flight < flying)

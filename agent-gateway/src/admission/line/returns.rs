@@ -30,13 +30,8 @@ impl Returns {
     /// A caller leaves of whom nobody knows whether it was granted something.
     pub fn note_doubtful(&self, waiter: &Waiter, place: &Place) {
         if waiter.doubtful {
-            self.doubtful.lock().push(Ask::of(&waiter.want, place));
+            self.doubtful.lock().push(waiter.ask(place));
         }
-    }
-
-    /// Nobody knows whether these were granted, and nobody wants them.
-    pub fn note_lost(&self, asks: Vec<Ask>) {
-        self.doubtful.lock().extend(asks);
     }
 
     /// Nothing has to be given back.

@@ -14,8 +14,7 @@
 --               spans (lines share limits: whom only its own line stops does not hold up others),
 --               candidates [{k = [4 limits, 0 none], kd, kc, l = [...], ld, lc, room or -1}],
 --               asks [{a, c = [4 amounts], m = [3 extras], lost (ms), team, w, cost, x = [indexes],
---                 again: perhaps granted by a call whose reply was lost,
---                 ahead: nobody waits for it, see Ask}],
+--                 again: perhaps granted by a call whose reply was lost}],
 --               waiting [[team, weight]]
 --
 -- Result      {wait ms, g1, g2, ...}  one per ask: the candidate, counted from 1, or 0
@@ -302,7 +301,6 @@ for n, ask in ipairs(p.asks) do
   elseif share_of_team[1] > least_served() + slack then
     wait = min(wait or p.recheck, p.recheck)
   else
-    local least_share = ask.ahead and 0.5 or 0
     if not is_same(ask.c) then
       charge = ask.c
       for _, c in ipairs(candidates) do
@@ -326,8 +324,8 @@ for n, ask in ipairs(p.asks) do
             soonest, soonest_lane = c.after, c.lane_stops
             soonest_large = {c.large_key and c.key_wide or nil, c.large_lane and c.in_lane or nil}
           end
-        elseif c.share >= least_share and (not best or c.share > best_share
-            or (c.share == best_share and c.flying < best_flying)) then
+        elseif not best or c.share > best_share
+            or (c.share == best_share and c.flying < best_flying) then
           best, best_share, best_flying = i, c.share, c.flying
         end
       end
@@ -338,7 +336,7 @@ for n, ask in ipairs(p.asks) do
       served[ask.team] = share_of_team
       result[n + 1] = best
       granted_any, served_changed = true, true
-    elseif not ask.ahead then
+    else
       wait = min(wait or soonest or p.recheck, soonest or p.recheck)
       if #ask.x == 0 then
         stopped, stopped_by_lane = true, soonest_lane
