@@ -1,10 +1,8 @@
 //! Where Redis is: one server (`redis://`, `rediss://` with TLS, `redis+unix://`), or sentinels that
-//! know the master of that name (`redis+sentinel://`, `rediss+sentinel://` with TLS to all):
-//! `redis+sentinel://user:password@sentinel-0:26379,sentinel-1/name/0?sentinel_password=word`. User
-//! and password are those of Redis, `sentinel_user` and `sentinel_password` those of the sentinels;
-//! the number behind the name is that of the database. With TLS, `ca` names a file with the
-//! authority to believe instead of the system's, `cert` and `key` files to be known by:
-//! `rediss://redis-0:6380/0?ca=/etc/tls/ca.pem`.
+//! know the master of a name: `redis+sentinel://USER:PASSWORD@SENTINEL:26379,SENTINEL/NAME/DATABASE`.
+//! Behind the `?`: `sentinel_user` and `sentinel_password` for the sentinels themselves; with TLS
+//! `ca`, a file with the authority to believe instead of the system's, `cert` and `key`, files to be
+//! known by.
 
 use std::path::Path;
 use std::time::Duration;

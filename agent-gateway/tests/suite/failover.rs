@@ -1,4 +1,5 @@
-//! Redis behind sentinels, behind TLS and users with few rights, and as a replica: real servers.
+//! Redis behind sentinels, behind TLS and users with few rights, and as a replica: real servers,
+//! one set for each test.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
