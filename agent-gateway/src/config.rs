@@ -44,6 +44,14 @@ const DEFAULT_CONTENT_CACHE: Duration = Duration::from_secs(30 * 24 * 3_600);
 /// Enough for a reasoned move; keeps the reserved quota small.
 const DEFAULT_MAX_OUTPUT_TOKENS: u32 = 1024;
 
+/// Between the last sign of life of a dead key and the calls that try it: somebody may top up an
+/// account at once, or next week.
+const DEAD_KEY_PROBES: [Duration; 3] = [
+    Duration::from_secs(60),
+    Duration::from_secs(5 * 60),
+    Duration::from_secs(30 * 60),
+];
+
 /// The checked configuration.
 #[derive(Clone, Debug)]
 pub struct GatewayConfig {
@@ -55,6 +63,7 @@ pub struct GatewayConfig {
     price_table: Arc<PriceTable>,
     content_cache_for: Duration,
     confirmation: Option<Confirmation>,
+    dead_key_probes: Arc<[Duration]>,
 }
 
 impl Default for GatewayConfig {
@@ -72,6 +81,7 @@ impl Default for GatewayConfig {
             price_table: Arc::default(),
             content_cache_for: DEFAULT_CONTENT_CACHE,
             confirmation: None,
+            dead_key_probes: Arc::new(DEAD_KEY_PROBES),
         }
     }
 }
@@ -118,6 +128,9 @@ impl GatewayConfig {
         if let Some(kept) = document.gateway.content_cache_for {
             config.content_cache_for = kept;
         }
+        if let Some(pauses) = document.gateway.dead_key_probes {
+            config.dead_key_probes = pauses.into_iter().map(|pause| pause.into_inner()).collect();
+        }
         config.confirmation = document.redis.confirmation()?;
         for (name, section) in document.providers {
             config.add_provider(&name, section)?;
@@ -136,6 +149,12 @@ impl GatewayConfig {
     /// the start: a reload changes nothing of it.
     pub fn confirmation(&self) -> Option<Confirmation> {
         self.confirmation
+    }
+
+    /// After which pauses a key that was refused as dead or wrong is tried again; the last one is
+    /// repeated.
+    pub fn dead_key_probes(&self) -> &Arc<[Duration]> {
+        &self.dead_key_probes
     }
 
     /// Adds or changes a provider. What the section leaves out is taken from

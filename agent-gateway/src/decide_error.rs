@@ -1,6 +1,8 @@
 //! Why a decision was not made, and what that means on the wire. Made by
 //! `deciding.rs`, turned into statuses by `service.rs` and `doors/http/faults.rs`.
 
+use std::time::Duration;
+
 use agon_service_kit::status::ErrorClass;
 
 use crate::decision::{DecisionAddress, RequestDigest};
@@ -105,6 +107,14 @@ pub enum DecideError {
         /// The model.
         model: String,
     },
+    /// There is no quota for longer than patience lasts, and there is another model to ask.
+    #[error("model {model} has no quota left for {} s", wait.as_secs())]
+    QuotaLater {
+        /// The model.
+        model: String,
+        /// How long.
+        wait: Duration,
+    },
     /// The model left the configuration while the call waited.
     #[error("model {model} was taken out of the configuration while the call waited")]
     ModelGone {
@@ -158,6 +168,7 @@ impl DecideError {
             self,
             Self::NoKeyLeft { .. }
                 | Self::CircuitOpen { .. }
+                | Self::QuotaLater { .. }
                 | Self::PatienceOver { .. }
                 | Self::NotItsProtocol { .. }
         )
@@ -188,7 +199,9 @@ impl DecideError {
                 LedgerError::Embedded { .. } => ErrorClass::GaveUp,
                 _ => ErrorClass::Unavailable,
             },
-            Self::NoKeyLeft { .. } | Self::CircuitOpen { .. } => ErrorClass::GaveUp,
+            Self::NoKeyLeft { .. } | Self::CircuitOpen { .. } | Self::QuotaLater { .. } => {
+                ErrorClass::GaveUp
+            }
             // A person took it out and may put it back.
             Self::ModelGone { .. } => ErrorClass::GaveUp,
             Self::PatienceOver { .. } | Self::NotItsProtocol { .. } => ErrorClass::GaveUp,

@@ -3,12 +3,15 @@
 //! leaves it only as a request header. Called by `config.rs`, `deciding.rs`
 //! and `status.rs`.
 
+mod quarantine;
+
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use agon_outlets::InLine as _;
 use agon_service_kit::files::read_whole;
@@ -16,6 +19,8 @@ use agon_service_kit::secrets;
 use parking_lot::Mutex;
 use secrecy::{ExposeSecret, SecretString};
 use serde::Deserialize;
+
+pub use quarantine::Quarantine;
 
 /// Keys have some hundred characters, tokens of clouds some thousand.
 const MOST_KEY_BYTES: u64 = 1 << 16;
@@ -197,7 +202,7 @@ pub struct PooledKey {
     /// Numbers for the status.
     pub counters: Arc<KeyCounters>,
     secret: Option<SecretString>,
-    quarantine: Arc<Mutex<Option<String>>>,
+    quarantine: Arc<Mutex<Option<Quarantine>>>,
 }
 
 impl PooledKey {
@@ -234,19 +239,52 @@ impl PooledKey {
         self.secret.as_ref()
     }
 
-    /// Takes the key out of use until this gateway is started again: a key
-    /// that was refused as dead or wrong needs a person first.
-    pub fn put_in_quarantine(&self, reason: &str) {
+    /// Takes the key out of use: it was refused as dead or wrong. It is tried again after pauses.
+    pub fn put_in_quarantine(&self, reason: &str, pauses: &[Duration]) {
+        let now = Instant::now();
         let mut quarantine = self.quarantine.lock();
-        if quarantine.is_none() {
-            tracing::warn!(key_source = %self.source, %reason, "key taken out of use");
-            *quarantine = Some(reason.to_owned());
+        match &mut *quarantine {
+            Some(quarantine) => quarantine.refused(reason, pauses, now),
+            None => {
+                tracing::warn!(key_source = %self.source, %reason, "key taken out of use");
+                *quarantine = Some(Quarantine::begin(reason, pauses, now));
+            }
         }
     }
 
-    /// Why the key is out of use, if it is.
-    pub fn quarantine(&self) -> Option<String> {
+    /// Why the key is out of use and when it is tried again, if it is.
+    pub fn quarantine(&self) -> Option<Quarantine> {
         self.quarantine.lock().clone()
+    }
+
+    /// It is in use, or may be tried now.
+    pub fn may_be_called(&self, now: Instant) -> bool {
+        let quarantine = self.quarantine.lock();
+        quarantine.as_ref().is_none_or(|out| out.is_due(now))
+    }
+
+    /// A call is about to use it: always when it is in use; one call after each pause when it
+    /// is not.
+    pub fn take_turn(&self, pauses: &[Duration], now: Instant) -> bool {
+        let mut quarantine = self.quarantine.lock();
+        let Some(quarantine) = &mut *quarantine else {
+            return true;
+        };
+        let is_probed = quarantine.probe(pauses, now);
+        if is_probed {
+            tracing::info!(key_source = %self.source, "key out of use is tried again");
+        }
+        is_probed
+    }
+
+    /// Puts the key to use again: a call was answered with it, or a person says so. Says
+    /// whether it was out of use.
+    pub fn revive(&self) -> bool {
+        let was_out = self.quarantine.lock().take().is_some();
+        if was_out {
+            tracing::info!(key_source = %self.source, "key is in use again");
+        }
+        was_out
     }
 }
 

@@ -42,6 +42,8 @@ pub struct LaneTerms {
     pub keys: Vec<LaneKey>,
     /// How much of a limit may be used at once.
     pub burst: Duration,
+    /// After which pauses a dead key is tried again.
+    pub dead_key_probes: Arc<[Duration]>,
     /// How its calls are charged.
     pub charge: ChargeRule,
     /// Who makes the calls.
@@ -117,18 +119,20 @@ impl Lane {
 }
 
 impl LaneTerms {
-    /// Keys that are not out of use.
-    pub fn usable_keys(&self) -> impl Iterator<Item = &LaneKey> {
-        self.keys
-            .iter()
-            .filter(|key| key.key.quarantine().is_none())
+    /// Keys that are not out of use, and those that are to be tried again now.
+    pub fn usable_keys(&self, now: Instant) -> impl Iterator<Item = &LaneKey> {
+        let keys = self.keys.iter();
+        keys.filter(move |key| key.key.may_be_called(now))
     }
 
     /// Why no key is left, one reason per key.
-    pub fn quarantine_reasons(&self) -> String {
+    pub fn quarantine_reasons(&self, now: Instant) -> String {
         let reasons = self.keys.iter().filter_map(|key| {
-            let reason = key.key.quarantine()?;
-            Some(format!("{}: {reason}", key.key.source))
+            let out = key.key.quarantine()?;
+            let source = &key.key.source;
+            let left = out.next_probe.saturating_duration_since(now).as_secs();
+            let left = humantime_serde::re::humantime::format_duration(Duration::from_secs(left));
+            Some(format!("{source}: {} (tried again in {left})", out.reason))
         });
         reasons.collect::<Vec<_>>().join("; ")
     }

@@ -163,6 +163,25 @@ impl Routes {
         self.means.providers.learnt()
     }
 
+    /// Puts keys to use again that were taken out of use: those of a provider and from a source,
+    /// or all where one is empty. Says which these were.
+    pub fn revive_keys(&self, provider: &str, source: &str) -> Vec<(String, String)> {
+        let is_meant = |meant: &str, name: &str| meant.is_empty() || meant == name;
+        let mut revived = Vec::new();
+        for lane in self.lanes() {
+            if !is_meant(provider, &lane.pool) {
+                continue;
+            }
+            for key in &lane.terms().keys {
+                if is_meant(source, &key.key.source) && key.key.revive() {
+                    revived.push((lane.pool.clone(), key.key.source.clone()));
+                }
+            }
+            lane.line.wake();
+        }
+        revived
+    }
+
     /// The lanes opened so far, in order of provider and model.
     pub fn lanes(&self) -> Vec<Arc<Lane>> {
         self.table().lanes.lock().values().cloned().collect()
@@ -288,6 +307,7 @@ impl Table {
         Ok(LaneTerms {
             keys: keys.collect(),
             burst: model.provider.burst,
+            dead_key_probes: Arc::clone(self.config.dead_key_probes()),
             charge: model.provider.charge,
             provider: Arc::clone(provider),
         })

@@ -11,7 +11,8 @@ use agon_proto::v1::{
     AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse,
     DescribeModelsRequest, DescribeModelsResponse, ForgetSessionRequest, ForgetSessionResponse,
     GetGatewayStatusRequest, GetGatewayStatusResponse, ListCostsRequest, ListCostsResponse,
-    ListDecisionsRequest, ListDecisionsResponse, WatchDoorRequest, WatchDoorResponse,
+    ListDecisionsRequest, ListDecisionsResponse, ReviveKeysRequest, ReviveKeysResponse, RevivedKey,
+    WatchDoorRequest, WatchDoorResponse,
 };
 use agon_service_kit::clock::millis;
 use agon_service_kit::status::{ErrorClass, to_status};
@@ -177,6 +178,19 @@ impl AgentGatewayService for GatewayService {
                 .into_iter()
                 .map(wire::write_learnt)
                 .collect(),
+        }))
+    }
+
+    async fn revive_keys(
+        &self,
+        wire: Request<ReviveKeysRequest>,
+    ) -> Result<Response<ReviveKeysResponse>, Status> {
+        let ReviveKeysRequest { provider, source } = wire.into_inner();
+        let revived = self.gateway.decider.routes.revive_keys(&provider, &source);
+        let revived = revived.into_iter();
+        let revived = revived.map(|(provider, source)| RevivedKey { provider, source });
+        Ok(Response::new(ReviveKeysResponse {
+            revived: revived.collect(),
         }))
     }
 

@@ -167,17 +167,18 @@ impl Announcements {
     }
 
     fn dead_key(&mut self, key: &KeyStatus) -> Option<String> {
+        let (provider, source) = (&key.provider, &key.source);
         let reason = &key.quarantine_reason;
+        let name = format!("{provider} from {source}");
         if reason.is_empty() {
-            return None;
+            let was_dead = self.dead_keys.remove(&name).is_some();
+            return was_dead.then(|| format!("{provider}: the key from {source} works again"));
         }
-        let name = format!("{} from {}", key.provider, key.source);
         let known = self.dead_keys.insert(name, reason.clone());
         (known.as_ref() != Some(reason)).then(|| {
-            let (provider, source) = (&key.provider, &key.source);
             format!(
-                "{provider}: the key from {source} is no longer used: {reason}; set a valid key and \
-                 run again"
+                "{provider}: the key from {source} is no longer used: {reason}; it is tried \
+                 again after minutes; if it is wrong, set a valid key and run again"
             )
         })
     }
@@ -316,5 +317,8 @@ mod tests {
             "{line:?}"
         );
         assert!(said.look(&experiment(2), Some(&dead), now).is_empty());
+        dead.keys[0].quarantine_reason.clear();
+        let line = said.look(&experiment(2), Some(&dead), now);
+        assert!(line[0].contains("works again"), "{line:?}");
     }
 }

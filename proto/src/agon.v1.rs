@@ -274,6 +274,28 @@ pub struct GetGatewayStatusRequest {
     pub experiment_id: ::prost::alloc::string::String,
 }
 /// State of one key. The key itself is never shown.
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ReviveKeysRequest {
+    /// Absent: of all providers.
+    #[prost(string, tag = "1")]
+    pub provider: ::prost::alloc::string::String,
+    /// Where the key was found, as the status shows it ("env OPENAI_API_KEY").
+    /// Absent: all keys.
+    #[prost(string, tag = "2")]
+    pub source: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ReviveKeysResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub revived: ::prost::alloc::vec::Vec<RevivedKey>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct RevivedKey {
+    #[prost(string, tag = "1")]
+    pub provider: ::prost::alloc::string::String,
+    #[prost(string, tag = "2")]
+    pub source: ::prost::alloc::string::String,
+}
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct KeyStatus {
     #[prost(string, tag = "1")]
@@ -313,6 +335,10 @@ pub struct KeyStatus {
     /// What the provider last complained about; holds no key.
     #[prost(string, tag = "14")]
     pub last_error: ::prost::alloc::string::String,
+    /// Milliseconds until one call tries a key that was taken out of use; 0 when it
+    /// is in use, or is to be tried now.
+    #[prost(uint64, tag = "15")]
+    pub next_probe_ms: u64,
 }
 /// One limit of a key.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
@@ -855,6 +881,33 @@ pub mod agent_gateway_service_client {
                 .insert(GrpcMethod::new("agon.v1.AgentGatewayService", "AnswerAtDoor"));
             self.inner.unary(req, path, codec).await
         }
+        /// Called by the command line: puts keys to use again that were taken out of
+        /// use. Of this replica only; every replica tries such keys again by itself.
+        /// Safe to repeat.
+        pub async fn revive_keys(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ReviveKeysRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ReviveKeysResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/agon.v1.AgentGatewayService/ReviveKeys",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("agon.v1.AgentGatewayService", "ReviveKeys"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Called by the command line and by tests: what the gateway is doing now.
         pub async fn get_gateway_status(
             &mut self,
@@ -975,6 +1028,16 @@ pub mod agent_gateway_service_server {
             request: tonic::Request<super::AnswerAtDoorRequest>,
         ) -> std::result::Result<
             tonic::Response<super::AnswerAtDoorResponse>,
+            tonic::Status,
+        >;
+        /// Called by the command line: puts keys to use again that were taken out of
+        /// use. Of this replica only; every replica tries such keys again by itself.
+        /// Safe to repeat.
+        async fn revive_keys(
+            &self,
+            request: tonic::Request<super::ReviveKeysRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ReviveKeysResponse>,
             tonic::Status,
         >;
         /// Called by the command line and by tests: what the gateway is doing now.
@@ -1369,6 +1432,52 @@ pub mod agent_gateway_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = AnswerAtDoorSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/agon.v1.AgentGatewayService/ReviveKeys" => {
+                    #[allow(non_camel_case_types)]
+                    struct ReviveKeysSvc<T: AgentGatewayService>(pub Arc<T>);
+                    impl<
+                        T: AgentGatewayService,
+                    > tonic::server::UnaryService<super::ReviveKeysRequest>
+                    for ReviveKeysSvc<T> {
+                        type Response = super::ReviveKeysResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ReviveKeysRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AgentGatewayService>::revive_keys(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ReviveKeysSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -13,8 +13,8 @@ use agon_proto::v1::{
     AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse,
     DescribeModelsRequest, DescribeModelsResponse, ForgetSessionRequest, ForgetSessionResponse,
     GetGatewayStatusRequest, GetGatewayStatusResponse, ListCostsRequest, ListCostsResponse,
-    ListDecisionsRequest, ListDecisionsResponse, ModelOrigin, TokenUsage, WatchDoorRequest,
-    WatchDoorResponse,
+    ListDecisionsRequest, ListDecisionsResponse, ModelOrigin, ReviveKeysRequest,
+    ReviveKeysResponse, TokenUsage, WatchDoorRequest, WatchDoorResponse,
 };
 use agon_service_kit::server::{self, Listener};
 use agon_service_kit::tasks::Tasks;
@@ -247,6 +247,13 @@ impl AgentGatewayService for Service {
         &self,
         _: Request<ForgetSessionRequest>,
     ) -> Result<Response<ForgetSessionResponse>, Status> {
+        not_here()
+    }
+
+    async fn revive_keys(
+        &self,
+        _: Request<ReviveKeysRequest>,
+    ) -> Result<Response<ReviveKeysResponse>, Status> {
         not_here()
     }
 

@@ -39,9 +39,11 @@ pub struct Want {
     pub lasts: Duration,
     /// Keys that have been tried in vain.
     pub except: Vec<KeyId>,
-    /// There is another model to go to: do not wait for a circuit to close.
+    /// There is another model to go to: do not wait for a circuit to close, nor for quota for
+    /// longer than patience lasts.
     pub has_alternative: bool,
-    /// How much longer to wait while every key's circuit is open.
+    /// How much longer to wait while every key's circuit is open, or where there is an
+    /// alternative.
     pub patience: Duration,
     /// Only if it can be had at once.
     pub only_now: bool,
@@ -59,6 +61,8 @@ pub enum Admitted {
     CircuitOpen,
     /// Every key's circuit was open for as long as the caller is patient.
     PatienceOver,
+    /// There is no quota for so long, and the caller has an alternative.
+    QuotaLater(Duration),
     /// It cannot be had at once.
     NotNow,
     /// The model is no longer configured.

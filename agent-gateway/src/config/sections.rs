@@ -368,6 +368,9 @@ pub struct GatewaySection {
     pub patience: Option<Duration>,
     /// A file of prices that stand before the listed ones, relative to this file.
     pub prices: Option<PathBuf>,
+    /// After which pauses a key that was refused as dead or wrong is tried again, with one call
+    /// each; the last one is repeated. An empty list: never. Default `["1m", "5m", "30m"]`.
+    pub dead_key_probes: Option<Vec<humantime_serde::Serde<Duration>>>,
     /// How long the content cache keeps an answer. Default 30 days.
     #[serde(default, with = "humantime_serde")]
     pub content_cache_for: Option<Duration>,

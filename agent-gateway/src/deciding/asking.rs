@@ -168,7 +168,7 @@ impl Decider {
             Remedy::AskWithLess => {}
             Remedy::RetryOtherKey => tried_in_vain.push(key.id.clone()),
             Remedy::QuarantineKey => {
-                key.put_in_quarantine(&refusal.reason);
+                key.put_in_quarantine(&refusal.reason, &lane.terms().dead_key_probes);
                 lane.line.wake();
             }
             Remedy::HoldKey(_) => {
@@ -233,7 +233,7 @@ impl Decider {
             Admitted::NoKeyLeft => {
                 return Err(DecideError::NoKeyLeft {
                     provider: lane.pool.clone(),
-                    reasons: lane.terms().quarantine_reasons(),
+                    reasons: lane.terms().quarantine_reasons(Instant::now()),
                 });
             }
             Admitted::NoOtherKey => {
@@ -245,6 +245,10 @@ impl Decider {
             Admitted::PatienceOver => {
                 troubles.hear(&lane.terms().last_error());
                 return Err(troubles.over(&model()));
+            }
+            Admitted::QuotaLater(wait) => {
+                let model = model();
+                return Err(DecideError::QuotaLater { model, wait });
             }
             Admitted::CircuitOpen => return Err(DecideError::CircuitOpen { model: model() }),
             Admitted::NotNow | Admitted::Closed => {
@@ -297,6 +301,7 @@ impl Decider {
         let mut outcome = caller.call(call).instrument(span).await;
         if let Ok(reply) = &mut outcome {
             believe(reply, call, key);
+            key.revive();
         }
         let named = match &outcome {
             Ok(_) => "ok",

@@ -7,6 +7,7 @@
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use agon_service_kit::tasks::TaskKind;
 use tracing::Instrument as _;
@@ -163,7 +164,10 @@ impl Decider {
                 match refusal.remedy {
                     Remedy::HoldKey(Some(hold)) => self.hold(lane, &attempt, hold).await,
                     Remedy::QuarantineKey => {
-                        attempt.key.key.put_in_quarantine(&refusal.reason);
+                        attempt
+                            .key
+                            .key
+                            .put_in_quarantine(&refusal.reason, &lane.terms().dead_key_probes);
                         lane.line.wake();
                     }
                     _ => {}
@@ -182,7 +186,9 @@ impl Decider {
         let route = self.as_set_now(route);
         let lane = &route.lane;
         let terms = lane.terms();
-        let others = terms.usable_keys().filter(|key| key.key.id != avoid);
+        let others = terms
+            .usable_keys(Instant::now())
+            .filter(|key| key.key.id != avoid);
         let want = Want {
             except: others.take(1).map(|_| avoid.clone()).collect(),
             has_alternative: true,

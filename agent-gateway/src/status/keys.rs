@@ -34,7 +34,7 @@ pub(crate) async fn of(decider: &Decider) -> Result<Vec<KeyStatus>, AdmissionErr
             let id = (lane.pool.clone(), place, key.key.id.clone());
             let rows = keys
                 .entry(id)
-                .or_insert_with(|| vec![key_row(&lane.pool, key, &outlook)]);
+                .or_insert_with(|| vec![key_row(&lane.pool, key, &outlook, now)]);
             rows.push(lane_row(&lane, key, &outlook, now));
         }
     }
@@ -42,11 +42,14 @@ pub(crate) async fn of(decider: &Decider) -> Result<Vec<KeyStatus>, AdmissionErr
 }
 
 /// What holds over all models.
-fn key_row(provider: &str, key: &LaneKey, outlook: &KeyOutlook) -> KeyStatus {
+fn key_row(provider: &str, key: &LaneKey, outlook: &KeyOutlook, now: Instant) -> KeyStatus {
     let pooled: &Arc<PooledKey> = &key.key;
     let [in_flight, calls] = pooled.counters.read();
     let errors = pooled.counters.errors();
     let by_kind = errors.by_kind.into_iter();
+    let out = pooled.quarantine();
+    let next_probe = out.as_ref().map(|out| out.next_probe);
+    let next_probe_ms = next_probe.map_or(0, |at| millis(at.saturating_duration_since(now)));
     KeyStatus {
         provider: provider.to_owned(),
         source: pooled.source.clone(),
@@ -54,7 +57,8 @@ fn key_row(provider: &str, key: &LaneKey, outlook: &KeyOutlook) -> KeyStatus {
         calls,
         refused_by_provider: errors.refused,
         failed: errors.failed,
-        quarantine_reason: pooled.quarantine().unwrap_or_default(),
+        quarantine_reason: out.map_or(String::new(), |out| out.reason),
+        next_probe_ms,
         limits: limits(
             &key.limits,
             &outlook.key_wide,
@@ -72,13 +76,14 @@ fn key_row(provider: &str, key: &LaneKey, outlook: &KeyOutlook) -> KeyStatus {
 /// What holds for one model.
 fn lane_row(lane: &Lane, key: &LaneKey, outlook: &KeyOutlook, now: Instant) -> KeyStatus {
     let health = key.health.outlook(now);
+    let out = key.key.quarantine();
     KeyStatus {
         provider: lane.pool.clone(),
         source: key.key.source.clone(),
         model: lane.name.clone(),
         in_flight: health.in_flight,
         held_for_ms: millis(outlook.held_for),
-        quarantine_reason: key.key.quarantine().unwrap_or_default(),
+        quarantine_reason: out.map_or(String::new(), |out| out.reason),
         circuit: match health.circuit {
             Circuit::Closed => "",
             Circuit::HalfOpen => "half-open",

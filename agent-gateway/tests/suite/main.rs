@@ -4,6 +4,7 @@
 
 mod admission_contract;
 mod content_cache;
+mod dead_keys;
 mod decisions;
 mod doors;
 mod doors_decisions;

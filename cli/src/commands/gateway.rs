@@ -1,8 +1,9 @@
-//! `agon gateway`: the agent gateway as a service, and `agon gateway status` and
-//! `costs`, which ask a running one. Wires configuration, ledger and listener; calls no model
+//! `agon gateway`: the agent gateway as a service, and `agon gateway status`,
+//! `costs` and `revive`, which ask a running one. Wires configuration, ledger and listener; calls no model
 //! itself. Started by `commands.rs`.
 
 mod costs;
+mod revive;
 mod status;
 
 use std::time::Duration;
@@ -36,6 +37,8 @@ pub struct Gateway {
 enum Ask {
     /// Show what a running gateway is doing: teams, keys, limits, waiting
     Status(status::Status),
+    /// Use keys again that were taken out of use; they are also tried again by themselves
+    Revive(revive::Revive),
     /// Show what was spent, by team, day, model or experiment, and how budgets stand
     Costs(costs::Costs),
 }
@@ -72,6 +75,7 @@ struct Serve {
 pub fn run(arguments: &Gateway, log: &LogArguments) -> Result<(), Failure> {
     match &arguments.ask {
         Some(Ask::Status(arguments)) => runtime()?.block_on(status::run(arguments)),
+        Some(Ask::Revive(arguments)) => runtime()?.block_on(revive::run(arguments)),
         Some(Ask::Costs(arguments)) => runtime()?.block_on(costs::run(arguments)),
         None => serve(&arguments.serve, log),
     }

@@ -11,7 +11,8 @@ use agon_proto::v1::{
     AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse,
     DescribeModelsRequest, DescribeModelsResponse, ForgetSessionResponse, GetGatewayStatusRequest,
     GetGatewayStatusResponse, ListCostsRequest, ListCostsResponse, ListDecisionsRequest,
-    ListDecisionsResponse, WatchDoorRequest, WatchDoorResponse,
+    ListDecisionsResponse, ReviveKeysRequest, ReviveKeysResponse, WatchDoorRequest,
+    WatchDoorResponse,
 };
 use agon_worker::transport;
 use tokio::sync::watch;
@@ -64,6 +65,13 @@ impl AgentGatewayService for Gateway {
         &self,
         _: Request<GetGatewayStatusRequest>,
     ) -> Result<Response<GetGatewayStatusResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn revive_keys(
+        &self,
+        _: Request<ReviveKeysRequest>,
+    ) -> Result<Response<ReviveKeysResponse>, Status> {
         Err(Status::unimplemented(""))
     }
 

@@ -9,10 +9,10 @@ use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::tasks::with_causes;
 
 use super::heads::{self, Heads};
-use super::{Admitted, Grant, LONGEST_SLEEP, Line, Waiter};
+use super::{Admitted, Grant, LONGEST_SLEEP, Line, Waiter, Want};
 use crate::admission::{Ask, Batch, Reservation, Verdict};
 use crate::fairness::queue::Entry;
-use crate::lanes::{Lane, LaneKey};
+use crate::lanes::{Lane, LaneKey, LaneTerms};
 
 /// After a denial nobody is asked again sooner, however much is settled.
 const SHORTEST_SLEEP: Duration = Duration::from_millis(1);
@@ -70,7 +70,7 @@ impl Line {
         let Heads { waiting, entries } = Heads::next(&mut self.queue.lock());
         let now = Instant::now();
         let terms = lane.terms();
-        let usable: Vec<&LaneKey> = terms.usable_keys().collect();
+        let usable: Vec<&LaneKey> = terms.usable_keys(now).collect();
         let ready: Vec<&LaneKey> = usable
             .iter()
             .copied()
@@ -101,7 +101,7 @@ impl Line {
             waiting: &waiting,
         };
         match lane.limiter.reserve(&batch).await {
-            Ok(verdict) => self.hand_out(open, held_back, verdict, &ready),
+            Ok(verdict) => self.hand_out(open, held_back, verdict, &ready, &terms),
             Err(error) => {
                 if let Some(failures) = self.store_away.note() {
                     let error = with_causes(&error);
@@ -168,20 +168,23 @@ impl Line {
         held_back: Vec<Entry<Waiter>>,
         verdict: Verdict,
         ready: &[&LaneKey],
+        terms: &LaneTerms,
     ) -> Next {
         let mut denied = Vec::new();
         for (mut entry, granted) in open.into_iter().zip(verdict.granted) {
             entry.call.doubtful = false;
             let Some(reservation) = granted else {
-                if entry.call.want.only_now {
+                if let Some(answer) = entry.call.want.unless_soon(verdict.wait) {
                     self.queue.lock().correct(&entry.place, entry.cost, 0);
-                    let _ = entry.call.answer.send(Admitted::NotNow);
+                    let _ = entry.call.answer.send(answer);
                 } else {
                     denied.push(entry);
                 }
                 continue;
             };
-            let Some(key) = key_of(ready, &reservation) else {
+            let key = key_of(ready, &reservation);
+            let key = key.filter(|key| key.key.take_turn(&terms.dead_key_probes, Instant::now()));
+            let Some(key) = key else {
                 self.returns.add(reservation);
                 self.wake();
                 denied.push(entry);
@@ -201,6 +204,17 @@ impl Line {
         };
         heads::put_back(&mut self.queue.lock(), denied, held_back);
         next
+    }
+}
+
+impl Want {
+    /// How a caller that is not granted anything now leaves the line, if it does not wait so long.
+    fn unless_soon(&self, wait: Duration) -> Option<Admitted> {
+        if self.only_now {
+            return Some(Admitted::NotNow);
+        }
+        let is_late = self.has_alternative && wait > self.patience;
+        is_late.then_some(Admitted::QuotaLater(wait))
     }
 }
 

@@ -75,6 +75,7 @@ fn key(key: &KeyStatus) -> Value {
         "failed": key.failed,
         "held_for_ms": key.held_for_ms,
         "quarantine_reason": key.quarantine_reason,
+        "next_probe_ms": key.next_probe_ms,
         "circuit": key.circuit,
         "adaptive_places": key.adaptive_places,
         "limits": key.limits.iter().map(limit).collect::<Vec<_>>(),

@@ -141,6 +141,13 @@ fn key(rows: &[&KeyStatus]) -> Vec<String> {
         };
         if over_all && !row.quarantine_reason.is_empty() {
             lines.push(format!("{indent}OUT OF USE: {}", row.quarantine_reason));
+            let soon = match row.next_probe_ms {
+                0 => "with the next call".to_owned(),
+                wait => format!("in {}", seconds(wait)),
+            };
+            lines.push(format!(
+                "{indent}tried again {soon}; `agon gateway revive` does not wait"
+            ));
         }
         lines.extend(row.limits.iter().map(|limit| self::limit(indent, limit)));
         if !row.errors.is_empty() {
