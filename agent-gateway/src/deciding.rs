@@ -11,7 +11,6 @@ mod claiming;
 mod hedging;
 mod paying;
 mod recording;
-mod releases;
 mod remembering;
 mod troubles;
 
@@ -32,7 +31,7 @@ use crate::ledger::Ledger;
 use crate::metrics;
 use crate::money::accounts::Money;
 use crate::money::quote::DecisionCost;
-use crate::owed::Owed;
+use crate::outbox::Outbox;
 use crate::providers::Signals;
 use crate::routes::{Route, Routes};
 use crate::status::{Book, Tally};
@@ -40,7 +39,6 @@ use crate::wire::Caller;
 
 pub use claiming::Holding;
 pub use recording::{Lost, Recorder};
-pub use releases::Releases;
 pub use remembering::Memory;
 
 use asking::{Answered, Attempt};
@@ -107,9 +105,7 @@ pub struct Decider {
     /// Counts claims and attempts, to name them.
     pub named: AtomicU64,
     /// What the stores are to be told when they are back.
-    pub owed: Owed,
-    /// Claims that are to be given back when the ledger is back.
-    pub releases: Releases,
+    pub outbox: Outbox,
     /// Puts answers into the ledger.
     pub recorder: Recorder,
     /// Claims that are not renewed now.
@@ -361,12 +357,7 @@ impl Decider {
         let settled = self.limiter.settle(reservation, used, cost, signals).await;
         lane.line.wake();
         if settled.is_err() {
-            let (limiter, reservation) = (Arc::clone(&self.limiter), reservation.clone());
-            let (used, signals) = (*used, *signals);
-            self.owed.again("attempt not settled", move || {
-                let (limiter, reservation) = (Arc::clone(&limiter), reservation.clone());
-                async move { limiter.settle(&reservation, &used, cost, &signals).await }
-            });
+            lane.line.settle_later(reservation, *used, cost, *signals);
         }
     }
 

@@ -15,15 +15,14 @@ use agon_service_kit::secrets::shown_address;
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use tokio::sync::watch;
 
-use crate::admission::AdmissionError;
 use crate::config::GatewayConfig;
-use crate::deciding::{Decider, Lost, Memory, Outcome, Recorder, Releases};
+use crate::deciding::{Decider, Lost, Memory, Outcome, Recorder};
 use crate::doors::http::TeamTokens;
 use crate::flights::Flights;
-use crate::ledger::LedgerError;
+
 use crate::money::accounts::Money;
-use crate::money::purse::PurseError;
-use crate::owed::Owed;
+
+use crate::outbox::Outbox;
 use crate::providers::Providers;
 use crate::redis_store::{self, RedisStoreError};
 use crate::reload::Reloads;
@@ -31,6 +30,7 @@ use crate::routes::Routes;
 use crate::service::{GatewayService, SlimService};
 use crate::status::Book;
 use crate::status::gauges::Gauges;
+use crate::store_error::StoreError;
 use crate::store_watch::StoreWatch;
 
 use stores::Stores;
@@ -63,13 +63,7 @@ impl std::fmt::Debug for Store {
 pub enum GatewayError {
     /// The embedded store.
     #[error(transparent)]
-    Ledger(#[from] LedgerError),
-    /// The purse in the embedded store.
-    #[error(transparent)]
-    Purse(#[from] PurseError),
-    /// The limits that processes share.
-    #[error(transparent)]
-    Limits(#[from] AdmissionError),
+    Store(#[from] StoreError),
     /// The folder of the embedded store.
     #[error("cannot use the folder of {path}")]
     Folder {
@@ -133,30 +127,29 @@ impl Gateway {
             cache,
             doors,
         } = stores;
+        let outbox = Outbox::new(tasks.clone());
         let routes = Routes::new(
             config,
             providers,
             Arc::clone(&limiter),
             &owner,
             tasks.clone(),
+            outbox.clone(),
         );
-        let owed = Owed::new(tasks.clone());
-        let releases = Releases::new(Arc::clone(&ledger), tasks.clone());
         let decider = Arc::new_cyclic(|me| Decider {
             me: Weak::clone(me),
             tasks: tasks.clone(),
             recorder: Recorder::new(Arc::clone(&ledger), tasks.shutdown_token()),
             ledger,
             limiter,
-            money: Money::new(purse, &owner, owed.clone(), tasks.shutdown_token()),
+            money: Money::new(purse, &owner, outbox.clone()),
             routes,
             memory: Memory::new(cache),
             doors,
             book: Book::default(),
             owner,
             named: AtomicU64::new(0),
-            owed,
-            releases,
+            outbox,
             unrenewed: Complaint::default(),
             stopping: tasks.shutdown_token(),
         });
@@ -199,6 +192,13 @@ impl Gateway {
     pub async fn drain(&self, deadline: Duration) -> Lost {
         // Only work runs here, and the failure of work is never fatal.
         let _ = self.tasks.shutdown(deadline).await;
+        let untold = self.decider.outbox.len();
+        if untold > 0 {
+            tracing::warn!(
+                untold,
+                "the store was not told everything before the deadline"
+            );
+        }
         self.decider.ledger.close().await;
         self.decider.recorder.lost()
     }

@@ -15,6 +15,7 @@ use super::troubles::Troubles;
 use super::{Decider, Outcome, Question};
 use crate::admission::charging::{self, Charges};
 use crate::admission::line::{Admitted, Grant, Want};
+use crate::admission::messages::KeyHold;
 use crate::admission::{Charge, Reservation};
 use crate::config::ChargeRule;
 use crate::decide_error::DecideError;
@@ -370,25 +371,21 @@ impl Decider {
     }
 
     pub(super) async fn hold(&self, lane: &Lane, attempt: &Attempt, hold: Duration) {
-        let key = &attempt.reservation.key;
-        let held = self.limiter.hold(&lane.pool, &lane.name, key, hold).await;
-        lane.line.wake();
-        let Err(error) = held else { return };
-        tracing::warn!(error = %with_causes(&error), "key not held yet, trying again");
         let until = Instant::now() + hold;
-        let limiter = Arc::clone(&self.limiter);
-        let (pool, name, key) = (lane.pool.clone(), lane.name.clone(), key.clone());
-        self.owed.again("key not held", move || {
-            let limiter = Arc::clone(&limiter);
-            let (pool, name, key) = (pool.clone(), name.clone(), key.clone());
-            async move {
-                let left = until.saturating_duration_since(Instant::now());
-                if left.is_zero() {
-                    return Ok(());
-                }
-                limiter.hold(&pool, &name, &key, left).await
-            }
-        });
+        let reservation = &attempt.reservation;
+        let held = self
+            .limiter
+            .hold(&lane.pool, &lane.name, &reservation.key, hold);
+        let held = held.await;
+        lane.line.wake();
+        if let Err(error) = held {
+            tracing::warn!(error = %with_causes(&error), "key not held yet, trying again");
+            self.outbox.post(KeyHold {
+                limiter: Arc::clone(&self.limiter),
+                reservation: reservation.clone(),
+                until,
+            });
+        }
     }
 }
 
