@@ -13,6 +13,7 @@ mod paying;
 mod recording;
 mod remembering;
 mod troubles;
+mod under_way;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -40,6 +41,7 @@ use crate::wire::Caller;
 pub use claiming::Holding;
 pub use recording::{Lost, Recorder};
 pub use remembering::Memory;
+pub use under_way::UnderWay;
 
 use asking::{Answered, Attempt};
 use remembering::Remembered;
@@ -106,6 +108,8 @@ pub struct Decider {
     pub named: AtomicU64,
     /// What the stores are to be told when they are back.
     pub outbox: Outbox,
+    /// Calls at providers.
+    pub under_way: UnderWay,
     /// Puts answers into the ledger.
     pub recorder: Recorder,
     /// Claims that are not renewed now.

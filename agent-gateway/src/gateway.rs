@@ -16,7 +16,7 @@ use agon_service_kit::tasks::{TaskKind, Tasks};
 use tokio::sync::watch;
 
 use crate::config::GatewayConfig;
-use crate::deciding::{Decider, Lost, Memory, Outcome, Recorder};
+use crate::deciding::{Decider, Lost, Memory, Outcome, Recorder, UnderWay};
 use crate::doors::http::TeamTokens;
 use crate::flights::Flights;
 
@@ -34,6 +34,12 @@ use crate::store_error::StoreError;
 use crate::store_watch::StoreWatch;
 
 use stores::Stores;
+
+/// A drain gives everything else this long.
+const DRAIN_WITHIN: Duration = Duration::from_secs(15);
+
+/// An answer that came at the last moment is recorded well within this.
+const TO_RECORD: Duration = Duration::from_secs(10);
 
 /// Where decisions are kept and limits are shared.
 #[derive(Clone)]
@@ -150,6 +156,7 @@ impl Gateway {
             owner,
             named: AtomicU64::new(0),
             outbox,
+            under_way: UnderWay::default(),
             unrenewed: Complaint::default(),
             stopping: tasks.shutdown_token(),
         });
@@ -184,6 +191,25 @@ impl Gateway {
     /// it never does.
     pub async fn trouble(&self) -> String {
         self.decider.ledger.trouble().await
+    }
+
+    /// Begins to stop: nothing more is paid for. Says how long [`Gateway::stop`] takes at most:
+    /// calls under way at providers are paid for and may take their whole time-out.
+    pub fn begin_stop(&self) -> Duration {
+        // First, so that no call begins of which is not known how long it takes.
+        self.tasks.shutdown_token().cancel();
+        let calls = self.decider.under_way.left();
+        (calls + TO_RECORD).max(DRAIN_WITHIN)
+    }
+
+    /// As [`Gateway::drain`], for as long as it takes.
+    pub async fn stop(&self) -> Lost {
+        self.drain(self.begin_stop()).await
+    }
+
+    /// Calls under way at providers: what is lost by not waiting for them.
+    pub fn calls_under_way(&self) -> u64 {
+        self.decider.under_way.calls()
     }
 
     /// Stops: who waits for quota is sent away, calls at providers are awaited

@@ -134,6 +134,11 @@ impl Decider {
                 return Err(error);
             }
         }
+        self.under_way.expect(ready.route.model.provider.timeout);
+        if self.stopping.is_cancelled() {
+            self.settle_unasked(question, lane, &ready).await;
+            return Err(DecideError::Stopping);
+        }
         let began = Instant::now();
         let (ready, outcome) = self.call_or_hedge(question, ready).await;
         let Ready {
@@ -286,6 +291,7 @@ impl Decider {
         );
         let _at_provider = question.tally.at_provider();
         let _in_flight = key.counters.begin();
+        let _under_way = self.under_way.begin(route.model.provider.timeout);
         let began = Instant::now();
         let call = Call {
             model: &route.model,
@@ -351,7 +357,9 @@ impl Decider {
         refusal: &Refusal,
     ) {
         let reached = !matches!(refusal.remedy, Remedy::Retry(_)) || refusal.maybe_used;
-        let (used, cost): (Charge, u64) = if refusal.maybe_used {
+        let (used, cost): (Charge, u64) = if refusal.never_reached {
+            (Charge::default(), 0)
+        } else if refusal.maybe_used {
             (charges.most, charges.cost)
         } else {
             let taken = &attempt.charge;
