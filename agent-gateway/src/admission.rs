@@ -8,6 +8,7 @@ pub mod charging;
 mod day;
 pub mod embedded;
 pub mod line;
+pub(crate) mod messages;
 pub mod redis;
 mod scope;
 
@@ -18,6 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::keys::KeyId;
 use crate::providers::Signals;
+use crate::store_error::StoreError;
 
 pub use embedded::EmbeddedLimiter;
 pub use redis::RedisLimiter;
@@ -308,7 +310,7 @@ pub struct KeyOutlook {
 pub trait Limiter: Send + Sync {
     /// Grants as many asks as fit, in their order; each takes every limit of
     /// the candidate with most headroom, or nothing.
-    async fn reserve(&self, batch: &Batch<'_>) -> Result<Verdict, AdmissionError>;
+    async fn reserve(&self, batch: &Batch<'_>) -> Result<Verdict, StoreError>;
 
     /// Ends an attempt: gives its place back and corrects the charge to what
     /// was used, which may be more; a call that was not made has used nothing, not
@@ -320,7 +322,7 @@ pub trait Limiter: Send + Sync {
         used: &Charge,
         cost: u64,
         signals: &Signals,
-    ) -> Result<(), AdmissionError>;
+    ) -> Result<(), StoreError>;
 
     /// Lets nobody use a key in a lane for this long; never shortens a hold.
     async fn hold(
@@ -329,7 +331,7 @@ pub trait Limiter: Send + Sync {
         lane: &str,
         key: &KeyId,
         hold: Duration,
-    ) -> Result<(), AdmissionError>;
+    ) -> Result<(), StoreError>;
 
     /// How keys stand in a lane, in the order asked.
     async fn outlook(
@@ -337,28 +339,5 @@ pub trait Limiter: Send + Sync {
         pool: &str,
         lane: &str,
         keys: &[Candidate],
-    ) -> Result<Vec<KeyOutlook>, AdmissionError>;
-}
-
-/// What can go wrong with the limits.
-#[derive(Debug, thiserror::Error)]
-pub enum AdmissionError {
-    /// The file that several processes share did not do what it was asked.
-    #[error("cannot {operation}")]
-    File {
-        /// What was tried.
-        operation: &'static str,
-        /// What the system or SQLite says.
-        #[source]
-        source: Box<dyn std::error::Error + Send + Sync>,
-    },
-    /// Redis did not do what it was asked. No call is made without limits.
-    #[error("cannot {operation} in redis")]
-    Redis {
-        /// What was tried.
-        operation: &'static str,
-        /// What the client says.
-        #[source]
-        source: ::redis::RedisError,
-    },
+    ) -> Result<Vec<KeyOutlook>, StoreError>;
 }

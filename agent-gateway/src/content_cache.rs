@@ -15,6 +15,7 @@ use async_trait::async_trait;
 
 use crate::config::Origin;
 use crate::decision::{Decision, Request};
+use crate::store_error::StoreError;
 
 pub use embedded::EmbeddedContentCache;
 pub use redis::RedisContentCache;
@@ -27,7 +28,7 @@ const WHOLE: [&str; 5] = ["stop", "end_turn", "stop_sequence", "eos", "eos_token
 #[async_trait]
 pub trait ContentCache: Send + Sync {
     /// What was kept under a key and is not too old.
-    async fn find(&self, key: &ContentKey) -> Result<Option<Decision>, ContentCacheError>;
+    async fn find(&self, key: &ContentKey) -> Result<Option<Decision>, StoreError>;
 
     /// Keeps an answer for a time. The first one stands until that is over.
     async fn keep(
@@ -35,37 +36,7 @@ pub trait ContentCache: Send + Sync {
         key: &ContentKey,
         decision: &Decision,
         lasts: Duration,
-    ) -> Result<(), ContentCacheError>;
-}
-
-/// What can go wrong with a content cache. None of it fails a decision: the
-/// model is asked instead.
-#[derive(Debug, thiserror::Error)]
-pub enum ContentCacheError {
-    /// The embedded file.
-    #[error("cannot {operation} in the content cache's file")]
-    Embedded {
-        /// What was tried.
-        operation: &'static str,
-        /// What SQLite says.
-        #[source]
-        source: rusqlite::Error,
-    },
-    /// Redis did not do what it was asked.
-    #[error("cannot {operation} in the redis content cache")]
-    Redis {
-        /// What was tried.
-        operation: &'static str,
-        /// What the client says.
-        #[source]
-        source: ::redis::RedisError,
-    },
-    /// What is stored cannot be read back.
-    #[error("an entry of the content cache is damaged")]
-    Damaged(#[source] serde_json::Error),
-    /// The gateway is stopping.
-    #[error("the content cache is closed")]
-    Closed,
+    ) -> Result<(), StoreError>;
 }
 
 /// Names a question in one replicate.
@@ -113,10 +84,10 @@ pub fn is_fit(request: &Request, decision: &Decision) -> bool {
     whole && !decision.reply.trim().is_empty() && decision.model == request.model
 }
 
-fn encode(decision: &Decision) -> Result<String, ContentCacheError> {
-    serde_json::to_string(decision).map_err(ContentCacheError::Damaged)
+fn encode(decision: &Decision) -> Result<String, StoreError> {
+    serde_json::to_string(decision).map_err(StoreError::damaged("answer of the content cache"))
 }
 
-fn decode(text: &str) -> Result<Decision, ContentCacheError> {
-    serde_json::from_str(text).map_err(ContentCacheError::Damaged)
+fn decode(text: &str) -> Result<Decision, StoreError> {
+    serde_json::from_str(text).map_err(StoreError::damaged("answer of the content cache"))
 }

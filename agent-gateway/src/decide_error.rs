@@ -6,10 +6,10 @@ use std::time::Duration;
 use agon_service_kit::status::ErrorClass;
 
 use crate::decision::{DecisionAddress, RequestDigest};
-use crate::doors::DoorError;
-use crate::ledger::LedgerError;
+
 use crate::money::accounts::MoneyRefusal;
 use crate::routes::RouteError;
+use crate::store_error::StoreError;
 
 /// Why there is no answer. Small, because everything that waits makes room for it;
 /// what is large is boxed.
@@ -33,7 +33,7 @@ pub enum DecideError {
     Route(Box<RouteError>),
     /// The ledger did not work.
     #[error(transparent)]
-    Ledger(Box<LedgerError>),
+    Store(Box<StoreError>),
     /// The gateway went down before the ledger took a paid answer.
     #[error("the paid answer to {address} could not be recorded before the gateway stopped")]
     Unrecorded {
@@ -41,7 +41,7 @@ pub enum DecideError {
         address: DecisionAddress,
         /// Why it was not recorded.
         #[source]
-        source: Box<LedgerError>,
+        source: Box<StoreError>,
     },
     /// The provider will always refuse this request.
     #[error("model {model} refused the request for good: {reason}")]
@@ -127,9 +127,6 @@ pub enum DecideError {
     /// The gateway is going down and the call was not made yet.
     #[error("the gateway is stopping")]
     Stopping,
-    /// The question could not be put to anybody.
-    #[error(transparent)]
-    Door(Box<DoorError>),
     /// A fault of ours ended the work.
     #[error("decision {address} was lost to a fault of the gateway")]
     Lost {
@@ -189,16 +186,7 @@ impl DecideError {
                 MoneyRefusal::Spent { .. } => ErrorClass::Exhausted,
             },
             Self::Lost { .. } => ErrorClass::Internal,
-            Self::Door(error) => match **error {
-                DoorError::Damaged { .. } => ErrorClass::Internal,
-                DoorError::Redis { .. } => ErrorClass::Unavailable,
-            },
-            Self::Ledger(error) => match **error {
-                LedgerError::Damaged { .. } => ErrorClass::Internal,
-                // A file that cannot be read does not mend itself.
-                LedgerError::Embedded { .. } => ErrorClass::GaveUp,
-                _ => ErrorClass::Unavailable,
-            },
+            Self::Store(error) => error.class(),
             Self::NoKeyLeft { .. } | Self::CircuitOpen { .. } | Self::QuotaLater { .. } => {
                 ErrorClass::GaveUp
             }
@@ -217,14 +205,8 @@ impl From<RouteError> for DecideError {
     }
 }
 
-impl From<LedgerError> for DecideError {
-    fn from(error: LedgerError) -> Self {
-        Self::Ledger(Box::new(error))
-    }
-}
-
-impl From<DoorError> for DecideError {
-    fn from(error: DoorError) -> Self {
-        Self::Door(Box::new(error))
+impl From<StoreError> for DecideError {
+    fn from(error: StoreError) -> Self {
+        Self::Store(Box::new(error))
     }
 }

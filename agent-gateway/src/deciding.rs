@@ -11,9 +11,9 @@ mod claiming;
 mod hedging;
 mod paying;
 mod recording;
-mod releases;
 mod remembering;
 mod troubles;
+mod under_way;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -32,7 +32,7 @@ use crate::ledger::Ledger;
 use crate::metrics;
 use crate::money::accounts::Money;
 use crate::money::quote::DecisionCost;
-use crate::owed::Owed;
+use crate::outbox::Outbox;
 use crate::providers::Signals;
 use crate::routes::{Route, Routes};
 use crate::status::{Book, Tally};
@@ -40,8 +40,8 @@ use crate::wire::Caller;
 
 pub use claiming::Holding;
 pub use recording::{Lost, Recorder};
-pub use releases::Releases;
 pub use remembering::Memory;
+pub use under_way::UnderWay;
 
 use asking::{Answered, Attempt};
 use remembering::Remembered;
@@ -107,9 +107,9 @@ pub struct Decider {
     /// Counts claims and attempts, to name them.
     pub named: AtomicU64,
     /// What the stores are to be told when they are back.
-    pub owed: Owed,
-    /// Claims that are to be given back when the ledger is back.
-    pub releases: Releases,
+    pub outbox: Outbox,
+    /// Calls at providers.
+    pub under_way: UnderWay,
     /// Puts answers into the ledger.
     pub recorder: Recorder,
     /// Claims that are not renewed now.
@@ -361,12 +361,7 @@ impl Decider {
         let settled = self.limiter.settle(reservation, used, cost, signals).await;
         lane.line.wake();
         if settled.is_err() {
-            let (limiter, reservation) = (Arc::clone(&self.limiter), reservation.clone());
-            let (used, signals) = (*used, *signals);
-            self.owed.again("attempt not settled", move || {
-                let (limiter, reservation) = (Arc::clone(&limiter), reservation.clone());
-                async move { limiter.settle(&reservation, &used, cost, &signals).await }
-            });
+            lane.line.settle_later(reservation, *used, cost, *signals);
         }
     }
 

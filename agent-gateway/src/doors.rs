@@ -15,6 +15,7 @@ use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::decision::{DecisionAddress, Message, ReplyFormat, RequestDigest};
+use crate::store_error::StoreError;
 
 pub use embedded::EmbeddedDoors;
 pub use redis::RedisDoors;
@@ -26,20 +27,20 @@ pub trait DoorStore: Send + Sync {
     /// Publishes an ask and waits for its answer, however long that takes. The
     /// ask is open while this is awaited; whoever stops says so with `leave`. An
     /// answer that was given while nobody waited for a moment is taken.
-    async fn ask(&self, ask: &OpenAsk) -> Result<DoorAnswer, DoorError>;
+    async fn ask(&self, ask: &OpenAsk) -> Result<DoorAnswer, StoreError>;
 
     /// The asker waits no more. With `recorded` everything about the ask goes;
     /// without, an answer that came at the last moment stays for who asks again.
-    async fn leave(&self, ask: &OpenAsk, recorded: bool) -> Result<(), DoorError>;
+    async fn leave(&self, ask: &OpenAsk, recorded: bool) -> Result<(), StoreError>;
 
     /// What waits at a door now, oldest first.
-    async fn list(&self, door: &str) -> Result<Listing, DoorError>;
+    async fn list(&self, door: &str) -> Result<Listing, StoreError>;
 
     /// Returns once a listing of the door may be of another version.
-    async fn changed(&self, door: &str, version: u64) -> Result<(), DoorError>;
+    async fn changed(&self, door: &str, version: u64) -> Result<(), StoreError>;
 
     /// Hands an answer to whoever waits. The first answer stands.
-    async fn answer(&self, answer: &HandedAnswer) -> Result<Handed, DoorError>;
+    async fn answer(&self, answer: &HandedAnswer) -> Result<Handed, StoreError>;
 }
 
 /// A question at a door.
@@ -137,29 +138,4 @@ pub struct Listing {
     pub version: u64,
     /// Oldest first.
     pub asks: Vec<WaitingAsk>,
-}
-
-/// What can go wrong with a store of asks.
-#[derive(Debug, thiserror::Error)]
-pub enum DoorError {
-    /// Redis did not do what it was asked.
-    #[error("cannot {operation} at door {door} in redis")]
-    Redis {
-        /// What was tried.
-        operation: &'static str,
-        /// Where.
-        door: String,
-        /// What the client says.
-        #[source]
-        source: ::redis::RedisError,
-    },
-    /// What is stored cannot be read back.
-    #[error("an entry of door {door} is damaged")]
-    Damaged {
-        /// Where.
-        door: String,
-        /// What is wrong with it.
-        #[source]
-        source: serde_json::Error,
-    },
 }

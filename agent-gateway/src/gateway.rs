@@ -15,15 +15,14 @@ use agon_service_kit::secrets::shown_address;
 use agon_service_kit::tasks::{TaskKind, Tasks};
 use tokio::sync::watch;
 
-use crate::admission::AdmissionError;
 use crate::config::GatewayConfig;
-use crate::deciding::{Decider, Lost, Memory, Outcome, Recorder, Releases};
+use crate::deciding::{Decider, Lost, Memory, Outcome, Recorder, UnderWay};
 use crate::doors::http::TeamTokens;
 use crate::flights::Flights;
-use crate::ledger::LedgerError;
+
 use crate::money::accounts::Money;
-use crate::money::purse::PurseError;
-use crate::owed::Owed;
+
+use crate::outbox::Outbox;
 use crate::providers::Providers;
 use crate::redis_store::{self, RedisStoreError};
 use crate::reload::Reloads;
@@ -31,9 +30,16 @@ use crate::routes::Routes;
 use crate::service::{GatewayService, SlimService};
 use crate::status::Book;
 use crate::status::gauges::Gauges;
+use crate::store_error::StoreError;
 use crate::store_watch::StoreWatch;
 
 use stores::Stores;
+
+/// A drain gives everything else this long.
+const DRAIN_WITHIN: Duration = Duration::from_secs(15);
+
+/// An answer that came at the last moment is recorded well within this.
+const TO_RECORD: Duration = Duration::from_secs(10);
 
 /// Where decisions are kept and limits are shared.
 #[derive(Clone)]
@@ -63,13 +69,7 @@ impl std::fmt::Debug for Store {
 pub enum GatewayError {
     /// The embedded store.
     #[error(transparent)]
-    Ledger(#[from] LedgerError),
-    /// The purse in the embedded store.
-    #[error(transparent)]
-    Purse(#[from] PurseError),
-    /// The limits that processes share.
-    #[error(transparent)]
-    Limits(#[from] AdmissionError),
+    Store(#[from] StoreError),
     /// The folder of the embedded store.
     #[error("cannot use the folder of {path}")]
     Folder {
@@ -133,30 +133,30 @@ impl Gateway {
             cache,
             doors,
         } = stores;
+        let outbox = Outbox::new(tasks.clone());
         let routes = Routes::new(
             config,
             providers,
             Arc::clone(&limiter),
             &owner,
             tasks.clone(),
+            outbox.clone(),
         );
-        let owed = Owed::new(tasks.clone());
-        let releases = Releases::new(Arc::clone(&ledger), tasks.clone());
         let decider = Arc::new_cyclic(|me| Decider {
             me: Weak::clone(me),
             tasks: tasks.clone(),
             recorder: Recorder::new(Arc::clone(&ledger), tasks.shutdown_token()),
             ledger,
             limiter,
-            money: Money::new(purse, &owner, owed.clone(), tasks.shutdown_token()),
+            money: Money::new(purse, &owner, outbox.clone()),
             routes,
             memory: Memory::new(cache),
             doors,
             book: Book::default(),
             owner,
             named: AtomicU64::new(0),
-            owed,
-            releases,
+            outbox,
+            under_way: UnderWay::default(),
             unrenewed: Complaint::default(),
             stopping: tasks.shutdown_token(),
         });
@@ -193,12 +193,38 @@ impl Gateway {
         self.decider.ledger.trouble().await
     }
 
+    /// Begins to stop: nothing more is paid for. Says how long [`Gateway::stop`] takes at most:
+    /// calls under way at providers are paid for and may take their whole time-out.
+    pub fn begin_stop(&self) -> Duration {
+        // First, so that no call begins of which is not known how long it takes.
+        self.tasks.shutdown_token().cancel();
+        let calls = self.decider.under_way.left();
+        (calls + TO_RECORD).max(DRAIN_WITHIN)
+    }
+
+    /// As [`Gateway::drain`], for as long as it takes.
+    pub async fn stop(&self) -> Lost {
+        self.drain(self.begin_stop()).await
+    }
+
+    /// Calls under way at providers: what is lost by not waiting for them.
+    pub fn calls_under_way(&self) -> u64 {
+        self.decider.under_way.calls()
+    }
+
     /// Stops: who waits for quota is sent away, calls at providers are awaited
     /// and recorded until the deadline, then the ledger is closed. Says what was paid for and is
     /// lost.
     pub async fn drain(&self, deadline: Duration) -> Lost {
         // Only work runs here, and the failure of work is never fatal.
         let _ = self.tasks.shutdown(deadline).await;
+        let untold = self.decider.outbox.len();
+        if untold > 0 {
+            tracing::warn!(
+                untold,
+                "the store was not told everything before the deadline"
+            );
+        }
         self.decider.ledger.close().await;
         self.decider.recorder.lost()
     }

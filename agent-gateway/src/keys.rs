@@ -397,13 +397,14 @@ mod tests {
         let (_one, first) = file_with("sk-1");
         let (_two, second) = file_with("sk-2");
         let (before, _) = KeyPool::read("p", std::slice::from_ref(&first));
-        before.keys()[0].put_in_quarantine("401");
+        before.keys()[0].put_in_quarantine("401", &[]);
         let call = before.keys()[0].counters.begin();
         let (after, _) = KeyPool::read("p", &[second, first.clone()]);
         let after = after.with_past_of(&before);
         assert_eq!(after.keys()[0].quarantine(), None);
         assert_eq!(after.keys()[0].counters.read(), [0; 2]);
-        assert_eq!(after.keys()[1].quarantine().as_deref(), Some("401"));
+        let out = after.keys()[1].quarantine().unwrap();
+        assert_eq!(out.reason, "401");
         drop(call);
         assert_eq!(after.keys()[1].counters.read(), [0, 1]);
         let KeySource::File(path) = &first else {

@@ -16,6 +16,7 @@ use crate::config::ChargeRule;
 use crate::health::KeyHealth;
 use crate::health::breaker::Circuit;
 use crate::keys::PooledKey;
+use crate::outbox::Outbox;
 use crate::providers::Provider;
 
 /// One model of one provider.
@@ -26,8 +27,6 @@ pub struct Lane {
     pub name: String,
     /// Who waits.
     pub line: Line,
-    /// What keeps its limits.
-    pub limiter: Arc<dyn Limiter>,
     /// Who asks for it: unique among all replicas.
     pub asker: String,
     /// What its answers have used.
@@ -70,13 +69,13 @@ impl Lane {
         name: &str,
         owner: &str,
         limiter: Arc<dyn Limiter>,
+        outbox: Outbox,
         terms: LaneTerms,
     ) -> Self {
         Self {
             pool: pool.to_owned(),
             name: name.to_owned(),
-            line: Line::default(),
-            limiter,
+            line: Line::new(limiter, outbox),
             asker: format!("{owner}:{name}"),
             experience: Experience::default(),
             terms: RwLock::new(Arc::new(terms)),

@@ -24,15 +24,17 @@ mod lanes;
 pub mod ledger;
 pub mod metrics;
 pub mod money;
-mod owed;
+mod outbox;
 pub mod parameters;
 pub mod peers;
 pub mod providers;
+mod redis_script;
 pub mod redis_store;
 pub mod reload;
 mod routes;
 pub mod service;
 mod status;
+pub mod store_error;
 mod store_watch;
 mod wire;
 

@@ -13,6 +13,7 @@ use crate::money::NanoDollars;
 
 const DECISIONS: &str = "agon_gateway_decisions_total";
 const HEDGES: &str = "agon_gateway_hedges_total";
+const OUTBOX_DROPPED: &str = "agon_gateway_outbox_dropped_total";
 const REQUESTS: &str = "agon_gateway_provider_requests_total";
 const TOKENS: &str = "agon_gateway_tokens_total";
 const QUOTA_WAIT: &str = "agon_gateway_quota_wait_seconds";
@@ -41,10 +42,14 @@ const RESERVED: &str = "agon_gateway_reserved_nanodollars_total";
 const SETTLED: &str = "agon_gateway_settled_nanodollars_total";
 
 /// All of them, for the process to describe at start.
-pub const METRICS: [Metric; 28] = [
+pub const METRICS: [Metric; 29] = [
     Metric::counter(
         HEDGES,
         "Slow calls that were made once more, by which call answered first (first, second)",
+    ),
+    Metric::counter(
+        OUTBOX_DROPPED,
+        "Messages to the store for which there was no room while it was away, by kind",
     ),
     Metric::counter(
         DECISIONS,
@@ -153,6 +158,11 @@ pub const METRICS: [Metric; 28] = [
 /// How a decision ended.
 pub fn count_decision(outcome: &'static str) {
     metrics::counter!(DECISIONS, "outcome" => outcome).increment(1);
+}
+
+/// A message to the store for which there was no room.
+pub fn count_outbox_dropped(kind: &'static str) {
+    metrics::counter!(OUTBOX_DROPPED, "kind" => kind).increment(1);
 }
 
 /// Which call of a hedged decision answered first.

@@ -131,6 +131,8 @@ pub struct Refusal {
     /// The provider may have done the work all the same (a time-out), so that
     /// the call stays charged with its estimate.
     pub maybe_used: bool,
+    /// Nobody was there to hear it: the call was not made, and not even counts as one.
+    pub never_reached: bool,
     /// It has too much to do: it says so (503, 529), or did not answer in time.
     pub overloaded: bool,
     /// What its headers say about the key's quota. In a box, since a refusal is
@@ -145,6 +147,7 @@ impl Refusal {
             remedy,
             reason: reason.into(),
             maybe_used: false,
+            never_reached: false,
             overloaded: false,
             signals: Box::default(),
         }

@@ -20,6 +20,7 @@ use crate::health::breaker::BreakerSettings;
 use crate::keys::{KeyPool, PooledKey};
 use crate::lanes::{Lane, LaneKey, LaneTerms};
 use crate::metrics::labels;
+use crate::outbox::Outbox;
 use crate::providers::{LearntRefusal, Providers};
 
 pub use adopting::AdoptError;
@@ -42,6 +43,7 @@ pub struct Routes {
 struct Means {
     providers: Providers,
     limiter: Arc<dyn Limiter>,
+    outbox: Outbox,
     owner: String,
     tasks: Tasks,
 }
@@ -106,10 +108,12 @@ impl Routes {
         limiter: Arc<dyn Limiter>,
         owner: &str,
         tasks: Tasks,
+        outbox: Outbox,
     ) -> Self {
         let means = Means {
             providers,
             limiter,
+            outbox,
             owner: owner.to_owned(),
             tasks,
         };
@@ -269,8 +273,8 @@ impl Table {
         }
         let terms = self.terms_of(model, None, means)?;
         self.make_room(lanes, model)?;
-        let limiter = Arc::clone(&means.limiter);
-        let lane = Lane::new(&name.0, &name.1, &means.owner, limiter, terms);
+        let (limiter, outbox) = (Arc::clone(&means.limiter), means.outbox.clone());
+        let lane = Lane::new(&name.0, &name.1, &means.owner, limiter, outbox, terms);
         let lane = Arc::new(lane);
         lanes.insert(name, Arc::clone(&lane));
         let served = Arc::clone(&lane);
@@ -364,7 +368,15 @@ mod tests {
     fn routes(tasks: &Tasks) -> Routes {
         let providers = Providers::single(ProviderKind::OpenAi, Arc::new(Scripted::echo()));
         let limiter = Arc::new(EmbeddedLimiter::default());
-        Routes::new(config("m"), providers, limiter, "owner", tasks.clone())
+        let outbox = Outbox::new(tasks.clone());
+        Routes::new(
+            config("m"),
+            providers,
+            limiter,
+            "owner",
+            tasks.clone(),
+            outbox,
+        )
     }
 
     #[tokio::test]

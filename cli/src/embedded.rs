@@ -18,15 +18,13 @@ use crate::describing::describe_at;
 use crate::failure::Failure;
 use crate::forgetting::forget_at;
 use crate::model_config::{self, SIMULATED};
+use crate::role::exit_at_second_signal;
 
 /// Workers give their sessions back within this time.
 const WORKERS_STOP_WITHIN: Duration = Duration::from_secs(10);
 
 /// Streams and requests may finish within this time.
 const COORDINATOR_STOPS_WITHIN: Duration = Duration::from_secs(5);
-
-/// Paid calls at providers may finish within this time.
-const GATEWAY_STOPS_WITHIN: Duration = Duration::from_secs(15);
 
 /// How the roles run.
 pub struct Options {
@@ -136,6 +134,12 @@ impl Cluster {
         })
     }
 
+    /// Exits at the next signal, and says what is lost by it.
+    pub fn exit_at_second_signal(&self) {
+        let gateway = self.running_gateway.clone();
+        exit_at_second_signal(move || cut_off(&gateway));
+    }
+
     /// The tasks of this process, for whatever should end with it.
     pub fn tasks(&self) -> &Tasks {
         &self.workers
@@ -164,7 +168,7 @@ impl Cluster {
         // Its ledgers' last chance to be forgotten, so the gateway stops after it.
         let _ = self.services.shutdown(COORDINATOR_STOPS_WITHIN).await;
         self.coordinator.close();
-        let lost = self.running_gateway.drain(GATEWAY_STOPS_WITHIN).await;
+        let lost = self.running_gateway.stop().await;
         if let Some(simulated) = self.simulated {
             simulated.stop().await;
         }
@@ -173,6 +177,18 @@ impl Cluster {
             None => ended,
         }
     }
+}
+
+/// What is lost by not waiting for calls under way; nothing when there are none.
+pub fn cut_off(gateway: &Gateway) -> Option<String> {
+    let calls = gateway.calls_under_way();
+    let under_way = counted(calls, "call");
+    (calls > 0).then(|| {
+        format!(
+            "stopped at once: {under_way} at providers, paid for and not recorded; asked again, \
+             they will be paid for again"
+        )
+    })
 }
 
 /// What was paid for and is lost; nothing when that is nothing.

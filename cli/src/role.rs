@@ -100,11 +100,14 @@ impl StoreArguments {
     }
 }
 
-/// Exits at the next Ctrl-C: whoever presses it twice does not want to wait. What is recorded by
-/// then is kept all the same.
-pub fn exit_at_second_signal() {
+/// Exits at the next Ctrl-C or SIGTERM: whoever asks twice does not want to wait. Says what is lost
+/// by it; what is recorded by then is kept all the same.
+pub fn exit_at_second_signal(lost: impl FnOnce() -> Option<String> + Send + 'static) {
     tokio::spawn(async {
         shutdown_signal().await;
+        if let Some(lost) = lost() {
+            output::tell(&lost);
+        }
         std::process::exit(INTERRUPTED);
     });
 }
@@ -175,23 +178,56 @@ impl MetricsArguments {
     }
 }
 
-/// A stopping service has this long; Kubernetes kills after 30 s by default.
+/// A stopping service has this long, unless it waits for calls that are paid for.
 const STOP_WITHIN: Duration = Duration::from_secs(20);
 
-/// Runs a role until SIGINT or SIGTERM, or until one of its tasks fails for good.
+/// How a service stops.
+pub struct Stopping {
+    within: Box<dyn Fn() -> Duration + Send>,
+    lost: Box<dyn Fn() -> Option<String> + Send>,
+}
+
+impl Default for Stopping {
+    fn default() -> Self {
+        Self::new(|| STOP_WITHIN, || None)
+    }
+}
+
+impl Stopping {
+    /// Within the time that it says when it is asked to, but at least the usual one; and what is
+    /// lost when it is told to stop at once.
+    pub fn new(
+        within: impl Fn() -> Duration + Send + 'static,
+        lost: impl Fn() -> Option<String> + Send + 'static,
+    ) -> Self {
+        Self {
+            within: Box::new(within),
+            lost: Box::new(lost),
+        }
+    }
+}
+
+/// Runs a role until SIGINT or SIGTERM, or until one of its tasks fails for good. A second signal
+/// ends it at once.
 ///
 /// # Errors
 /// The role could not start, or a task without which it makes no sense failed.
 pub fn run_service<F, Fut>(log: &LogArguments, name: &str, start: F) -> Result<(), Failure>
 where
     F: FnOnce(Tasks) -> Fut,
-    Fut: Future<Output = Result<(), Failure>>,
+    Fut: Future<Output = Result<Stopping, Failure>>,
 {
     runtime()?.block_on(async {
         let guard = log.start(name, false)?;
         let tasks = Tasks::new();
-        start(tasks.clone()).await?;
-        let ended = tasks.run_until(shutdown_signal(), STOP_WITHIN).await;
+        let stopping = start(tasks.clone()).await?;
+        tokio::select! {
+            _ = shutdown_signal() => {}
+            () = tasks.shutdown_token().cancelled_owned() => {}
+        }
+        let within = (stopping.within)().max(STOP_WITHIN);
+        exit_at_second_signal(stopping.lost);
+        let ended = tasks.shutdown(within).await;
         guard.shutdown().await;
         ended.map_err(Failure::surroundings)
     })

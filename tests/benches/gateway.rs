@@ -4,6 +4,8 @@
 //! bench -p agon-tests --bench gateway` after `cargo build --release`; `-- NAME`
 //! runs one section.
 
+#[path = "gateway/drain.rs"]
+mod drain;
 #[path = "gateway/load.rs"]
 mod load;
 #[path = "gateway/money.rs"]
@@ -30,13 +32,14 @@ use std::process::ExitCode;
 use agon_tests::benches::{self, Section};
 
 /// Name and body of each section, in the order of the bars.
-const SECTIONS: [Section; 7] = [
+const SECTIONS: [Section; 8] = [
     ("quota", || run(quota::measure())),
     ("shares", || run(shares::measure())),
     ("waiters", || run(waiters::measure())),
     ("overhead", || run(overhead::measure())),
     ("money", || run(money::measure())),
     ("outage", || run(outage::measure())),
+    ("drain", || run(drain::measure())),
     ("elsewhere", report::elsewhere),
 ];
 

@@ -14,10 +14,11 @@ use agon_service_kit::clock::unix_ms;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 
-use super::{AdmissionError, Batch, Candidate, Charge, KeyOutlook, Limiter, Reservation, Verdict};
+use super::{Batch, Candidate, Charge, KeyOutlook, Limiter, Reservation, Verdict};
 use crate::keys::KeyId;
 use crate::peers::Peers;
 use crate::providers::Signals;
+use crate::store_error::StoreError;
 
 use books::{Books, Domain, domain_of, domain_of_batch};
 use file::LimitsFile;
@@ -48,7 +49,7 @@ impl EmbeddedLimiter {
     ///
     /// # Errors
     /// The file cannot be used.
-    pub fn shared(file: &Path, peers: Arc<Peers>) -> Result<Self, AdmissionError> {
+    pub fn shared(file: &Path, peers: Arc<Peers>) -> Result<Self, StoreError> {
         Ok(Self {
             file: Some(LimitsFile::open(file, peers)?),
             ..Self::default()
@@ -66,7 +67,7 @@ impl EmbeddedLimiter {
         &self,
         of: &Subject<'_>,
         work: impl FnOnce(&mut Books, f64) -> T,
-    ) -> Result<T, AdmissionError> {
+    ) -> Result<T, StoreError> {
         let mut books = self.books.lock();
         let shared = of.shared_keys(&mut books);
         match &self.file {
@@ -123,7 +124,7 @@ fn known_as_shared(books: &Books, key: &KeyId) -> Vec<KeyId> {
 
 #[async_trait]
 impl Limiter for EmbeddedLimiter {
-    async fn reserve(&self, batch: &Batch<'_>) -> Result<Verdict, AdmissionError> {
+    async fn reserve(&self, batch: &Batch<'_>) -> Result<Verdict, StoreError> {
         self.with_books(&Subject::Batch(batch), |books, now| {
             books.reserve(batch, now)
         })
@@ -135,7 +136,7 @@ impl Limiter for EmbeddedLimiter {
         used: &Charge,
         cost: u64,
         signals: &Signals,
-    ) -> Result<(), AdmissionError> {
+    ) -> Result<(), StoreError> {
         self.with_books(&Subject::Reservation(reservation), |books, now| {
             books.settle(reservation, used, cost, signals, now);
         })
@@ -147,7 +148,7 @@ impl Limiter for EmbeddedLimiter {
         lane: &str,
         key: &KeyId,
         hold: Duration,
-    ) -> Result<(), AdmissionError> {
+    ) -> Result<(), StoreError> {
         self.with_books(&Subject::Key(key), |books, now| {
             books.hold(lane, key, hold, now);
         })
@@ -158,7 +159,7 @@ impl Limiter for EmbeddedLimiter {
         _pool: &str,
         lane: &str,
         keys: &[Candidate],
-    ) -> Result<Vec<KeyOutlook>, AdmissionError> {
+    ) -> Result<Vec<KeyOutlook>, StoreError> {
         self.with_books(&Subject::Candidates(keys), |books, now| {
             books.outlook(lane, keys, now)
         })

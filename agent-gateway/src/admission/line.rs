@@ -5,7 +5,6 @@
 
 mod asker;
 mod heads;
-mod returns;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,13 +14,15 @@ use agon_service_kit::complaint::Complaint;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
-use super::Reservation;
 use super::charging::Charges;
+use super::messages::Settlement;
+use super::{Charge, Limiter, Reservation};
 use crate::fairness::queue::{FairQueue, Place};
 use crate::health::Turn;
 use crate::keys::KeyId;
 use crate::lanes::LaneKey;
-use returns::Returns;
+use crate::outbox::Outbox;
+use crate::providers::Signals;
 
 /// A hold or a change of another replica's making is noticed this soon even when
 /// the limiter promised a longer wait, and teams that wait are heard of often
@@ -80,15 +81,14 @@ pub struct Grant {
 }
 
 /// Callers that wait, and what wakes their asker.
-#[derive(Default)]
 pub struct Line {
     queue: Mutex<FairQueue<Waiter>>,
     arrived: Notify,
-    freed: Notify,
+    freed: Arc<Notify>,
     /// Nobody may wait here any more.
     closed: AtomicBool,
-    /// Granted, or perhaps granted, to callers that had gone.
-    returns: Returns,
+    limiter: Arc<dyn Limiter>,
+    outbox: Outbox,
     store_away: Complaint,
     down: Mutex<Down>,
 }
@@ -103,14 +103,28 @@ struct Down {
 
 struct Waiter {
     want: Box<Want>,
-    /// It was asked for and the answer was lost.
-    doubtful: bool,
+    /// It was asked for and the answer was lost: what may have been granted.
+    perhaps: Vec<Reservation>,
     since: Instant,
     down_before: Duration,
     answer: oneshot::Sender<Admitted>,
 }
 
 impl Line {
+    /// A line in which nobody waits yet.
+    pub fn new(limiter: Arc<dyn Limiter>, outbox: Outbox) -> Self {
+        Self {
+            queue: Mutex::default(),
+            arrived: Notify::new(),
+            freed: Arc::default(),
+            closed: AtomicBool::new(false),
+            limiter,
+            outbox,
+            store_away: Complaint::default(),
+            down: Mutex::default(),
+        }
+    }
+
     /// Waits until the call may be made, or never can. The place in the line is
     /// taken at once, so that the future is small: thousands wait. It may be
     /// dropped at any time: the place is given up, and what was granted meanwhile
@@ -124,7 +138,7 @@ impl Line {
         let cost = want.charges.cost;
         let waiter = Waiter {
             want,
-            doubtful: false,
+            perhaps: Vec::new(),
             since: Instant::now(),
             down_before: self.down(),
             answer,
@@ -156,6 +170,39 @@ impl Line {
     /// Lets the asker look again: something was settled, held or changed.
     pub fn wake(&self) {
         self.freed.notify_one();
+    }
+
+    /// Settles later what a call has used, because that failed now.
+    pub(crate) fn settle_later(
+        &self,
+        reservation: &Reservation,
+        used: Charge,
+        cost: u64,
+        signals: Signals,
+    ) {
+        self.outbox.post(Settlement {
+            limiter: Arc::clone(&self.limiter),
+            reservation: reservation.clone(),
+            used,
+            cost,
+            signals,
+            freed: Arc::clone(&self.freed),
+        });
+    }
+
+    /// Nobody wants what was granted, or perhaps was. Settling what was not granted does
+    /// nothing.
+    fn give_back(&self, unused: Reservation) {
+        self.settle_later(&unused, Charge::default(), 0, Signals::default());
+    }
+
+    /// Tells a caller that he waits in vain.
+    fn turn_away(&self, waiter: Waiter, answer: Admitted) {
+        for granted in waiter.perhaps {
+            self.give_back(granted);
+        }
+        // Whoever has gone needs no answer.
+        let _ = waiter.answer.send(answer);
     }
 
     /// How long every key's server was down while somebody waited, in all.
@@ -202,8 +249,7 @@ impl Line {
             queue.take(usize::MAX)
         };
         for entry in entries {
-            self.returns.note_doubtful(&entry.call, &entry.place);
-            let _ = entry.call.answer.send(Admitted::Closed);
+            self.turn_away(entry.call, Admitted::Closed);
         }
         self.wake();
     }
@@ -240,14 +286,14 @@ impl Drop for Waiting<'_> {
             return;
         }
         let left = self.line.queue.lock().remove(self.place, self.ticket);
-        if let Some(waiter) = left {
-            self.line.returns.note_doubtful(&waiter, self.place);
+        for granted in left.into_iter().flat_map(|waiter| waiter.perhaps) {
+            self.line.give_back(granted);
         }
         self.answered.close();
         if let Ok(Admitted::Granted(unwanted)) = self.answered.try_recv() {
             let counted = unwanted.reservation.share.cost;
             self.line.correct(self.place, counted, 0);
-            self.line.returns.add(unwanted.reservation);
+            self.line.give_back(unwanted.reservation);
         }
         self.line.wake();
     }

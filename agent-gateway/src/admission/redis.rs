@@ -8,16 +8,18 @@ use std::time::Duration;
 use agon_redis_link::Link;
 use agon_service_kit::clock::millis;
 use async_trait::async_trait;
-use redis::{RedisError, Script};
+use redis::ScriptInvocation;
 use serde::Serialize;
 
 use super::scope::rooms;
 use super::{
-    AdmissionError, Ask, Batch, Candidate, Charge, KeyLimits, KeyOutlook, LimitOutlook, Limiter,
-    QUANTITIES, Reservation, Verdict,
+    Ask, Batch, Candidate, Charge, KeyLimits, KeyOutlook, LimitOutlook, Limiter, QUANTITIES,
+    Reservation, Verdict,
 };
 use crate::keys::KeyId;
 use crate::providers::Signals;
+use crate::redis_script::RedisScript;
+use crate::store_error::StoreError;
 
 /// A place that another replica gives back makes no sound here, so that the
 /// one asker of each line looks this often while every place is taken.
@@ -25,21 +27,24 @@ const PLACE_RECHECK: Duration = Duration::from_millis(25);
 
 /// A script behind what all of them know of scopes.
 macro_rules! script {
-    ($file:literal) => {
-        Script::new(concat!(
-            include_str!("../scripts/admission_scope_v3.lua"),
-            include_str!($file)
-        ))
+    ($operation:literal, $file:literal) => {
+        RedisScript::new(
+            $operation,
+            concat!(
+                include_str!("../scripts/admission_scope_v3.lua"),
+                include_str!($file)
+            ),
+        )
     };
 }
 
 /// Limits in Redis.
 pub struct RedisLimiter {
     connection: Link,
-    reserve: Script,
-    settle: Script,
-    hold: Script,
-    outlook: Script,
+    reserve: RedisScript,
+    settle: RedisScript,
+    hold: RedisScript,
+    outlook: RedisScript,
 }
 
 impl RedisLimiter {
@@ -47,35 +52,32 @@ impl RedisLimiter {
     pub fn new(connection: Link) -> Self {
         Self {
             connection,
-            reserve: script!("../scripts/admission_reserve_v5.lua"),
-            settle: script!("../scripts/admission_settle_v4.lua"),
-            hold: script!("../scripts/admission_hold_v3.lua"),
-            outlook: script!("../scripts/admission_outlook_v3.lua"),
+            reserve: script!("reserve quota", "../scripts/admission_reserve_v5.lua"),
+            settle: script!("settle quota", "../scripts/admission_settle_v4.lua"),
+            hold: script!("hold a key", "../scripts/admission_hold_v3.lua"),
+            outlook: script!("look at a key", "../scripts/admission_outlook_v3.lua"),
         }
     }
 }
 
 #[async_trait]
 impl Limiter for RedisLimiter {
-    async fn reserve(&self, batch: &Batch<'_>) -> Result<Verdict, AdmissionError> {
-        let mut call = self.reserve.prepare_invoke();
-        for candidate in batch.candidates {
-            call.key(key_wide(batch.pool, &candidate.key)).key(in_lane(
-                batch.pool,
-                batch.lane,
-                &candidate.key,
-            ));
-        }
-        call.key(shares(batch.pool, batch.lane, batch.lanes_share_limits()));
-        for candidate in batch.candidates {
-            call.key(attempts(batch.pool, &candidate.key));
-        }
-        call.arg(json(&ReserveArgument::of(batch)));
-        let mut connection = self.connection.clone();
-        let told: Vec<u64> = call
-            .invoke_async(&mut connection)
-            .await
-            .map_err(failed("reserve quota"))?;
+    async fn reserve(&self, batch: &Batch<'_>) -> Result<Verdict, StoreError> {
+        let fill = |call: &mut ScriptInvocation<'_>| {
+            for candidate in batch.candidates {
+                call.key(key_wide(batch.pool, &candidate.key)).key(in_lane(
+                    batch.pool,
+                    batch.lane,
+                    &candidate.key,
+                ));
+            }
+            call.key(shares(batch.pool, batch.lane, batch.lanes_share_limits()));
+            for candidate in batch.candidates {
+                call.key(attempts(batch.pool, &candidate.key));
+            }
+            call.arg(json(&ReserveArgument::of(batch)));
+        };
+        let told: Vec<u64> = self.reserve.run(&self.connection, fill).await?;
         let wait = Duration::from_millis(told.first().copied().unwrap_or_default());
         let granted = batch.asks.iter().enumerate().map(|(index, ask)| {
             let chosen = told.get(index + 1).copied().unwrap_or_default();
@@ -94,22 +96,21 @@ impl Limiter for RedisLimiter {
         used: &Charge,
         cost: u64,
         signals: &Signals,
-    ) -> Result<(), AdmissionError> {
+    ) -> Result<(), StoreError> {
         let Reservation {
             pool, lane, key, ..
         } = reservation;
-        let mut connection = self.connection.clone();
         let _settled: i64 = self
             .settle
-            .key(key_wide(pool, key))
-            .key(in_lane(pool, lane, key))
-            .key(shares(pool, lane, reservation.shared))
-            .key(attempts(pool, key))
-            .arg(member(reservation))
-            .arg(json(&SettleArgument::of(reservation, used, cost, signals)))
-            .invoke_async(&mut connection)
-            .await
-            .map_err(failed("settle quota"))?;
+            .run(&self.connection, |call| {
+                call.key(key_wide(pool, key))
+                    .key(in_lane(pool, lane, key))
+                    .key(shares(pool, lane, reservation.shared))
+                    .key(attempts(pool, key))
+                    .arg(member(reservation))
+                    .arg(json(&SettleArgument::of(reservation, used, cost, signals)));
+            })
+            .await?;
         Ok(())
     }
 
@@ -119,15 +120,13 @@ impl Limiter for RedisLimiter {
         lane: &str,
         key: &KeyId,
         hold: Duration,
-    ) -> Result<(), AdmissionError> {
-        let mut connection = self.connection.clone();
+    ) -> Result<(), StoreError> {
         let _held_ms: u64 = self
             .hold
-            .key(in_lane(pool, lane, key))
-            .arg(millis(hold))
-            .invoke_async(&mut connection)
-            .await
-            .map_err(failed("hold a key"))?;
+            .run(&self.connection, |call| {
+                call.key(in_lane(pool, lane, key)).arg(millis(hold));
+            })
+            .await?;
         Ok(())
     }
 
@@ -136,18 +135,17 @@ impl Limiter for RedisLimiter {
         pool: &str,
         lane: &str,
         keys: &[Candidate],
-    ) -> Result<Vec<KeyOutlook>, AdmissionError> {
+    ) -> Result<Vec<KeyOutlook>, StoreError> {
         let mut outlooks = Vec::with_capacity(keys.len());
         for candidate in keys {
-            let mut connection = self.connection.clone();
             let told: Vec<u64> = self
                 .outlook
-                .key(key_wide(pool, &candidate.key))
-                .key(in_lane(pool, lane, &candidate.key))
-                .key(attempts(pool, &candidate.key))
-                .invoke_async(&mut connection)
-                .await
-                .map_err(failed("look at a key"))?;
+                .run(&self.connection, |call| {
+                    call.key(key_wide(pool, &candidate.key))
+                        .key(in_lane(pool, lane, &candidate.key))
+                        .key(attempts(pool, &candidate.key));
+                })
+                .await?;
             outlooks.push(outlook(candidate, &told));
         }
         Ok(outlooks)
@@ -347,8 +345,4 @@ fn shares(pool: &str, lane: &str, shared: bool) -> String {
 /// Numbers and texts of ours always can be written.
 fn json(argument: &impl Serialize) -> String {
     serde_json::to_string(argument).unwrap_or_default()
-}
-
-fn failed(operation: &'static str) -> impl Fn(RedisError) -> AdmissionError {
-    move |source| AdmissionError::Redis { operation, source }
 }

@@ -12,9 +12,10 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, OptionalExtension as _, params};
 
-use super::{ContentCache, ContentCacheError, ContentKey, decode, encode};
+use super::{ContentCache, ContentKey, decode, encode};
 use crate::decision::Decision;
 use crate::peers::{Turn, folder_of};
+use crate::store_error::StoreError;
 
 /// Somebody may look at the file with the sqlite3 tool.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -71,7 +72,7 @@ impl EmbeddedContentCache {
         &self,
         operation: &'static str,
         work: impl FnOnce(&Connection) -> Result<T, rusqlite::Error> + Send + 'static,
-    ) -> Result<T, ContentCacheError> {
+    ) -> Result<T, StoreError> {
         let (path, shared) = (self.path.clone(), Arc::clone(&self.connection));
         let worked = tokio::task::spawn_blocking(move || {
             let mut slot = shared.lock();
@@ -80,15 +81,15 @@ impl EmbeddedContentCache {
             }
             slot.as_ref().map(work).transpose()
         });
-        let worked = worked.await.map_err(|_| ContentCacheError::Closed)?;
-        let done = worked.map_err(|source| ContentCacheError::Embedded { operation, source })?;
-        done.ok_or(ContentCacheError::Closed)
+        let worked = worked.await.map_err(|_| StoreError::Closed)?;
+        let done = worked.map_err(StoreError::file(operation))?;
+        done.ok_or(StoreError::Closed)
     }
 }
 
 #[async_trait]
 impl ContentCache for EmbeddedContentCache {
-    async fn find(&self, key: &ContentKey) -> Result<Option<Decision>, ContentCacheError> {
+    async fn find(&self, key: &ContentKey) -> Result<Option<Decision>, StoreError> {
         let (key, now) = (key.to_string(), stored(self.now()));
         let query = "SELECT decision FROM answers WHERE key = ?1 AND expires_ms > ?2";
         let found: Option<String> = self
@@ -107,7 +108,7 @@ impl ContentCache for EmbeddedContentCache {
         key: &ContentKey,
         decision: &Decision,
         lasts: Duration,
-    ) -> Result<(), ContentCacheError> {
+    ) -> Result<(), StoreError> {
         let (key, text, now) = (key.to_string(), encode(decision)?, self.now());
         let expires = stored(now.saturating_add(millis(lasts)));
         let now = stored(now);

@@ -3,13 +3,14 @@
 
 use std::time::Duration;
 
-use ::redis::{AsyncCommands as _, ExistenceCheck, RedisError, SetExpiry, SetOptions};
+use ::redis::{AsyncCommands as _, ExistenceCheck, SetExpiry, SetOptions};
 use agon_redis_link::Link;
 use agon_service_kit::clock::millis;
 use async_trait::async_trait;
 
-use super::{ContentCache, ContentCacheError, ContentKey, decode, encode};
+use super::{ContentCache, ContentKey, decode, encode};
 use crate::decision::Decision;
+use crate::store_error::StoreError;
 
 /// A content cache in Redis.
 pub struct RedisContentCache {
@@ -25,12 +26,12 @@ impl RedisContentCache {
 
 #[async_trait]
 impl ContentCache for RedisContentCache {
-    async fn find(&self, key: &ContentKey) -> Result<Option<Decision>, ContentCacheError> {
+    async fn find(&self, key: &ContentKey) -> Result<Option<Decision>, StoreError> {
         let mut connection = self.connection.clone();
         let found: Option<String> = connection
             .get(name(key))
             .await
-            .map_err(failed("look up an answer"))?;
+            .map_err(StoreError::redis("look up an answer"))?;
         found.as_deref().map(decode).transpose()
     }
 
@@ -39,7 +40,7 @@ impl ContentCache for RedisContentCache {
         key: &ContentKey,
         decision: &Decision,
         lasts: Duration,
-    ) -> Result<(), ContentCacheError> {
+    ) -> Result<(), StoreError> {
         let mut connection = self.connection.clone();
         // Redis refuses an expiry of nothing.
         let options = SetOptions::default()
@@ -48,14 +49,10 @@ impl ContentCache for RedisContentCache {
         connection
             .set_options::<_, _, ()>(name(key), encode(decision)?, options)
             .await
-            .map_err(failed("keep an answer"))
+            .map_err(StoreError::redis("keep an answer"))
     }
 }
 
 fn name(key: &ContentKey) -> String {
     format!("agon:content:{key}")
-}
-
-fn failed(operation: &'static str) -> impl Fn(RedisError) -> ContentCacheError {
-    move |source| ContentCacheError::Redis { operation, source }
 }

@@ -15,6 +15,7 @@ use super::troubles::Troubles;
 use super::{Decider, Outcome, Question};
 use crate::admission::charging::{self, Charges};
 use crate::admission::line::{Admitted, Grant, Want};
+use crate::admission::messages::KeyHold;
 use crate::admission::{Charge, Reservation};
 use crate::config::ChargeRule;
 use crate::decide_error::DecideError;
@@ -132,6 +133,11 @@ impl Decider {
                 self.settle_unasked(question, lane, &ready).await;
                 return Err(error);
             }
+        }
+        self.under_way.expect(ready.route.model.provider.timeout);
+        if self.stopping.is_cancelled() {
+            self.settle_unasked(question, lane, &ready).await;
+            return Err(DecideError::Stopping);
         }
         let began = Instant::now();
         let (ready, outcome) = self.call_or_hedge(question, ready).await;
@@ -289,6 +295,7 @@ impl Decider {
         );
         let _at_provider = question.tally.at_provider();
         let _in_flight = key.counters.begin();
+        let _under_way = self.under_way.begin(route.model.provider.timeout);
         let began = Instant::now();
         let call = Call {
             model: &route.model,
@@ -355,7 +362,9 @@ impl Decider {
         refusal: &Refusal,
     ) {
         let reached = !matches!(refusal.remedy, Remedy::Retry(_)) || refusal.maybe_used;
-        let (used, cost): (Charge, u64) = if refusal.maybe_used {
+        let (used, cost): (Charge, u64) = if refusal.never_reached {
+            (Charge::default(), 0)
+        } else if refusal.maybe_used {
             (charges.most, charges.cost)
         } else {
             let taken = &attempt.charge;
@@ -375,25 +384,21 @@ impl Decider {
     }
 
     pub(super) async fn hold(&self, lane: &Lane, attempt: &Attempt, hold: Duration) {
-        let key = &attempt.reservation.key;
-        let held = self.limiter.hold(&lane.pool, &lane.name, key, hold).await;
-        lane.line.wake();
-        let Err(error) = held else { return };
-        tracing::warn!(error = %with_causes(&error), "key not held yet, trying again");
         let until = Instant::now() + hold;
-        let limiter = Arc::clone(&self.limiter);
-        let (pool, name, key) = (lane.pool.clone(), lane.name.clone(), key.clone());
-        self.owed.again("key not held", move || {
-            let limiter = Arc::clone(&limiter);
-            let (pool, name, key) = (pool.clone(), name.clone(), key.clone());
-            async move {
-                let left = until.saturating_duration_since(Instant::now());
-                if left.is_zero() {
-                    return Ok(());
-                }
-                limiter.hold(&pool, &name, &key, left).await
-            }
-        });
+        let reservation = &attempt.reservation;
+        let held = self
+            .limiter
+            .hold(&lane.pool, &lane.name, &reservation.key, hold);
+        let held = held.await;
+        lane.line.wake();
+        if let Err(error) = held {
+            tracing::warn!(error = %with_causes(&error), "key not held yet, trying again");
+            self.outbox.post(KeyHold {
+                limiter: Arc::clone(&self.limiter),
+                reservation: reservation.clone(),
+                until,
+            });
+        }
     }
 }
 

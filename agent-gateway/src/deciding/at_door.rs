@@ -11,8 +11,9 @@ use agon_service_kit::tasks::with_causes;
 use super::{Answer, Decider, Outcome, Question};
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, Usage};
-use crate::doors::{DoorAnswer, DoorError, HandedAnswer, OpenAsk, StandIn};
+use crate::doors::{DoorAnswer, HandedAnswer, OpenAsk, StandIn};
 use crate::flights::Passengers;
+use crate::store_error::StoreError;
 
 /// Somebody who answers has said all there is to say.
 const FINISH_REASON: &str = "stop";
@@ -62,7 +63,7 @@ impl Decider {
     }
 
     /// Waits for an answer, and sees to it that there is one when time is up.
-    async fn wait_at_door(&self, ask: &OpenAsk) -> Result<DoorAnswer, DoorError> {
+    async fn wait_at_door(&self, ask: &OpenAsk) -> Result<DoorAnswer, StoreError> {
         let mut asked = std::pin::pin!(self.doors.ask(ask));
         if let Some(stand_in) = &ask.stand_in {
             tokio::select! {
@@ -93,7 +94,7 @@ impl Decider {
         }
     }
 
-    async fn waiting(&self, ask: &OpenAsk) -> Result<Option<Duration>, DoorError> {
+    async fn waiting(&self, ask: &OpenAsk) -> Result<Option<Duration>, StoreError> {
         let listing = self.doors.list(&ask.door).await?;
         let mut open = listing.asks.into_iter();
         let ours = open.find(|open| open.ask.address == ask.address);
@@ -145,7 +146,7 @@ fn late(ask: &OpenAsk, stand_in: &StandIn) -> HandedAnswer {
 }
 
 /// The question goes on waiting meanwhile; says when to try again.
-fn complain(ask: &OpenAsk, error: &DoorError) -> Duration {
+fn complain(ask: &OpenAsk, error: &StoreError) -> Duration {
     let address = &ask.address;
     tracing::warn!(%address, error = %with_causes(error), "a stand-in waits for its door");
     LOOK_AGAIN

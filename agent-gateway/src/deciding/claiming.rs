@@ -4,16 +4,21 @@
 //! `deciding.rs` and, before a call is paid, by `paying.rs`.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::tasks::with_causes;
+use async_trait::async_trait;
 use parking_lot::Mutex;
 
 use super::{Answer, Decider, Outcome, Question};
 use crate::decide_error::DecideError;
+use crate::decision::DecisionAddress;
 use crate::flights::Passengers;
-use crate::ledger::{Claim, LedgerError};
+use crate::ledger::{Claim, Ledger};
+use crate::outbox::Message;
+use crate::store_error::StoreError;
 
 /// Looks at an address that another replica is asking about.
 const ELSEWHERE_DELAYS: DelayPolicy = DelayPolicy {
@@ -27,6 +32,9 @@ const ELSEWHERE_DELAYS: DelayPolicy = DelayPolicy {
 /// Between tries at a renewal that failed: a claim must be renewed before
 /// another replica looks, once the store is back.
 const RENEW_AGAIN: Duration = Duration::from_millis(200);
+
+/// Every claim has expired by itself by then, wherever it was made.
+const CLAIMS_LAST: Duration = Duration::from_secs(60);
 
 /// What is known of a question's claim.
 pub struct Holding {
@@ -65,8 +73,8 @@ impl Decider {
         let mut delays = Delays::new(ELSEWHERE_DELAYS);
         loop {
             let claim = self.claim_once(question).await;
-            if claim.as_ref().is_err_and(LedgerError::may_be_done) {
-                self.releases.owe(address, &question.holding.holder);
+            if claim.as_ref().is_err_and(StoreError::may_be_done) {
+                self.release_later(question);
             }
             match claim? {
                 Claim::Granted => return Ok(None),
@@ -123,13 +131,21 @@ impl Decider {
     pub(super) async fn release_claim(&self, question: &Question) {
         let (address, holder) = (&question.address, &question.holding.holder);
         if self.ledger.release(address, holder).await.is_err() {
-            self.releases.owe(address, holder);
+            self.release_later(question);
         }
+    }
+
+    fn release_later(&self, question: &Question) {
+        self.outbox.post(Release {
+            ledger: Arc::clone(&self.ledger),
+            address: question.address.clone(),
+            holder: question.holding.holder.clone(),
+        });
     }
 
     /// Renews the claim, or takes it again if it is gone and nobody else has it.
     /// Says whether it is ours now.
-    async fn renew_claim(&self, question: &Question) -> Result<bool, LedgerError> {
+    async fn renew_claim(&self, question: &Question) -> Result<bool, StoreError> {
         let holding = &question.holding;
         let began = Instant::now();
         // Whatever comes of it: until it is known, nobody may be sure.
@@ -143,7 +159,7 @@ impl Decider {
         Ok(matches!(self.claim_once(question).await?, Claim::Granted))
     }
 
-    async fn claim_once(&self, question: &Question) -> Result<Claim, LedgerError> {
+    async fn claim_once(&self, question: &Question) -> Result<Claim, StoreError> {
         let Question {
             address, digest, ..
         } = question;
@@ -160,5 +176,31 @@ impl Decider {
     fn be_sure(&self, question: &Question, since: Instant) {
         let every = self.ledger.renew_every().unwrap_or_default();
         *question.holding.sure_until.lock() = Some(since + every * 2);
+    }
+}
+
+/// A claim is given back when the ledger is there again.
+struct Release {
+    ledger: Arc<dyn Ledger>,
+    address: DecisionAddress,
+    holder: String,
+}
+
+#[async_trait]
+impl Message for Release {
+    fn kind(&self) -> &'static str {
+        "claim not given back"
+    }
+
+    fn key(&self) -> String {
+        format!("{} {}", self.address, self.holder)
+    }
+
+    fn lasts(&self) -> Duration {
+        CLAIMS_LAST
+    }
+
+    async fn tell(&self) -> Result<(), StoreError> {
+        self.ledger.release(&self.address, &self.holder).await
     }
 }

@@ -10,10 +10,11 @@ use agon_service_kit::tasks::with_causes;
 use super::{Answer, Decider, Outcome, Question};
 use crate::config::ProviderKind;
 use crate::content_cache::sharing::{Heard, Leader, Sharing, Standing};
-use crate::content_cache::{self, ContentCache, ContentCacheError, ContentKey};
+use crate::content_cache::{self, ContentCache, ContentKey};
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, Usage};
 use crate::flights::Passengers;
+use crate::store_error::StoreError;
 
 /// The content cache of a gateway.
 pub struct Memory {
@@ -46,7 +47,7 @@ impl Memory {
         }
     }
 
-    fn complain(&self, error: &ContentCacheError) {
+    fn complain(&self, error: &StoreError) {
         if let Some(failures) = self.complaint.note() {
             let error = with_causes(error);
             tracing::warn!(

@@ -145,6 +145,7 @@ mod tests {
             remedy,
             reason: "why".to_owned(),
             maybe_used: false,
+            never_reached: false,
             overloaded: false,
             signals: Box::default(),
         }

@@ -4,10 +4,10 @@
 
 use agon_service_kit::status::ErrorClass;
 
-use super::{DoorError, Handed, HandedAnswer};
+use super::{Handed, HandedAnswer};
 use crate::decision::{DecisionAddress, RequestDigest};
 use crate::gateway::Gateway;
-use crate::ledger::LedgerError;
+use crate::store_error::StoreError;
 
 /// Why an answer was not taken.
 #[derive(Debug, thiserror::Error)]
@@ -26,9 +26,7 @@ pub(crate) enum AnswerError {
     #[error("{address} was answered differently before, and the first answer stands")]
     AnsweredDifferently { address: DecisionAddress },
     #[error(transparent)]
-    Door(#[from] DoorError),
-    #[error(transparent)]
-    Ledger(#[from] LedgerError),
+    Store(#[from] StoreError),
 }
 
 impl AnswerError {
@@ -37,10 +35,7 @@ impl AnswerError {
         match self {
             Self::NobodyAsks { .. } => ErrorClass::NotFound,
             Self::OtherRequest { .. } | Self::AnsweredDifferently { .. } => ErrorClass::NotFound,
-            Self::Door(DoorError::Redis { .. }) => ErrorClass::Unavailable,
-            Self::Door(DoorError::Damaged { .. }) => ErrorClass::Internal,
-            Self::Ledger(LedgerError::Damaged { .. }) => ErrorClass::Internal,
-            Self::Ledger(_) => ErrorClass::Unavailable,
+            Self::Store(error) => error.class(),
         }
     }
 }

@@ -9,8 +9,9 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::watch;
 
-use super::{DoorAnswer, DoorError, DoorStore, Handed, HandedAnswer, Listing, OpenAsk, WaitingAsk};
+use super::{DoorAnswer, DoorStore, Handed, HandedAnswer, Listing, OpenAsk, WaitingAsk};
 use crate::decision::DecisionAddress;
+use crate::store_error::StoreError;
 
 /// An ask that was replaced comes back after this. Two requests never wait under
 /// one address for long: the ledger calls that a conflict.
@@ -42,7 +43,7 @@ impl Default for EmbeddedDoors {
 
 #[async_trait]
 impl DoorStore for EmbeddedDoors {
-    async fn ask(&self, ask: &OpenAsk) -> Result<DoorAnswer, DoorError> {
+    async fn ask(&self, ask: &OpenAsk) -> Result<DoorAnswer, StoreError> {
         let mut answered = self.enter(ask);
         loop {
             if let Ok(answer) = answered.wait_for(Option::is_some).await
@@ -56,7 +57,7 @@ impl DoorStore for EmbeddedDoors {
         }
     }
 
-    async fn leave(&self, ask: &OpenAsk, recorded: bool) -> Result<(), DoorError> {
+    async fn leave(&self, ask: &OpenAsk, recorded: bool) -> Result<(), StoreError> {
         let mut by_door = self.by_door.lock();
         if let Some(asks) = by_door.get_mut(&ask.door)
             && let Some(entry) = asks.get(&ask.address)
@@ -75,7 +76,7 @@ impl DoorStore for EmbeddedDoors {
         Ok(())
     }
 
-    async fn list(&self, door: &str) -> Result<Listing, DoorError> {
+    async fn list(&self, door: &str) -> Result<Listing, StoreError> {
         // Before the look: a change in between shows as a version too old.
         let version = *self.version.borrow();
         let by_door = self.by_door.lock();
@@ -94,14 +95,14 @@ impl DoorStore for EmbeddedDoors {
         })
     }
 
-    async fn changed(&self, _door: &str, version: u64) -> Result<(), DoorError> {
+    async fn changed(&self, _door: &str, version: u64) -> Result<(), StoreError> {
         let mut versions = self.version.subscribe();
         // The sender is ours and lives as long as we do.
         let _ = versions.wait_for(|now| *now != version).await;
         Ok(())
     }
 
-    async fn answer(&self, handed: &HandedAnswer) -> Result<Handed, DoorError> {
+    async fn answer(&self, handed: &HandedAnswer) -> Result<Handed, StoreError> {
         let by_door = self.by_door.lock();
         let entry = by_door
             .get(&handed.door)

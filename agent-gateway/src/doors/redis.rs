@@ -11,10 +11,12 @@ use agon_service_kit::clock::millis;
 use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::with_causes;
 use async_trait::async_trait;
-use redis::{RedisError, Script, ScriptInvocation};
+use redis::ScriptInvocation;
 
-use super::{DoorAnswer, DoorError, DoorStore, Handed, HandedAnswer, Listing, OpenAsk, WaitingAsk};
+use super::{DoorAnswer, DoorStore, Handed, HandedAnswer, Listing, OpenAsk, WaitingAsk};
 use crate::decision::RequestDigest;
+use crate::redis_script::RedisScript;
+use crate::store_error::StoreError;
 
 /// How long an ask outlives the last sign of its replica. Whoever watches sees
 /// a dead one's asks for so long.
@@ -42,11 +44,11 @@ pub struct RedisDoors {
     connection: Link,
     open_for: Duration,
     away: Complaint,
-    publish: Script,
-    tend: Script,
-    leave: Script,
-    list: Script,
-    answer: Script,
+    publish: RedisScript,
+    tend: RedisScript,
+    leave: RedisScript,
+    list: RedisScript,
+    answer: RedisScript,
 }
 
 impl RedisDoors {
@@ -56,11 +58,17 @@ impl RedisDoors {
             connection,
             open_for: OPEN_FOR,
             away: Complaint::default(),
-            publish: Script::new(include_str!("../scripts/door_publish_v1.lua")),
-            tend: Script::new(include_str!("../scripts/door_tend_v1.lua")),
-            leave: Script::new(include_str!("../scripts/door_leave_v1.lua")),
-            list: Script::new(include_str!("../scripts/door_list_v1.lua")),
-            answer: Script::new(include_str!("../scripts/door_answer_v1.lua")),
+            publish: RedisScript::new(
+                "publish an ask",
+                include_str!("../scripts/door_publish_v1.lua"),
+            ),
+            tend: RedisScript::new("tend an ask", include_str!("../scripts/door_tend_v1.lua")),
+            leave: RedisScript::new("leave a door", include_str!("../scripts/door_leave_v1.lua")),
+            list: RedisScript::new("list asks", include_str!("../scripts/door_list_v1.lua")),
+            answer: RedisScript::new(
+                "answer at a door",
+                include_str!("../scripts/door_answer_v1.lua"),
+            ),
         }
     }
 
@@ -70,29 +78,31 @@ impl RedisDoors {
         self
     }
 
-    async fn publish(&self, ask: &OpenAsk) -> Result<Option<DoorAnswer>, DoorError> {
+    async fn publish(&self, ask: &OpenAsk) -> Result<Option<DoorAnswer>, StoreError> {
         let door = &ask.door;
         let text = serde_json::to_string(ask).map_err(damaged(door))?;
-        let mut invocation = at_door(&self.publish, door);
-        invocation
-            .arg(ask.address.to_string())
-            .arg(ask.digest.as_str())
-            .arg(text)
-            .arg(millis(self.open_for))
-            .arg(millis(ANSWER_KEPT * 2));
-        let answer: Option<String> = self.invoke("publish an ask", door, &invocation).await?;
+        let fill = |call: &mut ScriptInvocation<'_>| {
+            keys(call, door)
+                .arg(ask.address.to_string())
+                .arg(ask.digest.as_str())
+                .arg(text)
+                .arg(millis(self.open_for))
+                .arg(millis(ANSWER_KEPT * 2));
+        };
+        let answer: Option<String> = self.publish.run(&self.connection, fill).await?;
         answer.map(|text| read_answer(door, &text)).transpose()
     }
 
-    async fn tend(&self, ask: &OpenAsk) -> Result<Tended, DoorError> {
+    async fn tend(&self, ask: &OpenAsk) -> Result<Tended, StoreError> {
         let door = &ask.door;
-        let mut invocation = at_door(&self.tend, door);
-        invocation
-            .arg(ask.address.to_string())
-            .arg(ask.digest.as_str())
-            .arg(millis(self.open_for))
-            .arg(millis(ANSWER_KEPT * 2));
-        let result: Vec<String> = self.invoke("tend an ask", door, &invocation).await?;
+        let fill = |call: &mut ScriptInvocation<'_>| {
+            keys(call, door)
+                .arg(ask.address.to_string())
+                .arg(ask.digest.as_str())
+                .arg(millis(self.open_for))
+                .arg(millis(ANSWER_KEPT * 2));
+        };
+        let result: Vec<String> = self.tend.run(&self.connection, fill).await?;
         match (result.first().map(String::as_str), result.get(1)) {
             (Some("waiting"), _) => Ok(Tended::Waiting),
             (Some("answered"), Some(text)) => Ok(Tended::Answered(read_answer(door, text)?)),
@@ -100,25 +110,11 @@ impl RedisDoors {
         }
     }
 
-    async fn look(&self, door: &str, known: Option<u64>) -> Result<Vec<String>, DoorError> {
-        let mut invocation = at_door(&self.list, door);
-        invocation.arg(known.map(|version| version.to_string()).unwrap_or_default());
-        self.invoke("list asks", door, &invocation).await
-    }
-
-    async fn invoke<T: redis::FromRedisValue>(
-        &self,
-        operation: &'static str,
-        door: &str,
-        invocation: &ScriptInvocation<'_>,
-    ) -> Result<T, DoorError> {
-        let mut connection = self.connection.clone();
-        let result = invocation.invoke_async(&mut connection).await;
-        result.map_err(|source: RedisError| DoorError::Redis {
-            operation,
-            door: door.to_owned(),
-            source,
-        })
+    async fn look(&self, door: &str, known: Option<u64>) -> Result<Vec<String>, StoreError> {
+        let fill = |call: &mut ScriptInvocation<'_>| {
+            keys(call, door).arg(known.map(|version| version.to_string()).unwrap_or_default());
+        };
+        self.list.run(&self.connection, fill).await
     }
 }
 
@@ -130,7 +126,7 @@ enum Tended {
 
 #[async_trait]
 impl DoorStore for RedisDoors {
-    async fn ask(&self, ask: &OpenAsk) -> Result<DoorAnswer, DoorError> {
+    async fn ask(&self, ask: &OpenAsk) -> Result<DoorAnswer, StoreError> {
         if let Some(answer) = self.publish(ask).await? {
             return Ok(answer);
         }
@@ -147,7 +143,7 @@ impl DoorStore for RedisDoors {
                 Ok(Some(answer)) => return Ok(answer),
                 Ok(None) => {}
                 // A person should not have to be asked again because Redis was away.
-                Err(error @ DoorError::Redis { .. }) => {
+                Err(error @ StoreError::Redis { .. }) => {
                     if let Some(failures) = self.away.note() {
                         let error = with_causes(&error);
                         tracing::warn!(error, failures, "asks at doors wait for redis");
@@ -158,17 +154,18 @@ impl DoorStore for RedisDoors {
         }
     }
 
-    async fn leave(&self, ask: &OpenAsk, recorded: bool) -> Result<(), DoorError> {
-        let mut invocation = at_door(&self.leave, &ask.door);
-        invocation
-            .arg(ask.address.to_string())
-            .arg(ask.digest.as_str())
-            .arg(if recorded { "1" } else { "0" });
-        let _gone: i64 = self.invoke("leave", &ask.door, &invocation).await?;
+    async fn leave(&self, ask: &OpenAsk, recorded: bool) -> Result<(), StoreError> {
+        let fill = |call: &mut ScriptInvocation<'_>| {
+            keys(call, &ask.door)
+                .arg(ask.address.to_string())
+                .arg(ask.digest.as_str())
+                .arg(if recorded { "1" } else { "0" });
+        };
+        let _gone: i64 = self.leave.run(&self.connection, fill).await?;
         Ok(())
     }
 
-    async fn list(&self, door: &str) -> Result<Listing, DoorError> {
+    async fn list(&self, door: &str) -> Result<Listing, StoreError> {
         let mut result = self.look(door, None).await?.into_iter();
         let mut number = || result.next().and_then(|text| text.parse().ok());
         let (version, now_ms) = (number().unwrap_or(0), number().unwrap_or(0));
@@ -183,25 +180,26 @@ impl DoorStore for RedisDoors {
         Ok(Listing { version, asks })
     }
 
-    async fn changed(&self, door: &str, version: u64) -> Result<(), DoorError> {
+    async fn changed(&self, door: &str, version: u64) -> Result<(), StoreError> {
         while self.look(door, Some(version)).await?.len() == 1 {
             tokio::time::sleep(CHANGE_DELAY).await;
         }
         Ok(())
     }
 
-    async fn answer(&self, handed: &HandedAnswer) -> Result<Handed, DoorError> {
+    async fn answer(&self, handed: &HandedAnswer) -> Result<Handed, StoreError> {
         let door = &handed.door;
         let text = serde_json::to_string(&handed.answer).map_err(damaged(door))?;
-        let mut invocation = at_door(&self.answer, door);
-        invocation
-            .arg(handed.address.to_string())
-            .arg(handed.digest.as_str())
-            .arg(text)
-            .arg(handed.team.as_deref().unwrap_or_default())
-            .arg(millis(ANSWER_KEPT))
-            .arg(millis(ANSWER_KEPT * 2));
-        let mut result: Vec<String> = self.invoke("answer", door, &invocation).await?;
+        let fill = |call: &mut ScriptInvocation<'_>| {
+            keys(call, door)
+                .arg(handed.address.to_string())
+                .arg(handed.digest.as_str())
+                .arg(text)
+                .arg(handed.team.as_deref().unwrap_or_default())
+                .arg(millis(ANSWER_KEPT))
+                .arg(millis(ANSWER_KEPT * 2));
+        };
+        let mut result: Vec<String> = self.answer.run(&self.connection, fill).await?;
         let detail = if result.len() > 1 { result.pop() } else { None };
         match (result.first().map(String::as_str), detail) {
             (Some("taken"), _) => Ok(Handed::Stands),
@@ -220,15 +218,14 @@ impl DoorStore for RedisDoors {
 }
 
 /// The braces keep the keys of a door on one node of a cluster.
-fn at_door<'a>(script: &'a Script, door: &str) -> ScriptInvocation<'a> {
-    let mut invocation = script.prepare_invoke();
+fn keys<'a, 'b>(call: &'a mut ScriptInvocation<'b>, door: &str) -> &'a mut ScriptInvocation<'b> {
     for part in ["asks", "answers", "until", "version"] {
-        invocation.key(format!("agon:door:{{{door}}}:{part}"));
+        call.key(format!("agon:door:{{{door}}}:{part}"));
     }
-    invocation
+    call
 }
 
-fn read_entry(door: &str, entry: &str, now_ms: u64) -> Result<WaitingAsk, DoorError> {
+fn read_entry(door: &str, entry: &str, now_ms: u64) -> Result<WaitingAsk, StoreError> {
     let mut parts = entry.splitn(3, ' ');
     let asked_ms = parts.next().and_then(|text| text.parse().ok());
     let text = parts.nth(1).unwrap_or_default();
@@ -240,13 +237,13 @@ fn read_entry(door: &str, entry: &str, now_ms: u64) -> Result<WaitingAsk, DoorEr
     })
 }
 
-fn read_answer(door: &str, text: &str) -> Result<DoorAnswer, DoorError> {
+fn read_answer(door: &str, text: &str) -> Result<DoorAnswer, StoreError> {
     serde_json::from_str(text).map_err(damaged(door))
 }
 
-fn damaged(door: &str) -> impl Fn(serde_json::Error) -> DoorError {
-    move |source| DoorError::Damaged {
-        door: door.to_owned(),
+fn damaged(door: &str) -> impl FnOnce(serde_json::Error) -> StoreError {
+    move |source| StoreError::Damaged {
+        entry: format!("ask at door {door}"),
         source,
     }
 }

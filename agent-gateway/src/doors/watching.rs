@@ -10,8 +10,9 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::Status;
 use tonic::codegen::BoxStream;
 
-use super::{DoorError, DoorStore, Listing};
+use super::{DoorStore, Listing};
 use crate::gateway::Gateway;
+use crate::store_error::StoreError;
 use crate::wire;
 
 /// One message waits for a slow watcher; what comes after is read fresh.
@@ -86,6 +87,6 @@ pub(crate) fn only_session(listing: &mut Listing, session_id: &str) {
         .retain(|waiting| asked(&waiting.ask.address.session_id));
 }
 
-fn failed(error: &DoorError) -> Status {
+fn failed(error: &StoreError) -> Status {
     to_status(ErrorClass::Unavailable, with_causes(error))
 }

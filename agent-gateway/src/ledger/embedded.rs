@@ -19,9 +19,10 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::{Claim, Ledger, LedgerError};
+use super::{Claim, Ledger};
 use crate::decision::{Decision, DecisionAddress, RequestDigest};
 use crate::peers::{Turn, folder_of};
+use crate::store_error::StoreError;
 
 use reserve::Reserve;
 use writer::{Answer, Job, Task, Write, Writer};
@@ -62,23 +63,23 @@ pub struct EmbeddedLedger {
 
 impl EmbeddedLedger {
     /// Opens or creates the file, for this process alone.
-    pub fn open(path: &Path) -> Result<Self, LedgerError> {
+    pub fn open(path: &Path) -> Result<Self, StoreError> {
         Self::open_with_clock(path, Arc::new(unix_ms))
     }
 
     /// The same with a clock of one's own.
-    pub fn open_with_clock(path: &Path, clock: Clock) -> Result<Self, LedgerError> {
+    pub fn open_with_clock(path: &Path, clock: Clock) -> Result<Self, StoreError> {
         Self::open_as(path, clock, Users::One)
     }
 
     /// Opens or creates the file for this process beside others. Each session must be
     /// played by one of them at a time: nobody claims an address against the others.
-    pub fn open_shared(path: &Path) -> Result<Self, LedgerError> {
+    pub fn open_shared(path: &Path) -> Result<Self, StoreError> {
         Self::open_as(path, Arc::new(unix_ms), Users::Several)
     }
 
-    fn open_as(path: &Path, clock: Clock, users: Users) -> Result<Self, LedgerError> {
-        let place = |source| LedgerError::Place {
+    fn open_as(path: &Path, clock: Clock, users: Users) -> Result<Self, StoreError> {
+        let place = |source| StoreError::Place {
             path: path.in_line().to_string(),
             source,
         };
@@ -88,7 +89,7 @@ impl EmbeddedLedger {
             let _turn = _turn.map_err(place)?;
             open_connection(&hold.file)
         };
-        let connection = opened.map_err(|source| LedgerError::Open {
+        let connection = opened.map_err(|source| StoreError::Open {
             path: path.in_line().to_string(),
             source,
         })?;
@@ -126,7 +127,7 @@ impl EmbeddedLedger {
         }
     }
 
-    async fn ask<T>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, LedgerError> {
+    async fn ask<T>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, StoreError> {
         self.jobs.ask(job).await
     }
 }
@@ -135,12 +136,12 @@ impl EmbeddedLedger {
 struct Jobs(Mutex<Option<mpsc::Sender<Job>>>);
 
 impl Jobs {
-    async fn ask<T>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, LedgerError> {
+    async fn ask<T>(&self, job: impl FnOnce(Answer<T>) -> Job) -> Result<T, StoreError> {
         let (answer, answered) = oneshot::channel();
-        let jobs = self.0.lock().clone().ok_or(LedgerError::Closed)?;
+        let jobs = self.0.lock().clone().ok_or(StoreError::Closed)?;
         let sent = jobs.send(job(answer)).await;
-        sent.map_err(|_| LedgerError::Closed)?;
-        answered.await.map_err(|_| LedgerError::Closed)?
+        sent.map_err(|_| StoreError::Closed)?;
+        answered.await.map_err(|_| StoreError::Closed)?
     }
 }
 
@@ -160,7 +161,7 @@ impl SharedFile {
         &self,
         operation: &'static str,
         work: impl FnOnce(&Connection) -> Result<T, rusqlite::Error> + Send + 'static,
-    ) -> Result<T, LedgerError> {
+    ) -> Result<T, StoreError> {
         let asked = self.jobs.ask(|answer| {
             Job::Write(Write::Work(Box::new(Task {
                 operation,
@@ -185,7 +186,7 @@ impl Ledger for EmbeddedLedger {
         address: &DecisionAddress,
         digest: &RequestDigest,
         _holder: &str,
-    ) -> Result<Claim, LedgerError> {
+    ) -> Result<Claim, StoreError> {
         let found = self.find(address).await?;
         Ok(match found {
             None => Claim::Granted,
@@ -194,7 +195,7 @@ impl Ledger for EmbeddedLedger {
         })
     }
 
-    async fn renew(&self, _address: &DecisionAddress, _holder: &str) -> Result<bool, LedgerError> {
+    async fn renew(&self, _address: &DecisionAddress, _holder: &str) -> Result<bool, StoreError> {
         Ok(true)
     }
 
@@ -202,7 +203,7 @@ impl Ledger for EmbeddedLedger {
         &self,
         address: &DecisionAddress,
         decision: Decision,
-    ) -> Result<Decision, LedgerError> {
+    ) -> Result<Decision, StoreError> {
         let address = address.clone();
         self.ask(|answer| {
             Job::Write(Write::Record {
@@ -214,24 +215,21 @@ impl Ledger for EmbeddedLedger {
         .await
     }
 
-    async fn release(&self, _address: &DecisionAddress, _holder: &str) -> Result<(), LedgerError> {
+    async fn release(&self, _address: &DecisionAddress, _holder: &str) -> Result<(), StoreError> {
         Ok(())
     }
 
-    async fn find(&self, address: &DecisionAddress) -> Result<Option<Decision>, LedgerError> {
+    async fn find(&self, address: &DecisionAddress) -> Result<Option<Decision>, StoreError> {
         let address = address.clone();
         self.ask(|answer| Job::Find { address, answer }).await
     }
 
-    async fn list(
-        &self,
-        session_id: &str,
-    ) -> Result<Vec<(DecisionAddress, Decision)>, LedgerError> {
+    async fn list(&self, session_id: &str) -> Result<Vec<(DecisionAddress, Decision)>, StoreError> {
         let session_id = session_id.to_owned();
         self.ask(|answer| Job::List { session_id, answer }).await
     }
 
-    async fn forget(&self, session_ids: &[String], grace: Duration) -> Result<(), LedgerError> {
+    async fn forget(&self, session_ids: &[String], grace: Duration) -> Result<(), StoreError> {
         let session_ids = session_ids.to_vec();
         let grace_ms = millis(grace);
         let due_ms = (self.clock)().saturating_add(grace_ms);
@@ -290,9 +288,9 @@ struct Hold {
 }
 
 impl Hold {
-    fn take(path: &Path, users: Users) -> Result<Self, LedgerError> {
+    fn take(path: &Path, users: Users) -> Result<Self, StoreError> {
         let shown = || path.in_line().to_string();
-        let place = |source| LedgerError::Place {
+        let place = |source| StoreError::Place {
             path: shown(),
             source,
         };
@@ -308,7 +306,7 @@ impl Hold {
         };
         match locked {
             Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(LedgerError::InUse { path: shown() }),
+            Err(TryLockError::WouldBlock) => return Err(StoreError::InUse { path: shown() }),
             Err(TryLockError::Error(source)) => return Err(place(source)),
         }
         let turn = match users {

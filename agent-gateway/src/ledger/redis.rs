@@ -8,10 +8,12 @@ use std::time::Duration;
 use agon_redis_link::Link;
 use agon_service_kit::clock::millis;
 use async_trait::async_trait;
-use redis::{AsyncCommands, RedisError, Script};
+use redis::AsyncCommands as _;
 
-use super::{Claim, Ledger, LedgerError};
+use super::{Claim, Ledger};
 use crate::decision::{Decision, DecisionAddress, RequestDigest};
+use crate::redis_script::RedisScript;
+use crate::store_error::StoreError;
 
 /// How long a claim outlives its last renewal: the time that a crashed
 /// replica's addresses stay blocked, and the pause of a live one we forgive.
@@ -26,11 +28,11 @@ const KEPT_UNFINISHED: Duration = Duration::from_secs(30 * 24 * 3_600);
 pub struct RedisLedger {
     connection: Link,
     claim_ttl: Duration,
-    claim: Script,
-    renew: Script,
-    record: Script,
-    release: Script,
-    forget: Script,
+    claim: RedisScript,
+    renew: RedisScript,
+    record: RedisScript,
+    release: RedisScript,
+    forget: RedisScript,
 }
 
 impl RedisLedger {
@@ -39,11 +41,26 @@ impl RedisLedger {
         Self {
             connection,
             claim_ttl: CLAIM_TTL,
-            claim: Script::new(include_str!("../scripts/ledger_claim_v2.lua")),
-            renew: Script::new(include_str!("../scripts/ledger_renew_v1.lua")),
-            record: Script::new(include_str!("../scripts/ledger_record_v2.lua")),
-            release: Script::new(include_str!("../scripts/ledger_release_v1.lua")),
-            forget: Script::new(include_str!("../scripts/ledger_forget_v1.lua")),
+            claim: RedisScript::new(
+                "claim an address",
+                include_str!("../scripts/ledger_claim_v2.lua"),
+            ),
+            renew: RedisScript::new(
+                "renew a claim",
+                include_str!("../scripts/ledger_renew_v1.lua"),
+            ),
+            record: RedisScript::new(
+                "record a decision",
+                include_str!("../scripts/ledger_record_v2.lua"),
+            ),
+            release: RedisScript::new(
+                "release a claim",
+                include_str!("../scripts/ledger_release_v1.lua"),
+            ),
+            forget: RedisScript::new(
+                "forget a session",
+                include_str!("../scripts/ledger_forget_v1.lua"),
+            ),
         }
     }
 
@@ -61,19 +78,18 @@ impl Ledger for RedisLedger {
         address: &DecisionAddress,
         digest: &RequestDigest,
         holder: &str,
-    ) -> Result<Claim, LedgerError> {
-        let mut connection = self.connection.clone();
+    ) -> Result<Claim, StoreError> {
         let mut answer: Vec<String> = self
             .claim
-            .key(ledger_key(&address.session_id))
-            .key(claims_key(&address.session_id))
-            .arg(field(address))
-            .arg(holder)
-            .arg(digest.as_str())
-            .arg(millis(self.claim_ttl))
-            .invoke_async(&mut connection)
-            .await
-            .map_err(failed("claim an address"))?;
+            .run(&self.connection, |call| {
+                call.key(ledger_key(&address.session_id))
+                    .key(claims_key(&address.session_id))
+                    .arg(field(address))
+                    .arg(holder)
+                    .arg(digest.as_str())
+                    .arg(millis(self.claim_ttl));
+            })
+            .await?;
         let detail = if answer.len() > 1 { answer.pop() } else { None };
         match (answer.first().map(String::as_str), detail) {
             (Some("granted"), _) => Ok(Claim::Granted),
@@ -87,24 +103,20 @@ impl Ledger for RedisLedger {
                     Ok(Claim::Conflict(decision.request_digest))
                 }
             }
-            _ => Err(failed("claim an address")(RedisError::from((
-                redis::ErrorKind::UnexpectedReturnType,
-                "the claim script answered something unknown",
-            )))),
+            _ => Err(self.claim.unknown_answer()),
         }
     }
 
-    async fn renew(&self, address: &DecisionAddress, holder: &str) -> Result<bool, LedgerError> {
-        let mut connection = self.connection.clone();
+    async fn renew(&self, address: &DecisionAddress, holder: &str) -> Result<bool, StoreError> {
         let renewed: i64 = self
             .renew
-            .key(claims_key(&address.session_id))
-            .arg(field(address))
-            .arg(holder)
-            .arg(millis(self.claim_ttl))
-            .invoke_async(&mut connection)
-            .await
-            .map_err(failed("renew a claim"))?;
+            .run(&self.connection, |call| {
+                call.key(claims_key(&address.session_id))
+                    .arg(field(address))
+                    .arg(holder)
+                    .arg(millis(self.claim_ttl));
+            })
+            .await?;
         Ok(renewed == 1)
     }
 
@@ -112,61 +124,53 @@ impl Ledger for RedisLedger {
         &self,
         address: &DecisionAddress,
         decision: Decision,
-    ) -> Result<Decision, LedgerError> {
-        let text = serde_json::to_string(&decision).map_err(|source| LedgerError::Damaged {
-            address: address.to_string(),
-            source,
-        })?;
-        let mut connection = self.connection.clone();
+    ) -> Result<Decision, StoreError> {
+        let text = serde_json::to_string(&decision).map_err(StoreError::damaged(address))?;
         let standing: Option<String> = self
             .record
-            .key(ledger_key(&address.session_id))
-            .key(claims_key(&address.session_id))
-            .arg(field(address))
-            .arg(text)
-            .arg(millis(KEPT_UNFINISHED))
-            .invoke_async(&mut connection)
-            .await
-            .map_err(failed("record a decision"))?;
+            .run(&self.connection, |call| {
+                call.key(ledger_key(&address.session_id))
+                    .key(claims_key(&address.session_id))
+                    .arg(field(address))
+                    .arg(text)
+                    .arg(millis(KEPT_UNFINISHED));
+            })
+            .await?;
         let confirmed = self.connection.confirm().await;
-        confirmed.map_err(failed("wait for a decision's replicas"))?;
+        confirmed.map_err(StoreError::redis("wait for a decision's replicas"))?;
         match standing {
             Some(text) => read_decision(address, &text),
             None => Ok(decision),
         }
     }
 
-    async fn release(&self, address: &DecisionAddress, holder: &str) -> Result<(), LedgerError> {
-        let mut connection = self.connection.clone();
+    async fn release(&self, address: &DecisionAddress, holder: &str) -> Result<(), StoreError> {
         let _released: i64 = self
             .release
-            .key(claims_key(&address.session_id))
-            .arg(field(address))
-            .arg(holder)
-            .invoke_async(&mut connection)
-            .await
-            .map_err(failed("release a claim"))?;
+            .run(&self.connection, |call| {
+                call.key(claims_key(&address.session_id))
+                    .arg(field(address))
+                    .arg(holder);
+            })
+            .await?;
         Ok(())
     }
 
-    async fn find(&self, address: &DecisionAddress) -> Result<Option<Decision>, LedgerError> {
+    async fn find(&self, address: &DecisionAddress) -> Result<Option<Decision>, StoreError> {
         let mut connection = self.connection.clone();
         let text: Option<String> = connection
             .hget(ledger_key(&address.session_id), field(address))
             .await
-            .map_err(failed("find a decision"))?;
+            .map_err(StoreError::redis("find a decision"))?;
         text.map(|text| read_decision(address, &text)).transpose()
     }
 
-    async fn list(
-        &self,
-        session_id: &str,
-    ) -> Result<Vec<(DecisionAddress, Decision)>, LedgerError> {
+    async fn list(&self, session_id: &str) -> Result<Vec<(DecisionAddress, Decision)>, StoreError> {
         let mut connection = self.connection.clone();
         let entries: Vec<(String, String)> = connection
             .hgetall(ledger_key(session_id))
             .await
-            .map_err(failed("list a session"))?;
+            .map_err(StoreError::redis("list a session"))?;
         let mut decisions = Vec::with_capacity(entries.len());
         for (field, text) in entries {
             if let Some(address) = read_field(session_id, &field) {
@@ -178,32 +182,30 @@ impl Ledger for RedisLedger {
         Ok(decisions)
     }
 
-    async fn forget(&self, session_ids: &[String], grace: Duration) -> Result<(), LedgerError> {
+    async fn forget(&self, session_ids: &[String], grace: Duration) -> Result<(), StoreError> {
         if session_ids.is_empty() {
             return Ok(());
         }
         let mut connection = self.connection.clone();
         if let [session_id] = session_ids {
             // One a second or a thousand: no need to send the script each time.
-            let mut forget = self.forget.key(ledger_key(session_id));
-            let forgotten: Result<(), RedisError> = forget
-                .arg(millis(grace))
-                .invoke_async(&mut connection)
-                .await;
-            return forgotten.map_err(failed("forget a session"));
+            let forget = self.forget.run(&self.connection, |call| {
+                call.key(ledger_key(session_id)).arg(millis(grace));
+            });
+            return forget.await;
         }
         let mut pipeline = redis::pipe();
         // Redis may have been restarted since, and a pipeline cannot load late.
-        pipeline.load_script(&self.forget).ignore();
+        pipeline.load_script(self.forget.script()).ignore();
         for session_id in session_ids {
-            let mut forget = self.forget.prepare_invoke();
+            let mut forget = self.forget.script().prepare_invoke();
             forget.key(ledger_key(session_id)).arg(millis(grace));
             pipeline.invoke_script(&forget).ignore();
         }
         pipeline
             .query_async::<()>(&mut connection)
             .await
-            .map_err(failed("forget sessions"))
+            .map_err(StoreError::redis("forget sessions"))
     }
 
     fn renew_every(&self) -> Option<Duration> {
@@ -237,13 +239,6 @@ fn read_field(session_id: &str, field: &str) -> Option<DecisionAddress> {
     })
 }
 
-fn read_decision(address: &DecisionAddress, text: &str) -> Result<Decision, LedgerError> {
-    serde_json::from_str(text).map_err(|source| LedgerError::Damaged {
-        address: address.to_string(),
-        source,
-    })
-}
-
-fn failed(operation: &'static str) -> impl Fn(RedisError) -> LedgerError {
-    move |source| LedgerError::Redis { operation, source }
+fn read_decision(address: &DecisionAddress, text: &str) -> Result<Decision, StoreError> {
+    serde_json::from_str(text).map_err(StoreError::damaged(address))
 }

@@ -8,31 +8,28 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use agon_service_kit::backoff::Delays;
 use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::with_causes;
+use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedMutexGuard};
-use tokio_util::sync::CancellationToken;
 
 use super::NanoDollars;
 use super::purse::{
-    Account, Attempt, Bill, CostFilter, CostRow, Purse, PurseError, Scope, Shortage, Standing,
-    Verdict,
+    Account, Attempt, Bill, CostFilter, CostRow, Purse, Scope, Shortage, Standing, Verdict,
 };
 use super::quote::{Payment, Quote, Used};
 use crate::config::GatewayConfig;
 use crate::metrics;
-use crate::owed::Owed;
+use crate::outbox::{Message, Outbox};
+use crate::store_error::StoreError;
 
 /// Other replicas settle without a sound here, so whoever waits for money looks
 /// this often.
 const RECHECK: Duration = Duration::from_millis(100);
 
-/// A stopping gateway still waits this long for its purse, and this long between
-/// tries.
-const LAST_CHANCE: Duration = Duration::from_secs(2);
-const LAST_DELAY: Duration = Duration::from_millis(200);
+/// Every hold has counted as lost by then.
+const HOLDS_LAST: Duration = Duration::from_secs(3_600);
 
 /// The money of a gateway.
 pub(crate) struct Money {
@@ -43,8 +40,7 @@ pub(crate) struct Money {
     /// Whose budget was spent when it was last asked for.
     exhausted: Mutex<HashSet<Scope>>,
     unsettled: Complaint,
-    owed: Owed,
-    stopping: CancellationToken,
+    outbox: Outbox,
 }
 
 /// What was spent, and how budgets stand.
@@ -95,12 +91,7 @@ pub(crate) enum Held {
 
 impl Money {
     /// Money in a purse, for the gateway process of this name.
-    pub fn new(
-        purse: Arc<dyn Purse>,
-        owner: &str,
-        owed: Owed,
-        stopping: CancellationToken,
-    ) -> Self {
+    pub fn new(purse: Arc<dyn Purse>, owner: &str, outbox: Outbox) -> Self {
         Self {
             purse,
             owner: owner.to_owned(),
@@ -108,8 +99,7 @@ impl Money {
             tight: Mutex::default(),
             exhausted: Mutex::default(),
             unsettled: Complaint::default(),
-            owed,
-            stopping,
+            outbox,
         }
     }
 
@@ -129,7 +119,7 @@ impl Money {
         attempt: &Attempt,
         quote: &Quote,
         lasts: Duration,
-    ) -> Result<Result<Held, Box<MoneyRefusal>>, PurseError> {
+    ) -> Result<Result<Held, Box<MoneyRefusal>>, StoreError> {
         let granted = |held| {
             Held::Granted(Box::new(Payment {
                 attempt: attempt.clone(),
@@ -178,7 +168,7 @@ impl Money {
         &self,
         filter: &CostFilter,
         config: &GatewayConfig,
-    ) -> Result<Costs, PurseError> {
+    ) -> Result<Costs, StoreError> {
         let rows = self.purse.costs(filter).await?;
         let paid_for: HashSet<&str> = rows
             .iter()
@@ -196,7 +186,7 @@ impl Money {
     }
 
     /// How everybody stands, configured teams included, in order.
-    pub async fn standings(&self, config: &GatewayConfig) -> Result<Vec<Standing>, PurseError> {
+    pub async fn standings(&self, config: &GatewayConfig) -> Result<Vec<Standing>, StoreError> {
         let mut standings = self.purse.standings().await?;
         for team in config.teams() {
             let scope = Scope::Team(team.name.clone());
@@ -260,51 +250,29 @@ impl Money {
             let settled = bill.as_ref().and_then(|bill| bill.cost);
             metrics::count_settled(&account.team, settled.unwrap_or_default());
         }
-        if let Err(error) = self.settle_until_stopped(payment, bill.as_ref()).await {
-            let cost = bill.and_then(|bill| bill.cost).unwrap_or_default();
-            let (attempt, held) = (&payment.attempt, payment.held);
-            let error = with_causes(&error);
-            tracing::error!(%attempt, %cost, held, error, "the cost of a call was not settled");
+        match bill {
+            Some(bill) => self.charge(bill, payment.held).await,
+            None => self.forget(&payment.attempt).await,
         }
         self.tell_left_over(account);
     }
 
-    async fn settle_until_stopped(
-        &self,
-        payment: &Payment,
-        bill: Option<&Bill>,
-    ) -> Result<(), PurseError> {
-        let mut delays = Delays::default();
-        let over = async {
-            self.stopping.cancelled().await;
-            tokio::time::sleep(LAST_CHANCE).await;
+    async fn charge(&self, bill: Bill, held: bool) {
+        let Err(error) = self.purse.settle(&bill).await else {
+            return;
         };
-        tokio::pin!(over);
-        loop {
-            let settled = match bill {
-                Some(bill) => self.purse.settle(bill).await,
-                None => self.purse.release(&payment.attempt).await,
-            };
-            let Err(error) = settled else {
-                return Ok(());
-            };
-            self.complain(&error);
-            let stops = self.stopping.is_cancelled();
-            let delay = match delays.next_delay() {
-                Some(delay) if !stops => delay,
-                _ => LAST_DELAY,
-            };
-            tokio::select! {
-                biased;
-                () = &mut over => return Err(error),
-                () = self.stopping.cancelled(), if !stops => {}
-                () = tokio::time::sleep(delay) => {}
-            }
+        self.complain(&error);
+        let (attempt, cost) = (bill.attempt.clone(), bill.cost.unwrap_or_default());
+        let purse = Arc::clone(&self.purse);
+        // Waited for: a decision must not stand without its cost.
+        if let Err(error) = self.outbox.deliver(Charging { purse, bill }).await {
+            let error = with_causes(&error);
+            tracing::error!(%attempt, %cost, held, error, "the cost of a call was not settled");
         }
     }
 
     /// Logs that costs cannot be written, once for many.
-    pub fn complain(&self, error: &PurseError) {
+    pub fn complain(&self, error: &StoreError) {
         if let Some(failures) = self.unsettled.note() {
             let error = with_causes(error);
             tracing::warn!(error, failures, "cost ledger write failed; retrying");
@@ -315,10 +283,9 @@ impl Money {
     pub async fn forget(&self, attempt: &Attempt) {
         if let Err(error) = self.purse.release(attempt).await {
             self.complain(&error);
-            let (purse, attempt) = (Arc::clone(&self.purse), attempt.clone());
-            self.owed.again("hold not given back", move || {
-                let (purse, attempt) = (Arc::clone(&purse), attempt.clone());
-                async move { purse.release(&attempt).await }
+            self.outbox.post(HoldEnd {
+                purse: Arc::clone(&self.purse),
+                attempt: attempt.clone(),
             });
         }
     }
@@ -336,6 +303,56 @@ impl Money {
                 tight.left_over.notify_one();
             }
         }
+    }
+}
+
+/// A call is charged when the purse is back.
+struct Charging {
+    purse: Arc<dyn Purse>,
+    bill: Bill,
+}
+
+#[async_trait]
+impl Message for Charging {
+    fn kind(&self) -> &'static str {
+        "cost of a call not settled"
+    }
+
+    fn key(&self) -> String {
+        self.bill.attempt.to_string()
+    }
+
+    fn lasts(&self) -> Duration {
+        Duration::MAX
+    }
+
+    async fn tell(&self) -> Result<(), StoreError> {
+        self.purse.settle(&self.bill).await
+    }
+}
+
+/// A hold whose call was not made ends when the purse is back.
+struct HoldEnd {
+    purse: Arc<dyn Purse>,
+    attempt: Attempt,
+}
+
+#[async_trait]
+impl Message for HoldEnd {
+    fn kind(&self) -> &'static str {
+        "hold not given back"
+    }
+
+    fn key(&self) -> String {
+        self.attempt.to_string()
+    }
+
+    fn lasts(&self) -> Duration {
+        HOLDS_LAST
+    }
+
+    async fn tell(&self) -> Result<(), StoreError> {
+        self.purse.release(&self.attempt).await
     }
 }
 

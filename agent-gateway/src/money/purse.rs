@@ -13,6 +13,7 @@ use async_trait::async_trait;
 
 use super::{Day, NanoDollars};
 use crate::decision::Usage;
+use crate::store_error::StoreError;
 
 pub use embedded::EmbeddedPurse;
 pub use redis::RedisPurse;
@@ -35,24 +36,24 @@ pub const LARGEST_BUDGET: NanoDollars = NanoDollars((1 << 53) - 1);
 pub trait Purse: Send + Sync {
     /// Holds the most that a call may cost, in both budgets or in neither. Safe to
     /// repeat with the same attempt.
-    async fn reserve(&self, hold: &Hold) -> Result<Verdict, PurseError>;
+    async fn reserve(&self, hold: &Hold) -> Result<Verdict, StoreError>;
 
     /// What [`Purse::reserve`] would say now; holds nothing.
-    async fn look(&self, hold: &Hold) -> Result<Verdict, PurseError>;
+    async fn look(&self, hold: &Hold) -> Result<Verdict, StoreError>;
 
     /// Charges a call that was made and ends its hold, if it has one. A hold
     /// that had counted as lost is corrected. Safe to repeat: an attempt is
     /// charged once. What is acknowledged is durable.
-    async fn settle(&self, bill: &Bill) -> Result<(), PurseError>;
+    async fn settle(&self, bill: &Bill) -> Result<(), StoreError>;
 
     /// Ends a hold whose call cost nothing. Safe to repeat.
-    async fn release(&self, attempt: &Attempt) -> Result<(), PurseError>;
+    async fn release(&self, attempt: &Attempt) -> Result<(), StoreError>;
 
     /// What was spent, in order of day, team, experiment, model.
-    async fn costs(&self, filter: &CostFilter) -> Result<Vec<CostRow>, PurseError>;
+    async fn costs(&self, filter: &CostFilter) -> Result<Vec<CostRow>, StoreError>;
 
     /// How every team and experiment stands that ever reserved or spent, in order.
-    async fn standings(&self) -> Result<Vec<Standing>, PurseError>;
+    async fn standings(&self) -> Result<Vec<Standing>, StoreError>;
 }
 
 /// One try at a provider, unique among all replicas.
@@ -226,29 +227,6 @@ pub struct Standing {
     /// The budget that an experiment's last call named; teams have theirs in
     /// the configuration.
     pub last_budget: Option<NanoDollars>,
-}
-
-/// What can go wrong with a purse.
-#[derive(Debug, thiserror::Error)]
-pub enum PurseError {
-    /// Redis did not do what it was asked.
-    #[error("cannot {operation} in the redis purse")]
-    Redis {
-        /// What was tried.
-        operation: &'static str,
-        /// What the client says.
-        #[source]
-        source: ::redis::RedisError,
-    },
-    /// The embedded file could not be read or written.
-    #[error("cannot {operation} in the purse of the ledger file")]
-    Embedded {
-        /// What was tried.
-        operation: &'static str,
-        /// What the file's writer says.
-        #[source]
-        source: crate::ledger::LedgerError,
-    },
 }
 
 /// An amount or a count as a purse keeps it.

@@ -2,6 +2,8 @@
 //! it: out with the key in a header, in with a body of sane length. Refuses to
 //! follow redirects and to know what a body means. Called by `caller.rs`.
 
+use std::time::Duration;
+
 use agon_service_kit::secrets;
 use reqwest::StatusCode;
 use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
@@ -14,6 +16,10 @@ use crate::parameters::Applied;
 
 /// No model writes this much; a broken server may, until memory ends.
 const LARGEST_REPLY_BYTES: usize = 16 * 1024 * 1024;
+
+/// Name, connection and TLS take well under a second; whoever is not reached by then is not there,
+/// however long an answer may take.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Where the client finds the addresses of proxies, which may hold passwords.
 const PROXIES: [&str; 6] = [
@@ -83,6 +89,7 @@ impl Http {
             // some hundred streams on it; with HTTP/1.1 the limits are ours.
             .http1_only()
             .tcp_nodelay(true)
+            .connect_timeout(CONNECT_TIMEOUT)
             .build()?;
         Ok(Self { client })
     }
@@ -175,7 +182,8 @@ fn of_transport(error: &reqwest::Error, provider: &ProviderConfig) -> Refusal {
     };
     Refusal {
         maybe_used: !error.is_connect(),
-        overloaded: error.is_timeout(),
+        never_reached: error.is_connect(),
+        overloaded: error.is_timeout() && !error.is_connect(),
         ..Refusal::new(Remedy::Retry(None), shortened(&reason).to_string())
     }
 }

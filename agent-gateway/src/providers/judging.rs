@@ -118,6 +118,7 @@ pub(super) fn act(
     };
     Err(Refusal {
         maybe_used: MAYBE_USED.contains(&status.as_u16()),
+        never_reached: false,
         overloaded: OVERLOADED.contains(&status.as_u16()),
         ..Refusal::new(remedy(meaning, after), reason)
     })
@@ -162,6 +163,7 @@ pub(super) fn inside_success(rules: &[Rule], incoming: &Incoming, said: Said) ->
     let after = quota::retry_after(&incoming.headers);
     Some(Refusal {
         maybe_used: true,
+        never_reached: false,
         overloaded: OVERLOADED.contains(&status),
         ..Refusal::new(remedy(meaning, after), said.text.to_string())
     })

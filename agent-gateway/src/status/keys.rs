@@ -9,11 +9,12 @@ use std::time::Instant;
 use agon_proto::v1::{KeyStatus, LimitStatus};
 use agon_service_kit::clock::millis;
 
-use crate::admission::{AdmissionError, KeyLimits, KeyOutlook, LimitOutlook, QUANTITIES};
+use crate::admission::{KeyLimits, KeyOutlook, LimitOutlook, QUANTITIES};
 use crate::deciding::Decider;
 use crate::health::breaker::Circuit;
 use crate::keys::{KeyId, PooledKey};
 use crate::lanes::{Lane, LaneKey};
+use crate::store_error::StoreError;
 
 /// Names of the limits per minute, in the order of `Charge::amounts`.
 const PER_MINUTE: [&str; QUANTITIES] = [
@@ -24,7 +25,7 @@ const PER_MINUTE: [&str; QUANTITIES] = [
 ];
 
 /// All keys of the models that were asked for.
-pub(crate) async fn of(decider: &Decider) -> Result<Vec<KeyStatus>, AdmissionError> {
+pub(crate) async fn of(decider: &Decider) -> Result<Vec<KeyStatus>, StoreError> {
     let mut keys: BTreeMap<(String, usize, KeyId), Vec<KeyStatus>> = BTreeMap::new();
     for lane in decider.routes.lanes() {
         let (terms, now) = (lane.terms(), Instant::now());

@@ -17,6 +17,7 @@ fn refusal(remedy: Remedy) -> Refusal {
         remedy,
         reason: "the provider's own words".to_owned(),
         maybe_used: false,
+        never_reached: false,
         overloaded: false,
         signals: Default::default(),
     }

@@ -256,6 +256,26 @@ async fn nobody_at_the_address_is_aborted_with_the_reason() {
 }
 
 #[tokio::test]
+async fn call_whose_address_was_never_reached_takes_no_quota() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    drop(listener);
+    let more = "limits = { requests_per_minute = 1, requests_per_day = 1, tokens_per_minute = 100_000 }\n\
+                [gateway]\npatience = '1s'";
+    let (gateway, _folder) = open_gateway(&format!("http://{address}/v1"), more).await;
+    let error = client(&gateway).decide(request("s", 0, "hi")).await;
+    let told = error.unwrap_err().message().to_owned();
+    // The one request of the minute was free again for each try.
+    assert!(
+        told.contains("connect") && !told.contains("after 1 attempts"),
+        "{told}"
+    );
+    let status = status(&gateway).await;
+    let mut limits = status.keys.iter().flat_map(|key| &key.limits);
+    assert!(limits.all(|limit| limit.used == 0), "{:?}", status.keys);
+}
+
+#[tokio::test]
 async fn provider_never_counts_more_than_the_limit_allows() {
     let (stage, address) = Stage::open([]).await;
     let more = "limits = { requests_per_minute = 600, tokens_per_minute = 2_000_000 }";

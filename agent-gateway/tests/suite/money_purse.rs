@@ -10,13 +10,14 @@ use std::time::{Duration, Instant};
 
 use agon_agent_gateway::decision::Usage;
 use agon_agent_gateway::ledger::embedded::Clock;
-use agon_agent_gateway::ledger::{EmbeddedLedger, Ledger, LedgerError};
+use agon_agent_gateway::ledger::{EmbeddedLedger, Ledger};
 use agon_agent_gateway::money::purse::{
     Account, Attempt, Bill, Budgets, CostFilter, CostRow, EmbeddedPurse, Hold, Purse, RedisPurse,
     Scope, Shortage, Standing, Verdict,
 };
 use agon_agent_gateway::money::{Day, NanoDollars};
 use agon_agent_gateway::peers::Peers;
+use agon_agent_gateway::store_error::StoreError;
 use agon_service_kit::folder::Folder;
 use async_trait::async_trait;
 
@@ -63,7 +64,7 @@ fn open_ledger(path: &Path, clock: Clock) -> EmbeddedLedger {
     let began = Instant::now();
     loop {
         match EmbeddedLedger::open_with_clock(path, Arc::clone(&clock)) {
-            Err(LedgerError::InUse { .. }) if began.elapsed() < Duration::from_secs(10) => {
+            Err(StoreError::InUse { .. }) if began.elapsed() < Duration::from_secs(10) => {
                 std::thread::yield_now();
             }
             opened => return opened.unwrap(),

@@ -263,6 +263,7 @@ async fn hold_that_redis_did_not_take_is_made_when_it_is_back() {
             remedy: Remedy::HoldKey(Some(Duration::from_secs(8))),
             reason: "slow down".to_owned(),
             maybe_used: false,
+            never_reached: false,
             overloaded: false,
             signals: Default::default(),
         }),

@@ -112,6 +112,7 @@ async fn panic_of_a_provider_ends_one_decision_only() {
             remedy: agon_agent_gateway::providers::Remedy::GiveUp,
             reason: "fine otherwise".to_owned(),
             maybe_used: false,
+            never_reached: false,
             overloaded: false,
             signals: Default::default(),
         })

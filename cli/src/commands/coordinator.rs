@@ -16,7 +16,9 @@ use crate::data_folder::{COORDINATOR, HeldFolder, STORE};
 use crate::describing::describe_at;
 use crate::failure::Failure;
 use crate::forgetting::forget_at;
-use crate::role::{LogArguments, MetricsArguments, StoreArguments, announce, run_service};
+use crate::role::{
+    LogArguments, MetricsArguments, Stopping, StoreArguments, announce, run_service,
+};
 
 /// Arguments of `agon coordinator`.
 #[derive(Debug, clap::Args)]
@@ -123,7 +125,7 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
             shutdown.cancelled().await;
             coordinator.drain().await;
         });
-        Ok(())
+        Ok(Stopping::default())
     })
 }
 

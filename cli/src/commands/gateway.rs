@@ -18,10 +18,12 @@ use crate::embedded;
 use crate::failure::Failure;
 use crate::model_config::ModelArguments;
 use crate::output;
-use crate::role::{LogArguments, MetricsArguments, StoreArguments, announce, run_service, runtime};
+use crate::role::{
+    LogArguments, MetricsArguments, Stopping, StoreArguments, announce, run_service, runtime,
+};
 
-/// Calls at providers may finish within this time when the gateway stops.
-const DRAIN_WITHIN: Duration = Duration::from_secs(15);
+/// Callers are told their answers within this time after the gateway has stopped.
+const TO_SAY_SO: Duration = Duration::from_secs(5);
 
 /// Arguments of `agon gateway`.
 #[derive(Debug, clap::Args)]
@@ -120,13 +122,18 @@ fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
         let routes = Routes::new(gateway.service());
         server::serve_when(&tasks, "gateway", listener, routes, gateway.store_answers());
         let shutdown = tasks.shutdown_token();
+        let drained = gateway.clone();
         tasks.spawn(TaskKind::SERVICE, "gateway drain", async move {
             shutdown.cancelled().await;
-            if let Some(lost) = embedded::in_words(gateway.drain(DRAIN_WITHIN).await) {
+            if let Some(lost) = embedded::in_words(drained.stop().await) {
                 output::tell(&lost);
             }
         });
-        Ok(())
+        let asked = gateway.clone();
+        Ok(Stopping::new(
+            move || asked.begin_stop() + TO_SAY_SO,
+            move || embedded::cut_off(&gateway),
+        ))
     })
 }
 

@@ -26,7 +26,7 @@ use crate::playing::seating::{self, Chair, Limit, Seated};
 use crate::playing::sitting::{Ended, Sitting};
 use crate::playing::typing::Typing;
 use crate::results;
-use crate::role::{LogArguments, StoreArguments, exit_at_second_signal, runtime};
+use crate::role::{LogArguments, StoreArguments, runtime};
 use crate::run_folder::account::Outcome;
 use crate::run_folder::{self as files, Place, RunFolder};
 
@@ -182,7 +182,7 @@ async fn play(arguments: &Play, seated: &Seated, folder: RunFolder) -> Result<()
             if std::io::stdin().is_terminal() {
                 output::tell("");
             }
-            exit_at_second_signal();
+            cluster.exit_at_second_signal();
             Err(Failure::Interrupted(come_back()))
         }
         Err(failure) => Err(failure),

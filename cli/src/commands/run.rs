@@ -25,7 +25,7 @@ use crate::output::{self, counted};
 use crate::pausing;
 use crate::progress::Progress;
 use crate::results;
-use crate::role::{LogArguments, MetricsArguments, StoreArguments, exit_at_second_signal, runtime};
+use crate::role::{LogArguments, MetricsArguments, StoreArguments, runtime};
 use crate::run_folder::account::State;
 use crate::run_folder::{Place, RunFolder};
 
@@ -225,7 +225,7 @@ async fn in_process(
         }
         Ok(End::Interrupted(state)) => {
             output::tell("stopping: recording what is under way (Ctrl-C again stops at once)");
-            exit_at_second_signal();
+            cluster.exit_at_second_signal();
             cluster.stop_workers().await;
             let answers = watch::answers(cluster.gateway.clone(), &checked.document.name).await;
             let collected = keeping.collect(experiments, &state).await;

@@ -88,7 +88,7 @@ fn tell_times(door: &str, keys: usize, straight: &[&Took; 2], through: &Took) {
     let p99 = (straight[0].p99 + straight[1].p99) / 2.0;
     let own = [through.p50 - p50, through.p99 - p99];
     for (name, own, whole, bare, bar) in [
-        ("p50", own[0], through.p50, p50, 0.5),
+        ("p50", own[0], through.p50, p50, 0.7),
         ("p99", own[1], through.p99, p99, 2.0),
     ] {
         report::bar(
@@ -101,6 +101,13 @@ fn tell_times(door: &str, keys: usize, straight: &[&Took; 2], through: &Took) {
             own <= bar,
         );
     }
+    let times = own[0] / p50;
+    report::bar(
+        &format!("the same against the straight call, {door}, pool of {keys}"),
+        &format!("{times:.1} times"),
+        "4 times",
+        times <= 4.0,
+    );
     let failed: usize = straight.iter().map(|took| took.failed).sum();
     report::note(&format!(
         "{} calls through the gateway ({} failed), {} straight ({failed} failed); the makers of \

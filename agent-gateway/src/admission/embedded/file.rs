@@ -15,11 +15,11 @@ use rusqlite::{Connection, OpenFlags, OptionalExtension as _, Transaction, Trans
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-use super::super::AdmissionError;
 use super::super::scope::Scope;
 use super::books::{Books, Domain, KeyState, UnderWay};
 use crate::keys::KeyId;
 use crate::peers::{Peers, Turn, folder_of};
+use crate::store_error::StoreError;
 
 /// Somebody may look at the file with the sqlite3 tool.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(5);
@@ -76,7 +76,7 @@ type Fault = Box<dyn Error + Send + Sync>;
 
 impl LimitsFile {
     /// Opens or creates the file.
-    pub fn open(path: &Path, peers: Arc<Peers>) -> Result<Self, AdmissionError> {
+    pub fn open(path: &Path, peers: Arc<Peers>) -> Result<Self, StoreError> {
         let open = || -> Result<Self, Fault> {
             let (folder, name) = folder_of(path)?;
             let turn = Turn::at(&folder, &format!("{name}.turn"))?;
@@ -98,7 +98,7 @@ impl LimitsFile {
                 peers,
             })
         };
-        open().map_err(failed("open the file of the limits"))
+        open().map_err(StoreError::file("open the file of the limits"))
     }
 
     /// Has `work` done on books that know what all processes have taken of these keys, and keeps
@@ -109,7 +109,7 @@ impl LimitsFile {
         keys: &[KeyId],
         domain: &Option<Domain>,
         work: impl FnOnce(&mut Books, f64) -> T,
-    ) -> Result<T, AdmissionError> {
+    ) -> Result<T, StoreError> {
         let together = || -> Result<T, Fault> {
             let mut connection = self.connection.lock();
             let _taken = self.turn.take()?;
@@ -142,7 +142,9 @@ impl LimitsFile {
             transaction.commit()?;
             Ok(done)
         };
-        together().map_err(failed("keep limits together with other processes"))
+        together().map_err(StoreError::file(
+            "keep limits together with other processes",
+        ))
     }
 
     /// Brings a key up to date. Answers what others have under way.
@@ -241,10 +243,6 @@ fn share_name((pool, lane): &Domain) -> String {
         Some(lane) => format!("{pool}/{lane}"),
         None => pool.clone(),
     }
-}
-
-fn failed(operation: &'static str) -> impl Fn(Fault) -> AdmissionError {
-    move |source| AdmissionError::File { operation, source }
 }
 
 #[cfg(test)]

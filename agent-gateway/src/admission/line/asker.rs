@@ -29,20 +29,16 @@ const STORE_DELAYS: DelayPolicy = DelayPolicy {
 impl Line {
     /// Serves the line until it is closed.
     pub async fn serve(&self, lane: &Lane) {
-        let limiter = lane.limiter.as_ref();
         let mut store_delays = Delays::new(STORE_DELAYS);
         loop {
-            self.returns.settle(lane, limiter).await;
             if self.closed.load(Ordering::Relaxed) {
-                self.close();
-                return self.returns.settle(lane, limiter).await;
+                // Those who were being asked for when it was closed.
+                return self.close();
             }
             if self.queue.lock().is_empty() {
-                let owed = (!self.returns.is_empty()).then(|| Instant::now() + STORE_DELAYS.cap);
                 tokio::select! {
                     () = self.arrived.notified() => {}
                     () = self.freed.notified() => {}
-                    () = sleep_until(owed) => {}
                 }
                 continue;
             }
@@ -100,7 +96,7 @@ impl Line {
             asks: &asks,
             waiting: &waiting,
         };
-        match lane.limiter.reserve(&batch).await {
+        match self.limiter.reserve(&batch).await {
             Ok(verdict) => self.hand_out(open, held_back, verdict, &ready, &terms),
             Err(error) => {
                 if let Some(failures) = self.store_away.note() {
@@ -108,7 +104,10 @@ impl Line {
                     tracing::warn!(error, failures, "limits cannot be taken, callers wait");
                 }
                 // Nobody knows with what result they were asked for.
-                open.iter_mut().for_each(|entry| entry.call.doubtful = true);
+                for (entry, ask) in open.iter_mut().zip(&asks) {
+                    let on_any = candidates.iter().map(|key| batch.reservation(ask, key));
+                    entry.call.perhaps = on_any.collect();
+                }
                 heads::put_back(&mut self.queue.lock(), open, held_back);
                 Next::StoreAway
             }
@@ -130,7 +129,7 @@ impl Line {
             // It went away while it was being asked for.
             if entry.call.answer.is_closed() {
                 self.queue.lock().correct(&entry.place, entry.cost, 0);
-                self.returns.note_doubtful(&entry.call, &entry.place);
+                self.turn_away(entry.call, Admitted::Closed);
                 continue;
             }
             let except = &entry.call.want.except;
@@ -154,8 +153,7 @@ impl Line {
                 None => open.push(entry),
                 Some(answer) => {
                     self.queue.lock().correct(&entry.place, entry.cost, 0);
-                    self.returns.note_doubtful(&entry.call, &entry.place);
-                    let _ = entry.call.answer.send(answer);
+                    self.turn_away(entry.call, answer);
                 }
             }
         }
@@ -172,7 +170,7 @@ impl Line {
     ) -> Next {
         let mut denied = Vec::new();
         for (mut entry, granted) in open.into_iter().zip(verdict.granted) {
-            entry.call.doubtful = false;
+            entry.call.perhaps.clear();
             let Some(reservation) = granted else {
                 if let Some(answer) = entry.call.want.unless_soon(verdict.wait) {
                     self.queue.lock().correct(&entry.place, entry.cost, 0);
@@ -185,16 +183,14 @@ impl Line {
             let key = key_of(ready, &reservation);
             let key = key.filter(|key| key.key.take_turn(&terms.dead_key_probes, Instant::now()));
             let Some(key) = key else {
-                self.returns.add(reservation);
-                self.wake();
+                self.give_back(reservation);
                 denied.push(entry);
                 continue;
             };
             let (place, counted) = (entry.place.clone(), entry.cost);
             if let Some(unwanted) = entry.grant(reservation, key) {
                 self.correct(&place, counted, 0);
-                self.returns.add(unwanted);
-                self.wake();
+                self.give_back(unwanted);
             }
         }
         let next = if denied.is_empty() {
@@ -237,14 +233,6 @@ impl Entry<Waiter> {
             Err(Admitted::Granted(unwanted)) => Some(unwanted.reservation),
             _ => None,
         }
-    }
-}
-
-/// Never, when there is no such time.
-async fn sleep_until(time: Option<Instant>) {
-    match time {
-        Some(time) => tokio::time::sleep_until(time.into()).await,
-        None => std::future::pending().await,
     }
 }
 

@@ -98,7 +98,7 @@ impl Waiter {
                 cost: want.charges.cost,
             },
             except: want.except.clone(),
-            again: self.doubtful,
+            again: !self.perhaps.is_empty(),
         }
     }
 }

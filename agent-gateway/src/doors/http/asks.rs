@@ -23,7 +23,8 @@ use super::guests::Guest;
 use super::reading;
 use crate::decision::{DecisionAddress, ReplyFormat};
 use crate::doors::watching::only_session;
-use crate::doors::{DoorAnswer, DoorError, HandedAnswer, Listing, WaitingAsk, answering};
+use crate::doors::{DoorAnswer, HandedAnswer, Listing, WaitingAsk, answering};
+use crate::store_error::StoreError;
 
 /// Proxies cut what takes longer.
 const LONGEST_WAIT: Duration = Duration::from_secs(50);
@@ -149,10 +150,6 @@ fn written_format(format: ReplyFormat) -> Value {
     json!({ "name": format.name, "json_schema": schema })
 }
 
-fn failed(error: &DoorError) -> Fault {
-    let class = match error {
-        DoorError::Redis { .. } => ErrorClass::Unavailable,
-        DoorError::Damaged { .. } => ErrorClass::Internal,
-    };
-    Fault::of_class(class, with_causes(error))
+fn failed(error: &StoreError) -> Fault {
+    Fault::of_class(error.class(), with_causes(error))
 }

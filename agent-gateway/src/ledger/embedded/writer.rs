@@ -8,11 +8,11 @@ use std::sync::Arc;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::super::LedgerError;
 use super::Clock;
 use super::reserve::{BYTES, Reserve, is_about_space};
 use crate::decision::{Decision, DecisionAddress};
 use crate::peers::Turn;
+use crate::store_error::StoreError;
 
 /// Bounds the wait of the first writer in a batch; far above what two cores
 /// produce while one commit runs.
@@ -32,7 +32,7 @@ const FORGET: &str = "
     SELECT ?1, ?2 WHERE EXISTS (SELECT 1 FROM decisions WHERE session_id = ?1)
     ON CONFLICT (session_id) DO UPDATE SET due_ms = min(due_ms, excluded.due_ms)";
 
-pub(super) type Answer<T> = oneshot::Sender<Result<T, LedgerError>>;
+pub(super) type Answer<T> = oneshot::Sender<Result<T, StoreError>>;
 
 /// What the thread is asked to do; see the methods of the ledger.
 pub(super) enum Job {
@@ -365,7 +365,7 @@ fn write_all(
 fn find(
     connection: &Connection,
     address: &DecisionAddress,
-) -> Result<Option<Decision>, LedgerError> {
+) -> Result<Option<Decision>, StoreError> {
     find_text(connection, address)
         .map_err(|error| failed("find a decision", &Arc::new(error)))?
         .map(|text| read_decision(address, &text))
@@ -390,7 +390,7 @@ fn find_text(
 fn list(
     connection: &Connection,
     session_id: &str,
-) -> Result<Vec<(DecisionAddress, Decision)>, LedgerError> {
+) -> Result<Vec<(DecisionAddress, Decision)>, StoreError> {
     let rows = list_texts(connection, session_id)
         .map_err(|error| failed("list a session", &Arc::new(error)))?;
     rows.into_iter()
@@ -420,16 +420,11 @@ fn list_texts(
         .collect()
 }
 
-fn read_decision(address: &DecisionAddress, text: &str) -> Result<Decision, LedgerError> {
-    serde_json::from_str(text).map_err(|source| LedgerError::Damaged {
-        address: address.to_string(),
-        source,
-    })
+fn read_decision(address: &DecisionAddress, text: &str) -> Result<Decision, StoreError> {
+    serde_json::from_str(text).map_err(StoreError::damaged(address))
 }
 
-fn failed(operation: &'static str, source: &Arc<rusqlite::Error>) -> LedgerError {
-    LedgerError::Embedded {
-        operation,
-        source: Arc::clone(source),
-    }
+fn failed(operation: &'static str, source: &Arc<rusqlite::Error>) -> StoreError {
+    let source = Arc::clone(source) as _;
+    StoreError::File { operation, source }
 }

@@ -10,6 +10,7 @@ use super::super::purse::{Budgets, Hold};
 use super::super::quote::Payer;
 use super::*;
 use crate::decision::Request;
+use crate::store_error::StoreError;
 
 /// Holds what it is asked for, and does not release at once.
 #[derive(Default)]
@@ -19,9 +20,9 @@ struct Failing {
     releases: AtomicU32,
 }
 
-fn away() -> PurseError {
+fn away() -> StoreError {
     let source = redis::RedisError::from((redis::ErrorKind::Io, "away"));
-    PurseError::Redis {
+    StoreError::Redis {
         operation: "release a hold",
         source,
     }
@@ -38,39 +39,38 @@ fn shortage() -> Shortage {
 
 #[async_trait]
 impl Purse for Failing {
-    async fn reserve(&self, _hold: &Hold) -> Result<Verdict, PurseError> {
+    async fn reserve(&self, _hold: &Hold) -> Result<Verdict, StoreError> {
         self.holds.fetch_add(1, Ordering::Relaxed);
         Ok(Verdict::Spent(shortage()))
     }
 
-    async fn look(&self, _hold: &Hold) -> Result<Verdict, PurseError> {
+    async fn look(&self, _hold: &Hold) -> Result<Verdict, StoreError> {
         self.looks.fetch_add(1, Ordering::Relaxed);
         Ok(Verdict::Granted)
     }
 
-    async fn settle(&self, _bill: &Bill) -> Result<(), PurseError> {
+    async fn settle(&self, _bill: &Bill) -> Result<(), StoreError> {
         Err(away())
     }
 
-    async fn release(&self, _attempt: &Attempt) -> Result<(), PurseError> {
+    async fn release(&self, _attempt: &Attempt) -> Result<(), StoreError> {
         match self.releases.fetch_add(1, Ordering::Relaxed) {
             0 | 1 => Err(away()),
             _ => Ok(()),
         }
     }
 
-    async fn costs(&self, _filter: &CostFilter) -> Result<Vec<CostRow>, PurseError> {
+    async fn costs(&self, _filter: &CostFilter) -> Result<Vec<CostRow>, StoreError> {
         Ok(Vec::new())
     }
 
-    async fn standings(&self) -> Result<Vec<Standing>, PurseError> {
+    async fn standings(&self) -> Result<Vec<Standing>, StoreError> {
         Ok(Vec::new())
     }
 }
 
 fn money(purse: &Arc<Failing>, tasks: &Tasks) -> Money {
-    let owed = Owed::new(tasks.clone());
-    Money::new(purse.clone(), "gateway", owed, CancellationToken::new())
+    Money::new(purse.clone(), "gateway", Outbox::new(tasks.clone()))
 }
 
 fn quote() -> Quote {
@@ -105,7 +105,7 @@ async fn check_of_a_spent_budget_holds_nothing() {
     let purse = Arc::new(Failing::default());
     let money = money(&purse, &Tasks::new());
     let (attempt, quote) = (money.next_attempt(), quote());
-    let refused = money.reserve(&attempt, &quote, LAST_CHANCE).await;
+    let refused = money.reserve(&attempt, &quote, RECHECK).await;
     assert!(refused.unwrap().is_err());
     money.check(&quote).await.unwrap();
     assert_eq!(purse.looks.load(Ordering::Relaxed), 1);

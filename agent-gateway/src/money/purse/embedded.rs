@@ -16,13 +16,14 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
-    Account, Attempt, Bill, CostFilter, CostRow, Hold, Purse, PurseError, Scope, Shortage,
-    Standing, Verdict, bounded, bounded_budget,
+    Account, Attempt, Bill, CostFilter, CostRow, Hold, Purse, Scope, Shortage, Standing, Verdict,
+    bounded, bounded_budget,
 };
+use crate::ledger::EmbeddedLedger;
 use crate::ledger::embedded::SharedFile;
-use crate::ledger::{EmbeddedLedger, LedgerError};
 use crate::money::NanoDollars;
 use crate::peers::Peers;
+use crate::store_error::StoreError;
 
 use lost::{charge_dead, charge_lost};
 
@@ -98,7 +99,7 @@ pub struct EmbeddedPurse {
 
 impl EmbeddedPurse {
     /// Makes ready the tables and charges in full what the last process held.
-    pub async fn open(ledger: &EmbeddedLedger) -> Result<Self, PurseError> {
+    pub async fn open(ledger: &EmbeddedLedger) -> Result<Self, StoreError> {
         Self::open_with(ledger, |_| false, None).await
     }
 
@@ -109,7 +110,7 @@ impl EmbeddedPurse {
     pub async fn open_shared(
         ledger: &EmbeddedLedger,
         peers: Arc<Peers>,
-    ) -> Result<Self, PurseError> {
+    ) -> Result<Self, StoreError> {
         let known = Arc::clone(&peers);
         Self::open_with(ledger, move |owner| known.is_alive(owner), Some(peers)).await
     }
@@ -118,14 +119,14 @@ impl EmbeddedPurse {
         ledger: &EmbeddedLedger,
         is_alive: impl Fn(&str) -> bool + Send + 'static,
         peers: Option<Arc<Peers>>,
-    ) -> Result<Self, PurseError> {
+    ) -> Result<Self, StoreError> {
         let file = ledger.file();
         let now_ms = file.now_ms();
         let opened = file.work("open the purse", move |connection| {
             connection.execute_batch(SCHEMA)?;
             charge_dead(connection, &is_alive, now_ms)
         });
-        opened.await.map_err(failed("open the tables"))?;
+        opened.await?;
         Ok(Self {
             file,
             settled: Arc::default(),
@@ -134,7 +135,7 @@ impl EmbeddedPurse {
     }
 
     /// Ends the attempt's hold and charges the bill, unless that was done before.
-    async fn end(&self, attempt: &Attempt, bill: Option<Bill>) -> Result<(), LedgerError> {
+    async fn end(&self, attempt: &Attempt, bill: Option<Bill>) -> Result<(), StoreError> {
         let (attempt, settled) = (attempt.clone(), Arc::clone(&self.settled));
         let remembered = attempt.clone();
         let ended = self.file.work("settle a call", move |connection| {
@@ -158,7 +159,7 @@ impl EmbeddedPurse {
 
 #[async_trait]
 impl Purse for EmbeddedPurse {
-    async fn reserve(&self, hold: &Hold) -> Result<Verdict, PurseError> {
+    async fn reserve(&self, hold: &Hold) -> Result<Verdict, StoreError> {
         let hold = hold.clone();
         let now_ms = self.file.now_ms();
         let reserved = self.file.work("reserve money", move |connection| {
@@ -169,44 +170,42 @@ impl Purse for EmbeddedPurse {
             }
             Ok(verdict)
         });
-        reserved.await.map_err(failed("reserve money"))
+        reserved.await
     }
 
-    async fn look(&self, hold: &Hold) -> Result<Verdict, PurseError> {
+    async fn look(&self, hold: &Hold) -> Result<Verdict, StoreError> {
         let hold = hold.clone();
         let looked = self.file.work("look at a budget", move |connection| {
             verdict(connection, &hold)
         });
-        looked.await.map_err(failed("look at a budget"))
+        looked.await
     }
 
-    async fn settle(&self, bill: &Bill) -> Result<(), PurseError> {
-        let ended = self.end(&bill.attempt, Some(bill.clone())).await;
-        ended.map_err(failed("settle a call"))
+    async fn settle(&self, bill: &Bill) -> Result<(), StoreError> {
+        self.end(&bill.attempt, Some(bill.clone())).await
     }
 
-    async fn release(&self, attempt: &Attempt) -> Result<(), PurseError> {
-        let ended = self.end(attempt, None).await;
-        ended.map_err(failed("release a hold"))
+    async fn release(&self, attempt: &Attempt) -> Result<(), StoreError> {
+        self.end(attempt, None).await
     }
 
-    async fn costs(&self, filter: &CostFilter) -> Result<Vec<CostRow>, PurseError> {
+    async fn costs(&self, filter: &CostFilter) -> Result<Vec<CostRow>, StoreError> {
         let filter = filter.clone();
         let now_ms = self.file.now_ms();
         let listed = self.file.work("list costs", move |connection| {
             charge_lost(connection, now_ms, now_ms)?;
             lists::costs(connection, &filter)
         });
-        listed.await.map_err(failed("list costs"))
+        listed.await
     }
 
-    async fn standings(&self) -> Result<Vec<Standing>, PurseError> {
+    async fn standings(&self) -> Result<Vec<Standing>, StoreError> {
         let now_ms = self.file.now_ms();
         let listed = self.file.work("look at budgets", move |connection| {
             charge_lost(connection, now_ms, now_ms)?;
             lists::standings(connection)
         });
-        listed.await.map_err(failed("look at budgets"))
+        listed.await
     }
 }
 
@@ -442,8 +441,4 @@ fn count(row: &Row<'_>, column: usize) -> Result<u64, rusqlite::Error> {
 
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-fn failed(operation: &'static str) -> impl Fn(LedgerError) -> PurseError {
-    move |source| PurseError::Embedded { operation, source }
 }

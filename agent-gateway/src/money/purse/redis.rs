@@ -9,14 +9,16 @@ use std::time::Duration;
 use agon_redis_link::Link;
 use agon_service_kit::clock::millis;
 use async_trait::async_trait;
-use redis::{RedisError, Script};
+use redis::ScriptInvocation;
 
 use super::{
-    Account, Attempt, Bill, CostFilter, CostRow, Hold, Purse, PurseError, Scope, Shortage,
-    Standing, Verdict, bounded, bounded_budget,
+    Account, Attempt, Bill, CostFilter, CostRow, Hold, Purse, Scope, Shortage, Standing, Verdict,
+    bounded, bounded_budget,
 };
 use crate::decision::Usage;
 use crate::money::{Day, NanoDollars};
+use crate::redis_script::RedisScript;
+use crate::store_error::StoreError;
 
 // The braces keep all of it on one node of a cluster.
 const HOLDS: &str = "agon:purse:{money}:holds";
@@ -50,9 +52,9 @@ const LOOK: &str = "look";
 /// A purse that several replicas share.
 pub struct RedisPurse {
     connection: Link,
-    reserve: Script,
-    settle: Script,
-    sweep: Script,
+    reserve: RedisScript,
+    settle: RedisScript,
+    sweep: RedisScript,
 }
 
 impl RedisPurse {
@@ -60,13 +62,22 @@ impl RedisPurse {
     pub fn new(connection: Link) -> Self {
         Self {
             connection,
-            reserve: Script::new(include_str!("../../scripts/money_reserve_v1.lua")),
-            settle: Script::new(include_str!("../../scripts/money_settle_v1.lua")),
-            sweep: Script::new(include_str!("../../scripts/money_sweep_v1.lua")),
+            reserve: RedisScript::new(
+                "reserve money",
+                include_str!("../../scripts/money_reserve_v1.lua"),
+            ),
+            settle: RedisScript::new(
+                "settle a call",
+                include_str!("../../scripts/money_settle_v1.lua"),
+            ),
+            sweep: RedisScript::new(
+                "charge lost calls",
+                include_str!("../../scripts/money_sweep_v1.lua"),
+            ),
         }
     }
 
-    async fn reserve_once(&self, hold: &Hold, mode: &str) -> Result<Verdict, PurseError> {
+    async fn reserve_once(&self, hold: &Hold, mode: &str) -> Result<Verdict, StoreError> {
         let account = &hold.account;
         let most = bounded(hold.most.0).to_string();
         let [team, experiment] = scopes(account);
@@ -76,26 +87,25 @@ impl RedisPurse {
         let budget = |budget: Option<NanoDollars>| {
             budget.map_or(String::new(), |budget| bounded_budget(budget).0.to_string())
         };
-        let mut connection = self.connection.clone();
         let answer: Vec<String> = self
             .reserve
-            .key(HOLDS)
-            .key(DUE)
-            .key(SPENT)
-            .key(RESERVED)
-            .key(BUDGETS)
-            .arg(hold.attempt.to_string())
-            .arg(&most)
-            .arg(millis(hold.lasts))
-            .arg(note)
-            .arg(&team)
-            .arg(budget(hold.budgets.team))
-            .arg(&experiment)
-            .arg(budget(hold.budgets.experiment))
-            .arg(mode)
-            .invoke_async(&mut connection)
-            .await
-            .map_err(failed("reserve money"))?;
+            .run(&self.connection, |call| {
+                call.key(HOLDS)
+                    .key(DUE)
+                    .key(SPENT)
+                    .key(RESERVED)
+                    .key(BUDGETS)
+                    .arg(hold.attempt.to_string())
+                    .arg(&most)
+                    .arg(millis(hold.lasts))
+                    .arg(note)
+                    .arg(&team)
+                    .arg(budget(hold.budgets.team))
+                    .arg(&experiment)
+                    .arg(budget(hold.budgets.experiment))
+                    .arg(mode);
+            })
+            .await?;
         let scope_of = |scope: &str| {
             if scope == team {
                 Scope::Team(account.team.clone())
@@ -120,32 +130,28 @@ impl RedisPurse {
                     reserved: amount(reserved),
                 }))
             }
-            _ => Err(failed("reserve money")(RedisError::from((
-                redis::ErrorKind::UnexpectedReturnType,
-                "the reserve script answered something unknown",
-            )))),
+            _ => Err(self.reserve.unknown_answer()),
         }
     }
 
     /// Charges holds whose holders have died; says whether there were any.
-    async fn sweep(&self) -> Result<bool, PurseError> {
+    async fn sweep(&self) -> Result<bool, StoreError> {
         let mut any = false;
         loop {
-            let mut connection = self.connection.clone();
             let swept: usize = self
                 .sweep
-                .key(HOLDS)
-                .key(DUE)
-                .key(LOST)
-                .key(SPENT)
-                .key(RESERVED)
-                .key(DAYS)
-                .arg(ROWS)
-                .arg(SWEEP)
-                .arg(millis(CORRECTED_WITHIN))
-                .invoke_async(&mut connection)
-                .await
-                .map_err(failed("charge lost calls"))?;
+                .run(&self.connection, |call| {
+                    call.key(HOLDS)
+                        .key(DUE)
+                        .key(LOST)
+                        .key(SPENT)
+                        .key(RESERVED)
+                        .key(DAYS)
+                        .arg(ROWS)
+                        .arg(SWEEP)
+                        .arg(millis(CORRECTED_WITHIN));
+                })
+                .await?;
             any |= swept > 0;
             if swept < SWEEP {
                 return Ok(any);
@@ -153,29 +159,37 @@ impl RedisPurse {
         }
     }
 
-    fn settle_call(&self, attempt: &Attempt, day: &str) -> redis::ScriptInvocation<'_> {
+    async fn end(
+        &self,
+        attempt: &Attempt,
+        day: &str,
+        charge: impl FnOnce(&mut ScriptInvocation<'_>),
+    ) -> Result<(), StoreError> {
         let part = attempt.number / BITS_PER_KEY;
-        let mut call = self.settle.prepare_invoke();
-        call.key(format!("{SETTLED}{}:{part}", attempt.owner))
-            .key(HOLDS)
-            .key(DUE)
-            .key(LOST)
-            .key(SPENT)
-            .key(RESERVED)
-            .key(DAYS)
-            .key(format!("{ROWS}{day}"))
-            .arg(attempt.to_string())
-            .arg(attempt.number % BITS_PER_KEY)
-            .arg(millis(SETTLED_FOR))
-            .arg(ROWS)
-            .arg(day);
-        call
+        let fill = |call: &mut ScriptInvocation<'_>| {
+            call.key(format!("{SETTLED}{}:{part}", attempt.owner))
+                .key(HOLDS)
+                .key(DUE)
+                .key(LOST)
+                .key(SPENT)
+                .key(RESERVED)
+                .key(DAYS)
+                .key(format!("{ROWS}{day}"))
+                .arg(attempt.to_string())
+                .arg(attempt.number % BITS_PER_KEY)
+                .arg(millis(SETTLED_FOR))
+                .arg(ROWS)
+                .arg(day);
+            charge(call);
+        };
+        let _settled: i64 = self.settle.run(&self.connection, fill).await?;
+        Ok(())
     }
 }
 
 #[async_trait]
 impl Purse for RedisPurse {
-    async fn reserve(&self, hold: &Hold) -> Result<Verdict, PurseError> {
+    async fn reserve(&self, hold: &Hold) -> Result<Verdict, StoreError> {
         let verdict = self.reserve_once(hold, HOLD).await?;
         // What is in the way may be reserved for calls that nobody will settle.
         if matches!(verdict, Verdict::Wait(_)) && self.sweep().await? {
@@ -184,18 +198,13 @@ impl Purse for RedisPurse {
         Ok(verdict)
     }
 
-    async fn look(&self, hold: &Hold) -> Result<Verdict, PurseError> {
+    async fn look(&self, hold: &Hold) -> Result<Verdict, StoreError> {
         self.reserve_once(hold, LOOK).await
     }
 
-    async fn settle(&self, bill: &Bill) -> Result<(), PurseError> {
+    async fn settle(&self, bill: &Bill) -> Result<(), StoreError> {
         let day = bill.account.day.to_string();
         let [team, experiment] = scopes(&bill.account);
-        let mut call = self.settle_call(&bill.attempt, &day);
-        call.arg(row(&bill.account))
-            .arg(team)
-            .arg(experiment)
-            .arg(bounded(bill.cost.unwrap_or_default().0));
         let usage = &bill.usage;
         let columns = [
             ("calls", 1),
@@ -207,38 +216,34 @@ impl Purse for RedisPurse {
             ("reasoning", usage.reasoning_tokens),
             ("estimated", u64::from(usage.estimated)),
         ];
-        for (column, number) in columns {
-            if number > 0 {
-                call.arg(column).arg(bounded(number));
+        let charge = |call: &mut ScriptInvocation<'_>| {
+            call.arg(row(&bill.account))
+                .arg(team)
+                .arg(experiment)
+                .arg(bounded(bill.cost.unwrap_or_default().0));
+            for (column, number) in columns {
+                if number > 0 {
+                    call.arg(column).arg(bounded(number));
+                }
             }
-        }
-        let mut connection = self.connection.clone();
-        let _settled: i64 = call
-            .invoke_async(&mut connection)
-            .await
-            .map_err(failed("settle a call"))?;
+        };
+        self.end(&bill.attempt, &day, charge).await?;
         let confirmed = self.connection.confirm().await;
-        confirmed.map_err(failed("wait for a charge's replicas"))
+        confirmed.map_err(StoreError::redis("wait for a charge's replicas"))
     }
 
-    async fn release(&self, attempt: &Attempt) -> Result<(), PurseError> {
-        let mut connection = self.connection.clone();
-        let _settled: i64 = self
-            .settle_call(attempt, "")
-            .invoke_async(&mut connection)
-            .await
-            .map_err(failed("release a hold"))?;
-        Ok(())
+    async fn release(&self, attempt: &Attempt) -> Result<(), StoreError> {
+        self.end(attempt, "", |_| {}).await
     }
 
-    async fn costs(&self, filter: &CostFilter) -> Result<Vec<CostRow>, PurseError> {
+    async fn costs(&self, filter: &CostFilter) -> Result<Vec<CostRow>, StoreError> {
         self.sweep().await?;
         let mut connection = self.connection.clone();
         let days: Vec<String> = redis::cmd("SMEMBERS")
             .arg(DAYS)
             .query_async(&mut connection)
             .await
-            .map_err(failed("list costs"))?;
+            .map_err(StoreError::redis("list costs"))?;
         let days = days.iter().filter_map(|day| day.parse::<Day>().ok());
         let mut rows = BTreeMap::new();
         for day in days.filter(|day| filter.takes_day(*day)) {
@@ -246,7 +251,7 @@ impl Purse for RedisPurse {
                 .arg(format!("{ROWS}{day}"))
                 .query_async(&mut connection)
                 .await
-                .map_err(failed("list costs"))?;
+                .map_err(StoreError::redis("list costs"))?;
             for (field, number) in fields {
                 let Some((account, column)) = read_field(day, &field) else {
                     continue;
@@ -267,7 +272,7 @@ impl Purse for RedisPurse {
         Ok(rows.filter(|row| row.calls > 0).collect())
     }
 
-    async fn standings(&self) -> Result<Vec<Standing>, PurseError> {
+    async fn standings(&self) -> Result<Vec<Standing>, StoreError> {
         self.sweep().await?;
         let mut connection = self.connection.clone();
         type Amounts = BTreeMap<String, i64>;
@@ -278,7 +283,7 @@ impl Purse for RedisPurse {
             .hgetall(BUDGETS)
             .query_async(&mut connection)
             .await
-            .map_err(failed("look at budgets"))?;
+            .map_err(StoreError::redis("look at budgets"))?;
         let mut names: Vec<&String> = spent
             .keys()
             .chain(reserved.keys())
@@ -370,8 +375,4 @@ fn json(texts: &[&str]) -> String {
 
 fn amount(text: &str) -> NanoDollars {
     NanoDollars(text.parse().unwrap_or_default())
-}
-
-fn failed(operation: &'static str) -> impl Fn(RedisError) -> PurseError {
-    move |source| PurseError::Redis { operation, source }
 }
