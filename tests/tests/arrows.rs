@@ -40,6 +40,7 @@ const CIRCLES: &[(&str, &[&str])] = &[
             "ledger",
             "metrics",
             "money",
+            "outbox",
             "providers",
         ],
     ),
