@@ -13,6 +13,7 @@ mod estimates;
 mod experiment_arguments;
 mod exporting;
 mod failure;
+mod fetching;
 mod forgetting;
 mod gathering;
 mod handing_in;

@@ -316,7 +316,7 @@ impl Sessions {
             }
             let request = FetchRecordsRequest {
                 experiment_id: name.clone(),
-                after: None,
+                ..Default::default()
             };
             let records = client.fetch_records(request).await.map_err(lost)?;
             let mut records = records.into_inner();

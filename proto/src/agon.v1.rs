@@ -1570,6 +1570,12 @@ pub struct FetchRecordsRequest {
     /// Only sessions behind this position; unset: all.
     #[prost(uint32, optional, tag = "2")]
     pub after: ::core::option::Option<u32>,
+    /// What the caller has already, which is not sent again: bit n % 8 of byte n / 8 is set
+    /// for position n. Counts only with the `results_id` of the results that it has.
+    #[prost(bytes = "bytes", tag = "3")]
+    pub have: ::prost::bytes::Bytes,
+    #[prost(bytes = "bytes", tag = "4")]
+    pub results_id: ::prost::bytes::Bytes,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct FetchRecordsResponse {
@@ -1662,6 +1668,13 @@ pub struct GetExperimentResponse {
     pub document: ::prost::bytes::Bytes,
     #[prost(message, repeated, tag = "2")]
     pub origins: ::prost::alloc::vec::Vec<ModelOrigin>,
+    /// As in SubmitExperimentResponse.
+    #[prost(fixed64, tag = "3")]
+    pub grid: u64,
+    /// Names these results: equal as long as the grid is and neither the experiment was removed
+    /// and submitted again nor another installation answers.
+    #[prost(bytes = "bytes", tag = "4")]
+    pub results_id: ::prost::bytes::Bytes,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DeleteExperimentRequest {
@@ -1952,7 +1965,8 @@ pub mod experiment_service_client {
                 .insert(GrpcMethod::new("agon.v1.ExperimentService", "ListExperiments"));
             self.inner.unary(req, path, codec).await
         }
-        /// The document of an experiment as it was last submitted. Read only.
+        /// The document of an experiment as it was last submitted, and which results it has.
+        /// Read only.
         pub async fn get_experiment(
             &mut self,
             request: impl tonic::IntoRequest<super::GetExperimentRequest>,
@@ -2098,7 +2112,8 @@ pub mod experiment_service_server {
             tonic::Response<super::ListExperimentsResponse>,
             tonic::Status,
         >;
-        /// The document of an experiment as it was last submitted. Read only.
+        /// The document of an experiment as it was last submitted, and which results it has.
+        /// Read only.
         async fn get_experiment(
             &self,
             request: tonic::Request<super::GetExperimentRequest>,
