@@ -31,6 +31,7 @@ mod progress;
 mod results;
 mod role;
 mod run_folder;
+mod runtime;
 mod sessions;
 mod storage;
 mod templates;
