@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 
 use agon_coordinator::experiment::ExperimentDocument;
-use agon_engine::record::RECORD_VERSION;
+use agon_engine::versions;
 use agon_outlets::InLine as _;
 use agon_proto::v1::{SubmitExperimentResponse, WatchExperimentResponse};
 use agon_report::grouped;
@@ -328,7 +328,7 @@ fn account(document: &ExperimentDocument, templates: &Templates, state: State) -
         document: digest(&document.to_json()),
         versions: Versions {
             agon: env!("CARGO_PKG_VERSION").to_owned(),
-            record: RECORD_VERSION,
+            record: versions::record(),
             prompts: document.prompts.clone(),
             ..Versions::default()
         },

@@ -186,6 +186,10 @@ impl Progress {
         if !experiment.paused.is_empty() {
             parts.push(format!("pausing: {}", experiment.paused));
         }
+        if !experiment.unplayable.is_empty() {
+            let missing = &experiment.unplayable;
+            parts.push(format!("waits for a worker that can play it: {missing}"));
+        }
         if experiment.waiting > 0 {
             parts.push(format!("{} later in their series", experiment.waiting));
         }

@@ -2715,7 +2715,8 @@ pub struct RegisterWorker {
     /// Sessions that it plays at the same time.
     #[prost(uint32, tag = "4")]
     pub places: u32,
-    /// What it knows: versions of records and rules. It is granted only what it can play.
+    /// What it knows: versions of records and rules. It is granted only what it can play; other
+    /// prompts it notices when it sets a session up (FAILURE_KIND_UNPLAYABLE).
     #[prost(message, repeated, tag = "5")]
     pub capabilities: ::prost::alloc::vec::Vec<Capability>,
     /// What it plays, and what it has handed in without an answer.
@@ -2910,10 +2911,13 @@ pub enum FailureKind {
     Crashed = 1,
     /// The outside did not answer in time: set aside, can be retried alone.
     Parked = 2,
-    /// The session can never run as it is written (unknown game, bad template).
+    /// The session can never run as it is written (unknown parameters, bad template).
     Impossible = 3,
     /// A budget is spent: the experiment pauses, the session keeps its place.
     BudgetSpent = 4,
+    /// This worker has other rules or prompts than the session was planned with: it is granted
+    /// nothing more of the experiment, and the session waits for another worker. No try is counted.
+    Unplayable = 5,
 }
 impl FailureKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -2927,6 +2931,7 @@ impl FailureKind {
             Self::Parked => "FAILURE_KIND_PARKED",
             Self::Impossible => "FAILURE_KIND_IMPOSSIBLE",
             Self::BudgetSpent => "FAILURE_KIND_BUDGET_SPENT",
+            Self::Unplayable => "FAILURE_KIND_UNPLAYABLE",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -2937,6 +2942,7 @@ impl FailureKind {
             "FAILURE_KIND_PARKED" => Some(Self::Parked),
             "FAILURE_KIND_IMPOSSIBLE" => Some(Self::Impossible),
             "FAILURE_KIND_BUDGET_SPENT" => Some(Self::BudgetSpent),
+            "FAILURE_KIND_UNPLAYABLE" => Some(Self::Unplayable),
             _ => None,
         }
     }

@@ -18,7 +18,7 @@ use agon_worker::Transport;
 use tonic::Status;
 
 use super::run::verdict;
-use super::run::watch::{Watch, is_paused};
+use super::run::watch::{Watch, is_over, is_paused};
 use crate::coordinators;
 use crate::failure::Failure;
 use crate::keeping::Keeping;
@@ -215,8 +215,7 @@ async fn collect(
 
 /// Whether nothing more comes by itself.
 fn is_settled(state: &WatchExperimentResponse) -> bool {
-    let open = state.queued + state.running + state.waiting;
-    open == 0 || state.cancelled || is_paused(state)
+    is_over(state) || is_paused(state)
 }
 
 /// Says how the experiment stands; whether all of it is there.
