@@ -12,6 +12,7 @@ use std::sync::{Arc, LazyLock};
 
 use agon_engine::names::nearest;
 use agon_engine::spec::bundle::digest;
+use agon_engine::versions;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::{Environment, ErrorKind, UndefinedBehavior, Value};
 
@@ -245,7 +246,8 @@ fn built_in_folders() -> BTreeSet<(&'static str, &'static str)> {
 fn prompts_version(templates: &Templates, folders: &[String]) -> String {
     let used = templates.iter().copied();
     let digest = digest(used.filter(|(path, _)| is_used(path, folders)));
-    format!("{AGENTS_VERSION}-{digest}")
+    let version = AGENTS_VERSION + versions::raised().prompts;
+    format!("{version}-{digest}")
 }
 
 /// Whether a template lies in one of these folders, or where all games share it.

@@ -20,6 +20,7 @@ pub mod presets;
 pub mod prompts;
 pub mod replay;
 pub mod report;
+pub mod results;
 pub mod run;
 pub mod runs;
 pub mod show;
@@ -94,6 +95,9 @@ enum Command {
     /// List, follow, cancel or retry experiments of a coordinator
     #[command(subcommand)]
     Experiments(experiments::Experiments),
+    /// Fetch results from a coordinator
+    #[command(subcommand)]
+    Results(results::Results),
     /// Start a coordinator: experiments, queue, leases, results
     Coordinator(coordinator::Coordinator),
     /// Start an agent gateway: keys, limits, ledger, providers
@@ -129,6 +133,7 @@ pub fn run(cli: Cli) -> Result<(), Failure> {
         Command::Import(arguments) => import::run(&arguments),
         Command::Leaderboard(arguments) => leaderboard::run(&arguments),
         Command::Experiments(arguments) => experiments::run(&arguments, &log),
+        Command::Results(arguments) => results::run(&arguments, &log),
         Command::Coordinator(arguments) => coordinator::run(&arguments, &log),
         Command::Gateway(arguments) => gateway::run(&arguments, &log),
         Command::Worker(arguments) => worker::run(&arguments, &log),

@@ -142,32 +142,27 @@ impl CheckedExperiment {
             .map(|budget| format!(", budget {budget}"))
             .unwrap_or_default()
     }
+}
 
-    /// The document as it is handed in, to be read.
-    ///
-    /// # Errors
-    /// It cannot be written as JSON.
-    pub fn document_text(&self) -> Result<String, Failure> {
-        let text = serde_json::to_string_pretty(&self.document).map_err(Failure::surroundings)?;
-        Ok(text + "\n")
-    }
-
-    /// The experiment as it is run, as a file that plays the same sessions; the templates, if it
-    /// has any, are looked for in the folder `templates` beside it.
-    ///
-    /// # Errors
-    /// It cannot be written as TOML.
-    pub fn as_file(&self, templates: &str) -> Result<String, Failure> {
-        let named = (!self.templates.is_empty()).then(|| templates.to_owned());
-        let file = ExperimentDocument {
-            templates: named,
-            prompts: BTreeMap::new(),
-            prompt_bundle: None,
-            ..self.document.clone()
-        };
-        let text = toml::to_string(&file).map_err(Failure::surroundings)?;
-        Ok(format!("{AS_RUN}{text}"))
-    }
+/// An experiment as it is run, as a file that plays the same sessions; its templates, if it has any,
+/// are looked for in the folder `beside` it.
+///
+/// # Errors
+/// It cannot be written as TOML.
+pub fn as_file(
+    document: &ExperimentDocument,
+    templates: &BTreeMap<String, String>,
+    beside: &str,
+) -> Result<String, Failure> {
+    let named = (!templates.is_empty()).then(|| beside.to_owned());
+    let file = ExperimentDocument {
+        templates: named,
+        prompts: BTreeMap::new(),
+        prompt_bundle: None,
+        ..document.clone()
+    };
+    let text = toml::to_string(&file).map_err(Failure::surroundings)?;
+    Ok(format!("{AS_RUN}{text}"))
 }
 
 impl ExperimentArguments {
@@ -475,7 +470,7 @@ mod tests {
             // Some need a model, or records of another run.
             let checked = check(&[&preset, "--set", "seed=77", "--repeats", "2"]);
             let Ok(checked) = checked else { continue };
-            let text = checked.as_file("templates").unwrap();
+            let text = as_file(&checked.document, &checked.templates, "templates").unwrap();
             let file = ExperimentFile::parse("run", &text).unwrap();
             assert!(file.missing_worlds().is_empty(), "{preset}");
             let again = file

@@ -20,12 +20,13 @@ use crate::lines::{self, Line, LineError, MOST_UNREADABLE};
 use crate::output::{self, counted};
 use crate::role::DataArguments;
 use crate::run_folder::{Account, history, records};
+use crate::storage;
 
 /// Which runs.
 #[derive(Debug, clap::Args)]
 pub struct RunArguments {
-    /// Names of experiments, folders of results or of a coordinator's archive, or files of records
-    /// [default: all in DATA/runs]
+    /// Names of experiments, folders of results or of a coordinator's archive (also in a bucket:
+    /// s3://BUCKET/PREFIX/EXPERIMENT), or files of records [default: all in DATA/runs]
     #[arg(value_name = "RUN")]
     runs: Vec<String>,
     #[command(flatten)]
@@ -136,6 +137,9 @@ fn value_of(spec: &SessionSpec, axis: &str) -> String {
 /// # Errors
 /// There is no such run; says which there are.
 pub fn place(named: &str, by_default: &Path) -> Result<PathBuf, Failure> {
+    if storage::is_address(Path::new(named)) {
+        return Ok(PathBuf::from(named));
+    }
     let mut places = [by_default.join(named), PathBuf::from(named)].into_iter();
     match places.find(|place| place.exists()) {
         Some(place) => Ok(place),
@@ -162,7 +166,7 @@ pub fn gather(
 ) -> Result<Gathered, Failure> {
     let mut gathered = Gathered::default();
     for path in paths {
-        for file in records::below(path, None).shown {
+        for file in records::below(path, None)?.shown {
             match file {
                 Ok(file) => gathered.read(file, filters, &mut take)?,
                 Err(error) => gathered.cannot_read(&error),

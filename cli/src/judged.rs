@@ -91,7 +91,7 @@ fn read(records: &Path) -> Result<Vec<Judged>, Failure> {
     // A session may lie in several of the folders.
     let mut seen = BTreeSet::new();
     // Of a folder of results what it shows: one run, not several mixed.
-    for file in run_folder::records::below(records, None).shown {
+    for file in run_folder::records::below(records, None)?.shown {
         let file = file.map_err(bad)?;
         let mut unreadable = 0;
         for line in lines::read(&file) {

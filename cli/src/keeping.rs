@@ -1,11 +1,11 @@
 //! What a run leaves in its folder: an entry that says what was run before anything is played, the
 //! results as far as it got, and in the end what became of it. Plays nothing and follows nothing.
-//! Called by `agon run` and `agon play`.
+//! Called by `agon run`, `agon play` and `agon results pull`.
 
 use std::collections::BTreeMap;
 
 use agon_coordinator::experiment::ExperimentDocument;
-use agon_engine::record::RECORD_VERSION;
+use agon_engine::versions;
 use agon_outlets::InLine as _;
 use agon_proto::v1::{SubmitExperimentResponse, WatchExperimentResponse};
 use agon_report::grouped;
@@ -14,12 +14,17 @@ use agon_service_kit::secrets::without_what_looks_like_keys as without_keys;
 use agon_worker::Transport;
 
 use crate::coordinators;
-use crate::experiment_arguments::CheckedExperiment;
+use crate::experiment_arguments::{CheckedExperiment, as_file};
 use crate::failure::Failure;
+use crate::fetching::{self, FETCHED, FetchError, Fetched};
 use crate::output::{self, counted};
-use crate::results;
+use crate::progress::FetchProgress;
+use crate::results::{self, Results};
 use crate::run_folder::account::{Counts, Outcome, Source, State, Versions};
 use crate::run_folder::{self as files, Account, Entry, RunFolder, digest, history};
+
+/// Templates that replace built-in ones, by their path.
+type Templates = BTreeMap<String, String>;
 
 /// Shows a run's results beside the history, and says what was kept from being replaced.
 ///
@@ -42,6 +47,11 @@ pub struct Keeping {
     document: ExperimentDocument,
     /// What the coordinator said when the experiment was handed in.
     submitted: SubmitExperimentResponse,
+    /// Whether results are fetched over the network, so that what was fetched is kept whatever
+    /// happens.
+    is_remote: bool,
+    /// Whether it is not shown how much is fetched.
+    quiet: bool,
 }
 
 impl Keeping {
@@ -54,16 +64,89 @@ impl Keeping {
         checked: &CheckedExperiment,
         state: State,
     ) -> Result<Self, Failure> {
-        let entry = folder.begin(account(checked, state))?;
-        entry.write(files::EXPERIMENT, &checked.as_file(files::TEMPLATES)?)?;
-        entry.write(files::ORIGINAL, &checked.text)?;
-        entry.write(files::DOCUMENT, &checked.document_text()?)?;
-        entry.write_all(files::TEMPLATES, &checked.templates)?;
+        let CheckedExperiment {
+            document,
+            templates,
+            ..
+        } = checked;
+        let account = Account {
+            changes: checked.changes.iter().map(|flag| discreet(flag)).collect(),
+            source: Source {
+                name: checked.source.clone(),
+                digest: digest(checked.text.as_bytes()),
+            },
+            ..account(document, templates, state)
+        };
+        let mut this = Self::start(folder, account, document, templates)?;
+        this.entry.write(files::ORIGINAL, &checked.text)?;
+        this.entry.account.versions.rules.clone_from(&checked.rules);
+        this.entry.write_account()?;
+        Ok(this)
+    }
+
+    /// Makes the entry of what is fetched from a coordinator, that was handed in by somebody else.
+    /// The rules are those of the records.
+    ///
+    /// # Errors
+    /// It cannot be written.
+    pub fn begin_pull(
+        folder: RunFolder,
+        document: &ExperimentDocument,
+        templates: &Templates,
+        state: State,
+    ) -> Result<Self, Failure> {
+        let account = Account {
+            source: Source {
+                name: format!("experiment {}", document.name),
+                digest: digest(&document.to_json()),
+            },
+            ..account(document, templates, state)
+        };
+        Self::start(folder, account, document, templates)
+    }
+
+    fn start(
+        folder: RunFolder,
+        account: Account,
+        document: &ExperimentDocument,
+        templates: &Templates,
+    ) -> Result<Self, Failure> {
+        let is_remote = account.state.coordinator.is_some();
+        let entry = folder.begin(account)?;
+        let file = as_file(document, templates, files::TEMPLATES)?;
+        entry.write(files::EXPERIMENT, &file)?;
+        let text = serde_json::to_string_pretty(document).map_err(Failure::surroundings)?;
+        entry.write(files::DOCUMENT, &(text + "\n"))?;
+        entry.write_all(files::TEMPLATES, templates)?;
         Ok(Self {
             folder,
             entry,
-            document: checked.document.clone(),
+            document: document.clone(),
             submitted: SubmitExperimentResponse::default(),
+            is_remote,
+            quiet: true,
+        })
+    }
+
+    /// Shows how much is fetched.
+    pub fn show_fetching(&mut self) {
+        self.quiet = false;
+    }
+
+    /// Fetches what is finished and not in the entry yet, of a coordinator elsewhere. What an
+    /// earlier run had fetched of the same results is taken over.
+    ///
+    /// # Errors
+    /// The coordinator does not answer, or the entry cannot be written.
+    pub async fn fetch(&self, experiments: Transport, finished: u64) -> Result<Fetched, Failure> {
+        self.folder.take_over(&self.entry, FETCHED)?;
+        let mut client = results::experiment_client(experiments);
+        let mut progress = FetchProgress::start(self.quiet, finished);
+        let name = &self.document.name;
+        let fetched = fetching::fetch(&mut client, name, &self.entry, &mut progress).await;
+        fetched.map_err(|error| match error {
+            FetchError::File(failure) => failure,
+            FetchError::Refused(refusal) => results::refused("the coordinator", &refusal),
         })
     }
 
@@ -117,10 +200,23 @@ impl Keeping {
         experiments: Transport,
         state: &WatchExperimentResponse,
     ) -> Result<(String, u64), Failure> {
-        let client = results::experiment_client(experiments);
+        let results = match self.is_remote {
+            true => Results::Fetched(self.fetch(experiments, state.done).await?.in_order()),
+            false => {
+                let client = results::experiment_client(experiments);
+                Results::stream(client, &self.document.name).await?
+            }
+        };
         let (grid, all) = (self.submitted.grid, self.submitted.sessions);
-        let collected = results::collect(client, &self.document, grid, &self.entry).await?;
+        let collected = results::collect(results, &self.document, grid, &self.entry).await?;
         let done = collected.done;
+        if self.is_remote && done == all {
+            self.entry.remove_unfinished(FETCHED)?;
+        }
+        let rules = &mut self.entry.account.versions.rules;
+        if rules.is_empty() {
+            *rules = collected.rules;
+        }
         let heading = self.heading(done, all);
         let summary = format!("{heading}\n\n{}", collected.tables);
         self.entry
@@ -225,22 +321,16 @@ impl Keeping {
     }
 }
 
-fn account(checked: &CheckedExperiment, state: State) -> Account {
-    let document = &checked.document;
-    let templates = checked.templates.iter();
+fn account(document: &ExperimentDocument, templates: &Templates, state: State) -> Account {
+    let templates = templates.iter();
     Account {
         command: command(std::env::args()),
-        changes: checked.changes.iter().map(|flag| discreet(flag)).collect(),
-        source: Source {
-            name: checked.source.clone(),
-            digest: digest(checked.text.as_bytes()),
-        },
         document: digest(&document.to_json()),
         versions: Versions {
             agon: env!("CARGO_PKG_VERSION").to_owned(),
-            record: RECORD_VERSION,
+            record: versions::record(),
             prompts: document.prompts.clone(),
-            rules: checked.rules.clone(),
+            ..Versions::default()
         },
         prompt_bundle: document.prompt_bundle.clone(),
         templates: templates

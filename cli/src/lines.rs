@@ -6,10 +6,11 @@ use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-use agon_outlets::InLine as _;
-
 use agon_engine::extent::{Bounds, Extent};
+use agon_outlets::InLine as _;
 use flate2::bufread::GzDecoder;
+
+use crate::storage;
 
 /// What a file starts with when it is gzipped, whatever its name.
 const GZIP_MAGIC: [u8; 2] = [0x1f, 0x8b];
@@ -193,6 +194,9 @@ fn open(path: &Path) -> io::Result<Box<dyn BufRead>> {
     // Of standard input nobody knows how much there will be.
     let (mut plain, size): (Box<dyn BufRead>, _) = if path == Path::new("-") {
         (Box::new(io::stdin().lock()), u64::MAX)
+    } else if storage::is_address(path) {
+        let (object, size) = storage::reader(path)?;
+        (Box::new(BufReader::new(object)), size)
     } else {
         let file = File::open(path)?;
         let size = file.metadata()?.len();

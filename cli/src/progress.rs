@@ -38,26 +38,85 @@ enum Output {
     Nothing,
 }
 
-impl Progress {
-    /// Starts to show.
-    pub fn start(quiet: bool, sessions: u64, done_before: u64, expected: u64) -> Self {
-        let output = if quiet {
-            Output::Nothing
+impl Output {
+    /// A bar that is full at `length`, where there is a terminal.
+    fn of(quiet: bool, length: u64) -> Self {
+        if quiet {
+            Self::Nothing
         } else if std::io::stderr().is_terminal() {
-            // Sessions that run side by side all end late; their decisions come steadily.
-            let bar = ProgressBar::new(if expected > 0 { expected } else { sessions });
+            let bar = ProgressBar::new(length);
             let template = "{bar:30} {msg}";
             if let Ok(style) = ProgressStyle::with_template(template) {
                 bar.set_style(style);
             }
-            Output::Bar(bar)
+            Self::Bar(bar)
         } else {
-            Output::Lines {
+            Self::Lines {
                 last: Instant::now(),
             }
-        };
+        }
+    }
+
+    fn show(&mut self, position: u64, message: &str) {
+        match self {
+            Self::Bar(bar) => {
+                bar.set_position(position);
+                bar.set_message(output::told(message));
+            }
+            Self::Lines { last } if last.elapsed() >= LINE_EVERY => {
+                *last = Instant::now();
+                output::tell(message);
+            }
+            Self::Lines { .. } | Self::Nothing => {}
+        }
+    }
+
+    fn finish(&self) {
+        if let Self::Bar(bar) = self {
+            bar.finish_and_clear();
+        }
+    }
+}
+
+/// Shows how many sessions are fetched.
+pub struct FetchProgress {
+    output: Output,
+    sessions: u64,
+}
+
+impl FetchProgress {
+    /// Starts to show, of so many finished sessions.
+    pub fn start(quiet: bool, sessions: u64) -> Self {
         Self {
-            output,
+            output: Output::of(quiet, sessions),
+            sessions,
+        }
+    }
+
+    /// So many are there.
+    pub fn show(&mut self, fetched: u64) {
+        if let Output::Nothing = self.output {
+            return;
+        }
+        let (fetched_of, sessions) = (grouped(fetched), grouped(self.sessions.max(fetched)));
+        let message = format!("fetched {fetched_of} of {sessions} finished sessions");
+        self.output.show(fetched, &message);
+    }
+}
+
+impl Drop for FetchProgress {
+    fn drop(&mut self) {
+        self.output.finish();
+    }
+}
+
+impl Progress {
+    /// Starts to show.
+    pub fn start(quiet: bool, sessions: u64, done_before: u64, expected: u64) -> Self {
+        // Sessions that run side by side all end late; their decisions come steadily.
+        let length = if expected > 0 { expected } else { sessions };
+        Self {
+            output: Output::of(quiet, length),
             started: Instant::now(),
             decisions: VecDeque::new(),
             done_before,
@@ -72,23 +131,13 @@ impl Progress {
         gateway: Option<&GetGatewayStatusResponse>,
     ) {
         let message = self.message(experiment, gateway);
-        match &mut self.output {
-            Output::Bar(bar) => {
-                let done = match (self.expected, gateway) {
-                    (0, _) => experiment.done,
-                    // What is expected is a guess; a full bar before the end would be a lie.
-                    (expected, Some(gateway)) => made(gateway).min(expected.saturating_sub(1)),
-                    (_, None) => 0,
-                };
-                bar.set_position(done);
-                bar.set_message(output::told(&message));
-            }
-            Output::Lines { last } if last.elapsed() >= LINE_EVERY => {
-                *last = Instant::now();
-                output::tell(&message);
-            }
-            Output::Lines { .. } | Output::Nothing => {}
-        }
+        let done = match (self.expected, gateway) {
+            (0, _) => experiment.done,
+            // What is expected is a guess; a full bar before the end would be a lie.
+            (expected, Some(gateway)) => made(gateway).min(expected.saturating_sub(1)),
+            (_, None) => 0,
+        };
+        self.output.show(done, &message);
     }
 
     /// Says something beside the progress, also where that is not shown.
@@ -101,9 +150,7 @@ impl Progress {
 
     /// Clears the bar.
     pub fn finish(&self) {
-        if let Output::Bar(bar) = &self.output {
-            bar.finish_and_clear();
-        }
+        self.output.finish();
     }
 
     fn message(
@@ -138,6 +185,10 @@ impl Progress {
         }
         if !experiment.paused.is_empty() {
             parts.push(format!("pausing: {}", experiment.paused));
+        }
+        if !experiment.unplayable.is_empty() {
+            let missing = &experiment.unplayable;
+            parts.push(format!("waits for a worker that can play it: {missing}"));
         }
         if experiment.waiting > 0 {
             parts.push(format!("{} later in their series", experiment.waiting));

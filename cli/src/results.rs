@@ -1,7 +1,7 @@
-//! Fetches an experiment's results from a coordinator and writes the run's
-//! files, one session at a time: a large run is never held in memory.
+//! Writes the files of a run from an experiment's results, as they come from a coordinator or from
+//! what was fetched of it, one session at a time: a large run is never held in memory.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error as _;
 use std::fs::File;
 use std::io::BufReader;
@@ -17,10 +17,11 @@ use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
 use agon_service_kit::status::{ErrorClass, is_retryable};
 use agon_service_kit::tasks::with_causes;
 use agon_worker::Transport;
-use tonic::Status;
+use tonic::{Status, Streaming};
 
 use crate::data_folder::cannot;
 use crate::failure::Failure;
+use crate::fetching::InOrder;
 use crate::output::{FILE_WIDTH, width};
 use crate::run_folder::{self, Entry, NewFile};
 
@@ -63,6 +64,45 @@ pub struct Collected {
     pub strangers: u64,
     /// Sessions whose stored result cannot be read, and why.
     pub unreadable: Vec<(String, String)>,
+    /// Versions of the rules that they were played by, by game; the newest, if there are several.
+    pub rules: BTreeMap<String, u32>,
+}
+
+/// The results of an experiment in its order.
+pub enum Results {
+    /// From a coordinator in this process.
+    Stream(Box<Streaming<FetchRecordsResponse>>),
+    /// Fetched before.
+    Fetched(InOrder),
+}
+
+impl Results {
+    /// Asks a coordinator in this process for all that is finished.
+    ///
+    /// # Errors
+    /// It refuses.
+    pub async fn stream(
+        mut client: ExperimentServiceClient<Transport>,
+        experiment: &str,
+    ) -> Result<Self, Failure> {
+        let request = FetchRecordsRequest {
+            experiment_id: experiment.to_owned(),
+            ..FetchRecordsRequest::default()
+        };
+        let results = client.fetch_records(request).await.map_err(lost)?;
+        Ok(Self::Stream(Box::new(results.into_inner())))
+    }
+
+    async fn next(&mut self) -> Result<Option<FetchRecordsResponse>, Failure> {
+        match self {
+            Self::Stream(results) => results.message().await.map_err(lost),
+            Self::Fetched(results) => results.next(),
+        }
+    }
+}
+
+fn lost(refusal: Status) -> Failure {
+    refused("the coordinator", &refusal)
 }
 
 /// Writes the records of the sessions of a grid, as far as they are done, into a run's entry. When
@@ -71,27 +111,18 @@ pub struct Collected {
 /// # Errors
 /// The coordinator does not answer, or the entry cannot be written.
 pub async fn collect(
-    mut client: ExperimentServiceClient<Transport>,
+    mut results: Results,
     document: &ExperimentDocument,
     grid: u64,
     entry: &Entry,
 ) -> Result<Collected, Failure> {
-    let request = FetchRecordsRequest {
-        experiment_id: document.name.clone(),
-        after: None,
-    };
-    let lost = |refusal: Status| refused("the coordinator", &refusal);
-    let mut records = client
-        .fetch_records(request)
-        .await
-        .map_err(lost)?
-        .into_inner();
+    let mut rules = BTreeMap::new();
     let mut tables = Tables::default();
     let (mut done, mut strangers) = (0, 0);
     let (mut unreadable, mut wanted) = (Vec::new(), BTreeSet::new());
     let mut record_file = entry.begin(run_folder::RECORDS)?;
     let mut telemetry_file = entry.begin(run_folder::TELEMETRY)?;
-    while let Some(result) = records.message().await.map_err(lost)? {
+    while let Some(result) = results.next().await? {
         if result.grid != grid {
             if wanted.is_empty() {
                 wanted = ids(document)?;
@@ -110,7 +141,12 @@ pub async fn collect(
                 let parsed = whole(record.as_bytes());
                 // Its lines were read before: only what cannot be read again is a fault.
                 match parsed {
-                    Ok(parsed) => tables.add(&parsed, &Telemetry::from_line(telemetry.as_bytes())),
+                    Ok(parsed) => {
+                        let version = parsed.spec.rules_version;
+                        let known = rules.entry(parsed.spec.game.clone()).or_insert(version);
+                        *known = version.max(*known);
+                        tables.add(&parsed, &Telemetry::from_line(telemetry.as_bytes()));
+                    }
                     Err(fault) => {
                         unreadable.push((result.session_id, fault));
                         continue;
@@ -136,6 +172,7 @@ pub async fn collect(
         done,
         strangers,
         unreadable,
+        rules,
     })
 }
 

@@ -16,6 +16,8 @@ use crate::output;
 use crate::run_folder;
 use crate::run_folder::account::State;
 
+pub use crate::runtime::runtime;
+
 /// How much and where the program tells about itself.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Logs and traces")]
@@ -231,17 +233,6 @@ where
         guard.shutdown().await;
         ended.map_err(Failure::surroundings)
     })
-}
-
-/// The runtime of a command.
-///
-/// # Errors
-/// The system gives no threads.
-pub fn runtime() -> Result<tokio::runtime::Runtime, Failure> {
-    let built = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build();
-    built.map_err(Failure::surroundings)
 }
 
 /// Says where a service can be reached; scripts and tests read this line.

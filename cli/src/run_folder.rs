@@ -279,6 +279,20 @@ impl RunFolder {
         Ok(entry)
     }
 
+    /// Moves into the entry of a run what the newest ended run with such a file had fetched.
+    ///
+    /// # Errors
+    /// It cannot be moved.
+    pub fn take_over(&self, entry: &Entry, name: &str) -> Result<(), Failure> {
+        let _lock = self.lock()?;
+        let before = history::ended_with(&self.history, name, entry.account.run);
+        let taken = before.and_then(|before| match before {
+            Some(before) => entry.take_over(name, &before),
+            None => Ok(()),
+        });
+        taken.map_err(|error| cannot("move", &entry.file(name), &error))
+    }
+
     /// Shows a run's results in the files beside the history. Answers what stood in their places
     /// without being ours, by its new name.
     ///

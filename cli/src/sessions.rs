@@ -24,6 +24,7 @@ use crate::lines::{self, LineError, MOST_UNREADABLE};
 use crate::output;
 use crate::results::{experiment_client, measure, refused};
 use crate::run_folder::{self, history::Results};
+use crate::storage;
 
 mod listed;
 
@@ -236,14 +237,14 @@ impl Sessions {
         run: Option<u32>,
         wanted: Option<&str>,
     ) -> Result<(), Failure> {
-        if !path.exists() {
+        if !storage::is_address(path) && !path.exists() {
             return Err(Failure::BadInput(format!(
                 "{} does not exist; `agon run` writes results into DATA/runs, --results names \
                  another folder",
                 path.in_line()
             )));
         }
-        let files = run_folder::records::below(path, run);
+        let files = run_folder::records::below(path, run)?;
         if let Some(run) = run {
             refuse_unknown_run(run, path, &files.folders)?;
         }
@@ -316,7 +317,7 @@ impl Sessions {
             }
             let request = FetchRecordsRequest {
                 experiment_id: name.clone(),
-                after: None,
+                ..Default::default()
             };
             let records = client.fetch_records(request).await.map_err(lost)?;
             let mut records = records.into_inner();

@@ -1,7 +1,8 @@
 //! Files in S3-compatible storage: addresses as `s3://bucket/prefix`, credentials, region and endpoint
 //! from the environment (`AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, `AWS_SESSION_TOKEN`,
 //! `AWS_REGION`, `AWS_ENDPOINT_URL`). Large files go up in parts, a few at a time; an object appears
-//! whole or not at all. Called by commands that write what people name with `-o`.
+//! whole or not at all. Called by commands that write what people name with `-o`, and by those that
+//! read an archive there.
 
 use std::fs;
 use std::io::Read as _;
@@ -21,7 +22,11 @@ use tokio::runtime::Runtime;
 use crate::data_folder::cannot;
 use crate::failure::Failure;
 use crate::output::counted;
-use crate::role::runtime;
+use crate::runtime::runtime;
+
+mod reading;
+
+pub use reading::{below, reader};
 
 /// Bytes of a part, where a file has no more than [`MOST_PARTS`] of them; S3 takes 5 MB at least.
 const PART: u64 = 8 * 1024 * 1024;
@@ -78,6 +83,27 @@ pub fn write(path: &Path, bytes: &[u8], allowed: bool) -> Result<(), Failure> {
     }
 }
 
+fn retry() -> RetryConfig {
+    RetryConfig {
+        max_retries: MOST_RETRIES,
+        retry_timeout: RETRIED_FOR,
+        ..RetryConfig::default()
+    }
+}
+
+/// The client of a bucket, and what an address names in it.
+struct Place {
+    store: AmazonS3,
+    prefix: ObjectPath,
+}
+
+fn open(address: &str, retry: RetryConfig) -> Result<Place, Failure> {
+    let opened = bucket::open(address, bucket::of_environment(), retry);
+    let (store, prefix) =
+        opened.map_err(|error| Failure::BadInput(with_causes(&error).in_line().to_string()))?;
+    Ok(Place { store, prefix })
+}
+
 /// A place in storage.
 pub struct Bucket {
     store: AmazonS3,
@@ -94,14 +120,7 @@ impl Bucket {
     /// It is no address, or the environment says nothing that it can be reached with.
     pub fn at(address: &Path) -> Result<Self, Failure> {
         let shown = address.to_string_lossy().into_owned();
-        let retry = RetryConfig {
-            max_retries: MOST_RETRIES,
-            retry_timeout: RETRIED_FOR,
-            ..RetryConfig::default()
-        };
-        let opened = bucket::open(&shown, bucket::of_environment(), retry);
-        let (store, prefix) =
-            opened.map_err(|error| Failure::BadInput(with_causes(&error).in_line().to_string()))?;
+        let Place { store, prefix } = open(&shown, retry())?;
         Ok(Self {
             store,
             prefix,

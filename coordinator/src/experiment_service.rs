@@ -143,15 +143,12 @@ impl ExperimentService for Experiments {
         &self,
         request: Request<FetchRecordsRequest>,
     ) -> Result<Response<Self::FetchRecordsStream>, Status> {
-        let FetchRecordsRequest {
-            experiment_id,
-            after,
-        } = request.into_inner();
+        let request = request.into_inner();
         let office = self.ownership.owner()?;
         // An unknown name is refused at once.
-        let _ = first(&office, &experiment_id).await?;
+        let _ = first(&office, &request.experiment_id).await?;
         let (outbox, outgoing) = mpsc::channel(OUTBOX);
-        let fetch = fetching::fetch(office, self.archive.clone(), experiment_id, after, outbox);
+        let fetch = fetching::fetch(office, self.archive.clone(), request, outbox);
         self.tasks.spawn(TaskKind::UPKEEP, "record fetch", fetch);
         Ok(Response::new(Box::pin(ReceiverStream::new(outgoing))))
     }
@@ -231,19 +228,24 @@ impl ExperimentService for Experiments {
         let office = self.ownership.owner()?;
         let (_, progress) = first(&office, &id).await?;
         let known = office.specs.get(progress.key);
-        let digest = known.map(|known| known.submitted.document.clone());
         let gone = || {
             to_status(
                 ErrorClass::NotFound,
                 format!("the document of {id} is gone"),
             )
         };
-        let name = document_name(&digest.ok_or_else(gone)?);
+        let known = known.ok_or_else(gone)?;
+        let (name, grid) = (document_name(&known.submitted.document), known.grid);
         let blob = self.journal.blob(&name).await;
         let blob = blob.map_err(|error| wire::status(&error))?;
         let stored = blob.and_then(|blob| StoredDocument::decode(blob).ok());
         let StoredDocument { document, origins } = stored.ok_or_else(gone)?;
-        Ok(Response::new(GetExperimentResponse { document, origins }))
+        Ok(Response::new(GetExperimentResponse {
+            document,
+            origins,
+            grid,
+            results_id: office.sealer.results_id(progress.key, grid),
+        }))
     }
 
     async fn delete_experiment(

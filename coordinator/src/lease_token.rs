@@ -1,6 +1,7 @@
 //! Tokens of leases: which session was granted to which worker, sealed so that nobody can make one up
 //! and every coordinator of an installation can tell its own from others, whoever granted it. The
-//! key is drawn once and kept beside the journal. Called by the workers' streams.
+//! key is drawn once and kept beside the journal. Called by the workers' streams, and by the service
+//! of the command line for names of results.
 
 use bytes::Bytes;
 
@@ -62,6 +63,15 @@ impl Sealer {
             grid: u64::from_le_bytes(*grid),
             grant: u64::from_le_bytes(*plain.first_chunk()?),
         })
+    }
+
+    /// Names the results of an experiment's grid in this installation.
+    pub fn results_id(&self, experiment: u32, grid: u64) -> Bytes {
+        let mut plain = [0; 12];
+        plain[..4].copy_from_slice(&experiment.to_le_bytes());
+        plain[4..].copy_from_slice(&grid.to_le_bytes());
+        let seal = self.seal_of("results", "", &plain);
+        Bytes::copy_from_slice(&seal.as_bytes()[..SEAL])
     }
 
     fn seal_of(&self, worker: &str, session_id: &str, plain: &[u8]) -> blake3::Hash {

@@ -67,6 +67,7 @@ pub fn count_failure(failure: Failure) {
         Failure::Crashed => "crashed",
         Failure::Parked => "parked",
         Failure::Impossible => "impossible",
+        Failure::Unplayable => "unplayable",
         Failure::BudgetSpent => "budget_spent",
     };
     metrics::counter!(FAILED, "kind" => kind).increment(1);

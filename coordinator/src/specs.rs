@@ -15,6 +15,10 @@ use crate::queue::{CELL_KEY, grid_of, shape_of};
 /// Cells that were used last: neighbours in a grid are granted together.
 const RECENT: usize = 16;
 
+/// What the requirements of rules are called, before the name of the game; workers name what they
+/// know in the same way.
+pub const RULES: &str = "rules of ";
+
 /// A session, as it is told to workers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownSession {
@@ -31,6 +35,8 @@ pub struct KnownExperiment {
     /// The name of its grid.
     pub grid: u64,
     shape: Shape,
+    /// Versions of the rules under which it was submitted, by game.
+    rules: BTreeMap<String, u32>,
     expansion: Expansion<Arc<ExperimentDocument>>,
     recent: Mutex<VecDeque<(u32, Arc<Cell>)>>,
 }
@@ -44,6 +50,7 @@ impl KnownExperiment {
             recent: Mutex::new(VecDeque::new()),
             shape,
             grid: grid_of(&submitted),
+            rules: rules_of(&submitted),
             submitted,
         }
     }
@@ -91,7 +98,12 @@ impl KnownExperiment {
         if let Some(cell) = find(&self.recent.lock()) {
             return Some(cell);
         }
-        let cell = Arc::new(self.expansion.cell(u64::from(number))?);
+        let mut cell = self.expansion.cell(u64::from(number))?;
+        // Workers of the version that it was submitted to may still be there.
+        if let Some(rules) = self.rules.get(&cell.spec.game) {
+            cell.spec.rules_version = *rules;
+        }
+        let cell = Arc::new(cell);
         let mut recent = self.recent.lock();
         if recent.len() == RECENT {
             recent.pop_front();
@@ -99,6 +111,16 @@ impl KnownExperiment {
         recent.push_back((number, Arc::clone(&cell)));
         Some(cell)
     }
+}
+
+/// Versions of rules among the requirements of a submission, by game.
+fn rules_of(submitted: &ExperimentSubmitted) -> BTreeMap<String, u32> {
+    let required = submitted.requirements.iter();
+    let rules = required.filter_map(|one| {
+        let game = one.name.strip_prefix(RULES)?;
+        Some((game.to_owned(), one.version.parse().ok()?))
+    });
+    rules.collect()
 }
 
 /// A cell's key: the bytes of the id of its first session.

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use agon_engine::record::RECORD_VERSION;
+use agon_engine::versions;
 use agon_proto::v1::{ExperimentSubmitted, GridShape, Requirement, StoredDocument};
 use agon_proto::v1::{ModelOrigin, SubmitExperimentRequest};
 use agon_service_kit::status::{ErrorClass, to_status};
@@ -14,7 +14,7 @@ use prost::Message as _;
 use tonic::Status;
 
 use crate::experiment::{Cell, ExperimentDocument, expand_with};
-use crate::specs::cell_key;
+use crate::specs::{RULES, cell_key};
 use crate::templates::{self, Templates};
 
 /// What the requirement of records is called; workers name what they write in the same way.
@@ -97,13 +97,13 @@ pub fn prepare(
 /// writes.
 fn requirements(document: &ExperimentDocument, games: &BTreeMap<String, u32>) -> Vec<Requirement> {
     let rules = games.iter().map(|(game, version)| Requirement {
-        name: format!("rules of {game}"),
+        name: format!("{RULES}{game}"),
         version: version.to_string(),
         of_workers: true,
     });
     let records = Requirement {
         name: RECORDS.to_owned(),
-        version: RECORD_VERSION.to_string(),
+        version: versions::record().to_string(),
         of_workers: true,
     };
     let versions: BTreeSet<(&str, &str)> = document

@@ -55,6 +55,7 @@ pub fn failed(failed: FailedSession) -> (Failure, String) {
         FailureKind::Parked => Failure::Parked,
         FailureKind::BudgetSpent => Failure::BudgetSpent,
         FailureKind::Impossible => Failure::Impossible,
+        FailureKind::Unplayable => Failure::Unplayable,
         // Unspecified comes from somebody newer: trying again does no harm.
         FailureKind::Crashed | FailureKind::Unspecified => Failure::Crashed,
     };

@@ -29,6 +29,7 @@ pub mod rule_player;
 pub mod series;
 pub mod session;
 pub mod spec;
+pub mod versions;
 pub mod view;
 
 pub use ask::{Action, Answer, Ask, AskRole, Form, Foul, FoulKind, Seat};

@@ -15,15 +15,14 @@ use crate::moves::Move;
 use crate::play::Play;
 use crate::series::Carried;
 use crate::spec::{SessionId, SessionSpec};
+use crate::versions;
 
 mod handover;
 
-/// Newest version of the record's form. Readers accept this and every older one; a record is
-/// written in the oldest that has everything in it, so that records stay the bytes they were.
-pub const RECORD_VERSION: u32 = 4;
+pub use crate::versions::RECORD_VERSION;
 
 /// The first version; it has no `model` of decisions.
-const FIRST_VERSION: u32 = 1;
+pub const FIRST_VERSION: u32 = 1;
 
 /// The version with `model` of decisions; it knows no series.
 const FALLBACK_VERSION: u32 = 2;
@@ -289,7 +288,10 @@ pub enum RecordError {
     #[error("not the record of a session: {0}")]
     Impossible(String),
     /// It was written by a newer Agon.
-    #[error("the record has version {found}, this program reads up to {RECORD_VERSION}")]
+    #[error(
+        "the record has version {found}, this program reads up to {}",
+        versions::record()
+    )]
     TooNew {
         /// Version found.
         found: u32,
@@ -313,7 +315,7 @@ pub fn check_size(spec: &SessionSpec) -> Result<(), TooLarge> {
 
 /// Whether this program reads a version.
 fn check_version(found: u32) -> Result<(), RecordError> {
-    if found > RECORD_VERSION {
+    if found > versions::record() {
         return Err(RecordError::TooNew { found });
     }
     Ok(())

@@ -16,6 +16,7 @@ use crate::record::{StoredMove, StoredRecord};
 use crate::registry;
 use crate::rule_player::{RulePlayer, StrategyError};
 use crate::spec::{PlayerKind, PlayerSpec, SessionSpec};
+use crate::versions;
 
 /// The setting of a rule player that names its strategy; all others are the
 /// strategy's own.
@@ -29,7 +30,7 @@ pub const STRATEGY: &str = "strategy";
 /// other rules.
 pub fn open(spec: &SessionSpec) -> Result<Play, OpenError> {
     let registration = registry::find(&spec.game).map_err(OpenError::Game)?;
-    let have = registration.info.rules_version;
+    let have = versions::rules(registration.info.rules_version);
     if spec.rules_version != have {
         let wanted = spec.rules_version;
         return Err(OpenError::RulesVersion {

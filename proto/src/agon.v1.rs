@@ -1679,6 +1679,12 @@ pub struct FetchRecordsRequest {
     /// Only sessions behind this position; unset: all.
     #[prost(uint32, optional, tag = "2")]
     pub after: ::core::option::Option<u32>,
+    /// What the caller has already, which is not sent again: bit n % 8 of byte n / 8 is set
+    /// for position n. Counts only with the `results_id` of the results that it has.
+    #[prost(bytes = "bytes", tag = "3")]
+    pub have: ::prost::bytes::Bytes,
+    #[prost(bytes = "bytes", tag = "4")]
+    pub results_id: ::prost::bytes::Bytes,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct FetchRecordsResponse {
@@ -1771,6 +1777,13 @@ pub struct GetExperimentResponse {
     pub document: ::prost::bytes::Bytes,
     #[prost(message, repeated, tag = "2")]
     pub origins: ::prost::alloc::vec::Vec<ModelOrigin>,
+    /// As in SubmitExperimentResponse.
+    #[prost(fixed64, tag = "3")]
+    pub grid: u64,
+    /// Names these results: equal as long as the grid is and neither the experiment was removed
+    /// and submitted again nor another installation answers.
+    #[prost(bytes = "bytes", tag = "4")]
+    pub results_id: ::prost::bytes::Bytes,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DeleteExperimentRequest {
@@ -2061,7 +2074,8 @@ pub mod experiment_service_client {
                 .insert(GrpcMethod::new("agon.v1.ExperimentService", "ListExperiments"));
             self.inner.unary(req, path, codec).await
         }
-        /// The document of an experiment as it was last submitted. Read only.
+        /// The document of an experiment as it was last submitted, and which results it has.
+        /// Read only.
         pub async fn get_experiment(
             &mut self,
             request: impl tonic::IntoRequest<super::GetExperimentRequest>,
@@ -2207,7 +2221,8 @@ pub mod experiment_service_server {
             tonic::Response<super::ListExperimentsResponse>,
             tonic::Status,
         >;
-        /// The document of an experiment as it was last submitted. Read only.
+        /// The document of an experiment as it was last submitted, and which results it has.
+        /// Read only.
         async fn get_experiment(
             &self,
             request: tonic::Request<super::GetExperimentRequest>,
@@ -2809,7 +2824,8 @@ pub struct RegisterWorker {
     /// Sessions that it plays at the same time.
     #[prost(uint32, tag = "4")]
     pub places: u32,
-    /// What it knows: versions of records and rules. It is granted only what it can play.
+    /// What it knows: versions of records and rules. It is granted only what it can play; other
+    /// prompts it notices when it sets a session up (FAILURE_KIND_UNPLAYABLE).
     #[prost(message, repeated, tag = "5")]
     pub capabilities: ::prost::alloc::vec::Vec<Capability>,
     /// What it plays, and what it has handed in without an answer.
@@ -3004,10 +3020,13 @@ pub enum FailureKind {
     Crashed = 1,
     /// The outside did not answer in time: set aside, can be retried alone.
     Parked = 2,
-    /// The session can never run as it is written (unknown game, bad template).
+    /// The session can never run as it is written (unknown parameters, bad template).
     Impossible = 3,
     /// A budget is spent: the experiment pauses, the session keeps its place.
     BudgetSpent = 4,
+    /// This worker has other rules or prompts than the session was planned with: it is granted
+    /// nothing more of the experiment, and the session waits for another worker. No try is counted.
+    Unplayable = 5,
 }
 impl FailureKind {
     /// String value of the enum field names used in the ProtoBuf definition.
@@ -3021,6 +3040,7 @@ impl FailureKind {
             Self::Parked => "FAILURE_KIND_PARKED",
             Self::Impossible => "FAILURE_KIND_IMPOSSIBLE",
             Self::BudgetSpent => "FAILURE_KIND_BUDGET_SPENT",
+            Self::Unplayable => "FAILURE_KIND_UNPLAYABLE",
         }
     }
     /// Creates an enum from field names used in the ProtoBuf definition.
@@ -3031,6 +3051,7 @@ impl FailureKind {
             "FAILURE_KIND_PARKED" => Some(Self::Parked),
             "FAILURE_KIND_IMPOSSIBLE" => Some(Self::Impossible),
             "FAILURE_KIND_BUDGET_SPENT" => Some(Self::BudgetSpent),
+            "FAILURE_KIND_UNPLAYABLE" => Some(Self::Unplayable),
             _ => None,
         }
     }

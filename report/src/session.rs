@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 
 use agon_engine::extent::TooLarge;
 use agon_engine::measures::mean;
-use agon_engine::record::{AppliedParameters, RECORD_VERSION, StoredRecord, check_size};
+use agon_engine::record::{AppliedParameters, StoredRecord, check_size};
+use agon_engine::versions;
 use agon_engine::{Measures, Outcome, PlayerKind, PlayerSpec, Seat, SessionSpec};
 use agon_outlets::line;
 use serde::Deserialize;
@@ -123,7 +124,7 @@ pub enum SessionError {
     #[error("not a session record")]
     TooLarge(#[source] TooLarge),
     /// It was written by a newer Agon.
-    #[error("the record has version {0}, this program reads up to {RECORD_VERSION}")]
+    #[error("the record has version {0}, this program reads up to {newest}", newest = versions::record())]
     TooNew(u32),
 }
 
@@ -134,7 +135,7 @@ impl Session {
     /// It is no record, or of a newer version.
     pub fn from_line(line: &[u8]) -> Result<Self, SessionError> {
         let line: Line = serde_json::from_slice(line).map_err(SessionError::Malformed)?;
-        if line.agon_record > RECORD_VERSION {
+        if line.agon_record > versions::record() {
             return Err(SessionError::TooNew(line.agon_record));
         }
         check_size(&line.spec).map_err(SessionError::TooLarge)?;

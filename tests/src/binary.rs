@@ -32,7 +32,22 @@ pub fn path() -> PathBuf {
 
 /// A command that runs in the project's folder, free of the caller's settings.
 pub fn command(arguments: &[&str]) -> Command {
-    let mut command = Command::new(path());
+    command_of(path(), arguments)
+}
+
+/// The same, of a later version of the program in these respects (`rules`, `record`, `prompts`); of
+/// the program itself when none is named.
+pub fn command_of_version(raised: &str, arguments: &[&str]) -> Command {
+    if raised.is_empty() {
+        return command(arguments);
+    }
+    let mut command = command_of(path().with_file_name("agon-next"), arguments);
+    command.env("AGON_NEXT", raised);
+    command
+}
+
+fn command_of(program: PathBuf, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
     for (name, _) in std::env::vars() {
         if name.starts_with("AGON_") {
             command.env_remove(name);
@@ -139,13 +154,22 @@ impl Role {
         prepare: impl FnOnce(&mut Command) -> &mut Command,
     ) -> Self {
         let mut command = command(arguments);
-        prepare(&mut command).stdout(Stdio::piped());
+        prepare(&mut command);
+        Self::of(command, &arguments.join(" "))
+    }
+
+    /// Starts a role of this command and waits for nothing; `name` is for messages.
+    ///
+    /// # Panics
+    /// It does not start.
+    pub fn of(mut command: Command, name: &str) -> Self {
+        command.stdout(Stdio::piped());
         let mut child = command.spawn().expect("the binary starts");
         let out = BufReader::new(child.stdout.take().expect("a pipe"));
         Self {
             child,
             out,
-            name: arguments.join(" "),
+            name: name.to_owned(),
         }
     }
 

@@ -1,19 +1,23 @@
 //! What this worker can play: the versions of records and rules of this program. A coordinator grants
-//! it nothing that requires others.
+//! it nothing that requires others. Prompts are compared when a session is set up, because which of
+//! them it uses depends on its players.
 
-use agon_engine::record::RECORD_VERSION;
-use agon_engine::registry;
+use agon_engine::record::FIRST_VERSION;
+use agon_engine::{registry, versions};
 use agon_proto::v1::Capability;
 
 /// The versions, by the names that coordinators use.
 pub fn capabilities() -> Vec<Capability> {
     let rules = registry::GAMES.iter().map(|game| Capability {
         name: format!("rules of {}", game.info.name),
-        versions: vec![game.info.rules_version.to_string()],
+        versions: vec![versions::rules(game.info.rules_version).to_string()],
     });
+    // A record is written in the oldest version that can hold it, so those who read an older one
+    // read what this worker makes of their sessions.
+    let known = FIRST_VERSION..=versions::record();
     let records = Capability {
         name: "records".to_owned(),
-        versions: vec![RECORD_VERSION.to_string()],
+        versions: known.map(|version| version.to_string()).collect(),
     };
     rules.chain([records]).collect()
 }

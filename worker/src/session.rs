@@ -31,6 +31,8 @@ pub enum SessionEnd {
     BudgetSpent(String),
     /// It can never be played as it is written.
     Impossible(String),
+    /// It was planned with other rules or prompts than this program has.
+    Unplayable(String),
     /// A seat panicked: a fault of the program, worth another try elsewhere.
     Crashed(String),
     /// It was given up: the worker stops, or the lease was lost.

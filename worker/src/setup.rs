@@ -48,6 +48,18 @@ pub enum SetupError {
     Agent(#[source] AgentError),
 }
 
+impl SetupError {
+    /// Whether a worker of another version may be able to play it.
+    pub fn is_of_versions(&self) -> bool {
+        let of_rules = |source: &OpenError| matches!(source, OpenError::RulesVersion { .. });
+        match self {
+            Self::PromptsVersion { .. } => true,
+            Self::Open { source, .. } => of_rules(source),
+            Self::Handover(_) | Self::Agent(_) => false,
+        }
+    }
+}
+
 /// Builds the session, with what its players took along, and plays it up to its first outside ask.
 ///
 /// # Errors

@@ -90,6 +90,7 @@ pub async fn verify(tasks: &Tasks, line: &str, library: Library) -> Result<(), V
         SessionEnd::Parked(reason)
         | SessionEnd::BudgetSpent(reason)
         | SessionEnd::Impossible(reason)
+        | SessionEnd::Unplayable(reason)
         | SessionEnd::Crashed(reason) => Err(reason),
         SessionEnd::GivenUp => Err("given up".to_owned()),
     };

@@ -31,7 +31,7 @@ pub enum Experiments {
     /// Go on with an experiment that paused because a budget was spent
     Resume(Resumed),
     /// Remove an experiment that is over or cancelled, and its records in the archive; fetch what
-    /// you want to keep first, with `agon run FILE --coordinator URL`
+    /// you want to keep first, with `agon results pull`
     Delete(Named),
 }
 

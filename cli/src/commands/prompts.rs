@@ -221,7 +221,7 @@ async fn play(checked: &CheckedExperiment) -> Result<String, Failure> {
         while states.message().await?.is_some() {}
         let fetch = FetchRecordsRequest {
             experiment_id,
-            after: None,
+            ..Default::default()
         };
         let mut records = client.fetch_records(fetch).await?.into_inner();
         records.message().await

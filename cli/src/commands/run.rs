@@ -29,8 +29,10 @@ use crate::role::{LogArguments, MetricsArguments, StoreArguments, runtime};
 use crate::run_folder::account::State;
 use crate::run_folder::{Place, RunFolder};
 
-mod set_aside;
-mod watch;
+mod verdict;
+pub(super) mod watch;
+
+pub(super) use verdict::verdict;
 
 use watch::{Watch, expected_decisions, is_paused};
 
@@ -249,6 +251,9 @@ async fn in_cluster(
         None => None,
     };
     let mut keeping = Keeping::begin(folder, checked, arguments.state())?;
+    if !arguments.quiet {
+        keeping.show_fetching();
+    }
     let watched = follow(
         arguments,
         checked,
@@ -354,12 +359,8 @@ async fn conclude(
             done
         }
     };
-    for fault in &state.determinism_faults {
-        output::tell(&format!(
-            "determinism fault: session {fault} came out differently the second time"
-        ));
-    }
-    let aside = set_aside::tell(state);
+    let again = "run the same command again to retry them";
+    let aside = verdict(state, again);
     if is_paused(state) {
         let name = &checked.document.name;
         let spent = pausing::spent(gateway, name).await;
@@ -367,21 +368,7 @@ async fn conclude(
         let how = pausing::how_to_go_on(state, done, name, spent, in_cluster);
         return Err(Failure::Paused(how));
     }
-    if state.cancelled {
-        return Err(Failure::BadNews("the experiment was cancelled".to_owned()));
-    }
-    match (aside, state.determinism_faults.len()) {
-        (0, 0) => Ok(()),
-        (0, faults) => Err(Failure::BadNews(counted(
-            faults as u64,
-            "determinism fault",
-        ))),
-        (some, _) => Err(Failure::BadNews(format!(
-            "{} of {} were set aside, see above; run the same command again to retry them",
-            grouped(some as u64),
-            counted(state.sessions, "session")
-        ))),
-    }
+    aside
 }
 
 /// The data folder takes in nothing more; everything before that is in it, and what was under way

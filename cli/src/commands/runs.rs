@@ -56,7 +56,7 @@ enum Change {
 pub fn run(arguments: &Runs) -> Result<(), Failure> {
     let by_default = arguments.data.runs();
     let Some(named) = &arguments.experiment else {
-        let folders = records::below(&by_default, None).folders;
+        let folders = records::below(&by_default, None)?.folders;
         if folders.is_empty() {
             return Err(Failure::BadInput(format!(
                 "no results in {}; `agon run` puts them there",

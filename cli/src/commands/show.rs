@@ -24,6 +24,7 @@ use crate::role::{DataArguments, LogArguments, runtime};
 use crate::run_folder::history::Results;
 use crate::run_folder::records::telemetry_beside;
 use crate::sessions::{Found, Sessions, Source};
+use crate::storage;
 use crate::templates;
 use prompts::Prompts;
 
@@ -53,8 +54,9 @@ Results are looked for in DATA/runs, where `agon run` writes them; --results nam
 #[derive(Debug, clap::Args)]
 #[command(after_help = EXAMPLES)]
 pub struct Show {
-    /// A session's id, or its beginning; or an experiment's name, the folder of its results or a
-    /// file of records, to list sessions; nothing, to list experiments
+    /// A session's id, or its beginning; or an experiment's name, the folder of its results or of a
+    /// coordinator's archive (also in a bucket: s3://BUCKET/PREFIX/EXPERIMENT) or a file of records, to
+    /// list sessions; nothing, to list experiments
     #[arg(value_name = "SESSION")]
     session: Option<String>,
     /// Folder or file with records [default: DATA/runs]
@@ -164,8 +166,8 @@ async fn show(arguments: &Show) -> Result<(), Failure> {
     }
     let place = arguments.session.as_ref().map(PathBuf::from);
     if let (Some(place), None, None) = (&place, &arguments.coordinator, &arguments.results)
-        && place.exists()
-        && !arguments.data.runs().join(place).exists()
+        && (storage::is_address(place) || place.exists())
+        && (place.is_absolute() || !arguments.data.runs().join(place).exists())
     {
         return show_place(arguments, place).await;
     }

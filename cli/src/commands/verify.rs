@@ -26,6 +26,7 @@ use crate::role::{DataArguments, LogArguments, runtime};
 use crate::run_folder::records::{self, below};
 use crate::run_folder::{DOCUMENT, RECORDS, digest_of, history};
 use crate::sessions::{Sessions, Source};
+use crate::storage;
 use crate::templates;
 
 /// Faults after which no further record is played again.
@@ -37,8 +38,8 @@ const NAMED: u64 = 5;
 /// Arguments of `agon verify`.
 #[derive(Debug, clap::Args)]
 pub struct Verify {
-    /// An experiment's name, the folder of its results, a file of records, or a session's id or
-    /// its beginning
+    /// An experiment's name, the folder of its results or of a coordinator's archive (also in a
+    /// bucket: s3://BUCKET/PREFIX/EXPERIMENT), a file of records, or a session's id or its beginning
     #[arg(value_name = "EXPERIMENT")]
     named: String,
     /// For an experiment: the number of the run, as `agon runs` lists them [default: the newest
@@ -58,8 +59,14 @@ pub struct Verify {
 /// # Errors
 /// Exit 1 when a record differs, 2 when something is unreadable.
 pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
-    let Some(records) = records_file(arguments)? else {
+    let Some(files) = records_files(arguments)? else {
         return verify_session(arguments, log);
+    };
+    let Some(records) = files.first().cloned() else {
+        return Err(Failure::BadInput(format!(
+            "no records in {}",
+            arguments.named.in_line()
+        )));
     };
     let library = Arc::new(templates::played_with(
         arguments.templates.as_deref(),
@@ -71,7 +78,7 @@ pub fn run(arguments: &Verify, log: &LogArguments) -> Result<(), Failure> {
         let (mut verified, mut imported) = (0u64, 0u64);
         let (mut different, mut unreadable) = (0u64, 0u64);
         let mut roll = Roll::read(&records)?;
-        for line in lines::read(&records) {
+        for line in files.iter().flat_map(|file| lines::read(file)) {
             if unreadable + different >= MOST_FAULTS {
                 let message = format!(
                     "stopped after {MOST_FAULTS} faults of {}",
@@ -294,12 +301,17 @@ enum Verified {
     Imported,
 }
 
-/// The records that are meant; `None` when it can only be a session's id.
-fn records_file(arguments: &Verify) -> Result<Option<PathBuf>, Failure> {
+/// The files of records that are meant, of one run or of an archive; `None` when it can only be a
+/// session's id.
+fn records_files(arguments: &Verify) -> Result<Option<Vec<PathBuf>>, Failure> {
     let path = Path::new(&arguments.named);
+    if storage::is_address(path) && arguments.run.is_none() {
+        let files = below(path, None)?.shown.into_iter();
+        return Ok(Some(files.filter_map(Result::ok).collect()));
+    }
     if path.is_file() {
         return match arguments.run {
-            None => Ok(Some(path.to_owned())),
+            None => Ok(Some(vec![path.to_owned()])),
             Some(_) => Err(Failure::BadInput(format!(
                 "{} is a single file of records, with no runs that --run could choose from",
                 path.in_line()
@@ -319,11 +331,15 @@ fn records_file(arguments: &Verify) -> Result<Option<PathBuf>, Failure> {
                 folder.in_line()
             )));
         }
-        (Some(run), Some(_)) => below(&folder, Some(run))
+        (Some(run), Some(_)) => below(&folder, Some(run))?
             .shown
             .into_iter()
-            .find_map(Result::ok),
-        _ => Some(folder.join(RECORDS)).filter(|file| file.is_file()),
+            .find_map(Result::ok)
+            .map(|file| vec![file]),
+        _ => Some(folder.join(RECORDS))
+            .filter(|file| file.is_file())
+            .map(|file| vec![file])
+            .or_else(|| records::segments(&folder)),
     };
     let which = arguments
         .run

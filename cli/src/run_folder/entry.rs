@@ -140,6 +140,33 @@ impl Entry {
         Ok(())
     }
 
+    /// A file of what the run has fetched so far, to write at its end and to read: no result of it,
+    /// and not in its account.
+    ///
+    /// # Errors
+    /// It cannot be opened.
+    pub fn unfinished(&self, name: &str) -> Result<(File, File), Failure> {
+        let opened = self.folder.file(name).and_then(|writer| {
+            let reader = self.folder.reader(name)?;
+            Ok((writer, reader.ok_or(io::ErrorKind::NotFound)?))
+        });
+        opened.map_err(|error| cannot("use", &self.folder.place(name), &error))
+    }
+
+    /// Such a file is not needed any more.
+    ///
+    /// # Errors
+    /// It cannot be removed.
+    pub fn remove_unfinished(&self, name: &str) -> Result<(), Failure> {
+        let removed = self.folder.remove_file(name);
+        removed.map_err(|error| cannot("remove", &self.folder.place(name), &error))
+    }
+
+    /// Moves such a file here from an earlier run.
+    pub(super) fn take_over(&self, name: &str, from: &Folder) -> io::Result<()> {
+        from.rename(name, &self.folder, name)
+    }
+
     /// Writes the account of files that are there already.
     ///
     /// # Errors

@@ -158,6 +158,20 @@ pub(super) fn newest_with(history: &Folder, file: &str, apart: u32) -> io::Resul
     Ok(None)
 }
 
+/// The folder of the newest run that has ended and has a file, apart from one.
+pub(super) fn ended_with(history: &Folder, file: &str, apart: u32) -> io::Result<Option<Folder>> {
+    for number in numbers(history).into_iter().rev() {
+        let Some(entry) = open(history, number)? else {
+            continue;
+        };
+        let is_there = number != apart && entry.kind(file)? == Some(Kind::File);
+        if is_there && !is_running(history, number)? {
+            return Ok(Some(entry));
+        }
+    }
+    Ok(None)
+}
+
 /// Whether a run has not come to its end, in a process that lives.
 pub(super) fn is_running(history: &Folder, number: u32) -> io::Result<bool> {
     let entry = open(history, number)?;

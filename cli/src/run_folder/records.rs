@@ -1,6 +1,7 @@
 //! Files of records below a path: of each folder of results those that it shows, apart from those of
 //! its earlier runs, so that results of different runs are never taken together. Other folders are
-//! searched as they are. Reads only; called by whoever looks for sessions.
+//! searched as they are, and so are addresses in a bucket, where a coordinator's archive may lie. Reads
+//! only; called by whoever looks for sessions.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -13,6 +14,7 @@ use super::history::{self, Results, Run};
 use super::{HISTORY, RECORDS, TELEMETRY};
 use crate::failure::Failure;
 use crate::lines::{self, LineError};
+use crate::storage;
 
 /// What was found, in order of name.
 #[derive(Default)]
@@ -26,10 +28,19 @@ pub struct RecordFiles {
 }
 
 /// The files at a path: itself, or those in a folder and below it. Of folders of results those of
-/// the run with the number `run`, if one is given.
-pub fn below(path: &Path, run: Option<u32>) -> RecordFiles {
+/// the run with the number `run`, if one is given. An address is that of a file, or of all below it.
+///
+/// # Errors
+/// A bucket cannot be read, or holds no records there.
+pub fn below(path: &Path, run: Option<u32>) -> Result<RecordFiles, Failure> {
     let mut found = RecordFiles::default();
-    if path.is_dir() {
+    if storage::is_address(path) && !is_of_records(&path.to_string_lossy()) {
+        let files = storage::below(path, is_of_records)?;
+        if files.is_empty() {
+            return Err(Failure::BadInput(lines::nothing_in(path).to_string()));
+        }
+        found.shown.extend(files.into_iter().map(Ok));
+    } else if path.is_dir() {
         found.search(path, run);
         if found.shown.is_empty() && found.earlier.is_empty() {
             found.shown.push(Err(lines::nothing_in(path)));
@@ -37,7 +48,7 @@ pub fn below(path: &Path, run: Option<u32>) -> RecordFiles {
     } else {
         found.shown.push(Ok(path.to_owned()));
     }
-    found
+    Ok(found)
 }
 
 /// The telemetry that lies beside a file of records, line by line in the same order: of a run, or of
@@ -49,7 +60,18 @@ pub fn telemetry_beside(records: &Path) -> Option<PathBuf> {
         None if name == RECORDS => TELEMETRY.to_owned(),
         None => return None,
     };
-    Some(records.with_file_name(beside)).filter(|beside| beside.is_file())
+    let beside = records.with_file_name(beside);
+    // Whether it is in a bucket, its reader finds out.
+    Some(beside).filter(|beside| storage::is_address(beside) || beside.is_file())
+}
+
+/// The segments of an experiment's folder in a coordinator's archive; `None` where there are none.
+pub fn segments(folder: &Path) -> Option<Vec<PathBuf>> {
+    let names = fs::read_dir(folder).ok()?.flatten();
+    let is_segment = |path: &PathBuf| path.to_string_lossy().ends_with(archive::RECORDS);
+    let mut files: Vec<_> = names.map(|entry| entry.path()).filter(is_segment).collect();
+    files.sort();
+    (!files.is_empty()).then_some(files)
 }
 
 fn is_of_records(name: &str) -> bool {
@@ -67,7 +89,7 @@ pub fn folder_of(named: &str, by_default: &Path) -> Result<PathBuf, Failure> {
             return Ok(path);
         }
     }
-    let folders = below(by_default, None).folders;
+    let folders = below(by_default, None)?.folders;
     let names = folders.iter().map(|one| one.experiment.as_str());
     Err(Failure::BadInput(format!(
         "no experiment {named} in {}, and no folder of results of that name{}",

@@ -10,7 +10,7 @@ use agon_engine::names::among;
 use agon_engine::registry::{self, Built, Registration};
 use agon_engine::spec::prompts::{self, joint_version};
 use agon_engine::spec::{Origin, Settings};
-use agon_engine::{Game, Luck, PlayerKind, PlayerSpec, SessionSpec};
+use agon_engine::{Game, Luck, PlayerKind, PlayerSpec, SessionSpec, versions};
 use serde_json::{Value, json};
 
 use super::document::{ExperimentDocument, PromptsOfPlayer, kind_of};
@@ -234,7 +234,7 @@ impl Checking<'_> {
             setting: self.setting(),
             luck: Luck::new(seed, 0),
             game: registration.info.name.to_string(),
-            rules_version: registration.info.rules_version,
+            rules_version: versions::rules(registration.info.rules_version),
             params: built.params,
             prompts_version: joint_version(&versions),
             prompt_bundle: document.prompt_bundle.clone().filter(|_| replaced),

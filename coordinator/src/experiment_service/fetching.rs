@@ -4,7 +4,7 @@
 
 use std::collections::VecDeque;
 
-use agon_proto::v1::FetchRecordsResponse;
+use agon_proto::v1::{FetchRecordsRequest, FetchRecordsResponse};
 use agon_service_kit::tasks::with_causes;
 use bytes::Bytes;
 use tokio::sync::mpsc;
@@ -22,14 +22,19 @@ const RECENT: usize = 4;
 
 type Outbox = mpsc::Sender<Result<FetchRecordsResponse, Status>>;
 
-/// Sends everything behind a position.
+/// Sends everything behind a position that the caller does not have.
 pub(super) async fn fetch(
     office: Office,
     archive: Archive,
-    experiment: String,
-    mut after: Option<u32>,
+    request: FetchRecordsRequest,
     outbox: Outbox,
 ) {
+    let FetchRecordsRequest {
+        experiment_id: experiment,
+        mut after,
+        have,
+        results_id,
+    } = request;
     let mut reader = Reader {
         archive,
         recent: VecDeque::new(),
@@ -56,7 +61,10 @@ pub(super) async fn fetch(
             let session = known.as_ref().and_then(|known| known.session(position));
             session.map(|session| session.id).unwrap_or_default()
         };
-        for one in page.sessions {
+        let is_of_these = office.sealer.results_id(page.experiment, page.grid) == results_id;
+        let wanted = page.sessions.into_iter();
+        let wanted = wanted.filter(|one| !(is_of_these && holds(&have, one.position)));
+        for one in wanted {
             let position = one.position;
             let read = reader.read(&experiment, one).await;
             let told = FetchRecordsResponse {
@@ -68,6 +76,12 @@ pub(super) async fn fetch(
             }
         }
     }
+}
+
+/// Whether a position is among those that a caller has.
+fn holds(have: &[u8], position: u32) -> bool {
+    let byte = have.get(position as usize / 8);
+    byte.is_some_and(|byte| byte & (1 << (position % 8)) != 0)
 }
 
 /// A session's id, its record and telemetry; or why they cannot be had.

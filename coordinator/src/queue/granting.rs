@@ -72,8 +72,8 @@ fn next(queue: &mut Queue, worker: WorkerKey) -> Option<SessionKey> {
     loop {
         let (experiments, workers) = (&queue.experiments, &queue.workers);
         let experiment = queue.turns.next(|key| {
-            let requires = experiments.get(&key).map(|one| &one.submitted.requirements);
-            requires.is_some_and(|requires| workers.can_play(worker, requires))
+            let submitted = experiments.get(&key).map(|one| &one.submitted);
+            submitted.is_some_and(|submitted| workers.can_play(worker, submitted))
         })?;
         let taken = queue.experiments.get_mut(&experiment)?.sessions.take();
         queue.changed(experiment);
@@ -91,9 +91,7 @@ fn next_suspect(queue: &Queue, worker: WorkerKey) -> Option<u32> {
     let found = queue.experiments.iter().find(|(_, experiment)| {
         experiment.sessions.count(State::Suspect) > 0
             && experiment.is_open()
-            && queue
-                .workers
-                .can_play(worker, &experiment.submitted.requirements)
+            && queue.workers.can_play(worker, &experiment.submitted)
     });
     found.map(|(key, _)| *key)
 }

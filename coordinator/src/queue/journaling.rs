@@ -39,6 +39,7 @@ impl Queue {
 
     fn apply_submitted(&mut self, submitted: ExperimentSubmitted) {
         let key = submitted.experiment;
+        self.workers.may_play(key);
         self.last_experiment = self.last_experiment.max(key);
         self.names.insert(submitted.name.clone(), key);
         let Some(experiment) = self.experiments.get_mut(&key) else {
@@ -71,6 +72,7 @@ impl Queue {
     }
 
     fn remove(&mut self, key: u32) {
+        self.workers.may_play(key);
         if let Some(removed) = self.experiments.remove(&key) {
             self.names.remove(&removed.submitted.name);
             self.turns.leave(&removed.submitted.team, key);

@@ -72,6 +72,8 @@ pub enum Failure {
     Parked,
     /// It can never run as it is written.
     Impossible,
+    /// The worker has other rules or prompts than it was planned with.
+    Unplayable,
     /// A budget is spent.
     BudgetSpent,
 }

@@ -103,9 +103,7 @@ impl Queue {
                 attempts: tries.crashes + tries.losses,
             });
         }
-        let missing = self
-            .workers
-            .missing_everywhere(&experiment.submitted.requirements);
+        let missing = self.workers.missing_everywhere(&experiment.submitted);
         let unplayable = match experiment.outdated.is_empty() {
             true => missing.unwrap_or_default(),
             false => experiment.outdated.clone(),

@@ -242,6 +242,11 @@ impl Queue {
             }
             Failure::Parked => self.set_aside(session, false, reason),
             Failure::Impossible => self.set_aside(session, true, reason),
+            Failure::Unplayable => {
+                let experiment = session.experiment;
+                self.workers.cannot_play(held.worker, experiment, reason);
+                self.give_back(session);
+            }
             Failure::BudgetSpent => {
                 self.give_back(session);
                 self.pause(session.experiment, lease.grant, reason);

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use agon_proto::v1::Requirement;
+use agon_proto::v1::{ExperimentSubmitted, Requirement};
 
 use super::messages::{SessionKey, StreamId};
 
@@ -50,6 +50,8 @@ struct Worker {
     suspects: usize,
     /// When it was served last.
     served: u64,
+    /// Experiments of which it could not play a session that it was granted, and why.
+    cannot: BTreeMap<u32, String>,
 }
 
 /// See the module.
@@ -89,6 +91,7 @@ impl Workers {
             holds: BTreeSet::new(),
             suspects: 0,
             served: 0,
+            cannot: BTreeMap::new(),
         });
         worker.introduction = introduction;
         worker.deadline = deadline;
@@ -272,26 +275,37 @@ impl Workers {
         self.workers.contains_key(&worker)
     }
 
-    /// Whether a worker has what an experiment requires.
-    pub fn can_play(&self, worker: WorkerKey, requirements: &[Requirement]) -> bool {
-        let Some(worker) = self.workers.get(&worker) else {
-            return false;
-        };
-        missing(&worker.introduction.capabilities, requirements).is_none()
+    /// Whether a worker has what an experiment requires, as far as is known.
+    pub fn can_play(&self, worker: WorkerKey, of: &ExperimentSubmitted) -> bool {
+        let worker = self.workers.get(&worker);
+        worker.is_some_and(|worker| lacks(worker, of).is_none())
+    }
+
+    /// A worker found that it has not what an experiment requires.
+    pub fn cannot_play(&mut self, worker: WorkerKey, experiment: u32, why: &str) {
+        if let Some(worker) = self.workers.get_mut(&worker) {
+            worker.cannot.insert(experiment, why.to_owned());
+        }
+    }
+
+    /// An experiment is another one now, or is no more.
+    pub fn may_play(&mut self, experiment: u32) {
+        for worker in self.workers.values_mut() {
+            worker.cannot.remove(&experiment);
+        }
     }
 
     /// What no connected worker has, if none has all of it; `None` too while there is no worker.
-    pub fn missing_everywhere(&self, requirements: &[Requirement]) -> Option<String> {
+    pub fn missing_everywhere(&self, of: &ExperimentSubmitted) -> Option<String> {
         let mut found = None;
         for worker in self
             .workers
             .values()
             .filter(|worker| worker.stream.is_some())
         {
-            let capabilities = &worker.introduction.capabilities;
-            found = Some(missing(capabilities, requirements)?.clone());
+            found = Some(lacks(worker, of)?);
         }
-        found.map(|missing: Requirement| format!("{} {}", missing.name, missing.version))
+        found
     }
 
     /// Workers that are connected, places that they have free, and leases that hold.
@@ -314,6 +328,13 @@ impl Workers {
             .map(|worker| (worker.introduction.id.clone(), worker.holds.len()))
             .collect()
     }
+}
+
+/// What a worker lacks of what an experiment requires.
+fn lacks(worker: &Worker, of: &ExperimentSubmitted) -> Option<String> {
+    let missing = missing(&worker.introduction.capabilities, &of.requirements);
+    let missing = missing.map(|missing| format!("{} {}", missing.name, missing.version));
+    missing.or_else(|| worker.cannot.get(&of.experiment).cloned())
 }
 
 fn missing<'a>(

@@ -20,7 +20,8 @@ use tonic::Code;
 
 use crate::redis_server::RedisServer;
 use crate::stand::{
-    FILE, LONG, Stand, document, document_of, embedded, fetch, open, play_all, progress, submit,
+    FILE, LONG, Stand, document, document_of, embedded, fetch, fetch_as, open, play_all, progress,
+    submit,
 };
 use crate::worker::{Worker, commands, introduction, leases};
 
@@ -56,7 +57,7 @@ async fn whole_line(stand: Stand) {
     );
     let fetching = FetchRecordsRequest {
         experiment_id: id.clone(),
-        after: None,
+        ..FetchRecordsRequest::default()
     };
     let mut records = commands.fetch_records(fetching).await.unwrap().into_inner();
     let mut found = Vec::new();
@@ -399,6 +400,41 @@ async fn records_are_fetched_from_where_a_reader_stopped_and_nothing_is_submitte
     let request = GetExperimentRequest { experiment_id: id };
     let found = commands.get_experiment(request).await.unwrap().into_inner();
     assert_eq!(found.document, document());
+}
+
+#[tokio::test]
+async fn what_a_reader_has_is_not_sent_again_and_counts_for_those_results_only() {
+    let stand = embedded().await;
+    let services = stand.coordinator.services();
+    let mut commands = commands(&services);
+    let id = submit(&mut commands).await.experiment_id;
+    play_all(&mut Worker::connect(&services, "w1", 6).await, 6).await;
+    let all = fetch(&mut commands, &id, None).await;
+    let before = GetExperimentRequest {
+        experiment_id: id.clone(),
+    };
+    let before = commands.get_experiment(before).await.unwrap().into_inner();
+    let mut request = FetchRecordsRequest {
+        experiment_id: id.clone(),
+        have: vec![0b0001_1010].into(),
+        results_id: before.results_id.clone(),
+        ..FetchRecordsRequest::default()
+    };
+    let rest = fetch_as(&mut commands, request.clone()).await;
+    let wanted = [&all[0], &all[2], &all[5]];
+    assert_eq!(rest.iter().collect::<Vec<_>>(), wanted);
+    // Another experiment's results, or none that were named, are no reason to leave any out.
+    request.results_id = vec![7; 16].into();
+    assert_eq!(fetch_as(&mut commands, request).await, all);
+    let delete = DeleteExperimentRequest {
+        experiment_id: id.clone(),
+    };
+    commands.delete_experiment(delete).await.unwrap();
+    submit(&mut commands).await;
+    let after = GetExperimentRequest { experiment_id: id };
+    let after = commands.get_experiment(after).await.unwrap().into_inner();
+    assert_eq!(after.grid, before.grid);
+    assert_ne!(after.results_id, before.results_id);
 }
 
 #[tokio::test]

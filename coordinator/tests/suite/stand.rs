@@ -100,7 +100,13 @@ pub async fn fetch(commands: &mut Commands, id: &str, after: Option<u32>) -> Vec
     let request = FetchRecordsRequest {
         experiment_id: id.to_owned(),
         after,
+        ..FetchRecordsRequest::default()
     };
+    fetch_as(commands, request).await
+}
+
+/// Sessions that are sent for a request.
+pub async fn fetch_as(commands: &mut Commands, request: FetchRecordsRequest) -> Vec<String> {
     let mut records = commands.fetch_records(request).await.unwrap().into_inner();
     let mut read = Vec::new();
     while let Some(result) = records.message().await.unwrap() {

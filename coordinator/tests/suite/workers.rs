@@ -86,7 +86,7 @@ async fn strangers_and_unknown_names_are_told_so() {
     );
     let fetch = FetchRecordsRequest {
         experiment_id: experiment_id.clone(),
-        after: None,
+        ..Default::default()
     };
     assert_eq!(
         commands.fetch_records(fetch).await.err().unwrap().code(),

@@ -4,7 +4,7 @@
 
 use agon_engine::game::player_name;
 use agon_engine::record::{StoredMove, StoredRecord};
-use agon_engine::{Action, Chance, Form, Foul, FoulKind, Play, registry};
+use agon_engine::{Action, Chance, Form, Foul, FoulKind, Play, registry, versions};
 
 /// The shape of a session.
 pub struct Turns {
@@ -19,7 +19,7 @@ impl Turns {
     pub fn of(record: &StoredRecord) -> Option<Self> {
         let spec = &record.spec;
         let registration = registry::find(&spec.game).ok()?;
-        if registration.info.rules_version != spec.rules_version {
+        if versions::rules(registration.info.rules_version) != spec.rules_version {
             return None;
         }
         let game = (registration.build)(&spec.params).ok()?.game;

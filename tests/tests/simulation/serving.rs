@@ -140,6 +140,7 @@ impl World {
                         FailureKind::Parked => Failure::Parked,
                         FailureKind::BudgetSpent => Failure::BudgetSpent,
                         FailureKind::Impossible => Failure::Impossible,
+                        FailureKind::Unplayable => Failure::Unplayable,
                         FailureKind::Crashed | FailureKind::Unspecified => Failure::Crashed,
                     };
                     Told::Failed(failure, failed.reason)

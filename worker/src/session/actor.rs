@@ -44,6 +44,7 @@ pub async fn run(tasks: Tasks, plan: SessionPlan) -> SessionEnd {
     let set_up = || setup::set_up(&plan.spec, plan.carried.as_ref(), &plan.library);
     match catch_unwind(AssertUnwindSafe(set_up)) {
         Ok(Ok(table)) => SessionActor::start(&tasks, plan, table).run().await,
+        Ok(Err(error)) if error.is_of_versions() => SessionEnd::Unplayable(with_causes(&error)),
         Ok(Err(error)) => SessionEnd::Impossible(with_causes(&error)),
         Err(panic) => SessionEnd::Crashed(panic_message(&*panic)),
     }

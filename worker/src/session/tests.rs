@@ -346,14 +346,14 @@ async fn a_spent_budget_ends_the_try_though_other_seats_wait() {
 }
 
 #[tokio::test]
-async fn a_spec_for_other_rules_is_refused() {
+async fn a_spec_for_other_rules_is_left_to_other_workers() {
     let mut other = spec(0, 2, 1);
     other.rules_version += 1;
     let refused = play(other, CancellationToken::new(), |_, _| {
         async { guess(1) }.boxed()
     })
     .await;
-    assert!(matches!(&refused, SessionEnd::Impossible(why) if why.contains("rules")));
+    assert!(matches!(&refused, SessionEnd::Unplayable(why) if why.contains("rules")));
 }
 
 #[tokio::test]

@@ -159,6 +159,7 @@ fn outcome(
             ("budget_spent", failed(FailureKind::BudgetSpent, reason))
         }
         SessionEnd::Impossible(reason) => ("impossible", Err(impossible(reason))),
+        SessionEnd::Unplayable(reason) => ("unplayable", failed(FailureKind::Unplayable, reason)),
         SessionEnd::Crashed(reason) => ("crashed", failed(FailureKind::Crashed, reason)),
         SessionEnd::GivenUp => ("given_up", Err(Outcome::GivenUp)),
     }

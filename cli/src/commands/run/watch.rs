@@ -106,7 +106,8 @@ impl Watch {
                         self.newest = state;
                         delays.reset();
                     }
-                    None => return Ok(()),
+                    None if is_over(&self.newest) => return Ok(()),
+                    None => return Err(Status::unavailable("the coordinator stopped")),
                 },
                 _ = look.tick() => self.look_at_gateway().await,
             }
@@ -126,6 +127,11 @@ impl Watch {
             self.seen = look(gateway, &self.experiment_id).await;
         }
     }
+}
+
+/// Whether nothing is left to play: the stream ends then, and also when a coordinator stops.
+pub fn is_over(state: &WatchExperimentResponse) -> bool {
+    state.cancelled || state.queued + state.running + state.waiting == 0
 }
 
 /// Whether a budget is spent and everything that ran has come back. Until then sessions may

@@ -295,6 +295,27 @@ fn session_is_leased_to_workers_that_can_play_it_only() {
 }
 
 #[test]
+fn worker_that_finds_other_prompts_is_granted_nothing_more_of_the_experiment_and_no_try_counts() {
+    let mut bench = Bench::new();
+    bench.sessions("x", 1);
+    bench.sessions("y", 1);
+    bench.worker("new", 1);
+    let lease = bench.one("new").lease;
+    let why = "planned with prompts 1";
+    let noted = bench.fail("new", lease, Failure::Unplayable, why);
+    assert_eq!(noted, Settled::Noted);
+    assert_eq!(bench.progress("x").unplayable, why);
+    assert_eq!(bench.counts("x"), (1, 1, 0, 0));
+    let other = bench.one("new").lease;
+    assert_ne!(other.session.experiment, lease.session.experiment);
+    bench.worker("old", 1);
+    let again = bench.one("old");
+    assert_eq!(again.lease.session, lease.session);
+    assert_eq!((again.attempt, again.suspect), (1, false));
+    assert_eq!(bench.progress("x").unplayable, "");
+}
+
+#[test]
 fn workers_that_are_connected_are_counted() {
     let mut bench = Bench::new();
     bench.sessions("x", 1);

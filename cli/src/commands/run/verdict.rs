@@ -1,20 +1,50 @@
-//! Says at the end of a run which sessions were set aside, and why, one line for each kind of
-//! reason. Called by `run.rs`.
+//! How an experiment ended: says which sessions were set aside, and why, one line for each kind of
+//! reason, and whether all is well. Called when a run ends, and by `agon results pull`.
 
 use std::collections::BTreeMap;
 
 use agon_proto::v1::{SetAsideSession, WatchExperimentResponse};
+use agon_report::grouped;
 
-use crate::output;
+use crate::failure::Failure;
+use crate::output::{self, counted};
+
+/// Says what went wrong; `again` is how sessions that were set aside are tried again.
+///
+/// # Errors
+/// Something did.
+pub fn verdict(state: &WatchExperimentResponse, again: &str) -> Result<(), Failure> {
+    for fault in &state.determinism_faults {
+        output::tell(&format!(
+            "determinism fault: session {fault} came out differently the second time"
+        ));
+    }
+    let aside = tell(state);
+    if state.cancelled {
+        return Err(Failure::BadNews("the experiment was cancelled".to_owned()));
+    }
+    match (aside, state.determinism_faults.len()) {
+        (0, 0) => Ok(()),
+        (0, faults) => Err(Failure::BadNews(counted(
+            faults as u64,
+            "determinism fault",
+        ))),
+        (some, _) => Err(Failure::BadNews(format!(
+            "{} of {} were set aside, see above; {again}",
+            grouped(some as u64),
+            counted(state.sessions, "session")
+        ))),
+    }
+}
 
 /// Says what was set aside, by reason; returns how many sessions.
-pub fn tell(state: &WatchExperimentResponse) -> usize {
+fn tell(state: &WatchExperimentResponse) -> usize {
     let sessions: Vec<_> = state.parked.iter().chain(&state.dead).collect();
     for line in lines(&sessions) {
         output::tell(&line);
     }
     if state.stopped > 0 {
-        let stopped = output::counted(state.stopped, "session");
+        let stopped = counted(state.stopped, "session");
         output::tell(&format!(
             "not played: {stopped} that follow them in a series"
         ));
@@ -35,7 +65,7 @@ fn lines(sessions: &[&SetAsideSession]) -> Vec<String> {
         Some(match alike.len() {
             1 => format!("set aside: session {session}: {reason}"),
             several => {
-                let several = output::counted(several as u64, "session");
+                let several = counted(several as u64, "session");
                 let same = alike.iter().all(|one| one.reason == *reason);
                 let apart = if same {
                     ""
