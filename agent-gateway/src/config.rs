@@ -20,12 +20,14 @@ use std::time::Duration;
 use agon_service_kit::config as files;
 use serde::Deserialize;
 
+use crate::catalogue::{self, Thinks};
+use crate::decision::Request;
 use crate::money::{ModelPrices, Price, PriceTable};
 
 use secrecy::shown;
 
 pub use model_name::ModelName;
-pub use provider::{Origin, ProviderConfig, ResolvedModel};
+pub use provider::{Origin, OutputLimit, ProviderConfig, ResolvedModel};
 pub use sections::{
     ChargeRule, ConcurrencySection, GatewaySection, LimitsSection, LongPromptSection, ModelSection,
     OutputLimitField, PriceSection, ProviderKind, ProviderSection, StructuredOutput, TeamSection,
@@ -36,6 +38,8 @@ pub use team::Team;
 
 /// Long enough for a provider's bad quarter of an hour to be seen as such.
 const DEFAULT_PATIENCE: Duration = Duration::from_secs(600);
+/// So many calls that time out are put up with, however long they take.
+const CALLS_OF_PATIENCE: u32 = 3;
 /// Long enough for a paper's revision round.
 const DEFAULT_CONTENT_CACHE: Duration = Duration::from_secs(30 * 24 * 3_600);
 /// Enough for a reasoned move; keeps the reserved quota small.
@@ -48,6 +52,7 @@ pub struct GatewayConfig {
     models: BTreeMap<String, ModelSection>,
     teams: BTreeMap<String, Arc<Team>>,
     patience: Duration,
+    patience_is_stated: bool,
     prices: Option<PathBuf>,
     price_table: Arc<PriceTable>,
     content_cache_for: Duration,
@@ -64,6 +69,7 @@ impl Default for GatewayConfig {
             models: BTreeMap::new(),
             teams: BTreeMap::new(),
             patience: DEFAULT_PATIENCE,
+            patience_is_stated: false,
             prices: None,
             price_table: Arc::default(),
             content_cache_for: DEFAULT_CONTENT_CACHE,
@@ -100,7 +106,7 @@ impl GatewayConfig {
     fn from_document(document: Document, path: &Path) -> Result<Self, ConfigError> {
         let mut config = Self::default();
         if let Some(patience) = document.gateway.patience {
-            config.patience = patience;
+            config.set_patience(patience);
         }
         if let Some(prices) = document.gateway.prices {
             let prices = path.parent().unwrap_or(Path::new("")).join(prices);
@@ -151,6 +157,18 @@ impl GatewayConfig {
     /// Changes the patience.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
+        self.patience_is_stated = true;
+    }
+
+    /// The same for one request to one model. Unless it is stated, a model that thinks for a
+    /// quarter of an hour may fail more than once.
+    pub fn patience_with(&self, model: &ResolvedModel, request: &Request) -> Duration {
+        match self.patience_is_stated {
+            true => self.patience,
+            false => self
+                .patience
+                .max(model.timeout(request) * CALLS_OF_PATIENCE),
+        }
     }
 
     /// The file of prices that stand before the listed ones, for whoever watches
@@ -260,20 +278,35 @@ impl GatewayConfig {
             None => self.listed_prices(provider, &model),
         };
         let limits = limits::check(&section.limits).map_err(wrong)?;
-        let reasoning = section.reasoning.unwrap_or(false);
+        if section.timeout.is_some_and(|timeout| timeout.is_zero()) {
+            return Err(wrong("timeout must be longer than 0s".to_owned()));
+        }
+        let known = catalogue::find(&model);
+        let takes = Takes::of(section, provider, known);
+        let thinks = match section.reasoning {
+            Some(true) => Some(Thinks::Always),
+            Some(false) => None,
+            None => known.map(|known| known.thinks),
+        };
         Ok(ResolvedModel {
             name: name.to_owned(),
             provider: Arc::clone(provider),
             model,
-            takes: Takes::of(section, provider),
+            output_limit_field: section.output_limit_field.unwrap_or(
+                match takes.refuses_sampling {
+                    true => OutputLimitField::MaxCompletionTokens,
+                    false => provider.output_limit_field,
+                },
+            ),
+            takes: takes.takes,
             thinking: section.thinking,
             max_output_tokens,
+            max_output_tokens_is_stated: section.max_output_tokens.is_some(),
+            thinks,
+            thinking_tokens: section.thinking_tokens,
+            most_output_tokens: known.and_then(|known| known.most_output_tokens),
+            timeout: section.timeout,
             output_limit_field_is_stated: section.output_limit_field.is_some(),
-            output_limit_field: section.output_limit_field.unwrap_or(if reasoning {
-                OutputLimitField::MaxCompletionTokens
-            } else {
-                provider.output_limit_field
-            }),
             prices,
             limits,
             hedge_after: section.hedge_after,

@@ -68,6 +68,9 @@ pub struct TimedAnswer {
 /// Why a reply ended that is a [`TimedAnswer`]: the gateway's word.
 pub const TIME_IS_UP: &str = "deadline";
 
+/// Why a reply ended that was cut off before its model had begun to answer: the gateway's word.
+pub const CUT_OFF_THINKING: &str = "length_in_thoughts";
+
 /// Which model is called, and how it samples.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelSettings {
@@ -153,7 +156,8 @@ pub struct ReplyFormat {
 pub struct Reply {
     /// The text, as it came.
     pub text: String,
-    /// Why it ended ("stop", "length", "content_filter", [`TIME_IS_UP`]).
+    /// Why it ended ("stop", "length", "content_filter", [`CUT_OFF_THINKING`],
+    /// [`TIME_IS_UP`]).
     pub finish_reason: String,
 }
 

@@ -122,8 +122,6 @@ pub struct CheckedExperiment {
     pub library: PromptLibrary,
     /// Models that it names, fall-backs included.
     pub models: BTreeSet<String>,
-    /// Models that a player tells to reason.
-    pub told_to_reason: BTreeSet<String>,
     /// Cells of its grid.
     pub settings: u64,
 }
@@ -210,7 +208,6 @@ impl ExperimentArguments {
             models,
             prompts,
             rules,
-            told_to_reason,
             settings,
         } = check_models(&file, &document, &library)?;
         document.prompts = prompts;
@@ -223,7 +220,6 @@ impl ExperimentArguments {
             templates,
             library,
             models,
-            told_to_reason,
             settings,
         })
     }
@@ -338,7 +334,6 @@ struct Players {
     prompts: BTreeMap<String, PromptsOfPlayer>,
     /// Versions of the games' rules.
     rules: BTreeMap<String, u32>,
-    told_to_reason: BTreeSet<String>,
     settings: u64,
 }
 
@@ -376,14 +371,6 @@ fn check_models(
             }
             let models = models_of(player).map(str::to_owned);
             players.models.extend(models);
-            let effort = player.settings.get("reasoning_effort");
-            if effort.is_some_and(|effort| effort != "none") {
-                let model = player
-                    .settings
-                    .get("model")
-                    .and_then(|model| model.as_str());
-                players.told_to_reason.extend(model.map(str::to_owned));
-            }
         }
         if is_new {
             players.prompts.extend(prompts_of(spec, library));

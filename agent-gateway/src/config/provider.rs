@@ -12,10 +12,12 @@ use super::sections::{
 use super::takes::Takes;
 use super::{ConfigError, builtin, limits, secrecy};
 use crate::admission::KeyLimits;
+use crate::catalogue::{self, Thinks};
+use crate::decision::Request;
 use crate::keys::{KeyError, KeyPool, KeySource};
 use crate::money::ModelPrices;
 
-/// Slow reasoning models think for a minute; two are a hang.
+/// A model that does not think answers within a minute; two are a hang.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 /// One second's quota at once: no sliding minute can exceed its limit, and 59
 /// sixtieths of it are used (`admission/bucket.rs`).
@@ -44,6 +46,8 @@ pub struct ProviderConfig {
     pub burst: Duration,
     /// How long one call may take.
     pub timeout: Duration,
+    /// The configuration states that time itself.
+    pub timeout_is_stated: bool,
     /// The version of the protocol, where it has one.
     pub api_version: Option<String>,
     pub(super) structured_output: StructuredOutput,
@@ -102,6 +106,7 @@ impl ProviderConfig {
         if burst.is_zero() || burst > LONGEST_BURST {
             return Err(wrong("burst must be longer than 0s and at most 2s"));
         }
+        let timeout_is_stated = section.timeout.is_some();
         let timeout = section.timeout.unwrap_or(DEFAULT_TIMEOUT);
         if timeout.is_zero() {
             return Err(wrong("timeout must be longer than 0s"));
@@ -121,6 +126,7 @@ impl ProviderConfig {
             charge: section.charge.unwrap_or_else(|| default_charge(name, kind)),
             burst,
             timeout,
+            timeout_is_stated,
             api_version: section.api_version,
             // A server that we do not know is believed to take everything; one
             // that does not is asked with less (`providers/capabilities.rs`).
@@ -169,6 +175,16 @@ pub struct ResolvedModel {
     pub thinking: Option<ThinkingForm>,
     /// The most it may write when the request does not say.
     pub max_output_tokens: u32,
+    /// The configuration states that number itself: thoughts are part of it.
+    pub max_output_tokens_is_stated: bool,
+    /// When it thinks; absent: never, as far as anybody knows.
+    pub thinks: Option<Thinks>,
+    /// Room to think, where the configuration states it.
+    pub thinking_tokens: Option<u32>,
+    /// The most that it can write at all, where that is known.
+    pub most_output_tokens: Option<u32>,
+    /// How long one call may take, where the configuration states it.
+    pub timeout: Option<Duration>,
     /// How it is told the most it may write.
     pub output_limit_field: OutputLimitField,
     /// The configuration states that field itself.
@@ -181,7 +197,69 @@ pub struct ResolvedModel {
     pub hedge_after: Option<Duration>,
 }
 
+/// What one call may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputLimit {
+    /// Thoughts and answer together.
+    pub tokens: u32,
+    /// The part of it that was added for thoughts; absent where none was.
+    pub thinking: Option<u32>,
+}
+
 impl ResolvedModel {
+    /// Whether a call with this effort thinks before it answers.
+    pub fn thinks_at(&self, effort: Option<&str>) -> bool {
+        let can_be_told = match self.provider.kind {
+            // An effort becomes a budget of tokens, or else is refused.
+            ProviderKind::Anthropic | ProviderKind::Gemini => true,
+            // Others ignore it, or are asked without it.
+            ProviderKind::OpenAi | ProviderKind::Azure | ProviderKind::Door => {
+                self.thinks.is_some()
+            }
+        };
+        let is_told = effort.is_some() && can_be_told && self.takes.reasoning_effort.value;
+        !catalogue::is_off(effort) && (is_told || self.thinks == Some(Thinks::Always))
+    }
+
+    /// The most that a call may write. What is asked for is room for the answer; thoughts come on
+    /// top, unless the configuration says what both may take.
+    pub fn output_limit(&self, request: &Request) -> OutputLimit {
+        self.output_limit_of(
+            request.max_output_tokens,
+            request.reasoning_effort.as_deref(),
+        )
+    }
+
+    /// The same, of what a player sets.
+    pub fn output_limit_of(&self, asked: Option<u32>, effort: Option<&str>) -> OutputLimit {
+        let answer = asked.unwrap_or(self.max_output_tokens);
+        let is_whole = asked.is_none() && self.max_output_tokens_is_stated;
+        let room = match self.thinking_tokens {
+            _ if !self.thinks_at(effort) => 0,
+            Some(stated) => stated,
+            None if is_whole => 0,
+            None => catalogue::effort(effort).most_tokens,
+        };
+        let most = self.most_output_tokens.unwrap_or(u32::MAX).max(answer);
+        let tokens = answer.saturating_add(room).min(most);
+        OutputLimit {
+            tokens,
+            thinking: Some(tokens - answer).filter(|room| *room > 0),
+        }
+    }
+
+    /// How long a call may take.
+    pub fn timeout(&self, request: &Request) -> Duration {
+        let effort = request.reasoning_effort.as_deref();
+        match self.timeout {
+            Some(stated) => stated,
+            None if self.provider.timeout_is_stated || !self.thinks_at(effort) => {
+                self.provider.timeout
+            }
+            None => catalogue::effort(effort).timeout.max(self.provider.timeout),
+        }
+    }
+
     /// Where its answers come from.
     pub fn origin(&self) -> Origin {
         Origin {

@@ -36,7 +36,8 @@ pub struct ProviderSection {
     /// 2 s at most). More makes better use of uneven quotas, less is gentler.
     #[serde(default, with = "humantime_serde")]
     pub burst: Option<Duration>,
-    /// How long one call may take ("120s"). Default 120 s.
+    /// How long one call may take ("120s"). Default 120 s, and more for models
+    /// that think (`catalogue.rs`).
     #[serde(default, with = "humantime_serde")]
     pub timeout: Option<Duration>,
     /// Azure: the `api-version`; Anthropic: the `anthropic-version`. Default:
@@ -163,9 +164,10 @@ pub struct ModelSection {
     /// nothing is stated and the server refuses the parameter, it is left out
     /// for a while, and every decision says so.
     pub seed: Option<bool>,
-    /// It takes a temperature. Default: true, unless `reasoning`.
+    /// It takes a temperature. Default: true, unless `reasoning` or one of
+    /// OpenAI's models that think.
     pub temperature: Option<bool>,
-    /// It takes `top_p`. Default: true, unless `reasoning`.
+    /// It takes `top_p`. Default: as `temperature`.
     pub top_p: Option<bool>,
     /// It takes stop sequences. Default: true, unless it is one of OpenAI's
     /// models with `reasoning`.
@@ -175,8 +177,16 @@ pub struct ModelSection {
     /// How a reasoning effort is put to Anthropic's and Gemini's models: as a
     /// `budget` of tokens or as a `level`. Default: by the model's name.
     pub thinking: Option<ThinkingForm>,
-    /// The most tokens it may write when the request does not say. Default 1024.
+    /// The most tokens it may write when the request does not say, thoughts
+    /// included. Default: 1024 for the answer and room to think on top.
     pub max_output_tokens: Option<u32>,
+    /// Room to think, on top of what the answer may take. Default: by the
+    /// effort, for models that think.
+    pub thinking_tokens: Option<u32>,
+    /// How long one call may take. Default: the provider's, else by the effort
+    /// for models that think.
+    #[serde(default, with = "humantime_serde")]
+    pub timeout: Option<Duration>,
     /// The field that carries that number. Default: what its provider wants,
     /// else `max_tokens`.
     pub output_limit_field: Option<OutputLimitField>,
@@ -186,7 +196,8 @@ pub struct ModelSection {
     #[serde(default)]
     pub limits: LimitsSection,
     /// It thinks before it answers: sampling settings that such models refuse
-    /// are left out, and the reply's limit goes into the field they want.
+    /// are left out, the reply's limit goes into the field they want, and room
+    /// and time to think are added. Default: by the model's name.
     pub reasoning: Option<bool>,
     /// A call that takes longer is made once more, on another key if there is
     /// one; the first answer counts, both are paid. Absent: never.
@@ -363,7 +374,8 @@ pub struct TeamSection {
 #[serde(deny_unknown_fields)]
 pub struct GatewaySection {
     /// How long a decision may fail at its provider before it is given up; time
-    /// spent waiting for quota does not count. Default 10 minutes.
+    /// spent waiting for quota does not count. Default 10 minutes, and time for
+    /// three calls of a model that thinks.
     #[serde(default, with = "humantime_serde")]
     pub patience: Option<Duration>,
     /// A file of prices that stand before the listed ones, relative to this file.

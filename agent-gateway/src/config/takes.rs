@@ -4,6 +4,7 @@
 
 use super::provider::ProviderConfig;
 use super::sections::{ModelSection, ProviderKind, StructuredOutput};
+use crate::catalogue::{Knobs, KnownModel};
 
 /// A value, and whether the configuration states it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +22,13 @@ impl<T> Setting<T> {
             value: stated.unwrap_or(default),
         }
     }
+}
+
+/// What a section comes to.
+pub(super) struct Taken {
+    pub(super) takes: Takes,
+    /// It is one of the models that refuse to be told how to sample.
+    pub(super) refuses_sampling: bool,
 }
 
 /// What a model takes.
@@ -44,16 +52,25 @@ impl Takes {
     /// What a section says. Models that think refuse to be told how to sample (OpenAI
     /// "Reasoning models", Anthropic "Extended thinking"), and only OpenAI's own refuse to
     /// be told where to stop.
-    pub(super) fn of(section: &ModelSection, provider: &ProviderConfig) -> Self {
-        let thinks = section.reasoning.unwrap_or(false);
+    pub(super) fn of(
+        section: &ModelSection,
+        provider: &ProviderConfig,
+        known: Option<KnownModel>,
+    ) -> Taken {
         let openai = matches!(provider.kind, ProviderKind::OpenAi | ProviderKind::Azure);
-        Self {
+        let by_name = openai && known.is_some_and(|known| known.knobs == Knobs::NoSampling);
+        let thinks = section.reasoning.unwrap_or(by_name);
+        let takes = Self {
             structured_output: Setting::new(section.structured_output, provider.structured_output),
             seed: Setting::new(section.seed, provider.seed),
             temperature: Setting::new(section.temperature, !thinks),
             top_p: Setting::new(section.top_p, !thinks),
             stop_sequences: Setting::new(section.stop_sequences, !(thinks && openai)),
             reasoning_effort: Setting::new(section.reasoning_effort, true),
+        };
+        Taken {
+            takes,
+            refuses_sampling: thinks,
         }
     }
 }

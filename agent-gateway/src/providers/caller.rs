@@ -11,7 +11,7 @@ use async_trait::async_trait;
 
 use super::capabilities::{Capabilities, Learnt};
 use super::http::{Http, Incoming, Outgoing};
-use super::reading::give_up;
+use super::reading::{CUT_OFF_THINKING, give_up, is_cut_off_thinking};
 use super::{Call, LearntRefusal, Provider, Refusal, Remedy, Reply, quota};
 use crate::parameters::{Applied, Parameter};
 use agon_proto::simulated::{REPLY_HEADER, SIMULATED_ENDPOINT, SIMULATED_HEADER};
@@ -117,6 +117,9 @@ impl<P: Protocol> Caller<P> {
                 without_secrets(&mut reply);
                 if call.request.reply_format.is_none() {
                     cut_at_stop(&mut reply, &call.request.stop_sequences);
+                }
+                if is_cut_off_thinking(&reply) {
+                    CUT_OFF_THINKING.clone_into(&mut reply.finish_reason);
                 }
                 let simulated = incoming.headers.get(SIMULATED_HEADER);
                 reply.simulated = simulated.is_some_and(|value| value == "true");

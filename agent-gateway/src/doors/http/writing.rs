@@ -122,7 +122,9 @@ impl Completion {
 /// Providers have words of their own; clients know OpenAI's.
 fn finish_reason(decision: &Decision) -> &'static str {
     match decision.finish_reason.to_ascii_lowercase().as_str() {
-        "length" | "max_tokens" | "model_context_window_exceeded" => "length",
+        "length" | "length_in_thoughts" | "max_tokens" | "model_context_window_exceeded" => {
+            "length"
+        }
         "content_filter" | "safety" | "refusal" | "recitation" | "blocklist"
         | "prohibited_content" | "spii" => "content_filter",
         _ => "stop",

@@ -10,7 +10,7 @@ use super::super::Refusal;
 use super::super::capabilities::Capabilities;
 use super::super::conversation::Conversation;
 use super::super::reading::give_up;
-use crate::config::{ResolvedModel, StructuredOutput, ThinkingForm};
+use crate::config::{OutputLimit, ResolvedModel, StructuredOutput, ThinkingForm};
 use crate::decision::{ReplyFormat, Request};
 use crate::parameters::{Applied, FormatMode};
 
@@ -24,9 +24,17 @@ const TOOL_DESCRIPTION: &str = "Gives the answer. Call it exactly once, with the
 /// The least that Anthropic lets a model think.
 const SMALLEST_BUDGET: u32 = 1_024;
 
-/// Thinking is part of what the model writes, and what was reserved for the
-/// call stays the most it may write. So an effort is a share of it in percent.
-const SHARES: [(&str, u32); 4] = [("minimal", 0), ("low", 25), ("medium", 50), ("high", 80)];
+/// Thinking is part of what the model writes. Where the configuration says what
+/// thoughts and answer may take together, an effort is a share of it in percent;
+/// elsewhere the budget is the room that was added for thoughts.
+const SHARES: [(&str, u32); 6] = [
+    ("minimal", 0),
+    ("low", 25),
+    ("medium", 50),
+    ("high", 80),
+    ("xhigh", 80),
+    ("max", 80),
+];
 
 /// Models that know a budget and no effort; all later ones know an effort.
 const KNOW_BUDGETS: [&str; 9] = [
@@ -81,11 +89,12 @@ pub(super) fn build(
             format!("temperature {temperature} is outside of 0 to 1, which is all there is");
         return Err(give_up(reason));
     }
-    let max_tokens = request.max_output_tokens.unwrap_or(model.max_output_tokens);
+    let limit = model.output_limit(request);
+    let max_tokens = limit.tokens;
     let effort = request.reasoning_effort.as_deref();
     let effort = effort.filter(|_| capabilities.reasoning_effort);
     let effort = effort
-        .map(|effort| Effort::new(model, effort, max_tokens))
+        .map(|effort| Effort::new(model, effort, limit))
         .transpose()?
         .unwrap_or_default();
     // Thinking goes with no sampling settings and no forced tool.
@@ -206,7 +215,7 @@ struct Effort {
 }
 
 impl Effort {
-    fn new(model: &ResolvedModel, effort: &str, max_tokens: u32) -> Result<Self, Refusal> {
+    fn new(model: &ResolvedModel, effort: &str, limit: OutputLimit) -> Result<Self, Refusal> {
         if effort == "none" {
             return Ok(Self {
                 said: Some(effort.to_owned()),
@@ -222,7 +231,7 @@ impl Effort {
         };
         match model.thinking.unwrap_or(by_name) {
             ThinkingForm::Level => Ok(Self::level(effort)),
-            ThinkingForm::Budget => Self::budget(&model.model, effort, max_tokens),
+            ThinkingForm::Budget => Self::budget(&model.model, effort, limit),
         }
     }
 
@@ -235,7 +244,8 @@ impl Effort {
         }
     }
 
-    fn budget(model: &str, effort: &str, max_tokens: u32) -> Result<Self, Refusal> {
+    fn budget(model: &str, effort: &str, limit: OutputLimit) -> Result<Self, Refusal> {
+        let max_tokens = limit.tokens;
         let share = SHARES.iter().find(|(name, _)| *name == effort);
         let Some((_, percent)) = share else {
             let reason =
@@ -246,10 +256,11 @@ impl Effort {
         if max_tokens <= SMALLEST_BUDGET {
             return Err(give_up(format!(
                 "thinking takes {SMALLEST_BUDGET} tokens at least, so that reasoning_effort needs \
-                 a larger max_output_tokens than {max_tokens}"
+                 a larger max_output_tokens than the {max_tokens} of the model's section"
             )));
         }
-        let budget = (max_tokens / 100 * percent).max(SMALLEST_BUDGET);
+        let share = max_tokens / 100 * percent;
+        let budget = limit.thinking.unwrap_or(share).max(SMALLEST_BUDGET);
         let budget = budget.min(max_tokens - 1);
         Ok(Self {
             thinking: Some(json!({"type": "enabled", "budget_tokens": budget})),

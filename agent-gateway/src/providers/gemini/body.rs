@@ -18,12 +18,14 @@ use crate::parameters::{Applied, FormatMode};
 const SEED_BITS: u64 = 0x7fff_ffff;
 
 /// Budgets for an effort, as Google's own compatible server translates it.
-const BUDGETS: [(&str, u32); 5] = [
+const BUDGETS: [(&str, u32); 7] = [
     ("none", 0),
     ("minimal", 1_024),
     ("low", 1_024),
     ("medium", 8_192),
     ("high", 24_576),
+    ("xhigh", 24_576),
+    ("max", 24_576),
 ];
 
 /// Thinking counts as output; so much of it in percent stays for the answer.
@@ -87,7 +89,7 @@ pub(super) fn build(
         .transpose()
         .map_err(|error| give_up(format!("the reply format is not JSON: {error}")))?;
     let json_wanted = format.is_some() && capabilities.structured_output != StructuredOutput::None;
-    let max_output_tokens = request.max_output_tokens.unwrap_or(model.max_output_tokens);
+    let max_output_tokens = model.output_limit(request).tokens;
     let effort = request.reasoning_effort.as_deref();
     let effort = effort.filter(|_| capabilities.reasoning_effort);
     let effort = effort

@@ -60,7 +60,7 @@ pub(in super::super) fn build(
     capabilities: Capabilities,
     request: &Request,
 ) -> Result<(Vec<u8>, Applied), Refusal> {
-    let limit = Some(request.max_output_tokens.unwrap_or(model.max_output_tokens));
+    let limit = Some(model.output_limit(request).tokens);
     let (max_tokens, max_completion_tokens) = match capabilities.output_limit_field {
         OutputLimitField::MaxTokens => (limit, None),
         OutputLimitField::MaxCompletionTokens => (None, limit),
