@@ -3,6 +3,7 @@
 //! values that make no sense; holds sources of keys, never keys. Called by the
 //! command line (to tell early what is missing) and by `gateway.rs`.
 
+mod additions;
 mod builtin;
 mod limits;
 mod model_name;
@@ -21,17 +22,17 @@ use agon_service_kit::config as files;
 use serde::Deserialize;
 
 use crate::catalogue::{self, Thinks};
-use crate::decision::Request;
 use crate::money::{ModelPrices, Price, PriceTable};
 
 use secrecy::shown;
 
+pub use additions::{Additions, HeaderText};
 pub use model_name::ModelName;
 pub use provider::{Origin, OutputLimit, ProviderConfig, ResolvedModel};
 pub use sections::{
-    ChargeRule, ConcurrencySection, GatewaySection, LimitsSection, LongPromptSection, ModelSection,
-    OutputLimitField, PriceSection, ProviderKind, ProviderSection, StructuredOutput, TeamSection,
-    ThinkingForm,
+    ChargeRule, ConcurrencySection, EffortField, GatewaySection, LimitsSection, LongPromptSection,
+    ModelSection, OutputLimitField, PriceSection, ProviderKind, ProviderSection, StructuredOutput,
+    TeamSection, ThinkingForm,
 };
 pub use takes::{Setting, Takes};
 pub use team::Team;
@@ -160,14 +161,12 @@ impl GatewayConfig {
         self.patience_is_stated = true;
     }
 
-    /// The same for one request to one model. Unless it is stated, a model that thinks for a
+    /// The same for calls of one model with this effort. Unless it is stated, a model that thinks for a
     /// quarter of an hour may fail more than once.
-    pub fn patience_with(&self, model: &ResolvedModel, request: &Request) -> Duration {
+    pub fn patience_with(&self, model: &ResolvedModel, effort: Option<&str>) -> Duration {
         match self.patience_is_stated {
             true => self.patience,
-            false => self
-                .patience
-                .max(model.timeout(request) * CALLS_OF_PATIENCE),
+            false => self.patience.max(model.timeout(effort) * CALLS_OF_PATIENCE),
         }
     }
 
@@ -281,7 +280,8 @@ impl GatewayConfig {
         if section.timeout.is_some_and(|timeout| timeout.is_zero()) {
             return Err(wrong("timeout must be longer than 0s".to_owned()));
         }
-        let known = catalogue::find(&model);
+        let model_name = model.to_lowercase();
+        let known = catalogue::find(&model_name);
         let takes = Takes::of(section, provider, known);
         let thinks = match section.reasoning {
             Some(true) => Some(Thinks::Always),
@@ -300,12 +300,18 @@ impl GatewayConfig {
             ),
             takes: takes.takes,
             thinking: section.thinking,
+            effort_field: section
+                .effort_field
+                .unwrap_or_else(|| provider.effort_field(&model_name)),
             max_output_tokens,
             max_output_tokens_is_stated: section.max_output_tokens.is_some(),
             thinks,
             thinking_tokens: section.thinking_tokens,
             most_output_tokens: known.and_then(|known| known.most_output_tokens),
             timeout: section.timeout,
+            prompt_cache: section.prompt_cache.unwrap_or(true),
+            additions: Additions::check(section.extra_body.as_ref(), &section.extra_headers)
+                .map_err(wrong)?,
             output_limit_field_is_stated: section.output_limit_field.is_some(),
             prices,
             limits,

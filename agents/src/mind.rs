@@ -94,6 +94,9 @@ pub struct ModelSettings {
     /// The reply ends before any of these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop_sequences: Vec<String>,
+    /// How many likely tokens are recorded with each token of a reply; none when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logprobs: Option<u32>,
     /// Parameters, by the gateway's names, without which an answer is not wanted.
     #[serde(skip)]
     pub required: Vec<&'static str>,

@@ -5,15 +5,16 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::additions::Additions;
 use super::model_name::ModelName;
 use super::sections::{
-    ChargeRule, OutputLimitField, ProviderKind, ProviderSection, StructuredOutput, ThinkingForm,
+    ChargeRule, EffortField, OutputLimitField, ProviderKind, ProviderSection, StructuredOutput,
+    ThinkingForm,
 };
 use super::takes::Takes;
 use super::{ConfigError, builtin, limits, secrecy};
 use crate::admission::KeyLimits;
 use crate::catalogue::{self, Thinks};
-use crate::decision::Request;
 use crate::keys::{KeyError, KeyPool, KeySource};
 use crate::money::ModelPrices;
 
@@ -141,6 +142,19 @@ impl ProviderConfig {
     }
 }
 
+impl ProviderConfig {
+    /// How its models are told how long to think, unless the configuration says.
+    pub(super) fn effort_field(&self, model: &str) -> EffortField {
+        if self.name == "openrouter" || self.base_url.contains("://openrouter.ai/") {
+            return EffortField::Reasoning;
+        }
+        match self.name == "vllm" && model.contains("qwen3") {
+            true => EffortField::EnableThinking,
+            false => EffortField::ReasoningEffort,
+        }
+    }
+}
+
 /// Where a model's answers come from. Two names with the same origin are one model, and a
 /// name whose origin has changed is another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -151,12 +165,18 @@ pub struct Origin {
     pub endpoint: String,
     /// The server's name for the model.
     pub provider_model: String,
+    /// Digest of what the configuration adds to every request; empty when nothing.
+    pub additions: String,
 }
 
 impl std::fmt::Display for Origin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let kind = self.provider_kind.name();
-        write!(f, "{} at {} ({kind})", self.provider_model, self.endpoint)
+        write!(f, "{} at {} ({kind})", self.provider_model, self.endpoint)?;
+        match self.additions.as_str() {
+            "" => Ok(()),
+            additions => write!(f, " with additions {additions}"),
+        }
     }
 }
 
@@ -173,6 +193,8 @@ pub struct ResolvedModel {
     pub takes: Takes,
     /// How a reasoning effort is put, where the configuration states it.
     pub thinking: Option<ThinkingForm>,
+    /// How a chat completions server is told how long it should think.
+    pub effort_field: EffortField,
     /// The most it may write when the request does not say.
     pub max_output_tokens: u32,
     /// The configuration states that number itself: thoughts are part of it.
@@ -189,6 +211,10 @@ pub struct ResolvedModel {
     pub output_limit_field: OutputLimitField,
     /// The configuration states that field itself.
     pub output_limit_field_is_stated: bool,
+    /// The beginning of long conversations is kept in the provider's cache.
+    pub prompt_cache: bool,
+    /// What is added to every request to it.
+    pub additions: Additions,
     /// What it costs, as far as anybody knows.
     pub prices: ModelPrices,
     /// Limits of each key for this model alone.
@@ -223,15 +249,7 @@ impl ResolvedModel {
 
     /// The most that a call may write. What is asked for is room for the answer; thoughts come on
     /// top, unless the configuration says what both may take.
-    pub fn output_limit(&self, request: &Request) -> OutputLimit {
-        self.output_limit_of(
-            request.max_output_tokens,
-            request.reasoning_effort.as_deref(),
-        )
-    }
-
-    /// The same, of what a player sets.
-    pub fn output_limit_of(&self, asked: Option<u32>, effort: Option<&str>) -> OutputLimit {
+    pub fn output_limit(&self, asked: Option<u32>, effort: Option<&str>) -> OutputLimit {
         let answer = asked.unwrap_or(self.max_output_tokens);
         let is_whole = asked.is_none() && self.max_output_tokens_is_stated;
         let room = match self.thinking_tokens {
@@ -248,9 +266,8 @@ impl ResolvedModel {
         }
     }
 
-    /// How long a call may take.
-    pub fn timeout(&self, request: &Request) -> Duration {
-        let effort = request.reasoning_effort.as_deref();
+    /// How long a call with this effort may take.
+    pub fn timeout(&self, effort: Option<&str>) -> Duration {
         match self.timeout {
             Some(stated) => stated,
             None if self.provider.timeout_is_stated || !self.thinks_at(effort) => {
@@ -266,6 +283,7 @@ impl ResolvedModel {
             provider_kind: self.provider.kind,
             endpoint: self.provider.endpoint.clone(),
             provider_model: self.model.to_string(),
+            additions: self.additions.digest(),
         }
     }
 
@@ -273,6 +291,12 @@ impl ResolvedModel {
     /// others; an error when none can.
     pub fn read_keys(&self) -> Result<(KeyPool, Vec<KeyError>), ConfigError> {
         let provider = &self.provider;
+        self.additions
+            .headers()
+            .map_err(|error| ConfigError::Model {
+                model: self.name.clone(),
+                reason: format!("extra_headers: {error}"),
+            })?;
         let (pool, errors) = KeyPool::read(&provider.name, &provider.keys);
         if pool.keys().is_empty() {
             let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();

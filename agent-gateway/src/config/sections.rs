@@ -2,11 +2,14 @@
 //! checked. Unknown keys are refused. The command line fills the same structs
 //! when a model is named by flags instead of a file.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
+use super::additions::HeaderText;
 use crate::keys::KeySource;
 use crate::money::{LongPrompt, NanoDollars, Price, Rates};
 
@@ -174,9 +177,17 @@ pub struct ModelSection {
     pub stop_sequences: Option<bool>,
     /// It takes a reasoning effort. Default: true.
     pub reasoning_effort: Option<bool>,
-    /// How a reasoning effort is put to Anthropic's and Gemini's models: as a
-    /// `budget` of tokens or as a `level`. Default: by the model's name.
+    /// It tells how likely its tokens were. Default: true, unless it is
+    /// Anthropic's, or `reasoning`.
+    pub logprobs: Option<bool>,
+    /// How a reasoning effort is put to Anthropic's, Gemini's and OpenRouter's
+    /// models: as a `budget` of tokens or as a `level`. Default: by the model's
+    /// name; a level for OpenRouter.
     pub thinking: Option<ThinkingForm>,
+    /// How a reasoning effort is put to a server that speaks chat completions.
+    /// Default: `reasoning` for OpenRouter, `enable_thinking` for Qwen3 on `vllm`,
+    /// else `reasoning_effort`.
+    pub effort_field: Option<EffortField>,
     /// The most tokens it may write when the request does not say, thoughts
     /// included. Default: 1024 for the answer and room to think on top.
     pub max_output_tokens: Option<u32>,
@@ -199,6 +210,17 @@ pub struct ModelSection {
     /// are left out, the reply's limit goes into the field they want, and room
     /// and time to think are added. Default: by the model's name.
     pub reasoning: Option<bool>,
+    /// Anthropic: the beginning of a long conversation is kept in the provider's
+    /// cache, where it is read at a tenth of the price and written at a quarter
+    /// more. Default: true. Others do it by themselves.
+    pub prompt_cache: Option<bool>,
+    /// Fields that are added to the body of every request. Objects are merged;
+    /// a call whose request sets the same field is refused.
+    pub extra_body: Option<Map<String, Value>>,
+    /// Headers that are added to every request: a text, or `{ env = "NAME" }`
+    /// or `{ file = "/path" }` for what is secret.
+    #[serde(default)]
+    pub extra_headers: BTreeMap<String, HeaderText>,
     /// A call that takes longer is made once more, on another key if there is
     /// one; the first answer counts, both are paid. Absent: never.
     #[serde(default, with = "humantime_serde")]
@@ -236,6 +258,20 @@ pub enum ThinkingForm {
     Budget,
     /// In a word ("low").
     Level,
+}
+
+/// The field that tells a chat completions server how long to think.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffortField {
+    /// `reasoning_effort`, with the word as it is.
+    #[default]
+    ReasoningEffort,
+    /// `reasoning`, with an effort, or with tokens if `thinking = "budget"` (OpenRouter).
+    Reasoning,
+    /// `chat_template_kwargs.enable_thinking`: off for `none`, on for all others (vLLM and
+    /// SGLang with Qwen3).
+    EnableThinking,
 }
 
 /// The field that carries the most tokens to write.

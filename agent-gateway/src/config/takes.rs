@@ -46,6 +46,8 @@ pub struct Takes {
     pub stop_sequences: Setting<bool>,
     /// A reasoning effort.
     pub reasoning_effort: Setting<bool>,
+    /// A wish to know how likely the tokens were.
+    pub logprobs: Setting<bool>,
 }
 
 impl Takes {
@@ -67,6 +69,11 @@ impl Takes {
             top_p: Setting::new(section.top_p, !thinks),
             stop_sequences: Setting::new(section.stop_sequences, !(thinks && openai)),
             reasoning_effort: Setting::new(section.reasoning_effort, true),
+            // There is no such thing in Anthropic's protocol.
+            logprobs: Setting::new(
+                section.logprobs,
+                !thinks && provider.kind != ProviderKind::Anthropic,
+            ),
         };
         Taken {
             takes,

@@ -89,7 +89,7 @@ impl Decider {
         let mut troubles = Troubles::new(
             self.routes
                 .config()
-                .patience_with(&route.model, &question.request),
+                .patience_with(&route.model, question.request.effort()),
         );
         let mut tried_in_vain: Vec<KeyId> = Vec::new();
         loop {
@@ -199,7 +199,7 @@ impl Decider {
         Want {
             attempt: self.unique_name(),
             charges: lane.experience.charges(rule, model, &question.request),
-            lasts: model.timeout(&question.request) + SETTLE_MARGIN,
+            lasts: model.timeout(question.request.effort()) + SETTLE_MARGIN,
             except: Vec::new(),
             has_alternative: false,
             patience: Duration::ZERO,

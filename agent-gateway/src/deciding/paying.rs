@@ -197,8 +197,9 @@ impl Decider {
 
 /// More quota, or longer, than was taken for a call of the model as it was.
 fn takes_more(request: &Request, now: &ResolvedModel, before: &ResolvedModel) -> bool {
-    now.output_limit(request).tokens > before.output_limit(request).tokens
-        || now.timeout(request) > before.timeout(request)
+    let (asked, effort) = (request.max_output_tokens, request.effort());
+    now.output_limit(asked, effort).tokens > before.output_limit(asked, effort).tokens
+        || now.timeout(effort) > before.timeout(effort)
 }
 
 /// Waiting for quota can take an hour, and others of the team may have theirs:

@@ -104,13 +104,19 @@ impl Http {
             .client
             .post(outgoing.url)
             .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
-            .timeout(call.model.timeout(call.request))
+            .timeout(call.model.timeout(call.request.effort()))
             .body(outgoing.body);
         if let Some(key) = call.key {
             let (name, value) = key_header(outgoing.key_in, key)?;
             request = request.header(name, value);
         }
         for (name, value) in outgoing.headers {
+            request = request.header(name, value);
+        }
+        let extra = call.model.additions.headers();
+        let extra = extra
+            .map_err(|error| Refusal::new(Remedy::GiveUp, format!("extra_headers: {error}")))?;
+        for (name, value) in extra {
             request = request.header(name, value);
         }
         let response = request.send().await;
@@ -171,7 +177,7 @@ fn of_transport(error: &reqwest::Error, call: Call<'_>) -> Refusal {
     let reason = if error.is_connect() {
         format!("cannot connect to {address}: {cause}")
     } else if error.is_timeout() {
-        let timeout = call.model.timeout(call.request).as_secs_f64();
+        let timeout = call.model.timeout(call.request.effort()).as_secs_f64();
         format!("no answer from {address} within {timeout} s")
     } else {
         format!("the connection to {address} broke: {cause}")

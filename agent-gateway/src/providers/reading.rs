@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::http::Incoming;
 use super::{Refusal, Remedy, Reply};
+use crate::decision::TokenLogprob;
 
 /// No call uses more; a larger number is a mistake that would upset all sums.
 const MOST_TOKENS: u64 = 1_000_000_000;
@@ -57,6 +58,19 @@ const THOUGHTS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</
 /// A count of tokens, unless it is none.
 pub(super) fn tokens(value: &Value) -> Option<u64> {
     value.as_u64().filter(|tokens| *tokens <= MOST_TOKENS)
+}
+
+/// A token and how likely it was, unless it is none.
+pub(super) fn token_logprob(
+    token: &Value,
+    logprob: &Value,
+    top: Vec<TokenLogprob>,
+) -> Option<TokenLogprob> {
+    Some(TokenLogprob {
+        token: token.as_str()?.to_owned(),
+        logprob: logprob.as_f64().filter(|number| number.is_finite())?,
+        top,
+    })
 }
 
 /// Why a model stopped, in one set of words for all providers.

@@ -174,7 +174,7 @@ fn writes(config: &GatewayConfig, model: &str, most: Option<u64>, effort: Option
     };
     // A player's limit that is no number of that kind is refused before anything is planned.
     let asked = most.map(|most| u32::try_from(most).unwrap_or(u32::MAX));
-    let limit = resolved.output_limit_of(asked, effort);
+    let limit = resolved.output_limit(asked, effort);
     let added = limit.thinking.unwrap_or(0);
     let expected = match resolved.thinks_at(effort) {
         true => catalogue::effort(effort).usual_tokens.min(limit.tokens),

@@ -1,4 +1,5 @@
-//! How long an experiment takes at least under the limits that are configured. Called by `plan.rs`.
+//! How long an experiment takes at least under the limits that are configured. Knows no time of
+//! answers and no price. Called by `plan.rs`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
