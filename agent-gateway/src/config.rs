@@ -3,6 +3,7 @@
 //! values that make no sense; holds sources of keys, never keys. Called by the
 //! command line (to tell early what is missing) and by `gateway.rs`.
 
+mod additions;
 mod builtin;
 mod limits;
 mod model_name;
@@ -22,23 +23,27 @@ use agon_redis_link::Confirmation;
 use agon_service_kit::config as files;
 use serde::Deserialize;
 
+use crate::catalogue::{self, Thinks};
 use crate::money::{ModelPrices, Price, PriceTable};
 
 use redis::RedisSection;
 use secrecy::shown;
 
+pub use additions::{Additions, HeaderText};
 pub use model_name::ModelName;
-pub use provider::{Origin, ProviderConfig, ResolvedModel};
+pub use provider::{Origin, OutputLimit, ProviderConfig, ResolvedModel};
 pub use sections::{
-    ChargeRule, ConcurrencySection, GatewaySection, LimitsSection, LongPromptSection, ModelSection,
-    OutputLimitField, PriceSection, ProviderKind, ProviderSection, StructuredOutput, TeamSection,
-    ThinkingForm,
+    ChargeRule, ConcurrencySection, EffortField, GatewaySection, LimitsSection, LongPromptSection,
+    ModelSection, OutputLimitField, PriceSection, ProviderKind, ProviderSection, StructuredOutput,
+    TeamSection, ThinkingForm,
 };
 pub use takes::{Setting, Takes};
 pub use team::Team;
 
 /// Long enough for a provider's bad quarter of an hour to be seen as such.
 const DEFAULT_PATIENCE: Duration = Duration::from_secs(600);
+/// So many calls that time out are put up with, however long they take.
+const CALLS_OF_PATIENCE: u32 = 3;
 /// Long enough for a paper's revision round.
 const DEFAULT_CONTENT_CACHE: Duration = Duration::from_secs(30 * 24 * 3_600);
 /// Enough for a reasoned move; keeps the reserved quota small.
@@ -59,6 +64,7 @@ pub struct GatewayConfig {
     models: BTreeMap<String, ModelSection>,
     teams: BTreeMap<String, Arc<Team>>,
     patience: Duration,
+    patience_is_stated: bool,
     prices: Option<PathBuf>,
     price_table: Arc<PriceTable>,
     content_cache_for: Duration,
@@ -77,6 +83,7 @@ impl Default for GatewayConfig {
             models: BTreeMap::new(),
             teams: BTreeMap::new(),
             patience: DEFAULT_PATIENCE,
+            patience_is_stated: false,
             prices: None,
             price_table: Arc::default(),
             content_cache_for: DEFAULT_CONTENT_CACHE,
@@ -117,7 +124,7 @@ impl GatewayConfig {
     fn from_document(document: Document, path: &Path) -> Result<Self, ConfigError> {
         let mut config = Self::default();
         if let Some(patience) = document.gateway.patience {
-            config.patience = patience;
+            config.set_patience(patience);
         }
         if let Some(prices) = document.gateway.prices {
             let prices = path.parent().unwrap_or(Path::new("")).join(prices);
@@ -184,6 +191,16 @@ impl GatewayConfig {
     /// Changes the patience.
     pub fn set_patience(&mut self, patience: Duration) {
         self.patience = patience;
+        self.patience_is_stated = true;
+    }
+
+    /// The same for calls of one model with this effort. Unless it is stated, a model that thinks for a
+    /// quarter of an hour may fail more than once.
+    pub fn patience_with(&self, model: &ResolvedModel, effort: Option<&str>) -> Duration {
+        match self.patience_is_stated {
+            true => self.patience,
+            false => self.patience.max(model.timeout(effort) * CALLS_OF_PATIENCE),
+        }
     }
 
     /// The file of prices that stand before the listed ones, for whoever watches
@@ -293,20 +310,42 @@ impl GatewayConfig {
             None => self.listed_prices(provider, &model),
         };
         let limits = limits::check(&section.limits).map_err(wrong)?;
-        let reasoning = section.reasoning.unwrap_or(false);
+        if section.timeout.is_some_and(|timeout| timeout.is_zero()) {
+            return Err(wrong("timeout must be longer than 0s".to_owned()));
+        }
+        let model_name = model.to_lowercase();
+        let known = catalogue::find(&model_name);
+        let takes = Takes::of(section, provider, known);
+        let thinks = match section.reasoning {
+            Some(true) => Some(Thinks::Always),
+            Some(false) => None,
+            None => known.map(|known| known.thinks),
+        };
         Ok(ResolvedModel {
             name: name.to_owned(),
             provider: Arc::clone(provider),
             model,
-            takes: Takes::of(section, provider),
+            output_limit_field: section.output_limit_field.unwrap_or(
+                match takes.refuses_sampling {
+                    true => OutputLimitField::MaxCompletionTokens,
+                    false => provider.output_limit_field,
+                },
+            ),
+            takes: takes.takes,
             thinking: section.thinking,
+            effort_field: section
+                .effort_field
+                .unwrap_or_else(|| provider.effort_field(&model_name)),
             max_output_tokens,
+            max_output_tokens_is_stated: section.max_output_tokens.is_some(),
+            thinks,
+            thinking_tokens: section.thinking_tokens,
+            most_output_tokens: known.and_then(|known| known.most_output_tokens),
+            timeout: section.timeout,
+            prompt_cache: section.prompt_cache.unwrap_or(true),
+            additions: Additions::check(section.extra_body.as_ref(), &section.extra_headers)
+                .map_err(wrong)?,
             output_limit_field_is_stated: section.output_limit_field.is_some(),
-            output_limit_field: section.output_limit_field.unwrap_or(if reasoning {
-                OutputLimitField::MaxCompletionTokens
-            } else {
-                provider.output_limit_field
-            }),
             prices,
             limits,
             hedge_after: section.hedge_after,

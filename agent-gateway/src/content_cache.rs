@@ -60,6 +60,10 @@ impl ContentKey {
             hasher.update(&(part.len() as u64).to_le_bytes());
             hasher.update(part.as_bytes());
         }
+        // Only where there are some: what is cached stays what it was.
+        if !origin.additions.is_empty() {
+            hasher.update(origin.additions.as_bytes());
+        }
         hasher.update(&replicate.to_le_bytes());
         Self(hasher.finalize().to_hex().to_string())
     }

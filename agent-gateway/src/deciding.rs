@@ -24,7 +24,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::admission::{Charge, Limiter, charging};
 use crate::decide_error::DecideError;
-use crate::decision::{Decision, DecisionAddress, Request, RequestDigest};
+use crate::decision::{Decision, DecisionAddress, Logprobs, Request, RequestDigest};
 use crate::doors::DoorStore;
 use crate::flights::Passengers;
 use crate::lanes::Lane;
@@ -237,6 +237,7 @@ impl Decider {
             from_content_cache: false,
             reasoning: (!reply.reasoning.is_empty()).then(|| reply.reasoning.into()),
             applied: Some(Box::new(reply.applied)),
+            logprobs: (!reply.logprobs.is_empty()).then(|| Box::new(Logprobs(reply.logprobs))),
         };
         let record = self.recorder.record(&question.address, &decision);
         // The cost goes first: a crash in between may leave a cost without its

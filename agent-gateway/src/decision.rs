@@ -117,6 +117,8 @@ pub struct Request {
     pub reasoning_effort: Option<String>,
     /// The reply ends before any of these.
     pub stop_sequences: Vec<String>,
+    /// How many likely tokens are told with each token of the reply.
+    pub logprobs: Option<u32>,
 }
 
 impl Request {
@@ -143,6 +145,7 @@ impl Request {
             Parameter::ReasoningEffort => {
                 self.reasoning_effort.is_some() && applied.reasoning_effort.is_none()
             }
+            Parameter::Logprobs => self.logprobs.is_some() && applied.logprobs.is_none(),
             // Free text is cut by the gateway all the same; JSON is left whole.
             Parameter::StopSequences => {
                 let is_cut = applied.stop_sequences || self.reply_format.is_none();
@@ -150,6 +153,11 @@ impl Request {
             }
         };
         Parameter::ALL.into_iter().filter(is_omitted).collect()
+    }
+
+    /// How long the model should think.
+    pub fn effort(&self) -> Option<&str> {
+        self.reasoning_effort.as_deref()
     }
 
     fn digest_with_seed(&self, sampling_seed: Option<u64>) -> RequestDigest {
@@ -165,6 +173,7 @@ impl Request {
             fallback_models: self.fallback_models.iter().map(|name| &**name).collect(),
             reasoning_effort: self.reasoning_effort.as_deref(),
             stop_sequences: self.stop_sequences.iter().map(|stop| &**stop).collect(),
+            logprobs: self.logprobs,
         };
         RequestDigest(canonical.digest())
     }
@@ -286,6 +295,34 @@ pub struct Decision {
     /// ledgers of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applied: Option<Box<Applied>>,
+    /// How likely the reply's tokens were, where that was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logprobs: Option<Box<Logprobs>>,
+}
+
+/// How likely the tokens of a reply were, in its order. A type of its own so that it takes no room
+/// where there are none.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct Logprobs(pub Vec<TokenLogprob>);
+
+impl Decision {
+    /// How likely the reply's tokens were; nothing where nobody says.
+    pub fn logprobs(&self) -> &[TokenLogprob] {
+        self.logprobs.as_deref().map_or(&[], |logprobs| &logprobs.0)
+    }
+}
+
+/// A token, and the logarithm of its probability.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct TokenLogprob {
+    /// The token.
+    pub token: String,
+    /// The logarithm of its probability.
+    pub logprob: f64,
+    /// The likeliest tokens in its place, which have none of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub top: Vec<TokenLogprob>,
 }
 
 #[cfg(test)]
@@ -316,6 +353,7 @@ mod tests {
             fallback_models: Vec::new(),
             reasoning_effort: None,
             stop_sequences: Vec::new(),
+            logprobs: None,
         }
     }
 
@@ -349,6 +387,8 @@ mod tests {
             |r| r.fallback_models = vec!["n".into(), "o".into()],
             |r| r.reasoning_effort = Some("n".into()),
             |r| r.stop_sequences = vec!["n".into()],
+            |r| r.logprobs = Some(5),
+            |r| r.logprobs = Some(6),
         ];
         let mut digests = vec![request().digest()];
         for change in changes {

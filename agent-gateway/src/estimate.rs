@@ -56,6 +56,7 @@ mod tests {
             fallback_models: Vec::new(),
             reasoning_effort: None,
             stop_sequences: Vec::new(),
+            logprobs: None,
         };
         // cl100k counts 18, and some 4 around the message.
         assert!((22..=40).contains(&input_tokens(&request)));

@@ -8,6 +8,7 @@
 //! beside [`Gateway`] and its configuration is there for tests of those traits. Nothing here knows games, sessions or agents.
 
 pub mod admission;
+pub mod catalogue;
 pub mod config;
 pub mod content_cache;
 mod decide_error;

@@ -19,17 +19,20 @@ pub enum Parameter {
     ReasoningEffort,
     /// Where the reply ends.
     StopSequences,
+    /// How likely its tokens were.
+    Logprobs,
 }
 
 impl Parameter {
     /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 6] = [
+    pub const ALL: [Self; 7] = [
         Self::Temperature,
         Self::TopP,
         Self::SamplingSeed,
         Self::ReplyFormat,
         Self::ReasoningEffort,
         Self::StopSequences,
+        Self::Logprobs,
     ];
 
     /// Its name on the wire, in records and in messages.
@@ -41,6 +44,7 @@ impl Parameter {
             Self::ReplyFormat => "reply_format",
             Self::ReasoningEffort => "reasoning_effort",
             Self::StopSequences => "stop_sequences",
+            Self::Logprobs => "logprobs",
         }
     }
 
@@ -109,6 +113,9 @@ pub struct Applied {
     /// Stop sequences were sent; otherwise the gateway cuts a reply that is free text.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stop_sequences: bool,
+    /// How many likely tokens were asked for with each token.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logprobs: Option<u32>,
     /// What was asked for and was not sent, in order.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub omitted: Vec<Parameter>,

@@ -3,6 +3,7 @@
 //! it never waits, retries or records. What all protocols share stands beside
 //! them: `caller.rs` is one call from top to bottom. Called by `deciding.rs`.
 
+mod adding;
 mod anthropic;
 mod azure;
 mod caller;
@@ -25,7 +26,7 @@ use async_trait::async_trait;
 use secrecy::SecretString;
 
 use crate::config::{ProviderKind, ResolvedModel};
-use crate::decision::{Request, Usage};
+use crate::decision::{Request, TokenLogprob, Usage};
 use crate::parameters::{Applied, Parameter};
 
 use caller::Caller;
@@ -82,6 +83,8 @@ pub struct Reply {
     pub text: String,
     /// What the model thought before, where the provider shows it; may be empty.
     pub reasoning: String,
+    /// How likely its tokens were, in its order; empty where nobody says.
+    pub logprobs: Vec<TokenLogprob>,
     /// The parameters that it was asked with.
     pub applied: Applied,
     /// The model that says it answered.
@@ -108,6 +111,9 @@ pub struct Signals {
     pub input_tokens: Room,
     /// Output tokens, where they are counted apart.
     pub output_tokens: Room,
+    /// Requests of a day. Nothing is lowered by them; once they are used up, the key is held until
+    /// they are back.
+    pub requests_today: Room,
 }
 
 /// What is left of one limit, as the provider's headers have it.

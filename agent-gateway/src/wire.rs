@@ -8,7 +8,9 @@ use agon_service_kit::clock::millis;
 use agon_service_kit::team_name::{NoTeamName, TeamName};
 
 use crate::config::Origin;
-use crate::decision::{Decision, DecisionAddress, Message, ReplyFormat, Request, Role, Usage};
+use crate::decision::{
+    Decision, DecisionAddress, Message, ReplyFormat, Request, Role, TokenLogprob, Usage,
+};
 use crate::doors::{DoorAnswer, HandedAnswer, Listing, StandIn, WaitingAsk};
 use crate::money::accounts::Costs;
 use crate::money::purse::{CostFilter, Scope};
@@ -52,6 +54,7 @@ pub struct ExpectedOrigin {
     provider_kind: String,
     endpoint: String,
     provider_model: String,
+    additions: String,
 }
 
 impl ExpectedOrigin {
@@ -60,13 +63,18 @@ impl ExpectedOrigin {
         self.provider_kind == origin.provider_kind.name()
             && self.endpoint == origin.endpoint
             && self.provider_model == origin.provider_model
+            && self.additions == origin.additions
     }
 }
 
 impl std::fmt::Display for ExpectedOrigin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (model, endpoint) = (&self.provider_model, &self.endpoint);
-        write!(f, "{model} at {endpoint} ({})", self.provider_kind)
+        write!(f, "{model} at {endpoint} ({})", self.provider_kind)?;
+        match self.additions.as_str() {
+            "" => Ok(()),
+            additions => write!(f, " with additions {additions}"),
+        }
     }
 }
 
@@ -217,6 +225,7 @@ pub fn read_request(
         fallback_models: wire.fallback_models,
         reasoning_effort: wire.reasoning_effort,
         stop_sequences: wire.stop_sequences,
+        logprobs: wire.logprobs,
     };
     Ok((address, caller, request))
 }
@@ -236,6 +245,15 @@ pub fn write_decision(decision: &Decision, from_ledger: bool) -> v1::DecideRespo
         from_content_cache: decision.from_content_cache,
         reasoning: decision.reasoning.as_deref().unwrap_or_default().to_owned(),
         applied: decision.applied.as_deref().map(write_applied),
+        logprobs: decision.logprobs().iter().map(write_logprob).collect(),
+    }
+}
+
+fn write_logprob(token: &TokenLogprob) -> v1::TokenLogprob {
+    v1::TokenLogprob {
+        token: token.token.clone(),
+        logprob: token.logprob,
+        top: token.top.iter().map(write_logprob).collect(),
     }
 }
 
@@ -249,6 +267,7 @@ fn write_applied(applied: &Applied) -> v1::AppliedParameters {
         reply_format: applied.reply_format.map_or("", FormatMode::name).to_owned(),
         reasoning_effort: applied.reasoning_effort.clone().unwrap_or_default(),
         stop_sequences: applied.stop_sequences,
+        logprobs: applied.logprobs,
         omitted: omitted
             .map(|parameter| parameter.name().to_owned())
             .collect(),
@@ -261,6 +280,7 @@ fn read_origin(wire: v1::ModelOrigin) -> ExpectedOrigin {
         provider_kind: wire.provider_kind,
         endpoint: wire.endpoint,
         provider_model: wire.provider_model,
+        additions: wire.additions,
     }
 }
 
@@ -271,6 +291,7 @@ pub fn write_origin(model: String, origin: Origin) -> v1::ModelOrigin {
         provider_kind: origin.provider_kind.name().to_owned(),
         endpoint: origin.endpoint,
         provider_model: origin.provider_model,
+        additions: origin.additions,
     }
 }
 

@@ -68,6 +68,9 @@ pub struct TimedAnswer {
 /// Why a reply ended that is a [`TimedAnswer`]: the gateway's word.
 pub const TIME_IS_UP: &str = "deadline";
 
+/// Why a reply ended that was cut off before its model had begun to answer: the gateway's word.
+pub const CUT_OFF_THINKING: &str = "length_in_thoughts";
+
 /// Which model is called, and how it samples.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ModelSettings {
@@ -91,6 +94,9 @@ pub struct ModelSettings {
     /// The reply ends before any of these.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub stop_sequences: Vec<String>,
+    /// How many likely tokens are recorded with each token of a reply; none when absent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logprobs: Option<u32>,
     /// Parameters, by the gateway's names, without which an answer is not wanted.
     #[serde(skip)]
     pub required: Vec<&'static str>,
@@ -153,7 +159,8 @@ pub struct ReplyFormat {
 pub struct Reply {
     /// The text, as it came.
     pub text: String,
-    /// Why it ended ("stop", "length", "content_filter", [`TIME_IS_UP`]).
+    /// Why it ended ("stop", "length", "content_filter", [`CUT_OFF_THINKING`],
+    /// [`TIME_IS_UP`]).
     pub finish_reason: String,
 }
 

@@ -6,7 +6,7 @@
 
 use agon_engine::{Action, Ask, Form, Foul, FoulKind};
 
-use crate::mind::Reply;
+use crate::mind::{CUT_OFF_THINKING, Reply};
 
 pub mod embedded;
 mod fields;
@@ -218,13 +218,16 @@ pub(crate) fn as_json(ask: &Ask, reply: &Reply) -> Option<Result<Reading, Foul>>
 pub(crate) fn is_complete(reply: &Reply) -> bool {
     !matches!(
         &*reply.finish_reason,
-        "length" | "content_filter" | "refusal"
+        "length" | CUT_OFF_THINKING | "content_filter" | "refusal"
     )
 }
 
 /// Whether a reply ended before the model had said everything.
 pub(crate) fn is_cut_off(reply: &Reply) -> bool {
-    matches!(&*reply.finish_reason, "length" | "content_filter")
+    matches!(
+        &*reply.finish_reason,
+        "length" | CUT_OFF_THINKING | "content_filter"
+    )
 }
 
 /// Names as messages list them.
@@ -259,10 +262,18 @@ pub(crate) fn ambiguous(ask: &Ask) -> Foul {
     Foul::new(FoulKind::Unreadable, reason)
 }
 
+/// What is said of a reply that is all thoughts.
+pub(crate) const CUT_OFF_IN_THOUGHT: &str =
+    "the reply was cut off while the model was still thinking";
+
 pub(crate) fn no_reply(ask: &Ask, finish_reason: &str) -> Foul {
     let kind = &ask.kind;
     let cause = match finish_reason {
         "length" => format!("the reply was cut off before it stated a {kind}"),
+        CUT_OFF_THINKING => format!(
+            "{CUT_OFF_IN_THOUGHT} and states no {kind} (raise max_output_tokens or lower \
+             reasoning_effort)"
+        ),
         "content_filter" | "refusal" => format!("the reply was withheld and states no {kind}"),
         _ => "the reply was empty".to_owned(),
     };

@@ -42,11 +42,14 @@ const MOST_FALLBACKS: usize = 8;
 /// The fewest that any provider takes (OpenAI's chat completions).
 const MOST_STOPS: usize = 4;
 
+/// What all providers that tell take (OpenAI's chat completions, Gemini).
+const LOGPROBS: RangeInclusive<u32> = 1..=20;
+
 /// What is said to a player without a model.
 const NO_MODEL: &str = "model is missing: name a model of the gateway's configuration";
 
 /// Settings of every player that say which model it has, and how that samples.
-const OF_MODELS: [&str; 7] = [
+const OF_MODELS: [&str; 8] = [
     "model",
     "temperature",
     "top_p",
@@ -54,14 +57,16 @@ const OF_MODELS: [&str; 7] = [
     "fallback_models",
     "reasoning_effort",
     "stop_sequences",
+    "logprobs",
 ];
 
 /// Settings that a provider may refuse, and what the gateway calls them.
-const REFUSABLE: [(&str, &str); 5] = [
+const REFUSABLE: [(&str, &str); 6] = [
     ("temperature", "temperature"),
     ("top_p", "top_p"),
     ("reasoning_effort", "reasoning_effort"),
     ("stop_sequences", "stop_sequences"),
+    ("logprobs", "logprobs"),
     ("reply", "reply_format"),
 ];
 
@@ -374,6 +379,12 @@ fn check_model(model: &ModelSettings) -> Result<(), String> {
         _ if stops.len() > MOST_STOPS || stops.iter().any(String::is_empty) => {
             format!("stop_sequences must be at most {MOST_STOPS} texts, none of them empty")
         }
+        _ if model.logprobs.is_some_and(|most| !LOGPROBS.contains(&most)) => format!(
+            "logprobs must be a whole number from {} to {}: so many likely tokens are recorded \
+             with each token of a reply",
+            LOGPROBS.start(),
+            LOGPROBS.end()
+        ),
         _ => return Ok(()),
     };
     Err(message)

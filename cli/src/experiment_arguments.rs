@@ -122,8 +122,6 @@ pub struct CheckedExperiment {
     pub library: PromptLibrary,
     /// Models that it names, fall-backs included.
     pub models: BTreeSet<String>,
-    /// Models that a player tells to reason.
-    pub told_to_reason: BTreeSet<String>,
     /// Cells of its grid.
     pub settings: u64,
 }
@@ -205,7 +203,6 @@ impl ExperimentArguments {
             models,
             prompts,
             rules,
-            told_to_reason,
             settings,
         } = check_models(&file, &document, &library)?;
         document.prompts = prompts;
@@ -218,7 +215,6 @@ impl ExperimentArguments {
             templates,
             library,
             models,
-            told_to_reason,
             settings,
         })
     }
@@ -333,7 +329,6 @@ struct Players {
     prompts: BTreeMap<String, PromptsOfPlayer>,
     /// Versions of the games' rules.
     rules: BTreeMap<String, u32>,
-    told_to_reason: BTreeSet<String>,
     settings: u64,
 }
 
@@ -371,14 +366,6 @@ fn check_models(
             }
             let models = models_of(player).map(str::to_owned);
             players.models.extend(models);
-            let effort = player.settings.get("reasoning_effort");
-            if effort.is_some_and(|effort| effort != "none") {
-                let model = player
-                    .settings
-                    .get("model")
-                    .and_then(|model| model.as_str());
-                players.told_to_reason.extend(model.map(str::to_owned));
-            }
         }
         if is_new {
             players.prompts.extend(prompts_of(spec, library));

@@ -391,6 +391,7 @@ mod tests {
             provider_kind: "openai".to_owned(),
             endpoint: endpoint.to_owned(),
             provider_model: "m-1".to_owned(),
+            additions: String::new(),
         };
         Account {
             run,

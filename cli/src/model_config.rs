@@ -124,6 +124,7 @@ pub fn simulated_origin() -> Origin {
         provider_kind: ProviderKind::OpenAi.name().to_owned(),
         endpoint: SIMULATED_ENDPOINT.to_owned(),
         provider_model: SIMULATED.to_owned(),
+        additions: String::new(),
     }
 }
 

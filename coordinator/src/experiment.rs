@@ -37,7 +37,7 @@ pub use expand::{Cells, Expansion, PlannedSession, expand, expand_with};
 pub use faults::{Fault, Faults};
 pub use overrides::Overrides;
 pub use path::{Step, TreePath};
-pub use plan::{AgentPlan, Estimates, ModelPlan, Plan, Range, Table, plan, plan_left};
+pub use plan::{AgentPlan, Estimates, ModelPlan, Plan, Range, Table, Writes, plan, plan_left};
 
 use source::{Places, Source};
 

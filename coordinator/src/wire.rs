@@ -29,6 +29,7 @@ pub fn origins(wire: &[ModelOrigin]) -> BTreeMap<String, Origin> {
             provider_kind: origin.provider_kind.clone(),
             endpoint: origin.endpoint.clone(),
             provider_model: origin.provider_model.clone(),
+            additions: origin.additions.clone(),
         };
         (origin.model.clone(), known)
     });

@@ -27,9 +27,16 @@ pub const FIRST_VERSION: u32 = 1;
 /// The version with `model` of decisions; it knows no series.
 const FALLBACK_VERSION: u32 = 2;
 
+/// The version with parameters and origins; it knows no probabilities of tokens, and nothing that
+/// a configuration adds to requests.
+const PARAMETERS_VERSION: u32 = 4;
+
 /// The version with series; it does not say with which parameters decisions were made, nor
 /// where models are.
 const SERIES_VERSION: u32 = 3;
+
+/// What records call the wish to know how likely tokens were.
+const LOGPROBS: &str = "logprobs";
 
 /// A finished session; `M` is what its moves are, as made by this program or as read back.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -112,9 +119,25 @@ pub struct RecordedDecision {
     /// older records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applied: Option<AppliedParameters>,
+    /// How likely the tokens of the reply were, in their order, where that was asked for and the
+    /// provider says.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub logprobs: Vec<TokenLogprob>,
     /// Whether it came from a simulated server.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub simulated: bool,
+}
+
+/// A token, and the logarithm of its probability.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TokenLogprob {
+    /// The token.
+    pub token: String,
+    /// The logarithm of its probability.
+    pub logprob: f64,
+    /// The likeliest tokens in its place, which have none of their own.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub top: Vec<TokenLogprob>,
 }
 
 /// The parameters of a call as they were sent, after everything that the model does not take
@@ -143,8 +166,11 @@ pub struct AppliedParameters {
     /// Whether stop sequences were sent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub stop_sequences: bool,
+    /// How many likely tokens were asked for with each token of the reply.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logprobs: Option<u32>,
     /// What was asked for and was not sent: `temperature`, `top_p`, `sampling_seed`,
-    /// `reply_format`, `reasoning_effort`, `stop_sequences`.
+    /// `reply_format`, `reasoning_effort`, `stop_sequences`, `logprobs`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub omitted: Vec<String>,
 }
@@ -221,8 +247,19 @@ impl Record {
 fn version_of(spec: &SessionSpec, decisions: &[RecordedDecision]) -> u32 {
     let says_how =
         |decision: &RecordedDecision| decision.applied.is_some() || !decision.reasoning.is_empty();
-    if !spec.origins.is_empty() || decisions.iter().any(says_how) {
+    let has_logprobs = |decision: &RecordedDecision| {
+        let applied = decision.applied.as_ref();
+        let is_about = |applied: &AppliedParameters| {
+            applied.logprobs.is_some() || applied.omitted.iter().any(|name| name == LOGPROBS)
+        };
+        !decision.logprobs.is_empty() || applied.is_some_and(is_about)
+    };
+    let mut origins = spec.origins.values();
+    let has_additions = origins.any(|origin| !origin.additions.is_empty());
+    if has_additions || decisions.iter().any(has_logprobs) {
         RECORD_VERSION
+    } else if !spec.origins.is_empty() || decisions.iter().any(says_how) {
+        PARAMETERS_VERSION
     } else if spec.luck.place > 0 {
         SERIES_VERSION
     } else if decisions.iter().any(|decision| decision.model.is_some()) {

@@ -58,6 +58,9 @@ pub struct Origin {
     pub endpoint: String,
     /// The provider's own name for it.
     pub provider_model: String,
+    /// Digest of what the gateway's configuration adds to every request; empty when nothing.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub additions: String,
 }
 
 /// The kind of provider whose answers were not asked for by this program: the game was recorded by
@@ -70,7 +73,11 @@ pub const SIMULATED_ENDPOINT: &str = "this process";
 impl std::fmt::Display for Origin {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (model, endpoint) = (&self.provider_model, &self.endpoint);
-        write!(formatter, "{model} at {endpoint} ({})", self.provider_kind)
+        write!(formatter, "{model} at {endpoint} ({})", self.provider_kind)?;
+        match self.additions.as_str() {
+            "" => Ok(()),
+            additions => write!(formatter, " with additions {additions}"),
+        }
     }
 }
 

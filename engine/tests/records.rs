@@ -81,6 +81,7 @@ fn rich_record() -> Record {
         reply: "I hold fire.\t\u{0}\u{7f}\u{2028}".to_owned(),
         reasoning: String::new(),
         applied: None,
+        logprobs: Vec::new(),
         simulated: index == 1,
     };
     let note = |seat, turn, text: &str| SeatNote {

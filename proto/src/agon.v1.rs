@@ -98,6 +98,10 @@ pub struct DecideRequest {
     /// them. Empty: from anywhere. Not part of the digest.
     #[prost(message, repeated, tag = "20")]
     pub expected_origins: ::prost::alloc::vec::Vec<ModelOrigin>,
+    /// How many likely tokens are told with each token of the answer. Unset: none.
+    /// Part of the digest.
+    #[prost(uint32, optional, tag = "22")]
+    pub logprobs: ::core::option::Option<u32>,
     /// What a simulated model answers, so that a dry run looks like a run. Handed
     /// to the simulated provider that a process brings along and to no other; not
     /// part of the digest. Unset: it makes something up.
@@ -120,6 +124,10 @@ pub struct ModelOrigin {
     /// The provider's own name for the model.
     #[prost(string, tag = "4")]
     pub provider_model: ::prost::alloc::string::String,
+    /// Digest of what the configuration adds to every request to the model
+    /// (`extra_body`, `extra_headers`); empty when it adds nothing.
+    #[prost(string, tag = "5")]
+    pub additions: ::prost::alloc::string::String,
 }
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct DescribeModelsRequest {
@@ -214,6 +222,22 @@ pub struct DecideResponse {
     /// decisions recorded by older gateways.
     #[prost(message, optional, tag = "12")]
     pub applied: ::core::option::Option<AppliedParameters>,
+    /// How likely the tokens of the answer were, in its order, where that was
+    /// asked for and the provider says.
+    #[prost(message, repeated, tag = "13")]
+    pub logprobs: ::prost::alloc::vec::Vec<TokenLogprob>,
+}
+/// A token, and the logarithm of its probability.
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct TokenLogprob {
+    #[prost(string, tag = "1")]
+    pub token: ::prost::alloc::string::String,
+    #[prost(double, tag = "2")]
+    pub logprob: f64,
+    /// The likeliest tokens in its place, itself often among them. They have none
+    /// of their own.
+    #[prost(message, repeated, tag = "3")]
+    pub top: ::prost::alloc::vec::Vec<TokenLogprob>,
 }
 /// The parameters of a call as they were sent, after everything that the model
 /// is configured or known not to take was left out.
@@ -241,6 +265,9 @@ pub struct AppliedParameters {
     /// What the request asked for and was not sent, by the names above, in order.
     #[prost(string, repeated, tag = "8")]
     pub omitted: ::prost::alloc::vec::Vec<::prost::alloc::string::String>,
+    /// How many likely tokens were asked for with each token of the answer.
+    #[prost(uint32, optional, tag = "9")]
+    pub logprobs: ::core::option::Option<u32>,
 }
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct RecordedDecision {

@@ -28,6 +28,8 @@ pub struct CanonicalRequest<'a> {
     pub reasoning_effort: Option<&'a str>,
     /// The reply ends before any of these.
     pub stop_sequences: Vec<&'a str>,
+    /// How many likely tokens are told with each token of the answer.
+    pub logprobs: Option<u32>,
 }
 
 impl CanonicalRequest<'_> {
@@ -58,6 +60,8 @@ impl CanonicalRequest<'_> {
         canon.later("fallback_models", &self.fallback_models);
         canon.later("reasoning_effort", self.reasoning_effort.as_slice());
         canon.later("stop_sequences", &self.stop_sequences);
+        let logprobs = self.logprobs.map(|number| number.to_string());
+        canon.later("logprobs", logprobs.as_deref().as_slice());
         canon.0.finalize().to_hex().to_string()
     }
 }
@@ -77,6 +81,7 @@ impl<'a> From<&'a v1::DecideRequest> for CanonicalRequest<'a> {
             fallback_models: wire.fallback_models.iter().map(|name| &**name).collect(),
             reasoning_effort: wire.reasoning_effort.as_deref(),
             stop_sequences: wire.stop_sequences.iter().map(|stop| &**stop).collect(),
+            logprobs: wire.logprobs,
         }
     }
 }

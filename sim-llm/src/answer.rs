@@ -23,6 +23,12 @@ const CHARS_PER_TOKEN: usize = 4;
 /// Of a text full of braces only so many are tried as the start of a JSON example.
 const EXAMPLE_TRIES: usize = 64;
 
+/// How the names of models begin that think before they answer, whatever the options say.
+const THINKS: &str = "thinks";
+
+/// How many tokens these think when the options do not say.
+const USUAL_THOUGHTS: (u32, u32) = (100, 400);
+
 /// The share of requests that are answered by chance although a plausible answer is known, and
 /// the share that are not answered in the form asked for.
 const SLIPS: f64 = 0.02;
@@ -41,6 +47,8 @@ pub(super) struct Ask<'a> {
     pub(super) tool: Option<String>,
     /// The most tokens of the answer, thoughts included.
     pub(super) most_output: Option<u32>,
+    /// How many likely tokens are told with each token, where the protocol has that.
+    pub(super) logprobs: Option<u32>,
     /// What whoever asks thinks plausible.
     pub(super) plausible: Option<String>,
 }
@@ -70,6 +78,27 @@ impl Ask<'_> {
     pub(super) fn answer(&self, digest: Digest, options: &SimOptions) -> Answer {
         let (mut content, malformed) = self.text(digest, options.malformed_rate);
         let most = self.most_output.unwrap_or(u32::MAX);
+        let thoughts = options.reasoning_tokens;
+        let thinks = self.thinks();
+        let thoughts = thoughts.or_else(|| thinks.then_some(USUAL_THOUGHTS));
+        let thoughts = thoughts.map_or(0, |range| drawn(range, digest, Purpose::Reasoning));
+        let input = self.prompt_tokens();
+        let cached = (f64::from(input) * options.cached_share) as u32;
+        // Such a model thinks first, and may come to no answer.
+        if thinks && thoughts >= most {
+            return Answer {
+                content: String::new(),
+                malformed,
+                cut: true,
+                usage: Usage {
+                    input,
+                    cached,
+                    output: most,
+                    reasoning: most,
+                },
+            };
+        }
+        let most = if thinks { most - thoughts } else { most };
         let cut = tokens(content.len()) > most;
         if cut {
             let room = most as usize * CHARS_PER_TOKEN;
@@ -80,13 +109,13 @@ impl Ask<'_> {
             lengthen(&mut content, wanted as usize * CHARS_PER_TOKEN);
         }
         let said = tokens(content.len());
-        let thoughts = options.reasoning_tokens;
-        let thoughts = thoughts.map_or(0, |range| drawn(range, digest, Purpose::Reasoning));
-        let reasoning = thoughts.min(most - said.min(most));
-        let input = self.prompt_tokens();
+        let reasoning = match thinks {
+            true => thoughts,
+            false => thoughts.min(most - said.min(most)),
+        };
         let usage = Usage {
             input,
-            cached: (f64::from(input) * options.cached_share) as u32,
+            cached,
             output: said.saturating_add(reasoning),
             reasoning,
         };
@@ -96,6 +125,12 @@ impl Ask<'_> {
             cut,
             usage,
         }
+    }
+
+    /// Whether its model thinks by its name.
+    pub(super) fn thinks(&self) -> bool {
+        let name = self.model.rsplit('/').next().unwrap_or_default();
+        name.starts_with(THINKS)
     }
 
     /// Characters of all messages, by which some providers estimate tokens.

@@ -57,6 +57,7 @@ pub(super) enum Purpose {
     Slow,
     Length,
     Reasoning,
+    Logprobs,
 }
 
 impl Draw {

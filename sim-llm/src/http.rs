@@ -23,7 +23,7 @@ use super::books::{Books, Closed, Visit};
 use super::charge::Charge;
 use super::draw::{Digest, Purpose};
 use super::options::{Parts, SimHeaders, SimOptions};
-use super::protocol::{Fault, MODEL, Protocol, openai, reply};
+use super::protocol::{Fault, MODEL, NO_STREAM, Protocol, openai, reply};
 use super::stats::SimStats;
 
 /// No conversation of ours is longer.
@@ -37,6 +37,7 @@ pub(super) async fn serve(listener: Listener, provider: Arc<Provider>) -> std::i
         .route("/chat/completions", post(openai_chat))
         .route("/v1/messages", post(anthropic_messages))
         .route("/v1beta/models/{call}", post(gemini_call))
+        .route("/v1/models/{call}", post(gemini_call))
         .route(
             "/openai/deployments/{deployment}/chat/completions",
             post(azure_chat),
@@ -109,6 +110,10 @@ async fn gemini_call(
     match call.rsplit_once(':') {
         Some((model, "generateContent")) => {
             serve_ask(&provider, Protocol::Gemini, Some(model), request).await
+        }
+        Some((_, "streamGenerateContent")) => {
+            provider.books().counts.invalid += 1;
+            Protocol::Gemini.fault(&Fault::Invalid(NO_STREAM.to_owned()))
         }
         _ => Protocol::Gemini.fault(&Fault::UnknownPath(call)),
     }

@@ -26,6 +26,9 @@ pub(crate) const MODEL: &str = "agon-sim";
 /// marked.
 pub(crate) const FINGERPRINT: &str = "agon-sim-llm";
 
+/// What is said to whoever wants a stream, in every protocol.
+pub(super) const NO_STREAM: &str = "this simulated provider does not stream";
+
 /// A protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Protocol {

@@ -229,6 +229,7 @@ impl AgentGatewayService for Service {
             provider_kind: "openai".to_owned(),
             endpoint: "fake".to_owned(),
             provider_model: model.clone(),
+            additions: String::new(),
             model,
         });
         Ok(Response::new(DescribeModelsResponse {

@@ -6,7 +6,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 use agon_engine::conformance::{Case, cases};
-use agon_engine::record::{AppliedParameters, StoredRecord};
+use agon_engine::record::{AppliedParameters, StoredRecord, TokenLogprob};
 use agon_engine::registry::{self, GAMES};
 use agon_engine::spec::{Origin, Settings};
 use agon_engine::{
@@ -24,11 +24,12 @@ const STRATEGIES: [&str; 2] = ["random", "equilibrium"];
 const OPTIONAL: &[(&str, &[&str])] = &[
     ("", &["decisions", "notes"]),
     ("/spec", &["prompts_version", "prompt_bundle", "origins"]),
+    ("/spec/origins/agon-sim", &["additions"]),
     ("/moves/0", &["fouls"]),
     ("/events/1", &["to", "facts", "own", "hidden"]),
     (
         "/decisions/0",
-        &["model", "simulated", "reasoning", "applied"],
+        &["model", "simulated", "reasoning", "applied", "logprobs"],
     ),
     (
         "/decisions/0/applied",
@@ -40,6 +41,7 @@ const OPTIONAL: &[(&str, &[&str])] = &[
             "reply_format",
             "reasoning_effort",
             "stop_sequences",
+            "logprobs",
             "omitted",
         ],
     ),
@@ -161,10 +163,16 @@ fn rich_record() -> Value {
         provider_kind: "openai".to_owned(),
         endpoint: "http://localhost:8000/v1".to_owned(),
         provider_model: "agon-sim".to_owned(),
+        additions: "0123456789abcdef".to_owned(),
     };
     spec.origins.insert("agon-sim".to_owned(), origin);
     let mut play = session::open(&spec).expect("opens");
     answer(&mut play);
+    let token = |token: &str, logprob, top| TokenLogprob {
+        token: token.to_owned(),
+        logprob,
+        top,
+    };
     let decide = |seat, index| RecordedDecision {
         seat,
         index,
@@ -183,8 +191,10 @@ fn rich_record() -> Value {
             reply_format: "json_schema".to_owned(),
             reasoning_effort: "low".to_owned(),
             stop_sequences: true,
+            logprobs: Some(2),
             omitted: vec!["reply_format".to_owned()],
         }),
+        logprobs: vec![token("{", -0.25, vec![token("{", -0.25, Vec::new())])],
         simulated: index == 0,
     };
     let note = |seat, turn| SeatNote {
@@ -296,7 +306,10 @@ fn a_record_with_an_impossible_value_is_refused() {
         ("/agon_record", json!(1)),
         ("/agon_record", json!(2)),
         ("/agon_record", json!(3)),
-        ("/agon_record", json!(5)),
+        ("/agon_record", json!(4)),
+        ("/agon_record", json!(6)),
+        ("/decisions/0/logprobs", json!([])),
+        ("/spec/origins/agon-sim/additions", json!("")),
         ("/spec/luck/place", json!(0)),
         ("/carried/from", json!("the one before")),
         ("/carried/notes/0/note", json!("plan")),

@@ -6,7 +6,7 @@ use std::error::Error as _;
 
 use agon_agents::mind::TimedAnswer;
 use agon_agents::{Message, MindError, ModelSettings, Reply, Role, Thought};
-use agon_engine::record::AppliedParameters;
+use agon_engine::record::{AppliedParameters, TokenLogprob};
 use agon_engine::spec::Origin;
 use agon_engine::{Carried, Luck, RecordedDecision, Seat, SessionSpec};
 use agon_proto::v1;
@@ -65,6 +65,7 @@ impl Asker {
                 provider_kind: origin.provider_kind.clone(),
                 endpoint: origin.endpoint.clone(),
                 provider_model: origin.provider_model.clone(),
+                additions: origin.additions.clone(),
             })
             .collect()
     }
@@ -118,6 +119,7 @@ pub fn decide_request(
         fallback_models: settings.fallback_models.clone(),
         reasoning_effort: settings.reasoning_effort.clone(),
         stop_sequences: settings.stop_sequences.clone(),
+        logprobs: settings.logprobs,
         priority: asker.priority,
         content_cache: asker.cached_under.map(cache),
         experiment_budget_nanodollars: asker.experiment_budget,
@@ -160,6 +162,7 @@ pub fn recorded_decision(
         reply: response.reply,
         reasoning: response.reasoning,
         applied: response.applied.map(applied),
+        logprobs: response.logprobs.into_iter().map(token_logprob).collect(),
         simulated: response.simulated,
     }
 }
@@ -173,7 +176,16 @@ fn applied(wire: v1::AppliedParameters) -> AppliedParameters {
         reply_format: wire.reply_format,
         reasoning_effort: wire.reasoning_effort,
         stop_sequences: wire.stop_sequences,
+        logprobs: wire.logprobs,
         omitted: wire.omitted,
+    }
+}
+
+fn token_logprob(wire: v1::TokenLogprob) -> TokenLogprob {
+    TokenLogprob {
+        token: wire.token,
+        logprob: wire.logprob,
+        top: wire.top.into_iter().map(token_logprob).collect(),
     }
 }
 

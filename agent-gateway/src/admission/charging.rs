@@ -46,7 +46,11 @@ struct Seen {
 impl Experience {
     /// What the call takes by `rule`.
     pub fn charges(&self, rule: ChargeRule, model: &ResolvedModel, request: &Request) -> Charges {
-        let most_output = u64::from(request.max_output_tokens.unwrap_or(model.max_output_tokens));
+        let most_output = u64::from(
+            model
+                .output_limit(request.max_output_tokens, request.effort())
+                .tokens,
+        );
         let estimated_input = estimate::input_tokens(request);
         let (input, output) = {
             let seen = self.0.lock();
@@ -178,6 +182,7 @@ mod tests {
             fallback_models: Vec::new(),
             reasoning_effort: None,
             stop_sequences: Vec::new(),
+            logprobs: None,
         }
     }
 

@@ -90,6 +90,7 @@ impl Builtin {
             charge: default_charge(self.name, self.kind),
             burst: DEFAULT_BURST,
             timeout: DEFAULT_TIMEOUT,
+            timeout_is_stated: false,
             api_version: None,
             structured_output: self.structured_output,
             seed: self.seed,

@@ -5,17 +5,20 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::additions::Additions;
 use super::model_name::ModelName;
 use super::sections::{
-    ChargeRule, OutputLimitField, ProviderKind, ProviderSection, StructuredOutput, ThinkingForm,
+    ChargeRule, EffortField, OutputLimitField, ProviderKind, ProviderSection, StructuredOutput,
+    ThinkingForm,
 };
 use super::takes::Takes;
 use super::{ConfigError, builtin, limits, secrecy};
 use crate::admission::KeyLimits;
+use crate::catalogue::{self, Thinks};
 use crate::keys::{KeyError, KeyPool, KeySource};
 use crate::money::ModelPrices;
 
-/// Slow reasoning models think for a minute; two are a hang.
+/// A model that does not think answers within a minute; two are a hang.
 pub(super) const DEFAULT_TIMEOUT: Duration = Duration::from_secs(120);
 /// One second's quota at once: no sliding minute can exceed its limit, and 59
 /// sixtieths of it are used (`admission/bucket.rs`).
@@ -44,6 +47,8 @@ pub struct ProviderConfig {
     pub burst: Duration,
     /// How long one call may take.
     pub timeout: Duration,
+    /// The configuration states that time itself.
+    pub timeout_is_stated: bool,
     /// The version of the protocol, where it has one.
     pub api_version: Option<String>,
     pub(super) structured_output: StructuredOutput,
@@ -102,6 +107,7 @@ impl ProviderConfig {
         if burst.is_zero() || burst > LONGEST_BURST {
             return Err(wrong("burst must be longer than 0s and at most 2s"));
         }
+        let timeout_is_stated = section.timeout.is_some();
         let timeout = section.timeout.unwrap_or(DEFAULT_TIMEOUT);
         if timeout.is_zero() {
             return Err(wrong("timeout must be longer than 0s"));
@@ -121,6 +127,7 @@ impl ProviderConfig {
             charge: section.charge.unwrap_or_else(|| default_charge(name, kind)),
             burst,
             timeout,
+            timeout_is_stated,
             api_version: section.api_version,
             // A server that we do not know is believed to take everything; one
             // that does not is asked with less (`providers/capabilities.rs`).
@@ -135,6 +142,19 @@ impl ProviderConfig {
     }
 }
 
+impl ProviderConfig {
+    /// How its models are told how long to think, unless the configuration says.
+    pub(super) fn effort_field(&self, model: &str) -> EffortField {
+        if self.name == "openrouter" || self.base_url.contains("://openrouter.ai/") {
+            return EffortField::Reasoning;
+        }
+        match self.name == "vllm" && model.contains("qwen3") {
+            true => EffortField::EnableThinking,
+            false => EffortField::ReasoningEffort,
+        }
+    }
+}
+
 /// Where a model's answers come from. Two names with the same origin are one model, and a
 /// name whose origin has changed is another one.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,12 +165,18 @@ pub struct Origin {
     pub endpoint: String,
     /// The server's name for the model.
     pub provider_model: String,
+    /// Digest of what the configuration adds to every request; empty when nothing.
+    pub additions: String,
 }
 
 impl std::fmt::Display for Origin {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let kind = self.provider_kind.name();
-        write!(f, "{} at {} ({kind})", self.provider_model, self.endpoint)
+        write!(f, "{} at {} ({kind})", self.provider_model, self.endpoint)?;
+        match self.additions.as_str() {
+            "" => Ok(()),
+            additions => write!(f, " with additions {additions}"),
+        }
     }
 }
 
@@ -167,12 +193,28 @@ pub struct ResolvedModel {
     pub takes: Takes,
     /// How a reasoning effort is put, where the configuration states it.
     pub thinking: Option<ThinkingForm>,
+    /// How a chat completions server is told how long it should think.
+    pub effort_field: EffortField,
     /// The most it may write when the request does not say.
     pub max_output_tokens: u32,
+    /// The configuration states that number itself: thoughts are part of it.
+    pub max_output_tokens_is_stated: bool,
+    /// When it thinks; absent: never, as far as anybody knows.
+    pub thinks: Option<Thinks>,
+    /// Room to think, where the configuration states it.
+    pub thinking_tokens: Option<u32>,
+    /// The most that it can write at all, where that is known.
+    pub most_output_tokens: Option<u32>,
+    /// How long one call may take, where the configuration states it.
+    pub timeout: Option<Duration>,
     /// How it is told the most it may write.
     pub output_limit_field: OutputLimitField,
     /// The configuration states that field itself.
     pub output_limit_field_is_stated: bool,
+    /// The beginning of long conversations is kept in the provider's cache.
+    pub prompt_cache: bool,
+    /// What is added to every request to it.
+    pub additions: Additions,
     /// What it costs, as far as anybody knows.
     pub prices: ModelPrices,
     /// Limits of each key for this model alone.
@@ -181,13 +223,67 @@ pub struct ResolvedModel {
     pub hedge_after: Option<Duration>,
 }
 
+/// What one call may write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OutputLimit {
+    /// Thoughts and answer together.
+    pub tokens: u32,
+    /// The part of it that was added for thoughts; absent where none was.
+    pub thinking: Option<u32>,
+}
+
 impl ResolvedModel {
+    /// Whether a call with this effort thinks before it answers.
+    pub fn thinks_at(&self, effort: Option<&str>) -> bool {
+        let can_be_told = match self.provider.kind {
+            // An effort becomes a budget of tokens, or else is refused.
+            ProviderKind::Anthropic | ProviderKind::Gemini => true,
+            // Others ignore it, or are asked without it.
+            ProviderKind::OpenAi | ProviderKind::Azure | ProviderKind::Door => {
+                self.thinks.is_some()
+            }
+        };
+        let is_told = effort.is_some() && can_be_told && self.takes.reasoning_effort.value;
+        !catalogue::is_off(effort) && (is_told || self.thinks == Some(Thinks::Always))
+    }
+
+    /// The most that a call may write. What is asked for is room for the answer; thoughts come on
+    /// top, unless the configuration says what both may take.
+    pub fn output_limit(&self, asked: Option<u32>, effort: Option<&str>) -> OutputLimit {
+        let answer = asked.unwrap_or(self.max_output_tokens);
+        let is_whole = asked.is_none() && self.max_output_tokens_is_stated;
+        let room = match self.thinking_tokens {
+            _ if !self.thinks_at(effort) => 0,
+            Some(stated) => stated,
+            None if is_whole => 0,
+            None => catalogue::effort(effort).most_tokens,
+        };
+        let most = self.most_output_tokens.unwrap_or(u32::MAX).max(answer);
+        let tokens = answer.saturating_add(room).min(most);
+        OutputLimit {
+            tokens,
+            thinking: Some(tokens - answer).filter(|room| *room > 0),
+        }
+    }
+
+    /// How long a call with this effort may take.
+    pub fn timeout(&self, effort: Option<&str>) -> Duration {
+        match self.timeout {
+            Some(stated) => stated,
+            None if self.provider.timeout_is_stated || !self.thinks_at(effort) => {
+                self.provider.timeout
+            }
+            None => catalogue::effort(effort).timeout.max(self.provider.timeout),
+        }
+    }
+
     /// Where its answers come from.
     pub fn origin(&self) -> Origin {
         Origin {
             provider_kind: self.provider.kind,
             endpoint: self.provider.endpoint.clone(),
             provider_model: self.model.to_string(),
+            additions: self.additions.digest(),
         }
     }
 
@@ -195,6 +291,12 @@ impl ResolvedModel {
     /// others; an error when none can.
     pub fn read_keys(&self) -> Result<(KeyPool, Vec<KeyError>), ConfigError> {
         let provider = &self.provider;
+        self.additions
+            .headers()
+            .map_err(|error| ConfigError::Model {
+                model: self.name.clone(),
+                reason: format!("extra_headers: {error}"),
+            })?;
         let (pool, errors) = KeyPool::read(&provider.name, &provider.keys);
         if pool.keys().is_empty() {
             let reasons: Vec<String> = errors.iter().map(ToString::to_string).collect();

@@ -15,7 +15,7 @@ use crate::keys::KeySource;
 const SECRET_FIELDS: [&str; 2] = ["keys", "tokens"];
 
 /// Parts of names that people give to keys.
-const KEY_WORDS: [&str; 6] = ["key", "secret", "token", "auth", "password", "bearer"];
+pub(super) const KEY_WORDS: [&str; 6] = ["key", "secret", "token", "auth", "password", "bearer"];
 
 /// A longer value is not repeated: it may be a secret, and where it stands is said anyway.
 const LONGEST_VALUE: usize = 20;

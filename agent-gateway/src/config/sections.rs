@@ -2,11 +2,14 @@
 //! checked. Unknown keys are refused. The command line fills the same structs
 //! when a model is named by flags instead of a file.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use serde::Deserialize;
+use serde_json::{Map, Value};
 
+use super::additions::HeaderText;
 use crate::keys::KeySource;
 use crate::money::{LongPrompt, NanoDollars, Price, Rates};
 
@@ -36,7 +39,8 @@ pub struct ProviderSection {
     /// 2 s at most). More makes better use of uneven quotas, less is gentler.
     #[serde(default, with = "humantime_serde")]
     pub burst: Option<Duration>,
-    /// How long one call may take ("120s"). Default 120 s.
+    /// How long one call may take ("120s"). Default 120 s, and more for models
+    /// that think (`catalogue.rs`).
     #[serde(default, with = "humantime_serde")]
     pub timeout: Option<Duration>,
     /// Azure: the `api-version`; Anthropic: the `anthropic-version`. Default:
@@ -163,20 +167,37 @@ pub struct ModelSection {
     /// nothing is stated and the server refuses the parameter, it is left out
     /// for a while, and every decision says so.
     pub seed: Option<bool>,
-    /// It takes a temperature. Default: true, unless `reasoning`.
+    /// It takes a temperature. Default: true, unless `reasoning` or one of
+    /// OpenAI's models that think.
     pub temperature: Option<bool>,
-    /// It takes `top_p`. Default: true, unless `reasoning`.
+    /// It takes `top_p`. Default: as `temperature`.
     pub top_p: Option<bool>,
     /// It takes stop sequences. Default: true, unless it is one of OpenAI's
     /// models with `reasoning`.
     pub stop_sequences: Option<bool>,
     /// It takes a reasoning effort. Default: true.
     pub reasoning_effort: Option<bool>,
-    /// How a reasoning effort is put to Anthropic's and Gemini's models: as a
-    /// `budget` of tokens or as a `level`. Default: by the model's name.
+    /// It tells how likely its tokens were. Default: true, unless it is
+    /// Anthropic's, or `reasoning`.
+    pub logprobs: Option<bool>,
+    /// How a reasoning effort is put to Anthropic's, Gemini's and OpenRouter's
+    /// models: as a `budget` of tokens or as a `level`. Default: by the model's
+    /// name; a level for OpenRouter.
     pub thinking: Option<ThinkingForm>,
-    /// The most tokens it may write when the request does not say. Default 1024.
+    /// How a reasoning effort is put to a server that speaks chat completions.
+    /// Default: `reasoning` for OpenRouter, `enable_thinking` for Qwen3 on `vllm`,
+    /// else `reasoning_effort`.
+    pub effort_field: Option<EffortField>,
+    /// The most tokens it may write when the request does not say, thoughts
+    /// included. Default: 1024 for the answer and room to think on top.
     pub max_output_tokens: Option<u32>,
+    /// Room to think, on top of what the answer may take. Default: by the
+    /// effort, for models that think.
+    pub thinking_tokens: Option<u32>,
+    /// How long one call may take. Default: the provider's, else by the effort
+    /// for models that think.
+    #[serde(default, with = "humantime_serde")]
+    pub timeout: Option<Duration>,
     /// The field that carries that number. Default: what its provider wants,
     /// else `max_tokens`.
     pub output_limit_field: Option<OutputLimitField>,
@@ -186,8 +207,20 @@ pub struct ModelSection {
     #[serde(default)]
     pub limits: LimitsSection,
     /// It thinks before it answers: sampling settings that such models refuse
-    /// are left out, and the reply's limit goes into the field they want.
+    /// are left out, the reply's limit goes into the field they want, and room
+    /// and time to think are added. Default: by the model's name.
     pub reasoning: Option<bool>,
+    /// Anthropic: the beginning of a long conversation is kept in the provider's
+    /// cache, where it is read at a tenth of the price and written at a quarter
+    /// more. Default: true. Others do it by themselves.
+    pub prompt_cache: Option<bool>,
+    /// Fields that are added to the body of every request. Objects are merged;
+    /// a call whose request sets the same field is refused.
+    pub extra_body: Option<Map<String, Value>>,
+    /// Headers that are added to every request: a text, or `{ env = "NAME" }`
+    /// or `{ file = "/path" }` for what is secret.
+    #[serde(default)]
+    pub extra_headers: BTreeMap<String, HeaderText>,
     /// A call that takes longer is made once more, on another key if there is
     /// one; the first answer counts, both are paid. Absent: never.
     #[serde(default, with = "humantime_serde")]
@@ -225,6 +258,20 @@ pub enum ThinkingForm {
     Budget,
     /// In a word ("low").
     Level,
+}
+
+/// The field that tells a chat completions server how long to think.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EffortField {
+    /// `reasoning_effort`, with the word as it is.
+    #[default]
+    ReasoningEffort,
+    /// `reasoning`, with an effort, or with tokens if `thinking = "budget"` (OpenRouter).
+    Reasoning,
+    /// `chat_template_kwargs.enable_thinking`: off for `none`, on for all others (vLLM and
+    /// SGLang with Qwen3).
+    EnableThinking,
 }
 
 /// The field that carries the most tokens to write.
@@ -363,7 +410,8 @@ pub struct TeamSection {
 #[serde(deny_unknown_fields)]
 pub struct GatewaySection {
     /// How long a decision may fail at its provider before it is given up; time
-    /// spent waiting for quota does not count. Default 10 minutes.
+    /// spent waiting for quota does not count. Default 10 minutes, and time for
+    /// three calls of a model that thinks.
     #[serde(default, with = "humantime_serde")]
     pub patience: Option<Duration>,
     /// A file of prices that stand before the listed ones, relative to this file.

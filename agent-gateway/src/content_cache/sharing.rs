@@ -120,6 +120,7 @@ mod tests {
             from_content_cache: false,
             reasoning: None,
             applied: None,
+            logprobs: None,
         })
     }
 

@@ -87,7 +87,11 @@ impl Decider {
         has_alternative: bool,
         passengers: &Passengers<Outcome>,
     ) -> Result<Box<Answered>, DecideError> {
-        let mut troubles = Troubles::new(self.routes.config().patience());
+        let mut troubles = Troubles::new(
+            self.routes
+                .config()
+                .patience_with(&route.model, question.request.effort()),
+        );
         let mut tried_in_vain: Vec<KeyId> = Vec::new();
         loop {
             let want = Box::new(Want {
@@ -198,7 +202,7 @@ impl Decider {
         Want {
             attempt: self.unique_name(),
             charges: lane.experience.charges(rule, model, &question.request),
-            lasts: model.provider.timeout + SETTLE_MARGIN,
+            lasts: model.timeout(question.request.effort()) + SETTLE_MARGIN,
             except: Vec::new(),
             has_alternative: false,
             patience: Duration::ZERO,

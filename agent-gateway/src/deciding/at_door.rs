@@ -124,6 +124,7 @@ impl Decider {
             from_content_cache: false,
             reasoning: None,
             applied: None,
+            logprobs: None,
         };
         let standing = self.recorder.record(&question.address, &decision);
         self.stands(question, standing.await?)

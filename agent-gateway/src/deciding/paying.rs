@@ -16,6 +16,7 @@ use crate::admission::Charge;
 use crate::admission::line::Want;
 use crate::config::ResolvedModel;
 use crate::decide_error::DecideError;
+use crate::decision::Request;
 use crate::flights::Passengers;
 use crate::lanes::Lane;
 use crate::money::accounts::{Held, Turn};
@@ -103,7 +104,7 @@ impl Decider {
             // Settings, budgets and prices may have changed while this waited.
             let now = self.as_set_now(&route);
             let before = std::mem::replace(&mut route, now);
-            if takes_more(&route.model, &before.model) {
+            if takes_more(&question.request, &route.model, &before.model) {
                 self.give_back(&route.lane, &admitted).await;
                 if std::mem::take(&mut paying.doubtful) {
                     // What may be held would be too little.
@@ -194,9 +195,10 @@ impl Decider {
 }
 
 /// More quota, or longer, than was taken for a call of the model as it was.
-fn takes_more(now: &ResolvedModel, before: &ResolvedModel) -> bool {
-    now.max_output_tokens > before.max_output_tokens
-        || now.provider.timeout > before.provider.timeout
+fn takes_more(request: &Request, now: &ResolvedModel, before: &ResolvedModel) -> bool {
+    let (asked, effort) = (request.max_output_tokens, request.effort());
+    now.output_limit(asked, effort).tokens > before.output_limit(asked, effort).tokens
+        || now.timeout(effort) > before.timeout(effort)
 }
 
 /// Waiting for quota can take an hour, and others of the team may have theirs:

@@ -199,7 +199,9 @@ pub(crate) fn most_usage(request: &Request, model: &ResolvedModel) -> Usage {
     let format = request.reply_format.as_ref().map_or(0, |format| {
         bytes(&format.json_schema) + bytes(&format.name) + MOST_TOKENS_FOR_FORMAT
     });
-    let output = request.max_output_tokens.unwrap_or(model.max_output_tokens);
+    let output = model
+        .output_limit(request.max_output_tokens, request.effort())
+        .tokens;
     Usage {
         input_tokens: messages.sum::<u64>() + format + MOST_TOKENS_PER_REQUEST,
         output_tokens: u64::from(output),

@@ -1,4 +1,5 @@
-//! The outbox with messages that write down when they were told.
+//! The outbox with messages that write down when they were told, and with a store that fails for
+//! a while.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 

@@ -9,9 +9,10 @@ use std::time::Instant;
 use agon_service_kit::secrets;
 use async_trait::async_trait;
 
+use super::adding::added;
 use super::capabilities::{Capabilities, Learnt};
 use super::http::{Http, Incoming, Outgoing};
-use super::reading::give_up;
+use super::reading::{CUT_OFF_THINKING, give_up, is_cut_off_thinking};
 use super::{Call, LearntRefusal, Provider, Refusal, Remedy, Reply, quota};
 use crate::parameters::{Applied, Parameter};
 use agon_proto::simulated::{REPLY_HEADER, SIMULATED_ENDPOINT, SIMULATED_HEADER};
@@ -80,8 +81,9 @@ impl<P: Protocol> Caller<P> {
         {
             outgoing.headers.push((REPLY_HEADER, in_ascii(reply)));
         }
+        outgoing.body = added(outgoing.body, call.model.additions.body())?;
         let mut incoming = self.http.send(call, outgoing).await?;
-        let signals = quota::signals(&incoming.headers);
+        let signals = quota::signals(&incoming.headers, &call.model.provider.base_url);
         // Some servers repeat the key: in a complaint about it, or in what they say as an answer.
         if let Cow::Owned(clean) = secrets::without_in_bytes(&incoming.body) {
             incoming.body = clean;
@@ -117,6 +119,9 @@ impl<P: Protocol> Caller<P> {
                 without_secrets(&mut reply);
                 if call.request.reply_format.is_none() {
                     cut_at_stop(&mut reply, &call.request.stop_sequences);
+                }
+                if is_cut_off_thinking(&reply) {
+                    CUT_OFF_THINKING.clone_into(&mut reply.finish_reason);
                 }
                 let simulated = incoming.headers.get(SIMULATED_HEADER);
                 reply.simulated = simulated.is_some_and(|value| value == "true");
@@ -183,6 +188,7 @@ fn with_a_hint(refusal: Refusal, applied: &Applied) -> Refusal {
             "effort",
         ),
         (Parameter::StopSequences, applied.stop_sequences, "stop"),
+        (Parameter::Logprobs, applied.logprobs.is_some(), "logprobs"),
     ];
     let named = sent
         .iter()

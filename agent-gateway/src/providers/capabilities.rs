@@ -30,6 +30,8 @@ pub(super) struct Capabilities {
     pub(super) stop: bool,
     /// How long to think is sent.
     pub(super) reasoning_effort: bool,
+    /// How likely the tokens were is asked for.
+    pub(super) logprobs: bool,
     /// The field that carries the most tokens to write.
     pub(super) output_limit_field: OutputLimitField,
 }
@@ -45,6 +47,7 @@ impl Capabilities {
             top_p: takes.top_p.value,
             stop: takes.stop_sequences.value,
             reasoning_effort: takes.reasoning_effort.value,
+            logprobs: takes.logprobs.value,
             output_limit_field: model.output_limit_field,
         }
     }
@@ -59,6 +62,7 @@ impl Capabilities {
                 Parameter::SamplingSeed => less.seed = false,
                 Parameter::StopSequences => less.stop = false,
                 Parameter::ReasoningEffort => less.reasoning_effort = false,
+                Parameter::Logprobs => less.logprobs = false,
                 Parameter::ReplyFormat => {
                     less.structured_output = weaker(self.structured_output);
                 }
@@ -90,6 +94,7 @@ fn is_stated(model: &ResolvedModel, complaint: &Complaint) -> bool {
             Parameter::SamplingSeed => takes.seed.stated,
             Parameter::StopSequences => takes.stop_sequences.stated,
             Parameter::ReasoningEffort => takes.reasoning_effort.stated,
+            Parameter::Logprobs => takes.logprobs.stated,
             Parameter::ReplyFormat => takes.structured_output.stated,
         },
     }
@@ -110,6 +115,7 @@ fn complaint_about(
             Parameter::Temperature => request.temperature.is_some() && sent.temperature,
             Parameter::TopP => request.top_p.is_some() && sent.top_p,
             Parameter::SamplingSeed => request.sampling_seed.is_some() && sent.seed,
+            Parameter::Logprobs => request.logprobs.is_some() && sent.logprobs,
             Parameter::StopSequences => !request.stop_sequences.is_empty() && sent.stop,
             Parameter::ReasoningEffort => {
                 request.reasoning_effort.is_some() && sent.reasoning_effort

@@ -11,7 +11,6 @@ use secrecy::{ExposeSecret, SecretString};
 
 use super::said::shortened;
 use super::{Call, Refusal, Remedy};
-use crate::config::ProviderConfig;
 use crate::parameters::Applied;
 
 /// No model writes this much; a broken server may, until memory ends.
@@ -20,6 +19,9 @@ const LARGEST_REPLY_BYTES: usize = 16 * 1024 * 1024;
 /// Name, connection and TLS take well under a second; whoever is not reached by then is not there,
 /// however long an answer may take.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Routers forget silent connections after some minutes.
+const KEEP_ALIVE: Duration = Duration::from_secs(30);
 
 /// Where the client finds the addresses of proxies, which may hold passwords.
 const PROXIES: [&str; 6] = [
@@ -90,6 +92,9 @@ impl Http {
             .http1_only()
             .tcp_nodelay(true)
             .connect_timeout(CONNECT_TIMEOUT)
+            // A model may think for a quarter of an hour without a byte on the connection, which
+            // routers in between take for dead.
+            .tcp_keepalive(KEEP_ALIVE)
             .build()?;
         Ok(Self { client })
     }
@@ -104,7 +109,7 @@ impl Http {
             .client
             .post(outgoing.url)
             .header(CONTENT_TYPE, HeaderValue::from_static("application/json"))
-            .timeout(call.model.provider.timeout)
+            .timeout(call.model.timeout(call.request.effort()))
             .body(outgoing.body);
         if let Some(key) = call.key {
             let (name, value) = key_header(outgoing.key_in, key)?;
@@ -113,11 +118,16 @@ impl Http {
         for (name, value) in outgoing.headers {
             request = request.header(name, value);
         }
-        let provider = &call.model.provider;
+        let extra = call.model.additions.headers();
+        let extra = extra
+            .map_err(|error| Refusal::new(Remedy::GiveUp, format!("extra_headers: {error}")))?;
+        for (name, value) in extra {
+            request = request.header(name, value);
+        }
         let response = request.send().await;
-        let mut response = response.map_err(|error| of_transport(&error, provider))?;
+        let mut response = response.map_err(|error| of_transport(&error, call))?;
         let (status, headers) = (response.status(), std::mem::take(response.headers_mut()));
-        let body = read_body(response, provider).await?;
+        let body = read_body(response, call).await?;
         Ok(Incoming {
             status,
             headers,
@@ -145,14 +155,11 @@ fn key_header(
 }
 
 /// The whole body, unless it is absurd.
-async fn read_body(
-    mut response: reqwest::Response,
-    provider: &ProviderConfig,
-) -> Result<Vec<u8>, Refusal> {
+async fn read_body(mut response: reqwest::Response, call: Call<'_>) -> Result<Vec<u8>, Refusal> {
     let mut body = Vec::new();
     loop {
         let chunk = response.chunk().await;
-        match chunk.map_err(|error| of_transport(&error, provider))? {
+        match chunk.map_err(|error| of_transport(&error, call))? {
             None => return Ok(body),
             Some(chunk) if body.len() + chunk.len() <= LARGEST_REPLY_BYTES => {
                 body.extend_from_slice(&chunk);
@@ -169,13 +176,13 @@ async fn read_body(
 }
 
 /// No answer came at all, or broke off.
-fn of_transport(error: &reqwest::Error, provider: &ProviderConfig) -> Refusal {
-    let address = &provider.base_url;
+fn of_transport(error: &reqwest::Error, call: Call<'_>) -> Refusal {
+    let address = &call.model.provider.base_url;
     let cause = root_cause(error);
     let reason = if error.is_connect() {
         format!("cannot connect to {address}: {cause}")
     } else if error.is_timeout() {
-        let timeout = provider.timeout.as_secs_f64();
+        let timeout = call.model.timeout(call.request.effort()).as_secs_f64();
         format!("no answer from {address} within {timeout} s")
     } else {
         format!("the connection to {address} broke: {cause}")

@@ -142,7 +142,7 @@ pub(super) fn remedy(meaning: Meaning, after: Option<Duration>) -> Remedy {
 pub(super) fn asked_wait(incoming: &Incoming, said: &Said) -> Option<Duration> {
     quota::retry_after(&incoming.headers)
         .or_else(|| quota::wait_in_words(said.text.as_written()))
-        .or_else(|| quota::signals(&incoming.headers).until_whole())
+        .or_else(|| quota::signals(&incoming.headers, "").until_whole())
 }
 
 /// Judges an error that came with success, as routers report those of the

@@ -62,8 +62,25 @@ pub(super) fn wait_in_words(said: &str) -> Option<Duration> {
     Some(wait.min(LONGEST_WAIT))
 }
 
+/// Whose limit of requests is one of the day, under the name that others give that of the minute
+/// (Groq "Rate limits").
+const COUNTS_REQUESTS_BY_DAY: &str = "://api.groq.com/";
+
 /// What the headers say is left, in the words of OpenAI or of Anthropic.
-pub(super) fn signals(headers: &HeaderMap) -> Signals {
+pub(super) fn signals(headers: &HeaderMap, base_url: &str) -> Signals {
+    let signals = signals_by_minute(headers);
+    let address = format!("{base_url}/");
+    match address.contains(COUNTS_REQUESTS_BY_DAY) || headers.contains_key("x-groq-region") {
+        false => signals,
+        true => Signals {
+            requests: Room::default(),
+            requests_today: signals.requests,
+            ..signals
+        },
+    }
+}
+
+fn signals_by_minute(headers: &HeaderMap) -> Signals {
     let room = |openai: &str, anthropic: &str| {
         let value = |field: &str| {
             text(headers, &format!("anthropic-ratelimit-{anthropic}-{field}")).or_else(|| {
@@ -79,6 +96,7 @@ pub(super) fn signals(headers: &HeaderMap) -> Signals {
         tokens: room("tokens", "tokens"),
         input_tokens: room("", "input-tokens"),
         output_tokens: room("", "output-tokens"),
+        requests_today: Room::default(),
     }
 }
 
@@ -91,6 +109,7 @@ impl Signals {
             self.tokens,
             self.input_tokens,
             self.output_tokens,
+            self.requests_today,
         ]
         .iter()
         .filter(|room| room.remaining == Some(0))
@@ -246,6 +265,32 @@ mod tests {
         }
     }
 
+    #[test]
+    fn groqs_requests_are_those_of_a_day() {
+        let told = headers(&[
+            ("x-ratelimit-limit-requests", "14400"),
+            ("x-ratelimit-remaining-requests", "0"),
+            ("x-ratelimit-reset-requests", "6h0m0s"),
+            ("x-ratelimit-limit-tokens", "18000"),
+            ("x-ratelimit-remaining-tokens", "17000"),
+        ]);
+        for (address, is_day) in [
+            ("https://api.groq.com/openai/v1", true),
+            ("https://api.openai.com/v1", false),
+            ("https://api.groq.com.example.org/v1", false),
+        ] {
+            let signals = signals(&told, address);
+            let of_day = (signals.requests_today.limit, signals.requests.limit);
+            let expected = match is_day {
+                true => (Some(14_400), None),
+                false => (None, Some(14_400)),
+            };
+            assert_eq!(of_day, expected, "{address}");
+            assert_eq!(signals.tokens.limit, Some(18_000));
+            assert_eq!(signals.until_whole(), Some(Duration::from_secs(6 * 3_600)));
+        }
+    }
+
     proptest::proptest! {
         #[test]
         fn nothing_that_is_said_makes_it_panic(text in "\\PC{0,40}", number in "[-0-9.e+smhd:TZ ]{0,24}") {
@@ -259,7 +304,7 @@ mod tests {
                     "x-ratelimit-remaining-tokens", "anthropic-ratelimit-tokens-reset"] {
                     headers.insert(name, value.clone());
                 }
-                let wait = retry_after(&headers).into_iter().chain(signals(&headers).tokens.reset);
+                let wait = retry_after(&headers).into_iter().chain(signals(&headers, "").tokens.reset);
                 for wait in wait {
                     proptest::prop_assert!(wait <= LONGEST_WAIT);
                 }

@@ -6,7 +6,8 @@
 use serde_json::Value;
 
 use super::http::Incoming;
-use super::{Refusal, Remedy};
+use super::{Refusal, Remedy, Reply};
+use crate::decision::TokenLogprob;
 
 /// No call uses more; a larger number is a mistake that would upset all sums.
 const MOST_TOKENS: u64 = 1_000_000_000;
@@ -51,9 +52,25 @@ const FINISH_REASONS: [(&str, &[&str]); 3] = [
     ),
 ];
 
+/// How models that think aloud begin and end their thoughts.
+const THOUGHTS: [(&str, &str); 2] = [("<think>", "</think>"), ("<thinking>", "</thinking>")];
+
 /// A count of tokens, unless it is none.
 pub(super) fn tokens(value: &Value) -> Option<u64> {
     value.as_u64().filter(|tokens| *tokens <= MOST_TOKENS)
+}
+
+/// A token and how likely it was, unless it is none.
+pub(super) fn token_logprob(
+    token: &Value,
+    logprob: &Value,
+    top: Vec<TokenLogprob>,
+) -> Option<TokenLogprob> {
+    Some(TokenLogprob {
+        token: token.as_str()?.to_owned(),
+        logprob: logprob.as_f64().filter(|number| number.is_finite())?,
+        top,
+    })
 }
 
 /// Why a model stopped, in one set of words for all providers.
@@ -63,6 +80,22 @@ pub(super) fn finish_reason(said: &str) -> String {
         .iter()
         .find(|(_, names)| names.contains(&said.as_str()))
         .map_or(said.clone(), |(reason, _)| (*reason).to_owned())
+}
+
+/// Why a model stopped whose tokens were all spent on thoughts: nobody but the
+/// gateway sees that.
+pub(super) const CUT_OFF_THINKING: &str = "length_in_thoughts";
+
+/// Whether a reply was cut off before its model had begun to answer. Thoughts
+/// stand beside the answer, or before it in tags of their own.
+pub(super) fn is_cut_off_thinking(reply: &Reply) -> bool {
+    let thought = reply.usage.map_or(0, |usage| usage.reasoning_tokens) > 0;
+    let text = reply.text.trim();
+    let in_tags = THOUGHTS
+        .iter()
+        .any(|(open, close)| text.starts_with(open) && !text.contains(close));
+    let nothing_else = text.is_empty() && (thought || !reply.reasoning.is_empty());
+    reply.finish_reason == "length" && (nothing_else || in_tags)
 }
 
 /// The body as JSON.

@@ -107,6 +107,7 @@ fn question(content: &str) -> Request {
         fallback_models: Vec::new(),
         reasoning_effort: None,
         stop_sequences: Vec::new(),
+        logprobs: None,
     }
 }
 
@@ -127,6 +128,7 @@ fn decision(reply: &str) -> Decision {
         from_content_cache: false,
         reasoning: None,
         applied: None,
+        logprobs: None,
     }
 }
 
@@ -163,6 +165,7 @@ fn origin(endpoint: &str, model: &str) -> Origin {
         provider_kind: ProviderKind::OpenAi,
         endpoint: endpoint.to_owned(),
         provider_model: model.to_owned(),
+        additions: String::new(),
     }
 }
 

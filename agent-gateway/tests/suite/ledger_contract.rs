@@ -124,6 +124,7 @@ fn decision(reply: &str) -> Decision {
         from_content_cache: false,
         reasoning: None,
         applied: None,
+        logprobs: None,
     }
 }
 

@@ -179,6 +179,15 @@ fn words_that_were_cut_off_are_no_answer() {
         foul.reason,
         "the reply was cut off before it stated a guess"
     );
+    for thoughts in ["", "<think>33 is"] {
+        let foul = read(&guess(), &cut(thoughts, CUT_OFF_THINKING)).unwrap_err();
+        assert_eq!(foul.kind, FoulKind::NoReply);
+        assert_eq!(
+            foul.reason,
+            "the reply was cut off while the model was still thinking and states no guess (raise \
+             max_output_tokens or lower reasoning_effort)"
+        );
+    }
     let foul = read(&guess(), &cut("33", "content_filter")).unwrap_err();
     assert_eq!(foul.kind, FoulKind::NoReply);
     // A complete object is an answer, whatever came after it.

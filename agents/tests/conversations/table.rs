@@ -115,6 +115,7 @@ impl Game {
             provider_kind: "openai".to_owned(),
             endpoint: SIMULATED_ENDPOINT.to_owned(),
             provider_model: "sim".to_owned(),
+            additions: String::new(),
         };
         let session = SessionSpec {
             experiment: "test".to_owned(),

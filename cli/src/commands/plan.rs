@@ -2,10 +2,14 @@
 //! keys, unless a pilot is asked for; a model without a price is shown without dollars. Started by
 //! `commands.rs`.
 
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+
 use agon_agent_gateway::GatewayConfig;
+use agon_agent_gateway::catalogue;
 use agon_agent_gateway::decision::Usage;
 use agon_agent_gateway::money::{Day, NanoDollars};
-use agon_coordinator::experiment::{Estimates, ModelPlan, Plan as Needs, plan_left};
+use agon_coordinator::experiment::{Estimates, ModelPlan, Plan as Needs, Range, Writes, plan_left};
 use agon_outlets::InLine as _;
 use agon_report::{dollars, grouped};
 
@@ -22,7 +26,7 @@ mod pace;
 mod pilot;
 
 /// Longest reply of a model that is nowhere configured (the simulated one).
-const DEFAULT_LONGEST_REPLY: u32 = 1024;
+const DEFAULT_LONGEST_REPLY: u64 = 1024;
 
 /// At most may be so many times what is expected before it is said why.
 const FAR_APART: u64 = 10;
@@ -49,12 +53,18 @@ pub fn run(arguments: &Plan, log: &LogArguments) -> Result<(), Failure> {
         pilot::play(run, &checked, sessions, log)?;
     }
     let config = run.models.load(&checked.models)?;
-    let longest_reply = |model: &str| {
-        let resolved = config.resolve_without_keys(model);
-        u64::from(resolved.map_or(DEFAULT_LONGEST_REPLY, |model| model.max_output_tokens))
+    let thinkers = RefCell::new(BTreeMap::new());
+    let writes = |model: &str, most: Option<u64>, effort: Option<&str>| {
+        let writes = writes(&config, model, most, effort);
+        if writes.thoughts.expected > 0 {
+            let mut thinkers = thinkers.borrow_mut();
+            let thoughts: &mut u64 = thinkers.entry(model.to_owned()).or_default();
+            *thoughts = writes.thoughts.expected.max(*thoughts);
+        }
+        writes
     };
     let estimates = Estimates {
-        longest_reply: &longest_reply,
+        writes: &writes,
         agent: &agent_plan,
     };
     let name = &checked.document.name;
@@ -103,14 +113,19 @@ pub fn run(arguments: &Plan, log: &LogArguments) -> Result<(), Failure> {
             output::print(&against_budget(budget, total));
         }
     } else {
-        show_needs(&checked, &config, &plan);
+        show_needs(&checked, &config, &plan, &thinkers.take());
     }
     output::print(&place);
     Ok(())
 }
 
 /// What models are asked, what that costs and how long it takes.
-fn show_needs(checked: &CheckedExperiment, config: &GatewayConfig, plan: &Needs) {
+fn show_needs(
+    checked: &CheckedExperiment,
+    config: &GatewayConfig,
+    plan: &Needs,
+    thinkers: &BTreeMap<String, u64>,
+) {
     let (columns, total) = table(config, plan);
     output::print(&columns.to_string());
     output::print(&match total {
@@ -140,15 +155,37 @@ fn show_needs(checked: &CheckedExperiment, config: &GatewayConfig, plan: &Needs)
             "time: at least {time} under the configured limits of its keys, if nothing else uses them"
         ));
     }
-    for model in pace::reasoning(checked) {
+    for (model, thoughts) in thinkers {
         output::print(&format!(
-            "WARNING: {model} is a reasoning model. Its reasoning tokens are included only in `at \
-             most`, not in the expected figures; play a few sessions first and check \
-             `agon gateway costs`"
+            "WARNING: {model} is a reasoning model. What is expected includes {} tokens of thought \
+             per call, which is a guess; play a few sessions first, by `--pilot 20` for example",
+            grouped(*thoughts)
         ));
     }
     if let Some(budget) = checked.document.budget_nanodollars() {
         output::print(&against_budget(budget, total));
+    }
+}
+
+/// What a model writes in a call with these settings of its player.
+fn writes(config: &GatewayConfig, model: &str, most: Option<u64>, effort: Option<&str>) -> Writes {
+    let Ok(resolved) = config.resolve_without_keys(model) else {
+        return Writes::answers(most.unwrap_or(DEFAULT_LONGEST_REPLY));
+    };
+    // A player's limit that is no number of that kind is refused before anything is planned.
+    let asked = most.map(|most| u32::try_from(most).unwrap_or(u32::MAX));
+    let limit = resolved.output_limit(asked, effort);
+    let added = limit.thinking.unwrap_or(0);
+    let expected = match resolved.thinks_at(effort) {
+        true => catalogue::effort(effort).usual_tokens.min(limit.tokens),
+        false => 0,
+    };
+    Writes {
+        longest_answer: u64::from(limit.tokens - added),
+        thoughts: Range {
+            expected: expected.into(),
+            most: added.into(),
+        },
     }
 }
 

@@ -180,7 +180,6 @@ async fn show_example(text: &str, library: &PromptLibrary) -> Result<(), Failure
         templates: BTreeMap::new(),
         library: library.clone(),
         models: BTreeSet::from([SIMULATED.to_owned()]),
-        told_to_reason: BTreeSet::new(),
         settings: 1,
     };
     let line = play(&checked).await?;

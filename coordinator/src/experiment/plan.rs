@@ -77,11 +77,44 @@ pub struct Range {
 /// What a plan is told by those who know the models and the agents.
 #[derive(Clone, Copy)]
 pub struct Estimates<'a> {
-    /// How many tokens a model may write at most when its player does not set
-    /// `max_output_tokens`.
-    pub longest_reply: &'a dyn Fn(&str) -> u64,
+    /// What a model writes in a call: by its name, the `max_output_tokens` and the
+    /// `reasoning_effort` that its player sets.
+    pub writes: &'a WritesOf<'a>,
     /// What a player's agent does at a table.
     pub agent: &'a dyn Fn(&PlayerSpec, &Table) -> AgentPlan,
+}
+
+/// See [`Estimates::writes`].
+pub type WritesOf<'a> = dyn Fn(&str, Option<u64>, Option<&str>) -> Writes + 'a;
+
+/// How many tokens a model writes in a call.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Writes {
+    /// The longest answer, of which its conversation is made.
+    pub longest_answer: u64,
+    /// What it thinks before that.
+    pub thoughts: Range,
+}
+
+impl Writes {
+    /// Answers of at most so many tokens, without a thought.
+    pub fn answers(longest_answer: u64) -> Self {
+        Self {
+            longest_answer,
+            thoughts: Range::default(),
+        }
+    }
+
+    /// The most that a call may take.
+    fn most(&self) -> u64 {
+        self.longest_answer.saturating_add(self.thoughts.most)
+    }
+
+    /// What a call takes whose answer usually has so many tokens.
+    fn usual(&self, answer: u64) -> u64 {
+        let answer = answer.min(self.longest_answer);
+        answer.saturating_add(self.thoughts.expected)
+    }
 }
 
 /// What an agent does at a table.
@@ -122,14 +155,12 @@ pub fn plan_left(
         ..Plan::default()
     };
     // The same few models are asked about in every cell.
-    let known = RefCell::new(BTreeMap::<String, u64>::new());
-    let longest_reply = |model: &str| {
-        if let Some(longest) = known.borrow().get(model) {
-            return *longest;
-        }
-        let longest = (estimates.longest_reply)(model);
-        known.borrow_mut().insert(model.to_owned(), longest);
-        longest
+    let known = RefCell::new(BTreeMap::new());
+    let writes = |model: &str, most: Option<u64>, effort: Option<&str>| {
+        let asked = (model.to_owned(), most, effort.map(str::to_owned));
+        let mut known = known.borrow_mut();
+        let answer = || (estimates.writes)(model, most, effort);
+        *known.entry(asked).or_insert_with(answer)
     };
     let mut cells = Cells::of(document);
     for (setting, cell) in (0..).zip(&mut cells) {
@@ -168,11 +199,17 @@ pub fn plan_left(
                 items,
                 rounds: rounds.unwrap_or(if items > 0 { items } else { asks }),
             };
-            let longest = longest_reply(model);
+            let setting = |key: &str| player.settings.get(key);
+            let written = writes(
+                model,
+                setting("max_output_tokens").and_then(Value::as_u64),
+                setting("reasoning_effort").and_then(Value::as_str),
+            );
             let agent = (estimates.agent)(player, &table);
-            entry.add(&seat_plan(player, &table, agent, longest), repeats);
-            entry.add(&aside::summaries(player, &table, longest), repeats);
-            if let Some((reader, calls)) = aside::reader(player, &table, &longest_reply) {
+            entry.add(&seat_plan(player, &table, agent, written), repeats);
+            entry.add(&aside::summaries(player, &table, written), repeats);
+            let of_reader = |reader: &str| writes(reader, None, None);
+            if let Some((reader, calls)) = aside::reader(player, &table, &of_reader) {
                 let entry = plan.models.entry(reader.to_owned()).or_default();
                 if !seen.contains(&reader) {
                     seen.push(reader);
@@ -225,14 +262,8 @@ pub struct Table {
     pub rounds: u64,
 }
 
-fn seat_plan(
-    player: &PlayerSpec,
-    table: &Table,
-    agent: AgentPlan,
-    longest_reply: u64,
-) -> ModelPlan {
+fn seat_plan(player: &PlayerSpec, table: &Table, agent: AgentPlan, writes: Writes) -> ModelPlan {
     let number = |key: &str| player.settings.get(key).and_then(Value::as_u64);
-    let most_output = number("max_output_tokens").unwrap_or(longest_reply);
     let Table {
         asks,
         usual_asks,
@@ -252,7 +283,7 @@ fn seat_plan(
     let longest_round = SEAT_TOKENS
         .saturating_mul(seats)
         .saturating_add(ROUND_TOKENS)
-        .saturating_add(most_output)
+        .saturating_add(writes.longest_answer)
         .saturating_add(fouls.saturating_mul(FOUL_TOKENS));
     let told_anew = AUCTION_TOKENS.saturating_add(ITEM_TOKENS.saturating_mul(items));
     let own = agent.own_calls;
@@ -295,9 +326,9 @@ fn seat_plan(
         input_tokens: read,
         output_tokens: Range {
             expected: usual_asks
-                .saturating_mul(answer.min(most_output))
-                .saturating_add(own.expected.saturating_mul(own_answer.min(most_output))),
-            most: decisions.most.saturating_mul(most_output),
+                .saturating_mul(writes.usual(answer))
+                .saturating_add(own.expected.saturating_mul(writes.usual(own_answer))),
+            most: decisions.most.saturating_mul(writes.most()),
         },
     }
 }
@@ -355,12 +386,38 @@ mod tests {
             items: u64::MAX,
             rounds: u64::MAX,
         };
-        let mut sum = seat_plan(&player, &table, AgentPlan::default(), 1024);
+        let endless = Writes::answers(u64::MAX);
+        let mut sum = seat_plan(&player, &table, AgentPlan::default(), endless);
         assert_eq!(sum.decisions.most, u64::MAX);
         assert_eq!(sum.input_tokens.most, u64::MAX);
         assert_eq!(sum.output_tokens.most, u64::MAX);
         sum.add(&sum.clone(), u64::MAX);
         assert_eq!(sum.input_tokens.expected, u64::MAX);
+    }
+
+    #[test]
+    fn thoughts_are_written_and_not_remembered() {
+        let player: PlayerSpec =
+            serde_json::from_value(json!({ "name": "ann", "kind": "model" })).unwrap();
+        let table = Table {
+            asks: 10,
+            usual_asks: 10,
+            fouls: 1,
+            ..Table::default()
+        };
+        let thoughts = Range {
+            expected: 1_500,
+            most: 16_384,
+        };
+        let thinks = Writes {
+            thoughts,
+            ..Writes::answers(100)
+        };
+        let plain = seat_plan(&player, &table, AgentPlan::default(), Writes::answers(100));
+        let thinking = seat_plan(&player, &table, AgentPlan::default(), thinks);
+        assert_eq!(thinking.input_tokens, plain.input_tokens);
+        assert_eq!(thinking.output_tokens.expected, 10 * (20 + 1_500));
+        assert_eq!(thinking.output_tokens.most, 20 * (100 + 16_384));
     }
 
     #[test]
@@ -375,7 +432,7 @@ mod tests {
             items: 0,
             rounds: 20,
         };
-        let answers = seat_plan(&player, &table, AgentPlan::default(), 1024);
+        let answers = seat_plan(&player, &table, AgentPlan::default(), Writes::answers(1024));
         // Four rivals, before each answer.
         let own_calls = Range {
             expected: 40,
@@ -385,7 +442,7 @@ mod tests {
             own_calls,
             ..AgentPlan::default()
         };
-        let all = seat_plan(&player, &table, agent, 1024);
+        let all = seat_plan(&player, &table, agent, Writes::answers(1024));
         assert_eq!(all.decisions.expected, 5 * answers.decisions.expected);
         assert_eq!(
             all.output_tokens.expected,

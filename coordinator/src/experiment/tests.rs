@@ -81,7 +81,7 @@ fn with(old: &str, new: &str) -> String {
 
 /// Agents that make no calls but those that answer an ask.
 const ANSWERS_ALONE: Estimates<'_> = Estimates {
-    longest_reply: &|_| 1024,
+    writes: &|_, most, _| Writes::answers(most.unwrap_or(1024)),
     agent: &|_, _| AgentPlan {
         own_calls: Range {
             expected: 0,
@@ -788,7 +788,7 @@ fn huge_foul_allowance_is_refused_where_it_stands() {
     })
     .unwrap();
     let endless = Estimates {
-        longest_reply: &|_| u64::MAX,
+        writes: &|_, _, _| Writes::answers(u64::MAX),
         ..ANSWERS_ALONE
     };
     let plan = plan(&file.check().unwrap(), endless).unwrap();

@@ -138,6 +138,7 @@ impl About {
                 provider_kind: RECORDED.to_owned(),
                 endpoint: "games that another program recorded".to_owned(),
                 provider_model: model.to_owned(),
+                additions: String::new(),
             };
             (name.to_owned(), origin)
         });

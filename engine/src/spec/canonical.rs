@@ -69,13 +69,17 @@ impl Serialize for Origins<'_> {
                 provider_kind,
                 endpoint,
                 provider_model,
+                additions,
             } = origin;
             let named = [
+                ("additions", additions),
                 ("endpoint", endpoint),
                 ("provider_kind", provider_kind),
                 ("provider_model", provider_model),
             ];
-            (model, BTreeMap::from(named))
+            // Where nothing is added, origins stay what they were.
+            let named = &named[usize::from(additions.is_empty())..];
+            (model, named.iter().copied().collect::<BTreeMap<_, _>>())
         });
         serializer.collect_map(origins)
     }

@@ -25,11 +25,12 @@ const NOT_MEASURED: &str = "not measured: more than half of the answers were for
     by a stand-in";
 
 /// The settings of players that a provider may refuse, by what records call them.
-const SETTINGS: [(&str, &str); 5] = [
+const SETTINGS: [(&str, &str); 6] = [
     ("temperature", "temperature"),
     ("top_p", "top_p"),
     ("reasoning_effort", "reasoning_effort"),
     ("stop_sequences", "stop_sequences"),
+    ("logprobs", "logprobs"),
     ("reply_format", "reply"),
 ];
 

@@ -20,6 +20,7 @@ fn spec(seats: &[PlayerSpec], endpoint: &str) -> SessionSpec {
         provider_kind: "openai".to_owned(),
         endpoint: endpoint.to_owned(),
         provider_model: "m-1".to_owned(),
+        additions: String::new(),
     };
     SessionSpec {
         experiment: "e".to_owned(),

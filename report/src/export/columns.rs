@@ -235,6 +235,10 @@ pub static TABLES: [Table; 6] = [
                 "reasoning",
                 "what the model thought, where its provider shows it",
             ),
+            text(
+                "logprobs",
+                "how likely the reply's tokens were, as JSON, where the player asks for it",
+            ),
             SIMULATED,
         ],
     },

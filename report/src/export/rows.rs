@@ -198,6 +198,8 @@ fn decision_rows<R: Rows>(
         let own = seat.and_then(|seat| word(&seat.settings, "model"));
         let applied = made.applied.as_ref();
         let not_sent = applied.map(|applied| applied.omitted.join(" "));
+        let logprobs = Some(&made.logprobs).filter(|tokens| !tokens.is_empty());
+        let logprobs = logprobs.and_then(|tokens| serde_json::to_string(tokens).ok());
         out.row(
             table,
             &[
@@ -221,6 +223,7 @@ fn decision_rows<R: Rows>(
                 optional(not_sent.as_deref().filter(|words| !words.is_empty())),
                 Cell::Text(&made.reply),
                 some(&made.reasoning),
+                optional(logprobs.as_deref()),
                 Cell::Flag(made.simulated),
             ],
         )?;

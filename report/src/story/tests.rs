@@ -126,6 +126,7 @@ fn decision(seat: usize, index: u32, reply: String) -> RecordedDecision {
         reply,
         reasoning: String::new(),
         applied: None,
+        logprobs: Vec::new(),
         simulated: false,
     }
 }

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 use serde_json::{Value, json};
 
-use super::{Fault, insert, json_string, write};
+use super::{Fault, NO_STREAM, insert, json_string, write};
 use crate::answer::{Answer, Ask, Message};
 use crate::draw::Digest;
 use crate::limits::{Headroom, Kind};
@@ -70,7 +70,7 @@ pub(super) fn read<'a>(headers: &HeaderMap, body: &'a [u8]) -> Result<Ask<'a>, S
         return Err("messages: at least one message is required".to_owned());
     }
     if request.stream == Some(true) {
-        return Err("this simulated provider does not stream".to_owned());
+        return Err(NO_STREAM.to_owned());
     }
     let roles = ["user", "assistant"];
     let wrong = |message: &&Message<'_>| !roles.contains(&message.role.as_ref());
@@ -96,6 +96,7 @@ pub(super) fn read<'a>(headers: &HeaderMap, body: &'a [u8]) -> Result<Ask<'a>, S
         schema: tool_schema.or_else(|| format?.schema),
         tool,
         most_output: Some(request.max_tokens),
+        logprobs: None,
         plausible: None,
     })
 }
@@ -135,6 +136,18 @@ pub(super) fn answer(digest: Digest, ask: &Ask<'_>, answer: &Answer) -> String {
             let text = json_string(&answer.content);
             format!(r#"{{"type":"text","text":{text}}}"#)
         }
+    };
+    let thoughts = match usage.reasoning {
+        tokens if tokens == 0 || !ask.thinks() => String::new(),
+        tokens => format!(
+            r#"{{"type":"thinking","thinking":"{tokens} tokens of simulated thought","signature":"{id}"}}"#
+        ),
+    };
+    // A model that was cut off while it thought says nothing else.
+    let content = match thoughts.as_str() {
+        "" => content,
+        _ if answer.cut && answer.content.is_empty() => thoughts,
+        _ => format!("{thoughts},{content}"),
     };
     let uncached = usage.input - usage.cached;
     write(

@@ -1,5 +1,5 @@
 //! Gemini generateContent, with `responseJsonSchema` or `responseSchema`. Its limits show in
-//! refusals only. Refuses streaming by not having the path. Source: ai.google.dev, API reference
+//! refusals only. Refuses streaming. Source: ai.google.dev, API reference
 //! "Generating content", guides "Rate limits" and "Troubleshooting"; google.rpc.RetryInfo.
 
 use std::borrow::Cow;
@@ -72,6 +72,7 @@ pub(super) fn read<'a>(body: &'a [u8], model: &'a str) -> Result<Ask<'a>, String
         schema: config.and_then(|config| config.json_schema.or(config.schema)),
         tool: None,
         most_output,
+        logprobs: None,
         plausible: None,
     })
 }
@@ -83,11 +84,15 @@ pub(super) fn answer(digest: Digest, ask: &Ask<'_>, answer: &Answer) -> String {
     let (text, usage) = (json_string(&answer.content), answer.usage);
     let reason = if answer.cut { "MAX_TOKENS" } else { "STOP" };
     let said = usage.output - usage.reasoning;
+    let thoughts = match usage.reasoning {
+        tokens if tokens == 0 || !ask.thinks() => String::new(),
+        tokens => format!(r#"{{"text":"{tokens} tokens of simulated thought","thought":true}},"#),
+    };
     let total = usage.input.saturating_add(usage.output);
     write(
         &mut body,
         format_args!(
-            r#"{{"candidates":[{{"content":{{"parts":[{{"text":{text}}}],"role":"model"}},"finishReason":"{reason}","index":0}}],"usageMetadata":{{"promptTokenCount":{},"candidatesTokenCount":{said},"totalTokenCount":{total},"cachedContentTokenCount":{},"thoughtsTokenCount":{}}},"modelVersion":{model},"responseId":"{id}"}}"#,
+            r#"{{"candidates":[{{"content":{{"parts":[{thoughts}{{"text":{text}}}],"role":"model"}},"finishReason":"{reason}","index":0}}],"usageMetadata":{{"promptTokenCount":{},"candidatesTokenCount":{said},"totalTokenCount":{total},"cachedContentTokenCount":{},"thoughtsTokenCount":{}}},"modelVersion":{model},"responseId":"{id}"}}"#,
             usage.input, usage.cached, usage.reasoning
         ),
     );

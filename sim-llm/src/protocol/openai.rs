@@ -9,10 +9,10 @@ use axum::http::{HeaderMap, StatusCode};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{FINGERPRINT, MODEL};
+use super::{FINGERPRINT, MODEL, NO_STREAM};
 use super::{Fault, insert, json_string, whole_seconds, write};
 use crate::answer::{Answer, Ask, Message};
-use crate::draw::Digest;
+use crate::draw::{Digest, Purpose};
 use crate::limits::{Headroom, Kind};
 
 /// Answers carry a fixed date, or two equal requests would get different bytes.
@@ -28,6 +28,8 @@ struct Request<'a> {
     response_format: Option<ResponseFormat>,
     max_tokens: Option<u32>,
     max_completion_tokens: Option<u32>,
+    logprobs: Option<bool>,
+    top_logprobs: Option<u32>,
     stream: Option<bool>,
 }
 
@@ -50,7 +52,7 @@ pub(crate) fn read<'a>(body: &'a [u8], deployment: Option<&'a str>) -> Result<As
         return Err("`messages` must not be empty".to_owned());
     }
     if request.stream == Some(true) {
-        return Err("this simulated provider does not stream".to_owned());
+        return Err(NO_STREAM.to_owned());
     }
     let model = deployment.map(Cow::Borrowed).or(request.model);
     let format = request.response_format;
@@ -60,6 +62,10 @@ pub(crate) fn read<'a>(body: &'a [u8], deployment: Option<&'a str>) -> Result<As
         schema: format.and_then(|format| format.json_schema?.schema),
         tool: None,
         most_output: request.max_completion_tokens.or(request.max_tokens),
+        logprobs: match request.logprobs {
+            Some(true) => Some(request.top_logprobs.unwrap_or(0)),
+            _ => None,
+        },
         plausible: None,
     })
 }
@@ -76,14 +82,49 @@ pub(super) fn answer(digest: Digest, ask: &Ask<'_>, answer: &Answer) -> String {
         0 => String::new(),
         tokens => format!(r#","reasoning_content":"{tokens} tokens of simulated thought""#),
     };
+    let logprobs = match ask.logprobs {
+        None => Value::Null.to_string(),
+        Some(top) => logprobs(digest, &answer.content, top).to_string(),
+    };
     write(
         &mut body,
         format_args!(
-            r#"{{"id":"chatcmpl-{id}","object":"chat.completion","created":{CREATED},"model":{model},"choices":[{{"index":0,"message":{{"role":"assistant","content":{content},"refusal":null{thoughts}}},"logprobs":null,"finish_reason":"{reason}"}}],"usage":{{"prompt_tokens":{input},"completion_tokens":{output},"total_tokens":{total},"prompt_tokens_details":{{"cached_tokens":{}}},"completion_tokens_details":{{"reasoning_tokens":{}}}}},"system_fingerprint":"{FINGERPRINT}"}}"#,
+            r#"{{"id":"chatcmpl-{id}","object":"chat.completion","created":{CREATED},"model":{model},"choices":[{{"index":0,"message":{{"role":"assistant","content":{content},"refusal":null{thoughts}}},"logprobs":{logprobs},"finish_reason":"{reason}"}}],"usage":{{"prompt_tokens":{input},"completion_tokens":{output},"total_tokens":{total},"prompt_tokens_details":{{"cached_tokens":{}}},"completion_tokens_details":{{"reasoning_tokens":{}}}}},"system_fingerprint":"{FINGERPRINT}"}}"#,
             usage.cached, usage.reasoning
         ),
     );
     body
+}
+
+/// Bytes of a token, about.
+const TOKEN_BYTES: usize = 4;
+
+/// How likely the tokens of an answer were, as far as chance says; those in their place are made
+/// up.
+fn logprobs(digest: Digest, content: &str, top: u32) -> Value {
+    let mut tokens = Vec::new();
+    let mut rest = content;
+    while !rest.is_empty() {
+        let least = rest.chars().next().map_or(1, char::len_utf8);
+        let (token, after) = rest.split_at(rest.floor_char_boundary(TOKEN_BYTES).max(least));
+        rest = after;
+        let mut draw = digest.draw(Purpose::Logprobs, tokens.len() as u64);
+        let (mut likely, mut left) = (Vec::new(), 1.0_f64);
+        for place in 0..top.max(1) {
+            let share = left * (0.5 + draw.unit() / 2.0);
+            left -= share;
+            let word = match place {
+                0 => token.to_owned(),
+                place => format!("~{place}"),
+            };
+            likely.push(json!({"token": word, "logprob": share.ln(), "bytes": word.as_bytes()}));
+        }
+        let mut token = likely[0].clone();
+        likely.truncate(top as usize);
+        token["top_logprobs"] = Value::from(likely);
+        tokens.push(token);
+    }
+    json!({ "content": tokens, "refusal": null })
 }
 
 /// Status and body of a fault, as OpenAI words it.

@@ -318,3 +318,45 @@ async fn every_protocol_answers_what_it_is_told_is_plausible() {
         }
     }
 }
+
+#[tokio::test]
+async fn models_that_think_think_first_and_are_cut_off_in_their_thoughts() {
+    let (server, client) = start(SimOptions::default()).await;
+    let mut call = azure("/openai/deployments/thinks-hard/chat/completions?api-version=1");
+    call.body["logprobs"] = json!(true);
+    call.body["top_logprobs"] = json!(2);
+    let (_, answer) = send(&server, &client, &call).await;
+    let choice = &answer["choices"][0];
+    assert_eq!(choice["finish_reason"], "stop");
+    let thought = &answer["usage"]["completion_tokens_details"]["reasoning_tokens"];
+    assert!(thought.as_u64().unwrap() >= 100, "{answer}");
+    let content = choice["message"]["content"].as_str().unwrap();
+    let tokens = choice["logprobs"]["content"].as_array().unwrap();
+    let texts: String = tokens
+        .iter()
+        .filter_map(|token| token["token"].as_str())
+        .collect();
+    assert_eq!(texts, content);
+    assert!(
+        tokens
+            .iter()
+            .all(|token| token["logprob"].as_f64().unwrap() <= 0.0)
+    );
+    assert!(
+        tokens
+            .iter()
+            .all(|token| token["top_logprobs"].as_array().unwrap().len() == 2)
+    );
+
+    call.body["max_completion_tokens"] = json!(50);
+    let (_, answer) = send(&server, &client, &call).await;
+    let choice = &answer["choices"][0];
+    assert_eq!(
+        (&choice["message"]["content"], &choice["finish_reason"]),
+        (&json!(""), &json!("length"))
+    );
+    assert_eq!(
+        answer["usage"]["completion_tokens_details"]["reasoning_tokens"],
+        50
+    );
+}

@@ -6,14 +6,16 @@ use std::fs;
 
 use agon_agent_gateway::GatewayConfig;
 use agon_agent_gateway::money::PriceTable;
-use agon_coordinator::experiment::{AgentPlan, Estimates, ExperimentFile, Range, expand, plan};
+use agon_coordinator::experiment::{
+    AgentPlan, Estimates, ExperimentFile, Range, Writes, expand, plan,
+};
 use agon_tests::tree;
 
 use super::Target;
 
 /// Plans without what the agents add.
 const ESTIMATES: Estimates<'_> = Estimates {
-    longest_reply: &|_| 1_024,
+    writes: &|_, _, _| Writes::answers(1_024),
     agent: &|_, _| AgentPlan {
         own_calls: Range {
             expected: 0,

@@ -291,6 +291,7 @@ impl Target for Replies {
             fallback_models: Vec::new(),
             reasoning_effort: None,
             stop_sequences: Vec::new(),
+            logprobs: None,
         };
         let call = Call {
             model,

@@ -59,6 +59,7 @@ impl Mind for Script {
                 reply: answered.await?,
                 reasoning: String::new(),
                 applied: None,
+                logprobs: Vec::new(),
                 simulated: true,
             };
             let reply = wire::reply(&decision);

@@ -57,6 +57,7 @@ fn spec(luck: Luck) -> SessionSpec {
         provider_kind: "openai".to_owned(),
         endpoint: "http://here/v1".to_owned(),
         provider_model: model.to_owned(),
+        additions: String::new(),
     };
     SessionSpec {
         experiment: "x".to_owned(),

@@ -41,6 +41,8 @@ struct Body {
     stop: Option<Stop>,
     response_format: Option<BodyFormat>,
     reasoning_effort: Option<String>,
+    logprobs: Option<bool>,
+    top_logprobs: Option<u32>,
     #[serde(default)]
     stream: Option<bool>,
     stream_options: Option<StreamOptions>,
@@ -56,8 +58,6 @@ struct Others {
     tool_choice: Option<Value>,
     functions: Option<Value>,
     function_call: Option<Value>,
-    logprobs: Option<Value>,
-    top_logprobs: Option<Value>,
     logit_bias: Option<Value>,
     frequency_penalty: Option<Value>,
     presence_penalty: Option<Value>,
@@ -131,6 +131,19 @@ pub(super) fn read(
     if let Some((field, 0)) = limit {
         return Err(Fault::invalid(field, format!("{field} must be at least 1")));
     }
+    let stream = body.stream.unwrap_or(false);
+    let logprobs = match (body.logprobs.unwrap_or(false), body.top_logprobs) {
+        (true, _) if stream => {
+            let text = "logprobs come with whole answers only, leave out stream";
+            return Err(Fault::unsupported("logprobs", text));
+        }
+        (true, top) => Some(top.unwrap_or(0)),
+        (false, None | Some(0)) => None,
+        (false, Some(_)) => {
+            let text = "top_logprobs needs logprobs = true";
+            return Err(Fault::invalid("top_logprobs", text));
+        }
+    };
     let seed = body.seed.map(u64::try_from).transpose();
     let request = Request {
         model: body.model,
@@ -150,11 +163,12 @@ pub(super) fn read(
             Some(Stop::Several(stops)) => stops,
             None => Vec::new(),
         },
+        logprobs,
     };
     let options = body.stream_options;
     Ok(Asked {
         request,
-        stream: body.stream.unwrap_or(false),
+        stream,
         include_usage: options.is_some_and(|options| options.include_usage),
     })
 }
@@ -216,8 +230,6 @@ impl Others {
             ("tools", &self.tools),
             ("functions", &self.functions),
             ("function_call", &self.function_call),
-            ("logprobs", &self.logprobs),
-            ("top_logprobs", &self.top_logprobs),
             ("logit_bias", &self.logit_bias),
             ("frequency_penalty", &self.frequency_penalty),
             ("presence_penalty", &self.presence_penalty),

@@ -9,7 +9,7 @@ use axum::http::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 
 use crate::deciding::Answer;
-use crate::decision::{Decision, Usage};
+use crate::decision::{Decision, TokenLogprob, Usage};
 use crate::money::NanoDollars;
 use agon_proto::simulated::SIMULATED_HEADER;
 
@@ -44,7 +44,7 @@ impl Completion {
             "choices": [{
                 "index": 0,
                 "message": { "role": "assistant", "content": decision.reply, "refusal": null },
-                "logprobs": null,
+                "logprobs": logprobs(decision),
                 "finish_reason": finish_reason(decision),
             }],
             "usage": usage(&decision.usage),
@@ -119,10 +119,29 @@ impl Completion {
     }
 }
 
+/// As OpenAI has them, where there are some. A stream goes without.
+fn logprobs(decision: &Decision) -> Value {
+    fn token(token: &TokenLogprob) -> Value {
+        let bytes = token.token.as_bytes();
+        json!({ "token": token.token, "logprob": token.logprob, "bytes": bytes })
+    }
+    let with_top = |one: &TokenLogprob| {
+        let mut written = token(one);
+        written["top_logprobs"] = one.top.iter().map(token).collect();
+        written
+    };
+    match decision.logprobs() {
+        [] => Value::Null,
+        tokens => json!({ "content": tokens.iter().map(with_top).collect::<Vec<_>>() }),
+    }
+}
+
 /// Providers have words of their own; clients know OpenAI's.
 fn finish_reason(decision: &Decision) -> &'static str {
     match decision.finish_reason.to_ascii_lowercase().as_str() {
-        "length" | "max_tokens" | "model_context_window_exceeded" => "length",
+        "length" | "length_in_thoughts" | "max_tokens" | "model_context_window_exceeded" => {
+            "length"
+        }
         "content_filter" | "safety" | "refusal" | "recitation" | "blocklist"
         | "prohibited_content" | "spii" => "content_filter",
         _ => "stop",

@@ -96,6 +96,7 @@ fn quote() -> Quote {
         fallback_models: Vec::new(),
         reasoning_effort: None,
         stop_sequences: Vec::new(),
+        logprobs: None,
     };
     Quote::new(&payer, &config.resolve("m").unwrap(), &request).unwrap()
 }

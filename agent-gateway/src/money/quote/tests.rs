@@ -31,6 +31,7 @@ fn request(content: &str) -> Request {
         fallback_models: Vec::new(),
         reasoning_effort: None,
         stop_sequences: Vec::new(),
+        logprobs: None,
     }
 }
 

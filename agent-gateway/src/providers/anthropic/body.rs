@@ -10,7 +10,7 @@ use super::super::Refusal;
 use super::super::capabilities::Capabilities;
 use super::super::conversation::Conversation;
 use super::super::reading::give_up;
-use crate::config::{ResolvedModel, StructuredOutput, ThinkingForm};
+use crate::config::{OutputLimit, ResolvedModel, StructuredOutput, ThinkingForm};
 use crate::decision::{ReplyFormat, Request};
 use crate::parameters::{Applied, FormatMode};
 
@@ -24,9 +24,17 @@ const TOOL_DESCRIPTION: &str = "Gives the answer. Call it exactly once, with the
 /// The least that Anthropic lets a model think.
 const SMALLEST_BUDGET: u32 = 1_024;
 
-/// Thinking is part of what the model writes, and what was reserved for the
-/// call stays the most it may write. So an effort is a share of it in percent.
-const SHARES: [(&str, u32); 4] = [("minimal", 0), ("low", 25), ("medium", 50), ("high", 80)];
+/// Thinking is part of what the model writes. Where the configuration says what
+/// thoughts and answer may take together, an effort is a share of it in percent;
+/// elsewhere the budget is the room that was added for thoughts.
+const SHARES: [(&str, u32); 6] = [
+    ("minimal", 0),
+    ("low", 25),
+    ("medium", 50),
+    ("high", 80),
+    ("xhigh", 80),
+    ("max", 80),
+];
 
 /// Models that know a budget and no effort; all later ones know an effort.
 const KNOW_BUDGETS: [&str; 9] = [
@@ -47,7 +55,7 @@ struct Body<'a> {
     max_tokens: u32,
     messages: Vec<BodyMessage>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    system: Option<String>,
+    system: Option<Content>,
     #[serde(skip_serializing_if = "Option::is_none")]
     temperature: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -67,7 +75,68 @@ struct Body<'a> {
 #[derive(Serialize)]
 struct BodyMessage {
     role: &'static str,
-    content: String,
+    content: Content,
+}
+
+/// A text, or the same as a block, which alone can say that the conversation up to here is worth
+/// keeping in the provider's cache.
+#[derive(Serialize)]
+#[serde(untagged)]
+enum Content {
+    Text(String),
+    Blocks([Block; 1]),
+}
+
+#[derive(Serialize)]
+struct Block {
+    r#type: &'static str,
+    text: String,
+    cache_control: Value,
+}
+
+impl Content {
+    fn new(text: String, is_cached: bool) -> Self {
+        match is_cached {
+            false => Self::Text(text),
+            true => Self::Blocks([Block {
+                r#type: "text",
+                text,
+                cache_control: json!({"type": "ephemeral"}),
+            }]),
+        }
+    }
+}
+
+/// The shortest beginning of a conversation that any model keeps ("Prompt caching"); what is
+/// shorter is billed as ever, marked or not.
+const SHORTEST_CACHED_TOKENS: usize = 1_024;
+/// As English has it; a beginning that is thought too long is not kept, and costs nothing.
+const BYTES_PER_TOKEN: usize = 4;
+
+/// Ends of the conversation's past that are kept: where it ended in this call, for the next, and
+/// where it ended in the call before, to be found. With the instructions these are three of the
+/// four marks that there may be.
+const KEPT_ENDS: usize = 2;
+
+/// Which turns end what is kept, and whether the instructions do. The last turn is the ask, which
+/// the next call puts otherwise.
+fn cached(model: &ResolvedModel, conversation: &Conversation, tool: usize) -> (bool, Vec<usize>) {
+    if !model.prompt_cache {
+        return (false, Vec::new());
+    }
+    let shortest = SHORTEST_CACHED_TOKENS * BYTES_PER_TOKEN;
+    let mut bytes = tool + conversation.system.as_ref().map_or(0, String::len);
+    let with_system = bytes >= shortest;
+    let mut ends = Vec::new();
+    let turns = conversation.turns.iter().enumerate();
+    for (place, turn) in turns.take(conversation.turns.len() - 1) {
+        bytes += turn.text.len();
+        if turn.by_model && bytes >= shortest {
+            ends.push(place);
+        }
+    }
+    let from = ends.len().saturating_sub(KEPT_ENDS);
+    (with_system, ends.split_off(from))
 }
 
 /// The body as JSON, and what it holds.
@@ -81,11 +150,12 @@ pub(super) fn build(
             format!("temperature {temperature} is outside of 0 to 1, which is all there is");
         return Err(give_up(reason));
     }
-    let max_tokens = request.max_output_tokens.unwrap_or(model.max_output_tokens);
+    let limit = model.output_limit(request.max_output_tokens, request.effort());
+    let max_tokens = limit.tokens;
     let effort = request.reasoning_effort.as_deref();
     let effort = effort.filter(|_| capabilities.reasoning_effort);
     let effort = effort
-        .map(|effort| Effort::new(model, effort, max_tokens))
+        .map(|effort| Effort::new(model, effort, limit))
         .transpose()?
         .unwrap_or_default();
     // Thinking goes with no sampling settings and no forced tool.
@@ -100,11 +170,15 @@ pub(super) fn build(
         true => json!({"type": "auto", "disable_parallel_tool_use": true}),
     });
     let conversation = Conversation::of(&request.messages);
+    let tool_bytes = format.map_or(0, |format| format.json_schema.len());
+    let (with_system, kept) = cached(model, &conversation, tool_bytes);
     let body = Body {
         model: &model.model,
         max_tokens,
-        messages: messages(&conversation),
-        system: conversation.system,
+        messages: messages(&conversation, &kept),
+        system: conversation
+            .system
+            .map(|system| Content::new(system, with_system)),
         temperature: request
             .temperature
             .filter(|_| capabilities.temperature && !thinks),
@@ -132,6 +206,7 @@ pub(super) fn build(
         }),
         reasoning_effort: effort.said,
         stop_sequences: !body.stop_sequences.is_empty(),
+        logprobs: None,
         omitted: Vec::new(),
     };
     let bytes = serde_json::to_vec(&body)
@@ -139,20 +214,21 @@ pub(super) fn build(
     Ok((bytes, applied))
 }
 
-fn messages(conversation: &Conversation) -> Vec<BodyMessage> {
-    let mut messages: Vec<BodyMessage> = conversation
-        .turns
-        .iter()
-        .map(|turn| BodyMessage {
+fn messages(conversation: &Conversation, kept: &[usize]) -> Vec<BodyMessage> {
+    let last = conversation.turns.len() - 1;
+    let turns = conversation.turns.iter().enumerate();
+    let messages = turns.map(|(place, turn)| {
+        let text = match turn.by_model && place == last {
+            // The beginning of a reply must not end in white space.
+            true => turn.text.trim_end(),
+            false => &turn.text,
+        };
+        BodyMessage {
             role: if turn.by_model { "assistant" } else { "user" },
-            content: turn.text.clone(),
-        })
-        .collect();
-    // The beginning of a reply must not end in white space.
-    if let Some(last) = messages.last_mut().filter(|last| last.role == "assistant") {
-        last.content.truncate(last.content.trim_end().len());
-    }
-    messages
+            content: Content::new(text.to_owned(), kept.contains(&place)),
+        }
+    });
+    messages.collect()
 }
 
 /// The reply format as the input of a tool.
@@ -206,7 +282,7 @@ struct Effort {
 }
 
 impl Effort {
-    fn new(model: &ResolvedModel, effort: &str, max_tokens: u32) -> Result<Self, Refusal> {
+    fn new(model: &ResolvedModel, effort: &str, limit: OutputLimit) -> Result<Self, Refusal> {
         if effort == "none" {
             return Ok(Self {
                 said: Some(effort.to_owned()),
@@ -222,7 +298,7 @@ impl Effort {
         };
         match model.thinking.unwrap_or(by_name) {
             ThinkingForm::Level => Ok(Self::level(effort)),
-            ThinkingForm::Budget => Self::budget(&model.model, effort, max_tokens),
+            ThinkingForm::Budget => Self::budget(&model.model, effort, limit),
         }
     }
 
@@ -235,7 +311,8 @@ impl Effort {
         }
     }
 
-    fn budget(model: &str, effort: &str, max_tokens: u32) -> Result<Self, Refusal> {
+    fn budget(model: &str, effort: &str, limit: OutputLimit) -> Result<Self, Refusal> {
+        let max_tokens = limit.tokens;
         let share = SHARES.iter().find(|(name, _)| *name == effort);
         let Some((_, percent)) = share else {
             let reason =
@@ -246,10 +323,11 @@ impl Effort {
         if max_tokens <= SMALLEST_BUDGET {
             return Err(give_up(format!(
                 "thinking takes {SMALLEST_BUDGET} tokens at least, so that reasoning_effort needs \
-                 a larger max_output_tokens than {max_tokens}"
+                 a larger max_output_tokens than the {max_tokens} of the model's section"
             )));
         }
-        let budget = (max_tokens / 100 * percent).max(SMALLEST_BUDGET);
+        let share = max_tokens / 100 * percent;
+        let budget = limit.thinking.unwrap_or(share).max(SMALLEST_BUDGET);
         let budget = budget.min(max_tokens - 1);
         Ok(Self {
             thinking: Some(json!({"type": "enabled", "budget_tokens": budget})),

@@ -21,7 +21,7 @@ const UNKNOWN: [&str; 3] = [
 const UNSUPPORTED_VALUE: &str = "unsupported_value";
 
 /// What servers call their parameters.
-const NAMES: [(&str, Complaint); 10] = [
+const NAMES: [(&str, Complaint); 13] = [
     ("temperature", Complaint::Parameter(Parameter::Temperature)),
     ("top_p", Complaint::Parameter(Parameter::TopP)),
     ("seed", Complaint::Parameter(Parameter::SamplingSeed)),
@@ -36,9 +36,15 @@ const NAMES: [(&str, Complaint); 10] = [
         Complaint::Parameter(Parameter::ReasoningEffort),
     ),
     (
+        "chat_template_kwargs",
+        Complaint::Parameter(Parameter::ReasoningEffort),
+    ),
+    (
         "response_format",
         Complaint::Parameter(Parameter::ReplyFormat),
     ),
+    ("logprobs", Complaint::Parameter(Parameter::Logprobs)),
+    ("top_logprobs", Complaint::Parameter(Parameter::Logprobs)),
     ("max_tokens", Complaint::OutputLimitField),
     ("max_completion_tokens", Complaint::OutputLimitField),
 ];

@@ -23,6 +23,7 @@ fn everything() -> Request {
         fallback_models: Vec::new(),
         reasoning_effort: Some("low".into()),
         stop_sequences: vec!["END".into()],
+        logprobs: Some(5),
     }
 }
 

@@ -18,12 +18,14 @@ use crate::parameters::{Applied, FormatMode};
 const SEED_BITS: u64 = 0x7fff_ffff;
 
 /// Budgets for an effort, as Google's own compatible server translates it.
-const BUDGETS: [(&str, u32); 5] = [
+const BUDGETS: [(&str, u32); 7] = [
     ("none", 0),
     ("minimal", 1_024),
     ("low", 1_024),
     ("medium", 8_192),
     ("high", 24_576),
+    ("xhigh", 24_576),
+    ("max", 24_576),
 ];
 
 /// Thinking counts as output; so much of it in percent stays for the answer.
@@ -71,6 +73,10 @@ struct GenerationConfig {
     response_json_schema: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     thinking_config: Option<Value>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    response_logprobs: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    logprobs: Option<u32>,
 }
 
 /// The body as JSON, and what it holds.
@@ -87,12 +93,15 @@ pub(super) fn build(
         .transpose()
         .map_err(|error| give_up(format!("the reply format is not JSON: {error}")))?;
     let json_wanted = format.is_some() && capabilities.structured_output != StructuredOutput::None;
-    let max_output_tokens = request.max_output_tokens.unwrap_or(model.max_output_tokens);
+    let max_output_tokens = model
+        .output_limit(request.max_output_tokens, request.effort())
+        .tokens;
     let effort = request.reasoning_effort.as_deref();
     let effort = effort.filter(|_| capabilities.reasoning_effort);
     let effort = effort
         .map(|effort| thinking(model, effort, max_output_tokens))
         .transpose()?;
+    let logprobs = request.logprobs.filter(|_| capabilities.logprobs);
     let generation_config = GenerationConfig {
         temperature: request.temperature.filter(|_| capabilities.temperature),
         top_p: request.top_p.filter(|_| capabilities.top_p),
@@ -108,6 +117,8 @@ pub(super) fn build(
         response_mime_type: json_wanted.then_some("application/json"),
         response_json_schema: schema,
         thinking_config: effort.as_ref().map(|(config, _)| config.clone()),
+        response_logprobs: logprobs.is_some(),
+        logprobs,
     };
     let applied = Applied {
         temperature: generation_config.temperature,
@@ -120,6 +131,7 @@ pub(super) fn build(
         },
         reasoning_effort: effort.map(|(_, said)| said),
         stop_sequences: !generation_config.stop_sequences.is_empty(),
+        logprobs,
         omitted: Vec::new(),
     };
     let body = Body {

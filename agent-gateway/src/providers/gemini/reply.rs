@@ -5,9 +5,9 @@
 use serde_json::Value;
 
 use super::super::http::Incoming;
-use super::super::reading::{finish_reason, json, tokens, unreadable};
+use super::super::reading::{finish_reason, json, token_logprob, tokens, unreadable};
 use super::super::{Refusal, Reply};
-use crate::decision::Usage;
+use crate::decision::{TokenLogprob, Usage};
 
 /// The reply in a body that came with success.
 pub(super) fn read(incoming: &Incoming) -> Result<Reply, Refusal> {
@@ -27,6 +27,7 @@ pub(super) fn read(incoming: &Incoming) -> Result<Reply, Refusal> {
             false => "content_filter".to_owned(),
         },
         usage: usage_of(&body["usageMetadata"]),
+        logprobs: logprobs_of(&candidate["logprobsResult"]),
         ..Reply::default()
     })
 }
@@ -39,6 +40,21 @@ fn text_of(parts: &Value, thoughts: bool) -> String {
         .filter(|part| (part["thought"] == true) == thoughts)
         .filter_map(|part| part["text"].as_str())
         .collect()
+}
+
+/// The chosen tokens, each with the candidates for its place.
+fn logprobs_of(result: &Value) -> Vec<TokenLogprob> {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let read = |token: &Value, top| token_logprob(&token["token"], &token["logProbability"], top);
+    let mut places = list(&result["topCandidates"]).into_iter();
+    let chosen = list(&result["chosenCandidates"]);
+    let tokens = chosen.iter().filter_map(|token| {
+        let place = places.next().unwrap_or_default();
+        let top = list(&place["candidates"]);
+        let top = top.iter().filter_map(|token| read(token, Vec::new()));
+        read(token, top.collect())
+    });
+    tokens.collect()
 }
 
 /// Google leaves out what is zero, so that a missing number is one as long as

@@ -8,7 +8,10 @@ use serde_json::value::RawValue;
 use super::super::Refusal;
 use super::super::capabilities::Capabilities;
 use super::super::reading::give_up;
-use crate::config::{OutputLimitField, ResolvedModel, StructuredOutput};
+use crate::catalogue;
+use crate::config::{
+    EffortField, OutputLimit, OutputLimitField, ResolvedModel, StructuredOutput, ThinkingForm,
+};
 use crate::decision::{ReplyFormat, Request};
 use crate::parameters::{Applied, FormatMode};
 
@@ -30,6 +33,14 @@ struct Body<'a> {
     stop: &'a [String],
     #[serde(skip_serializing_if = "Option::is_none")]
     reasoning_effort: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reasoning: Option<Reasoning<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    chat_template_kwargs: Option<TemplateArguments>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    logprobs: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    top_logprobs: Option<u32>,
     #[serde(skip_serializing_if = "Option::is_none")]
     response_format: Option<BodyFormat<'a>>,
 }
@@ -54,17 +65,86 @@ struct BodySchema<'a> {
     schema: &'a RawValue,
 }
 
+/// How long to think, in the words of OpenRouter.
+#[derive(Serialize)]
+#[serde(rename_all = "snake_case")]
+enum Reasoning<'a> {
+    Effort(&'a str),
+    MaxTokens(u32),
+}
+
+/// What the template of a prompt is told, where a server of one's own has one.
+#[derive(Serialize)]
+struct TemplateArguments {
+    enable_thinking: bool,
+}
+
+/// An effort in the fields of a server.
+#[derive(Default)]
+struct Effort<'a> {
+    reasoning_effort: Option<&'a str>,
+    reasoning: Option<Reasoning<'a>>,
+    chat_template_kwargs: Option<TemplateArguments>,
+    /// The same in words.
+    said: Option<String>,
+}
+
+/// Of the most that may be written, where nothing was added for thoughts.
+const SHARE_OF_THOUGHTS: u32 = 80;
+
+impl<'a> Effort<'a> {
+    fn new(model: &ResolvedModel, effort: &'a str, limit: OutputLimit) -> Self {
+        let is_off = catalogue::is_off(Some(effort));
+        match model.effort_field {
+            EffortField::ReasoningEffort => Self {
+                reasoning_effort: Some(effort),
+                said: Some(effort.to_owned()),
+                ..Self::default()
+            },
+            EffortField::Reasoning if !is_off && model.thinking == Some(ThinkingForm::Budget) => {
+                let share = limit.tokens / 100 * SHARE_OF_THOUGHTS;
+                let budget = limit.thinking.unwrap_or(share);
+                Self {
+                    reasoning: Some(Reasoning::MaxTokens(budget)),
+                    said: Some(format!("budget {budget}")),
+                    ..Self::default()
+                }
+            }
+            EffortField::Reasoning => Self {
+                reasoning: Some(Reasoning::Effort(effort)),
+                said: Some(effort.to_owned()),
+                ..Self::default()
+            },
+            EffortField::EnableThinking => Self {
+                chat_template_kwargs: Some(TemplateArguments {
+                    enable_thinking: !is_off,
+                }),
+                said: Some(format!("enable_thinking {}", !is_off)),
+                ..Self::default()
+            },
+        }
+    }
+}
+
 /// The body as JSON, and what it holds.
 pub(in super::super) fn build(
     model: &ResolvedModel,
     capabilities: Capabilities,
     request: &Request,
 ) -> Result<(Vec<u8>, Applied), Refusal> {
-    let limit = Some(request.max_output_tokens.unwrap_or(model.max_output_tokens));
+    let output_limit = model.output_limit(request.max_output_tokens, request.effort());
+    let limit = Some(output_limit.tokens);
+    let effort = request
+        .reasoning_effort
+        .as_deref()
+        .filter(|_| capabilities.reasoning_effort)
+        .map(|effort| Effort::new(model, effort, output_limit))
+        .unwrap_or_default();
     let (max_tokens, max_completion_tokens) = match capabilities.output_limit_field {
         OutputLimitField::MaxTokens => (limit, None),
         OutputLimitField::MaxCompletionTokens => (None, limit),
     };
+    let logprobs = request.logprobs.filter(|_| capabilities.logprobs);
     let body = Body {
         model: &model.model,
         messages: request
@@ -84,10 +164,11 @@ pub(in super::super) fn build(
             true => &request.stop_sequences,
             false => &[],
         },
-        reasoning_effort: request
-            .reasoning_effort
-            .as_deref()
-            .filter(|_| capabilities.reasoning_effort),
+        reasoning_effort: effort.reasoning_effort,
+        reasoning: effort.reasoning,
+        chat_template_kwargs: effort.chat_template_kwargs,
+        logprobs: logprobs.is_some(),
+        top_logprobs: logprobs,
         response_format: match &request.reply_format {
             Some(format) => body_format(capabilities.structured_output, format)?,
             None => None,
@@ -99,8 +180,9 @@ pub(in super::super) fn build(
         sampling_seed: body.seed,
         max_output_tokens: limit,
         reply_format: body.response_format.as_ref().map(BodyFormat::mode),
-        reasoning_effort: body.reasoning_effort.map(str::to_owned),
+        reasoning_effort: effort.said,
         stop_sequences: !body.stop.is_empty(),
+        logprobs,
         omitted: Vec::new(),
     };
     let bytes = serde_json::to_vec(&body)

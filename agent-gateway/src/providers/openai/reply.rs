@@ -5,9 +5,9 @@
 use serde_json::Value;
 
 use super::super::http::Incoming;
-use super::super::reading::{finish_reason, json, tokens, unreadable};
+use super::super::reading::{finish_reason, json, token_logprob, tokens, unreadable};
 use super::super::{Refusal, Reply};
-use crate::decision::Usage;
+use crate::decision::{TokenLogprob, Usage};
 
 /// The reply in a body that came with success.
 pub(in super::super) fn read(incoming: &Incoming) -> Result<Reply, Refusal> {
@@ -29,6 +29,7 @@ pub(in super::super) fn read(incoming: &Incoming) -> Result<Reply, Refusal> {
         answered_by: text_of(&completion["model"]).unwrap_or_default(),
         finish_reason: finish_reason(&reason),
         usage: usage_of(&completion["usage"]),
+        logprobs: logprobs_of(&choice["logprobs"]["content"]),
         ..Reply::default()
     })
 }
@@ -52,6 +53,16 @@ fn reasoning_of(message: &Value) -> String {
         .iter()
         .find_map(|field| text_of(&message[*field]).filter(|text| !text.is_empty()))
         .unwrap_or_default()
+}
+
+/// How likely the tokens were; what is no token of that kind is left out.
+fn logprobs_of(tokens: &Value) -> Vec<TokenLogprob> {
+    let tokens = tokens.as_array().map(Vec::as_slice).unwrap_or_default();
+    let read = |token: &Value| {
+        let top = logprobs_of(&token["top_logprobs"]);
+        token_logprob(&token["token"], &token["logprob"], top)
+    };
+    tokens.iter().filter_map(read).collect()
 }
 
 /// What was used, if both sums are said; half of it would pass for all of it.

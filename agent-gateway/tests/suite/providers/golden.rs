@@ -69,6 +69,7 @@ struct Asked {
     schema: Option<Value>,
     effort: Option<String>,
     stop: Vec<String>,
+    logprobs: Option<u32>,
 }
 
 /// What is not named is not looked at.
@@ -84,6 +85,8 @@ struct Expected {
     answered_by: Option<String>,
     finish_reason: Option<String>,
     usage: Option<ExpectedUsage>,
+    /// Tokens of the reply with their logarithms, and the candidates behind each.
+    logprobs: Option<Value>,
     #[serde(default)]
     usage_unknown: bool,
     remedy: Option<String>,
@@ -340,6 +343,7 @@ fn request(asked: &Asked) -> Request {
         fallback_models: Vec::new(),
         reasoning_effort: asked.effort.clone(),
         stop_sequences: asked.stop.clone(),
+        logprobs: asked.logprobs,
     }
 }
 
@@ -414,6 +418,10 @@ fn look_at_reply(expect: &Expected, reply: &Reply, wrong: &mut Wrong) {
         estimated: false,
         cache_write_input_tokens: usage.cache_written,
     });
+    if let Some(expected) = &expect.logprobs {
+        let found = serde_json::to_value(&reply.logprobs).unwrap();
+        wrong.unless_equal("logprobs", &found, expected);
+    }
     if usage.is_some() || expect.usage_unknown {
         wrong.unless_equal("usage", &reply.usage, &usage);
     }

@@ -409,6 +409,7 @@ async fn answers_come_from_where_the_caller_expects_them_or_not_at_all() {
         },
         ModelOrigin {
             provider_model: "n".to_owned(),
+            additions: String::new(),
             ..origin.clone()
         },
     ] {

@@ -12,10 +12,10 @@ use serde_json::json;
 use super::rows::{given, is_among};
 use super::{Bidder, Bids, Picture};
 use crate::forms::{TEXT, object_schema};
-use crate::mind::{Mind, MindError, Reply};
+use crate::mind::{CUT_OFF_THINKING, Mind, MindError, Reply};
 use crate::notes::{About, Belief, Mistake, MistakeKind, Source, Status};
 use crate::reading::json::Json;
-use crate::reading::{embedded, said, same, whole_number};
+use crate::reading::{CUT_OFF_IN_THOUGHT, embedded, said, same, whole_number};
 
 /// Fields of a belief, in the order in which they are asked for.
 const FIELDS: [&str; 3] = ["remaining_budget", "total_profits", "winning_bids"];
@@ -115,6 +115,7 @@ impl Status {
         let Some(map) = found.next() else {
             let fields = FIELDS.join("\", \"");
             return Err(match &*reply.finish_reason {
+                CUT_OFF_THINKING => format!("{CUT_OFF_IN_THOUGHT}, without \"{fields}\""),
                 _ if text.is_empty() => format!("the reply was empty, without \"{fields}\""),
                 "length" => format!("the reply was cut off before its JSON with \"{fields}\""),
                 _ => format!("no JSON object with the fields \"{fields}\" was found"),

@@ -1,9 +1,9 @@
 //! What a reply gives each of several names: a priority per item, a weight per persona, a
 //! prediction per rival. Used by the readers of auction agents.
 
-use crate::mind::Reply;
+use crate::mind::{CUT_OFF_THINKING, Reply};
 use crate::reading::json::Json;
-use crate::reading::{in_quotes, is_cut_off, said, same};
+use crate::reading::{CUT_OFF_IN_THOUGHT, in_quotes, is_cut_off, said, same};
 
 /// Names as a reply writes them, with what it gives each.
 pub type Rows = Vec<(String, Json)>;
@@ -33,7 +33,9 @@ pub fn given<'a>(
 /// helps a reply that was cut off.
 pub fn nothing_for(names: &[&str], what: &str, brief: &str, reply: &Reply) -> String {
     let keys = in_quotes(names);
-    if said(reply).is_empty() {
+    if reply.finish_reason == CUT_OFF_THINKING {
+        format!("{CUT_OFF_IN_THOUGHT}; {brief} {keys}")
+    } else if said(reply).is_empty() {
         format!("the reply was empty; give a JSON object with {what}")
     } else if is_cut_off(reply) {
         format!("the reply was cut off before its JSON was complete; {brief} {keys}")

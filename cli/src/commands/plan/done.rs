@@ -78,6 +78,7 @@ fn origins(checked: &CheckedExperiment, config: &GatewayConfig) -> BTreeMap<Stri
                     provider_kind: known.provider_kind.name().to_owned(),
                     endpoint: known.endpoint,
                     provider_model: known.provider_model,
+                    additions: known.additions,
                 }
             }
             Err(_) if model == model_config::SIMULATED => model_config::simulated_origin(),

@@ -1,32 +1,12 @@
-//! How long an experiment takes at least under the limits that are configured, and for which models
-//! the tokens of a plan are a guess. Called by `plan.rs`.
+//! How long an experiment takes at least under the limits that are configured. Knows no time of
+//! answers and no price. Called by `plan.rs`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use agon_agent_gateway::GatewayConfig;
 use agon_agent_gateway::admission::KeyLimits;
 use agon_coordinator::experiment::{ModelPlan, Plan};
-
-use crate::experiment_arguments::CheckedExperiment;
-
-/// Parts of the names of models that reason before they answer, whatever they are asked
-/// (the providers' model lists, November 2026).
-const REASONING: &[&str] = &[
-    "o1",
-    "o3",
-    "o4",
-    "gpt-5",
-    "reasoner",
-    "-r1",
-    "r1-",
-    "thinking",
-    "reasoning",
-    "qwq",
-    "magistral",
-    "gemini-2.5",
-    "gemini-3",
-];
 
 /// The shortest time in which the limits of all keys let the expected calls through; `None` where
 /// nothing is limited.
@@ -83,21 +63,6 @@ fn minutes(limits: &KeyLimits, keys: u64, needs: &ModelPlan) -> Option<f64> {
             .map(|days| (days.ceil() - 1.0).max(0.0) * MINUTES_OF_A_DAY),
     ];
     binding.into_iter().fold(None, later)
-}
-
-/// The models that reason before they answer: told so by a player's `reasoning_effort`, or known
-/// for it by name.
-pub fn reasoning(checked: &CheckedExperiment) -> BTreeSet<String> {
-    let reasons = |model: &&String| {
-        let name = model.to_lowercase();
-        let name = name.rsplit('/').next().unwrap_or_default();
-        let known = REASONING.iter().any(|part| match part.len() {
-            2 => name == *part || name.starts_with(&format!("{part}-")),
-            _ => name.contains(part),
-        });
-        known || checked.told_to_reason.contains(*model)
-    };
-    checked.models.iter().filter(reasons).cloned().collect()
 }
 
 #[cfg(test)]

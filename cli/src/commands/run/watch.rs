@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use agon_coordinator::experiment::{Estimates, plan};
+use agon_coordinator::experiment::{Estimates, Writes, plan};
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::experiment_service_client::ExperimentServiceClient;
 use agon_proto::v1::{
@@ -161,7 +161,7 @@ async fn look(
 /// Decisions that are still to be made, as far as the plan can tell.
 pub fn expected_decisions(checked: &CheckedExperiment, sessions: u64, already_done: u64) -> u64 {
     let estimates = Estimates {
-        longest_reply: &|_| 0,
+        writes: &|_, _, _| Writes::default(),
         agent: &agent_plan,
     };
     let plan = plan(&checked.document, estimates).unwrap_or_default();

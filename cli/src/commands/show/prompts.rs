@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use agon_agents::{Message, Role};
-use agon_engine::record::{AppliedParameters, StoredRecord};
+use agon_engine::record::{AppliedParameters, StoredRecord, TokenLogprob};
 use agon_engine::{Foul, RecordedDecision, Seat};
 use agon_outlets::line;
 use agon_report::{attempts, counted, grouped};
@@ -183,6 +183,7 @@ impl<'a> Prompts<'a> {
                 "finish_reason": decision.finish_reason,
                 "reply": decision.reply,
                 "reasoning": decision.reasoning,
+                "logprobs": decision.logprobs,
                 "answer": answer,
                 "foul": foul,
                 "usage": self.usage.get(&address),
@@ -247,6 +248,7 @@ impl<'a> Prompts<'a> {
             line(&decision.finish_reason),
             indented(&decision.reply)
         );
+        tell_logprobs(text, &decision.logprobs);
         match self.readings.get(&(seat, index)) {
             Some(Reading::Answer(action)) => {
                 let _ = writeln!(text, "--- read as {action}");
@@ -324,6 +326,7 @@ fn tell_parameters(text: &mut String, applied: Option<&AppliedParameters>) {
     for (name, value) in words {
         sent.extend((!value.is_empty()).then(|| format!("{name} {value}")));
     }
+    sent.extend(applied.logprobs.map(|number| format!("logprobs {number}")));
     if applied.stop_sequences {
         sent.push("stop_sequences".to_owned());
     }
@@ -331,6 +334,20 @@ fn tell_parameters(text: &mut String, applied: Option<&AppliedParameters>) {
     if !applied.omitted.is_empty() {
         let omitted = applied.omitted.join(", ");
         let _ = writeln!(text, "--- asked for and NOT sent: {omitted}");
+    }
+}
+
+/// One line per token of the reply: itself and the likeliest in its place, with their
+/// probabilities.
+fn tell_logprobs(text: &mut String, tokens: &[TokenLogprob]) {
+    if tokens.is_empty() {
+        return;
+    }
+    text.push_str("--- probabilities of the reply's tokens\n");
+    let shown = |token: &TokenLogprob| format!("{:?} {:.4}", token.token, token.logprob.exp());
+    for token in tokens {
+        let top: Vec<String> = token.top.iter().map(shown).collect();
+        let _ = writeln!(text, "  {}  of {}", shown(token), top.join(", "));
     }
 }
 

@@ -6,7 +6,7 @@ use serde_json::Value;
 
 use super::{
     ANSWER_TOKENS, ASK_TOKENS, FOUL_TOKENS, MEMORY_TOKENS, ModelPlan, ROUND_TOKENS, Range,
-    SYSTEM_TOKENS, Table,
+    SYSTEM_TOKENS, Table, Writes,
 };
 
 /// A summary has no more tokens, and no more than one part of these of the room for the past.
@@ -20,7 +20,7 @@ const SUMMARY_TRIES: u64 = 2;
 const QUOTED_TOKENS: u64 = 1_000;
 
 /// Summaries by the player's own model.
-pub(super) fn summaries(player: &PlayerSpec, table: &Table, longest_reply: u64) -> ModelPlan {
+pub(super) fn summaries(player: &PlayerSpec, table: &Table, writes: Writes) -> ModelPlan {
     let is_on = player.settings.get("when_full") == Some(&Value::from("summarise"));
     let number = |key: &str| player.settings.get(key).and_then(Value::as_u64);
     let memory = number("memory_tokens").unwrap_or(MEMORY_TOKENS);
@@ -40,7 +40,6 @@ pub(super) fn summaries(player: &PlayerSpec, table: &Table, longest_reply: u64) 
     };
     // Each takes an exchange or more out of the past, and the last is not summed up.
     let most = table.asks.saturating_sub(1).saturating_mul(SUMMARY_TRIES);
-    let most_output = number("max_output_tokens").unwrap_or(longest_reply);
     of_calls(
         Range { expected, most },
         Range {
@@ -48,8 +47,8 @@ pub(super) fn summaries(player: &PlayerSpec, table: &Table, longest_reply: u64) 
             most: memory,
         },
         Range {
-            expected: longest.min(most_output),
-            most: most_output,
+            expected: writes.usual(longest),
+            most: writes.most(),
         },
     )
 }
@@ -59,7 +58,7 @@ pub(super) fn summaries(player: &PlayerSpec, table: &Table, longest_reply: u64) 
 pub(super) fn reader<'a>(
     player: &'a PlayerSpec,
     table: &Table,
-    longest_reply: &dyn Fn(&str) -> u64,
+    writes: &dyn Fn(&str) -> Writes,
 ) -> Option<(&'a str, ModelPlan)> {
     let named = player.settings.get("reader")?.as_str()?;
     if player.kind != PlayerKind::Model {
@@ -75,9 +74,10 @@ pub(super) fn reader<'a>(
         expected: read,
         most: read,
     };
+    let writes = writes(named);
     let written = Range {
-        expected: ANSWER_TOKENS,
-        most: longest_reply(named),
+        expected: writes.usual(ANSWER_TOKENS),
+        most: writes.most(),
     };
     Some((named, of_calls(calls, of_one, written)))
 }
@@ -119,7 +119,7 @@ mod tests {
     fn summaries_are_counted_where_a_conversation_is_full_again() {
         let calls = |memory: u64, when_full: &str| {
             let settings = json!({ "memory_tokens": memory, "when_full": when_full });
-            let plan = summaries(&player(settings), &TABLE, 1_024);
+            let plan = summaries(&player(settings), &TABLE, Writes::answers(1_024));
             (plan.decisions.expected, plan.decisions.most)
         };
         assert_eq!(calls(1_000, "forget"), (0, 0));
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_reader_is_counted_under_its_own_name_and_only_at_most() {
-        let longest = |model: &str| if model == "careful" { 50 } else { 1_024 };
+        let longest = |model: &str| Writes::answers(if model == "careful" { 50 } else { 1_024 });
         let settings = json!({ "model": "small", "reader": "careful" });
         let settings = player(settings);
         let (named, plan) = reader(&settings, &TABLE, &longest).unwrap();

@@ -80,7 +80,7 @@ fn what_cannot_be_done_is_refused_by_name() {
         (json!({ "tools": [{ "type": "function" }] }), "tools"),
         (json!({ "tool_choice": "required" }), "tool_choice"),
         (json!({ "functions": [{}] }), "functions"),
-        (json!({ "logprobs": true }), "logprobs"),
+        (json!({ "logprobs": true, "stream": true }), "logprobs"),
         (json!({ "top_logprobs": 3 }), "top_logprobs"),
         (json!({ "logit_bias": { "1": -100 } }), "logit_bias"),
         (json!({ "frequency_penalty": 0.5 }), "frequency_penalty"),
