@@ -245,8 +245,11 @@ impl Decider {
         let pay = self.pay(question, &payment, charged);
         let used = charging::used(attempt.charge_rule, &usage, &attempt.charge);
         let (lane, cost) = (&route.lane, usage.total_tokens());
-        let settle = self.settle(lane, &attempt, &used, cost, &reply.signals);
-        let ((), standing, ()) = tokio::join!(biased; pay, record, settle);
+        let ((), standing) = tokio::join!(biased; pay, record);
+        // Only the next calls need that: the caller does not wait for it.
+        self.count_settled(lane, &attempt, cost);
+        lane.line
+            .settle_later(&attempt.reservation, used, cost, reply.signals);
         self.stands(question, standing?)
     }
 
@@ -344,6 +347,12 @@ impl Decider {
         }
     }
 
+    fn count_settled(&self, lane: &Lane, attempt: &Attempt, cost: u64) {
+        let counted = attempt.reservation.share.cost;
+        lane.line.correct(&attempt.place, counted, cost);
+        metrics::count_settled_tokens(&lane.pool, cost);
+    }
+
     /// A settlement that fails is no reason to fail a decision: it is made when
     /// the store is back; until then the attempt keeps its place.
     async fn settle(
@@ -354,11 +363,8 @@ impl Decider {
         cost: u64,
         signals: &Signals,
     ) {
-        let Attempt {
-            reservation, place, ..
-        } = attempt;
-        lane.line.correct(place, reservation.share.cost, cost);
-        metrics::count_settled_tokens(&lane.pool, cost);
+        self.count_settled(lane, attempt, cost);
+        let reservation = &attempt.reservation;
         let settled = self.limiter.settle(reservation, used, cost, signals).await;
         lane.line.wake();
         if settled.is_err() {

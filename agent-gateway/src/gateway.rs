@@ -20,6 +20,7 @@ use crate::deciding::{Decider, Lost, Memory, Outcome, Recorder, UnderWay};
 use crate::doors::http::TeamTokens;
 use crate::flights::Flights;
 
+use crate::metrics;
 use crate::money::accounts::Money;
 
 use crate::outbox::Outbox;
@@ -133,7 +134,7 @@ impl Gateway {
             cache,
             doors,
         } = stores;
-        let outbox = Outbox::new(tasks.clone());
+        let outbox = Outbox::new(tasks.clone(), metrics::count_outbox_dropped);
         let routes = Routes::new(
             config,
             providers,

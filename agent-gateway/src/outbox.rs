@@ -17,7 +17,6 @@ use futures_util::future::join_all;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
-use crate::metrics;
 use crate::store_error::StoreError;
 
 /// More than a gateway has calls under way. What does not fit expires by itself, in the
@@ -66,6 +65,7 @@ pub struct Outbox(Arc<Inner>);
 
 struct Inner {
     tasks: Tasks,
+    count_dropped: fn(&'static str),
     book: Mutex<Book>,
     /// Something was told or dropped.
     room: Notify,
@@ -88,10 +88,11 @@ struct Entry {
 }
 
 impl Outbox {
-    /// Nothing is to be told yet.
-    pub fn new(tasks: Tasks) -> Self {
+    /// Nothing is to be told yet. Who counts what is dropped hears its kind.
+    pub fn new(tasks: Tasks, count_dropped: fn(&'static str)) -> Self {
         Self(Arc::new(Inner {
             tasks,
+            count_dropped,
             book: Mutex::default(),
             room: Notify::new(),
             complaint: Complaint::default(),
@@ -106,7 +107,7 @@ impl Outbox {
         if self.enter(Arc::new(message), None) {
             return;
         }
-        metrics::count_outbox_dropped(kind);
+        (self.0.count_dropped)(kind);
         if let Some(messages) = self.0.dropped.note() {
             tracing::warn!(
                 kind,

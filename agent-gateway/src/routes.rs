@@ -368,7 +368,7 @@ mod tests {
     fn routes(tasks: &Tasks) -> Routes {
         let providers = Providers::single(ProviderKind::OpenAi, Arc::new(Scripted::echo()));
         let limiter = Arc::new(EmbeddedLimiter::default());
-        let outbox = Outbox::new(tasks.clone());
+        let outbox = Outbox::new(tasks.clone(), |_| {});
         Routes::new(
             config("m"),
             providers,

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use agon_tests::measured::processor_time_of_commands;
 use agon_tests::model_server::ModelServer;
 use agon_tests::{binary, runs};
 
@@ -42,13 +43,17 @@ fn one_session() {
 /// A hundred of them at once: 20,000 calls.
 fn many_sessions() {
     for _ in 0..3 {
+        let before = processor_time_of_commands().unwrap_or_default();
         let (wall, seconds) = guessing(100);
+        let spent = processor_time_of_commands().unwrap_or_default() - before;
         let slowest = seconds.iter().copied().fold(0.0, f64::max);
         let calls = ROUNDS * PLAYERS * 100;
         println!(
             "100 sessions at once, {calls} calls: {wall:.2} s for the whole command, slowest \
-             session {slowest:.2} s (bar 8 s), {:.0} calls/s",
-            calls as f64 / wall
+             session {slowest:.2} s (bar 8 s), {:.0} calls/s, {:.3} ms of processor time per call \
+             through seat, gateway and ledger (bar 0.28 ms)",
+            calls as f64 / wall,
+            spent.as_secs_f64() * 1e3 / calls as f64
         );
     }
 }

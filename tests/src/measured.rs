@@ -62,11 +62,20 @@ pub fn memory_kib(process: Process, which: Memory) -> u64 {
 
 /// What a process has taken of the processor, all its threads together; none where nothing is said.
 pub fn processor_time(process: Process) -> Option<Duration> {
+    times(process, 11)
+}
+
+/// What those of our commands have taken that have ended and were waited for.
+pub fn processor_time_of_commands() -> Option<Duration> {
+    times(Process::This, 13)
+}
+
+/// User and system time, so many fields behind the name of the program, which may hold blanks.
+fn times(process: Process, from: usize) -> Option<Duration> {
     const TICKS_PER_SECOND: u32 = 100;
     let stat = process.file("stat")?;
-    // Behind the name of the program, which may hold blanks; user and system time are 14th and 15th.
     let (_, fields) = stat.rsplit_once(") ")?;
-    let times: Vec<&str> = fields.split(' ').skip(11).take(2).collect();
+    let times: Vec<&str> = fields.split(' ').skip(from).take(2).collect();
     let ticks = |time: &str| time.parse().map(Duration::from_secs);
     let (user, system) = (times.first()?, times.get(1)?);
     Some((ticks(user).ok()? + ticks(system).ok()?) / TICKS_PER_SECOND)

@@ -1,5 +1,5 @@
-//! The outbox with messages that write down when they were told, and with a store that fails for
-//! a while.
+//! The outbox with messages that write down when they were told, to a store that is
+//! away for some tries.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -71,7 +71,7 @@ async fn until_empty(outbox: &Outbox) {
 #[tokio::test]
 async fn what_fails_is_told_in_the_end_once_and_in_order() {
     let (tasks, store) = (Tasks::new(), store(3));
-    let outbox = Outbox::new(tasks.clone());
+    let outbox = Outbox::new(tasks.clone(), |_| {});
     let texts: Vec<String> = (0..200).map(|number| number.to_string()).collect();
     for text in texts.iter().chain(&texts) {
         outbox.post(note(&store, text));
@@ -86,7 +86,7 @@ async fn what_fails_is_told_in_the_end_once_and_in_order() {
 #[tokio::test]
 async fn outbox_is_bounded_and_what_must_not_be_lost_waits_for_room() {
     let store = store(u32::MAX);
-    let outbox = Outbox::new(Tasks::new());
+    let outbox = Outbox::new(Tasks::new(), |_| {});
     for number in 0..2 * MOST {
         outbox.post(note(&store, number));
     }
@@ -108,7 +108,7 @@ async fn outbox_is_bounded_and_what_must_not_be_lost_waits_for_room() {
 #[tokio::test]
 async fn store_that_is_away_is_asked_for_one_message_and_not_for_thousands() {
     let store = store(u32::MAX);
-    let outbox = Outbox::new(Tasks::new());
+    let outbox = Outbox::new(Tasks::new(), |_| {});
     for number in 0..5_000 {
         outbox.post(note(&store, number));
     }
@@ -121,7 +121,7 @@ async fn store_that_is_away_is_asked_for_one_message_and_not_for_thousands() {
 #[tokio::test]
 async fn stopping_gateway_tells_what_it_can_and_does_not_wait_for_ever() {
     let (tasks, store) = (Tasks::new(), store(AT_ONCE as u32));
-    let outbox = Outbox::new(tasks.clone());
+    let outbox = Outbox::new(tasks.clone(), |_| {});
     for number in 0..100 {
         outbox.post(note(&store, number));
     }
@@ -129,7 +129,7 @@ async fn stopping_gateway_tells_what_it_can_and_does_not_wait_for_ever() {
     assert_eq!((outbox.len(), store.told.lock().len()), (0, 100));
 
     let (tasks, store) = (Tasks::new(), self::store(u32::MAX));
-    let outbox = Outbox::new(tasks.clone());
+    let outbox = Outbox::new(tasks.clone(), |_| {});
     let waiting = tokio::spawn({
         let (outbox, charge) = (outbox.clone(), note(&store, "charge"));
         async move { outbox.deliver(charge).await }

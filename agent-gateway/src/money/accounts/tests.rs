@@ -70,7 +70,7 @@ impl Purse for Failing {
 }
 
 fn money(purse: &Arc<Failing>, tasks: &Tasks) -> Money {
-    Money::new(purse.clone(), "gateway", Outbox::new(tasks.clone()))
+    Money::new(purse.clone(), "gateway", Outbox::new(tasks.clone(), |_| {}))
 }
 
 fn quote() -> Quote {
