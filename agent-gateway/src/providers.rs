@@ -44,6 +44,11 @@ pub trait Provider: Send + Sync {
     fn learnt(&self) -> Vec<LearntRefusal> {
         Vec::new()
     }
+
+    /// Leaves nothing out any more of a model, see [`LearntRefusal::is_about`]; what was left out.
+    fn forget(&self, _model: &str) -> Vec<LearntRefusal> {
+        Vec::new()
+    }
 }
 
 /// A parameter that a server has refused.
@@ -59,6 +64,21 @@ pub struct LearntRefusal {
     pub said: String,
     /// After this long the server is asked with it again.
     pub expires_in: Duration,
+}
+
+impl LearntRefusal {
+    /// Whether it is about a model, written `provider/model` or as its provider names it; an empty
+    /// name stands for every model.
+    pub fn is_about(&self, model: &str) -> bool {
+        is_named(&self.provider, &self.model, model)
+    }
+}
+
+/// Whether a model of a provider has a name, see [`LearntRefusal::is_about`].
+fn is_named(provider: &str, model: &str, name: &str) -> bool {
+    let prefixed = name.strip_prefix(provider);
+    let in_full = prefixed.and_then(|rest| rest.strip_prefix('/'));
+    name.is_empty() || name == model || in_full == Some(model)
 }
 
 /// One call.
@@ -237,12 +257,21 @@ impl Providers {
 
     /// What servers turned out not to take, in order of provider and model.
     pub fn learnt(&self) -> Vec<LearntRefusal> {
+        self.listed(|provider| provider.learnt())
+    }
+
+    /// Leaves nothing out any more of a model, see [`LearntRefusal::is_about`]; what was left out.
+    pub fn forget(&self, model: &str) -> Vec<LearntRefusal> {
+        self.listed(|provider| provider.forget(model))
+    }
+
+    fn listed(&self, of: impl Fn(&dyn Provider) -> Vec<LearntRefusal>) -> Vec<LearntRefusal> {
         let all = self.by_kind.values();
-        let mut learnt: Vec<LearntRefusal> = all.flat_map(|provider| provider.learnt()).collect();
-        learnt.sort_by(|one, other| {
+        let mut listed: Vec<LearntRefusal> = all.flat_map(|one| of(one.as_ref())).collect();
+        listed.sort_by(|one, other| {
             (&one.provider, &one.model).cmp(&(&other.provider, &other.model))
         });
-        learnt
+        listed
     }
 
     /// The provider of a kind.

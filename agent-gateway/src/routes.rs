@@ -167,6 +167,12 @@ impl Routes {
         self.means.providers.learnt()
     }
 
+    /// Asks with everything again that was left out of a model's calls, or of all models' where
+    /// the name is empty; what was left out.
+    pub fn forget_learnt(&self, model: &str) -> Vec<LearntRefusal> {
+        self.means.providers.forget(model)
+    }
+
     /// Puts keys to use again that were taken out of use: those of a provider and from a source,
     /// or all where one is empty. Says which these were.
     pub fn revive_keys(&self, provider: &str, source: &str) -> Vec<(String, String)> {

@@ -9,7 +9,7 @@ use std::pin::Pin;
 use agon_proto::v1::agent_gateway_service_server::AgentGatewayService;
 use agon_proto::v1::{
     AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse,
-    DescribeModelsRequest, DescribeModelsResponse, ForgetSessionRequest, ForgetSessionResponse,
+    DescribeModelsRequest, DescribeModelsResponse, ForgetLearntRequest, ForgetLearntResponse, ForgetSessionRequest, ForgetSessionResponse,
     GetGatewayStatusRequest, GetGatewayStatusResponse, ListCostsRequest, ListCostsResponse,
     ListDecisionsRequest, ListDecisionsResponse, ReviveKeysRequest, ReviveKeysResponse, RevivedKey,
     WatchDoorRequest, WatchDoorResponse,
@@ -192,6 +192,16 @@ impl AgentGatewayService for GatewayService {
         Ok(Response::new(ReviveKeysResponse {
             revived: revived.collect(),
         }))
+    }
+
+    async fn forget_learnt(
+        &self,
+        wire: Request<ForgetLearntRequest>,
+    ) -> Result<Response<ForgetLearntResponse>, Status> {
+        let routes = &self.gateway.decider.routes;
+        let forgotten = routes.forget_learnt(&wire.into_inner().model).into_iter();
+        let forgotten = forgotten.map(wire::write_learnt).collect();
+        Ok(Response::new(ForgetLearntResponse { forgotten }))
     }
 
     async fn list_costs(

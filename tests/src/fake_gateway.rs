@@ -11,7 +11,7 @@ use agon_proto::v1::agent_gateway_service_server::{
 };
 use agon_proto::v1::{
     AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse,
-    DescribeModelsRequest, DescribeModelsResponse, ForgetSessionRequest, ForgetSessionResponse,
+    DescribeModelsRequest, DescribeModelsResponse, ForgetLearntRequest, ForgetLearntResponse, ForgetSessionRequest, ForgetSessionResponse,
     GetGatewayStatusRequest, GetGatewayStatusResponse, ListCostsRequest, ListCostsResponse,
     ListDecisionsRequest, ListDecisionsResponse, ModelOrigin, ReviveKeysRequest,
     ReviveKeysResponse, TokenUsage, WatchDoorRequest, WatchDoorResponse,
@@ -248,6 +248,13 @@ impl AgentGatewayService for Service {
         &self,
         _: Request<ForgetSessionRequest>,
     ) -> Result<Response<ForgetSessionResponse>, Status> {
+        not_here()
+    }
+
+    async fn forget_learnt(
+        &self,
+        _: Request<ForgetLearntRequest>,
+    ) -> Result<Response<ForgetLearntResponse>, Status> {
         not_here()
     }
 

@@ -223,6 +223,10 @@ impl<P: Protocol> Provider for Caller<P> {
     fn learnt(&self) -> Vec<LearntRefusal> {
         self.learnt.list(Instant::now())
     }
+
+    fn forget(&self, model: &str) -> Vec<LearntRefusal> {
+        self.learnt.forget(model, Instant::now())
+    }
 }
 
 /// Before a complaint is cut short, since half a key would not be recognised.

@@ -3,6 +3,7 @@
 //! itself. Started by `commands.rs`.
 
 mod costs;
+mod forget;
 mod revive;
 mod status;
 
@@ -41,6 +42,8 @@ enum Ask {
     Status(status::Status),
     /// Use keys again that were taken out of use; they are also tried again by themselves
     Revive(revive::Revive),
+    /// Ask models again with parameters that their servers refused and that are left out since
+    Forget(forget::Forget),
     /// Show what was spent, by team, day, model or experiment, and how budgets stand
     Costs(costs::Costs),
 }
@@ -78,6 +81,7 @@ pub fn run(arguments: &Gateway, log: &LogArguments) -> Result<(), Failure> {
     match &arguments.ask {
         Some(Ask::Status(arguments)) => runtime()?.block_on(status::run(arguments)),
         Some(Ask::Revive(arguments)) => runtime()?.block_on(revive::run(arguments)),
+        Some(Ask::Forget(arguments)) => runtime()?.block_on(forget::run(arguments)),
         Some(Ask::Costs(arguments)) => runtime()?.block_on(costs::run(arguments)),
         None => serve(&arguments.serve, log),
     }

@@ -9,7 +9,7 @@ use agon_proto::v1::agent_gateway_service_server::{
 };
 use agon_proto::v1::{
     AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse,
-    DescribeModelsRequest, DescribeModelsResponse, ForgetSessionResponse, GetGatewayStatusRequest,
+    DescribeModelsRequest, DescribeModelsResponse, ForgetLearntRequest, ForgetLearntResponse, ForgetSessionResponse, GetGatewayStatusRequest,
     GetGatewayStatusResponse, ListCostsRequest, ListCostsResponse, ListDecisionsRequest,
     ListDecisionsResponse, ReviveKeysRequest, ReviveKeysResponse, WatchDoorRequest,
     WatchDoorResponse,
@@ -65,6 +65,13 @@ impl AgentGatewayService for Gateway {
         &self,
         _: Request<GetGatewayStatusRequest>,
     ) -> Result<Response<GetGatewayStatusResponse>, Status> {
+        Err(Status::unimplemented(""))
+    }
+
+    async fn forget_learnt(
+        &self,
+        _: Request<ForgetLearntRequest>,
+    ) -> Result<Response<ForgetLearntResponse>, Status> {
         Err(Status::unimplemented(""))
     }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::super::LearntRefusal;
+use super::super::{LearntRefusal, is_named};
 use super::super::http::Incoming;
 use super::super::said::Said;
 use super::{Capabilities, Complaint, complaint_about, format_key};
@@ -113,6 +113,15 @@ impl Learnt {
             }
         }
         true
+    }
+
+    /// Asks with everything again, of one model or of all; what was left out.
+    pub(in super::super) fn forget(&self, model: &str, now: Instant) -> Vec<LearntRefusal> {
+        let mut forgotten = self.list(now);
+        forgotten.retain(|refusal| refusal.is_about(model));
+        let mut models = self.models.lock();
+        models.retain(|(_, name), lessons| !is_named(&lessons.provider, name, model));
+        forgotten
     }
 
     /// Everything that is left out now, in order of address and model.

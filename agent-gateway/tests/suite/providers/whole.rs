@@ -8,7 +8,7 @@ use agon_agent_gateway::config::ProviderKind;
 use agon_agent_gateway::providers::Providers;
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_proto::v1::{
-    ChatMessage, DecideRequest, DecideResponse, DescribeModelsRequest, MessageRole, ModelOrigin,
+    ChatMessage, DecideRequest, DecideResponse, DescribeModelsRequest, ForgetLearntRequest, MessageRole, ModelOrigin,
     ReplyFormat,
 };
 use agon_sim_llm::{SimLlm, SimOptions};
@@ -345,6 +345,28 @@ async fn parameter_that_is_refused_is_left_out_and_the_decision_says_so() {
     let learnt = status(&gateway).await.learnt;
     let parameters: Vec<&str> = learnt.iter().map(|one| one.parameter.as_str()).collect();
     assert_eq!(parameters, ["temperature", "output_limit_field"]);
+}
+
+#[tokio::test]
+async fn what_was_learnt_is_forgotten_on_demand_and_asked_with_again() {
+    let (gateway, mirror, _ledger) = open_openai().await;
+    mirror.will_answer([no_temperature(), openai().answer()]);
+    decide(&gateway, warm(0)).await.unwrap();
+    let learnt = status(&gateway).await.learnt;
+    let name = format!("{}/{}", learnt[0].provider, learnt[0].provider_model);
+    let forget = async |model: &str| {
+        let model = model.to_owned();
+        let forgotten = client(&gateway).forget_learnt(ForgetLearntRequest { model });
+        forgotten.await.unwrap().into_inner().forgotten.len()
+    };
+    assert_eq!(forget("another/model").await, 0);
+    assert_eq!(status(&gateway).await.learnt.len(), 1);
+    assert_eq!(forget(&name).await, 1);
+    assert!(status(&gateway).await.learnt.is_empty());
+    decide(&gateway, warm(1)).await.unwrap();
+    let bodies = mirror.seen().into_iter().map(|seen| seen.body);
+    let temperatures: Vec<Value> = bodies.map(|body| body["temperature"].clone()).collect();
+    assert_eq!(temperatures, [json!(0.5), Value::Null, json!(0.5)]);
 }
 
 #[tokio::test]
