@@ -9,10 +9,10 @@ use std::pin::Pin;
 use agon_proto::v1::agent_gateway_service_server::AgentGatewayService;
 use agon_proto::v1::{
     AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse,
-    DescribeModelsRequest, DescribeModelsResponse, ForgetLearntRequest, ForgetLearntResponse, ForgetSessionRequest, ForgetSessionResponse,
-    GetGatewayStatusRequest, GetGatewayStatusResponse, ListCostsRequest, ListCostsResponse,
-    ListDecisionsRequest, ListDecisionsResponse, ReviveKeysRequest, ReviveKeysResponse, RevivedKey,
-    WatchDoorRequest, WatchDoorResponse,
+    DescribeModelsRequest, DescribeModelsResponse, ForgetLearntRequest, ForgetLearntResponse,
+    ForgetSessionRequest, ForgetSessionResponse, GetGatewayStatusRequest, GetGatewayStatusResponse,
+    ListCostsRequest, ListCostsResponse, ListDecisionsRequest, ListDecisionsResponse,
+    ReviveKeysRequest, ReviveKeysResponse, RevivedKey, WatchDoorRequest, WatchDoorResponse,
 };
 use agon_service_kit::clock::millis;
 use agon_service_kit::status::{ErrorClass, to_status};

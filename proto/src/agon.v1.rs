@@ -302,6 +302,18 @@ pub struct GetGatewayStatusRequest {
 }
 /// State of one key. The key itself is never shown.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
+pub struct ForgetLearntRequest {
+    /// "provider/model", or the provider's name for the model. Absent: all models.
+    #[prost(string, tag = "1")]
+    pub model: ::prost::alloc::string::String,
+}
+#[derive(Clone, PartialEq, ::prost::Message)]
+pub struct ForgetLearntResponse {
+    /// What was left out until now.
+    #[prost(message, repeated, tag = "1")]
+    pub forgotten: ::prost::alloc::vec::Vec<LearntRefusal>,
+}
+#[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReviveKeysRequest {
     /// Absent: of all providers.
     #[prost(string, tag = "1")]
@@ -908,6 +920,33 @@ pub mod agent_gateway_service_client {
                 .insert(GrpcMethod::new("agon.v1.AgentGatewayService", "AnswerAtDoor"));
             self.inner.unary(req, path, codec).await
         }
+        /// Called by the command line: asks models with everything again that their
+        /// servers refused before and that is left out since. Of this replica only; it
+        /// also expires by itself. Safe to repeat.
+        pub async fn forget_learnt(
+            &mut self,
+            request: impl tonic::IntoRequest<super::ForgetLearntRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ForgetLearntResponse>,
+            tonic::Status,
+        > {
+            self.inner
+                .ready()
+                .await
+                .map_err(|e| {
+                    tonic::Status::unknown(
+                        format!("Service was not ready: {}", e.into()),
+                    )
+                })?;
+            let codec = tonic_prost::ProstCodec::default();
+            let path = http::uri::PathAndQuery::from_static(
+                "/agon.v1.AgentGatewayService/ForgetLearnt",
+            );
+            let mut req = request.into_request();
+            req.extensions_mut()
+                .insert(GrpcMethod::new("agon.v1.AgentGatewayService", "ForgetLearnt"));
+            self.inner.unary(req, path, codec).await
+        }
         /// Called by the command line: puts keys to use again that were taken out of
         /// use. Of this replica only; every replica tries such keys again by itself.
         /// Safe to repeat.
@@ -1055,6 +1094,16 @@ pub mod agent_gateway_service_server {
             request: tonic::Request<super::AnswerAtDoorRequest>,
         ) -> std::result::Result<
             tonic::Response<super::AnswerAtDoorResponse>,
+            tonic::Status,
+        >;
+        /// Called by the command line: asks models with everything again that their
+        /// servers refused before and that is left out since. Of this replica only; it
+        /// also expires by itself. Safe to repeat.
+        async fn forget_learnt(
+            &self,
+            request: tonic::Request<super::ForgetLearntRequest>,
+        ) -> std::result::Result<
+            tonic::Response<super::ForgetLearntResponse>,
             tonic::Status,
         >;
         /// Called by the command line: puts keys to use again that were taken out of
@@ -1459,6 +1508,52 @@ pub mod agent_gateway_service_server {
                     let inner = self.inner.clone();
                     let fut = async move {
                         let method = AnswerAtDoorSvc(inner);
+                        let codec = tonic_prost::ProstCodec::default();
+                        let mut grpc = tonic::server::Grpc::new(codec)
+                            .apply_compression_config(
+                                accept_compression_encodings,
+                                send_compression_encodings,
+                            )
+                            .apply_max_message_size_config(
+                                max_decoding_message_size,
+                                max_encoding_message_size,
+                            );
+                        let res = grpc.unary(method, req).await;
+                        Ok(res)
+                    };
+                    Box::pin(fut)
+                }
+                "/agon.v1.AgentGatewayService/ForgetLearnt" => {
+                    #[allow(non_camel_case_types)]
+                    struct ForgetLearntSvc<T: AgentGatewayService>(pub Arc<T>);
+                    impl<
+                        T: AgentGatewayService,
+                    > tonic::server::UnaryService<super::ForgetLearntRequest>
+                    for ForgetLearntSvc<T> {
+                        type Response = super::ForgetLearntResponse;
+                        type Future = BoxFuture<
+                            tonic::Response<Self::Response>,
+                            tonic::Status,
+                        >;
+                        fn call(
+                            &mut self,
+                            request: tonic::Request<super::ForgetLearntRequest>,
+                        ) -> Self::Future {
+                            let inner = Arc::clone(&self.0);
+                            let fut = async move {
+                                <T as AgentGatewayService>::forget_learnt(&inner, request)
+                                    .await
+                            };
+                            Box::pin(fut)
+                        }
+                    }
+                    let accept_compression_encodings = self.accept_compression_encodings;
+                    let send_compression_encodings = self.send_compression_encodings;
+                    let max_decoding_message_size = self.max_decoding_message_size;
+                    let max_encoding_message_size = self.max_encoding_message_size;
+                    let inner = self.inner.clone();
+                    let fut = async move {
+                        let method = ForgetLearntSvc(inner);
                         let codec = tonic_prost::ProstCodec::default();
                         let mut grpc = tonic::server::Grpc::new(codec)
                             .apply_compression_config(

@@ -11,10 +11,10 @@ use agon_proto::v1::agent_gateway_service_server::{
 };
 use agon_proto::v1::{
     AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse,
-    DescribeModelsRequest, DescribeModelsResponse, ForgetLearntRequest, ForgetLearntResponse, ForgetSessionRequest, ForgetSessionResponse,
-    GetGatewayStatusRequest, GetGatewayStatusResponse, ListCostsRequest, ListCostsResponse,
-    ListDecisionsRequest, ListDecisionsResponse, ModelOrigin, ReviveKeysRequest,
-    ReviveKeysResponse, TokenUsage, WatchDoorRequest, WatchDoorResponse,
+    DescribeModelsRequest, DescribeModelsResponse, ForgetLearntRequest, ForgetLearntResponse,
+    ForgetSessionRequest, ForgetSessionResponse, GetGatewayStatusRequest, GetGatewayStatusResponse,
+    ListCostsRequest, ListCostsResponse, ListDecisionsRequest, ListDecisionsResponse, ModelOrigin,
+    ReviveKeysRequest, ReviveKeysResponse, TokenUsage, WatchDoorRequest, WatchDoorResponse,
 };
 use agon_service_kit::server::{self, Listener};
 use agon_service_kit::tasks::Tasks;

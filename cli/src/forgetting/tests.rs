@@ -9,10 +9,10 @@ use agon_proto::v1::agent_gateway_service_server::{
 };
 use agon_proto::v1::{
     AnswerAtDoorRequest, AnswerAtDoorResponse, DecideRequest, DecideResponse,
-    DescribeModelsRequest, DescribeModelsResponse, ForgetLearntRequest, ForgetLearntResponse, ForgetSessionResponse, GetGatewayStatusRequest,
-    GetGatewayStatusResponse, ListCostsRequest, ListCostsResponse, ListDecisionsRequest,
-    ListDecisionsResponse, ReviveKeysRequest, ReviveKeysResponse, WatchDoorRequest,
-    WatchDoorResponse,
+    DescribeModelsRequest, DescribeModelsResponse, ForgetLearntRequest, ForgetLearntResponse,
+    ForgetSessionResponse, GetGatewayStatusRequest, GetGatewayStatusResponse, ListCostsRequest,
+    ListCostsResponse, ListDecisionsRequest, ListDecisionsResponse, ReviveKeysRequest,
+    ReviveKeysResponse, WatchDoorRequest, WatchDoorResponse,
 };
 use agon_worker::transport;
 use tokio::sync::watch;

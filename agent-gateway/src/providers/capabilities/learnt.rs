@@ -7,9 +7,9 @@ use std::time::{Duration, Instant};
 
 use parking_lot::Mutex;
 
-use super::super::{LearntRefusal, is_named};
 use super::super::http::Incoming;
 use super::super::said::Said;
+use super::super::{LearntRefusal, is_named};
 use super::{Capabilities, Complaint, complaint_about, format_key};
 use crate::config::{ResolvedModel, StructuredOutput};
 use crate::decision::Request;

@@ -8,8 +8,8 @@ use agon_agent_gateway::config::ProviderKind;
 use agon_agent_gateway::providers::Providers;
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_proto::v1::{
-    ChatMessage, DecideRequest, DecideResponse, DescribeModelsRequest, ForgetLearntRequest, MessageRole, ModelOrigin,
-    ReplyFormat,
+    ChatMessage, DecideRequest, DecideResponse, DescribeModelsRequest, ForgetLearntRequest,
+    MessageRole, ModelOrigin, ReplyFormat,
 };
 use agon_sim_llm::{SimLlm, SimOptions};
 use serde_json::{Value, json};
@@ -356,8 +356,9 @@ async fn what_was_learnt_is_forgotten_on_demand_and_asked_with_again() {
     let name = format!("{}/{}", learnt[0].provider, learnt[0].provider_model);
     let forget = async |model: &str| {
         let model = model.to_owned();
-        let forgotten = client(&gateway).forget_learnt(ForgetLearntRequest { model });
-        forgotten.await.unwrap().into_inner().forgotten.len()
+        let mut client = client(&gateway);
+        let forgotten = client.forget_learnt(ForgetLearntRequest { model }).await;
+        forgotten.unwrap().into_inner().forgotten.len()
     };
     assert_eq!(forget("another/model").await, 0);
     assert_eq!(status(&gateway).await.learnt.len(), 1);

@@ -45,7 +45,9 @@ pub async fn run(arguments: &Forget) -> Result<(), Failure> {
         for learnt in forgotten {
             let (provider, model) = (learnt.provider, learnt.provider_model);
             let parameter = learnt.parameter;
-            output::print(&format!("{url}: {provider}/{model} is asked with {parameter} again"));
+            output::print(&format!(
+                "{url}: {provider}/{model} is asked with {parameter} again"
+            ));
         }
     }
     Ok(())
