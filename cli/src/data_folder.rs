@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use agon_outlets::InLine as _;
 use agon_service_kit::folder::{Folder, IsALink};
-use agon_service_kit::tasks::shutdown_signal;
+use agon_service_kit::signals::shutdown_signal;
 
 use crate::failure::Failure;
 use crate::output;

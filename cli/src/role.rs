@@ -8,7 +8,8 @@ use std::time::Duration;
 use agon_service_kit::metrics;
 use agon_service_kit::metrics::Metric;
 use agon_service_kit::server::Listener;
-use agon_service_kit::tasks::{Tasks, shutdown_signal};
+use agon_service_kit::signals::{Hangups, shutdown_signal};
+use agon_service_kit::tasks::Tasks;
 use agon_service_kit::telemetry::{self, LogFormat, TelemetryGuard, TelemetryOptions};
 
 use crate::failure::{Failure, INTERRUPTED};
@@ -183,52 +184,81 @@ impl MetricsArguments {
 /// A stopping service has this long, unless it waits for calls that are paid for.
 const STOP_WITHIN: Duration = Duration::from_secs(20);
 
-/// How a service stops.
-pub struct Stopping {
+/// What a service does at signals.
+pub struct OnSignals {
     within: Box<dyn Fn() -> Duration + Send>,
     lost: Box<dyn Fn() -> Option<String> + Send>,
+    reload: Option<Box<dyn Fn() + Send>>,
 }
 
-impl Default for Stopping {
+impl Default for OnSignals {
     fn default() -> Self {
-        Self::new(|| STOP_WITHIN, || None)
+        Self::stopping(|| STOP_WITHIN, || None)
     }
 }
 
-impl Stopping {
-    /// Within the time that it says when it is asked to, but at least the usual one; and what is
+impl OnSignals {
+    /// Stops within the time that it says when it is asked to, but at least the usual one; and what is
     /// lost when it is told to stop at once.
-    pub fn new(
+    pub fn stopping(
         within: impl Fn() -> Duration + Send + 'static,
         lost: impl Fn() -> Option<String> + Send + 'static,
     ) -> Self {
         Self {
             within: Box::new(within),
             lost: Box::new(lost),
+            reload: None,
+        }
+    }
+
+    /// The same, and it reads its configuration again at SIGHUP.
+    #[must_use]
+    pub fn reloading(self, reload: impl Fn() + Send + 'static) -> Self {
+        Self {
+            reload: Some(Box::new(reload)),
+            ..self
+        }
+    }
+
+    /// Does at each SIGHUP what is to be done; a service that has nothing to read again says so once.
+    async fn at_hangups(&self, mut hangups: Hangups) {
+        let mut told = false;
+        loop {
+            hangups.next().await;
+            match &self.reload {
+                Some(reload) => reload(),
+                None if !told => {
+                    tracing::info!("SIGHUP is ignored: this service has no configuration file");
+                    told = true;
+                }
+                None => {}
+            }
         }
     }
 }
 
 /// Runs a role until SIGINT or SIGTERM, or until one of its tasks fails for good. A second signal
-/// ends it at once.
+/// ends it at once. SIGHUP never does.
 ///
 /// # Errors
 /// The role could not start, or a task without which it makes no sense failed.
 pub fn run_service<F, Fut>(log: &LogArguments, name: &str, start: F) -> Result<(), Failure>
 where
     F: FnOnce(Tasks) -> Fut,
-    Fut: Future<Output = Result<Stopping, Failure>>,
+    Fut: Future<Output = Result<OnSignals, Failure>>,
 {
     runtime()?.block_on(async {
         let guard = log.start(name, false)?;
         let tasks = Tasks::new();
-        let stopping = start(tasks.clone()).await?;
+        let hangups = Hangups::listen();
+        let on_signals = start(tasks.clone()).await?;
         tokio::select! {
             _ = shutdown_signal() => {}
             () = tasks.shutdown_token().cancelled_owned() => {}
+            () = on_signals.at_hangups(hangups) => {}
         }
-        let within = (stopping.within)().max(STOP_WITHIN);
-        exit_at_second_signal(stopping.lost);
+        let within = (on_signals.within)().max(STOP_WITHIN);
+        exit_at_second_signal(on_signals.lost);
         let ended = tasks.shutdown(within).await;
         guard.shutdown().await;
         ended.map_err(Failure::surroundings)

@@ -51,6 +51,8 @@ pub struct CoordinatorOptions {
     pub ownership_time: Duration,
     /// All workers live in this process: nobody holds anything when it starts.
     pub own_workers_only: bool,
+    /// A Redis that does not answer yet is waited for instead of being an error.
+    pub store_may_come_later: bool,
     /// Where finished records go.
     pub archive: ArchiveChoice,
     /// Called once records are stored; nothing is called by default.
@@ -66,6 +68,7 @@ impl Default for CoordinatorOptions {
             lease_time: Duration::from_secs(10),
             ownership_time: Duration::from_secs(6),
             own_workers_only: false,
+            store_may_come_later: false,
             archive: ArchiveChoice::default(),
             on_stored: None,
             describe_models: None,
@@ -103,7 +106,7 @@ pub struct CoordinatorServices {
 
 impl Coordinator {
     /// Opens the store and starts the owner or standby under `tasks`; returns once it is known which
-    /// of them it is.
+    /// of them it is, or that the store does not answer yet.
     ///
     /// # Errors
     /// The store or the archive cannot be opened.
@@ -112,10 +115,12 @@ impl Coordinator {
         options: CoordinatorOptions,
         tasks: &Tasks,
     ) -> Result<Self, CoordinatorError> {
-        let opened = open_journal(&choice)
-            .await
-            .map_err(CoordinatorError::Store)?;
-        let (journal, files) = opened;
+        let opened = open_journal(&choice, options.store_may_come_later).await;
+        let OpenedJournal {
+            journal,
+            files,
+            answers,
+        } = opened.map_err(CoordinatorError::Store)?;
         let archive = open_archive(&choice, &options.archive, &journal);
         let archive = archive.map_err(CoordinatorError::Archive)?;
         let terms = OwnerTerms {
@@ -130,7 +135,7 @@ impl Coordinator {
             tasks: tasks.clone(),
             on_stored: options.on_stored,
         };
-        let mut ownership = start(terms);
+        let mut ownership = start(terms, answers);
         ownership.settled().await;
         let experiments = Experiments {
             ownership: ownership.clone(),
@@ -217,17 +222,35 @@ impl Coordinator {
     }
 }
 
-/// A journal, and the same if it is one in files.
-type Opened = (Arc<dyn Journal>, Option<FileJournal>);
+struct OpenedJournal {
+    journal: Arc<dyn Journal>,
+    /// The same if it is one in files.
+    files: Option<FileJournal>,
+    /// Whether its store answers.
+    answers: bool,
+}
 
-async fn open_journal(choice: &StoreChoice) -> Result<Opened, JournalError> {
-    match choice {
+async fn open_journal(
+    choice: &StoreChoice,
+    may_come_later: bool,
+) -> Result<OpenedJournal, JournalError> {
+    let (journal, answers) = match choice {
         StoreChoice::Folder(folder) => {
             let files = FileJournal::open(folder)?;
-            Ok((Arc::new(files.clone()), Some(files)))
+            return Ok(OpenedJournal {
+                journal: Arc::new(files.clone()),
+                files: Some(files),
+                answers: true,
+            });
         }
-        StoreChoice::Redis(url) => Ok((Arc::new(RedisJournal::connect(url).await?), None)),
-    }
+        StoreChoice::Redis(url) if may_come_later => RedisJournal::connect_when_there(url).await?,
+        StoreChoice::Redis(url) => (RedisJournal::connect(url).await?, true),
+    };
+    Ok(OpenedJournal {
+        journal: Arc::new(journal),
+        files: None,
+        answers,
+    })
 }
 
 /// The folder of the archive inside a store's folder.

@@ -18,6 +18,7 @@ mod document;
 mod expand;
 mod faults;
 mod grid;
+mod grid_path;
 pub mod limits;
 mod overrides;
 mod path;
@@ -26,6 +27,7 @@ mod players;
 mod source;
 #[cfg(test)]
 mod tests;
+mod values;
 mod world;
 
 pub use cell::Cell;

@@ -177,6 +177,15 @@ pub enum JournalError {
         #[source]
         source: ::redis::RedisError,
     },
+    /// Redis answers and refuses, which no waiting mends.
+    #[error("redis at {address} refuses this coordinator")]
+    Refused {
+        /// The address without its password.
+        address: String,
+        /// Why.
+        #[source]
+        source: ::redis::RedisError,
+    },
     /// Redis does not answer, or refuses.
     #[error("cannot {operation} in redis")]
     Redis {

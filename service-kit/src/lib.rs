@@ -1,7 +1,8 @@
 //! Plumbing that every Agon service shares: configuration files, telemetry, metrics, supervised
-//! tasks, work that takes processor time, the error table, back-off, milliseconds, names of teams, folders on disk, secrets kept out
-//! of what is said, storage in buckets, and servers and channels. A closed list: what only one service
-//! needs, or what knows a game, a session or a provider, belongs to that service.
+//! tasks, signals, work that takes processor time, the error table, back-off, milliseconds, names of
+//! teams, folders on disk, secrets kept out of what is said, storage in buckets, and servers and
+//! channels. A closed list: what only one service needs, or what knows a game, a session or a
+//! provider, belongs to that service.
 
 pub mod backoff;
 pub mod bucket;
@@ -17,6 +18,7 @@ pub mod metrics;
 pub mod open_files;
 pub mod secrets;
 pub mod server;
+pub mod signals;
 pub mod status;
 pub mod tasks;
 pub mod team_name;

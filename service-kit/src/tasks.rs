@@ -17,7 +17,7 @@ use tokio::runtime::Handle;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::task_tracker::{TaskTracker, TaskTrackerToken};
-use tracing::{error, info, warn};
+use tracing::{error, warn};
 
 mod carried;
 
@@ -324,45 +324,6 @@ struct RunningTask {
 impl Drop for RunningTask {
     fn drop(&mut self) {
         self.tasks.book().running.remove(&self.number);
-    }
-}
-
-/// Completes at the first SIGINT or SIGTERM from now on (Ctrl-C alone where there are no signals),
-/// naming it. Listens from the call on, not only once it is awaited. Within a runtime only.
-pub fn shutdown_signal() -> impl Future<Output = &'static str> + Send {
-    #[cfg(unix)]
-    let (interrupt, terminate) = {
-        use tokio::signal::unix::SignalKind;
-        (
-            received(SignalKind::interrupt()),
-            received(SignalKind::terminate()),
-        )
-    };
-    #[cfg(not(unix))]
-    let (interrupt, terminate) = (tokio::signal::ctrl_c(), std::future::pending::<()>());
-    async {
-        let name = tokio::select! {
-            _ = interrupt => "SIGINT",
-            _ = terminate => "SIGTERM",
-        };
-        info!(signal = name, "shutting down");
-        name
-    }
-}
-
-#[cfg(unix)]
-fn received(kind: tokio::signal::unix::SignalKind) -> impl Future<Output = ()> + Send {
-    let listener = tokio::signal::unix::signal(kind);
-    if let Err(fault) = &listener {
-        warn!(%fault, ?kind, "cannot listen for a signal");
-    }
-    async {
-        match listener {
-            Ok(mut listener) => {
-                listener.recv().await;
-            }
-            Err(_) => std::future::pending().await,
-        }
     }
 }
 

@@ -287,14 +287,34 @@ impl Sentinel {
     /// # Panics
     /// As [`RedisServer::start`].
     pub fn patient(master: &RedisServer, patience: Duration) -> Self {
-        let folder = tempfile::tempdir().expect("a scratch folder");
-        let port = free_port();
         let (name, at, patience) = (Self::MASTER, master.port, patience.as_millis());
         let lines = format!(
-            "port {port}\nbind 127.0.0.1\nsentinel monitor {name} 127.0.0.1 {at} 1\n\
+            "sentinel monitor {name} 127.0.0.1 {at} 1\n\
              sentinel down-after-milliseconds {name} {patience}\n\
              sentinel failover-timeout {name} 3000\n"
         );
+        Self::start(&lines)
+    }
+
+    /// Starts one that has not been told of any master yet.
+    ///
+    /// # Panics
+    /// As [`RedisServer::start`].
+    pub fn watching_nobody() -> Self {
+        Self::start("")
+    }
+
+    /// Tells it of a master.
+    pub fn watch(&self, master: &RedisServer) {
+        let port = master.port.to_string();
+        // The answer is no string.
+        let _ = self.ask(&["SENTINEL", "MONITOR", Self::MASTER, "127.0.0.1", &port, "1"]);
+    }
+
+    fn start(watched: &str) -> Self {
+        let folder = tempfile::tempdir().expect("a scratch folder");
+        let port = free_port();
+        let lines = format!("port {port}\nbind 127.0.0.1\n{watched}");
         std::fs::write(folder.path().join(CONFIGURATION), lines).expect("a scratch file");
         let mut sentinel = Self {
             child: spawn_sentinel(folder.path()),

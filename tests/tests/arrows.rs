@@ -64,22 +64,6 @@ const CIRCLES: &[(&str, &[&str])] = &[
     ),
     ("agent-gateway", &["deciding::asking", "deciding::hedging"]),
     ("agent-gateway", &["money::accounts", "money::quote"]),
-    (
-        "coordinator",
-        &[
-            "experiment::document",
-            "experiment::grid",
-            "experiment::players",
-            "experiment::world",
-        ],
-    ),
-    (
-        "coordinator",
-        &[
-            "experiment::document::reader",
-            "experiment::document::values",
-        ],
-    ),
 ];
 
 /// Names from the root of a crate to a module or an item.

@@ -1,13 +1,17 @@
-//! The gateway as an operator runs it, as a real process: started before its
-//! Redis, given other keys while it runs, and asked how it is; no key is in
-//! anything that it shows.
+//! Services as an operator runs them, as real processes: started before their Redis, sent SIGHUP,
+//! given other keys while they run, and asked how they are; no key is in anything that they show.
 
 use std::fs::{self, File};
+use std::path::Path;
 
+use agon_service_kit::server::channel;
 use agon_tests::binary::{self, Role};
 use agon_tests::model_server::get;
 use agon_tests::redis::{RedisServer, free_port};
 use agon_tests::waiting::until;
+use tonic_health::pb::HealthCheckRequest;
+use tonic_health::pb::health_check_response::ServingStatus;
+use tonic_health::pb::health_client::HealthClient;
 
 const FIRST: &str = "sk-agon-first-1f0c7d9be2a84455";
 const SECOND: &str = "sk-agon-second-93ab0c7712de6788";
@@ -66,5 +70,81 @@ fn gateway_started_before_redis_takes_other_keys_and_shows_none() {
     assert!(shown[2].contains("agon_gateway_configuration_faulty 1"));
     for text in shown {
         assert!(!text.contains(FIRST) && !text.contains(SECOND), "{text}");
+    }
+}
+
+/// What a service says of its health, as a whole and as a process.
+fn health(address: &str) -> [ServingStatus; 2] {
+    let runtime = tokio::runtime::Runtime::new().unwrap();
+    runtime.block_on(async {
+        let mut client = HealthClient::new(channel(&format!("http://{address}")).unwrap());
+        let mut shown = [ServingStatus::Unknown; 2];
+        for (name, shown) in ["", "liveness"].into_iter().zip(&mut shown) {
+            let service = name.to_owned();
+            let answer = client.check(HealthCheckRequest { service }).await;
+            *shown = answer.unwrap().into_inner().status();
+        }
+        shown
+    })
+}
+
+/// A role that logs into a file, where it listens, and what it has logged.
+fn logging(folder: &Path, arguments: &[&str]) -> (Role, String, impl Fn() -> String + use<>) {
+    let log = folder.join(format!("{}.log", arguments[0]));
+    let (role, first) = Role::start_with(arguments, |command| {
+        command.stderr(File::create(&log).unwrap())
+    });
+    let address = first.trim().rsplit(' ').next().unwrap().to_owned();
+    (role, address, move || fs::read_to_string(&log).unwrap())
+}
+
+#[test]
+fn coordinator_started_before_redis_is_alive_and_not_ready_until_it_is_there() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut redis = RedisServer::start();
+    redis.kill();
+    let url = redis.url();
+    let arguments = ["coordinator", "--listen", "127.0.0.1:0", "--redis", &url];
+    let (mut coordinator, address, logged) = logging(folder.path(), &arguments);
+    let url = format!("http://{address}");
+    let list = || binary::run(&["experiments", "list", "--coordinator", &url]);
+
+    assert_eq!(
+        health(&address),
+        [ServingStatus::NotServing, ServingStatus::Serving]
+    );
+    let away = list();
+    assert_ne!(away.code, Some(0), "{}", away.out);
+    assert!(away.err.contains("redis"), "{}", away.err);
+    redis.restart();
+    until("the coordinator is ready", || {
+        health(&address)[0] == ServingStatus::Serving
+    });
+    assert_eq!(list().code, Some(0));
+    assert_eq!(logged().matches("redis does not answer yet").count(), 1);
+    let (status, _) = coordinator.terminate();
+    assert!(status.success(), "{status}");
+}
+
+#[test]
+fn services_outlive_sighup_and_say_once_that_they_ignore_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let data = folder.path().display().to_string();
+    let at = ["--listen", "127.0.0.1:0", "--data", &data];
+    let services = [
+        [&["coordinator"], &at[..]].concat(),
+        [&["gateway"], &at[..]].concat(),
+        vec!["worker"],
+        vec!["sim-llm", "--listen", "127.0.0.1:0"],
+    ];
+    for arguments in services {
+        let (mut role, _, logged) = logging(folder.path(), &arguments);
+        let said = || logged().matches("SIGHUP is ignored").count();
+        role.signal("-HUP");
+        until("it has said so", || said() == 1);
+        role.signal("-HUP");
+        let (status, _) = role.terminate();
+        assert!(status.success(), "{}: {status}", arguments[0]);
+        assert_eq!(said(), 1, "{}", logged());
     }
 }

@@ -17,7 +17,7 @@ use crate::describing::describe_at;
 use crate::failure::Failure;
 use crate::forgetting::forget_at;
 use crate::role::{
-    LogArguments, MetricsArguments, Stopping, StoreArguments, announce, run_service,
+    LogArguments, MetricsArguments, OnSignals, StoreArguments, announce, run_service,
 };
 
 /// Arguments of `agon coordinator`.
@@ -99,6 +99,7 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
             address: arguments.advertise.clone().unwrap_or(address),
             lease_time: arguments.lease_ttl,
             ownership_time: arguments.take_over_after,
+            store_may_come_later: true,
             archive: archive(arguments.archive.as_deref()),
             on_stored: gateway.clone().map(|gateway| forget_at(gateway, &tasks)),
             describe_models: gateway.map(describe_at),
@@ -125,7 +126,7 @@ pub fn run(arguments: &Coordinator, log: &LogArguments) -> Result<(), Failure> {
             shutdown.cancelled().await;
             coordinator.drain().await;
         });
-        Ok(Stopping::default())
+        Ok(OnSignals::default())
     })
 }
 

@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use agon_agent_gateway::{Gateway as RunningGateway, Store, doors};
 use agon_service_kit::server::{self, Listener};
-use agon_service_kit::tasks::{TaskKind, Tasks};
+use agon_service_kit::tasks::TaskKind;
 use tonic::service::Routes;
 
 use crate::data_folder::{GATEWAY, HeldFolder, LEDGER};
@@ -20,7 +20,7 @@ use crate::failure::Failure;
 use crate::model_config::ModelArguments;
 use crate::output;
 use crate::role::{
-    LogArguments, MetricsArguments, Stopping, StoreArguments, announce, run_service, runtime,
+    LogArguments, MetricsArguments, OnSignals, StoreArguments, announce, run_service, runtime,
 };
 
 /// Callers are told their answers within this time after the gateway has stopped.
@@ -113,9 +113,9 @@ fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
             .metrics
             .serve(&tasks, &[&agon_agent_gateway::metrics::METRICS])
             .await?;
+        let has_file = file.is_some();
         if let Some(file) = file {
             gateway.follow(file);
-            on_hangup(&tasks, gateway.clone());
         }
         announce("gateway", &listener);
         if let Some(http) = http {
@@ -133,23 +133,14 @@ fn serve(arguments: &Serve, log: &LogArguments) -> Result<(), Failure> {
                 output::tell(&lost);
             }
         });
-        let asked = gateway.clone();
-        Ok(Stopping::new(
+        let (asked, reloaded) = (gateway.clone(), gateway.clone());
+        let on_signals = OnSignals::stopping(
             move || asked.begin_stop() + TO_SAY_SO,
             move || embedded::cut_off(&gateway),
-        ))
+        );
+        Ok(match has_file {
+            true => on_signals.reloading(move || reloaded.reload()),
+            false => on_signals,
+        })
     })
-}
-
-/// SIGHUP asks for another look at the configuration, as it does of daemons.
-fn on_hangup(tasks: &Tasks, gateway: RunningGateway) {
-    #[cfg(unix)]
-    tasks.spawn(TaskKind::UPKEEP, "hang-up", async move {
-        use tokio::signal::unix::{SignalKind, signal};
-        let mut hangups = signal(SignalKind::hangup())?;
-        while hangups.recv().await.is_some() {
-            gateway.reload();
-        }
-        Ok::<_, std::io::Error>(())
-    });
 }

@@ -11,7 +11,7 @@ use agon_outlets::InLine as _;
 use agon_proto::v1::WatchExperimentResponse;
 use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_report::{Telling, story};
-use agon_service_kit::tasks::shutdown_signal;
+use agon_service_kit::signals::shutdown_signal;
 
 use crate::embedded::{self, Cluster};
 use crate::experiment_arguments::ExperimentArguments;

@@ -13,7 +13,7 @@ use agon_proto::v1::{
 };
 use agon_report::grouped;
 use agon_service_kit::server::LARGEST_MESSAGE_BYTES;
-use agon_service_kit::tasks::shutdown_signal;
+use agon_service_kit::signals::shutdown_signal;
 use agon_worker::Transport;
 use tonic::Status;
 

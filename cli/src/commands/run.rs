@@ -9,7 +9,7 @@ use agon_outlets::InLine as _;
 use agon_proto::v1::WatchExperimentResponse;
 use agon_report::grouped;
 use agon_service_kit::server::channel;
-use agon_service_kit::tasks::shutdown_signal;
+use agon_service_kit::signals::shutdown_signal;
 use agon_worker::{Transport, transport};
 use tonic::Status;
 use tracing::Instrument as _;

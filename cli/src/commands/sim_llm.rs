@@ -6,7 +6,7 @@ use agon_sim_llm::{SimLlm as Server, SimModel, SimOptions};
 
 use crate::failure::Failure;
 use crate::output;
-use crate::role::{LogArguments, Stopping, run_service};
+use crate::role::{LogArguments, OnSignals, run_service};
 
 mod behaviour;
 
@@ -113,7 +113,7 @@ pub fn run(arguments: &SimLlm, log: &LogArguments) -> Result<(), Failure> {
             shutdown.cancelled().await;
             server.stop().await;
         });
-        Ok(Stopping::default())
+        Ok(OnSignals::default())
     })
 }
 

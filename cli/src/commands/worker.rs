@@ -7,7 +7,7 @@ use agon_service_kit::server::channel;
 use agon_worker::{Transport, WorkerOptions, transport};
 
 use crate::failure::Failure;
-use crate::role::{LogArguments, MetricsArguments, Stopping, run_service};
+use crate::role::{LogArguments, MetricsArguments, OnSignals, run_service};
 
 /// Sessions whose calls share a connection to the gateway: it takes 16,384 calls at a time over one,
 /// and a session has as many under way as it has model seats.
@@ -74,7 +74,7 @@ pub fn run(arguments: &Worker, log: &LogArguments) -> Result<(), Failure> {
         };
         agon_worker::start(&tasks, coordinators, transport::in_turn(gateways), &options);
         crate::output::print(&format!("agon worker {} started", options.worker_id));
-        Ok(Stopping::default())
+        Ok(OnSignals::default())
     })
 }
 

@@ -13,12 +13,13 @@ use agon_engine::spec::{Origin, Settings};
 use agon_engine::{Game, Luck, PlayerKind, PlayerSpec, SessionSpec, versions};
 use serde_json::{Value, json};
 
-use super::document::{ExperimentDocument, PromptsOfPlayer, kind_of};
+use super::document::{ExperimentDocument, PromptsOfPlayer};
 use super::faults::Faults;
 use super::grid::Assignment;
 use super::limits::{MOST_SPEC_BYTES, bytes_of, in_words};
 use super::path::{Step, TreePath};
-use super::players::{STRATEGY, in_plain_words, no_strategy, strategy_fault, strategy_of};
+use super::players::{STRATEGY, no_strategy, strategy_fault, strategy_of};
+use super::values::{in_plain_words, kind_of};
 
 mod seats;
 mod worlds;

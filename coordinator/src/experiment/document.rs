@@ -18,11 +18,10 @@ use super::path::TreePath;
 use super::world::World;
 
 mod added;
+mod names;
 mod reader;
-mod values;
 
-pub use values::is_experiment_name;
-pub(super) use values::kind_of;
+pub use names::is_experiment_name;
 
 /// The tables that are known to show beside one's own results.
 pub const COMPARISONS: [&str; 29] = [

@@ -19,6 +19,7 @@ use super::grid::{self, Axis};
 use super::limits::{MOST_CELL_BYTES, MOST_CELLS, MOST_SESSIONS, bytes_of, in_words};
 use super::path::TreePath;
 use super::players;
+use super::values::by_value;
 
 /// Games whose grids set a value twice, after which no further one is looked at.
 const MOST_CLASHING: usize = 10;
@@ -268,7 +269,7 @@ impl<D: Deref<Target = ExperimentDocument>> Cells<D> {
     /// Notes a good cell, unless it is the same as one before it.
     fn take(&mut self, cell: Cell, game: usize) -> Cell {
         let setting: Map<String, Value> = cell.spec.setting.clone().into_iter().collect();
-        let setting = grid::by_value(&Value::Object(setting)).to_string();
+        let setting = by_value(&Value::Object(setting)).to_string();
         let row = blake3::hash(format!("{}\n{setting}", cell.spec.game).as_bytes());
         if let Some(first) = self.seen.insert(*row.as_bytes(), game) {
             let message = if first == game {

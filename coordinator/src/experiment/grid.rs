@@ -5,18 +5,12 @@
 
 use std::collections::BTreeSet;
 
-use agon_engine::names::among;
 use serde_json::Value;
 
 use super::document::ExperimentDocument;
 use super::faults::Faults;
 use super::limits::MOST_AXES;
 use super::path::TreePath;
-
-/// What a grid may vary.
-const ROOTS: [&str; 7] = [
-    "params", "players", "model", "seats", "world", "game", "seed",
-];
 
 /// One value that a cell sets.
 #[derive(Debug, Clone)]
@@ -36,32 +30,6 @@ pub struct Assignment {
 pub struct Axis {
     /// What each alternative sets.
     pub alternatives: Vec<Vec<Assignment>>,
-}
-
-impl Axis {
-    /// Whether a grid may vary this path.
-    ///
-    /// # Errors
-    /// It may not; says what it may.
-    pub fn check_path(path: &str) -> Result<(), String> {
-        let root_of = |path: &TreePath| path.first_key().unwrap_or_default().to_owned();
-        let path = TreePath::read(path)?;
-        let root = root_of(&path);
-        if !ROOTS.contains(&root.as_str()) {
-            return Err(format!(
-                "a grid cannot vary \"{root}\"{}",
-                among(&root, ROOTS)
-            ));
-        }
-        let depth = path.steps().len();
-        match (root.as_str(), depth) {
-            ("params", 1) => Err("name one parameter, as params.rounds".to_owned()),
-            ("players", 1) => Err("name one player, as players.subject".to_owned()),
-            ("model", 1) => Err("name one setting, as model.temperature".to_owned()),
-            ("game" | "seed", 2..) => Err(format!("{root} has nothing inside it")),
-            _ => Ok(()),
-        }
-    }
 }
 
 /// The axes of one game: those of the whole experiment first, then its own.
@@ -143,26 +111,6 @@ pub fn cell(axes: &[Axis], number: u64) -> Vec<&Assignment> {
         rest /= size;
     }
     chosen.into_iter().rev().flatten().collect()
-}
-
-/// A value in which equal numbers are written alike: 1.0 as 1, and -0.0 as 0.
-pub fn by_value(value: &Value) -> Value {
-    /// 2 to the 63: floats below it and not below its negative are within 64 bits.
-    const END: f64 = 9_223_372_036_854_775_808.0;
-    match value {
-        Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
-            Some(float) if float.fract() == 0.0 && (-END..END).contains(&float) => {
-                Value::from(float as i64)
-            }
-            _ => value.clone(),
-        },
-        Value::Array(list) => list.iter().map(by_value).collect(),
-        Value::Object(table) => table
-            .iter()
-            .map(|(key, value)| (key.clone(), by_value(value)))
-            .collect(),
-        _ => value.clone(),
-    }
 }
 
 fn assignment(name: &str, value: &Value, at: TreePath) -> Option<Assignment> {

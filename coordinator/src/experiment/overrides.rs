@@ -11,10 +11,10 @@ use agon_engine::spec::Settings;
 use agon_service_kit::config::ConfigError;
 use serde_json::{Map, Value, json};
 
-use super::grid::by_value;
 use super::path::{Step, TreePath};
 use super::players::SUBJECT;
 use super::source::{self, Source};
+use super::values::by_value;
 
 /// What `--set` may change, apart from `games[..]`.
 const ROOTS: [&str; 15] = [

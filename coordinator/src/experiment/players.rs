@@ -8,7 +8,7 @@ use agon_engine::spec::Settings;
 use agon_engine::{PlayerKind, PlayerSpec};
 use serde_json::{Map, Value};
 
-use super::document::kind_of;
+use super::values::{in_plain_words, kind_of};
 
 /// Name of the setting that says which strategy a rule player follows.
 pub const STRATEGY: &str = "strategy";
@@ -120,21 +120,4 @@ pub fn strategy_fault(error: &StrategyError, settings: &Map<String, Value>) -> (
             (key.unwrap_or_else(|| STRATEGY.to_owned()), message)
         }
     }
-}
-
-/// A message about types without the names of Rust's types.
-pub fn in_plain_words(message: &str) -> String {
-    let Some((before, expected)) = message.rsplit_once("expected ") else {
-        return message.to_owned();
-    };
-    let plain = match expected {
-        "u8" | "u16" | "u32" | "u64" | "usize" => "a whole number, 0 or greater",
-        "i8" | "i16" | "i32" | "i64" | "isize" => "a whole number",
-        "f32" | "f64" => "a number",
-        "a boolean" => "true or false",
-        "a sequence" => "a list",
-        "a map" => "a table",
-        other => other,
-    };
-    format!("{before}expected {plain}")
 }

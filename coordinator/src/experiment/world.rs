@@ -13,7 +13,7 @@ use serde_json::{Map, Value, json};
 
 use super::faults::Faults;
 use super::path::TreePath;
-use super::players::in_plain_words;
+use super::values::in_plain_words;
 
 /// Most items of a world, and most personas: far more than anybody describes by hand.
 const MOST_ENTRIES: usize = 10_000;

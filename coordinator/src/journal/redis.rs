@@ -4,14 +4,17 @@
 //! repeated here, but may be by whoever calls. A server that takes no writes (a replica, a full or
 //! broken disk, one that is still loading) is an error and never a silent success.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use ::redis::{AsyncCommands as _, FromRedisValue, RedisError, ScriptInvocation};
-use agon_redis_link::{Address, Link};
+use agon_redis_link::{Address, Link, may_pass};
 use agon_service_kit::clock::millis;
 use agon_service_kit::secrets::keep_address;
+use agon_service_kit::tasks::with_causes;
 use async_trait::async_trait;
 use bytes::Bytes;
+use tokio::sync::OnceCell;
 
 use super::{Claim, Epoch, Journal, JournalError, JournalResult, Place, Snapshot};
 
@@ -22,6 +25,9 @@ use scripts::{BATCHES, BLOB, BLOBS, SNAPSHOT, STATE, Scripts, UPLOADED};
 
 /// An upload of a snapshot that nobody came back for is forgotten after this.
 const UPLOAD_KEPT: Duration = Duration::from_secs(600);
+
+/// Who opens a journal that may be there later is not held up longer by a Redis that hangs.
+const FIRST_LOOK_WITHIN: Duration = Duration::from_secs(2);
 
 /// A journal in Redis 7. What was acknowledged is as safe as Redis keeps it:
 ///
@@ -40,7 +46,11 @@ const UPLOAD_KEPT: Duration = Duration::from_secs(600);
 #[derive(Clone)]
 pub struct RedisJournal {
     link: Link,
-    scripts: std::sync::Arc<Scripts>,
+    scripts: Arc<Scripts>,
+    /// Where it is, without its password.
+    address: Arc<str>,
+    /// Set once Redis was seen to hold nothing unfinished of an older version.
+    checked: Arc<OnceCell<()>>,
 }
 
 impl RedisJournal {
@@ -51,16 +61,68 @@ impl RedisJournal {
     /// The address makes no sense, nobody answers there, a replica does, or Redis holds unfinished
     /// experiments of an older version ([`JournalError::Older`]).
     pub async fn connect(url: &str) -> JournalResult<Self> {
-        let address = keep_address(url);
-        let unreachable = |source| JournalError::Unreachable {
-            address: address.clone(),
-            source,
+        let journal = Self::at(url)?;
+        journal.check().await?;
+        Ok(journal)
+    }
+
+    /// The same, but a Redis that does not answer yet is waited for: the first claim that is granted
+    /// has found it. Says whether it answers.
+    ///
+    /// # Errors
+    /// As [`RedisJournal::connect`], where no waiting mends it.
+    pub async fn connect_when_there(url: &str) -> JournalResult<(Self, bool)> {
+        let journal = Self::at(url)?;
+        let reason = match tokio::time::timeout(FIRST_LOOK_WITHIN, journal.check()).await {
+            Ok(Ok(())) => return Ok((journal, true)),
+            Ok(Err(JournalError::Unreachable { source, .. })) => with_causes(&source),
+            Ok(Err(error)) => return Err(error),
+            Err(_) => "no answer in time".to_owned(),
         };
-        let link = Link::new(Address::read(url).map_err(unreachable)?, Scripts::loading());
-        let older = older::look(&mut link.clone()).await.map_err(unreachable)?;
+        tracing::warn!(
+            redis = %journal.address, %reason,
+            "redis does not answer yet: nobody is in charge of the queue here until it does"
+        );
+        Ok((journal, false))
+    }
+
+    fn at(url: &str) -> JournalResult<Self> {
+        let shown = keep_address(url);
+        let address = Address::read(url).map_err(|source| JournalError::Unreachable {
+            address: shown.clone(),
+            source,
+        })?;
+        Ok(Self {
+            link: Link::new(address, Scripts::loading()),
+            scripts: Arc::new(Scripts::new()),
+            address: shown.into(),
+            checked: Arc::default(),
+        })
+    }
+
+    /// Makes sure, once, that Redis answers, takes writes, and holds nothing unfinished of an older
+    /// version.
+    async fn check(&self) -> JournalResult<()> {
+        let check = self.checked.get_or_try_init(|| self.look_for_older());
+        check.await.copied()
+    }
+
+    async fn look_for_older(&self) -> JournalResult<()> {
+        let address = || self.address.to_string();
+        let older = older::look(&mut self.link.clone()).await;
+        let older = older.map_err(|source| match may_pass(&source) {
+            true => JournalError::Unreachable {
+                address: address(),
+                source,
+            },
+            false => JournalError::Refused {
+                address: address(),
+                source,
+            },
+        })?;
         if older.unfinished > 0 {
             return Err(JournalError::Older {
-                place: address,
+                place: address(),
                 remedy: "give another Redis or another number of its database behind the address",
             });
         }
@@ -71,10 +133,7 @@ impl RedisJournal {
                  that one"
             );
         }
-        Ok(Self {
-            link,
-            scripts: std::sync::Arc::new(Scripts::new()),
-        })
+        Ok(())
     }
 
     async fn run<T: FromRedisValue>(
@@ -97,6 +156,7 @@ impl RedisJournal {
 #[async_trait]
 impl Journal for RedisJournal {
     async fn claim(&self, owner: &str, ttl: Duration) -> JournalResult<Claim> {
+        self.check().await?;
         let mut call = self.scripts.claim.key(STATE);
         call.arg(owner).arg(millis(ttl));
         let answer: Vec<String> = self.run("claim the journal", &call).await?;

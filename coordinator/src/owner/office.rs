@@ -25,6 +25,8 @@ pub struct Office {
 pub enum Role {
     /// It has not asked yet, or reads the journal.
     Starting,
+    /// The store does not answer, so nobody can say who owns the queue.
+    WithoutStore,
     /// Another owns the queue: where it can be reached.
     Standby(String),
     /// It owns the queue.
@@ -51,6 +53,10 @@ impl Ownership {
                 ErrorClass::Unavailable,
                 "this coordinator is starting",
             )),
+            Role::WithoutStore => Err(to_status(
+                ErrorClass::Unavailable,
+                "this coordinator waits for its redis, which does not answer",
+            )),
         }
     }
 
@@ -59,7 +65,7 @@ impl Ownership {
         matches!(*self.0.borrow(), Role::Owner(_))
     }
 
-    /// Resolves once it is known who owns the queue.
+    /// Resolves once it is known who owns the queue, or that the store does not say.
     pub async fn settled(&mut self) {
         // The sender lives as long as the coordinator.
         let _ = self

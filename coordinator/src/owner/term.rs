@@ -33,6 +33,10 @@ const WORKERS_RETURN_WITHIN: Duration = Duration::from_secs(3);
 /// How often a standby looks.
 const LOOKS_PER_TERM: u32 = 10;
 
+/// Between two looks while the store does not answer: each also tries to connect, so this bounds how
+/// long a coordinator stays away after the store's return.
+const LOOK_AGAIN: Duration = Duration::from_millis(500);
+
 pub(crate) struct Terms {
     pub journal: Arc<dyn Journal>,
     pub archive: Archive,
@@ -41,9 +45,21 @@ pub(crate) struct Terms {
     pub on_stored: Option<OnStored>,
 }
 
+/// What became of a try to own the queue.
+enum Tried {
+    /// A term begins.
+    Granted(Epoch),
+    /// It does not; the next try is due after this.
+    Again(Duration),
+}
+
 /// Starts the terms; they end at shutdown, or with an error that another try does not mend.
-pub(crate) fn start(terms: Terms) -> Ownership {
-    let (role, ownership) = watch::channel(Role::Starting);
+pub(crate) fn start(terms: Terms, store_answers: bool) -> Ownership {
+    let first = match store_answers {
+        true => Role::Starting,
+        false => Role::WithoutStore,
+    };
+    let (role, ownership) = watch::channel(first);
     let stopping = terms.tasks.shutdown_token();
     let tasks = terms.tasks.clone();
     tasks.spawn(TaskKind::SERVICE, "queue owner", async move {
@@ -60,13 +76,12 @@ impl Terms {
     ) -> JournalResult<()> {
         let mut told = None;
         while !stopping.is_cancelled() {
-            let claimed = self.claim(&role, &mut told).await;
-            let Some(epoch) = claimed else {
-                let pause = self.options.ownership_time / LOOKS_PER_TERM;
-                tokio::select! {
+            let epoch = match self.claim(&role, &mut told).await? {
+                Tried::Granted(epoch) => epoch,
+                Tried::Again(pause) => tokio::select! {
                     () = tokio::time::sleep(pause) => continue,
                     () = stopping.cancelled() => return Ok(()),
-                }
+                },
             };
             told = None;
             match self.serve(epoch, &role, stopping.clone()).await {
@@ -91,29 +106,55 @@ impl Terms {
         Ok(())
     }
 
-    async fn claim(&self, role: &watch::Sender<Role>, told: &mut Option<String>) -> Option<Epoch> {
+    /// Tries to become the owner.
+    ///
+    /// # Errors
+    /// No further try mends it.
+    async fn claim(
+        &self,
+        role: &watch::Sender<Role>,
+        told: &mut Option<String>,
+    ) -> JournalResult<Tried> {
         let options = &self.options;
+        let pause = options.ownership_time / LOOKS_PER_TERM;
         match self
             .journal
             .claim(&options.address, options.ownership_time)
             .await
         {
-            Ok(Claim::Granted(epoch)) => Some(epoch),
+            Ok(Claim::Granted(epoch)) => {
+                role.send_if_modified(|role| {
+                    let came = matches!(role, Role::WithoutStore);
+                    if came {
+                        *role = Role::Starting;
+                    }
+                    came
+                });
+                Ok(Tried::Granted(epoch))
+            }
             Ok(Claim::Held { owner, .. }) => {
                 if told.as_ref() != Some(&owner) {
                     info!(%owner, "standing by");
                     let _ = role.send_replace(Role::Standby(owner.clone()));
                     *told = Some(owner);
                 }
-                None
+                Ok(Tried::Again(pause))
             }
+            Err(older @ JournalError::Older { .. }) => Err(older),
             Err(error) => {
                 let error = with_causes(&error);
                 if told.as_ref() != Some(&error) {
                     warn!(%error, "cannot ask who is in charge of the queue; trying again");
                     *told = Some(error);
                 }
-                None
+                role.send_if_modified(|role| {
+                    let starting = matches!(role, Role::Starting);
+                    if starting {
+                        *role = Role::WithoutStore;
+                    }
+                    starting
+                });
+                Ok(Tried::Again(pause.min(LOOK_AGAIN)))
             }
         }
     }

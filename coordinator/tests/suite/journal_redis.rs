@@ -20,7 +20,7 @@ async fn connect(server: &RedisServer) -> RedisJournal {
 }
 
 /// Sends a server commands of an operator's.
-async fn tell<T: redis::FromRedisValue>(server: &RedisServer, words: &[&str]) -> T {
+pub async fn tell<T: redis::FromRedisValue>(server: &RedisServer, words: &[&str]) -> T {
     let client = redis::Client::open(server.url()).unwrap();
     let mut connection = client.get_multiplexed_async_connection().await.unwrap();
     let mut command = redis::cmd(words[0]);
@@ -279,7 +279,7 @@ async fn of_two_coordinators_one_owns_and_the_other_takes_over() {
 }
 
 /// An experiment as versions before the journal left it, with one session done of so many.
-async fn older_experiment(server: &RedisServer, sessions: usize) {
+pub async fn older_experiment(server: &RedisServer, sessions: usize) {
     let p = "{agon}:coordinator:v1:";
     let () = tell(server, &["SADD", &format!("{p}experiments"), "x"]).await;
     let key = format!("{p}e:x");

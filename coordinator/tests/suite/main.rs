@@ -5,6 +5,7 @@ mod archive;
 mod experiments;
 mod journal;
 mod journal_redis;
+mod outages;
 mod redis_server;
 mod stand;
 mod worker;

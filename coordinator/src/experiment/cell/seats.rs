@@ -7,10 +7,10 @@ use agon_engine::registry::{Built, Registration};
 use serde_json::{Map, Value, json};
 
 use super::Checking;
-use crate::experiment::document::kind_of;
 use crate::experiment::limits::{MOST_SPEC_BYTES, bytes_of_table};
 use crate::experiment::path::TreePath;
 use crate::experiment::players::{SUBJECT, player};
+use crate::experiment::values::kind_of;
 
 impl Checking<'_> {
     /// The player of every seat, by name.

@@ -7,9 +7,9 @@ use agon_engine::{PlayerKind, PlayerSpec};
 use serde_json::{Value, json};
 
 use super::Checking;
-use crate::experiment::document::kind_of;
 use crate::experiment::limits::{MOST_CELL_BYTES, MOST_SPEC_BYTES, bytes_of};
 use crate::experiment::path::TreePath;
+use crate::experiment::values::kind_of;
 use crate::experiment::world::{Drawn, Draws, Request, Seed, World, typed};
 
 /// The parameter that a world fills, and the one that says who wants what.

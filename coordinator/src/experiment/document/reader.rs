@@ -9,19 +9,17 @@ use agon_engine::spec::Settings;
 use agon_service_kit::team_name::TeamName;
 use serde_json::{Map, Value};
 
-use super::values::{is_experiment_name, is_player_name, kind_of, parameter_owner, to_settings};
+use super::names::{LONGEST_NAME, is_experiment_name, is_player_name, parameter_owner};
 use super::{
     COMPARISONS, ExperimentDocument, GameDefinition, ReportDefinition, SeriesDefinition, added,
     default_team,
 };
 use crate::experiment::budget::nanodollars;
 use crate::experiment::faults::Faults;
-use crate::experiment::grid::{Axis, by_value};
+use crate::experiment::grid_path;
 use crate::experiment::path::TreePath;
+use crate::experiment::values::{by_value, kind_of, to_settings};
 use crate::experiment::world::{self, World};
-
-/// Longest name of an experiment, player or label: they become file names and columns.
-pub(super) const LONGEST_NAME: usize = 100;
 
 /// Most repeats of one setting; sessions altogether are limited apart from this.
 const MOST_REPEATS: u64 = 10_000_000;
@@ -238,7 +236,7 @@ impl Reader {
         }
         for (path, values) in table {
             let inside = at.key(path.as_str());
-            if let Err(message) = Axis::check_path(path) {
+            if let Err(message) = grid_path::check(path) {
                 self.faults.key(&inside, message);
             }
             match values {
@@ -295,7 +293,7 @@ impl Reader {
                 continue;
             };
             for path in table.keys() {
-                if let Err(message) = Axis::check_path(path) {
+                if let Err(message) = grid_path::check(path) {
                     self.faults.key(&at.key(path.as_str()), message);
                 }
             }

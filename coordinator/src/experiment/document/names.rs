@@ -1,11 +1,12 @@
-//! Single values of a document: what they are, whether they make a name, and whose they are. Called
-//! by `document/reader.rs`, and by the checks of cells.
+//! Names in a document: which an experiment or a player may have, and whose parameter one is.
+//! Called by `document/reader.rs`.
 
 use agon_engine::registry;
 use agon_engine::spec::Settings;
 use serde_json::{Map, Value};
 
-use super::reader::LONGEST_NAME;
+/// Longest name of an experiment, player or label: they become file names and columns.
+pub(super) const LONGEST_NAME: usize = 100;
 
 /// The game of an entry, when it has a parameter of this name.
 pub(super) fn parameter_owner(entry: &Map<String, Value>, key: &str) -> Option<&'static str> {
@@ -29,25 +30,4 @@ pub(super) fn is_player_name(name: &str) -> bool {
     name.len() <= LONGEST_NAME
         && name.starts_with(|c: char| c.is_ascii_alphabetic())
         && name.chars().all(legal)
-}
-
-/// A table as settings.
-pub(super) fn to_settings(table: &Map<String, Value>) -> Settings {
-    table
-        .iter()
-        .map(|(key, value)| (key.clone(), value.clone()))
-        .collect()
-}
-
-/// What a value is, for people.
-pub fn kind_of(value: &Value) -> &'static str {
-    match value {
-        Value::Null => "nothing",
-        Value::Bool(_) => "true or false",
-        Value::Number(number) if number.is_f64() => "a fraction",
-        Value::Number(_) => "a whole number",
-        Value::String(_) => "text",
-        Value::Array(_) => "a list",
-        Value::Object(_) => "a table",
-    }
 }
