@@ -40,7 +40,6 @@ const CIRCLES: &[(&str, &[&str])] = &[
             "ledger",
             "metrics",
             "money",
-            "outbox",
             "providers",
         ],
     ),
