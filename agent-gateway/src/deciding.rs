@@ -170,7 +170,7 @@ impl Decider {
                 // Nothing was paid; whoever has it now may answer for both.
                 Err(DecideError::ClaimLost { .. }) => continue,
                 // There may be an answer all the same.
-                Err(_) if !question.holding.was_ours() => continue,
+                Err(ref error) if !question.holding.was_ours() && !error.is_of_store() => continue,
                 Err(_) => Box::pin(self.release_claim(question)).await,
                 Ok(_) => {}
             }
