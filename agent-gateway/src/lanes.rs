@@ -129,9 +129,15 @@ impl LaneTerms {
         let reasons = self.keys.iter().filter_map(|key| {
             let out = key.key.quarantine()?;
             let source = &key.key.source;
-            let left = out.next_probe.saturating_duration_since(now).as_secs();
-            let left = humantime_serde::re::humantime::format_duration(Duration::from_secs(left));
-            Some(format!("{source}: {} (tried again in {left})", out.reason))
+            let next = out.next_probe.map_or("not tried again".to_owned(), |at| {
+                let left = Duration::from_secs(at.saturating_duration_since(now).as_secs());
+                let left = humantime_serde::re::humantime::format_duration(left);
+                format!("next try in {left}")
+            });
+            Some(format!(
+                "{source}: {} ({next}; `agon gateway revive` puts it back at once)",
+                out.reason
+            ))
         });
         reasons.collect::<Vec<_>>().join("; ")
     }

@@ -1,13 +1,13 @@
 //! The outbox: what a store must be told and could not be told at once, that an
 //! attempt is over, that a key is held, that a claim or a hold of money is given
 //! back, what a call has cost. One task tries until it works or makes no difference
-//! any more. Owns that messages cannot pile up, that each is told once and in their
-//! order, and that a stopping gateway tells them within its time. Knows no store: a
+//! any more. Owns that messages cannot pile up, that each is told once, and that a
+//! stopping gateway tells them within its time. Knows no store: a
 //! message does. Filled by every part that talks to a store.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::complaint::Complaint;
@@ -16,6 +16,7 @@ use async_trait::async_trait;
 use futures_util::future::join_all;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
+use tokio::time::Instant;
 
 use crate::store_error::StoreError;
 
@@ -46,10 +47,11 @@ pub trait Message: Send + Sync {
     /// others of the kind are not tried in the same round.
     fn kind(&self) -> &'static str;
 
-    /// With the kind it names the message: told twice it is told once.
+    /// With the kind it names the message: a newer one with the same name replaces the one that
+    /// waits.
     fn key(&self) -> String;
 
-    /// After this it makes no difference any more.
+    /// How long the message is worth sending.
     fn lasts(&self) -> Duration;
 
     /// Tells it.
@@ -58,6 +60,9 @@ pub trait Message: Send + Sync {
     /// The store did not take it.
     async fn tell(&self) -> Result<(), StoreError>;
 }
+
+/// How sending ended, for all who wait for it.
+type Sent = Result<(), Arc<StoreError>>;
 
 /// The outbox of a gateway. Cheap to clone.
 #[derive(Clone)]
@@ -84,7 +89,8 @@ struct Book {
 struct Entry {
     message: Arc<dyn Message>,
     until: Option<Instant>,
-    told: Option<oneshot::Sender<Result<(), StoreError>>>,
+    /// Those who wait until it is told.
+    told: Vec<oneshot::Sender<Sent>>,
 }
 
 impl Outbox {
@@ -122,7 +128,7 @@ impl Outbox {
     ///
     /// # Errors
     /// The store will never take it, or has not before the gateway stopped.
-    pub async fn deliver(&self, message: impl Message + 'static) -> Result<(), StoreError> {
+    pub async fn deliver(&self, message: impl Message + 'static) -> Sent {
         let message: Arc<dyn Message> = Arc::new(message);
         let told = loop {
             let room = self.0.room.notified();
@@ -132,7 +138,8 @@ impl Outbox {
             }
             room.await;
         };
-        told.await.unwrap_or(Err(StoreError::Closed))
+        told.await
+            .unwrap_or_else(|_| Err(Arc::new(StoreError::Closed)))
     }
 
     /// What waits to be told.
@@ -141,20 +148,19 @@ impl Outbox {
     }
 
     /// Whether there was room, or the message is there already.
-    fn enter(
-        &self,
-        message: Arc<dyn Message>,
-        told: Option<oneshot::Sender<Result<(), StoreError>>>,
-    ) -> bool {
+    fn enter(&self, message: Arc<dyn Message>, told: Option<oneshot::Sender<Sent>>) -> bool {
         let mut book = self.0.book.lock();
         let key = (message.kind(), message.key());
-        let entry = Entry {
+        let mut entry = Entry {
             until: Instant::now().checked_add(message.lasts()),
             message,
-            told,
+            told: told.into_iter().collect(),
         };
-        // The newest says it, at the place of the first.
+        // The newest says it, at the place of the first, to all who wait for either.
         if let Some(number) = book.by_key.get(&key).copied() {
+            if let Some(first) = book.entries.remove(&number) {
+                entry.told.extend(first.told);
+            }
             book.entries.insert(number, entry);
             return true;
         }
@@ -176,26 +182,30 @@ impl Outbox {
     async fn serve(self) {
         let stopping = self.0.tasks.shutdown_token();
         let mut delays = Delays::new(DELAYS);
-        let mut vain_since = Instant::now();
+        // Once the gateway stops: until when the store may fail.
+        let mut last_chance: Option<Instant> = None;
         loop {
             let Some(failure) = self.round().await else {
                 delays = Delays::new(DELAYS);
-                vain_since = Instant::now();
+                last_chance = None;
                 if self.is_over() {
                     return;
                 }
                 continue;
             };
-            if failure.told_any {
-                vain_since = Instant::now();
-            }
-            if stopping.is_cancelled() && vain_since.elapsed() > LAST_CHANCE {
-                return self.give_up(&failure.error);
-            }
             let stops = stopping.is_cancelled();
+            if failure.told_any {
+                last_chance = None;
+            }
+            if stops {
+                let now = Instant::now();
+                if now >= *last_chance.get_or_insert(now + LAST_CHANCE) {
+                    return self.give_up(&failure.error);
+                }
+            }
             tokio::select! {
                 () = tokio::time::sleep(delays.next_delay().unwrap_or(DELAYS.cap)) => {}
-                () = stopping.cancelled(), if !stops => vain_since = Instant::now(),
+                () = stopping.cancelled(), if !stops => {}
             }
         }
     }
@@ -221,7 +231,7 @@ impl Outbox {
                     Err(error) => {
                         let (kind, reason) = (message.kind(), with_causes(&error));
                         tracing::error!(kind, reason, "the store will never take a message");
-                        self.finish(*number, message, Err(error));
+                        self.finish(*number, message, Err(Arc::new(error)));
                     }
                 }
             }
@@ -253,22 +263,29 @@ impl Outbox {
                 break;
             }
         }
+        let mut dropped = Vec::new();
         for number in over {
-            book.remove(number);
+            dropped.extend(book.remove(number).map(|entry| entry.message.kind()));
+        }
+        drop(book);
+        if !dropped.is_empty() {
+            dropped.into_iter().for_each(self.0.count_dropped);
+            self.0.room.notify_waiters();
         }
         some
     }
 
     /// A message is told, or never will be; a newer one in its place stays.
-    fn finish(&self, number: u64, message: &Arc<dyn Message>, told: Result<(), StoreError>) {
+    fn finish(&self, number: u64, message: &Arc<dyn Message>, told: Sent) {
         let mut book = self.0.book.lock();
         let entry = book.entries.get(&number);
         if entry.is_some_and(|entry| Arc::ptr_eq(&entry.message, message))
             && let Some(entry) = book.remove(number)
-            && let Some(tell) = entry.told
         {
-            // Whoever has gone needs no answer.
-            let _ = tell.send(told);
+            for waiting in entry.told {
+                // Whoever has gone needs no answer.
+                let _ = waiting.send(told.clone());
+            }
         }
         drop(book);
         self.0.room.notify_waiters();
@@ -288,7 +305,7 @@ impl Outbox {
         tracing::warn!(
             messages,
             error,
-            "the store was not told everything before the gateway stopped; the rest expires"
+            "the gateway stopped with unsent messages; charges among them are not recorded"
         );
         self.0.room.notify_waiters();
     }

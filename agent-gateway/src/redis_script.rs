@@ -25,10 +25,30 @@ impl RedisScript {
         connection: &Link,
         fill: impl FnOnce(&mut ScriptInvocation<'_>),
     ) -> Result<T, StoreError> {
+        self.run_on(&mut connection.clone(), fill).await
+    }
+
+    /// Runs it for something that must not be lost: with replicas that are to have it, too.
+    pub async fn run_lasting<T: FromRedisValue>(
+        &self,
+        connection: &Link,
+        fill: impl FnOnce(&mut ScriptInvocation<'_>),
+    ) -> Result<T, StoreError> {
+        let mut connection = connection.clone();
+        let answer = self.run_on(&mut connection, fill).await?;
+        let confirmed = connection.confirm().await;
+        confirmed.map_err(StoreError::redis(self.operation))?;
+        Ok(answer)
+    }
+
+    async fn run_on<T: FromRedisValue>(
+        &self,
+        connection: &mut Link,
+        fill: impl FnOnce(&mut ScriptInvocation<'_>),
+    ) -> Result<T, StoreError> {
         let mut call = self.script.prepare_invoke();
         fill(&mut call);
-        let mut connection = connection.clone();
-        let answered = call.invoke_async(&mut connection).await;
+        let answered = call.invoke_async(connection).await;
         answered.map_err(StoreError::redis(self.operation))
     }
 

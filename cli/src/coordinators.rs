@@ -22,6 +22,20 @@ const SEPARATOR: char = ',';
 /// A standby answers at once that it is one; one that hangs must not hold up the search.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(2);
 
+/// Where the coordinator is.
+#[derive(Debug, clap::Args)]
+pub struct CoordinatorAddress {
+    /// Where the coordinator listens; of several, separated by commas, the one in charge is found
+    #[arg(
+        long,
+        env = "AGON_COORDINATOR",
+        hide_env_values = true,
+        default_value = "http://127.0.0.1:7700",
+        value_name = "URL"
+    )]
+    pub coordinator: String,
+}
+
 /// A transport to the one in charge of these coordinators: addresses, separated by commas.
 ///
 /// # Errors

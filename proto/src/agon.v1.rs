@@ -300,7 +300,7 @@ pub struct GetGatewayStatusRequest {
     #[prost(string, tag = "1")]
     pub experiment_id: ::prost::alloc::string::String,
 }
-/// State of one key. The key itself is never shown.
+/// What to send again.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ForgetLearntRequest {
     /// "provider/model", or the provider's name for the model. Absent: all models.
@@ -313,6 +313,7 @@ pub struct ForgetLearntResponse {
     #[prost(message, repeated, tag = "1")]
     pub forgotten: ::prost::alloc::vec::Vec<LearntRefusal>,
 }
+/// Which keys to use again.
 #[derive(Clone, PartialEq, Eq, Hash, ::prost::Message)]
 pub struct ReviveKeysRequest {
     /// Absent: of all providers.
@@ -335,6 +336,7 @@ pub struct RevivedKey {
     #[prost(string, tag = "2")]
     pub source: ::prost::alloc::string::String,
 }
+/// State of one key. The key itself is never shown.
 #[derive(Clone, PartialEq, ::prost::Message)]
 pub struct KeyStatus {
     #[prost(string, tag = "1")]
@@ -375,7 +377,7 @@ pub struct KeyStatus {
     #[prost(string, tag = "14")]
     pub last_error: ::prost::alloc::string::String,
     /// Milliseconds until one call tries a key that was taken out of use; 0 when it
-    /// is in use, or is to be tried now.
+    /// is in use, is to be tried now, or is never tried.
     #[prost(uint64, tag = "15")]
     pub next_probe_ms: u64,
 }

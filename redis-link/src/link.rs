@@ -5,7 +5,8 @@
 //! write that matters ([`Link::confirm`]).
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use agon_service_kit::clock::millis;
 use agon_service_kit::complaint::Complaint;
@@ -33,11 +34,17 @@ const CONNECTION_TIMEOUT: Duration = Duration::from_secs(2);
 /// How long it may take to find the master, connect to it and make sure that it is one.
 const CONNECTS_WITHIN: Duration = Duration::from_secs(8);
 
+/// Replicas that did not confirm in time are waited for again after this: a replica that is away
+/// must not stop everything else.
+const WAITS_AGAIN: Duration = Duration::from_secs(1);
+
 /// See the module. Clones share the connection.
 #[derive(Clone)]
 pub struct Link {
     shared: Arc<Inner>,
     response_timeout: Duration,
+    /// The connection that this clone used last.
+    used: Option<u64>,
 }
 
 struct Inner {
@@ -46,7 +53,20 @@ struct Inner {
     opening: Arc<Pipeline>,
     current: Mutex<Current>,
     confirmation: Option<Confirmation>,
+    /// Counts waits for replicas when they begin.
+    waits: AtomicU64,
+    last_wait: tokio::sync::Mutex<LastWait>,
     unconfirmed: Complaint,
+}
+
+/// The last wait for replicas. One at a time: it serves all who had written before it began, and
+/// Redis answers nothing else on the connection meanwhile.
+#[derive(Default)]
+struct LastWait {
+    number: u64,
+    connection: u64,
+    /// When it was too few of them.
+    fell_short: Option<Instant>,
 }
 
 /// How many replicas must have a write before it counts as done.
@@ -87,11 +107,14 @@ impl Link {
             opening: Arc::new(opening),
             current: Mutex::default(),
             confirmation,
+            waits: AtomicU64::new(0),
+            last_wait: tokio::sync::Mutex::default(),
             unconfirmed: Complaint::default(),
         };
         Self {
             shared: Arc::new(shared),
             response_timeout: RESPONSE_TIMEOUT,
+            used: None,
         }
     }
 
@@ -101,10 +124,11 @@ impl Link {
         Self {
             shared: self.shared.clone(),
             response_timeout: RESPONSE_TIMEOUT + Duration::from_secs(seconds),
+            used: None,
         }
     }
 
-    /// Whether somebody answers who takes writes.
+    /// Checks that a master answers.
     ///
     /// # Errors
     /// Nobody does, or a replica.
@@ -117,27 +141,48 @@ impl Link {
         checked
     }
 
-    /// Waits until as many replicas as configured have what this link has written. When they do
-    /// not in time, that is said in the log, and the write stands as Redis keeps it.
+    /// Waits until as many replicas as configured have what this clone of the link has written. When
+    /// they do not in time, that is said in the log, the write stands as Redis keeps it, and for a
+    /// moment nobody waits again.
     ///
     /// # Errors
-    /// Redis does not answer any more: whether the write stands, nobody knows.
+    /// The connection was lost since: whether the write stands, nobody knows.
     pub async fn confirm(&self) -> RedisResult<()> {
-        let Some(Confirmation { replicas, within }) = self.shared.confirmation else {
+        let (Some(confirmation), Some(used)) = (self.shared.confirmation, self.used) else {
             return Ok(());
         };
+        let written_before = self.shared.waits.load(Ordering::SeqCst);
+        let mut last = self.shared.last_wait.lock().await;
+        if last.connection == used && last.number > written_before {
+            return Ok(());
+        }
+        if last.fell_short.is_some_and(|at| at.elapsed() < WAITS_AGAIN) {
+            return Ok(());
+        }
+        let (number, mut connection) = self.connection().await?;
+        if number != used {
+            // A server that has become the master since would count replicas of its own.
+            let lost = "the connection was lost before replicas confirmed";
+            return Err(std::io::Error::new(std::io::ErrorKind::ConnectionReset, lost).into());
+        }
+        last.number = self.shared.waits.fetch_add(1, Ordering::SeqCst) + 1;
+        last.connection = number;
+        last.fell_short = None;
+        let Confirmation { replicas, within } = confirmation;
         let mut wait = redis::cmd("WAIT");
         wait.arg(replicas).arg(millis(within));
-        let have: u32 = wait.query_async(&mut self.clone()).await?;
-        if have < replicas
-            && let Some(times) = self.shared.unconfirmed.note()
-        {
-            tracing::warn!(
-                replicas,
-                have,
-                times,
-                "too few replicas have what was written; a failover now would lose it"
-            );
+        let answer: RedisResult<u32> = wait.query_async(&mut connection).await;
+        let have = answer.inspect_err(|_| self.leave(number))?;
+        if have < replicas {
+            last.fell_short = Some(Instant::now());
+            if let Some(times) = self.shared.unconfirmed.note() {
+                tracing::warn!(
+                    replicas,
+                    have,
+                    times,
+                    "too few replicas have what was written; a failover now would lose it"
+                );
+            }
         }
         Ok(())
     }
@@ -185,6 +230,7 @@ impl ConnectionLike for Link {
     fn req_packed_command<'a>(&'a mut self, command: &'a Cmd) -> RedisFuture<'a, Value> {
         Box::pin(async move {
             let (number, mut connection) = self.connection().await?;
+            self.used = Some(number);
             let answer = connection.req_packed_command(command).await;
             if is_over(answer.as_ref().map(std::slice::from_ref)) {
                 self.leave(number);
@@ -201,6 +247,7 @@ impl ConnectionLike for Link {
     ) -> RedisFuture<'a, Vec<Value>> {
         Box::pin(async move {
             let (number, mut connection) = self.connection().await?;
+            self.used = Some(number);
             let answer = connection
                 .req_packed_commands(pipeline, offset, count)
                 .await;

@@ -27,7 +27,7 @@ use crate::health::{CallOutcome, Turn};
 use crate::keys::KeyId;
 use crate::lanes::{Lane, LaneKey};
 use crate::metrics;
-use crate::money::quote::Payment;
+use crate::money::quote::{Payment, Used};
 use crate::providers::{Call, Refusal, Remedy, Reply};
 use crate::routes::Route;
 
@@ -134,13 +134,14 @@ impl Decider {
         if self.recorder.is_behind() {
             let caught_up = self.unpaid(passengers, self.recorder.caught_up()).await;
             if let Err(error) = caught_up {
-                self.settle_unasked(question, lane, &ready).await;
+                self.settle_unasked(lane, &ready).await;
                 return Err(error);
             }
         }
-        self.under_way.expect(ready.route.model.provider.timeout);
+        let effort = question.request.effort();
+        self.under_way.expect(ready.route.model.timeout(effort));
         if self.stopping.is_cancelled() {
-            self.settle_unasked(question, lane, &ready).await;
+            self.settle_unasked(lane, &ready).await;
             return Err(DecideError::Stopping);
         }
         let began = Instant::now();
@@ -299,7 +300,9 @@ impl Decider {
         );
         let _at_provider = question.tally.at_provider();
         let _in_flight = key.counters.begin();
-        let _under_way = self.under_way.begin(route.model.provider.timeout);
+        let _under_way = self
+            .under_way
+            .begin(route.model.timeout(question.request.effort()));
         let began = Instant::now();
         let call = Call {
             model: &route.model,
@@ -379,11 +382,10 @@ impl Decider {
     }
 
     /// An attempt that was allowed and not made.
-    async fn settle_unasked(&self, question: &Question, lane: &Lane, ready: &Ready) {
-        let refusal = Refusal::new(Remedy::Retry(None), "not asked");
+    pub(super) async fn settle_unasked(&self, lane: &Lane, ready: &Ready) {
         tokio::join!(
-            self.pay_refused(question, &ready.payment, &refusal),
-            self.settle_refused(lane, &ready.attempt, &ready.charges, &refusal)
+            self.money.settle(&ready.payment, Used::Nothing),
+            self.give_back(lane, &ready.attempt)
         );
     }
 

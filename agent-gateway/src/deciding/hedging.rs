@@ -19,7 +19,7 @@ use crate::admission::line::{Admitted, Want};
 use crate::keys::KeyId;
 use crate::metrics;
 use crate::money::accounts::Held;
-use crate::money::quote::{DecisionCost, Payment, Used};
+use crate::money::quote::{DecisionCost, Payment};
 use crate::providers::{Refusal, Remedy, Reply};
 use crate::routes::Route;
 
@@ -245,9 +245,10 @@ impl Shared {
                 over,
             } = self.as_ref();
             let ready = decider.admit_now(question, route, avoid).await?;
-            if over.load(Ordering::Relaxed) {
-                decider.give_back(&route.lane, &ready.attempt).await;
-                decider.money.settle(&ready.payment, Used::Nothing).await;
+            let effort = question.request.effort();
+            decider.under_way.expect(ready.route.model.timeout(effort));
+            if over.load(Ordering::Relaxed) || decider.stopping.is_cancelled() {
+                decider.settle_unasked(&route.lane, &ready).await;
                 return None;
             }
             Some(Arc::clone(&self).call(ready).await)

@@ -25,8 +25,8 @@ impl Default for UnderWay {
 }
 
 impl UnderWay {
-    /// A call is about to begin that takes no longer than its time-out. Said before it is looked
-    /// whether the gateway stops, so that none begins of which a stopping gateway does not know.
+    /// A call is about to begin that takes no longer than its time-out. To be called before the stop
+    /// flag is read; otherwise a call could begin that a stopping gateway does not count.
     pub(super) fn expect(&self, timeout: Duration) {
         let over = millis(self.opened.elapsed().saturating_add(timeout));
         self.over_ms.fetch_max(over, Ordering::SeqCst);
@@ -44,7 +44,7 @@ impl UnderWay {
         self.calls.load(Ordering::Relaxed)
     }
 
-    /// How long the last of them can still take, at most.
+    /// How long the last of them, or one that is about to begin, can still take, at most.
     pub fn left(&self) -> Duration {
         let over = Duration::from_millis(self.over_ms.load(Ordering::SeqCst));
         over.saturating_sub(self.opened.elapsed())

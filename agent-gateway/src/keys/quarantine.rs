@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 pub struct Quarantine {
     /// What the provider said.
     pub reason: String,
-    /// From then on one call may try it.
-    pub next_probe: Instant,
+    /// From then on one call may try it; absent: none ever.
+    pub next_probe: Option<Instant>,
     refusals: usize,
     is_probed: bool,
 }
@@ -21,7 +21,7 @@ impl Quarantine {
     pub fn begin(reason: &str, pauses: &[Duration], now: Instant) -> Self {
         let mut quarantine = Self {
             reason: String::new(),
-            next_probe: now,
+            next_probe: None,
             refusals: 0,
             is_probed: true,
         };
@@ -35,13 +35,13 @@ impl Quarantine {
             return;
         }
         reason.clone_into(&mut self.reason);
-        self.next_probe = now + pause(pauses, self.refusals);
+        self.next_probe = next(pauses, self.refusals, now);
         self.refusals += 1;
     }
 
     /// A call may try the key now.
     pub fn is_due(&self, now: Instant) -> bool {
-        self.next_probe <= now
+        self.next_probe.is_some_and(|at| at <= now)
     }
 
     /// Takes the one call that may try it; nobody else has it before the next pause is over.
@@ -49,17 +49,16 @@ impl Quarantine {
         let is_due = self.is_due(now);
         if is_due {
             self.is_probed = true;
-            self.next_probe = now + pause(pauses, self.refusals);
+            self.next_probe = next(pauses, self.refusals, now);
         }
         is_due
     }
 }
 
-fn pause(pauses: &[Duration], number: usize) -> Duration {
-    /// As good as never; an `Instant` has no end that one could name.
-    const NEVER: Duration = Duration::from_secs(100 * 365 * 24 * 3_600);
+/// The last pause is repeated.
+fn next(pauses: &[Duration], number: usize, now: Instant) -> Option<Instant> {
     let pause = pauses.get(number).or(pauses.last());
-    pause.copied().unwrap_or(NEVER)
+    pause.map(|pause| now + *pause)
 }
 
 #[cfg(test)]
@@ -106,6 +105,7 @@ mod tests {
     fn without_pauses_a_key_is_never_tried_again() {
         let now = Instant::now();
         let quarantine = Quarantine::begin("401", &[], now);
+        assert_eq!(quarantine.next_probe, None);
         assert!(!quarantine.is_due(now + 10_000 * MINUTE));
     }
 }

@@ -128,7 +128,7 @@ impl Ledger for RedisLedger {
         let text = serde_json::to_string(&decision).map_err(StoreError::damaged(address))?;
         let standing: Option<String> = self
             .record
-            .run(&self.connection, |call| {
+            .run_lasting(&self.connection, |call| {
                 call.key(ledger_key(&address.session_id))
                     .key(claims_key(&address.session_id))
                     .arg(field(address))
@@ -136,8 +136,6 @@ impl Ledger for RedisLedger {
                     .arg(millis(KEPT_UNFINISHED));
             })
             .await?;
-        let confirmed = self.connection.confirm().await;
-        confirmed.map_err(StoreError::redis("wait for a decision's replicas"))?;
         match standing {
             Some(text) => read_decision(address, &text),
             None => Ok(decision),

@@ -266,7 +266,7 @@ impl Money {
         let purse = Arc::clone(&self.purse);
         // Waited for: a decision must not stand without its cost.
         if let Err(error) = self.outbox.deliver(Charging { purse, bill }).await {
-            let error = with_causes(&error);
+            let error = with_causes(error.as_ref());
             tracing::error!(%attempt, %cost, held, error, "the cost of a call was not settled");
         }
     }

@@ -11,6 +11,8 @@ struct Store {
     away_for: AtomicU32,
     tries: AtomicU32,
     told: Mutex<Vec<String>>,
+    /// How long its messages last; absent: for ever.
+    lasts: Option<Duration>,
 }
 
 struct Note {
@@ -29,7 +31,7 @@ impl Message for Note {
     }
 
     fn lasts(&self) -> Duration {
-        Duration::MAX
+        self.store.lasts.unwrap_or(Duration::MAX)
     }
 
     async fn tell(&self) -> Result<(), StoreError> {
@@ -68,8 +70,8 @@ async fn until_empty(outbox: &Outbox) {
     }
 }
 
-#[tokio::test]
-async fn what_fails_is_told_in_the_end_once_and_in_order() {
+#[tokio::test(start_paused = true)]
+async fn what_fails_is_told_in_the_end_and_once() {
     let (tasks, store) = (Tasks::new(), store(3));
     let outbox = Outbox::new(tasks.clone(), |_| {});
     let texts: Vec<String> = (0..200).map(|number| number.to_string()).collect();
@@ -83,7 +85,7 @@ async fn what_fails_is_told_in_the_end_once_and_in_order() {
     assert_eq!(*store.told.lock(), in_order);
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn outbox_is_bounded_and_what_must_not_be_lost_waits_for_room() {
     let store = store(u32::MAX);
     let outbox = Outbox::new(Tasks::new(), |_| {});
@@ -105,7 +107,7 @@ async fn outbox_is_bounded_and_what_must_not_be_lost_waits_for_room() {
     assert!(told.iter().any(|text| text == "charge"));
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn store_that_is_away_is_asked_for_one_message_and_not_for_thousands() {
     let store = store(u32::MAX);
     let outbox = Outbox::new(Tasks::new(), |_| {});
@@ -118,7 +120,7 @@ async fn store_that_is_away_is_asked_for_one_message_and_not_for_thousands() {
     assert!(tries <= AT_ONCE as u32 * 10, "{tries}");
 }
 
-#[tokio::test]
+#[tokio::test(start_paused = true)]
 async fn stopping_gateway_tells_what_it_can_and_does_not_wait_for_ever() {
     let (tasks, store) = (Tasks::new(), store(AT_ONCE as u32));
     let outbox = Outbox::new(tasks.clone(), |_| {});
@@ -139,4 +141,38 @@ async fn stopping_gateway_tells_what_it_can_and_does_not_wait_for_ever() {
     let _ = tasks.shutdown(Duration::from_secs(60)).await;
     assert!(began.elapsed() < LAST_CHANCE * 2, "{:?}", began.elapsed());
     assert!(waiting.await.unwrap().is_err());
+}
+
+#[tokio::test(start_paused = true)]
+async fn messages_that_expire_make_room_for_those_that_must_not_be_lost() {
+    let store = Arc::new(Store {
+        away_for: AtomicU32::new(u32::MAX),
+        lasts: Some(Duration::from_secs(5)),
+        ..Store::default()
+    });
+    let outbox = Outbox::new(Tasks::new(), |_| {});
+    for number in 0..MOST {
+        outbox.post(note(&store, number));
+    }
+    let waiting = tokio::spawn({
+        let (outbox, charge) = (outbox.clone(), note(&self::store(0), "charge"));
+        async move { outbox.deliver(charge).await }
+    });
+    // Whoever waits for ever is never waited for, and so the test ends.
+    let waited = tokio::time::timeout(Duration::from_secs(60), waiting).await;
+    waited.expect("there is room").unwrap().unwrap();
+}
+
+#[tokio::test(start_paused = true)]
+async fn all_who_wait_for_one_message_hear_of_it() {
+    let store = store(3);
+    let outbox = Outbox::new(Tasks::new(), |_| {});
+    let deliver = || {
+        let (outbox, charge) = (outbox.clone(), note(&store, "charge"));
+        tokio::spawn(async move { outbox.deliver(charge).await })
+    };
+    for waiting in [deliver(), deliver()] {
+        waiting.await.unwrap().unwrap();
+    }
+    assert_eq!(*store.told.lock(), ["charge"]);
 }

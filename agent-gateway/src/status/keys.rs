@@ -49,7 +49,7 @@ fn key_row(provider: &str, key: &LaneKey, outlook: &KeyOutlook, now: Instant) ->
     let errors = pooled.counters.errors();
     let by_kind = errors.by_kind.into_iter();
     let out = pooled.quarantine();
-    let next_probe = out.as_ref().map(|out| out.next_probe);
+    let next_probe = out.as_ref().and_then(|out| out.next_probe);
     let next_probe_ms = next_probe.map_or(0, |at| millis(at.saturating_duration_since(now)));
     KeyStatus {
         provider: provider.to_owned(),

@@ -56,6 +56,18 @@ async fn recorded(gateway: &Gateway) -> usize {
     listed.into_inner().decisions.len()
 }
 
+async fn has_all_that_its_master_has(replica: &RedisServer) {
+    let redis = redis::Client::open(replica.url()).unwrap();
+    let mut connection = redis.get_multiplexed_async_connection().await.unwrap();
+    until("the replica is in step", async || {
+        let mut info = redis::cmd("INFO");
+        info.arg("replication");
+        let info: String = info.query_async(&mut connection).await.unwrap();
+        info.contains("master_link_status:up")
+    })
+    .await;
+}
+
 async fn sentinels_know_a_replica(sentinel: &Sentinel) {
     let shown = ["SENTINEL", "REPLICAS", Sentinel::MASTER];
     let redis = redis::Client::open(format!("redis://127.0.0.1:{}", sentinel.port())).unwrap();
@@ -72,7 +84,8 @@ async fn sentinels_know_a_replica(sentinel: &Sentinel) {
 #[tokio::test]
 async fn failover_is_followed_and_confirmed_decisions_are_never_paid_again() {
     let mut master = RedisServer::start();
-    let _replica = RedisServer::start_replica_of(&master);
+    let replica = RedisServer::start_replica_of(&master);
+    has_all_that_its_master_has(&replica).await;
     let sentinel = Sentinel::watching(&master);
     sentinels_know_a_replica(&sentinel).await;
     let url = format!(

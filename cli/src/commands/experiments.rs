@@ -11,7 +11,7 @@ use agon_proto::v1::{
 use agon_report::grouped;
 use agon_worker::Transport;
 
-use crate::coordinators;
+use crate::coordinators::{self, CoordinatorAddress};
 use crate::failure::Failure;
 use crate::output::{self, Columns, counted};
 use crate::results::{experiment_client, refused};
@@ -21,7 +21,7 @@ use crate::role::{LogArguments, runtime};
 #[derive(Debug, clap::Subcommand)]
 pub enum Experiments {
     /// List the experiments of a coordinator
-    List(Address),
+    List(CoordinatorAddress),
     /// Show where an experiment stands and what was set aside
     Show(Named),
     /// Take an experiment's open sessions out of the queue
@@ -35,27 +35,13 @@ pub enum Experiments {
     Delete(Named),
 }
 
-/// Where the coordinator is.
-#[derive(Debug, clap::Args)]
-pub struct Address {
-    /// Where the coordinator listens; of several, separated by commas, the one in charge is found
-    #[arg(
-        long,
-        env = "AGON_COORDINATOR",
-        hide_env_values = true,
-        default_value = "http://127.0.0.1:7700",
-        value_name = "URL"
-    )]
-    coordinator: String,
-}
-
 /// Which experiment.
 #[derive(Debug, clap::Args)]
 pub struct Named {
     /// Id of the experiment, as `agon experiments list` shows it
     experiment: String,
     #[command(flatten)]
-    address: Address,
+    address: CoordinatorAddress,
 }
 
 /// Which experiment goes on, and up to what.
@@ -231,7 +217,7 @@ async fn show(
     Ok(())
 }
 
-fn client(address: &Address) -> Result<ExperimentServiceClient<Transport>, Failure> {
+fn client(address: &CoordinatorAddress) -> Result<ExperimentServiceClient<Transport>, Failure> {
     Ok(experiment_client(coordinators::in_charge(
         &address.coordinator,
     )?))

@@ -2,6 +2,7 @@
 //! `costs` and `revive`, which ask a running one. Wires configuration, ledger and listener; calls no model
 //! itself. Started by `commands.rs`.
 
+mod address;
 mod costs;
 mod forget;
 mod revive;

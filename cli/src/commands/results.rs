@@ -19,7 +19,7 @@ use tonic::Status;
 
 use super::run::verdict;
 use super::run::watch::{Watch, is_over, is_paused};
-use crate::coordinators;
+use crate::coordinators::{self, CoordinatorAddress};
 use crate::failure::Failure;
 use crate::keeping::Keeping;
 use crate::output;
@@ -50,15 +50,8 @@ pub enum Results {
 pub struct Pull {
     /// Id of the experiment, as `agon experiments list` shows it
     experiment: String,
-    /// Where the coordinator listens; of several, separated by commas, the one in charge is found
-    #[arg(
-        long,
-        env = "AGON_COORDINATOR",
-        hide_env_values = true,
-        default_value = "http://127.0.0.1:7700",
-        value_name = "URL"
-    )]
-    coordinator: String,
+    #[command(flatten)]
+    address: CoordinatorAddress,
     /// Where results go [default: DATA/runs/EXPERIMENT]
     #[arg(long, short, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -101,7 +94,7 @@ async fn pull(
     arguments: &Pull,
     mut interrupt: impl Future<Output = &'static str> + Unpin,
 ) -> Result<(), Failure> {
-    let transport = coordinators::in_charge(&arguments.coordinator)?;
+    let transport = coordinators::in_charge(&arguments.address.coordinator)?;
     let known = tokio::select! {
         known = look(arguments, &transport) => known?,
         _ = &mut interrupt => return Err(Failure::Interrupted("stopped; nothing was fetched".to_owned())),
@@ -112,7 +105,7 @@ async fn pull(
     };
     let folder = RunFolder::claim(&place, &known.document.name)?;
     let state = State {
-        coordinator: Some(arguments.coordinator.clone()),
+        coordinator: Some(arguments.address.coordinator.clone()),
         ..State::default()
     };
     let mut keeping = Keeping::begin_pull(folder, &known.document, &known.templates, state)?;
@@ -142,7 +135,7 @@ async fn pull(
 /// Asks what is known of the experiment.
 async fn look(arguments: &Pull, transport: &Transport) -> Result<Known, Failure> {
     let lost = |refusal: Status| {
-        let shown = coordinators::shown(&arguments.coordinator);
+        let shown = coordinators::shown(&arguments.address.coordinator);
         refused(&format!("the coordinator at {shown}"), &refusal)
     };
     let mut client = experiment_client(transport.clone());

@@ -182,7 +182,7 @@ impl RedisPurse {
                 .arg(day);
             charge(call);
         };
-        let _settled: i64 = self.settle.run(&self.connection, fill).await?;
+        let _settled: i64 = self.settle.run_lasting(&self.connection, fill).await?;
         Ok(())
     }
 }
@@ -227,9 +227,7 @@ impl Purse for RedisPurse {
                 }
             }
         };
-        self.end(&bill.attempt, &day, charge).await?;
-        let confirmed = self.connection.confirm().await;
-        confirmed.map_err(StoreError::redis("wait for a charge's replicas"))
+        self.end(&bill.attempt, &day, charge).await
     }
 
     async fn release(&self, attempt: &Attempt) -> Result<(), StoreError> {

@@ -3,28 +3,19 @@
 
 use std::collections::BTreeMap;
 
-use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
 use agon_proto::v1::{BudgetStatus, CostRow, ListCostsRequest, ListCostsResponse};
 use agon_report::{dollars, exact_dollars, grouped};
-use agon_service_kit::server::channel;
 use serde_json::{Map, Value, json};
 
+use super::address::Address;
 use crate::failure::Failure;
 use crate::output::{self, Columns, counted};
-use crate::results::refused;
 
 /// Arguments of `agon gateway costs`.
 #[derive(Debug, clap::Args)]
 pub struct Costs {
-    /// Where the gateway listens
-    #[arg(
-        long,
-        env = "AGON_GATEWAY",
-        hide_env_values = true,
-        default_value = "http://127.0.0.1:7710",
-        value_name = "URL"
-    )]
-    gateway: String,
+    #[command(flatten)]
+    address: Address,
     /// Only what this team spent
     #[arg(long, value_name = "NAME")]
     team: Option<String>,
@@ -69,17 +60,15 @@ enum By {
 /// # Errors
 /// The gateway cannot be reached, or a day is none.
 pub async fn run(arguments: &Costs) -> Result<(), Failure> {
-    let url = &arguments.gateway;
-    let mut client = AgentGatewayServiceClient::new(channel(url).map_err(Failure::input)?);
+    let address = &arguments.address;
+    let mut client = address.client()?;
     let asked = client.list_costs(ListCostsRequest {
         team: arguments.team.clone().unwrap_or_default(),
         experiment_id: arguments.experiment.clone().unwrap_or_default(),
         from_day: arguments.from.clone().unwrap_or_default(),
         to_day: arguments.to.clone().unwrap_or_default(),
     });
-    let costs = asked
-        .await
-        .map_err(|refusal| refused(&format!("the gateway at {url}"), &refusal))?;
+    let costs = asked.await.map_err(|refusal| address.refused(&refusal))?;
     let costs = costs.into_inner();
     if arguments.json {
         output::print_json(&as_json(&costs, &arguments.by).to_string());

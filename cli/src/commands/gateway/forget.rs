@@ -3,12 +3,9 @@
 //! `commands/gateway.rs`.
 
 use agon_proto::v1::ForgetLearntRequest;
-use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
-use agon_service_kit::server::channel;
 
+use super::address::{Client, Replicas};
 use crate::failure::Failure;
-use crate::output;
-use crate::results::refused;
 
 /// Arguments of `agon gateway forget`.
 #[derive(Debug, clap::Args)]
@@ -16,16 +13,8 @@ pub struct Forget {
     /// The model, as `agon gateway status` shows it: PROVIDER/MODEL [default: all models]
     #[arg(value_name = "MODEL")]
     model: Option<String>,
-    /// Where the gateways listen: each replica learns for itself
-    #[arg(
-        long,
-        env = "AGON_GATEWAY",
-        hide_env_values = true,
-        default_value = "http://127.0.0.1:7710",
-        value_delimiter = ',',
-        value_name = "URL,..."
-    )]
-    gateway: Vec<String>,
+    #[command(flatten)]
+    replicas: Replicas,
 }
 
 /// Forgets and says what.
@@ -33,22 +22,21 @@ pub struct Forget {
 /// # Errors
 /// A gateway cannot be reached.
 pub async fn run(arguments: &Forget) -> Result<(), Failure> {
-    for url in &arguments.gateway {
-        let mut client = AgentGatewayServiceClient::new(channel(url).map_err(Failure::input)?);
-        let model = arguments.model.clone().unwrap_or_default();
-        let asked = client.forget_learnt(ForgetLearntRequest { model });
-        let refusal = |refusal| refused(&format!("the gateway at {url}"), &refusal);
-        let forgotten = asked.await.map_err(refusal)?.into_inner().forgotten;
-        if forgotten.is_empty() {
-            output::print(&format!("{url}: nothing is left out of such calls"));
-        }
-        for learnt in forgotten {
+    let model = arguments.model.clone().unwrap_or_default();
+    let forget = async |client: &mut Client| {
+        let request = ForgetLearntRequest {
+            model: model.clone(),
+        };
+        let forgotten = client.forget_learnt(request).await?.into_inner().forgotten;
+        let forgotten = forgotten.into_iter().map(|learnt| {
             let (provider, model) = (learnt.provider, learnt.provider_model);
-            let parameter = learnt.parameter;
-            output::print(&format!(
-                "{url}: {provider}/{model} is asked with {parameter} again"
-            ));
-        }
-    }
-    Ok(())
+            format!(
+                "{provider}/{model} is asked with {} again",
+                learnt.parameter
+            )
+        });
+        Ok(forgotten.collect())
+    };
+    let nothing = "nothing is left out of such calls";
+    arguments.replicas.ask(nothing, forget).await
 }

@@ -3,32 +3,21 @@
 //! `commands/gateway.rs`.
 
 use agon_proto::v1::ReviveKeysRequest;
-use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
-use agon_service_kit::server::channel;
 
+use super::address::{Client, Replicas};
 use crate::failure::Failure;
-use crate::output;
-use crate::results::refused;
 
 /// Arguments of `agon gateway revive`.
 #[derive(Debug, clap::Args)]
 pub struct Revive {
-    /// Where the gateways listen: each replica has its own list of dead keys
-    #[arg(
-        long,
-        env = "AGON_GATEWAY",
-        hide_env_values = true,
-        default_value = "http://127.0.0.1:7710",
-        value_delimiter = ',',
-        value_name = "URL,..."
-    )]
-    gateway: Vec<String>,
     /// Only keys of this provider
     #[arg(long, value_name = "NAME")]
     provider: Option<String>,
     /// Only the key from here, as `agon gateway status` shows it: "env OPENAI_API_KEY"
     #[arg(long, value_name = "SOURCE")]
     key: Option<String>,
+    #[command(flatten)]
+    replicas: Replicas,
 }
 
 /// Revives and says what was revived.
@@ -36,23 +25,22 @@ pub struct Revive {
 /// # Errors
 /// A gateway cannot be reached.
 pub async fn run(arguments: &Revive) -> Result<(), Failure> {
-    for url in &arguments.gateway {
-        let mut client = AgentGatewayServiceClient::new(channel(url).map_err(Failure::input)?);
-        let asked = client.revive_keys(ReviveKeysRequest {
-            provider: arguments.provider.clone().unwrap_or_default(),
-            source: arguments.key.clone().unwrap_or_default(),
-        });
-        let refusal = |refusal| refused(&format!("the gateway at {url}"), &refusal);
-        let revived = asked.await.map_err(refusal)?.into_inner().revived;
-        if revived.is_empty() {
-            output::print(&format!("{url}: no such key is out of use"));
-        }
-        for key in revived {
+    let request = ReviveKeysRequest {
+        provider: arguments.provider.clone().unwrap_or_default(),
+        source: arguments.key.clone().unwrap_or_default(),
+    };
+    let revive = async |client: &mut Client| {
+        let revived = client
+            .revive_keys(request.clone())
+            .await?
+            .into_inner()
+            .revived;
+        let revived = revived.into_iter().map(|key| {
             let (provider, source) = (key.provider, key.source);
-            output::print(&format!(
-                "{url}: {provider}: the key from {source} is in use again"
-            ));
-        }
-    }
-    Ok(())
+            format!("{provider}: the key from {source} is in use again")
+        });
+        Ok(revived.collect())
+    };
+    let nothing = "no such key is out of use";
+    arguments.replicas.ask(nothing, revive).await
 }

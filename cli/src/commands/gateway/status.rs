@@ -8,14 +8,12 @@ mod tables;
 use std::io::IsTerminal as _;
 use std::time::Duration;
 
-use agon_proto::v1::agent_gateway_service_client::AgentGatewayServiceClient;
-use agon_proto::v1::{GetGatewayStatusRequest, GetGatewayStatusResponse};
-use agon_service_kit::server::channel;
-use tonic::transport::Channel;
+use agon_proto::v1::GetGatewayStatusRequest;
+use tonic::Response;
 
+use super::address::Address;
 use crate::failure::Failure;
 use crate::output;
-use crate::results::refused;
 
 /// Between two looks of `--watch`.
 const WATCH_EVERY: Duration = Duration::from_secs(1);
@@ -26,15 +24,8 @@ const CLEAR: &str = "\x1b[2J\x1b[H";
 /// Arguments of `agon gateway status`.
 #[derive(Debug, clap::Args)]
 pub struct Status {
-    /// Where the gateway listens
-    #[arg(
-        long,
-        env = "AGON_GATEWAY",
-        hide_env_values = true,
-        default_value = "http://127.0.0.1:7710",
-        value_name = "URL"
-    )]
-    gateway: String,
+    #[command(flatten)]
+    address: Address,
     /// Print JSON, one object per look
     #[arg(long)]
     json: bool,
@@ -48,10 +39,12 @@ pub struct Status {
 /// # Errors
 /// The gateway cannot be reached.
 pub async fn run(arguments: &Status) -> Result<(), Failure> {
-    let url = &arguments.gateway;
-    let mut client = AgentGatewayServiceClient::new(channel(url).map_err(Failure::input)?);
+    let address = &arguments.address;
+    let mut client = address.client()?;
     loop {
-        let shown = match ask(&mut client, url).await {
+        let asked = client.get_gateway_status(GetGatewayStatusRequest::default());
+        let asked = asked.await.map_err(|refusal| address.refused(&refusal));
+        let shown = match asked.map(Response::into_inner) {
             Ok(status) if arguments.json => json::of(&status).to_string(),
             Ok(status) => tables::of(&status),
             // Who watches wants to see the gateway come back.
@@ -70,15 +63,4 @@ pub async fn run(arguments: &Status) -> Result<(), Failure> {
         }
         tokio::time::sleep(WATCH_EVERY).await;
     }
-}
-
-async fn ask(
-    client: &mut AgentGatewayServiceClient<Channel>,
-    url: &str,
-) -> Result<GetGatewayStatusResponse, Failure> {
-    let asked = client
-        .get_gateway_status(GetGatewayStatusRequest::default())
-        .await;
-    let status = asked.map_err(|refusal| refused(&format!("the gateway at {url}"), &refusal))?;
-    Ok(status.into_inner())
 }

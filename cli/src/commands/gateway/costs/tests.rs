@@ -8,6 +8,7 @@ use agon_service_kit::tasks::Tasks;
 use tonic::service::Routes;
 
 use super::*;
+use crate::commands::gateway::address::Address;
 
 fn row(day: &str, team: &str, experiment: &str, model: &str, cost: u64, unpriced: u64) -> CostRow {
     CostRow {
@@ -126,7 +127,9 @@ fn running_gateway_is_asked_and_a_day_that_never_was_is_wrong_input() {
         server::serve(&tasks, "gateway", listener, Routes::new(gateway.service()));
         let ask = async |from: Option<&str>, json| {
             let arguments = Costs {
-                gateway: url.clone(),
+                address: Address {
+                    gateway: url.clone(),
+                },
                 team: None,
                 experiment: None,
                 from: from.map(str::to_owned),
