@@ -39,33 +39,40 @@ pub enum Knobs {
 
 /// How a name is compared.
 enum Name {
-    /// It is this, or goes on behind it with `-`, `.` or `:`.
+    /// It is this, or goes on behind it with `-` or `:`.
     Is(&'static str),
     /// It holds this.
     Has(&'static str),
 }
 use Name::{Has, Is};
 
-/// Models that think (the providers' model lists, November 2026). The first row that fits counts.
+/// Models that think (the providers' model lists, November 2026), with dashes for dots. The first
+/// row that fits counts.
 #[rustfmt::skip] // A table reads better in columns.
-const MODELS: [(Name, Option<KnownModel>); 28] = [
+const MODELS: [(Name, Option<KnownModel>); 34] = [
+    (Has("non-reasoning"), None),
     (Has("gpt-5-chat"), None),
+    (Has("-chat-latest"), None),
     (Is("o1"), known(Always, NoSampling, Some(100_000))),
     (Is("o3"), known(Always, NoSampling, Some(100_000))),
     (Is("o4"), known(Always, NoSampling, Some(100_000))),
     (Is("gpt-5"), known(Always, NoSampling, Some(128_000))),
     (Has("gpt-oss"), known(Always, All, None)),
     (Is("claude-3-7"), known(WhenTold, All, Some(64_000))),
-    (Is("claude-opus-4-0"), known(WhenTold, All, Some(32_000))),
-    (Is("claude-opus-4-1"), known(WhenTold, All, Some(32_000))),
+    (Has("claude-opus-4-0"), known(WhenTold, All, Some(32_000))),
+    (Has("claude-opus-4-1"), known(WhenTold, All, Some(32_000))),
     (Has("claude-opus-4-2025"), known(WhenTold, All, Some(32_000))),
-    (Has("claude-opus-4@"), known(WhenTold, All, Some(32_000))),
-    (Has("claude-opus-4"), known(WhenTold, All, Some(64_000))),
+    (Has("claude-opus-4-"), known(WhenTold, All, Some(64_000))),
+    (Has("claude-opus-4"), known(WhenTold, All, Some(32_000))),
     (Has("claude-sonnet"), known(WhenTold, All, Some(64_000))),
     (Has("claude-haiku"), known(WhenTold, All, Some(64_000))),
-    (Has("gemini-2.5-flash-lite"), known(WhenTold, All, Some(65_536))),
-    (Has("gemini-2.5"), known(Always, All, Some(65_536))),
+    (Has("gemini-2-5-flash-lite"), known(WhenTold, All, Some(65_536))),
+    (Has("gemini-2-5"), known(Always, All, Some(65_536))),
     (Has("gemini-3"), known(Always, All, Some(65_536))),
+    (Has("grok-4"), known(Always, All, None)),
+    (Has("grok-3-mini"), known(Always, All, None)),
+    (Has("glm-4-5"), known(Always, All, None)),
+    (Has("glm-4-6"), known(Always, All, None)),
     (Has("reasoner"), known(Always, All, Some(64_000))),
     (Has("-r1"), known(Always, All, None)),
     (Has("r1-"), known(Always, All, None)),
@@ -90,12 +97,12 @@ const fn known(thinks: Thinks, knobs: Knobs, most: Option<u32>) -> Option<KnownM
 /// What is known of a model that thinks; nothing of one that does not, and of one that nobody
 /// knows. The folders and owners before a name say nothing.
 pub fn find(model: &str) -> Option<KnownModel> {
-    let model = model.to_lowercase();
+    let model = model.to_lowercase().replace('.', "-");
     let name = model.rsplit('/').next().unwrap_or_default();
     let fits = |row: &&(Name, Option<KnownModel>)| match row.0 {
         Is(known) => name
             .strip_prefix(known)
-            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', '.', ':'])),
+            .is_some_and(|rest| rest.is_empty() || rest.starts_with(['-', ':'])),
         Has(known) => name.contains(known),
     };
     MODELS.iter().find(fits)?.1
@@ -170,6 +177,8 @@ mod tests {
             "qwen3:8b",
             "Qwen/Qwen3-235B-A22B-Thinking-2507",
             "thinks-long",
+            "x-ai/grok-4-fast-reasoning",
+            "z-ai/glm-4.6",
         ] {
             assert_eq!(thinks(name), Some(Always), "{name}");
         }
@@ -186,6 +195,8 @@ mod tests {
             "o30",
             "solo1",
             "gpt-5-chat-latest",
+            "gpt-5.2-chat-latest",
+            "grok-4-fast-non-reasoning",
             "claude-3-5-haiku-latest",
             "gemini-2.0-flash",
             "meta-llama/Llama-3.1-70B-Instruct",
@@ -195,6 +206,14 @@ mod tests {
         ] {
             assert_eq!(thinks(name), None, "{name}");
         }
+    }
+
+    #[test]
+    fn a_dot_in_a_name_is_a_dash() {
+        let most = |name: &str| find(name).unwrap().most_output_tokens;
+        assert_eq!(most("anthropic/claude-opus-4.1"), Some(32_000));
+        assert_eq!(most("claude-opus-4-1-20250805"), Some(32_000));
+        assert_eq!(most("anthropic/claude-opus-4.5"), Some(64_000));
     }
 
     #[test]

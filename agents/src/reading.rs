@@ -264,16 +264,13 @@ pub(crate) fn ambiguous(ask: &Ask) -> Foul {
 
 /// What is said of a reply that is all thoughts.
 pub(crate) const CUT_OFF_IN_THOUGHT: &str =
-    "the reply was cut off while the model was still thinking";
+    "the token limit was reached before you finished thinking";
 
 pub(crate) fn no_reply(ask: &Ask, finish_reason: &str) -> Foul {
     let kind = &ask.kind;
     let cause = match finish_reason {
         "length" => format!("the reply was cut off before it stated a {kind}"),
-        CUT_OFF_THINKING => format!(
-            "{CUT_OFF_IN_THOUGHT} and states no {kind} (raise max_output_tokens or lower \
-             reasoning_effort)"
-        ),
+        CUT_OFF_THINKING => format!("{CUT_OFF_IN_THOUGHT}, so there is no {kind}"),
         "content_filter" | "refusal" => format!("the reply was withheld and states no {kind}"),
         _ => "the reply was empty".to_owned(),
     };

@@ -44,7 +44,8 @@ fn who_thinks_has_room_for_it_and_who_is_cut_off_fouls_with_that_reason() {
     fs::write(path("x.toml"), EXPERIMENT).unwrap();
     let (experiment, config, data) = (path("x.toml"), path("agon.toml"), path("data"));
     let asked = ["run", &experiment, "--config", &config, "--data", &data];
-    let _ = run(&asked);
+    let ended = run(&asked);
+    assert!(ended.code.is_some(), "{}", ended.err);
     let records = format!("{data}/runs/thinking/records.jsonl");
     let records = fs::read_to_string(&records).expect("records");
     let record: Value = serde_json::from_str(records.trim()).expect("one record");
@@ -69,7 +70,7 @@ fn who_thinks_has_room_for_it_and_who_is_cut_off_fouls_with_that_reason() {
     let fouls = fouls.filter_map(|made| made["fouls"][0]["reason"].as_str());
     let fouls: Vec<&str> = fouls.collect();
     assert!(!fouls.is_empty());
-    let cut = "the reply was cut off while the model was still thinking";
+    let cut = "the token limit was reached before you finished thinking";
     assert!(fouls.iter().all(|foul| foul.starts_with(cut)), "{fouls:?}");
     let _ = run(&["verify", "thinking", "--data", &data]).expect_code(0);
 }

@@ -184,8 +184,7 @@ fn words_that_were_cut_off_are_no_answer() {
         assert_eq!(foul.kind, FoulKind::NoReply);
         assert_eq!(
             foul.reason,
-            "the reply was cut off while the model was still thinking and states no guess (raise \
-             max_output_tokens or lower reasoning_effort)"
+            "the token limit was reached before you finished thinking, so there is no guess"
         );
     }
     let foul = read(&guess(), &cut("33", "content_filter")).unwrap_err();

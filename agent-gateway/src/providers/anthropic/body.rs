@@ -24,6 +24,9 @@ const TOOL_DESCRIPTION: &str = "Gives the answer. Call it exactly once, with the
 /// The least that Anthropic lets a model think.
 const SMALLEST_BUDGET: u32 = 1_024;
 
+/// What is left for the answer at the least: a move and a sentence.
+const SMALLEST_ANSWER: u32 = 256;
+
 /// Thinking is part of what the model writes. Where the configuration says what
 /// thoughts and answer may take together, an effort is a share of it in percent;
 /// elsewhere the budget is the room that was added for thoughts.
@@ -319,16 +322,17 @@ impl Effort {
                 format!("{model} knows no reasoning_effort {effort:?}, only low, medium, high");
             return Err(give_up(reason));
         };
-        // Something has to be left for the answer.
-        if max_tokens <= SMALLEST_BUDGET {
+        // Where room was added for thoughts, the answer has its own.
+        let answer = limit.thinking.map_or(SMALLEST_ANSWER, |_| 1);
+        if max_tokens < SMALLEST_BUDGET + answer {
             return Err(give_up(format!(
-                "thinking takes {SMALLEST_BUDGET} tokens at least, so that reasoning_effort needs \
-                 a larger max_output_tokens than the {max_tokens} of the model's section"
+                "thinking needs at least {SMALLEST_BUDGET} tokens and the answer {answer}: raise \
+                 max_output_tokens (now {max_tokens}) or leave out reasoning_effort"
             )));
         }
         let share = max_tokens / 100 * percent;
         let budget = limit.thinking.unwrap_or(share).max(SMALLEST_BUDGET);
-        let budget = budget.min(max_tokens - 1);
+        let budget = budget.min(max_tokens - answer);
         Ok(Self {
             thinking: Some(json!({"type": "enabled", "budget_tokens": budget})),
             output_config: None,

@@ -7,10 +7,13 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::super::http::Incoming;
-use super::super::reading::{finish_reason, json, tokens, unreadable};
+use super::super::reading::{CUT_OFF_THINKING, finish_reason, json, tokens, unreadable};
 use super::super::{Refusal, Reply};
 use super::body::{self, WRAPPED_IN};
 use crate::decision::{ReplyFormat, Request, Usage};
+
+/// Blocks in which a model thinks, shown or hidden.
+const THOUGHTS: [&str; 2] = ["thinking", "redacted_thinking"];
 
 /// The reply in a body that came with success.
 pub(super) fn read(request: &Request, incoming: &Incoming) -> Result<Reply, Refusal> {
@@ -28,11 +31,18 @@ pub(super) fn read(request: &Request, incoming: &Incoming) -> Result<Reply, Refu
     let thoughts: Vec<&str> = thoughts
         .filter_map(|block| block["thinking"].as_str())
         .collect();
+    // Thoughts may be hidden: they are blocks without a text that one could read.
+    let mut kinds = blocks.iter().filter_map(|block| block["type"].as_str());
+    let thought = kinds.any(|kind| THOUGHTS.contains(&kind));
+    let mut finish_reason = finish_reason(message["stop_reason"].as_str().unwrap_or_default());
+    if finish_reason == "length" && text.is_empty() && thought {
+        finish_reason = CUT_OFF_THINKING.to_owned();
+    }
     Ok(Reply {
         text,
         reasoning: thoughts.join("\n\n"),
         answered_by: message["model"].as_str().unwrap_or_default().to_owned(),
-        finish_reason: finish_reason(message["stop_reason"].as_str().unwrap_or_default()),
+        finish_reason,
         usage: usage_of(&message["usage"]),
         ..Reply::default()
     })

@@ -28,6 +28,10 @@ const BUDGETS: [(&str, u32); 7] = [
     ("max", 24_576),
 ];
 
+/// The least that 2.5 Pro and 2.5 Flash-Lite think, where they think (Google, "Thinking").
+const SMALLEST_OF_PRO: u32 = 128;
+const SMALLEST_OF_LITE: u32 = 512;
+
 /// Thinking counts as output; so much of it in percent stays for the answer.
 const SHARE_OF_THE_ANSWER: u32 = 20;
 
@@ -165,8 +169,15 @@ fn thinking(model: &ResolvedModel, effort: &str, most: u32) -> Result<(Value, St
         true => ThinkingForm::Budget,
         false => ThinkingForm::Level,
     };
+    // Pro cannot do without thinking at all.
+    let is_pro = model.model.contains("-pro");
     if model.thinking.unwrap_or(by_name) == ThinkingForm::Level {
-        let level = if effort == "none" { "minimal" } else { effort };
+        let level = match effort {
+            "none" | "minimal" if is_pro => "low",
+            "none" => "minimal",
+            "xhigh" | "max" => "high",
+            other => other,
+        };
         return Ok((json!({"thinkingLevel": level}), level.to_owned()));
     }
     let Some((_, budget)) = BUDGETS.iter().find(|(name, _)| *name == effort) else {
@@ -176,7 +187,13 @@ fn thinking(model: &ResolvedModel, effort: &str, most: u32) -> Result<(Value, St
         return Err(give_up(reason));
     };
     let room = most / 100 * (100 - SHARE_OF_THE_ANSWER);
-    let budget = (*budget).min(room);
+    let smallest = match effort {
+        _ if is_pro => SMALLEST_OF_PRO,
+        "none" => 0,
+        _ if model.model.contains("flash-lite") => SMALLEST_OF_LITE,
+        _ => 0,
+    };
+    let budget = (*budget).min(room).max(smallest);
     Ok((
         json!({"thinkingBudget": budget}),
         format!("budget {budget}"),

@@ -115,7 +115,9 @@ impl Status {
         let Some(map) = found.next() else {
             let fields = FIELDS.join("\", \"");
             return Err(match &*reply.finish_reason {
-                CUT_OFF_THINKING => format!("{CUT_OFF_IN_THOUGHT}, without \"{fields}\""),
+                CUT_OFF_THINKING => {
+                    format!("{CUT_OFF_IN_THOUGHT}; give a JSON object with the fields \"{fields}\"")
+                }
                 _ if text.is_empty() => format!("the reply was empty, without \"{fields}\""),
                 "length" => format!("the reply was cut off before its JSON with \"{fields}\""),
                 _ => format!("no JSON object with the fields \"{fields}\" was found"),

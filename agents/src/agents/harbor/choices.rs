@@ -4,9 +4,9 @@
 
 use std::collections::BTreeSet;
 
-use crate::mind::Reply;
+use crate::mind::{CUT_OFF_THINKING, Reply};
 use crate::reading::json::{Json, Object};
-use crate::reading::{embedded, is_cut_off, said, snake};
+use crate::reading::{CUT_OFF_IN_THOUGHT, embedded, is_cut_off, said, snake};
 
 /// What a bidder decided before it bids.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -67,6 +67,11 @@ impl Choice {
 /// What is wrong with it, and what would be right.
 pub fn read(reply: &Reply) -> Result<Choice, String> {
     let text = said(reply);
+    if reply.finish_reason == CUT_OFF_THINKING {
+        return Err(format!(
+            "{CUT_OFF_IN_THOUGHT}; think less and choose one letter from A to F"
+        ));
+    }
     if text.is_empty() {
         return Err("the reply was empty; choose one letter from A to F".to_owned());
     }
