@@ -98,12 +98,6 @@ impl Charge {
         ]
     }
 
-    /// Of every limit at least as much as another one.
-    pub fn covers(&self, other: &Self) -> bool {
-        let (own, other) = (self.amounts(), other.amounts());
-        own.iter().zip(other).all(|(own, other)| *own >= other)
-    }
-
     /// Both together.
     #[must_use]
     pub fn plus(&self, other: &Self) -> Self {
@@ -123,12 +117,6 @@ impl Charge {
             input_tokens: join(self.input_tokens, other.input_tokens),
             output_tokens: join(self.output_tokens, other.output_tokens),
         }
-    }
-
-    /// The least charge that covers both.
-    #[must_use]
-    pub fn covering(&self, other: &Self) -> Self {
-        self.each(other, u64::max)
     }
 }
 

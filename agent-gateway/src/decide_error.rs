@@ -108,7 +108,7 @@ pub enum DecideError {
         model: String,
     },
     /// There is no quota for longer than patience lasts, and there is another model to ask.
-    #[error("model {model} has no quota left for {} s", wait.as_secs())]
+    #[error("model {model} has no quota for the next {}", in_words(*wait))]
     QuotaLater {
         /// The model.
         model: String,
@@ -214,4 +214,8 @@ impl From<StoreError> for DecideError {
     fn from(error: StoreError) -> Self {
         Self::Store(Box::new(error))
     }
+}
+
+fn in_words(wait: Duration) -> impl std::fmt::Display {
+    humantime_serde::re::humantime::format_duration(Duration::from_secs(wait.as_secs()))
 }

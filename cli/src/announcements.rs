@@ -177,8 +177,8 @@ impl Announcements {
         let known = self.dead_keys.insert(name, reason.clone());
         (known.as_ref() != Some(reason)).then(|| {
             format!(
-                "{provider}: the key from {source} is no longer used: {reason}; it is tried \
-                 again after minutes; if it is wrong, set a valid key and run again"
+                "{provider}: the key from {source} is no longer used: {reason}; it will be \
+                 retried within minutes; if it is invalid, set a valid key and run again"
             )
         })
     }

@@ -185,8 +185,7 @@ pub fn cut_off(gateway: &Gateway) -> Option<String> {
     let under_way = counted(calls, "call");
     (calls > 0).then(|| {
         format!(
-            "stopped at once: {under_way} at providers, paid for and not recorded; asked again, \
-             they will be paid for again"
+            "stopped at once; {under_way} in flight are lost and will be paid for again if repeated"
         )
     })
 }

@@ -133,13 +133,11 @@ impl Keeping {
         self.quiet = false;
     }
 
-    /// Fetches what is finished and not in the entry yet, of a coordinator elsewhere. What an
-    /// earlier run had fetched of the same results is taken over.
+    /// Fetches what is finished and not in the entry yet, of a coordinator elsewhere.
     ///
     /// # Errors
     /// The coordinator does not answer, or the entry cannot be written.
     pub async fn fetch(&self, experiments: Transport, finished: u64) -> Result<Fetched, Failure> {
-        self.folder.take_over(&self.entry, FETCHED)?;
         let mut client = results::experiment_client(experiments);
         let mut progress = FetchProgress::start(self.quiet, finished);
         let name = &self.document.name;
@@ -155,14 +153,18 @@ impl Keeping {
         &self.entry
     }
 
-    /// Notes what a coordinator said when the experiment was handed in.
+    /// Notes what a coordinator said when the experiment was handed in. What an earlier run had
+    /// fetched of the same results is taken over.
     ///
     /// # Errors
-    /// The account cannot be written.
+    /// The account cannot be written, or the file not be moved.
     pub fn submitted(&mut self, submitted: &SubmitExperimentResponse) -> Result<(), Failure> {
         self.submitted = submitted.clone();
         self.document.origins = agon_coordinator::origins(&submitted.origins);
         self.entry.account.models.clone_from(&self.document.origins);
+        if self.is_remote {
+            self.folder.take_over(&self.entry, FETCHED)?;
+        }
         self.entry.write_account()
     }
 
@@ -285,6 +287,14 @@ impl Keeping {
             entry.in_line(),
             self.entry.account.state.in_words()
         )
+    }
+
+    /// What Ctrl-C says while results are fetched.
+    pub fn stopped(&self) -> Failure {
+        Failure::Interrupted(format!(
+            "stopped; what was fetched is kept in {}, and the same command goes on from there",
+            self.entry.path().in_line()
+        ))
     }
 
     /// Completes the account: what became of the run.

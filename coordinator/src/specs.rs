@@ -5,6 +5,7 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 
+use agon_proto::capabilities;
 use agon_proto::v1::ExperimentSubmitted;
 use parking_lot::Mutex;
 
@@ -14,10 +15,6 @@ use crate::queue::{CELL_KEY, grid_of, shape_of};
 
 /// Cells that were used last: neighbours in a grid are granted together.
 const RECENT: usize = 16;
-
-/// What the requirements of rules are called, before the name of the game; workers name what they
-/// know in the same way.
-pub const RULES: &str = "rules of ";
 
 /// A session, as it is told to workers.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -117,7 +114,7 @@ impl KnownExperiment {
 fn rules_of(submitted: &ExperimentSubmitted) -> BTreeMap<String, u32> {
     let required = submitted.requirements.iter();
     let rules = required.filter_map(|one| {
-        let game = one.name.strip_prefix(RULES)?;
+        let game = capabilities::game_of(&one.name)?;
         Some((game.to_owned(), one.version.parse().ok()?))
     });
     rules.collect()

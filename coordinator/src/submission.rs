@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use agon_engine::versions;
+use agon_proto::capabilities;
 use agon_proto::v1::{ExperimentSubmitted, GridShape, Requirement, StoredDocument};
 use agon_proto::v1::{ModelOrigin, SubmitExperimentRequest};
 use agon_service_kit::status::{ErrorClass, to_status};
@@ -14,11 +15,8 @@ use prost::Message as _;
 use tonic::Status;
 
 use crate::experiment::{Cell, ExperimentDocument, expand_with};
-use crate::specs::{RULES, cell_key};
+use crate::specs::cell_key;
 use crate::templates::{self, Templates};
-
-/// What the requirement of records is called; workers name what they write in the same way.
-pub const RECORDS: &str = "records";
 
 /// An experiment, ready to be stored and queued.
 pub struct Submission {
@@ -97,12 +95,12 @@ pub fn prepare(
 /// writes.
 fn requirements(document: &ExperimentDocument, games: &BTreeMap<String, u32>) -> Vec<Requirement> {
     let rules = games.iter().map(|(game, version)| Requirement {
-        name: format!("{RULES}{game}"),
+        name: capabilities::rules_of(game),
         version: version.to_string(),
         of_workers: true,
     });
     let records = Requirement {
-        name: RECORDS.to_owned(),
+        name: capabilities::RECORDS.to_owned(),
         version: versions::record().to_string(),
         of_workers: true,
     };

@@ -1,4 +1,4 @@
-//! Versions of rules and of the record's form, as this process has them: those of the program. A test
+//! Versions of rules, records and prompts, as this process has them: those of the program. A test
 //! may start a process that takes itself for a later version, to see both side by side; nothing else
 //! may, and nothing is played otherwise. Read by whoever plays, reads or announces versions.
 
@@ -21,14 +21,20 @@ pub struct Raised {
 
 static RAISED: OnceLock<Raised> = OnceLock::new();
 
-/// Raises versions, for tests, before anything else is done. The first call counts.
+/// Raises versions, for tests.
+///
+/// # Panics
+/// They were read or raised before: versions never change in a running process.
 pub fn raise(raised: Raised) {
-    let _ = RAISED.set(raised);
+    assert!(
+        RAISED.set(raised).is_ok(),
+        "versions are raised first, and once"
+    );
 }
 
 /// By how much they are raised: not at all, unless this is a process of a test.
 pub fn raised() -> Raised {
-    RAISED.get().copied().unwrap_or_default()
+    *RAISED.get_or_init(Raised::default)
 }
 
 /// The version of a game's rules, of which the game says this one.

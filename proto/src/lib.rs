@@ -2,6 +2,7 @@
 //! Documentation of every call lives in the .proto files; `just proto` rewrites
 //! the generated code, and the test command compares.
 
+pub mod capabilities;
 pub mod digest;
 pub mod packed;
 pub mod simulated;

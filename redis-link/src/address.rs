@@ -1,8 +1,8 @@
 //! Where Redis is: one server (`redis://`, `rediss://` with TLS, `redis+unix://`), or sentinels that
 //! know the master of a name: `redis+sentinel://USER:PASSWORD@SENTINEL:26379,SENTINEL/NAME/DATABASE`.
 //! Behind the `?`: `sentinel_user` and `sentinel_password` for the sentinels themselves; with TLS
-//! `ca`, a file with the authority to believe instead of the system's, `cert` and `key`, files to be
-//! known by.
+//! `ca`, a file with the CA to trust instead of the system's, `cert` and `key`, files with the client's
+//! certificate and key.
 
 use std::path::Path;
 use std::time::Duration;
@@ -92,7 +92,7 @@ impl Options {
                 "sentinel_user" => options.sentinel_user = decoded(value),
                 "sentinel_password" => {
                     keep(value);
-                    options.sentinel_password = decoded(value);
+                    options.sentinel_password = decoded(value).inspect(|word| keep(word));
                 }
                 "ca" => options.ca = decoded(value),
                 "cert" => options.cert = decoded(value),
@@ -265,7 +265,6 @@ fn sentinel_client(rest: &str, tls: bool, options: &Options) -> RedisResult<Sent
         builder = builder.set_client_to_sentinel_username(user);
     }
     if let Some(password) = &options.sentinel_password {
-        keep(password);
         builder = builder.set_client_to_sentinel_password(password);
     }
     builder.build()

@@ -161,6 +161,17 @@ fn the_engine_bans_every_method_whose_result_std_leaves_open() {
 }
 
 #[test]
+fn only_a_process_of_the_tests_raises_versions() {
+    let raising = tree::files("rs").into_iter().filter(|file| {
+        let text = fs::read_to_string(file).unwrap();
+        text.contains("versions::raise(")
+    });
+    let raising: Vec<String> = raising.map(|file| tree::short(&file)).collect();
+    let expected = ["tests/src/bin/agon-next.rs", "tests/tests/architecture.rs"];
+    assert_eq!(raising, expected);
+}
+
+#[test]
 fn only_the_coordinator_and_the_gateway_see_a_store() {
     for (room, dependencies) in manifests() {
         let may = ["redis-link", "coordinator", "agent-gateway", "tests"].contains(&room.as_str());

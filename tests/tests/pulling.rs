@@ -99,7 +99,7 @@ fn pull_fetches_what_is_done_and_the_next_one_the_rest_as_the_run_itself_has_it(
     let out = half.place("pulled");
     let some = sessions(&out);
     assert!((4..SESSIONS).contains(&some), "{some}");
-    let said = format!("{some} of {SESSIONS} sessions are fetched, the experiment is still");
+    let said = format!("{some} of {SESSIONS} sessions are fetched; the experiment is still");
     assert!(first.err.contains(&said), "{}", first.err);
     assert!(
         first

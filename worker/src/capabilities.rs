@@ -4,19 +4,20 @@
 
 use agon_engine::record::FIRST_VERSION;
 use agon_engine::{registry, versions};
+use agon_proto::capabilities::{RECORDS, rules_of};
 use agon_proto::v1::Capability;
 
 /// The versions, by the names that coordinators use.
 pub fn capabilities() -> Vec<Capability> {
     let rules = registry::GAMES.iter().map(|game| Capability {
-        name: format!("rules of {}", game.info.name),
+        name: rules_of(&game.info.name),
         versions: vec![versions::rules(game.info.rules_version).to_string()],
     });
-    // A record is written in the oldest version that can hold it, so those who read an older one
-    // read what this worker makes of their sessions.
+    // A record is written in the oldest version that can hold it, so this worker can also play
+    // sessions that require an older one.
     let known = FIRST_VERSION..=versions::record();
     let records = Capability {
-        name: "records".to_owned(),
+        name: RECORDS.to_owned(),
         versions: known.map(|version| version.to_string()).collect(),
     };
     rules.chain([records]).collect()

@@ -80,7 +80,8 @@ impl RedisDoors {
 
     async fn publish(&self, ask: &OpenAsk) -> Result<Option<DoorAnswer>, StoreError> {
         let door = &ask.door;
-        let text = serde_json::to_string(ask).map_err(damaged(door))?;
+        let text = serde_json::to_string(ask)
+            .map_err(StoreError::damaged(format!("ask at door {door}")))?;
         let fill = |call: &mut ScriptInvocation<'_>| {
             keys(call, door)
                 .arg(ask.address.to_string())
@@ -189,7 +190,8 @@ impl DoorStore for RedisDoors {
 
     async fn answer(&self, handed: &HandedAnswer) -> Result<Handed, StoreError> {
         let door = &handed.door;
-        let text = serde_json::to_string(&handed.answer).map_err(damaged(door))?;
+        let text = serde_json::to_string(&handed.answer)
+            .map_err(StoreError::damaged(format!("ask at door {door}")))?;
         let fill = |call: &mut ScriptInvocation<'_>| {
             keys(call, door)
                 .arg(handed.address.to_string())
@@ -229,7 +231,8 @@ fn read_entry(door: &str, entry: &str, now_ms: u64) -> Result<WaitingAsk, StoreE
     let mut parts = entry.splitn(3, ' ');
     let asked_ms = parts.next().and_then(|text| text.parse().ok());
     let text = parts.nth(1).unwrap_or_default();
-    let ask = serde_json::from_str(text).map_err(damaged(door))?;
+    let ask =
+        serde_json::from_str(text).map_err(StoreError::damaged(format!("ask at door {door}")))?;
     let waiting = now_ms.saturating_sub(asked_ms.unwrap_or(now_ms));
     Ok(WaitingAsk {
         ask,
@@ -238,12 +241,5 @@ fn read_entry(door: &str, entry: &str, now_ms: u64) -> Result<WaitingAsk, StoreE
 }
 
 fn read_answer(door: &str, text: &str) -> Result<DoorAnswer, StoreError> {
-    serde_json::from_str(text).map_err(damaged(door))
-}
-
-fn damaged(door: &str) -> impl FnOnce(serde_json::Error) -> StoreError {
-    move |source| StoreError::Damaged {
-        entry: format!("ask at door {door}"),
-        source,
-    }
+    serde_json::from_str(text).map_err(StoreError::damaged(format!("ask at door {door}")))
 }

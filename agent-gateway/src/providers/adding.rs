@@ -42,8 +42,8 @@ impl Fields {
             let own = serde_json::from_str::<Self>(written.get()).ok();
             let (Some(own), Value::Object(extra)) = (own, value) else {
                 return Err(format!(
-                    "the request already sets {path}, which extra_body of the model sets too: \
-                     take it out of one of them"
+                    "extra_body sets {path}, which the request sets already; remove it from one of \
+                     them"
                 ));
             };
             let merged = own.with(extra, &format!("{path}."))?;

@@ -1,5 +1,5 @@
 //! `agon gateway`: the agent gateway as a service, and `agon gateway status`,
-//! `costs` and `revive`, which ask a running one. Wires configuration, ledger and listener; calls no model
+//! `costs`, `revive` and `forget`, which ask a running one. Wires configuration, ledger and listener; calls no model
 //! itself. Started by `commands.rs`.
 
 mod address;
@@ -41,9 +41,9 @@ pub struct Gateway {
 enum Ask {
     /// Show what a running gateway is doing: teams, keys, limits, waiting
     Status(status::Status),
-    /// Use keys again that were taken out of use; they are also tried again by themselves
+    /// Put keys back into use; the gateway also retries them by itself
     Revive(revive::Revive),
-    /// Ask models again with parameters that their servers refused and that are left out since
+    /// Send parameters again that a model's server has refused
     Forget(forget::Forget),
     /// Show what was spent, by team, day, model or experiment, and how budgets stand
     Costs(costs::Costs),

@@ -157,8 +157,8 @@ fn show_needs(
     }
     for (model, thoughts) in thinkers {
         output::print(&format!(
-            "WARNING: {model} is a reasoning model. What is expected includes {} tokens of thought \
-             per call, which is a guess; play a few sessions first, by `--pilot 20` for example",
+            "WARNING: {model} is a reasoning model. The expected figures assume {} thinking \
+             tokens per call, which is a guess; measure it with `--pilot 20`",
             grouped(*thoughts)
         ));
     }

@@ -118,7 +118,7 @@ async fn pull(
         _ = interrupt => None,
     };
     let (outcome, ended) = match collected {
-        None => (Outcome::Interrupted, Err(stopped(&keeping))),
+        None => (Outcome::Interrupted, Err(keeping.stopped())),
         Some(Err(failure)) => return keeping.finish(Err(failure)),
         Some(Ok((state, done))) => {
             output::print(&keeping.whereabouts());
@@ -218,6 +218,8 @@ fn is_settled(state: &WatchExperimentResponse) -> bool {
 fn told(arguments: &Pull, state: &WatchExperimentResponse, done: u64) -> Result<bool, Failure> {
     let name = arguments.experiment.in_line();
     let (fetched, all) = (grouped(done), grouped(state.sessions));
+    let again = format!("`agon experiments retry {name}` tries them again");
+    let verdict = verdict(state, &again);
     if is_paused(state) {
         return Err(Failure::Paused(format!(
             "{}; {fetched} of {all} sessions are fetched; `agon experiments resume {name} --budget \
@@ -227,18 +229,10 @@ fn told(arguments: &Pull, state: &WatchExperimentResponse, done: u64) -> Result<
     }
     if !is_settled(state) {
         output::tell(&format!(
-            "{fetched} of {all} sessions are fetched, the experiment is still being played; the \
-             same command fetches the rest, with --wait when it has ended"
+            "{fetched} of {all} sessions are fetched; the experiment is still running. Run the same \
+             command again for the rest, or add --wait to follow it to the end"
         ));
     }
-    let again = format!("`agon experiments retry {name}` tries them again");
-    verdict(state, &again)?;
+    verdict?;
     Ok(is_settled(state))
-}
-
-fn stopped(keeping: &Keeping) -> Failure {
-    Failure::Interrupted(format!(
-        "stopped; what was fetched is kept in {}, and the same command goes on from there",
-        keeping.entry().path().in_line()
-    ))
 }

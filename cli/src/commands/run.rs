@@ -243,7 +243,7 @@ async fn in_cluster(
     checked: &CheckedExperiment,
     folder: RunFolder,
     url: &str,
-    interrupt: impl Future<Output = &'static str> + Unpin,
+    mut interrupt: impl Future<Output = &'static str> + Unpin,
 ) -> Result<(), Failure> {
     let experiments = coordinators::in_charge(url)?;
     let gateway = match &arguments.gateway {
@@ -259,18 +259,16 @@ async fn in_cluster(
         checked,
         &mut keeping,
         (experiments.clone(), gateway.clone()),
-        interrupt,
+        &mut interrupt,
     );
     let ended = match watched.await {
         Ok(End::Over(state)) => {
-            conclude(
-                arguments,
-                checked,
-                &mut keeping,
-                (experiments, gateway),
-                &state,
-            )
-            .await
+            let channels = (experiments, gateway);
+            let ended = tokio::select! {
+                ended = conclude(arguments, checked, &mut keeping, channels, &state) => Some(ended),
+                _ = interrupt => None,
+            };
+            ended.unwrap_or_else(|| Err(keeping.stopped()))
         }
         Ok(End::Interrupted(state)) => Err(Failure::Interrupted(format!(
             "stopped watching: {} of {} sessions are done, and the cluster continues; the same \

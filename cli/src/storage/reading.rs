@@ -163,12 +163,15 @@ fn has_credentials() -> bool {
     bucket::of_environment().any(|(name, _)| CREDENTIALS.contains(&name.as_str()))
 }
 
-/// What went wrong; without credentials, that there are none.
+/// What went wrong; without credentials, that this may be why.
 fn why(error: &object_store::Error) -> String {
-    match has_credentials() {
-        true => said(error),
-        false => "there are no credentials: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or \
-                  AWS_SKIP_SIGNATURE=true for a public bucket"
-            .to_owned(),
+    match error {
+        object_store::Error::NotFound { .. } => said(error),
+        _ if has_credentials() => said(error),
+        _ => format!(
+            "{}; no credentials are set: set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or \
+             AWS_SKIP_SIGNATURE=true for a public bucket",
+            said(error)
+        ),
     }
 }

@@ -55,7 +55,7 @@ impl Ownership {
             )),
             Role::WithoutStore => Err(to_status(
                 ErrorClass::Unavailable,
-                "this coordinator waits for its redis, which does not answer",
+                "this coordinator cannot reach its redis yet",
             )),
         }
     }

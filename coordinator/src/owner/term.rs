@@ -140,7 +140,8 @@ impl Terms {
                 }
                 Ok(Tried::Again(pause))
             }
-            Err(older @ JournalError::Older { .. }) => Err(older),
+            // No waiting mends these.
+            Err(error @ (JournalError::Older { .. } | JournalError::Refused { .. })) => Err(error),
             Err(error) => {
                 let error = with_causes(&error);
                 if told.as_ref() != Some(&error) {

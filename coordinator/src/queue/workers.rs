@@ -288,7 +288,7 @@ impl Workers {
         }
     }
 
-    /// An experiment is another one now, or is no more.
+    /// The experiment was resubmitted or removed: forget who could not play it.
     pub fn may_play(&mut self, experiment: u32) {
         for worker in self.workers.values_mut() {
             worker.cannot.remove(&experiment);

@@ -120,3 +120,20 @@ async fn unfinished_experiments_of_an_older_version_stop_a_coordinator_that_wait
     let failure = stand.tasks.shutdown(PATIENCE).await.unwrap_err();
     assert!(failure.to_string().contains("older agon"), "{failure}");
 }
+
+#[tokio::test]
+async fn redis_that_refuses_a_coordinator_that_waited_stops_it() {
+    let mut server = RedisServer::start();
+    let url = server.url().replace("redis://", "redis://:secret@");
+    server.kill();
+    let stand = opened_alone(url).await;
+    server.restart();
+    let stopped = stand.tasks.shutdown_token();
+    let stopped = tokio::time::timeout(PATIENCE, stopped.cancelled_owned());
+    stopped.await.unwrap();
+    let failure = stand.tasks.shutdown(PATIENCE).await.unwrap_err();
+    assert!(
+        failure.to_string().contains("refuses this coordinator"),
+        "{failure}"
+    );
+}

@@ -1,7 +1,7 @@
 //! Reads what a bidder predicts of its rivals: whether each of them wants the item
 //! that is up (Harbor, section 4.5). A rival that is left out is asked for again.
 
-use crate::agents::auction::rows::{Rows, given, is_among};
+use crate::agents::auction::rows::{Rows, given, is_among, nothing_for};
 use crate::forms::{TEXT, object_schema};
 use crate::mind::Reply;
 use crate::reading::json::Json;
@@ -36,10 +36,8 @@ pub fn read(reply: &Reply, rivals: &[&str]) -> Result<Vec<Prediction>, String> {
         .rev()
         .find_map(|value| value.find(&|inner| rows_in(inner, rivals)));
     let Some(rows) = found else {
-        let rivals = rivals.join(", ");
-        return Err(format!(
-            "no JSON object with a prediction per rival was found; its keys are {rivals}"
-        ));
+        let what = "a prediction per rival";
+        return Err(nothing_for(rivals, what, "be brief, and name", reply));
     };
     let of = |rival: &&str| {
         let value = given(&rows, rival).next();

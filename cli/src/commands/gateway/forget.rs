@@ -37,6 +37,6 @@ pub async fn run(arguments: &Forget) -> Result<(), Failure> {
         });
         Ok(forgotten.collect())
     };
-    let nothing = "nothing is left out of such calls";
+    let nothing = "no parameter was being left out";
     arguments.replicas.ask(nothing, forget).await
 }

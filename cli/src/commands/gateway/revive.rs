@@ -41,6 +41,6 @@ pub async fn run(arguments: &Revive) -> Result<(), Failure> {
         });
         Ok(revived.collect())
     };
-    let nothing = "no such key is out of use";
+    let nothing = "no matching key is out of use";
     arguments.replicas.ask(nothing, revive).await
 }

@@ -83,6 +83,21 @@ fn a_reply_that_was_cut_off_is_told_to_be_brief() {
 }
 
 #[test]
+fn a_reply_that_is_all_thoughts_is_not_called_empty() {
+    let thoughts = Reply {
+        text: String::new(),
+        finish_reason: crate::mind::CUT_OFF_THINKING.to_owned(),
+    };
+    for read in [choice, profile, prediction] {
+        let reason = read(&thoughts).unwrap_err();
+        assert!(
+            reason.starts_with("the token limit was reached"),
+            "{reason}"
+        );
+    }
+}
+
+#[test]
 fn every_form_that_is_asked_for_is_read() {
     let weights = r#"{"city":0.5,"garden":-1,"farm":0}"#;
     let text = format!(r#"{{"reason":"r","weights":{weights},"mislead":" Bid on farms. "}}"#);

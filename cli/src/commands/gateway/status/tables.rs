@@ -146,7 +146,7 @@ fn key(rows: &[&KeyStatus]) -> Vec<String> {
                 wait => format!("in {}", seconds(wait)),
             };
             lines.push(format!(
-                "{indent}tried again {soon}; `agon gateway revive` does not wait"
+                "{indent}next try {soon}; `agon gateway revive` puts it back at once"
             ));
         }
         lines.extend(row.limits.iter().map(|limit| self::limit(indent, limit)));
