@@ -158,11 +158,6 @@ impl DecideError {
         }
     }
 
-    /// A store did not do what it was asked.
-    pub fn is_of_store(&self) -> bool {
-        matches!(self, Self::Store(_))
-    }
-
     /// Whether a fall-back may answer instead: the model's keys are dead, its
     /// circuit is open, or patience with it is over.
     pub fn lets_another_model_try(&self) -> bool {

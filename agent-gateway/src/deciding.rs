@@ -155,11 +155,9 @@ impl Decider {
         question: &Question,
         passengers: &Passengers<Outcome>,
     ) -> Result<Answer, DecideError> {
-        let mut beside = self.may_claim_beside(question);
         loop {
             // Boxed but for the wait: thousands wait at once.
-            let before = !std::mem::take(&mut beside);
-            if before && let Some(answer) = Box::pin(self.claim(question, passengers)).await? {
+            if let Some(answer) = Box::pin(self.claim(question, passengers)).await? {
                 return Ok(answer);
             }
             let filled = tokio::select! {
@@ -169,8 +167,6 @@ impl Decider {
             match filled {
                 // Nothing was paid; whoever has it now may answer for both.
                 Err(DecideError::ClaimLost { .. }) => continue,
-                // There may be an answer all the same.
-                Err(ref error) if !question.holding.was_ours() && !error.is_of_store() => continue,
                 Err(_) => Box::pin(self.release_claim(question)).await,
                 Ok(_) => {}
             }

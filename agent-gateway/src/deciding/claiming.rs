@@ -1,12 +1,10 @@
-//! The claim of a decision address: taking it, while the call waits for quota where
-//! that is possible, keeping it while the question is being answered, and being sure
-//! of it before a provider is called, also after the store was away. Owns what is known of the claim between two renewals. Called by
+//! The claim of a decision address: taking it, keeping it while the question is
+//! being answered, and being sure of it before a provider is called, also after the
+//! store was away. Owns what is known of the claim between two renewals. Called by
 //! `deciding.rs` and, before a call is paid, by `paying.rs`.
 
 use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
@@ -14,12 +12,10 @@ use agon_service_kit::tasks::with_causes;
 use async_trait::async_trait;
 use parking_lot::Mutex;
 
-use super::asking::Attempt;
 use super::{Answer, Decider, Outcome, Question};
 use crate::decide_error::DecideError;
 use crate::decision::DecisionAddress;
 use crate::flights::Passengers;
-use crate::lanes::Lane;
 use crate::ledger::{Claim, Ledger};
 use crate::outbox::Message;
 use crate::store_error::StoreError;
@@ -45,8 +41,6 @@ pub struct Holding {
     holder: String,
     /// It is ours until then without asking; absent: ask.
     sure_until: Mutex<Option<Instant>>,
-    /// It has been ours.
-    was_ours: AtomicBool,
 }
 
 impl Holding {
@@ -55,13 +49,7 @@ impl Holding {
         Self {
             holder,
             sure_until: Mutex::default(),
-            was_ours: AtomicBool::new(false),
         }
-    }
-
-    /// The address was claimed for the question at some time.
-    pub fn was_ours(&self) -> bool {
-        self.was_ours.load(Ordering::Relaxed)
     }
 
     /// The address is ours without asking.
@@ -104,63 +92,6 @@ impl Decider {
                     self.unpaid(passengers, tokio::time::sleep(delay)).await?;
                 }
             }
-        }
-    }
-
-    /// Whether the claim is taken while the call waits for quota, which saves the time of a trip to
-    /// the store: nothing else is done then before the claim is there.
-    pub(super) fn may_claim_beside(&self, question: &Question) -> bool {
-        let is_door = || {
-            let door = self.routes.door(&question.request.model);
-            door.is_ok_and(|door| door.is_some())
-        };
-        self.ledger.renew_every().is_some() && question.caller.replicate.is_none() && !is_door()
-    }
-
-    /// Waits for quota and, unless the address is ours already, takes the claim meanwhile. Quota
-    /// is not kept for an address that is not ours.
-    ///
-    /// # Errors
-    /// As the admission; the address is not ours, or nobody knows.
-    pub(super) async fn claim_beside(
-        &self,
-        question: &Question,
-        lane: &Lane,
-        mut admission: Pin<&mut impl Future<Output = Result<Box<Attempt>, DecideError>>>,
-    ) -> Result<Box<Attempt>, DecideError> {
-        if question.holding.was_ours() {
-            return admission.await;
-        }
-        // Boxed, because the wait that is left needs no room for it.
-        let mut claim = Box::pin(self.claim_now(question));
-        tokio::select! {
-            biased;
-            claimed = &mut claim => claimed?,
-            admitted = &mut admission => return match (claim.await, admitted) {
-                (Ok(()), admitted) => admitted,
-                (Err(error), Ok(admitted)) => {
-                    self.give_back(lane, &admitted).await;
-                    Err(error)
-                }
-                (Err(error), Err(_)) => Err(error),
-            },
-        }
-        drop(claim);
-        admission.await
-    }
-
-    /// Takes the claim, or says that it is lost: there is an answer or another question, or
-    /// another replica asks.
-    async fn claim_now(&self, question: &Question) -> Result<(), DecideError> {
-        let claim = self.claim_once(question).await;
-        if claim.as_ref().is_err_and(StoreError::may_be_done) {
-            self.release_later(question);
-        }
-        match claim? {
-            Claim::Granted => Ok(()),
-            _ => Err(DecideError::ClaimLost {
-                address: question.address.clone(),
-            }),
         }
     }
 
@@ -245,7 +176,6 @@ impl Decider {
     fn be_sure(&self, question: &Question, since: Instant) {
         let every = self.ledger.renew_every().unwrap_or_default();
         *question.holding.sure_until.lock() = Some(since + every * 2);
-        question.holding.was_ours.store(true, Ordering::Relaxed);
     }
 }
 

@@ -99,7 +99,6 @@ impl Decider {
             let admitted = {
                 let admission =
                     pin!(self.admit(question, &route, want.clone(), passengers, troubles));
-                let admission = pin!(self.claim_beside(question, &route.lane, admission));
                 give_up_turn_if_long(&mut turn, admission).await?
             };
             // Settings, budgets and prices may have changed while this waited.
