@@ -131,7 +131,7 @@ pub struct Signals {
     pub input_tokens: Room,
     /// Output tokens, where they are counted apart.
     pub output_tokens: Room,
-    /// Requests of a day. Nothing is lowered by them; once they are used up, the key is held until
+    /// Requests of a day. Nothing is lowered by them; a refusal for lack of them holds the key until
     /// they are back.
     pub requests_today: Room,
 }

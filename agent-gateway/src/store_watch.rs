@@ -1,7 +1,7 @@
-//! Watches whether the store answers and takes writes, which a replica does not: says so in the log once per change, not
-//! once per call, and tells whoever asks (the health service). Redis may come
-//! after the gateway and may go away for a while; both are ordinary here. Run by
-//! `gateway.rs` as long as the gateway runs.
+//! Watches whether the store answers and takes writes, which a replica does not: says so in the log
+//! once per change, not once per call, and tells whoever asks (the health service). Redis may come
+//! after the gateway and may go away for a while; both are ordinary here. Run by `gateway.rs` as
+//! long as the gateway runs.
 
 use std::time::{Duration, Instant};
 

@@ -27,13 +27,13 @@ pub const FIRST_VERSION: u32 = 1;
 /// The version with `model` of decisions; it knows no series.
 const FALLBACK_VERSION: u32 = 2;
 
-/// The version with parameters and origins; it knows no probabilities of tokens, and nothing that
-/// a configuration adds to requests.
-const PARAMETERS_VERSION: u32 = 4;
-
 /// The version with series; it does not say with which parameters decisions were made, nor
 /// where models are.
 const SERIES_VERSION: u32 = 3;
+
+/// The version with parameters and origins; it knows no probabilities of tokens, and nothing that
+/// a configuration adds to requests.
+const PARAMETERS_VERSION: u32 = 4;
 
 /// What records call the wish to know how likely tokens were.
 const LOGPROBS: &str = "logprobs";
