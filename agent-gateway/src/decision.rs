@@ -14,6 +14,9 @@ use crate::parameters::{Applied, Parameter};
 /// The schema of any JSON object.
 const ANY_OBJECT: &str = r#"{"type":"object"}"#;
 
+/// Why a model stopped whose tokens were all spent on thoughts: nobody but the gateway sees that.
+pub const CUT_OFF_THINKING: &str = "length_in_thoughts";
+
 /// Where a decision belongs: session / seat / index.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct DecisionAddress {

@@ -154,16 +154,25 @@ pub struct Refusal {
     pub remedy: Remedy,
     /// What the provider said, for people; holds no key.
     pub reason: String,
-    /// The provider may have done the work all the same (a time-out), so that
-    /// the call stays charged with its estimate.
-    pub maybe_used: bool,
-    /// Nobody was there to hear it: the call was not made, and not even counts as one.
-    pub never_reached: bool,
+    /// How far the call got.
+    pub arrived: Arrived,
     /// It has too much to do: it says so (503, 529), or did not answer in time.
     pub overloaded: bool,
     /// What its headers say about the key's quota. In a box, since a refusal is
     /// handed on by value many times.
     pub signals: Box<Signals>,
+}
+
+/// How far a failed call got.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Arrived {
+    /// Nobody was there to hear it: it was not made, and does not even count as one.
+    Never,
+    /// The provider refused it and did nothing.
+    Refused,
+    /// The provider may have done the work all the same (a time-out), so that it stays charged
+    /// with its estimate.
+    PerhapsDone,
 }
 
 impl Refusal {
@@ -172,8 +181,7 @@ impl Refusal {
         Self {
             remedy,
             reason: reason.into(),
-            maybe_used: false,
-            never_reached: false,
+            arrived: Arrived::Refused,
             overloaded: false,
             signals: Box::default(),
         }
@@ -187,7 +195,7 @@ impl Refusal {
             Remedy::HoldKey(_) => "429",
             Remedy::QuarantineKey => "dead key",
             Remedy::RetryOtherKey => "not with this key",
-            Remedy::Retry(_) if self.maybe_used => "timeout",
+            Remedy::Retry(_) if self.arrived == Arrived::PerhapsDone => "timeout",
             Remedy::Retry(_) => "5xx",
             Remedy::RetryUnreadable => "unreadable",
             Remedy::AskWithLess => "asked with less",

@@ -168,6 +168,12 @@ pub fn add_server<'a>(
 #[cfg(test)]
 mod tests {
     #[test]
+    fn agents_and_gateway_have_one_word_for_a_reply_that_is_all_thoughts() {
+        let of_agents = agon_agents::mind::CUT_OFF_THINKING;
+        assert_eq!(of_agents, agon_agent_gateway::decision::CUT_OFF_THINKING);
+    }
+
+    #[test]
     fn agents_and_gateway_know_the_simulated_model_by_the_same_address() {
         let of_agents = agon_engine::spec::SIMULATED_ENDPOINT;
         assert_eq!(of_agents, agon_proto::simulated::SIMULATED_ENDPOINT);

@@ -123,7 +123,8 @@ fn pull_fetches_what_is_done_and_the_next_one_the_rest_as_the_run_itself_has_it(
     assert!(report.out.contains(&format!("{SESSIONS} sessions")));
     let file = out.join("records.jsonl").display().to_string();
     let _ = run(&["verify", &file]).expect_code(0);
-    let telemetry = |name: &str| fs::read_to_string(half.place(name).join("telemetry.jsonl")).unwrap();
+    let telemetry =
+        |name: &str| fs::read_to_string(half.place(name).join("telemetry.jsonl")).unwrap();
     assert_eq!(telemetry("pulled"), telemetry("run"));
     let runs = run(&["runs", &place]).expect_code(0);
     assert!(runs.out.contains("complete"), "{}", runs.out);

@@ -28,7 +28,7 @@ use crate::keys::KeyId;
 use crate::lanes::{Lane, LaneKey};
 use crate::metrics;
 use crate::money::quote::{Payment, Used};
-use crate::providers::{Call, Refusal, Remedy, Reply};
+use crate::providers::{Arrived, Call, Refusal, Remedy, Reply};
 use crate::routes::Route;
 
 /// Beyond the timeout of its call an attempt needs only a moment to be settled;
@@ -368,14 +368,17 @@ impl Decider {
         charges: &Charges,
         refusal: &Refusal,
     ) {
-        let reached = !matches!(refusal.remedy, Remedy::Retry(_)) || refusal.maybe_used;
-        let (used, cost): (Charge, u64) = if refusal.never_reached {
-            (Charge::default(), 0)
-        } else if refusal.maybe_used {
-            (charges.most, charges.cost)
-        } else {
-            let taken = &attempt.charge;
-            (charging::of_failure(attempt.charge_rule, taken, reached), 0)
+        let (used, cost): (Charge, u64) = match refusal.arrived {
+            Arrived::Never => (Charge::default(), 0),
+            Arrived::PerhapsDone => (charges.most, charges.cost),
+            Arrived::Refused => {
+                let is_judged = !matches!(refusal.remedy, Remedy::Retry(_));
+                let taken = &attempt.charge;
+                (
+                    charging::of_failure(attempt.charge_rule, taken, is_judged),
+                    0,
+                )
+            }
         };
         self.settle(lane, attempt, &used, cost, &refusal.signals)
             .await;

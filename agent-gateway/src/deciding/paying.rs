@@ -22,7 +22,7 @@ use crate::lanes::Lane;
 use crate::money::accounts::{Held, Turn};
 use crate::money::purse;
 use crate::money::quote::{Payer, Payment, Quote, Used};
-use crate::providers::{Refusal, Signals};
+use crate::providers::{Arrived, Refusal, Signals};
 use crate::routes::Route;
 
 /// Between tries at a purse that is away; callers wait, as they do for quota.
@@ -178,7 +178,7 @@ impl Decider {
         payment: &Payment,
         refusal: &Refusal,
     ) {
-        let used = if refusal.maybe_used {
+        let used = if refusal.arrived == Arrived::PerhapsDone {
             Used::Perhaps
         } else {
             Used::Nothing

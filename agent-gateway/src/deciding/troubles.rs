@@ -137,6 +137,7 @@ mod tests {
     use agon_service_kit::status::ErrorClass;
 
     use super::*;
+    use crate::providers::Arrived;
 
     const SECOND: Duration = Duration::from_secs(1);
 
@@ -144,8 +145,7 @@ mod tests {
         Refusal {
             remedy,
             reason: "why".to_owned(),
-            maybe_used: false,
-            never_reached: false,
+            arrived: Arrived::Refused,
             overloaded: false,
             signals: Box::default(),
         }

@@ -12,8 +12,9 @@ use async_trait::async_trait;
 use super::adding::added;
 use super::capabilities::{Capabilities, Learnt};
 use super::http::{Http, Incoming, Outgoing};
-use super::reading::{CUT_OFF_THINKING, give_up, is_cut_off_thinking};
+use super::reading::{give_up, is_cut_off_thinking};
 use super::{Call, LearntRefusal, Provider, Refusal, Remedy, Reply, quota};
+use crate::decision::CUT_OFF_THINKING;
 use crate::parameters::{Applied, Parameter};
 use agon_proto::simulated::{REPLY_HEADER, SIMULATED_ENDPOINT, SIMULATED_HEADER};
 

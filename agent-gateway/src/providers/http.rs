@@ -10,7 +10,7 @@ use reqwest::header::{AUTHORIZATION, CONTENT_TYPE, HeaderMap, HeaderValue};
 use secrecy::{ExposeSecret, SecretString};
 
 use super::said::shortened;
-use super::{Call, Refusal, Remedy};
+use super::{Arrived, Call, Refusal, Remedy};
 use crate::parameters::Applied;
 
 /// No model writes this much; a broken server may, until memory ends.
@@ -167,7 +167,7 @@ async fn read_body(mut response: reqwest::Response, call: Call<'_>) -> Result<Ve
             Some(_) => {
                 let reason = format!("the reply is longer than {LARGEST_REPLY_BYTES} bytes");
                 return Err(Refusal {
-                    maybe_used: true,
+                    arrived: Arrived::PerhapsDone,
                     ..Refusal::new(Remedy::Retry(None), reason)
                 });
             }
@@ -188,8 +188,10 @@ fn of_transport(error: &reqwest::Error, call: Call<'_>) -> Refusal {
         format!("the connection to {address} broke: {cause}")
     };
     Refusal {
-        maybe_used: !error.is_connect(),
-        never_reached: error.is_connect(),
+        arrived: match error.is_connect() {
+            true => Arrived::Never,
+            false => Arrived::PerhapsDone,
+        },
         overloaded: error.is_timeout() && !error.is_connect(),
         ..Refusal::new(Remedy::Retry(None), shortened(&reason).to_string())
     }

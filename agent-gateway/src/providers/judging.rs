@@ -9,7 +9,7 @@ use super::http::Incoming;
 use super::quota;
 use super::reading::unreadable;
 use super::said::Said;
-use super::{Refusal, Remedy, Reply};
+use super::{Arrived, Refusal, Remedy, Reply};
 
 /// A gateway on the way lost patience; the server behind it may have answered.
 const MAYBE_USED: [u16; 2] = [504, 524];
@@ -117,8 +117,10 @@ pub(super) fn act(
         false => format!("{status}: {}", said.text),
     };
     Err(Refusal {
-        maybe_used: MAYBE_USED.contains(&status.as_u16()),
-        never_reached: false,
+        arrived: match MAYBE_USED.contains(&status.as_u16()) {
+            true => Arrived::PerhapsDone,
+            false => Arrived::Refused,
+        },
         overloaded: OVERLOADED.contains(&status.as_u16()),
         ..Refusal::new(remedy(meaning, after), reason)
     })
@@ -162,8 +164,7 @@ pub(super) fn inside_success(rules: &[Rule], incoming: &Incoming, said: Said) ->
     let meaning = meaning(rules, status, &said);
     let after = quota::retry_after(&incoming.headers);
     Some(Refusal {
-        maybe_used: true,
-        never_reached: false,
+        arrived: Arrived::PerhapsDone,
         overloaded: OVERLOADED.contains(&status),
         ..Refusal::new(remedy(meaning, after), said.text.to_string())
     })

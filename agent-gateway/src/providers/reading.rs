@@ -6,7 +6,7 @@
 use serde_json::Value;
 
 use super::http::Incoming;
-use super::{Refusal, Remedy, Reply};
+use super::{Arrived, Refusal, Remedy, Reply};
 use crate::decision::TokenLogprob;
 
 /// No call uses more; a larger number is a mistake that would upset all sums.
@@ -82,10 +82,6 @@ pub(super) fn finish_reason(said: &str) -> String {
         .map_or(said.clone(), |(reason, _)| (*reason).to_owned())
 }
 
-/// Why a model stopped whose tokens were all spent on thoughts: nobody but the
-/// gateway sees that.
-pub(super) const CUT_OFF_THINKING: &str = "length_in_thoughts";
-
 /// Whether a reply was cut off before its model had begun to answer. Thoughts
 /// stand beside the answer, or before it in tags of their own.
 pub(super) fn is_cut_off_thinking(reply: &Reply) -> bool {
@@ -107,7 +103,7 @@ pub(super) fn json(incoming: &Incoming) -> Result<Value, Refusal> {
 /// Success, but no answer in it.
 pub(super) fn unreadable(reason: impl Into<String>) -> Refusal {
     Refusal {
-        maybe_used: true,
+        arrived: Arrived::PerhapsDone,
         ..Refusal::new(Remedy::RetryUnreadable, reason)
     }
 }

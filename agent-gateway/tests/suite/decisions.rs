@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use agon_agent_gateway::Store;
 use agon_agent_gateway::decision::Usage;
-use agon_agent_gateway::providers::{Refusal, Remedy, Reply, Scripted};
+use agon_agent_gateway::providers::{Arrived, Refusal, Remedy, Reply, Scripted};
 use agon_proto::v1::{ForgetSessionRequest, GetGatewayStatusRequest, ListDecisionsRequest};
 use tonic::Code;
 
@@ -16,8 +16,7 @@ fn refusal(remedy: Remedy) -> Refusal {
     Refusal {
         remedy,
         reason: "the provider's own words".to_owned(),
-        maybe_used: false,
-        never_reached: false,
+        arrived: Arrived::Refused,
         overloaded: false,
         signals: Default::default(),
     }

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use agon_agent_gateway::decision::Usage;
-use agon_agent_gateway::providers::{Call, Provider, Refusal, Remedy, Reply};
+use agon_agent_gateway::providers::{Arrived, Call, Provider, Refusal, Remedy, Reply};
 use agon_agent_gateway::{Gateway, GatewayConfig};
 use agon_proto::v1::{DecideResponse, ListCostsRequest};
 use async_trait::async_trait;
@@ -199,7 +199,7 @@ async fn no_slow_call_is_hedged_while_others_wait() {
 async fn refused_first_call_is_no_failure_when_the_second_answers() {
     let outcome = |number| match number {
         0 => Err(Refusal {
-            maybe_used: true,
+            arrived: Arrived::PerhapsDone,
             ..Refusal::new(Remedy::Retry(None), "broken off")
         }),
         _ => answer(number),

@@ -275,6 +275,29 @@ async fn call_whose_address_was_never_reached_takes_no_quota() {
     assert!(limits.all(|limit| limit.used == 0), "{:?}", status.keys);
 }
 
+/// The time-out of a call is a minute here; whoever takes no connection is given up much sooner.
+#[tokio::test]
+async fn server_that_takes_no_connection_is_not_waited_for_as_long_as_an_answer() {
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let listener = socket.listen(1).unwrap();
+    let address = listener.local_addr().unwrap();
+    // Nobody accepts, so that the place for those who wait is soon full.
+    let mut waiting = Vec::new();
+    let soon = Duration::from_millis(200);
+    while let Ok(stream) = std::net::TcpStream::connect_timeout(&address, soon) {
+        waiting.push(stream);
+    }
+    let more = "timeout = '60s'\n[gateway]\npatience = '1s'";
+    let (gateway, _folder) = open_gateway(&format!("http://{address}/v1"), more).await;
+    let began = Instant::now();
+    let error = client(&gateway).decide(request("s", 0, "hi")).await;
+    let told = error.unwrap_err();
+    assert!(told.message().contains("cannot connect"), "{told}");
+    let took = began.elapsed();
+    assert!(took < Duration::from_secs(30), "{took:?}");
+}
+
 #[tokio::test]
 async fn provider_never_counts_more_than_the_limit_allows() {
     let (stage, address) = Stage::open([]).await;

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use agon_agent_gateway::decision::Usage;
-use agon_agent_gateway::providers::{Call, Provider, Refusal, Remedy, Reply, Scripted};
+use agon_agent_gateway::providers::{Arrived, Call, Provider, Refusal, Remedy, Reply, Scripted};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_proto::v1::{
     BudgetStatus, DecideRequest, DecideResponse, ListCostsRequest, ListCostsResponse,
@@ -187,7 +187,7 @@ async fn calls_that_failed_cost_nothing_and_those_that_may_have_worked_cost_the_
     let provider = Scripted::new(|_, number| match number {
         0 => Err(Refusal::new(Remedy::AskWithLess, "no seeds")),
         1 => Err(Refusal {
-            maybe_used: true,
+            arrived: Arrived::PerhapsDone,
             ..Refusal::new(Remedy::Retry(None), "timed out")
         }),
         _ => Ok(used(10, 5)),

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use agon_agent_gateway::decision::DecisionAddress;
 use agon_agent_gateway::ledger::{Ledger as _, RedisLedger};
-use agon_agent_gateway::providers::{Refusal, Remedy, Reply, Scripted};
+use agon_agent_gateway::providers::{Arrived, Refusal, Remedy, Reply, Scripted};
 use agon_agent_gateway::{Gateway, GatewayConfig, Store};
 use agon_proto::v1::{GetGatewayStatusRequest, ListDecisionsRequest};
 use redis::AsyncCommands as _;
@@ -262,8 +262,7 @@ async fn hold_that_redis_did_not_take_is_made_when_it_is_back() {
         0 => Err(Refusal {
             remedy: Remedy::HoldKey(Some(Duration::from_secs(8))),
             reason: "slow down".to_owned(),
-            maybe_used: false,
-            never_reached: false,
+            arrived: Arrived::Refused,
             overloaded: false,
             signals: Default::default(),
         }),

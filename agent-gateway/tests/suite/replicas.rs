@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use agon_agent_gateway::providers::{Refusal, Remedy, Reply, Scripted};
+use agon_agent_gateway::providers::{Arrived, Refusal, Remedy, Reply, Scripted};
 use agon_agent_gateway::{Gateway, Store};
 use tonic::Code;
 
@@ -48,8 +48,7 @@ async fn failed_replica_lets_the_other_ask() {
         0 => Err(Refusal {
             remedy: Remedy::GiveUp,
             reason: "no".to_owned(),
-            maybe_used: false,
-            never_reached: false,
+            arrived: Arrived::Refused,
             overloaded: false,
             signals: Default::default(),
         }),
@@ -84,8 +83,7 @@ async fn hold_of_one_replica_keeps_the_other_away() {
         0 => Err(Refusal {
             remedy: Remedy::HoldKey(Some(Duration::from_millis(600))),
             reason: "slow down".to_owned(),
-            maybe_used: false,
-            never_reached: false,
+            arrived: Arrived::Refused,
             overloaded: false,
             signals: Default::default(),
         }),

@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use agon_agent_gateway::decision::Request;
-use agon_agent_gateway::providers::{Refusal, Scripted};
+use agon_agent_gateway::providers::{Arrived, Refusal, Scripted};
 
 use crate::http::{Act, Stage, open_gateway};
 use crate::support::{capture_log, client, request, status};
@@ -111,8 +111,7 @@ async fn panic_of_a_provider_ends_one_decision_only() {
         Err(Refusal {
             remedy: agon_agent_gateway::providers::Remedy::GiveUp,
             reason: "fine otherwise".to_owned(),
-            maybe_used: false,
-            never_reached: false,
+            arrived: Arrived::Refused,
             overloaded: false,
             signals: Default::default(),
         })

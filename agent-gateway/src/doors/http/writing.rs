@@ -9,7 +9,7 @@ use axum::http::header::{HeaderMap, HeaderName, HeaderValue};
 use serde_json::{Value, json};
 
 use crate::deciding::Answer;
-use crate::decision::{Decision, TokenLogprob, Usage};
+use crate::decision::{CUT_OFF_THINKING, Decision, TokenLogprob, Usage};
 use crate::money::NanoDollars;
 use agon_proto::simulated::SIMULATED_HEADER;
 
@@ -139,9 +139,7 @@ fn logprobs(decision: &Decision) -> Value {
 /// Providers have words of their own; clients know OpenAI's.
 fn finish_reason(decision: &Decision) -> &'static str {
     match decision.finish_reason.to_ascii_lowercase().as_str() {
-        "length" | "length_in_thoughts" | "max_tokens" | "model_context_window_exceeded" => {
-            "length"
-        }
+        "length" | CUT_OFF_THINKING | "max_tokens" | "model_context_window_exceeded" => "length",
         "content_filter" | "safety" | "refusal" | "recitation" | "blocklist"
         | "prohibited_content" | "spii" => "content_filter",
         _ => "stop",

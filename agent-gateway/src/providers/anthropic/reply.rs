@@ -7,10 +7,10 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 use super::super::http::Incoming;
-use super::super::reading::{CUT_OFF_THINKING, finish_reason, json, tokens, unreadable};
+use super::super::reading::{finish_reason, json, tokens, unreadable};
 use super::super::{Refusal, Reply};
 use super::body::{self, WRAPPED_IN};
-use crate::decision::{ReplyFormat, Request, Usage};
+use crate::decision::{CUT_OFF_THINKING, ReplyFormat, Request, Usage};
 
 /// Blocks in which a model thinks, shown or hidden.
 const THOUGHTS: [&str; 2] = ["thinking", "redacted_thinking"];

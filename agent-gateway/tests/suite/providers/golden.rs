@@ -11,7 +11,9 @@ use std::time::{Duration, SystemTime};
 use agon_agent_gateway::GatewayConfig;
 use agon_agent_gateway::config::{ProviderKind, ResolvedModel};
 use agon_agent_gateway::decision::{Message, ReplyFormat, Request, Role, Usage};
-use agon_agent_gateway::providers::{Call, Providers, Refusal, Remedy, Reply, Room, Signals};
+use agon_agent_gateway::providers::{
+    Arrived, Call, Providers, Refusal, Remedy, Reply, Room, Signals,
+};
 use secrecy::SecretString;
 use serde::Deserialize;
 use serde_json::Value;
@@ -457,7 +459,11 @@ fn look_at_refusal(expect: &Expected, refusal: &Refusal, wrong: &mut Wrong) {
             .push(format!("reason {:?} lacks {part:?}", refusal.reason));
     }
     if let Some(maybe_used) = expect.maybe_used {
-        wrong.unless_equal("maybe_used", &refusal.maybe_used, &maybe_used);
+        wrong.unless_equal(
+            "maybe_used",
+            &(refusal.arrived == Arrived::PerhapsDone),
+            &maybe_used,
+        );
     }
 }
 
