@@ -12,6 +12,10 @@ use serde_json::Value;
 /// How far a prediction may be off.
 const OFF: f64 = 0.15;
 
+/// An interval of 95 % misses what was paid once in twenty times by its own promise, which the
+/// benchmark `coverage` of `agon-report` counts. Widened so much it misses it once in some hundreds.
+const WIDER: f64 = 1.6;
+
 /// A configuration with a priced model `any` at this server.
 fn config(folder: &Path, models: &ModelServer) -> String {
     let (path, key) = (folder.join("agon.toml"), folder.join("key"));
@@ -55,7 +59,7 @@ fn a_pilot_predicts_what_a_run_costs_and_the_run_goes_on_from_it() {
     let config = config(folder.path(), &models);
     let presets = [
         ("gamma-bench/quick-start", "16", &["--repeats", "8"][..]),
-        ("alympics/resources", "9", &[]),
+        ("alympics/resources", "15", &[]),
         ("econarena/melee", "20", &[]),
     ];
     for (preset, pilot, more) in presets {
@@ -77,11 +81,14 @@ fn a_pilot_predicts_what_a_run_costs_and_the_run_goes_on_from_it() {
         let paid = paid(&out);
         println!("{preset}: {expected:.2} ({low:.2} to {high:.2}) predicted, {paid:.2} paid");
         assert!((expected / paid - 1.0).abs() < OFF, "{preset}: {paid}");
-        // Both ends are rounded to cents.
+        let (below, above) = ((expected - low) * WIDER, (high - expected) * WIDER);
+        // All three are rounded to cents.
+        let cent = 0.01;
         assert!(
-            low - 0.005 <= paid && paid <= high + 0.005,
+            expected - below - cent <= paid && paid <= expected + above + cent,
             "{preset}: {paid}"
         );
+        assert!(high - low < paid, "{preset}: {low} to {high} says nothing");
     }
 }
 
