@@ -6,23 +6,18 @@
 pub mod bucket;
 pub mod charging;
 mod day;
-pub mod embedded;
+pub mod limiter;
 pub mod line;
 pub(crate) mod messages;
-pub mod redis;
 mod scope;
 
 use std::time::Duration;
 
-use async_trait::async_trait;
 use serde::{Deserialize, Serialize};
 
 use crate::keys::KeyId;
-use crate::providers::Signals;
-use crate::store_error::StoreError;
 
-pub use embedded::EmbeddedLimiter;
-pub use redis::RedisLimiter;
+pub use limiter::Limiter;
 
 /// What one key may carry. Absent: no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -147,7 +142,8 @@ pub struct Share {
 /// What one attempt to call a provider wants.
 #[derive(Clone, Debug)]
 pub struct Ask {
-    /// Unique among all attempts of all replicas.
+    /// Unique among all attempts of all replicas. One that was asked for before, with an answer that
+    /// was lost, takes nothing twice.
     pub attempt: String,
     /// What it takes now.
     pub charge: Charge,
@@ -160,9 +156,6 @@ pub struct Ask {
     pub share: Share,
     /// Keys that have been tried in vain for this decision.
     pub except: Vec<KeyId>,
-    /// It was asked before and nobody knows with what result: what was granted
-    /// then is granted again, and nothing is taken twice.
-    pub again: bool,
 }
 
 /// The heads of one replica's waiting line, asked for together.
@@ -291,41 +284,4 @@ pub struct KeyOutlook {
     pub in_lane: [LimitOutlook; QUANTITIES],
     /// Requests of the last 24 hours: of the key, and in this lane.
     pub requests_of_day: [u64; 2],
-}
-
-/// Keeps the limits.
-#[async_trait]
-pub trait Limiter: Send + Sync {
-    /// Grants as many asks as fit, in their order; each takes every limit of
-    /// the candidate with most headroom, or nothing.
-    async fn reserve(&self, batch: &Batch<'_>) -> Result<Verdict, StoreError>;
-
-    /// Ends an attempt: gives its place back and corrects the charge to what
-    /// was used, which may be more; a call that was not made has used nothing, not
-    /// even the request. Takes note of what the provider says is left. Settling
-    /// twice, or too late, corrects nothing.
-    async fn settle(
-        &self,
-        reservation: &Reservation,
-        used: &Charge,
-        cost: u64,
-        signals: &Signals,
-    ) -> Result<(), StoreError>;
-
-    /// Lets nobody use a key in a lane for this long; never shortens a hold.
-    async fn hold(
-        &self,
-        pool: &str,
-        lane: &str,
-        key: &KeyId,
-        hold: Duration,
-    ) -> Result<(), StoreError>;
-
-    /// How keys stand in a lane, in the order asked.
-    async fn outlook(
-        &self,
-        pool: &str,
-        lane: &str,
-        keys: &[Candidate],
-    ) -> Result<Vec<KeyOutlook>, StoreError>;
 }

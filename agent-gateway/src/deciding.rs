@@ -91,7 +91,7 @@ pub struct Decider {
     /// Where decisions are recorded.
     pub ledger: Arc<dyn Ledger>,
     /// What keeps the limits.
-    pub limiter: Arc<dyn Limiter>,
+    pub limiter: Arc<Limiter>,
     /// What keeps the budgets.
     pub money: Money,
     /// How models are reached.

@@ -124,7 +124,7 @@ impl Gateway {
                 let store_watch = StoreWatch::begin(links.ordinary.clone(), &url).await?;
                 store_answers = store_watch.answers();
                 tasks.spawn(TaskKind::UPKEEP, "store watch", store_watch.run());
-                Stores::redis(&links)
+                Stores::redis(&links, &owner)
             }
         };
         let Stores {

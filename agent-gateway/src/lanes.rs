@@ -68,7 +68,7 @@ impl Lane {
         pool: &str,
         name: &str,
         owner: &str,
-        limiter: Arc<dyn Limiter>,
+        limiter: Arc<Limiter>,
         outbox: Outbox,
         terms: LaneTerms,
     ) -> Self {

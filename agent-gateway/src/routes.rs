@@ -42,7 +42,7 @@ pub struct Routes {
 /// What routes are made with.
 struct Means {
     providers: Providers,
-    limiter: Arc<dyn Limiter>,
+    limiter: Arc<Limiter>,
     outbox: Outbox,
     owner: String,
     tasks: Tasks,
@@ -105,7 +105,7 @@ impl Routes {
     pub fn new(
         config: GatewayConfig,
         providers: Providers,
-        limiter: Arc<dyn Limiter>,
+        limiter: Arc<Limiter>,
         owner: &str,
         tasks: Tasks,
         outbox: Outbox,
@@ -361,7 +361,6 @@ fn health_of(key: &PooledKey, model: &ResolvedModel, before: Option<&LaneTerms>)
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::admission::embedded::EmbeddedLimiter;
     use crate::providers::Scripted;
 
     fn config(model: &str) -> GatewayConfig {
@@ -373,7 +372,7 @@ mod tests {
 
     fn routes(tasks: &Tasks) -> Routes {
         let providers = Providers::single(ProviderKind::OpenAi, Arc::new(Scripted::echo()));
-        let limiter = Arc::new(EmbeddedLimiter::default());
+        let limiter = Arc::new(Limiter::default());
         let outbox = Outbox::new(tasks.clone(), |_| {});
         Routes::new(
             config("m"),

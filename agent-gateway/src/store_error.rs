@@ -8,7 +8,7 @@ use std::sync::Arc;
 use agon_service_kit::status::ErrorClass;
 
 /// A store did not do what it was asked.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum StoreError {
     /// The embedded ledger could not be opened.
     #[error(
@@ -19,7 +19,7 @@ pub enum StoreError {
         path: String,
         /// What SQLite says.
         #[source]
-        source: rusqlite::Error,
+        source: Arc<rusqlite::Error>,
     },
     /// The folder of an embedded file, or a lock beside it, could not be made.
     #[error("cannot use the place of the ledger file {path}")]
@@ -28,7 +28,7 @@ pub enum StoreError {
         path: String,
         /// What the system says.
         #[source]
-        source: std::io::Error,
+        source: Arc<std::io::Error>,
     },
     /// Another process has the embedded file, and would call for the same
     /// addresses without knowing.
@@ -62,7 +62,7 @@ pub enum StoreError {
         entry: String,
         /// What is wrong with it.
         #[source]
-        source: serde_json::Error,
+        source: Arc<serde_json::Error>,
     },
     /// The gateway is stopping.
     #[error("the store is closed")]
@@ -89,7 +89,7 @@ impl StoreError {
     pub fn damaged(entry: impl ToString) -> impl FnOnce(serde_json::Error) -> Self {
         move |source| Self::Damaged {
             entry: entry.to_string(),
-            source,
+            source: Arc::new(source),
         }
     }
 

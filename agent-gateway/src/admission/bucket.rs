@@ -1,7 +1,6 @@
 //! The bucket behind a limit per minute. Smooth refill with a short burst, sized
 //! so that no sliding 60 seconds ever hold more than the limit. Pure arithmetic
-//! on a clock that is handed in; `scripts/admission_reserve_v5.lua` does the same
-//! on Redis's clock, and one contract suite holds them together.
+//! on a clock that is handed in. Called by `scope.rs`.
 
 use std::time::Duration;
 

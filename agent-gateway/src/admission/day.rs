@@ -1,6 +1,5 @@
 //! Requests of the last 24 hours, counted by the hour. Keeps whole hours, so that
-//! it lets through a little too little rather than too much. Pure; Redis does the
-//! same in `scripts/admission_reserve_v5.lua`. Called by `scope.rs`.
+//! it lets through a little too little rather than too much. Pure. Called by `scope.rs`.
 
 use std::collections::BTreeMap;
 

@@ -87,7 +87,7 @@ pub struct Line {
     freed: Arc<Notify>,
     /// Nobody may wait here any more.
     closed: AtomicBool,
-    limiter: Arc<dyn Limiter>,
+    limiter: Arc<Limiter>,
     outbox: Outbox,
     store_away: Complaint,
     down: Mutex<Down>,
@@ -103,8 +103,8 @@ struct Down {
 
 struct Waiter {
     want: Box<Want>,
-    /// It was asked for and the answer was lost: what may have been granted.
-    perhaps: Vec<Reservation>,
+    /// It was asked for and the answer was lost: what may have been granted, on whichever key.
+    perhaps: Option<Reservation>,
     since: Instant,
     down_before: Duration,
     answer: oneshot::Sender<Admitted>,
@@ -112,7 +112,7 @@ struct Waiter {
 
 impl Line {
     /// A line in which nobody waits yet.
-    pub fn new(limiter: Arc<dyn Limiter>, outbox: Outbox) -> Self {
+    pub fn new(limiter: Arc<Limiter>, outbox: Outbox) -> Self {
         Self {
             queue: Mutex::default(),
             arrived: Notify::new(),
@@ -138,7 +138,7 @@ impl Line {
         let cost = want.charges.cost;
         let waiter = Waiter {
             want,
-            perhaps: Vec::new(),
+            perhaps: None,
             since: Instant::now(),
             down_before: self.down(),
             answer,
@@ -198,7 +198,7 @@ impl Line {
 
     /// Tells a caller that he waits in vain.
     fn turn_away(&self, waiter: Waiter, answer: Admitted) {
-        for granted in waiter.perhaps {
+        if let Some(granted) = waiter.perhaps {
             self.give_back(granted);
         }
         // Whoever has gone needs no answer.
@@ -286,7 +286,7 @@ impl Drop for Waiting<'_> {
             return;
         }
         let left = self.line.queue.lock().remove(self.place, self.ticket);
-        for granted in left.into_iter().flat_map(|waiter| waiter.perhaps) {
+        if let Some(granted) = left.and_then(|waiter| waiter.perhaps) {
             self.line.give_back(granted);
         }
         self.answered.close();

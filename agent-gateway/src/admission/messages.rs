@@ -17,7 +17,7 @@ const ATTEMPTS_LAST: Duration = Duration::from_secs(3_600);
 
 /// An attempt is over.
 pub(crate) struct Settlement {
-    pub limiter: Arc<dyn Limiter>,
+    pub limiter: Arc<Limiter>,
     pub reservation: Reservation,
     pub used: Charge,
     pub cost: u64,
@@ -54,7 +54,7 @@ impl Message for Settlement {
 
 /// A key is to be left alone.
 pub(crate) struct KeyHold {
-    pub limiter: Arc<dyn Limiter>,
+    pub limiter: Arc<Limiter>,
     /// The attempt that was refused.
     pub reservation: Reservation,
     pub until: Instant,

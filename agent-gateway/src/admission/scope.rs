@@ -1,6 +1,6 @@
 //! The limits of one key, over all lanes or in one: buckets per minute, the log of
 //! the day, a hold, and what the provider's headers have shown. Pure arithmetic on
-//! a clock that is handed in. Called by `embedded.rs`; the Redis scripts do the same.
+//! a clock that is handed in. Called by `limiter/books.rs`.
 
 use std::time::Duration;
 
@@ -72,27 +72,22 @@ impl Scope {
         gathers.is_some_and(|gathers| gathers.asker != asker)
     }
 
-    /// Gathers for a charge above the burst, unless somebody else does already.
-    pub fn gather(
-        &mut self,
-        limits: &KeyLimits,
-        charge: &Charge,
-        burst: Duration,
-        asker: &str,
-        now: f64,
-    ) {
+    /// A charge is above the burst of one of the limits.
+    pub fn is_large(&self, limits: &KeyLimits, charge: &Charge, burst: Duration) -> bool {
         let amounts = charge.amounts();
         let mut limits = self.in_force(limits).into_iter().enumerate();
-        let is_large = limits.any(|(quantity, limit)| {
+        limits.any(|(quantity, limit)| {
             let at_once = limit.map(|limit| limit as f64 * burst.as_secs_f64() / 60.0);
             at_once.is_some_and(|at_once| amounts[quantity] as f64 > at_once)
+        })
+    }
+
+    /// Gathers for a charge above the burst.
+    pub fn gather(&mut self, asker: &str, now: f64) {
+        self.gathers = Some(Gathers {
+            asker: asker.to_owned(),
+            until_ms: now + GATHER_MS,
         });
-        if is_large && !self.is_gathered_by_other(asker, now) {
-            self.gathers = Some(Gathers {
-                asker: asker.to_owned(),
-                until_ms: now + GATHER_MS,
-            });
-        }
     }
 
     /// The asker has what it gathered for.
@@ -181,7 +176,7 @@ impl Scope {
 }
 
 /// What the headers say, in the order of [`Charge::amounts`].
-pub(super) fn rooms(signals: &Signals) -> [Room; QUANTITIES] {
+fn rooms(signals: &Signals) -> [Room; QUANTITIES] {
     [
         signals.requests,
         signals.tokens,

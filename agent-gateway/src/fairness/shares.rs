@@ -1,7 +1,6 @@
 //! Shares of teams over several lines: how much each team has been served by
 //! weight, and whether it is far enough ahead of the others that wait to let them
-//! go first. Pure, on a clock that is handed in; `scripts/admission_reserve_v5.lua`
-//! does the same for all replicas. Called by `admission/embedded.rs`.
+//! go first. Pure, on a clock that is handed in. Called by `admission/limiter/books.rs`.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +13,10 @@ const WAITS_FOR_MS: f64 = 300.0;
 const FORGOTTEN_AFTER_MS: f64 = 7_200_000.0;
 
 /// What teams have been served.
-#[derive(Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct Shares(BTreeMap<String, TeamShare>);
 
-#[derive(Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct TeamShare {
     served: f64,
     waited_at_ms: f64,

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use agon_outlets::InLine as _;
 
 use super::GatewayError;
-use crate::admission::{EmbeddedLimiter, Limiter, RedisLimiter};
+use crate::admission::Limiter;
 use crate::content_cache::{ContentCache, EmbeddedContentCache, RedisContentCache};
 use crate::doors::{DoorStore, EmbeddedDoors, RedisDoors};
 use crate::ledger::{EmbeddedLedger, Ledger, RedisLedger};
@@ -18,7 +18,7 @@ use crate::redis_store::Links;
 /// See the module.
 pub(super) struct Stores {
     pub ledger: Arc<dyn Ledger>,
-    pub limiter: Arc<dyn Limiter>,
+    pub limiter: Arc<Limiter>,
     pub purse: Arc<dyn Purse>,
     pub cache: Arc<dyn ContentCache>,
     pub doors: Arc<dyn DoorStore>,
@@ -29,7 +29,7 @@ impl Stores {
     pub async fn embedded(path: &Path) -> Result<Self, GatewayError> {
         let ledger = EmbeddedLedger::open(path)?;
         let purse = EmbeddedPurse::open(&ledger).await?;
-        let limiter = EmbeddedLimiter::default();
+        let limiter = Limiter::default();
         Ok(Self::in_files(path, ledger, purse, limiter))
     }
 
@@ -43,7 +43,7 @@ impl Stores {
         let peers = Arc::new(Peers::enter(&files, owner).map_err(folder)?);
         let ledger = EmbeddedLedger::open_shared(path)?;
         let purse = EmbeddedPurse::open_shared(&ledger, Arc::clone(&peers)).await?;
-        let limiter = EmbeddedLimiter::shared(&path.with_extension("limits.sqlite"), peers)?;
+        let limiter = Limiter::in_file(&path.with_extension("limits.sqlite"), peers)?;
         Ok(Self::in_files(path, ledger, purse, limiter))
     }
 
@@ -51,7 +51,7 @@ impl Stores {
         path: &Path,
         ledger: EmbeddedLedger,
         purse: EmbeddedPurse,
-        limiter: EmbeddedLimiter,
+        limiter: Limiter,
     ) -> Self {
         let cache = path.with_extension("content-cache.sqlite");
         Self {
@@ -64,13 +64,13 @@ impl Stores {
         }
     }
 
-    /// A Redis, for any number of processes.
-    pub fn redis(links: &Links) -> Self {
+    /// A Redis, for any number of processes; `process` names this one.
+    pub fn redis(links: &Links, process: &str) -> Self {
         let ordinary = || links.ordinary.clone();
         let lasting = || links.lasting.clone();
         Self {
             ledger: Arc::new(RedisLedger::new(lasting())),
-            limiter: Arc::new(RedisLimiter::new(ordinary())),
+            limiter: Arc::new(Limiter::in_redis(ordinary(), process)),
             purse: Arc::new(RedisPurse::new(lasting())),
             cache: Arc::new(RedisContentCache::new(ordinary())),
             doors: Arc::new(RedisDoors::new(ordinary())),

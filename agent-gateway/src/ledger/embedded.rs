@@ -79,9 +79,9 @@ impl EmbeddedLedger {
     }
 
     fn open_as(path: &Path, clock: Clock, users: Users) -> Result<Self, StoreError> {
-        let place = |source| StoreError::Place {
+        let place = |source: std::io::Error| StoreError::Place {
             path: path.in_line().to_string(),
-            source,
+            source: Arc::new(source),
         };
         let hold = Hold::take(path, users)?;
         let opened = {
@@ -91,7 +91,7 @@ impl EmbeddedLedger {
         };
         let connection = opened.map_err(|source| StoreError::Open {
             path: path.in_line().to_string(),
-            source,
+            source: Arc::new(source),
         })?;
         let (jobs, inbox) = mpsc::channel(MAILBOX);
         let (trouble, troubled) = watch::channel(None);
@@ -290,9 +290,9 @@ struct Hold {
 impl Hold {
     fn take(path: &Path, users: Users) -> Result<Self, StoreError> {
         let shown = || path.in_line().to_string();
-        let place = |source| StoreError::Place {
+        let place = |source: std::io::Error| StoreError::Place {
             path: shown(),
-            source,
+            source: Arc::new(source),
         };
         let (folder, name) = folder_of(path).map_err(place)?;
         let beside = |ending: &str| {

@@ -1,6 +1,5 @@
-//! The contract of a limiter, kept by both back ends on a real clock, and what processes keep
-//! together that share a file. Limits
-//! are chosen so that what must be there is there at once, and what must not
+//! The contract of the limiter in memory, in a file and in Redis, on a real clock, and what several
+//! processes keep together. Limits are chosen so that what must be there is there at once, and what must not
 //! is seconds away.
 
 use std::path::Path;
@@ -9,8 +8,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_agent_gateway::admission::{
-    Ask, Batch, Candidate, Charge, EmbeddedLimiter, KeyLimits, Limiter, RedisLimiter, Reservation,
-    Share, Verdict,
+    Ask, Batch, Candidate, Charge, KeyLimits, Limiter, Reservation, Share, Verdict,
 };
 use agon_agent_gateway::keys::KeyId;
 use agon_agent_gateway::peers::Peers;
@@ -22,24 +20,24 @@ use crate::support::until;
 
 macro_rules! contract {
     ($($claim:ident),* $(,)?) => {
-        mod embedded {
+        mod in_memory {
             $(#[tokio::test]
             async fn $claim() {
-                super::$claim(&super::EmbeddedLimiter::default()).await;
+                super::$claim(&super::Limiter::default()).await;
             })*
         }
-        mod shared_file {
+        mod in_file {
             $(#[tokio::test]
             async fn $claim() {
                 let folder = tempfile::tempdir().unwrap();
                 super::$claim(&super::process(folder.path(), "only")).await;
             })*
         }
-        mod redis {
+        mod in_redis {
             $(#[tokio::test]
             async fn $claim() {
                 let server = super::RedisServer::start().await;
-                super::$claim(&super::RedisLimiter::new(server.connection().await)).await;
+                super::$claim(&super::replica(&server, "only").await).await;
             })*
         }
     };
@@ -76,9 +74,14 @@ contract!(
 );
 
 /// The limiter of one of several processes on one folder.
-fn process(folder: &Path, name: &str) -> EmbeddedLimiter {
+fn process(folder: &Path, name: &str) -> Limiter {
     let peers = Peers::enter(&Folder::create(folder).unwrap(), name).unwrap();
-    EmbeddedLimiter::shared(&folder.join("limits.sqlite"), Arc::new(peers)).unwrap()
+    Limiter::in_file(&folder.join("limits.sqlite"), Arc::new(peers)).unwrap()
+}
+
+/// The limiter of one of several replicas on one Redis.
+async fn replica(server: &RedisServer, name: &str) -> Limiter {
+    Limiter::in_redis(server.connection().await, name)
 }
 
 #[tokio::test]
@@ -127,6 +130,65 @@ async fn places_of_a_dead_process_are_free_and_its_calls_charged_with_the_most()
     drop(dead);
     let after = alive.outlook(POOL, LANE, &keys).await.unwrap();
     assert_eq!((after[0].in_flight, after[0].key_wide[1].used), (0, 3_000));
+}
+
+#[tokio::test]
+async fn replicas_that_ask_at_once_take_a_limit_once() {
+    let server = RedisServer::start().await;
+    let replicas = [
+        Arc::new(replica(&server, "one").await),
+        Arc::new(replica(&server, "two").await),
+        Arc::new(replica(&server, "three").await),
+    ];
+    // A burst of a second: 100 requests of 6,000 a minute, and some more while it is asked for.
+    let keys = Arc::new([candidate("a", 6_000, 0, 0)]);
+    let began = Instant::now();
+    let asks = (0..600).map(|index| {
+        let (limiter, keys) = (Arc::clone(&replicas[index % 3]), Arc::clone(&keys));
+        tokio::spawn(async move {
+            let held = ask(&limiter, &keys[..], 1).await.ok()?;
+            Some((limiter, held))
+        })
+    });
+    let held = futures_util::future::join_all(asks).await;
+    let held: Vec<_> = held.into_iter().filter_map(Result::unwrap).collect();
+    let most = 100.0 + began.elapsed().as_secs_f64() * 100.0 + 1.0;
+    assert!(
+        held.len() >= 100 && held.len() as f64 <= most,
+        "{} of {most}",
+        held.len()
+    );
+    let seen = replicas[0].outlook(POOL, LANE, &keys[..]).await.unwrap();
+    let all = held.len() as u64;
+    assert_eq!((seen[0].in_flight, seen[0].key_wide[0].used), (all, all));
+    // Those that settle at once share their trips to the store.
+    let settled = held.iter().map(|(limiter, held)| settle(limiter, held, 0));
+    futures_util::future::join_all(settled).await;
+    let seen = replicas[0].outlook(POOL, LANE, &keys[..]).await.unwrap();
+    assert_eq!((seen[0].in_flight, seen[0].key_wide[1].used), (0, 0));
+}
+
+#[tokio::test]
+async fn calls_of_a_dead_replica_are_charged_with_the_most_when_they_must_be_over() {
+    let server = RedisServer::start().await;
+    let (dead, alive) = (
+        replica(&server, "dead").await,
+        replica(&server, "alive").await,
+    );
+    let keys = [candidate("a", 0, 6_000, 1)];
+    let ask = Ask {
+        most: charge(3_000),
+        lasts: Duration::from_millis(300),
+        ..call(10)
+    };
+    let _lost = ask_one(&dead, &keys, ask).await.unwrap();
+    wait(&alive, &keys, 1).await;
+    drop(dead);
+    until("the place is free and the most is charged", async || {
+        let seen = alive.outlook(POOL, LANE, &keys).await.unwrap();
+        (seen[0].in_flight, seen[0].key_wide[1].used) == (0, 3_000)
+    })
+    .await;
 }
 
 #[tokio::test]
@@ -189,13 +251,12 @@ fn call(tokens: u64) -> Ask {
             cost: tokens,
         },
         except: Vec::new(),
-        again: false,
     }
 }
 
 /// Asks as one asker in one lane.
 async fn submit(
-    limiter: &dyn Limiter,
+    limiter: &Limiter,
     (lane, asker): (&str, &str),
     candidates: &[Candidate],
     asks: &[Ask],
@@ -217,7 +278,7 @@ async fn submit(
     limiter.reserve(&batch).await.unwrap()
 }
 
-async fn settle(limiter: &dyn Limiter, reservation: &Reservation, tokens: u64) {
+async fn settle(limiter: &Limiter, reservation: &Reservation, tokens: u64) {
     limiter
         .settle(reservation, &charge(tokens), tokens, &Signals::default())
         .await
@@ -226,7 +287,7 @@ async fn settle(limiter: &dyn Limiter, reservation: &Reservation, tokens: u64) {
 
 /// One ask: what was granted, or how long to wait.
 async fn ask_one(
-    limiter: &dyn Limiter,
+    limiter: &Limiter,
     candidates: &[Candidate],
     ask: Ask,
 ) -> Result<Reservation, Duration> {
@@ -240,28 +301,28 @@ async fn ask_one(
 }
 
 async fn ask(
-    limiter: &dyn Limiter,
+    limiter: &Limiter,
     candidates: &[Candidate],
     tokens: u64,
 ) -> Result<Reservation, Duration> {
     ask_one(limiter, candidates, call(tokens)).await
 }
 
-async fn granted(limiter: &dyn Limiter, candidates: &[Candidate], tokens: u64) -> Reservation {
+async fn granted(limiter: &Limiter, candidates: &[Candidate], tokens: u64) -> Reservation {
     match ask(limiter, candidates, tokens).await {
         Ok(reservation) => reservation,
         Err(wait) => panic!("has to wait {wait:?}"),
     }
 }
 
-async fn wait(limiter: &dyn Limiter, candidates: &[Candidate], tokens: u64) -> Duration {
+async fn wait(limiter: &Limiter, candidates: &[Candidate], tokens: u64) -> Duration {
     match ask(limiter, candidates, tokens).await {
         Err(wait) => wait,
         Ok(reservation) => panic!("was granted {reservation:?}"),
     }
 }
 
-async fn key_without_limits_carries_everything(limiter: &dyn Limiter) {
+async fn key_without_limits_carries_everything(limiter: &Limiter) {
     let keys = [candidate("a", 0, 0, 0)];
     for _ in 0..200 {
         let reservation = granted(limiter, &keys, 1_000_000).await;
@@ -275,7 +336,7 @@ async fn key_without_limits_carries_everything(limiter: &dyn Limiter) {
     assert_eq!((outlook[0].in_flight, outlook[1].in_flight), (200, 0));
 }
 
-async fn requests_come_in_a_burst_of_one_second_and_then_wait(limiter: &dyn Limiter) {
+async fn requests_come_in_a_burst_of_one_second_and_then_wait(limiter: &Limiter) {
     let keys = [candidate("a", 6, 0, 0)];
     granted(limiter, &keys, 1).await;
     // One request per 12 s: (6 - 1) a minute.
@@ -293,7 +354,7 @@ async fn requests_come_in_a_burst_of_one_second_and_then_wait(limiter: &dyn Limi
     }
 }
 
-async fn limits_are_taken_together_or_not_at_all(limiter: &dyn Limiter) {
+async fn limits_are_taken_together_or_not_at_all(limiter: &Limiter) {
     // Tokens for one call only, requests for two.
     let both = [candidate("a", 120, 6_000, 0)];
     granted(limiter, &both, 3_000).await;
@@ -305,7 +366,7 @@ async fn limits_are_taken_together_or_not_at_all(limiter: &dyn Limiter) {
     wait(limiter, &requests_only, 3_000).await;
 }
 
-async fn tokens_not_used_are_given_back_once(limiter: &dyn Limiter) {
+async fn tokens_not_used_are_given_back_once(limiter: &Limiter) {
     let keys = [candidate("a", 0, 6_000, 0)];
     let first = granted(limiter, &keys, 3_000).await;
     wait(limiter, &keys, 3_000).await;
@@ -315,7 +376,7 @@ async fn tokens_not_used_are_given_back_once(limiter: &dyn Limiter) {
     wait(limiter, &keys, 3_000).await;
 }
 
-async fn tokens_used_beyond_the_estimate_are_charged(limiter: &dyn Limiter) {
+async fn tokens_used_beyond_the_estimate_are_charged(limiter: &Limiter) {
     let keys = [candidate("a", 0, 6_000, 0)];
     let first = granted(limiter, &keys, 10).await;
     settle(limiter, &first, 3_010).await;
@@ -323,7 +384,7 @@ async fn tokens_used_beyond_the_estimate_are_charged(limiter: &dyn Limiter) {
     assert!(told > Duration::from_secs(20), "{told:?}");
 }
 
-async fn places_are_given_back_when_settled(limiter: &dyn Limiter) {
+async fn places_are_given_back_when_settled(limiter: &Limiter) {
     let keys = [candidate("a", 0, 0, 2)];
     let first = granted(limiter, &keys, 1).await;
     granted(limiter, &keys, 1).await;
@@ -335,7 +396,7 @@ async fn places_are_given_back_when_settled(limiter: &dyn Limiter) {
     wait(limiter, &keys, 1).await;
 }
 
-async fn lost_attempt_frees_its_place_and_stays_charged(limiter: &dyn Limiter) {
+async fn lost_attempt_frees_its_place_and_stays_charged(limiter: &Limiter) {
     let (one_place, tokens_too) = ([candidate("a", 0, 0, 1)], [candidate("a", 0, 6_000, 1)]);
     let lasts = Duration::from_millis(100);
     let short = Ask {
@@ -355,7 +416,7 @@ async fn lost_attempt_frees_its_place_and_stays_charged(limiter: &dyn Limiter) {
     assert!(told > Duration::from_secs(20), "{told:?}");
 }
 
-async fn key_with_most_headroom_is_chosen(limiter: &dyn Limiter) {
+async fn key_with_most_headroom_is_chosen(limiter: &Limiter) {
     let keys = [candidate("small", 0, 0, 2), candidate("large", 0, 0, 8)];
     let mut chosen = Vec::new();
     for _ in 0..10 {
@@ -373,7 +434,7 @@ async fn key_with_most_headroom_is_chosen(limiter: &dyn Limiter) {
     assert_ne!(first, second);
 }
 
-async fn held_key_is_passed_over_and_holds_never_shorten(limiter: &dyn Limiter) {
+async fn held_key_is_passed_over_and_holds_never_shorten(limiter: &Limiter) {
     let keys = [candidate("a", 0, 0, 0), candidate("b", 0, 0, 0)];
     let (a, b) = (&keys[0].key, &keys[1].key);
     limiter
@@ -401,7 +462,7 @@ async fn held_key_is_passed_over_and_holds_never_shorten(limiter: &dyn Limiter) 
     .await;
 }
 
-async fn sustained_rate_stays_below_the_limit(limiter: &dyn Limiter) {
+async fn sustained_rate_stays_below_the_limit(limiter: &Limiter) {
     let keys = [candidate("a", 3_000, 0, 0)];
     let (began, mut count) = (Instant::now(), 0_u32);
     while began.elapsed() < Duration::from_millis(1_500) {
@@ -424,7 +485,7 @@ fn served(verdict: &Verdict) -> Vec<bool> {
     verdict.granted.iter().map(Option::is_some).collect()
 }
 
-async fn heads_are_granted_in_order_and_nobody_passes(limiter: &dyn Limiter) {
+async fn heads_are_granted_in_order_and_nobody_passes(limiter: &Limiter) {
     let keys = [candidate("a", 0, 60_000, 0)];
     // A second's worth is 1000 tokens: the third does not fit, the fourth would.
     let asks = [call(400), call(400), call(400), call(10)];
@@ -433,7 +494,7 @@ async fn heads_are_granted_in_order_and_nobody_passes(limiter: &dyn Limiter) {
     assert!(verdict.wait > Duration::ZERO && verdict.wait < Duration::from_secs(1));
 }
 
-async fn key_tried_in_vain_is_not_chosen_again(limiter: &dyn Limiter) {
+async fn key_tried_in_vain_is_not_chosen_again(limiter: &Limiter) {
     let keys = [candidate("a", 0, 0, 1), candidate("b", 0, 0, 9)];
     let not_b = Ask {
         except: vec![KeyId::from("b")],
@@ -452,7 +513,7 @@ async fn key_tried_in_vain_is_not_chosen_again(limiter: &dyn Limiter) {
     assert_eq!(served(&verdict), [false, true]);
 }
 
-async fn no_more_is_given_to_a_key_than_its_room(limiter: &dyn Limiter) {
+async fn no_more_is_given_to_a_key_than_its_room(limiter: &Limiter) {
     let keys = [Candidate {
         room: Some(2),
         ..candidate("a", 0, 0, 0)
@@ -462,7 +523,7 @@ async fn no_more_is_given_to_a_key_than_its_room(limiter: &dyn Limiter) {
     assert_eq!(served(&verdict), [true, true, false]);
 }
 
-async fn input_and_output_have_limits_of_their_own(limiter: &dyn Limiter) {
+async fn input_and_output_have_limits_of_their_own(limiter: &Limiter) {
     let limits = KeyLimits {
         input_tokens_per_minute: Some(600_000),
         output_tokens_per_minute: Some(6_000),
@@ -507,7 +568,7 @@ fn requests_per_minute(limit: u64) -> KeyLimits {
     }
 }
 
-async fn limit_of_a_model_leaves_other_models_alone(limiter: &dyn Limiter) {
+async fn limit_of_a_model_leaves_other_models_alone(limiter: &Limiter) {
     let keys = [with_limits(
         "a",
         KeyLimits::default(),
@@ -519,7 +580,7 @@ async fn limit_of_a_model_leaves_other_models_alone(limiter: &dyn Limiter) {
     }
 }
 
-async fn limit_over_all_models_is_shared_by_them(limiter: &dyn Limiter) {
+async fn limit_over_all_models_is_shared_by_them(limiter: &Limiter) {
     let keys = [with_limits(
         "a",
         requests_per_minute(6),
@@ -530,7 +591,7 @@ async fn limit_over_all_models_is_shared_by_them(limiter: &dyn Limiter) {
     assert_eq!((served(&first), served(&second)), (vec![true], vec![false]));
 }
 
-async fn requests_of_a_day_are_counted(limiter: &dyn Limiter) {
+async fn requests_of_a_day_are_counted(limiter: &Limiter) {
     let limits = KeyLimits {
         requests_per_day: Some(3),
         ..KeyLimits::default()
@@ -545,7 +606,7 @@ async fn requests_of_a_day_are_counted(limiter: &dyn Limiter) {
     assert_eq!(outlook[0].requests_of_day[1], 3);
 }
 
-async fn call_that_was_not_made_gives_back_everything(limiter: &dyn Limiter) {
+async fn call_that_was_not_made_gives_back_everything(limiter: &Limiter) {
     let limits = KeyLimits {
         requests_per_day: Some(1),
         concurrency: Some(1),
@@ -565,7 +626,7 @@ async fn call_that_was_not_made_gives_back_everything(limiter: &dyn Limiter) {
     }
 }
 
-async fn call_that_was_made_keeps_its_request(limiter: &dyn Limiter) {
+async fn call_that_was_made_keeps_its_request(limiter: &Limiter) {
     let keys = [with_limits(
         "a",
         requests_per_minute(6),
@@ -582,7 +643,7 @@ async fn call_that_was_made_keeps_its_request(limiter: &dyn Limiter) {
     assert_eq!(outlook[0].requests_of_day, [1, 1]);
 }
 
-async fn hold_of_one_model_leaves_the_others_alone(limiter: &dyn Limiter) {
+async fn hold_of_one_model_leaves_the_others_alone(limiter: &Limiter) {
     let keys = [candidate("a", 600, 0, 0)];
     let minute = Duration::from_secs(60);
     limiter
@@ -607,7 +668,7 @@ fn shown(limit: u64, remaining: u64) -> Signals {
     }
 }
 
-async fn what_the_provider_shows_lowers_and_never_raises(limiter: &dyn Limiter) {
+async fn what_the_provider_shows_lowers_and_never_raises(limiter: &Limiter) {
     let keys = [with_limits(
         "a",
         KeyLimits::default(),
@@ -644,7 +705,7 @@ async fn what_the_provider_shows_lowers_and_never_raises(limiter: &dyn Limiter) 
     wait(limiter, &free, 1).await;
 }
 
-async fn lost_attempt_is_charged_with_the_most(limiter: &dyn Limiter) {
+async fn lost_attempt_is_charged_with_the_most(limiter: &Limiter) {
     let keys = [candidate("a", 0, 6_000, 1)];
     let short = Ask {
         most: charge(3_000),
@@ -658,7 +719,7 @@ async fn lost_attempt_is_charged_with_the_most(limiter: &dyn Limiter) {
     .await;
 }
 
-async fn use_is_shown(limiter: &dyn Limiter) {
+async fn use_is_shown(limiter: &Limiter) {
     let keys = [with_limits(
         "a",
         requests_per_minute(6_000),
@@ -674,7 +735,7 @@ async fn use_is_shown(limiter: &dyn Limiter) {
     assert_eq!(outlook[0].key_wide[0].limit, Some(6_000));
 }
 
-async fn teams_keep_their_shares_over_several_askers(limiter: &dyn Limiter) {
+async fn teams_keep_their_shares_over_several_askers(limiter: &Limiter) {
     let keys = [candidate("a", 12_000, 0, 0)];
     let ask_of = |team: &str, weight: f64| Ask {
         share: Share {
@@ -706,7 +767,7 @@ async fn teams_keep_their_shares_over_several_askers(limiter: &dyn Limiter) {
     assert!(counts[0] + counts[1] > 300, "{counts:?}");
 }
 
-async fn large_charge_is_not_starved_by_small_ones(limiter: &dyn Limiter) {
+async fn large_charge_is_not_starved_by_small_ones(limiter: &Limiter) {
     let keys = [candidate("a", 0, 60_000, 0)];
     let began = Instant::now();
     let mut large_served = false;
@@ -720,32 +781,27 @@ async fn large_charge_is_not_starved_by_small_ones(limiter: &dyn Limiter) {
     }
 }
 
-async fn ask_whose_answer_was_lost_takes_nothing_twice(limiter: &dyn Limiter) {
+async fn ask_whose_answer_was_lost_takes_nothing_twice(limiter: &Limiter) {
     let keys = [candidate("a", 0, 6_000, 1), candidate("b", 0, 0, 1)];
     let first = Ask {
         except: vec![KeyId::from("b")],
         ..call(3_000)
     };
     let granted_first = ask_one(limiter, &keys, first.clone()).await.unwrap();
-    let again = Ask {
-        again: true,
-        ..first
-    };
     assert_eq!(
-        ask_one(limiter, &keys, again).await,
+        ask_one(limiter, &keys, first).await,
         Ok(granted_first.clone())
     );
     settle(limiter, &granted_first, 0).await;
     // The place and the tokens were taken once, hence they are free again.
     let other = Ask {
         except: vec![KeyId::from("b")],
-        again: true,
         ..call(3_000)
     };
     ask_one(limiter, &keys, other).await.unwrap();
 }
 
-async fn places_of_a_model_are_counted_before_they_are_limited(limiter: &dyn Limiter) {
+async fn places_of_a_model_are_counted_before_they_are_limited(limiter: &Limiter) {
     let free = [candidate("a", 0, 0, 0)];
     granted(limiter, &free, 1).await;
     let one_place = KeyLimits {

@@ -105,8 +105,8 @@ impl Line {
                 }
                 // Nobody knows with what result they were asked for.
                 for (entry, ask) in open.iter_mut().zip(&asks) {
-                    let on_any = candidates.iter().map(|key| batch.reservation(ask, key));
-                    entry.call.perhaps = on_any.collect();
+                    let on_any = candidates.first();
+                    entry.call.perhaps = on_any.map(|key| batch.reservation(ask, key));
                 }
                 heads::put_back(&mut self.queue.lock(), open, held_back);
                 Next::StoreAway
@@ -170,7 +170,7 @@ impl Line {
     ) -> Next {
         let mut denied = Vec::new();
         for (mut entry, granted) in open.into_iter().zip(verdict.granted) {
-            entry.call.perhaps.clear();
+            entry.call.perhaps = None;
             let Some(reservation) = granted else {
                 if let Some(answer) = entry.call.want.unless_soon(verdict.wait) {
                     self.queue.lock().correct(&entry.place, entry.cost, 0);

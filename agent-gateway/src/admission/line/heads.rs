@@ -98,7 +98,6 @@ impl Waiter {
                 cost: want.charges.cost,
             },
             except: want.except.clone(),
-            again: !self.perhaps.is_empty(),
         }
     }
 }
