@@ -7,7 +7,7 @@ use agon_service_kit::status::ErrorClass;
 
 use crate::decision::{DecisionAddress, RequestDigest};
 
-use crate::money::accounts::MoneyRefusal;
+use crate::budgets::MoneyRefusal;
 use crate::routes::RouteError;
 use crate::store_error::StoreError;
 

@@ -1,14 +1,16 @@
 //! One decision, from top to bottom: claim the address, ask the model or its
 //! fall-backs (`deciding/asking.rs`: wait for quota, call, be patient), settle,
 //! record. Owns the order of these steps; the steps themselves live in the ledger,
-//! the admission and the providers. Runs detached inside a flight, started by
-//! `service.rs`.
+//! the admission and the providers. Runs detached from its callers, started
+//! by `deciding/joining.rs`.
 
 mod asking;
 mod at_door;
+mod attempt;
 mod believing;
 mod claiming;
 mod hedging;
+mod joining;
 mod paying;
 mod recording;
 mod remembering;
@@ -22,28 +24,28 @@ use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::Tasks;
 use tokio_util::sync::CancellationToken;
 
+use crate::admission::line::lane::Lane;
 use crate::admission::{Charge, Limiter, charging};
+use crate::budgets::Money;
+use crate::budgets::quote::DecisionCost;
+use crate::caller::Caller;
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, DecisionAddress, Logprobs, Request, RequestDigest};
-use crate::doors::DoorStore;
-use crate::flights::Passengers;
-use crate::lanes::Lane;
+use crate::door_store::DoorStore;
 use crate::ledger::Ledger;
+use crate::limits::Signals;
 use crate::metrics;
-use crate::money::accounts::Money;
-use crate::money::quote::DecisionCost;
 use crate::outbox::Outbox;
-use crate::providers::Signals;
 use crate::routes::{Route, Routes};
-use crate::status::{Book, Tally};
-use crate::wire::Caller;
+use crate::single_flight::{Flights, Passengers};
+use crate::tally::{Book, Tally};
 
 pub use claiming::Holding;
 pub use recording::{Lost, Recorder};
 pub use remembering::Memory;
 pub use under_way::UnderWay;
 
-use asking::{Answered, Attempt};
+use attempt::{Answered, Attempt};
 use remembering::Remembered;
 
 /// What a flight ends with.
@@ -112,10 +114,13 @@ pub struct Decider {
     pub under_way: UnderWay,
     /// Puts answers into the ledger.
     pub recorder: Recorder,
+    /// At most one decision per address at a time.
+    pub single_flight: Arc<Flights<Outcome>>,
     /// Claims that are not renewed now.
     pub unrenewed: Complaint,
-    /// Itself, for calls that outlive their decision, and where those run.
+    /// Itself, for calls that outlive their decision.
     pub me: Weak<Decider>,
+    /// Where those run.
     pub tasks: Tasks,
     /// Cancelled when the gateway stops: nothing unpaid goes on from then.
     pub stopping: CancellationToken,
@@ -124,11 +129,7 @@ pub struct Decider {
 impl Decider {
     /// Answers a question, from the ledger or by asking. Boxed, because every
     /// future that passes it on would make room for it once more.
-    pub async fn decide(
-        &self,
-        question: Box<Question>,
-        passengers: Passengers<Outcome>,
-    ) -> Outcome {
+    async fn answer(&self, question: Box<Question>, passengers: Passengers<Outcome>) -> Outcome {
         let outcome = self.claim_and_fill(&question, &passengers).await;
         let outcome = outcome.and_then(|answer| has_what_is_required(&question, answer));
         match &outcome {
@@ -308,11 +309,11 @@ impl Decider {
     /// A model that is another one now is not asked in the place of the one that was meant.
     fn check_origin(&self, question: &Question, model: &str) -> Result<(), DecideError> {
         let expected = question.caller.expected_origins.iter();
-        let Some(expected) = expected.into_iter().find(|origin| origin.model == model) else {
+        let Some((_, expected)) = expected.into_iter().find(|(name, _)| name == model) else {
             return Ok(());
         };
         let origin = self.routes.origin(model)?;
-        if expected.is(&origin) {
+        if *expected == origin {
             return Ok(());
         }
         Err(DecideError::OtherOrigin {

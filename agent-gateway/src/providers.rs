@@ -25,13 +25,14 @@ use std::time::Duration;
 use async_trait::async_trait;
 use secrecy::SecretString;
 
-use crate::config::{ProviderKind, ResolvedModel};
+use crate::catalogue::{ProviderKind, ResolvedModel};
 use crate::decision::{Request, TokenLogprob, Usage};
 use crate::parameters::{Applied, Parameter};
 
 use caller::Caller;
 use http::Http;
 
+pub use crate::limits::{Room, Signals};
 pub use scripted::Scripted;
 
 /// Calls one kind of provider.
@@ -117,34 +118,6 @@ pub struct Reply {
     pub simulated: bool,
     /// What its headers say about the key's quota.
     pub signals: Signals,
-}
-
-/// What a provider says about the quota of the key that was used. Absent: it
-/// says nothing. Admission uses it to lower what it believes, never to raise it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Signals {
-    /// Requests.
-    pub requests: Room,
-    /// Input and output tokens together.
-    pub tokens: Room,
-    /// Input tokens, where they are counted apart.
-    pub input_tokens: Room,
-    /// Output tokens, where they are counted apart.
-    pub output_tokens: Room,
-    /// Requests of a day. Nothing is lowered by them; a refusal for lack of them holds the key until
-    /// they are back.
-    pub requests_today: Room,
-}
-
-/// What is left of one limit, as the provider's headers have it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Room {
-    /// The limit itself, per minute as far as one can tell.
-    pub limit: Option<u64>,
-    /// What is left of it.
-    pub remaining: Option<u64>,
-    /// When it is whole again.
-    pub reset: Option<Duration>,
 }
 
 /// No answer, and what to do about it.

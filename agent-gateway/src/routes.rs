@@ -5,6 +5,7 @@
 //! to the same place stay. Called by `deciding.rs` and `reload.rs`.
 
 mod adopting;
+mod changes;
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
@@ -14,11 +15,12 @@ use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
 use parking_lot::{Mutex, RwLock};
 
 use crate::admission::Limiter;
-use crate::config::{ConfigError, GatewayConfig, Origin, ProviderKind, ResolvedModel};
+use crate::admission::line::lane::{Lane, LaneKey, LaneTerms};
+use crate::catalogue::{Origin, ProviderKind, ResolvedModel};
+use crate::config::{ConfigError, GatewayConfig, read_keys};
 use crate::health::KeyHealth;
 use crate::health::breaker::BreakerSettings;
 use crate::keys::{KeyPool, PooledKey};
-use crate::lanes::{Lane, LaneKey, LaneTerms};
 use crate::metrics::labels;
 use crate::outbox::Outbox;
 use crate::providers::{LearntRefusal, Providers};
@@ -118,7 +120,7 @@ impl Routes {
             tasks,
         };
         let table = Table::new(config);
-        labels::know(&table.config);
+        labels::know(table.config.team_names(), table.config.model_names());
         for model in table.config.model_names() {
             if let Ok(Some(_)) = table.door(model) {
                 continue;
@@ -329,7 +331,7 @@ impl Table {
         if let Some(pool) = pools.get(&model.provider.name) {
             return Ok(Arc::clone(pool));
         }
-        let (keys, errors) = model.read_keys()?;
+        let (keys, errors) = read_keys(model)?;
         for error in errors {
             let provider = &model.provider.name;
             tracing::warn!(provider, error = %with_causes(&error), "key cannot be used");

@@ -7,76 +7,17 @@ use agon_proto::v1;
 use agon_service_kit::clock::millis;
 use agon_service_kit::team_name::{NoTeamName, TeamName};
 
-use crate::config::Origin;
+use crate::budgets::Costs;
+use crate::budgets::store::{CostFilter, Scope};
+use crate::caller::Caller;
+use crate::catalogue::Origin;
 use crate::decision::{
     Decision, DecisionAddress, Message, ReplyFormat, Request, Role, TokenLogprob, Usage,
 };
-use crate::doors::{DoorAnswer, HandedAnswer, Listing, StandIn, WaitingAsk};
-use crate::money::accounts::Costs;
-use crate::money::purse::{CostFilter, Scope};
+use crate::door_store::{DoorAnswer, HandedAnswer, Listing, StandIn, WaitingAsk};
 use crate::money::{DayError, NanoDollars};
 use crate::parameters::{Applied, FormatMode, Parameter};
 use crate::providers::LearntRefusal;
-
-/// Who asks, what for and on which terms: never part of the digest.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Caller {
-    /// Who pays.
-    pub team: String,
-    /// For counting and for spans.
-    pub experiment_id: String,
-    /// What the call is for.
-    pub purpose: String,
-    /// Higher goes first within the team.
-    pub priority: i32,
-    /// The replicate under which the content cache may answer.
-    pub replicate: Option<u64>,
-    /// The most that the experiment may cost.
-    pub experiment_budget: Option<NanoDollars>,
-    /// The session that it takes turns with others as; absent: that of the
-    /// address.
-    pub session: Option<String>,
-    /// Who answers when nobody behind a door has in time.
-    pub stand_in: Option<Box<StandIn>>,
-    /// What the simulated provider of this process answers; told to no other.
-    pub simulated_reply: Option<Box<str>>,
-    /// Parameters without which an answer is not wanted.
-    pub required: Box<[Parameter]>,
-    /// Where answers have to come from, model by model.
-    pub expected_origins: Box<[ExpectedOrigin]>,
-}
-
-/// Where the answers of one model have to come from, in the words of the wire.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ExpectedOrigin {
-    /// The name that requests use.
-    pub model: String,
-    provider_kind: String,
-    endpoint: String,
-    provider_model: String,
-    additions: String,
-}
-
-impl ExpectedOrigin {
-    /// Whether answers from here are those that are meant.
-    pub fn is(&self, origin: &Origin) -> bool {
-        self.provider_kind == origin.provider_kind.name()
-            && self.endpoint == origin.endpoint
-            && self.provider_model == origin.provider_model
-            && self.additions == origin.additions
-    }
-}
-
-impl std::fmt::Display for ExpectedOrigin {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (model, endpoint) = (&self.provider_model, &self.endpoint);
-        write!(f, "{model} at {endpoint} ({})", self.provider_kind)?;
-        match self.additions.as_str() {
-            "" => Ok(()),
-            additions => write!(f, " with additions {additions}"),
-        }
-    }
-}
 
 /// A request that the wire allowed and we do not.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -274,21 +215,22 @@ fn write_applied(applied: &Applied) -> v1::AppliedParameters {
     }
 }
 
-fn read_origin(wire: v1::ModelOrigin) -> ExpectedOrigin {
-    ExpectedOrigin {
-        model: wire.model,
+/// The name of a model, and where its answers come from.
+fn read_origin(wire: v1::ModelOrigin) -> (String, Origin) {
+    let origin = Origin {
         provider_kind: wire.provider_kind,
         endpoint: wire.endpoint,
         provider_model: wire.provider_model,
         additions: wire.additions,
-    }
+    };
+    (wire.model, origin)
 }
 
 /// Says where a model's answers come from.
 pub fn write_origin(model: String, origin: Origin) -> v1::ModelOrigin {
     v1::ModelOrigin {
         model,
-        provider_kind: origin.provider_kind.name().to_owned(),
+        provider_kind: origin.provider_kind,
         endpoint: origin.endpoint,
         provider_model: origin.provider_model,
         additions: origin.additions,

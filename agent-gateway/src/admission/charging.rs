@@ -6,7 +6,7 @@
 use parking_lot::Mutex;
 
 use super::Charge;
-use crate::config::{ChargeRule, ResolvedModel};
+use crate::catalogue::{ChargeRule, ResolvedModel};
 use crate::decision::{Request, Usage};
 use crate::estimate;
 

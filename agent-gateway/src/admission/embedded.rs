@@ -16,8 +16,8 @@ use parking_lot::Mutex;
 
 use super::{Batch, Candidate, Charge, KeyOutlook, Limiter, Reservation, Verdict};
 use crate::keys::KeyId;
+use crate::limits::Signals;
 use crate::peers::Peers;
-use crate::providers::Signals;
 use crate::store_error::StoreError;
 
 use books::{Books, Domain, domain_of, domain_of_batch};

@@ -1,10 +1,11 @@
 //! The waiting line of one lane in one replica. Callers wait in a fair queue;
 //! one asker submits its heads to the limiter, sleeps as long as it is told or
 //! until something is settled, and so nobody polls and nobody is refused for lack
-//! of quota. Called by `lanes.rs`; the asker runs as a task of `routes.rs`.
+//! of quota. Called by `line/lane.rs`; the asker runs as a task of `routes.rs`.
 
 mod asker;
 mod heads;
+pub(crate) mod lane;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,9 +21,10 @@ use super::{Charge, Limiter, Reservation};
 use crate::fairness::queue::{FairQueue, Place};
 use crate::health::Turn;
 use crate::keys::KeyId;
-use crate::lanes::LaneKey;
 use crate::outbox::Outbox;
-use crate::providers::Signals;
+
+use crate::limits::Signals;
+use lane::LaneKey;
 
 /// A hold or a change of another replica's making is noticed this soon even when
 /// the limiter promised a longer wait, and teams that wait are heard of often

@@ -8,8 +8,8 @@ use async_trait::async_trait;
 use tokio::sync::Notify;
 
 use super::{Charge, Limiter, Reservation};
+use crate::limits::Signals;
 use crate::outbox::Message;
-use crate::providers::Signals;
 use crate::store_error::StoreError;
 
 /// Every attempt has counted as lost by then.

@@ -17,7 +17,7 @@ use super::{
     Reservation, Verdict,
 };
 use crate::keys::KeyId;
-use crate::providers::Signals;
+use crate::limits::Signals;
 use crate::redis_script::RedisScript;
 use crate::store_error::StoreError;
 

@@ -9,73 +9,29 @@ use std::time::{Duration, Instant};
 use agon_service_kit::tasks::with_causes;
 use tracing::Instrument as _;
 
+use super::attempt::{Answered, Attempt, Ready};
 use super::believing::believe;
-use super::hedging::Ready;
 use super::troubles::Troubles;
 use super::{Decider, Outcome, Question};
+use crate::admission::Charge;
 use crate::admission::charging::{self, Charges};
-use crate::admission::line::{Admitted, Grant, Want};
+use crate::admission::line::lane::Lane;
+use crate::admission::line::{Admitted, Want};
 use crate::admission::messages::KeyHold;
-use crate::admission::{Charge, Reservation};
-use crate::config::ChargeRule;
+use crate::budgets::quote::{Payment, Used};
 use crate::decide_error::DecideError;
-use crate::decision::Usage;
 use crate::estimate;
 use crate::fairness::queue::Place;
-use crate::flights::Passengers;
-use crate::health::{CallOutcome, Turn};
+use crate::health::CallOutcome;
 use crate::keys::KeyId;
-use crate::lanes::{Lane, LaneKey};
 use crate::metrics;
-use crate::money::quote::{Payment, Used};
 use crate::providers::{Arrived, Call, Refusal, Remedy, Reply};
 use crate::routes::Route;
+use crate::single_flight::Passengers;
 
 /// Beyond the timeout of its call an attempt needs only a moment to be settled;
 /// after this its asker has died.
 pub(super) const SETTLE_MARGIN: Duration = Duration::from_secs(30);
-
-/// An answer whose attempt is not settled yet.
-pub(super) struct Answered {
-    /// What the provider said.
-    pub reply: Reply,
-    /// What it used; our estimate when it does not say.
-    pub usage: Usage,
-    /// The attempt it came from.
-    pub attempt: Box<Attempt>,
-    /// What pays for it.
-    pub payment: Box<Payment>,
-}
-
-/// A call that was admitted.
-pub(super) struct Attempt {
-    /// What was taken for it.
-    pub reservation: Reservation,
-    /// The key it uses.
-    pub key: LaneKey,
-    /// Its turn there, until the call is over.
-    turn: Option<Turn>,
-    /// Where it waited.
-    pub place: Place,
-    /// How it is charged.
-    pub charge_rule: ChargeRule,
-    /// What it takes by that rule; more may have been reserved.
-    pub charge: Charge,
-}
-
-impl Attempt {
-    /// What a grant allows.
-    pub(super) fn of(grant: Grant, place: Place, charge_rule: ChargeRule, charge: Charge) -> Self {
-        Self {
-            reservation: grant.reservation,
-            key: grant.key,
-            turn: Some(grant.turn),
-            place,
-            charge_rule,
-            charge,
-        }
-    }
-}
 
 impl Decider {
     /// Asks one model. `has_alternative` means that another one can be asked

@@ -11,8 +11,8 @@ use agon_service_kit::tasks::with_causes;
 use super::{Answer, Decider, Outcome, Question};
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, Usage};
-use crate::doors::{DoorAnswer, HandedAnswer, OpenAsk, StandIn};
-use crate::flights::Passengers;
+use crate::door_store::{DoorAnswer, HandedAnswer, OpenAsk, StandIn};
+use crate::single_flight::Passengers;
 use crate::store_error::StoreError;
 
 /// Somebody who answers has said all there is to say.

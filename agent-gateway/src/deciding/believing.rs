@@ -1,8 +1,8 @@
 //! How far a provider is believed about what a call used: money, quota and results rest on its word.
 //! Knows no purse and no quota. Called by `asking.rs` for each reply.
 
+use crate::budgets::quote::most_usage;
 use crate::keys::PooledKey;
-use crate::money::quote::most_usage;
 use crate::providers::{Call, Reply};
 
 /// Takes what a reply says of its own size as far as it can be true: a budget must not be spent by

@@ -15,9 +15,9 @@ use parking_lot::Mutex;
 use super::{Answer, Decider, Outcome, Question};
 use crate::decide_error::DecideError;
 use crate::decision::DecisionAddress;
-use crate::flights::Passengers;
 use crate::ledger::{Claim, Ledger};
 use crate::outbox::Message;
+use crate::single_flight::Passengers;
 use crate::store_error::StoreError;
 
 /// Looks at an address that another replica is asking about.

@@ -12,28 +12,16 @@ use std::time::Instant;
 use agon_service_kit::tasks::TaskKind;
 use tracing::Instrument as _;
 
-use super::asking::Attempt;
+use super::attempt::{Attempt, Ready};
 use super::{Decider, Question};
-use crate::admission::charging::{self, Charges};
+use crate::admission::charging;
 use crate::admission::line::{Admitted, Want};
+use crate::budgets::Held;
+use crate::budgets::quote::DecisionCost;
 use crate::keys::KeyId;
 use crate::metrics;
-use crate::money::accounts::Held;
-use crate::money::quote::{DecisionCost, Payment};
 use crate::providers::{Refusal, Remedy, Reply};
 use crate::routes::Route;
-
-/// A call that may be made: quota and money are held for it.
-pub(super) struct Ready {
-    /// What was admitted.
-    pub attempt: Box<Attempt>,
-    /// What pays for it.
-    pub payment: Box<Payment>,
-    /// What it is expected to take.
-    pub charges: Charges,
-    /// The model with the settings for which all that was taken.
-    pub route: Arc<Route>,
-}
 
 /// A call that was made.
 pub(super) type Called = (Ready, Result<Reply, Refusal>);

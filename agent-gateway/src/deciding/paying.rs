@@ -8,22 +8,22 @@ use std::time::Duration;
 
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 
-use super::asking::Attempt;
-use super::hedging::Ready;
+use super::attempt::{Attempt, Ready};
 use super::troubles::Troubles;
 use super::{Decider, Outcome, Question};
 use crate::admission::Charge;
 use crate::admission::line::Want;
-use crate::config::ResolvedModel;
+use crate::admission::line::lane::Lane;
+use crate::budgets::quote::{Payer, Payment, Quote, Used};
+use crate::budgets::store;
+use crate::budgets::{Held, Turn};
+use crate::catalogue::ResolvedModel;
 use crate::decide_error::DecideError;
 use crate::decision::Request;
-use crate::flights::Passengers;
-use crate::lanes::Lane;
-use crate::money::accounts::{Held, Turn};
-use crate::money::purse;
-use crate::money::quote::{Payer, Payment, Quote, Used};
-use crate::providers::{Arrived, Refusal, Signals};
+use crate::limits::Signals;
+use crate::providers::{Arrived, Refusal};
 use crate::routes::Route;
+use crate::single_flight::Passengers;
 
 /// Between tries at a purse that is away; callers wait, as they do for quota.
 const PURSE_DELAYS: DelayPolicy = DelayPolicy {
@@ -156,7 +156,7 @@ impl Decider {
         let payer = Payer {
             team: caller.team.clone(),
             experiment: caller.experiment_id.clone(),
-            budgets: purse::Budgets {
+            budgets: store::Budgets {
                 team: self.routes.config().team(&caller.team).budget,
                 experiment: caller.experiment_budget,
             },
@@ -219,7 +219,7 @@ async fn give_up_turn_if_long<F: Future>(
 
 /// The money of one call.
 struct Paying {
-    attempt: purse::Attempt,
+    attempt: store::Attempt,
     /// The purse failed once, so the hold may stand without our knowing.
     doubtful: bool,
 }

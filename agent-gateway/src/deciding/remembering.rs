@@ -8,12 +8,12 @@ use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::with_causes;
 
 use super::{Answer, Decider, Outcome, Question};
-use crate::config::ProviderKind;
+use crate::catalogue::ProviderKind;
 use crate::content_cache::sharing::{Heard, Leader, Sharing, Standing};
 use crate::content_cache::{self, ContentCache, ContentKey};
 use crate::decide_error::DecideError;
 use crate::decision::{Decision, Usage};
-use crate::flights::Passengers;
+use crate::single_flight::Passengers;
 use crate::store_error::StoreError;
 
 /// The content cache of a gateway.
@@ -74,7 +74,7 @@ impl Decider {
         let Ok(origin) = self.routes.origin(&question.request.model) else {
             return Ok(Remembered::Nothing(None));
         };
-        if origin.provider_kind == ProviderKind::Door {
+        if origin.provider_kind == ProviderKind::Door.name() {
             return Ok(Remembered::Nothing(None));
         }
         let key = ContentKey::new(&question.request, &origin, replicate);

@@ -10,8 +10,8 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::Status;
 use tonic::codegen::BoxStream;
 
-use super::{DoorStore, Listing};
-use crate::gateway::Gateway;
+use crate::deciding::Decider;
+use crate::door_store::{DoorStore, Listing};
 use crate::store_error::StoreError;
 use crate::wire;
 
@@ -22,14 +22,14 @@ type Message = Result<WatchDoorResponse, Status>;
 
 /// Watches a door; an empty session means all.
 pub(crate) fn watch(
-    gateway: &Gateway,
+    decider: &Decider,
     door: String,
     session_id: String,
 ) -> BoxStream<WatchDoorResponse> {
     let (messages, stream) = mpsc::channel(MAILBOX);
-    let doors = gateway.decider.doors.clone();
-    let stopping = gateway.decider.stopping.clone();
-    gateway
+    let doors = decider.doors.clone();
+    let stopping = decider.stopping.clone();
+    decider
         .tasks
         .spawn(TaskKind::WORK, "door watch", async move {
             let last = tokio::select! {

@@ -8,10 +8,10 @@ use agon_outlets::InLine as _;
 
 use super::GatewayError;
 use crate::admission::{EmbeddedLimiter, Limiter, RedisLimiter};
+use crate::budgets::store::{EmbeddedPurse, Purse, RedisPurse};
 use crate::content_cache::{ContentCache, EmbeddedContentCache, RedisContentCache};
-use crate::doors::{DoorStore, EmbeddedDoors, RedisDoors};
+use crate::door_store::{DoorStore, EmbeddedDoors, RedisDoors};
 use crate::ledger::{EmbeddedLedger, Ledger, RedisLedger};
-use crate::money::purse::{EmbeddedPurse, Purse, RedisPurse};
 use crate::peers::{Peers, folder_of};
 use crate::redis_store::Links;
 

@@ -8,8 +8,8 @@ use std::time::Duration;
 use agon_proto::v1::TeamStatus;
 use agon_service_kit::clock::millis;
 
+use crate::budgets::store::Scope;
 use crate::deciding::Decider;
-use crate::money::purse::Scope;
 
 /// All teams, in order of name.
 pub(crate) fn of(decider: &Decider) -> Vec<TeamStatus> {
@@ -46,7 +46,11 @@ pub(crate) fn of(decider: &Decider) -> Vec<TeamStatus> {
 pub(crate) async fn with_money(decider: &Decider) -> Vec<TeamStatus> {
     let mut teams = of(decider);
     let config = decider.routes.config();
-    let standings = decider.money.standings(&config).await.unwrap_or_default();
+    let standings = decider
+        .money
+        .standings(config.team_budgets())
+        .await
+        .unwrap_or_default();
     for standing in standings {
         let Scope::Team(name) = &standing.scope else {
             continue;

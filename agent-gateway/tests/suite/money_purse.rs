@@ -8,13 +8,13 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use agon_agent_gateway::decision::Usage;
-use agon_agent_gateway::ledger::embedded::Clock;
-use agon_agent_gateway::ledger::{EmbeddedLedger, Ledger};
-use agon_agent_gateway::money::purse::{
+use agon_agent_gateway::budgets::store::{
     Account, Attempt, Bill, Budgets, CostFilter, CostRow, EmbeddedPurse, Hold, Purse, RedisPurse,
     Scope, Shortage, Standing, Verdict,
 };
+use agon_agent_gateway::decision::Usage;
+use agon_agent_gateway::ledger::embedded::Clock;
+use agon_agent_gateway::ledger::{EmbeddedLedger, Ledger};
 use agon_agent_gateway::money::{Day, NanoDollars};
 use agon_agent_gateway::peers::Peers;
 use agon_agent_gateway::store_error::StoreError;
@@ -581,7 +581,7 @@ async fn awkward_names_and_absurd_numbers_are_kept_apart(ground: &dyn Ground) {
         let most = reserve(&*purse, hold(number + 100, u64::MAX, None, None)).await;
         assert_eq!(most, Verdict::Granted);
     }
-    let most = agon_agent_gateway::money::purse::MOST_PER_CALL;
+    let most = agon_agent_gateway::budgets::store::MOST_PER_CALL;
     assert_eq!(team(&*purse).await, (3 * most, 3 * most));
     let never = reserve(&*purse, hold(300, 1, Some(u64::MAX), None)).await;
     assert_eq!(never, Verdict::Granted);

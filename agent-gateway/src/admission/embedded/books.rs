@@ -11,7 +11,7 @@ use super::super::scope::Scope;
 use super::super::{Ask, Batch, Candidate, Charge, KeyOutlook, Reservation, Share, Verdict};
 use crate::fairness::shares::{Shares, slack};
 use crate::keys::KeyId;
-use crate::providers::Signals;
+use crate::limits::Signals;
 
 /// When every place is taken, the settlement of a call wakes the waiters; this
 /// only bounds how late a place of a lost attempt is noticed.

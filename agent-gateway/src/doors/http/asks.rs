@@ -22,8 +22,9 @@ use super::faults::Fault;
 use super::guests::Guest;
 use super::reading;
 use crate::decision::{DecisionAddress, ReplyFormat};
+use crate::door_store::{DoorAnswer, HandedAnswer, Listing, WaitingAsk};
+use crate::doors::answering;
 use crate::doors::watching::only_session;
-use crate::doors::{DoorAnswer, HandedAnswer, Listing, WaitingAsk, answering};
 use crate::store_error::StoreError;
 
 /// Proxies cut what takes longer.
@@ -65,7 +66,7 @@ pub(super) async fn list(
     })?;
     let wait = look.wait.unwrap_or_default().min(LONGEST_WAIT);
     let deadline = Instant::now() + wait;
-    let doors = &door.gateway.decider.doors;
+    let doors = &door.decider.doors;
     loop {
         let mut listing = doors.list(&name).await.map_err(|error| failed(&error))?;
         let version = listing.version;
@@ -87,7 +88,7 @@ pub(super) async fn list(
                     return Err(failed(&error));
                 }
             }
-            () = door.gateway.decider.stopping.cancelled() => return Err(Fault::stopping()),
+            () = door.decider.stopping.cancelled() => return Err(Fault::stopping()),
         }
     }
 }
@@ -118,7 +119,7 @@ pub(super) async fn answer(
             in_time: true,
         },
     };
-    answering::answer(&door.gateway, &handed).await?;
+    answering::answer(&door.decider, &handed).await?;
     Ok(Json(json!({})))
 }
 

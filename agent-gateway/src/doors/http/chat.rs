@@ -107,11 +107,11 @@ async fn decide(
     if let Some(parent) = parent.and_then(|parent| parent.to_str().ok()) {
         telemetry::set_parent(&span, parent);
     }
-    let gateway = &door.gateway;
+    let decider = &door.decider;
     let outcome = if once {
-        gateway.decide_once(address, caller, request, span).await
+        decider.decide_once(address, caller, request, span).await
     } else {
-        gateway.decide(address, caller, request, span).await
+        decider.decide(address, caller, request, span).await
     };
     match outcome {
         Ok(answer) => Ok(Completion::new(id, answer)),

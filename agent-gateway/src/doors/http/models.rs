@@ -11,13 +11,13 @@ use serde_json::{Value, json};
 use super::Door;
 use super::faults::Fault;
 use super::guests::Guest;
-use crate::config::ResolvedModel;
+use crate::catalogue::ResolvedModel;
 use crate::decide_error::DecideError;
 use crate::routes::RouteError;
 
 /// `GET /v1/models`.
 pub(super) async fn list(State(door): State<Arc<Door>>, _guest: Guest) -> Json<Value> {
-    let config = door.gateway.decider.routes.config();
+    let config = door.decider.routes.config();
     let models = config.model_names().filter_map(|name| {
         let model = config.resolve_without_keys(name).ok()?;
         Some(written(&model))
@@ -32,7 +32,7 @@ pub(super) async fn one(
     _guest: Guest,
     Path(id): Path<String>,
 ) -> Result<Json<Value>, Fault> {
-    let config = door.gateway.decider.routes.config();
+    let config = door.decider.routes.config();
     let model = config.resolve_without_keys(&id);
     let model = model.map_err(|error| Fault::from(&DecideError::from(RouteError::from(error))))?;
     Ok(Json(written(&model)))

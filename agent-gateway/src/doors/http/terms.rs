@@ -10,8 +10,8 @@ use axum::http::HeaderMap;
 
 use super::faults::Fault;
 use super::guests::Guest;
+use crate::caller::Caller;
 use crate::decision::DecisionAddress;
-use crate::wire::Caller;
 
 /// Long enough for a path of names, short enough for a key.
 const LONGEST_NAME: usize = 200;

@@ -10,7 +10,7 @@ use super::super::Refusal;
 use super::super::capabilities::Capabilities;
 use super::super::conversation::Conversation;
 use super::super::reading::give_up;
-use crate::config::{OutputLimit, ResolvedModel, StructuredOutput, ThinkingForm};
+use crate::catalogue::{OutputLimit, ResolvedModel, StructuredOutput, ThinkingForm};
 use crate::decision::{ReplyFormat, Request};
 use crate::parameters::{Applied, FormatMode};
 

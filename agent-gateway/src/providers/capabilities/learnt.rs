@@ -11,7 +11,7 @@ use super::super::http::Incoming;
 use super::super::said::Said;
 use super::super::{LearntRefusal, is_named};
 use super::{Capabilities, Complaint, complaint_about, format_key};
-use crate::config::{ResolvedModel, StructuredOutput};
+use crate::catalogue::{ResolvedModel, StructuredOutput};
 use crate::decision::Request;
 use crate::parameters::Parameter;
 

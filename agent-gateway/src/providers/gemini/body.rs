@@ -10,7 +10,7 @@ use super::super::capabilities::Capabilities;
 use super::super::conversation::Conversation;
 use super::super::reading::give_up;
 use super::schema;
-use crate::config::{ResolvedModel, StructuredOutput, ThinkingForm};
+use crate::catalogue::{ResolvedModel, StructuredOutput, ThinkingForm};
 use crate::decision::Request;
 use crate::parameters::{Applied, FormatMode};
 

@@ -9,7 +9,7 @@ use super::super::Refusal;
 use super::super::capabilities::Capabilities;
 use super::super::reading::give_up;
 use crate::catalogue;
-use crate::config::{
+use crate::catalogue::{
     EffortField, OutputLimit, OutputLimitField, ResolvedModel, StructuredOutput, ThinkingForm,
 };
 use crate::decision::{ReplyFormat, Request};

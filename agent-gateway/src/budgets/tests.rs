@@ -6,9 +6,10 @@ use std::sync::atomic::AtomicU32;
 use agon_service_kit::tasks::Tasks;
 use async_trait::async_trait;
 
-use super::super::purse::{Budgets, Hold};
-use super::super::quote::Payer;
+use super::quote::Payer;
+use super::store::{Budgets, Hold, Shortage};
 use super::*;
+use crate::config::GatewayConfig;
 use crate::decision::Request;
 use crate::store_error::StoreError;
 

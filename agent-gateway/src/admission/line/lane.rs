@@ -1,7 +1,7 @@
 //! Lanes: all calls to one model of one provider, which share its limits, its
 //! waiting line, the health of each key and what is known of the model's answers.
 //! The terms of a lane (keys, limits) can be exchanged while calls wait. Built by
-//! `routes.rs`, used by `admission/line.rs` and `deciding.rs`.
+//! `routes.rs`, used by the asker of its line and by `deciding.rs`.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 use agon_service_kit::complaint::Complaint;
 use parking_lot::RwLock;
 
+use super::Line;
 use crate::admission::charging::Experience;
-use crate::admission::line::Line;
-use crate::admission::{Candidate, KeyLimits, Limiter};
-use crate::config::ChargeRule;
+use crate::admission::{Candidate, Limiter};
+use crate::catalogue::ChargeRule;
 use crate::health::KeyHealth;
 use crate::health::breaker::Circuit;
 use crate::keys::PooledKey;
+use crate::limits::KeyLimits;
 use crate::outbox::Outbox;
 use crate::providers::Provider;
 

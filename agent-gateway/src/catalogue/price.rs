@@ -2,8 +2,8 @@
 //! prompts where a provider has them. Whole nano-dollars, rounded up once per
 //! call. Called by whoever plans, reserves or accounts.
 
-use super::NanoDollars;
 use crate::decision::Usage;
+use crate::money::NanoDollars;
 
 const TOKENS_PER_MILLION: u128 = 1_000_000;
 

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Day, NanoDollars};
 use crate::decision::Usage;
+use crate::money::{Day, NanoDollars};
 use crate::store_error::StoreError;
 
 pub use embedded::EmbeddedPurse;

@@ -1,7 +1,6 @@
-//! The one way to a decision, for every face of the gateway: joins or starts the
-//! flight to an address and tells what came of it. A caller that drops the future
-//! leaves the flight; what is paid for goes on. Called by `service.rs` and by the
-//! HTTP door.
+//! The one way to a decision, for every face of the gateway: joins the work on an address or starts
+//! it, and returns what came of it. A caller may drop the future; what is paid for goes on. Called
+//! by `service.rs` and by the HTTP door.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -12,26 +11,25 @@ use futures_util::FutureExt as _;
 use futures_util::future::Either;
 use tracing::{Instrument as _, Span};
 
-use super::Gateway;
+use super::{Answer, Decider, Holding, Outcome, Question};
+use crate::budgets::quote::DecisionCost;
+use crate::caller::Caller;
 use crate::decide_error::DecideError;
-use crate::deciding::{Answer, Holding, Outcome, Question};
 use crate::decision::{DecisionAddress, Request};
-use crate::flights::FlightError;
-use crate::money::quote::DecisionCost;
-use crate::wire::Caller;
+use crate::single_flight::FlightError;
 
 /// Nobody asks again under an address made up for one request; it stays only so
 /// long that somebody can look at what just happened.
 const ONCE_GRACE: Duration = Duration::from_secs(60);
 
-impl Gateway {
+impl Decider {
     /// Decides, or answers with what was decided. The span stands for the
     /// decision in traces.
     ///
     /// # Errors
     /// As the README's table has it.
     pub(crate) fn decide(
-        &self,
+        self: &Arc<Self>,
         address: DecisionAddress,
         caller: Caller,
         request: Request,
@@ -40,10 +38,10 @@ impl Gateway {
         self.board(address, caller, request, span, false)
     }
 
-    /// As [`Gateway::decide`], for an address in a session of its own that nobody
+    /// As [`Decider::decide`], for an address in a session of its own that nobody
     /// will ask again: it is recorded as any other and forgotten soon after.
     pub(crate) fn decide_once(
-        &self,
+        self: &Arc<Self>,
         address: DecisionAddress,
         caller: Caller,
         request: Request,
@@ -54,7 +52,7 @@ impl Gateway {
 
     /// Boards before the future is polled, so that it is small.
     fn board(
-        &self,
+        self: &Arc<Self>,
         address: DecisionAddress,
         caller: Caller,
         request: Request,
@@ -62,18 +60,18 @@ impl Gateway {
         once: bool,
     ) -> impl Future<Output = Outcome> + Send + use<> {
         let digest = request.digest();
-        let stopping = self.decider.stopping.clone();
+        let stopping = self.stopping.clone();
         if stopping.is_cancelled() {
             let stopping = Err(Arc::new(DecideError::Stopping));
             return Either::Left(std::future::ready(stopping));
         }
         let (question_address, question_digest) = (address.clone(), digest.clone());
-        let gateway = self.clone();
+        let decider = Arc::clone(self);
         let work = move |passengers| {
-            let book = &gateway.decider.book;
+            let book = &decider.book;
             let tally = book.tally(&caller.experiment_id, &caller.team);
             let question = Box::new(Question {
-                holding: Arc::new(Holding::new(gateway.decider.unique_name())),
+                holding: Arc::new(Holding::new(decider.unique_name())),
                 address: question_address,
                 caller,
                 request,
@@ -84,13 +82,15 @@ impl Gateway {
             });
             async move {
                 let session_id = once.then(|| question.address.session_id.clone());
-                let outcome = gateway.decider.decide(question, passengers).await;
-                gateway.forget_later(session_id, &outcome);
+                let outcome = decider.answer(question, passengers).await;
+                decider.forget_later(session_id, &outcome);
                 outcome
             }
             .instrument(span)
         };
-        let flight = self.flights.board(address.clone(), digest.clone(), work);
+        let flight = self
+            .single_flight
+            .board(address.clone(), digest.clone(), work);
         Either::Right(flight.map(move |landed| {
             let error = match landed {
                 Ok(outcome) => return outcome,
@@ -111,7 +111,7 @@ impl Gateway {
         let Some(session_id) = session_id.filter(|_| outcome.is_ok()) else {
             return;
         };
-        let ledger = Arc::clone(&self.decider.ledger);
+        let ledger = Arc::clone(&self.ledger);
         self.tasks
             .spawn(TaskKind::WORK, "forget a decision", async move {
                 if let Err(error) = ledger.forget(&[session_id], ONCE_GRACE).await {

@@ -2,7 +2,8 @@
 //! are 10^9 nano-dollars, so a token at D dollars per million is D x 1000.
 
 use super::*;
-use crate::money::{Day, ModelPrices, PriceTable};
+use crate::catalogue::{ModelPrices, PriceTable};
+use crate::money::Day;
 
 /// Input, of it cached, of it written to the cache, output, of it reasoning.
 fn usage([input, cached, written, output, reasoning]: [u64; 5]) -> Usage {

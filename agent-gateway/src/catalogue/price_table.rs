@@ -11,8 +11,9 @@ use agon_service_kit::config::{self as files, ConfigError};
 use serde::Deserialize;
 use toml::Spanned;
 
-use super::{Day, Price};
-use crate::config::PriceSection;
+use super::price::Price;
+use super::price_section::PriceSection;
+use crate::money::Day;
 
 /// Public list prices, as far as we looked them up.
 const LISTED: &str = include_str!("../../prices.toml");

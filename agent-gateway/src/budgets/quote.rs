@@ -6,11 +6,11 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
-use super::accounts::MoneyRefusal;
-use super::purse::{Account, Attempt, Bill, Budgets, Hold, Scope};
-use super::{Day, NanoDollars, Price};
-use crate::config::ResolvedModel;
+use super::refusal::MoneyRefusal;
+use super::store::{Account, Attempt, Bill, Budgets, Hold, Scope};
+use crate::catalogue::{Price, ResolvedModel};
 use crate::decision::{Request, Usage};
+use crate::money::{Day, NanoDollars};
 
 /// No tokenizer makes more tokens of a text than it has bytes. Around each message
 /// and around the whole request providers add a few of their own, and for

@@ -3,6 +3,10 @@
 //! that calls under way may leave over, and the patience with a purse that is away.
 //! Called by `deciding/paying.rs` and, for lists, by `service.rs`.
 
+pub(crate) mod quote;
+mod refusal;
+pub mod store;
+
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -14,15 +18,15 @@ use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedMutexGuard};
 
-use super::NanoDollars;
-use super::purse::{
-    Account, Attempt, Bill, CostFilter, CostRow, Purse, Scope, Shortage, Standing, Verdict,
-};
-use super::quote::{Payment, Quote, Used};
-use crate::config::GatewayConfig;
 use crate::metrics;
+use crate::money::NanoDollars;
 use crate::outbox::{Message, Outbox};
 use crate::store_error::StoreError;
+
+use quote::{Payment, Quote, Used};
+use store::{Account, Attempt, Bill, CostFilter, CostRow, Purse, Scope, Standing, Verdict};
+
+pub(crate) use refusal::MoneyRefusal;
 
 /// Other replicas settle without a sound here, so whoever waits for money looks
 /// this often.
@@ -43,41 +47,15 @@ pub(crate) struct Money {
     outbox: Outbox,
 }
 
+/// A configured team, and the most that it may spend.
+pub(crate) type TeamBudget = (String, Option<NanoDollars>);
+
 /// What was spent, and how budgets stand.
 pub(crate) struct Costs {
     /// Rows in order of day, team, experiment, model.
     pub rows: Vec<CostRow>,
     /// Teams, then experiments.
     pub budgets: Vec<Standing>,
-}
-
-/// Why a call may not be made.
-#[derive(Debug, thiserror::Error)]
-pub enum MoneyRefusal {
-    /// A budget could not be kept without a price.
-    #[error(
-        "model {model} has no known price, but {scope} has a budget: write price = {{ \
-         input_per_million_dollars = \"..\", output_per_million_dollars = \"..\" }} under \
-         [models.\"{model}\"], or a row into the file that prices under [gateway] names"
-    )]
-    NoPrice {
-        /// The model.
-        model: String,
-        /// Whose budget.
-        scope: Scope,
-    },
-    /// The call does not fit.
-    #[error(
-        "the budget of {} is spent: {} of {} spent, {} reserved for calls under way, this call \
-         may cost {most}; raise {}",
-        shortage.scope, shortage.spent, shortage.budget, shortage.reserved, to_raise(&shortage.scope)
-    )]
-    Spent {
-        /// Whose budget, and how it stands.
-        shortage: Shortage,
-        /// The most that the call may cost.
-        most: NanoDollars,
-    },
 }
 
 /// How a try to hold money ended.
@@ -163,18 +141,18 @@ impl Money {
     }
 
     /// What was spent, and how every team and experiment stands that the filter
-    /// lets through; the budgets of teams are those of the configuration.
+    /// lets through; `teams` are the configured ones.
     pub async fn list(
         &self,
         filter: &CostFilter,
-        config: &GatewayConfig,
+        teams: impl IntoIterator<Item = TeamBudget>,
     ) -> Result<Costs, StoreError> {
         let rows = self.purse.costs(filter).await?;
         let paid_for: HashSet<&str> = rows
             .iter()
             .map(|row| row.account.experiment.as_str())
             .collect();
-        let mut budgets = self.standings(config).await?;
+        let mut budgets = self.standings(teams).await?;
         budgets.retain(|standing| match &standing.scope {
             Scope::Team(name) => filter.team.as_ref().is_none_or(|team| team == name),
             Scope::Experiment(id) => match &filter.experiment {
@@ -186,17 +164,20 @@ impl Money {
     }
 
     /// How everybody stands, configured teams included, in order.
-    pub async fn standings(&self, config: &GatewayConfig) -> Result<Vec<Standing>, StoreError> {
+    pub async fn standings(
+        &self,
+        teams: impl IntoIterator<Item = TeamBudget>,
+    ) -> Result<Vec<Standing>, StoreError> {
         let mut standings = self.purse.standings().await?;
-        for team in config.teams() {
-            let scope = Scope::Team(team.name.clone());
+        for (team, budget) in teams {
+            let scope = Scope::Team(team);
             match standings.iter_mut().find(|known| known.scope == scope) {
-                Some(known) => known.last_budget = team.budget,
+                Some(known) => known.last_budget = budget,
                 None => standings.push(Standing {
                     scope,
                     spent: NanoDollars(0),
                     reserved: NanoDollars(0),
-                    last_budget: team.budget,
+                    last_budget: budget,
                 }),
             }
         }
@@ -374,13 +355,6 @@ impl Drop for Turn {
     /// Granted or refused: there may be something for the next one as well.
     fn drop(&mut self) {
         self.tight.left_over.notify_one();
-    }
-}
-
-fn to_raise(scope: &Scope) -> &'static str {
-    match scope {
-        Scope::Team(_) => "the team's budget_dollars in the gateway's configuration",
-        Scope::Experiment(_) => "the experiment's budget",
     }
 }
 

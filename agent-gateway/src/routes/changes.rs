@@ -1,15 +1,16 @@
 //! What differs between two configurations, in a few words each, for the one
 //! line that the log gets. Names things, never their secrets. Called by
-//! `routes/adopting.rs`.
+//! `adopting.rs`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use crate::config::{GatewayConfig, ProviderConfig, ResolvedModel};
+use crate::catalogue::{ProviderConfig, ResolvedModel};
+use crate::config::GatewayConfig;
 use crate::keys::KeyPool;
 
 /// Differences of what the file says.
-pub(crate) fn of_config(before: &GatewayConfig, after: &GatewayConfig) -> Vec<String> {
+pub(super) fn of_config(before: &GatewayConfig, after: &GatewayConfig) -> Vec<String> {
     let mut changed = Vec::new();
     let names: BTreeSet<&str> = before
         .provider_names()
@@ -63,7 +64,7 @@ pub(crate) fn of_config(before: &GatewayConfig, after: &GatewayConfig) -> Vec<St
 }
 
 /// Differences of the keys that were found.
-pub(crate) fn of_keys(before: &KeyPool, after: &KeyPool) -> Option<String> {
+pub(super) fn of_keys(before: &KeyPool, after: &KeyPool) -> Option<String> {
     let ids = |pool: &KeyPool| -> BTreeSet<_> {
         let keys = pool.keys();
         keys.iter().map(|key| key.id.clone()).collect()

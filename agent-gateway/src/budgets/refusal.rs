@@ -1,0 +1,40 @@
+//! Why there is no money for a call. Made by `budgets.rs` and `budgets/quote.rs`.
+
+use super::store::{Scope, Shortage};
+use crate::money::NanoDollars;
+
+/// Why a call may not be made.
+#[derive(Debug, thiserror::Error)]
+pub enum MoneyRefusal {
+    /// A budget could not be kept without a price.
+    #[error(
+        "model {model} has no known price, but {scope} has a budget: write price = {{ \
+         input_per_million_dollars = \"..\", output_per_million_dollars = \"..\" }} under \
+         [models.\"{model}\"], or a row into the file that prices under [gateway] names"
+    )]
+    NoPrice {
+        /// The model.
+        model: String,
+        /// Whose budget.
+        scope: Scope,
+    },
+    /// The call does not fit.
+    #[error(
+        "the budget of {} is spent: {} of {} spent, {} reserved for calls under way, this call \
+         may cost {most}; raise {}",
+        shortage.scope, shortage.spent, shortage.budget, shortage.reserved, to_raise(&shortage.scope)
+    )]
+    Spent {
+        /// Whose budget, and how it stands.
+        shortage: Shortage,
+        /// The most that the call may cost.
+        most: NanoDollars,
+    },
+}
+
+fn to_raise(scope: &Scope) -> &'static str {
+    match scope {
+        Scope::Team(_) => "the team's budget_dollars in the gateway's configuration",
+        Scope::Experiment(_) => "the experiment's budget",
+    }
+}
