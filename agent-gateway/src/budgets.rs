@@ -1,6 +1,6 @@
 //! What the gateway does about money, in few calls: hold the most that a call may
 //! cost in the budgets, charge what it did cost, list. Owns the waiting for money
-//! that calls under way may leave over, and the patience with a purse that is away.
+//! that calls under way may leave over, and the patience with a store that is away.
 //! Called by `deciding/paying.rs` and, for lists, by `service.rs`.
 
 pub(crate) mod quote;
@@ -20,11 +20,14 @@ use tokio::sync::{Notify, OwnedMutexGuard};
 
 use crate::metrics;
 use crate::money::NanoDollars;
-use crate::outbox::{Message, Outbox};
+use crate::outbox::{Outbox, OutboxMessage};
 use crate::store_error::StoreError;
 
 use quote::{Payment, Quote, Used};
-use store::{Account, Attempt, Bill, CostFilter, CostRow, Purse, Scope, Standing, Verdict};
+use store::{
+    Account, Bill, BudgetScope, BudgetStanding, BudgetStore, CallId, CostFilter, CostRow,
+    HoldVerdict,
+};
 
 pub(crate) use refusal::MoneyRefusal;
 
@@ -36,13 +39,13 @@ const RECHECK: Duration = Duration::from_millis(100);
 const HOLDS_LAST: Duration = Duration::from_secs(3_600);
 
 /// The money of a gateway.
-pub(crate) struct Money {
-    purse: Arc<dyn Purse>,
+pub(crate) struct Budgets {
+    store: Arc<dyn BudgetStore>,
     owner: String,
     attempts: AtomicU64,
-    tight: Mutex<HashMap<Scope, Arc<Tight>>>,
+    tight: Mutex<HashMap<BudgetScope, Arc<TightBudget>>>,
     /// Whose budget was spent when it was last asked for.
-    exhausted: Mutex<HashSet<Scope>>,
+    exhausted: Mutex<HashSet<BudgetScope>>,
     unsettled: Complaint,
     outbox: Outbox,
 }
@@ -55,23 +58,23 @@ pub(crate) struct Costs {
     /// Rows in order of day, team, experiment, model.
     pub rows: Vec<CostRow>,
     /// Teams, then experiments.
-    pub budgets: Vec<Standing>,
+    pub budgets: Vec<BudgetStanding>,
 }
 
 /// How a try to hold money ended.
 #[derive(Debug)]
-pub(crate) enum Held {
+pub(crate) enum HoldOutcome {
     /// The call may be made.
     Granted(Box<Payment>),
-    /// Give the quota back and wait for [`Money::wait`].
-    Wait(Scope),
+    /// Give the quota back and wait for [`Budgets::wait`].
+    Wait(BudgetScope),
 }
 
-impl Money {
-    /// Money in a purse, for the gateway process of this name.
-    pub fn new(purse: Arc<dyn Purse>, owner: &str, outbox: Outbox) -> Self {
+impl Budgets {
+    /// Budgets in a store, for the gateway process of this name.
+    pub fn new(store: Arc<dyn BudgetStore>, owner: &str, outbox: Outbox) -> Self {
         Self {
-            purse,
+            store,
             owner: owner.to_owned(),
             attempts: AtomicU64::new(0),
             tight: Mutex::default(),
@@ -82,8 +85,8 @@ impl Money {
     }
 
     /// A name for the next call's money.
-    pub fn next_attempt(&self) -> Attempt {
-        Attempt {
+    pub fn next_attempt(&self) -> CallId {
+        CallId {
             owner: self.owner.clone(),
             number: self.attempts.fetch_add(1, Ordering::Relaxed),
         }
@@ -91,15 +94,15 @@ impl Money {
 
     /// Holds the most that a call may cost. Safe to repeat with the same attempt.
     /// Without a budget, or where a call costs nothing, nothing is held, and the
-    /// purse is not asked.
+    /// store is not asked.
     pub async fn reserve(
         &self,
-        attempt: &Attempt,
+        attempt: &CallId,
         quote: &Quote,
         lasts: Duration,
-    ) -> Result<Result<Held, Box<MoneyRefusal>>, StoreError> {
+    ) -> Result<Result<HoldOutcome, Box<MoneyRefusal>>, StoreError> {
         let granted = |held| {
-            Held::Granted(Box::new(Payment {
+            HoldOutcome::Granted(Box::new(Payment {
                 attempt: attempt.clone(),
                 quote: quote.clone(),
                 held,
@@ -109,14 +112,14 @@ impl Money {
             return Ok(Ok(granted(false)));
         }
         let hold = quote.hold(attempt.clone(), lasts);
-        Ok(match self.purse.reserve(&hold).await? {
-            Verdict::Granted => {
+        Ok(match self.store.reserve(&hold).await? {
+            HoldVerdict::Granted => {
                 self.exhausted.lock().retain(|scope| !quote.is_of(scope));
                 metrics::count_reserved(&quote.account.team, quote.most);
                 Ok(granted(true))
             }
-            Verdict::Wait(scope) => Ok(Held::Wait(scope)),
-            Verdict::Spent(shortage) => {
+            HoldVerdict::Wait(scope) => Ok(HoldOutcome::Wait(scope)),
+            HoldVerdict::Spent(shortage) => {
                 self.exhausted.lock().insert(shortage.scope.clone());
                 let most = quote.most;
                 Err(Box::new(MoneyRefusal::Spent { shortage, most }))
@@ -125,18 +128,18 @@ impl Money {
     }
 
     /// Refuses a call at once whose budget was spent when it was last asked for and
-    /// still is. Holds nothing; a purse that does not answer is no reason to refuse.
+    /// still is. Holds nothing; a store that does not answer is no reason to refuse.
     pub async fn check(&self, quote: &Quote) -> Result<(), Box<MoneyRefusal>> {
         if !self.exhausted.lock().iter().any(|scope| quote.is_of(scope)) {
             return Ok(());
         }
         let hold = quote.hold(self.next_attempt(), Duration::ZERO);
-        match self.purse.look(&hold).await {
-            Ok(Verdict::Spent(shortage)) => {
+        match self.store.look(&hold).await {
+            Ok(HoldVerdict::Spent(shortage)) => {
                 let most = quote.most;
                 Err(Box::new(MoneyRefusal::Spent { shortage, most }))
             }
-            Ok(Verdict::Granted | Verdict::Wait(_)) | Err(_) => Ok(()),
+            Ok(HoldVerdict::Granted | HoldVerdict::Wait(_)) | Err(_) => Ok(()),
         }
     }
 
@@ -147,15 +150,15 @@ impl Money {
         filter: &CostFilter,
         teams: impl IntoIterator<Item = TeamBudget>,
     ) -> Result<Costs, StoreError> {
-        let rows = self.purse.costs(filter).await?;
+        let rows = self.store.costs(filter).await?;
         let paid_for: HashSet<&str> = rows
             .iter()
             .map(|row| row.account.experiment.as_str())
             .collect();
         let mut budgets = self.standings(teams).await?;
         budgets.retain(|standing| match &standing.scope {
-            Scope::Team(name) => filter.team.as_ref().is_none_or(|team| team == name),
-            Scope::Experiment(id) => match &filter.experiment {
+            BudgetScope::Team(name) => filter.team.as_ref().is_none_or(|team| team == name),
+            BudgetScope::Experiment(id) => match &filter.experiment {
                 Some(experiment) => experiment == id,
                 None => filter.team.is_none() || paid_for.contains(id.as_str()),
             },
@@ -167,13 +170,13 @@ impl Money {
     pub async fn standings(
         &self,
         teams: impl IntoIterator<Item = TeamBudget>,
-    ) -> Result<Vec<Standing>, StoreError> {
-        let mut standings = self.purse.standings().await?;
+    ) -> Result<Vec<BudgetStanding>, StoreError> {
+        let mut standings = self.store.standings().await?;
         for (team, budget) in teams {
-            let scope = Scope::Team(team);
+            let scope = BudgetScope::Team(team);
             match standings.iter_mut().find(|known| known.scope == scope) {
                 Some(known) => known.last_budget = budget,
-                None => standings.push(Standing {
+                None => standings.push(BudgetStanding {
                     scope,
                     spent: NanoDollars(0),
                     reserved: NanoDollars(0),
@@ -187,7 +190,7 @@ impl Money {
 
     /// Waits until money may be left over, in the order of coming. Whoever has the
     /// turn tries again; the next one comes when it is given up.
-    pub async fn wait(&self, scope: &Scope, turn: Option<Turn>) -> Turn {
+    pub async fn wait(&self, scope: &BudgetScope, turn: Option<BudgetTurn>) -> BudgetTurn {
         let turn = match turn {
             Some(turn) if turn.scope == *scope => turn,
             other => {
@@ -202,13 +205,13 @@ impl Money {
         turn
     }
 
-    async fn next_turn(&self, scope: &Scope) -> Turn {
+    async fn next_turn(&self, scope: &BudgetScope) -> BudgetTurn {
         let tight = {
             let mut all = self.tight.lock();
             Arc::clone(all.entry(scope.clone()).or_default())
         };
         let guard = Arc::clone(&tight.turn).lock_owned().await;
-        Turn {
+        BudgetTurn {
             scope: scope.clone(),
             tight,
             _guard: guard,
@@ -239,14 +242,14 @@ impl Money {
     }
 
     async fn charge(&self, bill: Bill, held: bool) {
-        let Err(error) = self.purse.settle(&bill).await else {
+        let Err(error) = self.store.settle(&bill).await else {
             return;
         };
         self.complain(&error);
         let (attempt, cost) = (bill.attempt.clone(), bill.cost.unwrap_or_default());
-        let purse = Arc::clone(&self.purse);
+        let store = Arc::clone(&self.store);
         // Waited for: a decision must not stand without its cost.
-        if let Err(error) = self.outbox.deliver(Charging { purse, bill }).await {
+        if let Err(error) = self.outbox.deliver(Charging { store, bill }).await {
             let error = with_causes(error.as_ref());
             tracing::error!(%attempt, %cost, held, error, "the cost of a call was not settled");
         }
@@ -261,11 +264,11 @@ impl Money {
     }
 
     /// Ends a hold that may or may not stand, for a call that is not made.
-    pub async fn forget(&self, attempt: &Attempt) {
-        if let Err(error) = self.purse.release(attempt).await {
+    pub async fn forget(&self, attempt: &CallId) {
+        if let Err(error) = self.store.release(attempt).await {
             self.complain(&error);
             self.outbox.post(HoldEnd {
-                purse: Arc::clone(&self.purse),
+                store: Arc::clone(&self.store),
                 attempt: attempt.clone(),
             });
         }
@@ -277,8 +280,8 @@ impl Money {
             return;
         }
         for scope in [
-            Scope::Team(account.team.clone()),
-            Scope::Experiment(account.experiment.clone()),
+            BudgetScope::Team(account.team.clone()),
+            BudgetScope::Experiment(account.experiment.clone()),
         ] {
             if let Some(tight) = tight.get(&scope) {
                 tight.left_over.notify_one();
@@ -287,14 +290,14 @@ impl Money {
     }
 }
 
-/// A call is charged when the purse is back.
+/// A call is charged when the store is back.
 struct Charging {
-    purse: Arc<dyn Purse>,
+    store: Arc<dyn BudgetStore>,
     bill: Bill,
 }
 
 #[async_trait]
-impl Message for Charging {
+impl OutboxMessage for Charging {
     fn kind(&self) -> &'static str {
         "cost of a call not settled"
     }
@@ -308,18 +311,18 @@ impl Message for Charging {
     }
 
     async fn tell(&self) -> Result<(), StoreError> {
-        self.purse.settle(&self.bill).await
+        self.store.settle(&self.bill).await
     }
 }
 
-/// A hold whose call was not made ends when the purse is back.
+/// A hold whose call was not made ends when the store is back.
 struct HoldEnd {
-    purse: Arc<dyn Purse>,
-    attempt: Attempt,
+    store: Arc<dyn BudgetStore>,
+    attempt: CallId,
 }
 
 #[async_trait]
-impl Message for HoldEnd {
+impl OutboxMessage for HoldEnd {
     fn kind(&self) -> &'static str {
         "hold not given back"
     }
@@ -333,25 +336,25 @@ impl Message for HoldEnd {
     }
 
     async fn tell(&self) -> Result<(), StoreError> {
-        self.purse.release(&self.attempt).await
+        self.store.release(&self.attempt).await
     }
 }
 
 /// Who waits for the money of one team or experiment.
 #[derive(Default)]
-struct Tight {
+struct TightBudget {
     turn: Arc<tokio::sync::Mutex<()>>,
     left_over: Notify,
 }
 
 /// The right to be the next to try for money that may be left over.
-pub(crate) struct Turn {
-    scope: Scope,
-    tight: Arc<Tight>,
+pub(crate) struct BudgetTurn {
+    scope: BudgetScope,
+    tight: Arc<TightBudget>,
     _guard: OwnedMutexGuard<()>,
 }
 
-impl Drop for Turn {
+impl Drop for BudgetTurn {
     /// Granted or refused: there may be something for the next one as well.
     fn drop(&mut self) {
         self.tight.left_over.notify_one();

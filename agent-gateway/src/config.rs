@@ -92,7 +92,7 @@ impl Default for GatewayConfig {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct ConfigDocument {
     #[serde(default)]
     providers: BTreeMap<String, ProviderSection>,
     #[serde(default)]
@@ -118,7 +118,7 @@ impl GatewayConfig {
         Self::from_document(document, Path::new(name))
     }
 
-    fn from_document(document: Document, path: &Path) -> Result<Self, ConfigError> {
+    fn from_document(document: ConfigDocument, path: &Path) -> Result<Self, ConfigError> {
         let mut config = Self::default();
         if let Some(patience) = document.gateway.patience {
             config.set_patience(patience);

@@ -7,15 +7,15 @@
 mod asking;
 mod at_door;
 mod attempt;
-mod believing;
+mod claimed_usage;
 mod claiming;
 mod hedging;
 mod joining;
 mod paying;
+mod provider_calls;
 mod recording;
 mod remembering;
-mod troubles;
-mod under_way;
+mod retry_budget;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
@@ -26,7 +26,7 @@ use tokio_util::sync::CancellationToken;
 
 use crate::admission::line::lane::Lane;
 use crate::admission::{Charge, Limiter, charging};
-use crate::budgets::Money;
+use crate::budgets::Budgets;
 use crate::budgets::quote::DecisionCost;
 use crate::caller::Caller;
 use crate::decide_error::DecideError;
@@ -37,15 +37,15 @@ use crate::limits::Signals;
 use crate::metrics;
 use crate::outbox::Outbox;
 use crate::routes::{Route, Routes};
-use crate::single_flight::{Flights, Passengers};
-use crate::tally::{Book, Tally};
+use crate::single_flight::{SingleFlight, Waiters};
+use crate::tally::{Tallies, Tally};
 
 pub use claiming::Holding;
+pub use provider_calls::ProviderCalls;
 pub use recording::{Lost, Recorder};
 pub use remembering::Memory;
-pub use under_way::UnderWay;
 
-use attempt::{Answered, Attempt};
+use attempt::{AdmittedCall, Answered};
 use remembering::Remembered;
 
 /// What a flight ends with.
@@ -95,7 +95,7 @@ pub struct Decider {
     /// What keeps the limits.
     pub limiter: Arc<dyn Limiter>,
     /// What keeps the budgets.
-    pub money: Money,
+    pub money: Budgets,
     /// How models are reached.
     pub routes: Routes,
     /// Answers by what was asked.
@@ -103,7 +103,7 @@ pub struct Decider {
     /// Where people and other programs are asked.
     pub doors: Arc<dyn DoorStore>,
     /// What has been counted.
-    pub book: Book,
+    pub tallies: Tallies,
     /// Unique per gateway process.
     pub owner: String,
     /// Counts claims and attempts, to name them.
@@ -111,11 +111,11 @@ pub struct Decider {
     /// What the stores are to be told when they are back.
     pub outbox: Outbox,
     /// Calls at providers.
-    pub under_way: UnderWay,
+    pub provider_calls: ProviderCalls,
     /// Puts answers into the ledger.
     pub recorder: Recorder,
     /// At most one decision per address at a time.
-    pub single_flight: Arc<Flights<Outcome>>,
+    pub single_flight: Arc<SingleFlight<Outcome>>,
     /// Claims that are not renewed now.
     pub unrenewed: Complaint,
     /// Itself, for calls that outlive their decision.
@@ -129,8 +129,8 @@ pub struct Decider {
 impl Decider {
     /// Answers a question, from the ledger or by asking. Boxed, because every
     /// future that passes it on would make room for it once more.
-    async fn answer(&self, question: Box<Question>, passengers: Passengers<Outcome>) -> Outcome {
-        let outcome = self.claim_and_fill(&question, &passengers).await;
+    async fn answer(&self, question: Box<Question>, waiters: Waiters<Outcome>) -> Outcome {
+        let outcome = self.claim_and_fill(&question, &waiters).await;
         let outcome = outcome.and_then(|answer| has_what_is_required(&question, answer));
         match &outcome {
             Ok(answer) if answer.from_ledger => {
@@ -154,15 +154,15 @@ impl Decider {
     async fn claim_and_fill(
         &self,
         question: &Question,
-        passengers: &Passengers<Outcome>,
+        waiters: &Waiters<Outcome>,
     ) -> Result<Answer, DecideError> {
         loop {
             // Boxed but for the wait: thousands wait at once.
-            if let Some(answer) = Box::pin(self.claim(question, passengers)).await? {
+            if let Some(answer) = Box::pin(self.claim(question, waiters)).await? {
                 return Ok(answer);
             }
             let filled = tokio::select! {
-                filled = self.fill(question, passengers) => filled,
+                filled = self.fill(question, waiters) => filled,
                 never = self.keep_claim(question) => match never {},
             };
             match filled {
@@ -179,13 +179,13 @@ impl Decider {
     async fn fill(
         &self,
         question: &Question,
-        passengers: &Passengers<Outcome>,
+        waiters: &Waiters<Outcome>,
     ) -> Result<Answer, DecideError> {
-        let duty = match self.remembered(question, passengers).await? {
+        let duty = match self.remembered(question, waiters).await? {
             Remembered::Answer(decision) => return self.record_again(question, decision).await,
             Remembered::Nothing(duty) => duty,
         };
-        let filled = self.fill_by_asking(question, passengers).await;
+        let filled = self.fill_by_asking(question, waiters).await;
         if let Some(duty) = duty {
             let outcome = filled.as_ref().map(|answer| answer.decision.as_ref());
             self.remember(duty, question, outcome).await;
@@ -196,16 +196,16 @@ impl Decider {
     async fn fill_by_asking(
         &self,
         question: &Question,
-        passengers: &Passengers<Outcome>,
+        waiters: &Waiters<Outcome>,
     ) -> Result<Answer, DecideError> {
         // What comes after the wait is boxed: thousands wait at once, and a future
         // is as large as its largest part.
-        match self.ask_in_turn(question, passengers).await? {
+        match self.ask_in_turn(question, waiters).await? {
             InTurn::Answered(route, answered) => {
                 Box::pin(self.keep(question, &route, *answered)).await
             }
             InTurn::Door { door, model } => {
-                Box::pin(self.fill_at_door(question, door, model, passengers)).await
+                Box::pin(self.fill_at_door(question, door, model, waiters)).await
             }
         }
     }
@@ -276,7 +276,7 @@ impl Decider {
     async fn ask_in_turn(
         &self,
         question: &Question,
-        passengers: &Passengers<Outcome>,
+        waiters: &Waiters<Outcome>,
     ) -> Result<InTurn, DecideError> {
         let Request {
             model,
@@ -293,7 +293,7 @@ impl Decider {
             }
             let next = left.next();
             let (route, asked) = self
-                .ask_wherever_it_is(question, model, next.is_some(), passengers)
+                .ask_wherever_it_is(question, model, next.is_some(), waiters)
                 .await?;
             match (asked, next) {
                 (Ok(answered), _) => return Ok(InTurn::Answered(route, answered)),
@@ -330,13 +330,11 @@ impl Decider {
         question: &Question,
         model: &str,
         has_alternative: bool,
-        passengers: &Passengers<Outcome>,
+        waiters: &Waiters<Outcome>,
     ) -> Result<(Arc<Route>, Result<Box<Answered>, DecideError>), DecideError> {
         let mut route = self.routes.find(model)?;
         loop {
-            let asked = self
-                .ask(question, &route, has_alternative, passengers)
-                .await;
+            let asked = self.ask(question, &route, has_alternative, waiters).await;
             match (asked, self.routes.find(model)) {
                 (Err(DecideError::ModelGone { .. }), Ok(now))
                     if !Arc::ptr_eq(&now.lane, &route.lane) =>
@@ -348,7 +346,7 @@ impl Decider {
         }
     }
 
-    fn count_settled(&self, lane: &Lane, attempt: &Attempt, cost: u64) {
+    fn count_settled(&self, lane: &Lane, attempt: &AdmittedCall, cost: u64) {
         let counted = attempt.reservation.share.cost;
         lane.line.correct(&attempt.place, counted, cost);
         metrics::count_settled_tokens(&lane.pool, cost);
@@ -359,7 +357,7 @@ impl Decider {
     async fn settle(
         &self,
         lane: &Lane,
-        attempt: &Attempt,
+        attempt: &AdmittedCall,
         used: &Charge,
         cost: u64,
         signals: &Signals,
@@ -383,13 +381,13 @@ impl Decider {
     /// stops, and not for nobody.
     async fn unpaid<F: Future>(
         &self,
-        passengers: &Passengers<Outcome>,
+        waiters: &Waiters<Outcome>,
         work: F,
     ) -> Result<F::Output, DecideError> {
         tokio::select! {
             biased;
             () = self.stopping.cancelled() => Err(DecideError::Stopping),
-            () = passengers.all_gone() => Err(DecideError::Abandoned),
+            () = waiters.all_gone() => Err(DecideError::Abandoned),
             output = work => Ok(output),
         }
     }

@@ -16,10 +16,10 @@ use agon_service_kit::tasks::{TaskKind, Tasks};
 use tokio::sync::watch;
 
 use crate::config::GatewayConfig;
-use crate::deciding::{Decider, Lost, Memory, Recorder, UnderWay};
+use crate::deciding::{Decider, Lost, Memory, ProviderCalls, Recorder};
 use crate::doors::http::{self, HttpDoorError, TeamTokens};
 
-use crate::budgets::Money;
+use crate::budgets::Budgets;
 use crate::metrics;
 
 use crate::outbox::Outbox;
@@ -28,11 +28,11 @@ use crate::redis_store::{self, RedisStoreError};
 use crate::reload::{ReloadError, Reloads};
 use crate::routes::Routes;
 use crate::service::{GatewayService, SlimService};
-use crate::single_flight::Flights;
+use crate::single_flight::SingleFlight;
 use crate::status::gauges::Gauges;
 use crate::store_error::StoreError;
 use crate::store_watch::StoreWatch;
-use crate::tally::Book;
+use crate::tally::Tallies;
 
 use stores::Stores;
 
@@ -129,7 +129,7 @@ impl Gateway {
         let Stores {
             ledger,
             limiter,
-            purse,
+            budget_store,
             cache,
             doors,
         } = stores;
@@ -148,16 +148,16 @@ impl Gateway {
             recorder: Recorder::new(Arc::clone(&ledger), tasks.shutdown_token()),
             ledger,
             limiter,
-            money: Money::new(purse, &owner, outbox.clone()),
+            money: Budgets::new(budget_store, &owner, outbox.clone()),
             routes,
-            single_flight: Arc::new(Flights::new(tasks.clone())),
+            single_flight: Arc::new(SingleFlight::new(tasks.clone())),
             memory: Memory::new(cache),
             doors,
-            book: Book::default(),
+            tallies: Tallies::default(),
             owner,
             named: AtomicU64::new(0),
             outbox,
-            under_way: UnderWay::default(),
+            provider_calls: ProviderCalls::default(),
             unrenewed: Complaint::default(),
             stopping: tasks.shutdown_token(),
         });
@@ -236,7 +236,7 @@ impl Gateway {
     pub fn begin_stop(&self) -> Duration {
         // First, so that no call begins of which is not known how long it takes.
         self.tasks.shutdown_token().cancel();
-        let calls = self.decider.under_way.left();
+        let calls = self.decider.provider_calls.left();
         (calls + TO_RECORD).max(DRAIN_WITHIN)
     }
 
@@ -247,7 +247,7 @@ impl Gateway {
 
     /// Calls under way at providers: what is lost by not waiting for them.
     pub fn calls_under_way(&self) -> u64 {
-        self.decider.under_way.calls()
+        self.decider.provider_calls.calls()
     }
 
     /// Stops: who waits for quota is sent away, calls at providers are awaited

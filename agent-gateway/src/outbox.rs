@@ -42,7 +42,7 @@ const LAST_CHANCE: Duration = Duration::from_secs(2);
 
 /// Something to be told to a store.
 #[async_trait]
-pub trait Message: Send + Sync {
+pub trait OutboxMessage: Send + Sync {
     /// The kind, worded for the log ("attempt not settled"). When one of a kind fails the
     /// others of the kind are not tried in the same round.
     fn kind(&self) -> &'static str;
@@ -71,7 +71,7 @@ pub struct Outbox(Arc<Inner>);
 struct Inner {
     tasks: Tasks,
     count_dropped: fn(&'static str),
-    book: Mutex<Book>,
+    queue: Mutex<OutboxQueue>,
     /// Something was told or dropped.
     room: Notify,
     complaint: Complaint,
@@ -79,15 +79,15 @@ struct Inner {
 }
 
 #[derive(Default)]
-struct Book {
+struct OutboxQueue {
     next_number: u64,
-    entries: BTreeMap<u64, Entry>,
+    entries: BTreeMap<u64, QueuedMessage>,
     by_key: HashMap<(&'static str, String), u64>,
     is_served: bool,
 }
 
-struct Entry {
-    message: Arc<dyn Message>,
+struct QueuedMessage {
+    message: Arc<dyn OutboxMessage>,
     until: Option<Instant>,
     /// Those who wait until it is told.
     told: Vec<oneshot::Sender<Sent>>,
@@ -99,7 +99,7 @@ impl Outbox {
         Self(Arc::new(Inner {
             tasks,
             count_dropped,
-            book: Mutex::default(),
+            queue: Mutex::default(),
             room: Notify::new(),
             complaint: Complaint::default(),
             dropped: Complaint::default(),
@@ -108,7 +108,7 @@ impl Outbox {
 
     /// Takes a message that may be lost: when the outbox is full it is dropped, which
     /// costs time and no correctness, since what it would end expires by itself.
-    pub fn post(&self, message: impl Message + 'static) {
+    pub fn post(&self, message: impl OutboxMessage + 'static) {
         let kind = message.kind();
         if self.enter(Arc::new(message), None) {
             return;
@@ -128,8 +128,8 @@ impl Outbox {
     ///
     /// # Errors
     /// The store will never take it, or has not before the gateway stopped.
-    pub async fn deliver(&self, message: impl Message + 'static) -> Sent {
-        let message: Arc<dyn Message> = Arc::new(message);
+    pub async fn deliver(&self, message: impl OutboxMessage + 'static) -> Sent {
+        let message: Arc<dyn OutboxMessage> = Arc::new(message);
         let told = loop {
             let room = self.0.room.notified();
             let (tell, told) = oneshot::channel();
@@ -144,34 +144,34 @@ impl Outbox {
 
     /// What waits to be told.
     pub fn len(&self) -> usize {
-        self.0.book.lock().entries.len()
+        self.0.queue.lock().entries.len()
     }
 
     /// Whether there was room, or the message is there already.
-    fn enter(&self, message: Arc<dyn Message>, told: Option<oneshot::Sender<Sent>>) -> bool {
-        let mut book = self.0.book.lock();
+    fn enter(&self, message: Arc<dyn OutboxMessage>, told: Option<oneshot::Sender<Sent>>) -> bool {
+        let mut queue = self.0.queue.lock();
         let key = (message.kind(), message.key());
-        let mut entry = Entry {
+        let mut entry = QueuedMessage {
             until: Instant::now().checked_add(message.lasts()),
             message,
             told: told.into_iter().collect(),
         };
         // The newest says it, at the place of the first, to all who wait for either.
-        if let Some(number) = book.by_key.get(&key).copied() {
-            if let Some(first) = book.entries.remove(&number) {
+        if let Some(number) = queue.by_key.get(&key).copied() {
+            if let Some(first) = queue.entries.remove(&number) {
                 entry.told.extend(first.told);
             }
-            book.entries.insert(number, entry);
+            queue.entries.insert(number, entry);
             return true;
         }
-        if book.entries.len() >= MOST {
+        if queue.entries.len() >= MOST {
             return false;
         }
-        let number = book.next_number;
-        book.next_number += 1;
-        book.by_key.insert(key, number);
-        book.entries.insert(number, entry);
-        if !std::mem::replace(&mut book.is_served, true) {
+        let number = queue.next_number;
+        queue.next_number += 1;
+        queue.by_key.insert(key, number);
+        queue.entries.insert(number, entry);
+        if !std::mem::replace(&mut queue.is_served, true) {
             let serve = self.clone().serve();
             self.0.tasks.spawn(TaskKind::WORK, "outbox", serve);
         }
@@ -249,11 +249,11 @@ impl Outbox {
         &self,
         from: u64,
         failed: &HashMap<&'static str, StoreError>,
-    ) -> Vec<(u64, Arc<dyn Message>)> {
+    ) -> Vec<(u64, Arc<dyn OutboxMessage>)> {
         let now = Instant::now();
-        let mut book = self.0.book.lock();
+        let mut queue = self.0.queue.lock();
         let (mut some, mut over) = (Vec::new(), Vec::new());
-        for (number, entry) in book.entries.range(from..) {
+        for (number, entry) in queue.entries.range(from..) {
             if entry.until.is_some_and(|until| until <= now) {
                 over.push(*number);
             } else if !failed.contains_key(entry.message.kind()) {
@@ -265,9 +265,9 @@ impl Outbox {
         }
         let mut dropped = Vec::new();
         for number in over {
-            dropped.extend(book.remove(number).map(|entry| entry.message.kind()));
+            dropped.extend(queue.remove(number).map(|entry| entry.message.kind()));
         }
-        drop(book);
+        drop(queue);
         if !dropped.is_empty() {
             dropped.into_iter().for_each(self.0.count_dropped);
             self.0.room.notify_waiters();
@@ -276,31 +276,31 @@ impl Outbox {
     }
 
     /// A message is told, or never will be; a newer one in its place stays.
-    fn finish(&self, number: u64, message: &Arc<dyn Message>, told: Sent) {
-        let mut book = self.0.book.lock();
-        let entry = book.entries.get(&number);
+    fn finish(&self, number: u64, message: &Arc<dyn OutboxMessage>, told: Sent) {
+        let mut queue = self.0.queue.lock();
+        let entry = queue.entries.get(&number);
         if entry.is_some_and(|entry| Arc::ptr_eq(&entry.message, message))
-            && let Some(entry) = book.remove(number)
+            && let Some(entry) = queue.remove(number)
         {
             for waiting in entry.told {
                 // Whoever has gone needs no answer.
                 let _ = waiting.send(told.clone());
             }
         }
-        drop(book);
+        drop(queue);
         self.0.room.notify_waiters();
     }
 
     /// Nothing is left; whatever comes next starts the task again.
     fn is_over(&self) -> bool {
-        let mut book = self.0.book.lock();
-        let over = book.entries.is_empty();
-        book.is_served = !over;
+        let mut queue = self.0.queue.lock();
+        let over = queue.entries.is_empty();
+        queue.is_served = !over;
         over
     }
 
     fn give_up(&self, error: &StoreError) {
-        let left = std::mem::take(&mut *self.0.book.lock());
+        let left = std::mem::take(&mut *self.0.queue.lock());
         let (messages, error) = (left.entries.len(), with_causes(error));
         tracing::warn!(
             messages,
@@ -311,8 +311,8 @@ impl Outbox {
     }
 }
 
-impl Book {
-    fn remove(&mut self, number: u64) -> Option<Entry> {
+impl OutboxQueue {
+    fn remove(&mut self, number: u64) -> Option<QueuedMessage> {
         let entry = self.entries.remove(&number)?;
         let key = (entry.message.kind(), entry.message.key());
         self.by_key.remove(&key);

@@ -9,13 +9,13 @@ mod azure;
 mod caller;
 mod capabilities;
 mod conversation;
+mod error_body;
 mod gemini;
 mod http;
 mod judging;
 mod openai;
 mod quota;
 mod reading;
-mod said;
 pub mod scripted;
 
 use std::collections::BTreeMap;
@@ -29,7 +29,7 @@ use crate::catalogue::{ProviderKind, ResolvedModel};
 use crate::decision::{Request, TokenLogprob, Usage};
 use crate::parameters::{Applied, Parameter};
 
-use caller::Caller;
+use caller::ProtocolCaller;
 use http::Http;
 
 pub use crate::limits::{Room, Signals};
@@ -213,10 +213,10 @@ impl Providers {
     /// nobody calls a door, it is answered through.
     pub fn real() -> Result<Self, reqwest::Error> {
         let http = Http::new()?;
-        let openai = Caller::new(http.clone(), openai::OpenAi);
-        let azure = Caller::new(http.clone(), azure::Azure);
-        let anthropic = Caller::new(http.clone(), anthropic::Anthropic);
-        let gemini = Caller::new(http, gemini::Gemini);
+        let openai = ProtocolCaller::new(http.clone(), openai::OpenAi);
+        let azure = ProtocolCaller::new(http.clone(), azure::Azure);
+        let anthropic = ProtocolCaller::new(http.clone(), anthropic::Anthropic);
+        let gemini = ProtocolCaller::new(http, gemini::Gemini);
         let mut real = Self::single(ProviderKind::OpenAi, Arc::new(openai));
         real.set(ProviderKind::Azure, Arc::new(azure));
         real.set(ProviderKind::Anthropic, Arc::new(anthropic));

@@ -22,7 +22,7 @@ use crate::doors::http::{TeamTokens, TokenError};
 use crate::metrics;
 use crate::routes::AdoptError;
 
-use files::Seen;
+use files::FileStamps;
 
 /// Between two looks at the files. A change is used when two looks in a row saw
 /// the same, so within two of these and the time of reading.
@@ -82,7 +82,7 @@ impl Reloads {
 
     /// See `Gateway::follow`.
     pub async fn follow(self: Arc<Self>, file: PathBuf) {
-        let follower = Follower {
+        let follower = ConfigWatch {
             reloads: self,
             in_use: Vec::new(),
             file,
@@ -96,19 +96,19 @@ impl Reloads {
     }
 }
 
-struct Follower {
+struct ConfigWatch {
     reloads: Arc<Reloads>,
     file: PathBuf,
     /// The files that the configuration on disk names beside itself.
     in_use: Vec<PathBuf>,
 }
 
-impl Follower {
+impl ConfigWatch {
     async fn run(mut self) {
         let reloads = Arc::clone(&self.reloads);
         self.in_use = files::named_in(&self.reloads.decider.routes.config());
         // Whatever was written since the start is read once the files rest.
-        let (mut used, mut last) = (Seen::default(), Seen::default());
+        let (mut used, mut last) = (FileStamps::default(), FileStamps::default());
         loop {
             let asked = tokio::select! {
                 () = tokio::time::sleep(LOOK_EVERY) => false,
@@ -126,7 +126,7 @@ impl Follower {
         }
     }
 
-    async fn look(&self) -> Seen {
+    async fn look(&self) -> FileStamps {
         let mut files = self.in_use.clone();
         files.push(self.file.clone());
         let look = tokio::task::spawn_blocking(move || files::look(&files));

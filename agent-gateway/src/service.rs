@@ -42,7 +42,7 @@ const FORGOTTEN_AT_ONCE: usize = 250;
 const LONGEST_ID_BYTES: usize = 1024;
 
 /// A decision under way.
-type Deciding<'a> =
+type DecideFuture<'a> =
     Pin<Box<dyn Future<Output = Result<Response<DecideResponse>, Status>> + Send + 'a>>;
 
 /// Serves a gateway.
@@ -90,7 +90,7 @@ impl GatewayService {
 impl AgentGatewayService for GatewayService {
     /// Written out, because an `async fn` keeps its arguments until its end, and
     /// thousands wait here.
-    fn decide<'a, 'b>(&'a self, wire: Request<DecideRequest>) -> Deciding<'b>
+    fn decide<'a, 'b>(&'a self, wire: Request<DecideRequest>) -> DecideFuture<'b>
     where
         'a: 'b,
         Self: 'b,
@@ -160,7 +160,7 @@ impl AgentGatewayService for GatewayService {
         wire: Request<GetGatewayStatusRequest>,
     ) -> Result<Response<GetGatewayStatusResponse>, Status> {
         let decider = &self.decider;
-        let numbers = decider.book.numbers(&wire.into_inner().experiment_id);
+        let numbers = decider.tallies.numbers(&wire.into_inner().experiment_id);
         let keys = keys::of(decider).await;
         let keys = keys.map_err(|error| status(ErrorClass::Unavailable, &error))?;
         Ok(Response::new(GetGatewayStatusResponse {

@@ -1,6 +1,6 @@
-//! Flights: at most one piece of work per decision address in this replica,
-//! shared by everybody who asks for it, detached from all of them. Knows
-//! nothing of ledgers and providers. Called by `service.rs`.
+//! Single flight: at most one piece of work per decision address in this replica, shared by
+//! everybody who asks for it and detached from all of them. Knows nothing of ledgers and
+//! providers. Called by `deciding/joining.rs`.
 
 use std::collections::HashMap;
 use std::future::Future;
@@ -12,183 +12,175 @@ use tokio::sync::watch;
 
 use crate::decision::{DecisionAddress, RequestDigest};
 
-/// All flights of a replica. `T` is what comes out of one.
-pub struct Flights<T> {
+/// All work of a replica. `T` is its result.
+pub struct SingleFlight<T> {
     tasks: Tasks,
-    book: Mutex<Book<T>>,
+    in_flight: Mutex<InFlight<T>>,
 }
 
-struct Book<T> {
+struct InFlight<T> {
     next_number: u64,
-    in_air: HashMap<DecisionAddress, Flight<T>>,
+    by_address: HashMap<DecisionAddress, Work<T>>,
 }
 
-struct Flight<T> {
+struct Work<T> {
     number: u64,
     digest: RequestDigest,
-    landing: watch::Sender<Option<T>>,
+    result: watch::Sender<Option<T>>,
 }
 
 /// No result.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum FlightError {
-    /// The address is in flight for another request.
+pub enum SingleFlightError {
+    /// Another request is in flight for the address.
     Conflict(RequestDigest),
     /// The work ended without a result: it panicked, or ran into the end of a
     /// shutdown.
     Lost,
 }
 
-impl<T: Clone + Send + Sync + 'static> Flights<T> {
-    /// No flights yet; they will run under `tasks`, which lets them finish
+impl<T: Clone + Send + Sync + 'static> SingleFlight<T> {
+    /// Nothing is in flight yet. Work will run under `tasks`, which lets it finish
     /// when it shuts down.
     pub fn new(tasks: Tasks) -> Self {
-        let book = Mutex::new(Book {
+        let in_flight = Mutex::new(InFlight {
             next_number: 0,
-            in_air: HashMap::new(),
+            by_address: HashMap::new(),
         });
-        Self { tasks, book }
+        Self { tasks, in_flight }
     }
 
-    /// Joins the flight to this address, or starts it with `work`. Dropping
-    /// the returned future leaves the flight alone; the work may ask its
-    /// [`Passengers`] whether anybody is left.
-    /// Who starts it carries it, so that it needs no task of its own unless he
-    /// leaves before its end. It is made before the future is polled, which
+    /// Waits for the work on this address, and starts it with `work` if there is none. Dropping
+    /// the returned future does not end the work, which may ask its [`Waiters`] whether anybody
+    /// is left.
+    /// The caller that starts the work also runs it, so that it needs no task of its own unless
+    /// that caller leaves before its end. It is made before the future is polled, which
     /// therefore holds next to nothing: thousands wait at once.
-    pub fn board<W, S>(
+    pub fn join<W, S>(
         self: &Arc<Self>,
         address: DecisionAddress,
         digest: RequestDigest,
         work: S,
-    ) -> impl Future<Output = Result<T, FlightError>> + Send + use<T, W, S>
+    ) -> impl Future<Output = Result<T, SingleFlightError>> + Send + use<T, W, S>
     where
-        S: FnOnce(Passengers<T>) -> W,
+        S: FnOnce(Waiters<T>) -> W,
         W: Future<Output = T> + Send + 'static,
     {
-        let boarding = self.join_or_enter(address, digest);
-        let boarded = boarding.map(|boarding| match boarding {
-            Boarding::Joined(landed) => (landed, None),
-            Boarding::First(passengers, landed) => {
-                let pilot = Pilot(passengers.clone());
+        let entered = self.enter(address, digest);
+        let entered = entered.map(|(result, first)| {
+            let work = first.map(|waiters| {
+                let completion = Completion(waiters.clone());
                 // Boxed here: whoever wraps a future by value makes room for it
                 // once more, and thousands of these wait at once.
-                let work = Box::pin(work(passengers));
-                let work = self.tasks.carry(TaskKind::WORK, "decision", async move {
+                let work = Box::pin(work(waiters));
+                self.tasks.carry(TaskKind::WORK, "decision", async move {
                     let outcome = work.await;
-                    pilot.land(outcome);
-                });
-                (landed, Some(work))
-            }
+                    completion.finish(outcome);
+                })
+            });
+            (result, work)
         });
         async move {
-            let (mut landed, work) = boarded?;
+            let (mut result, work) = entered?;
             if let Some(work) = work {
-                // However it ends: what came of it is in the landing.
+                // However it ends, the result says so.
                 work.await;
             }
-            let outcome = landed.wait_for(Option::is_some).await;
+            let outcome = result.wait_for(Option::is_some).await;
             outcome
                 .ok()
-                .and_then(|landed| landed.clone())
-                .ok_or(FlightError::Lost)
+                .and_then(|result| result.clone())
+                .ok_or(SingleFlightError::Lost)
         }
     }
 
-    fn join_or_enter(
+    /// Where the result will be; and the waiters, if the work is to be started.
+    fn enter(
         self: &Arc<Self>,
         address: DecisionAddress,
         digest: RequestDigest,
-    ) -> Result<Boarding<T>, FlightError> {
-        let mut book = self.book.lock();
-        if let Some(flight) = book.in_air.get(&address) {
-            if flight.digest != digest {
-                return Err(FlightError::Conflict(flight.digest.clone()));
+    ) -> Result<(watch::Receiver<Option<T>>, Option<Waiters<T>>), SingleFlightError> {
+        let mut in_flight = self.in_flight.lock();
+        if let Some(work) = in_flight.by_address.get(&address) {
+            if work.digest != digest {
+                return Err(SingleFlightError::Conflict(work.digest.clone()));
             }
-            return Ok(Boarding::Joined(flight.landing.subscribe()));
+            return Ok((work.result.subscribe(), None));
         }
-        let (landing, landed) = watch::channel(None);
-        let number = book.next_number;
-        book.next_number += 1;
-        let flight = Flight {
+        let (result, receiver) = watch::channel(None);
+        let number = in_flight.next_number;
+        in_flight.next_number += 1;
+        let work = Work {
             number,
             digest,
-            landing: landing.clone(),
+            result: result.clone(),
         };
-        book.in_air.insert(address.clone(), flight);
-        let passengers = Passengers {
-            flights: Arc::clone(self),
+        in_flight.by_address.insert(address.clone(), work);
+        let waiters = Waiters {
+            single_flight: Arc::clone(self),
             address,
             number,
-            landing,
+            result,
         };
-        Ok(Boarding::First(passengers, landed))
+        Ok((receiver, Some(waiters)))
     }
 }
 
-enum Boarding<T> {
-    First(Passengers<T>, watch::Receiver<Option<T>>),
-    Joined(watch::Receiver<Option<T>>),
-}
-
-/// Those who wait for a flight.
-pub struct Passengers<T> {
-    flights: Arc<Flights<T>>,
+/// Those who wait for a piece of work.
+pub struct Waiters<T> {
+    single_flight: Arc<SingleFlight<T>>,
     address: DecisionAddress,
     number: u64,
-    landing: watch::Sender<Option<T>>,
+    result: watch::Sender<Option<T>>,
 }
 
-impl<T> Clone for Passengers<T> {
+impl<T> Clone for Waiters<T> {
     fn clone(&self) -> Self {
         Self {
-            flights: Arc::clone(&self.flights),
+            single_flight: Arc::clone(&self.single_flight),
             address: self.address.clone(),
             number: self.number,
-            landing: self.landing.clone(),
+            result: self.result.clone(),
         }
     }
 }
 
-impl<T> Passengers<T> {
+impl<T> Waiters<T> {
     /// Completes when nobody waits any more; from then on nobody can join, and
-    /// who asks next starts another flight.
+    /// the next caller starts the work again.
     pub async fn all_gone(&self) {
         loop {
-            self.landing.closed().await;
-            let mut book = self.flights.book.lock();
+            self.result.closed().await;
+            let mut in_flight = self.single_flight.in_flight.lock();
             // Under the lock nobody can join between the look and the removal.
-            if self.landing.receiver_count() == 0 {
-                self.strike_out(&mut book);
+            if self.result.receiver_count() == 0 {
+                self.remove(&mut in_flight);
                 return;
             }
         }
     }
 
-    fn strike_out(&self, book: &mut Book<T>) {
-        if book
-            .in_air
-            .get(&self.address)
-            .is_some_and(|flight| flight.number == self.number)
-        {
-            book.in_air.remove(&self.address);
+    fn remove(&self, in_flight: &mut InFlight<T>) {
+        let work = in_flight.by_address.get(&self.address);
+        if work.is_some_and(|work| work.number == self.number) {
+            in_flight.by_address.remove(&self.address);
         }
     }
 }
 
-/// Takes the flight out of the book however it ends.
-struct Pilot<T>(Passengers<T>);
+/// Removes the work however it ends.
+struct Completion<T>(Waiters<T>);
 
-impl<T> Pilot<T> {
-    fn land(self, outcome: T) {
-        self.0.landing.send_replace(Some(outcome));
+impl<T> Completion<T> {
+    fn finish(self, outcome: T) {
+        self.0.result.send_replace(Some(outcome));
     }
 }
 
-impl<T> Drop for Pilot<T> {
+impl<T> Drop for Completion<T> {
     fn drop(&mut self) {
-        let mut book = self.0.flights.book.lock();
-        self.0.strike_out(&mut book);
+        let mut in_flight = self.0.single_flight.in_flight.lock();
+        self.0.remove(&mut in_flight);
     }
 }
 
@@ -212,46 +204,48 @@ mod tests {
         text.to_owned().into()
     }
 
-    fn flights() -> Arc<Flights<u64>> {
-        Arc::new(Flights::new(Tasks::new()))
+    fn single_flight() -> Arc<SingleFlight<u64>> {
+        Arc::new(SingleFlight::new(Tasks::new()))
     }
 
     #[tokio::test]
     async fn everybody_shares_one_flight() {
-        let (flights, started) = (flights(), Arc::new(AtomicU64::new(0)));
+        let (single_flight, started) = (single_flight(), Arc::new(AtomicU64::new(0)));
         let asks = (0..20).map(|_| {
             let started = Arc::clone(&started);
-            flights.board(address(), digest("d"), move |_| async move {
+            single_flight.join(address(), digest("d"), move |_| async move {
                 tokio::task::yield_now().await;
                 started.fetch_add(1, Ordering::SeqCst)
             })
         });
         let outcomes = futures_util::future::join_all(asks).await;
         assert!(outcomes.into_iter().all(|outcome| outcome == Ok(0)));
-        assert!(flights.book.lock().in_air.is_empty());
+        assert!(single_flight.in_flight.lock().by_address.is_empty());
     }
 
     #[tokio::test]
     async fn other_request_in_flight_is_a_conflict() {
-        let flights = flights();
+        let single_flight = single_flight();
         let (_keep, gate) = oneshot::channel::<()>();
-        let first = flights.board(address(), digest("d"), |_| async {
+        let first = single_flight.join(address(), digest("d"), |_| async {
             let _ = gate.await;
             1
         });
         tokio::pin!(first);
         assert!(futures_util::poll!(first.as_mut()).is_pending());
-        let other = flights.board(address(), digest("e"), |_| async { 2 }).await;
-        assert_eq!(other, Err(FlightError::Conflict(digest("d"))));
+        let other = single_flight
+            .join(address(), digest("e"), |_| async { 2 })
+            .await;
+        assert_eq!(other, Err(SingleFlightError::Conflict(digest("d"))));
     }
 
     #[tokio::test]
     async fn work_goes_on_when_every_caller_is_gone() {
-        let flights = flights();
+        let single_flight = single_flight();
         let (done, finished) = oneshot::channel();
         let (open, gate) = oneshot::channel::<()>();
         {
-            let caller = flights.board(address(), digest("d"), |_| async {
+            let caller = single_flight.join(address(), digest("d"), |_| async {
                 let _ = gate.await;
                 let _ = done.send(());
                 1
@@ -265,11 +259,11 @@ mod tests {
 
     #[tokio::test]
     async fn abandoned_flight_cannot_be_joined() {
-        let flights = flights();
+        let single_flight = single_flight();
         let (told, gone) = oneshot::channel();
         {
-            let caller = flights.board(address(), digest("d"), |passengers| async move {
-                passengers.all_gone().await;
+            let caller = single_flight.join(address(), digest("d"), |waiters| async move {
+                waiters.all_gone().await;
                 let _ = told.send(());
                 std::future::pending().await
             });
@@ -277,18 +271,22 @@ mod tests {
             assert!(futures_util::poll!(caller.as_mut()).is_pending());
         }
         gone.await.unwrap();
-        let next = flights.board(address(), digest("d"), |_| async { 2 }).await;
+        let next = single_flight
+            .join(address(), digest("d"), |_| async { 2 })
+            .await;
         assert_eq!(next, Ok(2));
     }
 
     #[tokio::test]
     async fn panic_is_told_and_leaves_nothing_behind() {
-        let flights = flights();
-        let lost = flights
-            .board(address(), digest("d"), |_| async { panic!("boom") })
+        let single_flight = single_flight();
+        let lost = single_flight
+            .join(address(), digest("d"), |_| async { panic!("boom") })
             .await;
-        assert_eq!(lost, Err(FlightError::Lost));
-        let next = flights.board(address(), digest("d"), |_| async { 2 }).await;
+        assert_eq!(lost, Err(SingleFlightError::Lost));
+        let next = single_flight
+            .join(address(), digest("d"), |_| async { 2 })
+            .await;
         assert_eq!(next, Ok(2));
     }
 }

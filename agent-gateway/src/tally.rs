@@ -15,7 +15,7 @@ use crate::money::NanoDollars;
 
 /// Numbers of everybody, of each experiment and of each team.
 #[derive(Default)]
-pub struct Book {
+pub struct Tallies {
     all: Arc<Counters>,
     by_experiment: Mutex<HashMap<String, Arc<Counters>>>,
     by_team: Mutex<BTreeMap<Arc<str>, Arc<Counters>>>,
@@ -54,7 +54,7 @@ pub struct Numbers {
     pub usage: Usage,
 }
 
-impl Book {
+impl Tallies {
     /// Where the decisions of a team for an experiment are counted.
     pub fn tally(&self, experiment_id: &str, team: &str) -> Tally {
         let mut by_experiment = self.by_experiment.lock();

@@ -8,7 +8,7 @@ use agon_service_kit::clock::millis;
 use agon_service_kit::team_name::{NoTeamName, TeamName};
 
 use crate::budgets::Costs;
-use crate::budgets::store::{CostFilter, Scope};
+use crate::budgets::store::{BudgetScope, CostFilter};
 use crate::caller::Caller;
 use crate::catalogue::Origin;
 use crate::decision::{
@@ -87,8 +87,8 @@ pub fn write_costs(costs: Costs) -> v1::ListCostsResponse {
     });
     let budgets = costs.budgets.into_iter().map(|standing| {
         let (team, experiment_id) = match standing.scope {
-            Scope::Team(name) => (name, String::new()),
-            Scope::Experiment(id) => (String::new(), id),
+            BudgetScope::Team(name) => (name, String::new()),
+            BudgetScope::Experiment(id) => (String::new(), id),
         };
         v1::BudgetStatus {
             team,

@@ -19,7 +19,7 @@ use super::charging::Charges;
 use super::messages::Settlement;
 use super::{Charge, Limiter, Reservation};
 use crate::fairness::queue::{FairQueue, Place};
-use crate::health::Turn;
+use crate::health::Permit;
 use crate::keys::KeyId;
 use crate::outbox::Outbox;
 
@@ -79,7 +79,7 @@ pub struct Grant {
     /// The key to use.
     pub key: LaneKey,
     /// Its turn at the key; to be told how it ended.
-    pub turn: Turn,
+    pub turn: Permit,
 }
 
 /// Callers that wait, and what wakes their asker.

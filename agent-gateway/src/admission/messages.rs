@@ -9,7 +9,7 @@ use tokio::sync::Notify;
 
 use super::{Charge, Limiter, Reservation};
 use crate::limits::Signals;
-use crate::outbox::Message;
+use crate::outbox::OutboxMessage;
 use crate::store_error::StoreError;
 
 /// Every attempt has counted as lost by then.
@@ -27,7 +27,7 @@ pub(crate) struct Settlement {
 }
 
 #[async_trait]
-impl Message for Settlement {
+impl OutboxMessage for Settlement {
     fn kind(&self) -> &'static str {
         "attempt not settled"
     }
@@ -61,7 +61,7 @@ pub(crate) struct KeyHold {
 }
 
 #[async_trait]
-impl Message for KeyHold {
+impl OutboxMessage for KeyHold {
     fn kind(&self) -> &'static str {
         "key not held"
     }

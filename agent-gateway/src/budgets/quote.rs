@@ -1,13 +1,13 @@
 //! What one call may cost before it is made and what it did cost in the end; and
 //! what a decision cost over all its calls. Refuses a model without a price under
-//! a budget. Knows no purse. Called by `money/accounts.rs` and
+//! a budget. Knows no store. Called by `budgets.rs` and
 //! `deciding/paying.rs`.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
 use super::refusal::MoneyRefusal;
-use super::store::{Account, Attempt, Bill, Budgets, Hold, Scope};
+use super::store::{Account, Bill, BudgetCaps, BudgetScope, CallId, MoneyHold};
 use crate::catalogue::{Price, ResolvedModel};
 use crate::decision::{Request, Usage};
 use crate::money::{Day, NanoDollars};
@@ -27,14 +27,14 @@ pub(crate) struct Payer {
     /// The experiment; empty: none.
     pub experiment: String,
     /// The ceilings over the call.
-    pub budgets: Budgets,
+    pub budgets: BudgetCaps,
 }
 
 /// What a call may cost, before it is made.
 #[derive(Clone, Debug)]
 pub(crate) struct Quote {
     pub(super) account: Account,
-    pub(super) budgets: Budgets,
+    pub(super) budgets: BudgetCaps,
     price: Option<Price>,
     /// The most that it can use, and that costs.
     most_usage: Usage,
@@ -44,7 +44,7 @@ pub(crate) struct Quote {
 /// A call that may be made, as far as money goes. Whoever has one settles it.
 #[derive(Clone, Debug)]
 pub(crate) struct Payment {
-    pub(super) attempt: Attempt,
+    pub(super) attempt: CallId,
     pub(super) quote: Quote,
     pub(super) held: bool,
 }
@@ -85,8 +85,8 @@ impl Quote {
             return Err(Box::new(MoneyRefusal::NoPrice {
                 model: account.model,
                 scope: match budgets.team {
-                    Some(_) => Scope::Team(account.team),
-                    None => Scope::Experiment(account.experiment),
+                    Some(_) => BudgetScope::Team(account.team),
+                    None => BudgetScope::Experiment(account.experiment),
                 },
             }));
         }
@@ -105,9 +105,9 @@ impl Quote {
 }
 
 impl Quote {
-    /// What is asked of the purse for a call.
-    pub(super) fn hold(&self, attempt: Attempt, lasts: Duration) -> Hold {
-        Hold {
+    /// What is asked of the store for a call.
+    pub(super) fn hold(&self, attempt: CallId, lasts: Duration) -> MoneyHold {
+        MoneyHold {
             attempt,
             account: self.account.clone(),
             most: self.most,
@@ -117,10 +117,10 @@ impl Quote {
     }
 
     /// Whether a budget of this scope stands over the call.
-    pub(super) fn is_of(&self, scope: &Scope) -> bool {
+    pub(super) fn is_of(&self, scope: &BudgetScope) -> bool {
         match scope {
-            Scope::Team(name) => *name == self.account.team && self.budgets.team.is_some(),
-            Scope::Experiment(id) => {
+            BudgetScope::Team(name) => *name == self.account.team && self.budgets.team.is_some(),
+            BudgetScope::Experiment(id) => {
                 *id == self.account.experiment && self.budgets.experiment.is_some()
             }
         }
@@ -146,7 +146,7 @@ impl Payment {
         }
     }
 
-    /// What the purse is told; absent when nothing is charged.
+    /// What the store is told; absent when nothing is charged.
     pub(super) fn bill(&self, used: Used) -> Option<Bill> {
         let usage = match used {
             Used::Nothing => return None,

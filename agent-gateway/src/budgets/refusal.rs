@@ -1,6 +1,6 @@
 //! Why there is no money for a call. Made by `budgets.rs` and `budgets/quote.rs`.
 
-use super::store::{Scope, Shortage};
+use super::store::{BudgetScope, Shortage};
 use crate::money::NanoDollars;
 
 /// Why a call may not be made.
@@ -16,7 +16,7 @@ pub enum MoneyRefusal {
         /// The model.
         model: String,
         /// Whose budget.
-        scope: Scope,
+        scope: BudgetScope,
     },
     /// The call does not fit.
     #[error(
@@ -32,9 +32,9 @@ pub enum MoneyRefusal {
     },
 }
 
-fn to_raise(scope: &Scope) -> &'static str {
+fn to_raise(scope: &BudgetScope) -> &'static str {
     match scope {
-        Scope::Team(_) => "the team's budget_dollars in the gateway's configuration",
-        Scope::Experiment(_) => "the experiment's budget",
+        BudgetScope::Team(_) => "the team's budget_dollars in the gateway's configuration",
+        BudgetScope::Experiment(_) => "the experiment's budget",
     }
 }

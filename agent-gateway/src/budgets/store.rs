@@ -1,7 +1,7 @@
-//! The purse: what teams and experiments have spent, what is reserved for calls
+//! The budget store: what teams and experiments have spent, what is reserved for calls
 //! under way, and the rows from which costs are listed. Owns the contract that
 //! both back ends keep; knows no prices and no providers. Called by
-//! `money/accounts.rs`.
+//! `budgets.rs`.
 
 pub mod embedded;
 pub mod redis;
@@ -15,15 +15,15 @@ use crate::decision::Usage;
 use crate::money::{Day, NanoDollars};
 use crate::store_error::StoreError;
 
-pub use embedded::EmbeddedPurse;
-pub use redis::RedisPurse;
+pub use embedded::EmbeddedBudgetStore;
+pub use redis::RedisBudgetStore;
 
 /// No call costs more, and no count of tokens is larger: a million dollars. It
 /// keeps sums exact in Redis, whose scripts count in 53 bits, and far from the end
 /// of 63 bits.
 pub const MOST_PER_CALL: u64 = 1_000_000_000_000_000;
 
-/// Budgets above this are kept as this: nine million dollars, 2^53 - 1
+/// BudgetCaps above this are kept as this: nine million dollars, 2^53 - 1
 /// nano-dollars, up to which a Redis script compares exactly.
 pub const LARGEST_BUDGET: NanoDollars = NanoDollars((1 << 53) - 1);
 
@@ -33,13 +33,13 @@ pub const LARGEST_BUDGET: NanoDollars = NanoDollars((1 << 53) - 1);
 /// A budget is a ceiling: where every hold is for the most its call can cost,
 /// spent and reserved together never exceed it, whatever happens when.
 #[async_trait]
-pub trait Purse: Send + Sync {
+pub trait BudgetStore: Send + Sync {
     /// Holds the most that a call may cost, in both budgets or in neither. Safe to
     /// repeat with the same attempt.
-    async fn reserve(&self, hold: &Hold) -> Result<Verdict, StoreError>;
+    async fn reserve(&self, hold: &MoneyHold) -> Result<HoldVerdict, StoreError>;
 
-    /// What [`Purse::reserve`] would say now; holds nothing.
-    async fn look(&self, hold: &Hold) -> Result<Verdict, StoreError>;
+    /// What [`BudgetStore::reserve`] would say now; holds nothing.
+    async fn look(&self, hold: &MoneyHold) -> Result<HoldVerdict, StoreError>;
 
     /// Charges a call that was made and ends its hold, if it has one. A hold
     /// that had counted as lost is corrected. Safe to repeat: an attempt is
@@ -47,25 +47,25 @@ pub trait Purse: Send + Sync {
     async fn settle(&self, bill: &Bill) -> Result<(), StoreError>;
 
     /// Ends a hold whose call cost nothing. Safe to repeat.
-    async fn release(&self, attempt: &Attempt) -> Result<(), StoreError>;
+    async fn release(&self, attempt: &CallId) -> Result<(), StoreError>;
 
     /// What was spent, in order of day, team, experiment, model.
     async fn costs(&self, filter: &CostFilter) -> Result<Vec<CostRow>, StoreError>;
 
     /// How every team and experiment stands that ever reserved or spent, in order.
-    async fn standings(&self) -> Result<Vec<Standing>, StoreError>;
+    async fn standings(&self) -> Result<Vec<BudgetStanding>, StoreError>;
 }
 
 /// One try at a provider, unique among all replicas.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Attempt {
+pub struct CallId {
     /// The gateway process.
     pub owner: String,
     /// Counts up within it.
     pub number: u64,
 }
 
-impl fmt::Display for Attempt {
+impl fmt::Display for CallId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}", self.owner, self.number)
     }
@@ -86,29 +86,29 @@ pub struct Account {
 
 /// Money held for a call.
 #[derive(Clone, Debug)]
-pub struct Hold {
+pub struct MoneyHold {
     /// The try it is for.
-    pub attempt: Attempt,
+    pub attempt: CallId,
     /// Where it will be put down.
     pub account: Account,
     /// The most that the call can cost.
     pub most: NanoDollars,
     /// What the team may spend in all, and what the experiment may.
-    pub budgets: Budgets,
+    pub budgets: BudgetCaps,
     /// After this its holder has died, and the hold is charged in full.
     pub lasts: Duration,
 }
 
 /// The ceilings over a call; absent: none.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Budgets {
+pub struct BudgetCaps {
     /// Of the team.
     pub team: Option<NanoDollars>,
     /// Of the experiment.
     pub experiment: Option<NanoDollars>,
 }
 
-impl Budgets {
+impl BudgetCaps {
     /// Whether any stands.
     pub fn any(&self) -> bool {
         self.team.is_some() || self.experiment.is_some()
@@ -117,30 +117,30 @@ impl Budgets {
 
 /// Whose money.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Scope {
+pub enum BudgetScope {
     /// A team's.
     Team(String),
     /// An experiment's.
     Experiment(String),
 }
 
-impl fmt::Display for Scope {
+impl fmt::Display for BudgetScope {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Scope::Team(name) => write!(f, "team {name}"),
-            Scope::Experiment(id) => write!(f, "experiment {id}"),
+            BudgetScope::Team(name) => write!(f, "team {name}"),
+            BudgetScope::Experiment(id) => write!(f, "experiment {id}"),
         }
     }
 }
 
-/// What became of a [`Purse::reserve`].
+/// What became of a [`BudgetStore::reserve`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Verdict {
+pub enum HoldVerdict {
     /// The hold stands.
     Granted,
     /// It would fit in this budget if calls under way turn out cheaper than they
     /// may be.
-    Wait(Scope),
+    Wait(BudgetScope),
     /// It does not fit, whatever becomes of the calls under way.
     Spent(Shortage),
 }
@@ -149,7 +149,7 @@ pub enum Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Shortage {
     /// Whose budget.
-    pub scope: Scope,
+    pub scope: BudgetScope,
     /// How much it is.
     pub budget: NanoDollars,
     /// How much of it is spent.
@@ -162,7 +162,7 @@ pub struct Shortage {
 #[derive(Clone, Debug)]
 pub struct Bill {
     /// The try.
-    pub attempt: Attempt,
+    pub attempt: CallId,
     /// Where it is put down.
     pub account: Account,
     /// What it used.
@@ -217,9 +217,9 @@ pub struct CostRow {
 
 /// How a team or an experiment stands.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Standing {
+pub struct BudgetStanding {
     /// Who.
-    pub scope: Scope,
+    pub scope: BudgetScope,
     /// All it ever spent.
     pub spent: NanoDollars,
     /// Reserved for calls under way.
@@ -229,12 +229,12 @@ pub struct Standing {
     pub last_budget: Option<NanoDollars>,
 }
 
-/// An amount or a count as a purse keeps it.
+/// An amount or a count as the stores keep it.
 pub(super) fn bounded(number: u64) -> u64 {
     number.min(MOST_PER_CALL)
 }
 
-/// A budget as a purse keeps it.
+/// A budget as the stores keep it.
 pub(super) fn bounded_budget(budget: NanoDollars) -> NanoDollars {
     budget.min(LARGEST_BUDGET)
 }

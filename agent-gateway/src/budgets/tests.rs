@@ -1,5 +1,5 @@
-//! Money over a purse that fails: what is forgotten, and what a mere look holds.
-//! Refuses to know what a purse does; both back ends have their own contract.
+//! Budgets over a store that fails: what is forgotten, and what a mere look holds.
+//! Refuses to know what a store does; both back ends have their own contract.
 
 use std::sync::atomic::AtomicU32;
 
@@ -7,7 +7,7 @@ use agon_service_kit::tasks::Tasks;
 use async_trait::async_trait;
 
 use super::quote::Payer;
-use super::store::{Budgets, Hold, Shortage};
+use super::store::{BudgetCaps, MoneyHold, Shortage};
 use super::*;
 use crate::config::GatewayConfig;
 use crate::decision::Request;
@@ -31,7 +31,7 @@ fn away() -> StoreError {
 
 fn shortage() -> Shortage {
     Shortage {
-        scope: Scope::Team("t".to_owned()),
+        scope: BudgetScope::Team("t".to_owned()),
         budget: NanoDollars(1),
         spent: NanoDollars(1),
         reserved: NanoDollars(0),
@@ -39,22 +39,22 @@ fn shortage() -> Shortage {
 }
 
 #[async_trait]
-impl Purse for Failing {
-    async fn reserve(&self, _hold: &Hold) -> Result<Verdict, StoreError> {
+impl BudgetStore for Failing {
+    async fn reserve(&self, _hold: &MoneyHold) -> Result<HoldVerdict, StoreError> {
         self.holds.fetch_add(1, Ordering::Relaxed);
-        Ok(Verdict::Spent(shortage()))
+        Ok(HoldVerdict::Spent(shortage()))
     }
 
-    async fn look(&self, _hold: &Hold) -> Result<Verdict, StoreError> {
+    async fn look(&self, _hold: &MoneyHold) -> Result<HoldVerdict, StoreError> {
         self.looks.fetch_add(1, Ordering::Relaxed);
-        Ok(Verdict::Granted)
+        Ok(HoldVerdict::Granted)
     }
 
     async fn settle(&self, _bill: &Bill) -> Result<(), StoreError> {
         Err(away())
     }
 
-    async fn release(&self, _attempt: &Attempt) -> Result<(), StoreError> {
+    async fn release(&self, _attempt: &CallId) -> Result<(), StoreError> {
         match self.releases.fetch_add(1, Ordering::Relaxed) {
             0 | 1 => Err(away()),
             _ => Ok(()),
@@ -65,13 +65,13 @@ impl Purse for Failing {
         Ok(Vec::new())
     }
 
-    async fn standings(&self) -> Result<Vec<Standing>, StoreError> {
+    async fn standings(&self) -> Result<Vec<BudgetStanding>, StoreError> {
         Ok(Vec::new())
     }
 }
 
-fn money(purse: &Arc<Failing>, tasks: &Tasks) -> Money {
-    Money::new(purse.clone(), "gateway", Outbox::new(tasks.clone(), |_| {}))
+fn money(store: &Arc<Failing>, tasks: &Tasks) -> Budgets {
+    Budgets::new(store.clone(), "gateway", Outbox::new(tasks.clone(), |_| {}))
 }
 
 fn quote() -> Quote {
@@ -81,7 +81,7 @@ fn quote() -> Quote {
     let payer = Payer {
         team: "t".to_owned(),
         experiment: String::new(),
-        budgets: Budgets {
+        budgets: BudgetCaps {
             team: Some(NanoDollars(1)),
             experiment: None,
         },
@@ -104,23 +104,23 @@ fn quote() -> Quote {
 
 #[tokio::test]
 async fn check_of_a_spent_budget_holds_nothing() {
-    let purse = Arc::new(Failing::default());
-    let money = money(&purse, &Tasks::new());
+    let store = Arc::new(Failing::default());
+    let money = money(&store, &Tasks::new());
     let (attempt, quote) = (money.next_attempt(), quote());
     let refused = money.reserve(&attempt, &quote, RECHECK).await;
     assert!(refused.unwrap().is_err());
     money.check(&quote).await.unwrap();
-    assert_eq!(purse.looks.load(Ordering::Relaxed), 1);
-    assert_eq!(purse.holds.load(Ordering::Relaxed), 1);
+    assert_eq!(store.looks.load(Ordering::Relaxed), 1);
+    assert_eq!(store.holds.load(Ordering::Relaxed), 1);
 }
 
 #[tokio::test]
-async fn hold_in_doubt_is_given_back_when_the_purse_is_back() {
-    let (purse, tasks) = (Arc::new(Failing::default()), Tasks::new());
-    let money = money(&purse, &tasks);
+async fn hold_in_doubt_is_given_back_when_the_store_is_back() {
+    let (store, tasks) = (Arc::new(Failing::default()), Tasks::new());
+    let money = money(&store, &tasks);
     money.forget(&money.next_attempt()).await;
     while !tasks.status().is_empty() {
         tokio::time::sleep(Duration::from_millis(1)).await;
     }
-    assert_eq!(purse.releases.load(Ordering::Relaxed), 3);
+    assert_eq!(store.releases.load(Ordering::Relaxed), 3);
 }

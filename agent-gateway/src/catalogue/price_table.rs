@@ -37,7 +37,7 @@ struct DatedPrice {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Document {
+struct PriceDocument {
     #[serde(default)]
     prices: Vec<PriceRow>,
 }
@@ -76,7 +76,7 @@ impl PriceTable {
         Self::from_document(name, text, files::parse(name, text)?)
     }
 
-    fn from_document(name: &str, text: &str, document: Document) -> Result<Self, ConfigError> {
+    fn from_document(name: &str, text: &str, document: PriceDocument) -> Result<Self, ConfigError> {
         let mut by_model: BTreeMap<_, Vec<DatedPrice>> = BTreeMap::new();
         for (index, row) in document.prices.into_iter().enumerate() {
             let wrong = |span, field: &str, message: String| {

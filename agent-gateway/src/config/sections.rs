@@ -81,8 +81,8 @@ pub enum ConcurrencySection {
 
 impl<'de> Deserialize<'de> for ConcurrencySection {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Reader;
-        impl serde::de::Visitor<'_> for Reader {
+        struct ConcurrencyVisitor;
+        impl serde::de::Visitor<'_> for ConcurrencyVisitor {
             type Value = ConcurrencySection;
             fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.write_str("a whole number or \"auto\"")
@@ -102,7 +102,7 @@ impl<'de> Deserialize<'de> for ConcurrencySection {
                 }
             }
         }
-        deserializer.deserialize_any(Reader)
+        deserializer.deserialize_any(ConcurrencyVisitor)
     }
 }
 

@@ -6,7 +6,7 @@ use super::sections::ModelSection;
 use crate::catalogue::{Knobs, KnownModel, ProviderConfig, ProviderKind, Setting, Takes};
 
 /// What a section comes to.
-pub(super) struct Taken {
+pub(super) struct SectionTakes {
     pub(super) takes: Takes,
     /// It is one of the models that refuse to be told how to sample.
     pub(super) refuses_sampling: bool,
@@ -19,7 +19,7 @@ pub(super) fn of(
     section: &ModelSection,
     provider: &ProviderConfig,
     known: Option<KnownModel>,
-) -> Taken {
+) -> SectionTakes {
     let openai = matches!(provider.kind, ProviderKind::OpenAi | ProviderKind::Azure);
     let by_name = openai && known.is_some_and(|known| known.knobs == Knobs::NoSampling);
     let thinks = section.reasoning.unwrap_or(by_name);
@@ -36,7 +36,7 @@ pub(super) fn of(
             !thinks && provider.kind != ProviderKind::Anthropic,
         ),
     };
-    Taken {
+    SectionTakes {
         takes,
         refuses_sampling: thinks,
     }

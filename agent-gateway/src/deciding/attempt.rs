@@ -11,7 +11,7 @@ use crate::budgets::quote::Payment;
 use crate::catalogue::ChargeRule;
 use crate::decision::Usage;
 use crate::fairness::queue::Place;
-use crate::health::Turn;
+use crate::health::Permit;
 use crate::providers::Reply;
 use crate::routes::Route;
 
@@ -22,19 +22,19 @@ pub(super) struct Answered {
     /// What it used; our estimate when it does not say.
     pub usage: Usage,
     /// The attempt it came from.
-    pub attempt: Box<Attempt>,
+    pub attempt: Box<AdmittedCall>,
     /// What pays for it.
     pub payment: Box<Payment>,
 }
 
 /// A call that was admitted.
-pub(super) struct Attempt {
+pub(super) struct AdmittedCall {
     /// What was taken for it.
     pub reservation: Reservation,
     /// The key it uses.
     pub key: LaneKey,
     /// Its turn there, until the call is over.
-    pub turn: Option<Turn>,
+    pub turn: Option<Permit>,
     /// Where it waited.
     pub place: Place,
     /// How it is charged.
@@ -43,7 +43,7 @@ pub(super) struct Attempt {
     pub charge: Charge,
 }
 
-impl Attempt {
+impl AdmittedCall {
     /// What a grant allows.
     pub(super) fn of(grant: Grant, place: Place, charge_rule: ChargeRule, charge: Charge) -> Self {
         Self {
@@ -60,7 +60,7 @@ impl Attempt {
 /// A call that may be made: quota and money are held for it.
 pub(super) struct Ready {
     /// What was admitted.
-    pub attempt: Box<Attempt>,
+    pub attempt: Box<AdmittedCall>,
     /// What pays for it.
     pub payment: Box<Payment>,
     /// What it is expected to take.

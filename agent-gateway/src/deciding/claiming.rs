@@ -16,8 +16,8 @@ use super::{Answer, Decider, Outcome, Question};
 use crate::decide_error::DecideError;
 use crate::decision::DecisionAddress;
 use crate::ledger::{Claim, Ledger};
-use crate::outbox::Message;
-use crate::single_flight::Passengers;
+use crate::outbox::OutboxMessage;
+use crate::single_flight::Waiters;
 use crate::store_error::StoreError;
 
 /// Looks at an address that another replica is asking about.
@@ -65,7 +65,7 @@ impl Decider {
     pub(super) async fn claim(
         &self,
         question: &Question,
-        passengers: &Passengers<Outcome>,
+        waiters: &Waiters<Outcome>,
     ) -> Result<Option<Answer>, DecideError> {
         let Question {
             address, digest, ..
@@ -89,7 +89,7 @@ impl Decider {
                 }
                 Claim::HeldElsewhere => {
                     let delay = delays.next_delay().unwrap_or(ELSEWHERE_DELAYS.cap);
-                    self.unpaid(passengers, tokio::time::sleep(delay)).await?;
+                    self.unpaid(waiters, tokio::time::sleep(delay)).await?;
                 }
             }
         }
@@ -187,7 +187,7 @@ struct Release {
 }
 
 #[async_trait]
-impl Message for Release {
+impl OutboxMessage for Release {
     fn kind(&self) -> &'static str {
         "claim not given back"
     }

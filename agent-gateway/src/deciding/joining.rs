@@ -16,7 +16,7 @@ use crate::budgets::quote::DecisionCost;
 use crate::caller::Caller;
 use crate::decide_error::DecideError;
 use crate::decision::{DecisionAddress, Request};
-use crate::single_flight::FlightError;
+use crate::single_flight::SingleFlightError;
 
 /// Nobody asks again under an address made up for one request; it stays only so
 /// long that somebody can look at what just happened.
@@ -35,7 +35,7 @@ impl Decider {
         request: Request,
         span: Span,
     ) -> impl Future<Output = Outcome> + Send + use<> {
-        self.board(address, caller, request, span, false)
+        self.join(address, caller, request, span, false)
     }
 
     /// As [`Decider::decide`], for an address in a session of its own that nobody
@@ -47,11 +47,11 @@ impl Decider {
         request: Request,
         span: Span,
     ) -> impl Future<Output = Outcome> + Send + use<> {
-        self.board(address, caller, request, span, true)
+        self.join(address, caller, request, span, true)
     }
 
-    /// Boards before the future is polled, so that it is small.
-    fn board(
+    /// Joins before the future is polled, so that it is small.
+    fn join(
         self: &Arc<Self>,
         address: DecisionAddress,
         caller: Caller,
@@ -67,9 +67,8 @@ impl Decider {
         }
         let (question_address, question_digest) = (address.clone(), digest.clone());
         let decider = Arc::clone(self);
-        let work = move |passengers| {
-            let book = &decider.book;
-            let tally = book.tally(&caller.experiment_id, &caller.team);
+        let work = move |waiters| {
+            let tally = decider.tallies.tally(&caller.experiment_id, &caller.team);
             let question = Box::new(Question {
                 holding: Arc::new(Holding::new(decider.unique_name())),
                 address: question_address,
@@ -82,25 +81,25 @@ impl Decider {
             });
             async move {
                 let session_id = once.then(|| question.address.session_id.clone());
-                let outcome = decider.answer(question, passengers).await;
+                let outcome = decider.answer(question, waiters).await;
                 decider.forget_later(session_id, &outcome);
                 outcome
             }
             .instrument(span)
         };
-        let flight = self
+        let joined = self
             .single_flight
-            .board(address.clone(), digest.clone(), work);
-        Either::Right(flight.map(move |landed| {
-            let error = match landed {
+            .join(address.clone(), digest.clone(), work);
+        Either::Right(joined.map(move |joined| {
+            let error = match joined {
                 Ok(outcome) => return outcome,
-                Err(FlightError::Conflict(other)) => {
+                Err(SingleFlightError::Conflict(other)) => {
                     let error = DecideError::conflict(&address, other, digest);
                     tracing::error!(%error, "one decision address was asked two questions");
                     error
                 }
-                Err(FlightError::Lost) if stopping.is_cancelled() => DecideError::Stopping,
-                Err(FlightError::Lost) => DecideError::Lost { address },
+                Err(SingleFlightError::Lost) if stopping.is_cancelled() => DecideError::Stopping,
+                Err(SingleFlightError::Lost) => DecideError::Lost { address },
             };
             Err(Arc::new(error))
         }))

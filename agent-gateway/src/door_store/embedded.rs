@@ -19,11 +19,11 @@ const AGAIN_AFTER: Duration = Duration::from_millis(100);
 
 /// Asks of one process.
 pub struct EmbeddedDoors {
-    by_door: Mutex<HashMap<String, HashMap<DecisionAddress, Entry>>>,
+    by_door: Mutex<HashMap<String, HashMap<DecisionAddress, DoorEntry>>>,
     version: watch::Sender<u64>,
 }
 
-struct Entry {
+struct DoorEntry {
     ask: OpenAsk,
     since: Instant,
     answer: watch::Sender<Option<DoorAnswer>>,
@@ -81,7 +81,7 @@ impl DoorStore for EmbeddedDoors {
         let version = *self.version.borrow();
         let by_door = self.by_door.lock();
         let open = by_door.get(door).into_iter().flat_map(HashMap::values);
-        let mut open: Vec<&Entry> = open.filter(|entry| entry.is_open()).collect();
+        let mut open: Vec<&DoorEntry> = open.filter(|entry| entry.is_open()).collect();
         open.sort_by(|left, right| {
             (left.since, &left.ask.address).cmp(&(right.since, &right.ask.address))
         });
@@ -107,7 +107,7 @@ impl DoorStore for EmbeddedDoors {
         let entry = by_door
             .get(&handed.door)
             .and_then(|asks| asks.get(&handed.address));
-        let theirs = |entry: &&Entry| {
+        let theirs = |entry: &&DoorEntry| {
             let team = handed.team.as_ref();
             team.is_none_or(|team| *team == entry.ask.team) && entry.is_known()
         };
@@ -147,7 +147,7 @@ impl EmbeddedDoors {
             return entry.answer.subscribe();
         }
         let (answer, answered) = watch::channel(None);
-        let entry = Entry {
+        let entry = DoorEntry {
             ask: ask.clone(),
             since: Instant::now(),
             answer,
@@ -164,7 +164,7 @@ impl EmbeddedDoors {
     }
 }
 
-impl Entry {
+impl DoorEntry {
     fn is_open(&self) -> bool {
         self.answer.receiver_count() > 0 && self.answer.borrow().is_none()
     }

@@ -33,7 +33,7 @@ use tokio::sync::watch;
 
 use crate::deciding::Decider;
 use crate::metrics;
-use faults::Fault;
+use faults::HttpFault;
 
 pub use tokens::{TeamTokens, TokenError};
 
@@ -141,7 +141,7 @@ async fn refuse_large(request: Request, next: Next) -> Response {
     let length = request.headers().get(CONTENT_LENGTH);
     let length = length.and_then(|length| length.to_str().ok()?.parse::<u64>().ok());
     if length.is_some_and(|length| length > LARGEST_BODY_BYTES as u64) {
-        return Fault::too_large().into_response();
+        return HttpFault::too_large().into_response();
     }
     next.run(request).await
 }
@@ -149,11 +149,11 @@ async fn refuse_large(request: Request, next: Next) -> Response {
 /// Whether calls are taken: not when the gateway stops or its store is away.
 async fn health(axum::extract::State(door): axum::extract::State<Arc<Door>>) -> Response {
     if door.decider.stopping.is_cancelled() {
-        return Fault::stopping().into_response();
+        return HttpFault::stopping().into_response();
     }
     if !*door.store_answers.borrow() {
         let message = "the gateway's store does not answer, come again until it does".to_owned();
-        return Fault::of_class(ErrorClass::Unavailable, message).into_response();
+        return HttpFault::of_class(ErrorClass::Unavailable, message).into_response();
     }
     axum::Json(json!({ "status": "ok" })).into_response()
 }
@@ -163,23 +163,23 @@ async fn live() -> Response {
     axum::Json(json!({ "status": "ok" })).into_response()
 }
 
-async fn unknown_path(request: Request) -> Fault {
+async fn unknown_path(request: Request) -> HttpFault {
     let message = format!(
         "there is nothing at {} {}; this gateway answers POST /v1/chat/completions, GET /v1/models, \
          GET /v1/doors/NAME/asks and POST /v1/doors/NAME/answers",
         request.method(),
         request.uri().path()
     );
-    Fault::new(StatusCode::NOT_FOUND, "unknown_url", message)
+    HttpFault::new(StatusCode::NOT_FOUND, "unknown_url", message)
 }
 
-async fn wrong_method(request: Request) -> Fault {
+async fn wrong_method(request: Request) -> HttpFault {
     let message = format!(
         "{} does not take {}",
         request.uri().path(),
         request.method()
     );
-    Fault::new(
+    HttpFault::new(
         StatusCode::METHOD_NOT_ALLOWED,
         "method_not_allowed",
         message,

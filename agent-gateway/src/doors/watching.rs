@@ -18,7 +18,7 @@ use crate::wire;
 /// One message waits for a slow watcher; what comes after is read fresh.
 const MAILBOX: usize = 1;
 
-type Message = Result<WatchDoorResponse, Status>;
+type ShownListing = Result<WatchDoorResponse, Status>;
 
 /// Watches a door; an empty session means all.
 pub(crate) fn watch(
@@ -51,7 +51,7 @@ async fn send_changes(
     doors: &dyn DoorStore,
     door: &str,
     session_id: &str,
-    messages: &mpsc::Sender<Message>,
+    messages: &mpsc::Sender<ShownListing>,
 ) -> Option<Status> {
     let mut shown: Option<Vec<_>> = None;
     loop {

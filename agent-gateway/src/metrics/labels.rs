@@ -15,12 +15,12 @@ const OTHER: &str = "other";
 
 /// Names that have been configured since the process started. One for all
 /// gateways of the process, as the metrics are.
-static KNOWN: RwLock<Known> = RwLock::new(Known {
+static KNOWN: RwLock<KnownNames> = RwLock::new(KnownNames {
     teams: BTreeSet::new(),
     models: BTreeSet::new(),
 });
 
-struct Known {
+struct KnownNames {
     teams: BTreeSet<String>,
     models: BTreeSet<String>,
 }

@@ -21,7 +21,7 @@ struct Note {
 }
 
 #[async_trait]
-impl Message for Note {
+impl OutboxMessage for Note {
     fn kind(&self) -> &'static str {
         "note not told"
     }

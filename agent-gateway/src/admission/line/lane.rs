@@ -10,7 +10,7 @@ use agon_service_kit::complaint::Complaint;
 use parking_lot::RwLock;
 
 use super::Line;
-use crate::admission::charging::Experience;
+use crate::admission::charging::UsageEstimator;
 use crate::admission::{Candidate, Limiter};
 use crate::catalogue::ChargeRule;
 use crate::health::KeyHealth;
@@ -31,7 +31,7 @@ pub struct Lane {
     /// Who asks for it: unique among all replicas.
     pub asker: String,
     /// What its answers have used.
-    pub experience: Experience,
+    pub usage_estimator: UsageEstimator,
     terms: RwLock<Arc<LaneTerms>>,
     complaint: Complaint,
 }
@@ -78,7 +78,7 @@ impl Lane {
             name: name.to_owned(),
             line: Line::new(limiter, outbox),
             asker: format!("{owner}:{name}"),
-            experience: Experience::default(),
+            usage_estimator: UsageEstimator::default(),
             terms: RwLock::new(Arc::new(terms)),
             complaint: Complaint::default(),
         }

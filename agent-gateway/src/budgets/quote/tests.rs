@@ -39,7 +39,7 @@ fn payer(team: Option<u64>, experiment: Option<u64>) -> Payer {
     Payer {
         team: "t".to_owned(),
         experiment: "e".to_owned(),
-        budgets: Budgets {
+        budgets: BudgetCaps {
             team: team.map(NanoDollars),
             experiment: experiment.map(NanoDollars),
         },
@@ -76,7 +76,7 @@ fn unknown_price_is_refused_under_any_budget_and_only_there() {
     }
     let quote = Quote::new(&payer(None, None), &unpriced, &request("x")).unwrap();
     assert_eq!((quote.most, quote.price), (NanoDollars(0), None));
-    // An experiment without a name has no purse, so its budget binds nobody.
+    // An experiment without a name has no account, so its budget binds nobody.
     let mut nameless = payer(None, Some(1));
     nameless.experiment.clear();
     assert!(Quote::new(&nameless, &unpriced, &request("x")).is_ok());
@@ -85,7 +85,7 @@ fn unknown_price_is_refused_under_any_budget_and_only_there() {
 #[test]
 fn decision_costs_what_all_its_calls_cost_if_that_is_known() {
     let payment = |price| Payment {
-        attempt: Attempt {
+        attempt: CallId {
             owner: "o".to_owned(),
             number: 0,
         },

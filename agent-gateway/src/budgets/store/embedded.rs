@@ -1,4 +1,4 @@
-//! The purse of a gateway without Redis: tables in the ledger's file, written by
+//! The budgets of a gateway without Redis: tables in the ledger's file, written by
 //! the ledger's thread in the same transactions and under the same flush as the
 //! decisions of the moment. Holds are on disk before a call is made, so that a
 //! crash forgets none; those that a process finds when it opens are of the dead,
@@ -16,8 +16,8 @@ use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension, Row, params};
 
 use super::{
-    Account, Attempt, Bill, CostFilter, CostRow, Hold, Purse, Scope, Shortage, Standing, Verdict,
-    bounded, bounded_budget,
+    Account, Bill, BudgetScope, BudgetStanding, BudgetStore, CallId, CostFilter, CostRow,
+    HoldVerdict, MoneyHold, Shortage, bounded, bounded_budget,
 };
 use crate::ledger::EmbeddedLedger;
 use crate::ledger::embedded::SharedFile;
@@ -69,7 +69,7 @@ const SCHEMA: &str = "
         PRIMARY KEY (day, team, experiment, model)
     ) WITHOUT ROWID;";
 
-const ADD_TO_PURSE: &str = "
+const ADD_TO_TOTALS: &str = "
     INSERT INTO purse (kind, name, spent, reserved) VALUES (?1, ?2, max(?3, 0), max(?4, 0))
     ON CONFLICT (kind, name) DO UPDATE SET
         spent = max(min(spent + ?3, 9000000000000000000), 0),
@@ -89,15 +89,15 @@ const ADD_TO_COSTS: &str = "
         reasoning = min(reasoning + ?12, 9000000000000000000),
         estimated = estimated + ?13";
 
-/// A purse in the ledger's file.
-pub struct EmbeddedPurse {
+/// Budgets in the ledger's file.
+pub struct EmbeddedBudgetStore {
     file: SharedFile,
-    settled: Arc<Mutex<Remembered>>,
+    settled: Arc<Mutex<SettledCalls>>,
     /// As long as this is here, what this process holds is no dead one's.
     _peers: Option<Arc<Peers>>,
 }
 
-impl EmbeddedPurse {
+impl EmbeddedBudgetStore {
     /// Makes ready the tables and charges in full what the last process held.
     pub async fn open(ledger: &EmbeddedLedger) -> Result<Self, StoreError> {
         Self::open_with(ledger, |_| false, None).await
@@ -135,7 +135,7 @@ impl EmbeddedPurse {
     }
 
     /// Ends the attempt's hold and charges the bill, unless that was done before.
-    async fn end(&self, attempt: &Attempt, bill: Option<Bill>) -> Result<(), StoreError> {
+    async fn end(&self, attempt: &CallId, bill: Option<Bill>) -> Result<(), StoreError> {
         let (attempt, settled) = (attempt.clone(), Arc::clone(&self.settled));
         let remembered = attempt.clone();
         let ended = self.file.work("settle a call", move |connection| {
@@ -158,14 +158,16 @@ impl EmbeddedPurse {
 }
 
 #[async_trait]
-impl Purse for EmbeddedPurse {
-    async fn reserve(&self, hold: &Hold) -> Result<Verdict, StoreError> {
+impl BudgetStore for EmbeddedBudgetStore {
+    async fn reserve(&self, hold: &MoneyHold) -> Result<HoldVerdict, StoreError> {
         let hold = hold.clone();
         let now_ms = self.file.now_ms();
         let reserved = self.file.work("reserve money", move |connection| {
             note_budget(connection, &hold)?;
             let verdict = reserve(connection, &hold, now_ms)?;
-            if matches!(verdict, Verdict::Wait(_)) && charge_lost(connection, now_ms, now_ms)? > 0 {
+            if matches!(verdict, HoldVerdict::Wait(_))
+                && charge_lost(connection, now_ms, now_ms)? > 0
+            {
                 return reserve(connection, &hold, now_ms);
             }
             Ok(verdict)
@@ -173,7 +175,7 @@ impl Purse for EmbeddedPurse {
         reserved.await
     }
 
-    async fn look(&self, hold: &Hold) -> Result<Verdict, StoreError> {
+    async fn look(&self, hold: &MoneyHold) -> Result<HoldVerdict, StoreError> {
         let hold = hold.clone();
         let looked = self.file.work("look at a budget", move |connection| {
             verdict(connection, &hold)
@@ -185,7 +187,7 @@ impl Purse for EmbeddedPurse {
         self.end(&bill.attempt, Some(bill.clone())).await
     }
 
-    async fn release(&self, attempt: &Attempt) -> Result<(), StoreError> {
+    async fn release(&self, attempt: &CallId) -> Result<(), StoreError> {
         self.end(attempt, None).await
     }
 
@@ -199,7 +201,7 @@ impl Purse for EmbeddedPurse {
         listed.await
     }
 
-    async fn standings(&self) -> Result<Vec<Standing>, StoreError> {
+    async fn standings(&self) -> Result<Vec<BudgetStanding>, StoreError> {
         let now_ms = self.file.now_ms();
         let listed = self.file.work("look at budgets", move |connection| {
             charge_lost(connection, now_ms, now_ms)?;
@@ -211,14 +213,14 @@ impl Purse for EmbeddedPurse {
 
 /// The attempts that were settled last.
 #[derive(Default)]
-struct Remembered {
-    attempts: HashSet<Attempt>,
-    in_order: VecDeque<Attempt>,
+struct SettledCalls {
+    attempts: HashSet<CallId>,
+    in_order: VecDeque<CallId>,
 }
 
-impl Remembered {
+impl SettledCalls {
     /// False when it was there before.
-    fn insert(&mut self, attempt: &Attempt) -> bool {
+    fn insert(&mut self, attempt: &CallId) -> bool {
         if !self.attempts.insert(attempt.clone()) {
             return false;
         }
@@ -231,7 +233,7 @@ impl Remembered {
         true
     }
 
-    fn remove(&mut self, attempt: &Attempt) {
+    fn remove(&mut self, attempt: &CallId) {
         self.attempts.remove(attempt);
         self.in_order.retain(|other| other != attempt);
     }
@@ -239,18 +241,18 @@ impl Remembered {
 
 type Scopes<'a> = [(&'static str, &'a str); 2];
 
-/// An experiment without a name has no purse.
+/// An experiment without a name has no budget.
 fn scopes<'a>(team: &'a str, experiment: &'a str) -> Scopes<'a> {
     [("team", team), ("experiment", experiment)]
 }
 
-fn add_to_purse(
+fn add_to_totals(
     connection: &Connection,
     scopes: Scopes<'_>,
     spent: i64,
     reserved: i64,
 ) -> Result<(), rusqlite::Error> {
-    let mut add = connection.prepare_cached(ADD_TO_PURSE)?;
+    let mut add = connection.prepare_cached(ADD_TO_TOTALS)?;
     for (kind, name) in scopes {
         if kind == "team" || !name.is_empty() {
             add.execute(params![kind, name, spent, reserved])?;
@@ -259,7 +261,7 @@ fn add_to_purse(
     Ok(())
 }
 
-fn note_budget(connection: &Connection, hold: &Hold) -> Result<(), rusqlite::Error> {
+fn note_budget(connection: &Connection, hold: &MoneyHold) -> Result<(), rusqlite::Error> {
     let Some(budget) = hold.budgets.experiment else {
         return Ok(());
     };
@@ -275,16 +277,20 @@ fn note_budget(connection: &Connection, hold: &Hold) -> Result<(), rusqlite::Err
     Ok(())
 }
 
-fn reserve(connection: &Connection, hold: &Hold, now_ms: u64) -> Result<Verdict, rusqlite::Error> {
+fn reserve(
+    connection: &Connection,
+    hold: &MoneyHold,
+    now_ms: u64,
+) -> Result<HoldVerdict, rusqlite::Error> {
     let attempt = hold.attempt.to_string();
     let held = connection
         .prepare_cached("SELECT 1 FROM holds WHERE attempt = ?1")?
         .exists([&attempt])?;
     if held {
-        return Ok(Verdict::Granted);
+        return Ok(HoldVerdict::Granted);
     }
     let verdict = verdict(connection, hold)?;
-    if verdict != Verdict::Granted {
+    if verdict != HoldVerdict::Granted {
         return Ok(verdict);
     }
     let Account {
@@ -307,12 +313,12 @@ fn reserve(connection: &Connection, hold: &Hold, now_ms: u64) -> Result<Verdict,
             signed(most),
             due_ms
         ])?;
-    add_to_purse(connection, scopes(team, experiment), 0, signed(most))?;
-    Ok(Verdict::Granted)
+    add_to_totals(connection, scopes(team, experiment), 0, signed(most))?;
+    Ok(HoldVerdict::Granted)
 }
 
 /// Whether a call fits now.
-fn verdict(connection: &Connection, hold: &Hold) -> Result<Verdict, rusqlite::Error> {
+fn verdict(connection: &Connection, hold: &MoneyHold) -> Result<HoldVerdict, rusqlite::Error> {
     let Account {
         team, experiment, ..
     } = &hold.account;
@@ -329,7 +335,7 @@ fn verdict(connection: &Connection, hold: &Hold) -> Result<Verdict, rusqlite::Er
         let (spent, reserved) = stands(connection, kind, name)?;
         let ceiling = bounded_budget(budget).0;
         if spent.saturating_add(most) > ceiling {
-            return Ok(Verdict::Spent(Shortage {
+            return Ok(HoldVerdict::Spent(Shortage {
                 scope: scope(kind, name),
                 budget,
                 spent: NanoDollars(spent),
@@ -340,7 +346,7 @@ fn verdict(connection: &Connection, hold: &Hold) -> Result<Verdict, rusqlite::Er
             waits = Some(scope(kind, name));
         }
     }
-    Ok(waits.map_or(Verdict::Granted, Verdict::Wait))
+    Ok(waits.map_or(HoldVerdict::Granted, HoldVerdict::Wait))
 }
 
 /// Spent and reserved.
@@ -353,7 +359,7 @@ fn stands(connection: &Connection, kind: &str, name: &str) -> Result<(u64, u64),
 }
 
 /// A hold as its row has it.
-struct Held {
+struct HeldRow {
     account: [String; 4],
     most: i64,
     lost: bool,
@@ -366,7 +372,7 @@ fn end_hold(connection: &Connection, attempt: &str) -> Result<(), rusqlite::Erro
              RETURNING day, team, experiment, model, most, lost",
         )?
         .query_row([attempt], |row| {
-            Ok(Held {
+            Ok(HeldRow {
                 account: [row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?],
                 most: row.get(4)?,
                 lost: row.get(5)?,
@@ -379,10 +385,10 @@ fn end_hold(connection: &Connection, attempt: &str) -> Result<(), rusqlite::Erro
     let [_, team, experiment, _] = &held.account;
     let scopes = scopes(team, experiment);
     if held.lost {
-        add_to_purse(connection, scopes, -held.most, 0)?;
+        add_to_totals(connection, scopes, -held.most, 0)?;
         add_lost_to_costs(connection, &held.account, -1, -held.most)
     } else {
-        add_to_purse(connection, scopes, 0, -held.most)
+        add_to_totals(connection, scopes, 0, -held.most)
     }
 }
 
@@ -394,7 +400,7 @@ fn charge(connection: &Connection, bill: &Bill) -> Result<(), rusqlite::Error> {
         model,
     } = &bill.account;
     let cost = signed(bounded(bill.cost.unwrap_or_default().0));
-    add_to_purse(connection, scopes(team, experiment), cost, 0)?;
+    add_to_totals(connection, scopes(team, experiment), cost, 0)?;
     let usage = &bill.usage;
     let tokens = |number: u64| signed(bounded(number));
     connection.prepare_cached(ADD_TO_COSTS)?.execute(params![
@@ -427,10 +433,10 @@ fn add_lost_to_costs(
     Ok(())
 }
 
-fn scope(kind: &str, name: &str) -> Scope {
+fn scope(kind: &str, name: &str) -> BudgetScope {
     match kind {
-        "team" => Scope::Team(name.to_owned()),
-        _ => Scope::Experiment(name.to_owned()),
+        "team" => BudgetScope::Team(name.to_owned()),
+        _ => BudgetScope::Experiment(name.to_owned()),
     }
 }
 

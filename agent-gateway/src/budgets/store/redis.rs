@@ -1,4 +1,4 @@
-//! The purse in Redis, shared by all replicas. Every change is one script call, so
+//! Budgets in Redis, shared by all replicas. Every change is one script call, so
 //! a gateway that is killed leaves nothing half done; what survives a crash of
 //! Redis is what its AOF setting keeps. Without Redis nothing is reserved, because
 //! nobody would know what is left.
@@ -12,8 +12,8 @@ use async_trait::async_trait;
 use redis::ScriptInvocation;
 
 use super::{
-    Account, Attempt, Bill, CostFilter, CostRow, Hold, Purse, Scope, Shortage, Standing, Verdict,
-    bounded, bounded_budget,
+    Account, Bill, BudgetScope, BudgetStanding, BudgetStore, CallId, CostFilter, CostRow,
+    HoldVerdict, MoneyHold, Shortage, bounded, bounded_budget,
 };
 use crate::decision::Usage;
 use crate::money::{Day, NanoDollars};
@@ -49,16 +49,16 @@ const SWEEP: usize = 500;
 const HOLD: &str = "hold";
 const LOOK: &str = "look";
 
-/// A purse that several replicas share.
-pub struct RedisPurse {
+/// Budgets that several replicas share.
+pub struct RedisBudgetStore {
     connection: Link,
     reserve: RedisScript,
     settle: RedisScript,
     sweep: RedisScript,
 }
 
-impl RedisPurse {
-    /// A purse over a connection.
+impl RedisBudgetStore {
+    /// The budgets behind a connection.
     pub fn new(connection: Link) -> Self {
         Self {
             connection,
@@ -77,7 +77,7 @@ impl RedisPurse {
         }
     }
 
-    async fn reserve_once(&self, hold: &Hold, mode: &str) -> Result<Verdict, StoreError> {
+    async fn reserve_once(&self, hold: &MoneyHold, mode: &str) -> Result<HoldVerdict, StoreError> {
         let account = &hold.account;
         let most = bounded(hold.most.0).to_string();
         let [team, experiment] = scopes(account);
@@ -108,22 +108,22 @@ impl RedisPurse {
             .await?;
         let scope_of = |scope: &str| {
             if scope == team {
-                Scope::Team(account.team.clone())
+                BudgetScope::Team(account.team.clone())
             } else {
-                Scope::Experiment(account.experiment.clone())
+                BudgetScope::Experiment(account.experiment.clone())
             }
         };
         let words: Vec<&str> = answer.iter().map(String::as_str).collect();
         match words[..] {
-            ["granted"] => Ok(Verdict::Granted),
-            ["wait", scope] => Ok(Verdict::Wait(scope_of(scope))),
+            ["granted"] => Ok(HoldVerdict::Granted),
+            ["wait", scope] => Ok(HoldVerdict::Wait(scope_of(scope))),
             ["spent", scope, spent, reserved] => {
                 let scope = scope_of(scope);
                 let budget = match scope {
-                    Scope::Team(_) => hold.budgets.team,
-                    Scope::Experiment(_) => hold.budgets.experiment,
+                    BudgetScope::Team(_) => hold.budgets.team,
+                    BudgetScope::Experiment(_) => hold.budgets.experiment,
                 };
-                Ok(Verdict::Spent(Shortage {
+                Ok(HoldVerdict::Spent(Shortage {
                     scope,
                     budget: budget.unwrap_or_default(),
                     spent: amount(spent),
@@ -161,7 +161,7 @@ impl RedisPurse {
 
     async fn end(
         &self,
-        attempt: &Attempt,
+        attempt: &CallId,
         day: &str,
         charge: impl FnOnce(&mut ScriptInvocation<'_>),
     ) -> Result<(), StoreError> {
@@ -188,17 +188,17 @@ impl RedisPurse {
 }
 
 #[async_trait]
-impl Purse for RedisPurse {
-    async fn reserve(&self, hold: &Hold) -> Result<Verdict, StoreError> {
+impl BudgetStore for RedisBudgetStore {
+    async fn reserve(&self, hold: &MoneyHold) -> Result<HoldVerdict, StoreError> {
         let verdict = self.reserve_once(hold, HOLD).await?;
         // What is in the way may be reserved for calls that nobody will settle.
-        if matches!(verdict, Verdict::Wait(_)) && self.sweep().await? {
+        if matches!(verdict, HoldVerdict::Wait(_)) && self.sweep().await? {
             return self.reserve_once(hold, HOLD).await;
         }
         Ok(verdict)
     }
 
-    async fn look(&self, hold: &Hold) -> Result<Verdict, StoreError> {
+    async fn look(&self, hold: &MoneyHold) -> Result<HoldVerdict, StoreError> {
         self.reserve_once(hold, LOOK).await
     }
 
@@ -230,7 +230,7 @@ impl Purse for RedisPurse {
         self.end(&bill.attempt, &day, charge).await
     }
 
-    async fn release(&self, attempt: &Attempt) -> Result<(), StoreError> {
+    async fn release(&self, attempt: &CallId) -> Result<(), StoreError> {
         self.end(attempt, "", |_| {}).await
     }
 
@@ -270,7 +270,7 @@ impl Purse for RedisPurse {
         Ok(rows.filter(|row| row.calls > 0).collect())
     }
 
-    async fn standings(&self) -> Result<Vec<Standing>, StoreError> {
+    async fn standings(&self) -> Result<Vec<BudgetStanding>, StoreError> {
         self.sweep().await?;
         let mut connection = self.connection.clone();
         type Amounts = BTreeMap<String, i64>;
@@ -293,10 +293,10 @@ impl Purse for RedisPurse {
             let amount = amounts.get(name).copied()?;
             Some(NanoDollars(u64::try_from(amount).unwrap_or(0)))
         };
-        let mut standings: Vec<Standing> = names
+        let mut standings: Vec<BudgetStanding> = names
             .into_iter()
             .filter_map(|name| {
-                Some(Standing {
+                Some(BudgetStanding {
                     scope: read_scope(name)?,
                     spent: number(&spent, name).unwrap_or_default(),
                     reserved: number(&reserved, name).unwrap_or_default(),
@@ -341,11 +341,11 @@ fn scopes(account: &Account) -> [String; 2] {
     [format!("team/{}", account.team), experiment]
 }
 
-fn read_scope(name: &str) -> Option<Scope> {
+fn read_scope(name: &str) -> Option<BudgetScope> {
     let (kind, name) = name.split_once('/')?;
     match kind {
-        "team" => Some(Scope::Team(name.to_owned())),
-        "experiment" => Some(Scope::Experiment(name.to_owned())),
+        "team" => Some(BudgetScope::Team(name.to_owned())),
+        "experiment" => Some(BudgetScope::Experiment(name.to_owned())),
         _ => None,
     }
 }

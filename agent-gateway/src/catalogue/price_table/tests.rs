@@ -66,7 +66,7 @@ fn listed_prices_are_those_of_the_address_we_know() {
 
 #[test]
 fn listed_table_is_whole_and_says_where_every_price_is_published() {
-    let document: Document = files::parse("prices.toml", LISTED).unwrap();
+    let document: PriceDocument = files::parse("prices.toml", LISTED).unwrap();
     for row in &document.prices {
         let source = row._source.as_deref().unwrap_or_default();
         assert!(source.starts_with("https://"), "{:?}", row.models.get_ref());

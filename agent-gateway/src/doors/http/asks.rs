@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 use tokio::time::Instant;
 
 use super::Door;
-use super::faults::Fault;
+use super::faults::HttpFault;
 use super::guests::Guest;
 use super::reading;
 use crate::decision::{DecisionAddress, ReplyFormat};
@@ -32,7 +32,7 @@ const LONGEST_WAIT: Duration = Duration::from_secs(50);
 
 /// How to look.
 #[derive(Deserialize)]
-pub(super) struct Look {
+pub(super) struct AsksQuery {
     /// How long to wait for something to answer ("20s").
     #[serde(default, with = "humantime_serde")]
     wait: Option<Duration>,
@@ -58,11 +58,11 @@ pub(super) async fn list(
     State(door): State<Arc<Door>>,
     guest: Guest,
     Path(name): Path<String>,
-    look: Result<Query<Look>, QueryRejection>,
-) -> Result<Json<Value>, Fault> {
+    look: Result<Query<AsksQuery>, QueryRejection>,
+) -> Result<Json<Value>, HttpFault> {
     let Query(look) = look.map_err(|rejection| {
         let message = format!("{rejection}; write ?wait=20s&session=ID&after=VERSION");
-        Fault::of_class(ErrorClass::Invalid, message)
+        HttpFault::of_class(ErrorClass::Invalid, message)
     })?;
     let wait = look.wait.unwrap_or_default().min(LONGEST_WAIT);
     let deadline = Instant::now() + wait;
@@ -88,7 +88,7 @@ pub(super) async fn list(
                     return Err(failed(&error));
                 }
             }
-            () = door.decider.stopping.cancelled() => return Err(Fault::stopping()),
+            () = door.decider.stopping.cancelled() => return Err(HttpFault::stopping()),
         }
     }
 }
@@ -100,8 +100,8 @@ pub(super) async fn answer(
     Path(name): Path<String>,
     headers: HeaderMap,
     body: Result<Bytes, BytesRejection>,
-) -> Result<Json<Value>, Fault> {
-    let body = body.map_err(|rejection| Fault::of_body(&rejection))?;
+) -> Result<Json<Value>, HttpFault> {
+    let body = body.map_err(|rejection| HttpFault::of_body(&rejection))?;
     let sent: SentAnswer = reading::read_json(&headers, &body)?;
     let answered_by = if sent.answered_by.is_empty() {
         name.clone()
@@ -151,6 +151,6 @@ fn written_format(format: ReplyFormat) -> Value {
     json!({ "name": format.name, "json_schema": schema })
 }
 
-fn failed(error: &StoreError) -> Fault {
-    Fault::of_class(error.class(), with_causes(error))
+fn failed(error: &StoreError) -> HttpFault {
+    HttpFault::of_class(error.class(), with_causes(error))
 }

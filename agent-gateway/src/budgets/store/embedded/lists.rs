@@ -1,9 +1,9 @@
-//! Reads the purse's tables back: rows of cost and how everybody stands. Changes
-//! nothing. Called by `purse/embedded.rs` on the thread that holds the file.
+//! Reads the store's tables back: rows of cost and how everybody stands. Changes
+//! nothing. Called by `store/embedded.rs` on the thread that holds the file.
 
 use rusqlite::{Connection, Row};
 
-use super::super::{Account, CostFilter, CostRow, Standing};
+use super::super::{Account, BudgetStanding, CostFilter, CostRow};
 use super::{count, scope};
 use crate::decision::Usage;
 use crate::money::{Day, NanoDollars};
@@ -45,13 +45,13 @@ fn read_cost_row(row: &Row<'_>) -> Result<CostRow, rusqlite::Error> {
     })
 }
 
-pub(super) fn standings(connection: &Connection) -> Result<Vec<Standing>, rusqlite::Error> {
+pub(super) fn standings(connection: &Connection) -> Result<Vec<BudgetStanding>, rusqlite::Error> {
     let mut standings = connection
         .prepare_cached("SELECT kind, name, spent, reserved, budget FROM purse")?
         .query_map([], |row| {
             let (kind, name): (String, String) = (row.get(0)?, row.get(1)?);
             let budget: Option<i64> = row.get(4)?;
-            Ok(Standing {
+            Ok(BudgetStanding {
                 scope: scope(&kind, &name),
                 spent: NanoDollars(count(row, 2)?),
                 reserved: NanoDollars(count(row, 3)?),

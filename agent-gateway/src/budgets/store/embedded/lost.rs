@@ -7,7 +7,7 @@ use std::time::Duration;
 use agon_service_kit::clock::millis;
 use rusqlite::{Connection, params};
 
-use super::{Held, add_lost_to_costs, add_to_purse, scopes, signed};
+use super::{HeldRow, add_lost_to_costs, add_to_totals, scopes, signed};
 
 /// How long a hold that was charged in full may still be corrected.
 const CORRECTED_WITHIN: Duration = Duration::from_secs(24 * 3_600);
@@ -44,13 +44,13 @@ pub(super) fn charge_lost(
     connection
         .prepare_cached("DELETE FROM holds WHERE lost = 1 AND due_ms <= ?1")?
         .execute([signed(now_ms)])?;
-    let due: Vec<(String, Held)> = connection
+    let due: Vec<(String, HeldRow)> = connection
         .prepare_cached(
             "SELECT attempt, day, team, experiment, model, most FROM holds
              WHERE lost = 0 AND due_ms <= ?1",
         )?
         .query_map([signed(due_ms)], |row| {
-            let held = Held {
+            let held = HeldRow {
                 account: [row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?],
                 most: row.get(5)?,
                 lost: true,
@@ -61,7 +61,7 @@ pub(super) fn charge_lost(
     let corrected_until = millis(CORRECTED_WITHIN);
     for (attempt, held) in &due {
         let [_, team, experiment, _] = &held.account;
-        add_to_purse(connection, scopes(team, experiment), held.most, -held.most)?;
+        add_to_totals(connection, scopes(team, experiment), held.most, -held.most)?;
         add_lost_to_costs(connection, &held.account, 1, held.most)?;
         connection
             .prepare_cached("UPDATE holds SET lost = 1, due_ms = ?2 WHERE attempt = ?1")?

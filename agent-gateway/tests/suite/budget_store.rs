@@ -1,4 +1,4 @@
-//! The contract of a purse, kept by both back ends; then whatever happens when:
+//! The contract of a budget store, kept by both back ends; then whatever happens when:
 //! random interleavings, a thousand at once, death by kill -9.
 
 use std::io::{BufRead, BufReader};
@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use agon_agent_gateway::budgets::store::{
-    Account, Attempt, Bill, Budgets, CostFilter, CostRow, EmbeddedPurse, Hold, Purse, RedisPurse,
-    Scope, Shortage, Standing, Verdict,
+    Account, Bill, BudgetCaps, BudgetScope, BudgetStanding, BudgetStore, CallId, CostFilter,
+    CostRow, EmbeddedBudgetStore, HoldVerdict, MoneyHold, RedisBudgetStore, Shortage,
 };
 use agon_agent_gateway::decision::Usage;
 use agon_agent_gateway::ledger::embedded::Clock;
@@ -24,10 +24,10 @@ use async_trait::async_trait;
 use crate::redis_server::RedisServer;
 use crate::support::until;
 
-/// A place where a purse can be opened.
+/// A place where a budget store can be opened.
 #[async_trait]
 trait Ground: Sync {
-    async fn open(&self) -> Arc<dyn Purse>;
+    async fn open(&self) -> Arc<dyn BudgetStore>;
 
     /// Moves the clock on where it is ours; Redis has its own, which a test
     /// waits for.
@@ -74,7 +74,7 @@ fn open_ledger(path: &Path, clock: Clock) -> EmbeddedLedger {
 
 #[async_trait]
 impl Ground for EmbeddedGround {
-    async fn open(&self) -> Arc<dyn Purse> {
+    async fn open(&self) -> Arc<dyn BudgetStore> {
         let ledger = {
             let mut open = self.ledger.lock();
             let now_ms = Arc::clone(&self.now_ms);
@@ -83,7 +83,7 @@ impl Ground for EmbeddedGround {
             let ledger = open.get_or_insert_with(|| Arc::new(open_ledger(&path, clock)));
             Arc::clone(ledger)
         };
-        Arc::new(EmbeddedPurse::open(&ledger).await.unwrap())
+        Arc::new(EmbeddedBudgetStore::open(&ledger).await.unwrap())
     }
 
     fn pass(&self, time: Duration) {
@@ -94,8 +94,8 @@ impl Ground for EmbeddedGround {
 
 #[async_trait]
 impl Ground for RedisServer {
-    async fn open(&self) -> Arc<dyn Purse> {
-        Arc::new(RedisPurse::new(self.connection().await))
+    async fn open(&self) -> Arc<dyn BudgetStore> {
+        Arc::new(RedisBudgetStore::new(self.connection().await))
     }
 }
 
@@ -137,8 +137,8 @@ const DAY: &str = "2026-11-21";
 const LONG: Duration = Duration::from_secs(3_600);
 const SHORT: Duration = Duration::from_millis(300);
 
-fn attempt(number: u64) -> Attempt {
-    Attempt {
+fn attempt(number: u64) -> CallId {
+    CallId {
         owner: "gateway".to_owned(),
         number,
     }
@@ -154,12 +154,12 @@ fn account(team: &str, experiment: &str) -> Account {
 }
 
 /// Of team `t`, experiment `e`.
-fn hold(number: u64, most: u64, team: Option<u64>, experiment: Option<u64>) -> Hold {
-    Hold {
+fn hold(number: u64, most: u64, team: Option<u64>, experiment: Option<u64>) -> MoneyHold {
+    MoneyHold {
         attempt: attempt(number),
         account: account("t", "e"),
         most: NanoDollars(most),
-        budgets: Budgets {
+        budgets: BudgetCaps {
             team: team.map(NanoDollars),
             experiment: experiment.map(NanoDollars),
         },
@@ -184,35 +184,35 @@ fn bill(number: u64, cost: Option<u64>) -> Bill {
     }
 }
 
-fn wait_for_team() -> Verdict {
-    Verdict::Wait(Scope::Team("t".to_owned()))
+fn wait_for_team() -> HoldVerdict {
+    HoldVerdict::Wait(BudgetScope::Team("t".to_owned()))
 }
 
-fn wait_for_experiment() -> Verdict {
-    Verdict::Wait(Scope::Experiment("e".to_owned()))
+fn wait_for_experiment() -> HoldVerdict {
+    HoldVerdict::Wait(BudgetScope::Experiment("e".to_owned()))
 }
 
-async fn reserve(purse: &dyn Purse, hold: Hold) -> Verdict {
-    purse.reserve(&hold).await.unwrap()
+async fn reserve(store: &dyn BudgetStore, hold: MoneyHold) -> HoldVerdict {
+    store.reserve(&hold).await.unwrap()
 }
 
-async fn standing(purse: &dyn Purse, scope: Scope) -> (u64, u64) {
-    let standings = purse.standings().await.unwrap();
+async fn standing(store: &dyn BudgetStore, scope: BudgetScope) -> (u64, u64) {
+    let standings = store.standings().await.unwrap();
     let found = standings.iter().find(|standing| standing.scope == scope);
     found.map_or((0, 0), |found| (found.spent.0, found.reserved.0))
 }
 
 /// Spent and reserved of team `t`.
-async fn team(purse: &dyn Purse) -> (u64, u64) {
-    standing(purse, Scope::Team("t".to_owned())).await
+async fn team(store: &dyn BudgetStore) -> (u64, u64) {
+    standing(store, BudgetScope::Team("t".to_owned())).await
 }
 
-async fn experiment(purse: &dyn Purse) -> (u64, u64) {
-    standing(purse, Scope::Experiment("e".to_owned())).await
+async fn experiment(store: &dyn BudgetStore) -> (u64, u64) {
+    standing(store, BudgetScope::Experiment("e".to_owned())).await
 }
 
-async fn rows(purse: &dyn Purse) -> Vec<CostRow> {
-    purse.costs(&CostFilter::default()).await.unwrap()
+async fn rows(store: &dyn BudgetStore) -> Vec<CostRow> {
+    store.costs(&CostFilter::default()).await.unwrap()
 }
 
 fn cost_of(rows: &[CostRow]) -> u64 {
@@ -220,24 +220,24 @@ fn cost_of(rows: &[CostRow]) -> u64 {
 }
 
 async fn hold_is_for_the_most_and_settled_for_what_it_cost(ground: &dyn Ground) {
-    let purse = ground.open().await;
-    let granted = reserve(&*purse, hold(1, 60, Some(100), Some(80))).await;
-    assert_eq!(granted, Verdict::Granted);
-    assert_eq!(team(&*purse).await, (0, 60));
-    assert_eq!(experiment(&*purse).await, (0, 60));
-    purse.settle(&bill(1, Some(7))).await.unwrap();
-    assert_eq!(team(&*purse).await, (7, 0));
-    assert_eq!(experiment(&*purse).await, (7, 0));
-    let standings = purse.standings().await.unwrap();
+    let store = ground.open().await;
+    let granted = reserve(&*store, hold(1, 60, Some(100), Some(80))).await;
+    assert_eq!(granted, HoldVerdict::Granted);
+    assert_eq!(team(&*store).await, (0, 60));
+    assert_eq!(experiment(&*store).await, (0, 60));
+    store.settle(&bill(1, Some(7))).await.unwrap();
+    assert_eq!(team(&*store).await, (7, 0));
+    assert_eq!(experiment(&*store).await, (7, 0));
+    let standings = store.standings().await.unwrap();
     let expected = [
-        Standing {
-            scope: Scope::Team("t".to_owned()),
+        BudgetStanding {
+            scope: BudgetScope::Team("t".to_owned()),
             spent: NanoDollars(7),
             reserved: NanoDollars(0),
             last_budget: None,
         },
-        Standing {
-            scope: Scope::Experiment("e".to_owned()),
+        BudgetStanding {
+            scope: BudgetScope::Experiment("e".to_owned()),
             spent: NanoDollars(7),
             reserved: NanoDollars(0),
             last_budget: Some(NanoDollars(80)),
@@ -247,181 +247,181 @@ async fn hold_is_for_the_most_and_settled_for_what_it_cost(ground: &dyn Ground) 
 }
 
 async fn call_that_may_fit_later_waits_and_one_that_cannot_is_told_why(ground: &dyn Ground) {
-    let purse = ground.open().await;
-    reserve(&*purse, hold(1, 60, Some(100), None)).await;
+    let store = ground.open().await;
+    reserve(&*store, hold(1, 60, Some(100), None)).await;
     assert_eq!(
-        reserve(&*purse, hold(2, 41, Some(100), None)).await,
+        reserve(&*store, hold(2, 41, Some(100), None)).await,
         wait_for_team()
     );
     assert_eq!(
-        reserve(&*purse, hold(3, 40, Some(100), None)).await,
-        Verdict::Granted
+        reserve(&*store, hold(3, 40, Some(100), None)).await,
+        HoldVerdict::Granted
     );
-    purse.settle(&bill(1, Some(10))).await.unwrap();
+    store.settle(&bill(1, Some(10))).await.unwrap();
     assert_eq!(
-        reserve(&*purse, hold(2, 41, Some(100), None)).await,
-        Verdict::Granted
+        reserve(&*store, hold(2, 41, Some(100), None)).await,
+        HoldVerdict::Granted
     );
-    let never = reserve(&*purse, hold(4, 91, Some(100), None)).await;
+    let never = reserve(&*store, hold(4, 91, Some(100), None)).await;
     let shortage = Shortage {
-        scope: Scope::Team("t".to_owned()),
+        scope: BudgetScope::Team("t".to_owned()),
         budget: NanoDollars(100),
         spent: NanoDollars(10),
         reserved: NanoDollars(81),
     };
-    assert_eq!(never, Verdict::Spent(shortage));
+    assert_eq!(never, HoldVerdict::Spent(shortage));
 }
 
 async fn smaller_of_two_budgets_binds_and_neither_is_touched_alone(ground: &dyn Ground) {
-    let purse = ground.open().await;
-    reserve(&*purse, hold(1, 50, Some(1_000), Some(100))).await;
-    let waits = reserve(&*purse, hold(2, 60, Some(1_000), Some(100))).await;
+    let store = ground.open().await;
+    reserve(&*store, hold(1, 50, Some(1_000), Some(100))).await;
+    let waits = reserve(&*store, hold(2, 60, Some(1_000), Some(100))).await;
     assert_eq!(waits, wait_for_experiment());
-    assert_eq!(team(&*purse).await, (0, 50));
+    assert_eq!(team(&*store).await, (0, 50));
     // Spent in one is final, though the other would have it wait.
-    let spent = reserve(&*purse, hold(3, 101, Some(150), Some(100))).await;
+    let spent = reserve(&*store, hold(3, 101, Some(150), Some(100))).await;
     assert!(
-        matches!(&spent, Verdict::Spent(shortage) if shortage.scope == Scope::Experiment("e".into())),
+        matches!(&spent, HoldVerdict::Spent(shortage) if shortage.scope == BudgetScope::Experiment("e".into())),
         "{spent:?}"
     );
-    assert_eq!(experiment(&*purse).await, (0, 50));
+    assert_eq!(experiment(&*store).await, (0, 50));
     // Another experiment of the team has its own money but not its own team.
     let mut other = hold(4, 990, Some(1_000), Some(1_000));
     other.account.experiment = "f".to_owned();
-    assert_eq!(reserve(&*purse, other).await, wait_for_team());
+    assert_eq!(reserve(&*store, other).await, wait_for_team());
 }
 
 async fn attempt_is_held_and_charged_once_however_often_it_is_said(ground: &dyn Ground) {
-    let purse = ground.open().await;
+    let store = ground.open().await;
     for _ in 0..3 {
-        let again = reserve(&*purse, hold(1, 60, Some(100), None)).await;
-        assert_eq!(again, Verdict::Granted);
+        let again = reserve(&*store, hold(1, 60, Some(100), None)).await;
+        assert_eq!(again, HoldVerdict::Granted);
     }
-    assert_eq!(team(&*purse).await, (0, 60));
+    assert_eq!(team(&*store).await, (0, 60));
     for _ in 0..3 {
-        purse.settle(&bill(1, Some(7))).await.unwrap();
-        purse.settle(&bill(2, Some(1))).await.unwrap();
+        store.settle(&bill(1, Some(7))).await.unwrap();
+        store.settle(&bill(2, Some(1))).await.unwrap();
     }
-    purse.release(&attempt(1)).await.unwrap();
-    assert_eq!(team(&*purse).await, (8, 0));
-    assert_eq!(rows(&*purse).await[0].calls, 2);
+    store.release(&attempt(1)).await.unwrap();
+    assert_eq!(team(&*store).await, (8, 0));
+    assert_eq!(rows(&*store).await[0].calls, 2);
 }
 
 async fn released_hold_costs_nothing(ground: &dyn Ground) {
-    let purse = ground.open().await;
-    reserve(&*purse, hold(1, 60, Some(100), Some(100))).await;
+    let store = ground.open().await;
+    reserve(&*store, hold(1, 60, Some(100), Some(100))).await;
     for _ in 0..2 {
-        purse.release(&attempt(1)).await.unwrap();
+        store.release(&attempt(1)).await.unwrap();
     }
-    purse.release(&attempt(2)).await.unwrap();
-    assert_eq!(team(&*purse).await, (0, 0));
-    assert_eq!(experiment(&*purse).await, (0, 0));
-    assert!(rows(&*purse).await.is_empty());
+    store.release(&attempt(2)).await.unwrap();
+    assert_eq!(team(&*store).await, (0, 0));
+    assert_eq!(experiment(&*store).await, (0, 0));
+    assert!(rows(&*store).await.is_empty());
 }
 
 async fn hold_of_nothing_is_settled_released_and_given_up_for_lost(ground: &dyn Ground) {
-    let purse = ground.open().await;
+    let store = ground.open().await;
     for number in 1..5 {
         let mut nothing = hold(number, 0, Some(100), Some(100));
         nothing.lasts = if number < 3 { LONG } else { Duration::ZERO };
-        assert_eq!(reserve(&*purse, nothing).await, Verdict::Granted);
+        assert_eq!(reserve(&*store, nothing).await, HoldVerdict::Granted);
     }
-    purse.settle(&bill(1, Some(7))).await.unwrap();
-    purse.release(&attempt(2)).await.unwrap();
+    store.settle(&bill(1, Some(7))).await.unwrap();
+    store.release(&attempt(2)).await.unwrap();
     ground.pass(SHORT);
     until("the dead have called", async || {
-        rows(&*purse).await[0].calls == 3
+        rows(&*store).await[0].calls == 3
     })
     .await;
-    purse.settle(&bill(3, Some(2))).await.unwrap();
-    purse.release(&attempt(4)).await.unwrap();
-    assert_eq!(team(&*purse).await, (9, 0));
-    assert_eq!(rows(&*purse).await[0].calls, 2);
+    store.settle(&bill(3, Some(2))).await.unwrap();
+    store.release(&attempt(4)).await.unwrap();
+    assert_eq!(team(&*store).await, (9, 0));
+    assert_eq!(rows(&*store).await[0].calls, 2);
 }
 
 async fn looking_tells_what_reserving_would_and_holds_nothing(ground: &dyn Ground) {
-    let purse = ground.open().await;
+    let store = ground.open().await;
     let look = async |number, most| {
         let hold = hold(number, most, Some(100), Some(100));
-        purse.look(&hold).await.unwrap()
+        store.look(&hold).await.unwrap()
     };
-    assert_eq!(look(1, 60).await, Verdict::Granted);
-    assert_eq!(team(&*purse).await, (0, 0));
-    reserve(&*purse, hold(2, 60, Some(100), Some(100))).await;
+    assert_eq!(look(1, 60).await, HoldVerdict::Granted);
+    assert_eq!(team(&*store).await, (0, 0));
+    reserve(&*store, hold(2, 60, Some(100), Some(100))).await;
     assert_eq!(look(1, 60).await, wait_for_team());
-    purse.settle(&bill(2, Some(60))).await.unwrap();
-    assert!(matches!(look(1, 60).await, Verdict::Spent(_)));
-    assert_eq!(team(&*purse).await, (60, 0));
+    store.settle(&bill(2, Some(60))).await.unwrap();
+    assert!(matches!(look(1, 60).await, HoldVerdict::Spent(_)));
+    assert_eq!(team(&*store).await, (60, 0));
 }
 
 async fn raised_and_lowered_budgets_count_at_once(ground: &dyn Ground) {
-    let purse = ground.open().await;
-    purse.settle(&bill(1, Some(100))).await.unwrap();
-    let spent = reserve(&*purse, hold(2, 1, Some(100), None)).await;
-    assert!(matches!(spent, Verdict::Spent(_)));
+    let store = ground.open().await;
+    store.settle(&bill(1, Some(100))).await.unwrap();
+    let spent = reserve(&*store, hold(2, 1, Some(100), None)).await;
+    assert!(matches!(spent, HoldVerdict::Spent(_)));
     assert_eq!(
-        reserve(&*purse, hold(2, 1, Some(101), None)).await,
-        Verdict::Granted
+        reserve(&*store, hold(2, 1, Some(101), None)).await,
+        HoldVerdict::Granted
     );
-    let lowered = reserve(&*purse, hold(3, 1, Some(50), None)).await;
-    assert!(matches!(lowered, Verdict::Spent(_)));
+    let lowered = reserve(&*store, hold(3, 1, Some(50), None)).await;
+    assert!(matches!(lowered, HoldVerdict::Spent(_)));
     assert_eq!(
-        reserve(&*purse, hold(4, 1_000, None, None)).await,
-        Verdict::Granted
+        reserve(&*store, hold(4, 1_000, None, None)).await,
+        HoldVerdict::Granted
     );
 }
 
 async fn spending_without_a_budget_counts_under_a_later_one(ground: &dyn Ground) {
-    let purse = ground.open().await;
+    let store = ground.open().await;
     for number in 0..5 {
-        purse.settle(&bill(number, Some(10))).await.unwrap();
+        store.settle(&bill(number, Some(10))).await.unwrap();
     }
-    let spent = reserve(&*purse, hold(9, 51, Some(100), None)).await;
-    assert!(matches!(spent, Verdict::Spent(shortage) if shortage.spent == NanoDollars(50)));
+    let spent = reserve(&*store, hold(9, 51, Some(100), None)).await;
+    assert!(matches!(spent, HoldVerdict::Spent(shortage) if shortage.spent == NanoDollars(50)));
     assert_eq!(
-        reserve(&*purse, hold(9, 50, Some(100), None)).await,
-        Verdict::Granted
+        reserve(&*store, hold(9, 50, Some(100), None)).await,
+        HoldVerdict::Granted
     );
 }
 
 async fn hold_of_the_dead_is_spent_in_full_and_corrected_if_they_were_not(ground: &dyn Ground) {
-    let purse = ground.open().await;
+    let store = ground.open().await;
     for number in [1, 2] {
         let mut short = hold(number, 40, Some(100), Some(200));
         short.lasts = SHORT;
-        assert_eq!(reserve(&*purse, short).await, Verdict::Granted);
+        assert_eq!(reserve(&*store, short).await, HoldVerdict::Granted);
     }
     assert_eq!(
-        reserve(&*purse, hold(3, 21, Some(100), None)).await,
+        reserve(&*store, hold(3, 21, Some(100), None)).await,
         wait_for_team()
     );
     ground.pass(SHORT);
     // Nobody will settle them: waiting becomes being told.
     until("the holds count as spent", async || {
-        let told = reserve(&*purse, hold(3, 21, Some(100), None)).await;
-        matches!(told, Verdict::Spent(shortage) if shortage.spent == NanoDollars(80))
+        let told = reserve(&*store, hold(3, 21, Some(100), None)).await;
+        matches!(told, HoldVerdict::Spent(shortage) if shortage.spent == NanoDollars(80))
     })
     .await;
-    assert_eq!(team(&*purse).await, (80, 0));
-    assert_eq!(experiment(&*purse).await, (80, 0));
-    assert_eq!(cost_of(&rows(&*purse).await), 80);
+    assert_eq!(team(&*store).await, (80, 0));
+    assert_eq!(experiment(&*store).await, (80, 0));
+    assert_eq!(cost_of(&rows(&*store).await), 80);
 
     // One was only slow.
     for _ in 0..2 {
-        purse.settle(&bill(1, Some(5))).await.unwrap();
+        store.settle(&bill(1, Some(5))).await.unwrap();
     }
-    assert_eq!(team(&*purse).await, (45, 0));
-    assert_eq!(experiment(&*purse).await, (45, 0));
-    let left = rows(&*purse).await;
+    assert_eq!(team(&*store).await, (45, 0));
+    assert_eq!(experiment(&*store).await, (45, 0));
+    let left = rows(&*store).await;
     assert_eq!((left.len(), left[0].calls, cost_of(&left)), (1, 2, 45));
     // And the other had not even called.
-    purse.release(&attempt(2)).await.unwrap();
-    assert_eq!(team(&*purse).await, (5, 0));
-    assert_eq!(rows(&*purse).await[0].calls, 1);
+    store.release(&attempt(2)).await.unwrap();
+    assert_eq!(team(&*store).await, (5, 0));
+    assert_eq!(rows(&*store).await[0].calls, 1);
 }
 
 async fn rows_are_kept_by_day_team_experiment_and_model(ground: &dyn Ground) {
-    let purse = ground.open().await;
+    let store = ground.open().await;
     let day = |text: &str| -> Day { text.parse().unwrap() };
     let mut number = 0;
     for (day_text, team, experiment, model) in [
@@ -452,10 +452,10 @@ async fn rows_are_kept_by_day_team_experiment_and_model(ground: &dyn Ground) {
                 },
                 cost,
             };
-            purse.settle(&bill).await.unwrap();
+            store.settle(&bill).await.unwrap();
         }
     }
-    let all = rows(&*purse).await;
+    let all = rows(&*store).await;
     let named: Vec<_> = all
         .iter()
         .map(|row| {
@@ -489,7 +489,7 @@ async fn rows_are_kept_by_day_team_experiment_and_model(ground: &dyn Ground) {
         };
         assert_eq!(row.usage, expected);
     }
-    let count = async |filter: CostFilter| purse.costs(&filter).await.unwrap().len();
+    let count = async |filter: CostFilter| store.costs(&filter).await.unwrap().len();
     let some = |text: &str| Some(text.to_owned());
     let (from, to) = (Some(day("2026-11-21")), Some(day("2026-11-21")));
     assert_eq!(
@@ -534,7 +534,7 @@ async fn rows_are_kept_by_day_team_experiment_and_model(ground: &dyn Ground) {
 }
 
 async fn awkward_names_and_absurd_numbers_are_kept_apart(ground: &dyn Ground) {
-    let purse = ground.open().await;
+    let store = ground.open().await;
     let names = [
         "a/b",
         "a\",\"b",
@@ -551,18 +551,18 @@ async fn awkward_names_and_absurd_numbers_are_kept_apart(ground: &dyn Ground) {
         bill.account.model = name.to_owned();
         let mut hold = hold(number, 9, Some(10), Some(10));
         hold.account = bill.account.clone();
-        assert_eq!(reserve(&*purse, hold).await, Verdict::Granted);
-        purse.settle(&bill).await.unwrap();
+        assert_eq!(reserve(&*store, hold).await, HoldVerdict::Granted);
+        store.settle(&bill).await.unwrap();
         assert_eq!(
-            standing(&*purse, Scope::Team(name.to_owned())).await,
+            standing(&*store, BudgetScope::Team(name.to_owned())).await,
             (1, 0)
         );
         assert_eq!(
-            standing(&*purse, Scope::Experiment(name.to_owned())).await,
+            standing(&*store, BudgetScope::Experiment(name.to_owned())).await,
             (1, 0)
         );
     }
-    let mut kept: Vec<_> = rows(&*purse)
+    let mut kept: Vec<_> = rows(&*store)
         .await
         .into_iter()
         .map(|row| row.account.model)
@@ -577,29 +577,29 @@ async fn awkward_names_and_absurd_numbers_are_kept_apart(ground: &dyn Ground) {
             usage: usage(u64::MAX, u64::MAX),
             ..bill(number, Some(u64::MAX))
         };
-        purse.settle(&absurd).await.unwrap();
-        let most = reserve(&*purse, hold(number + 100, u64::MAX, None, None)).await;
-        assert_eq!(most, Verdict::Granted);
+        store.settle(&absurd).await.unwrap();
+        let most = reserve(&*store, hold(number + 100, u64::MAX, None, None)).await;
+        assert_eq!(most, HoldVerdict::Granted);
     }
     let most = agon_agent_gateway::budgets::store::MOST_PER_CALL;
-    assert_eq!(team(&*purse).await, (3 * most, 3 * most));
-    let never = reserve(&*purse, hold(300, 1, Some(u64::MAX), None)).await;
-    assert_eq!(never, Verdict::Granted);
+    assert_eq!(team(&*store).await, (3 * most, 3 * most));
+    let never = reserve(&*store, hold(300, 1, Some(u64::MAX), None)).await;
+    assert_eq!(never, HoldVerdict::Granted);
 }
 
 async fn thousand_reservers_at_once_never_overspend(ground: &dyn Ground) {
-    let purse = ground.open().await;
+    let store = ground.open().await;
     const BUDGET: u64 = 10_000;
     let calls = (0..1_000_u64).map(|number| {
-        let purse = Arc::clone(&purse);
+        let store = Arc::clone(&store);
         async move {
             let most = 40 + number % 7;
-            let verdict = reserve(&*purse, hold(number, most, Some(BUDGET), Some(BUDGET))).await;
-            if verdict != Verdict::Granted {
+            let verdict = reserve(&*store, hold(number, most, Some(BUDGET), Some(BUDGET))).await;
+            if verdict != HoldVerdict::Granted {
                 return 0;
             }
             let cost = most - number % 3;
-            purse.settle(&bill(number, Some(cost))).await.unwrap();
+            store.settle(&bill(number, Some(cost))).await.unwrap();
             cost
         }
     });
@@ -607,8 +607,8 @@ async fn thousand_reservers_at_once_never_overspend(ground: &dyn Ground) {
     let spent: u64 = costs.iter().sum();
     assert!(spent <= BUDGET, "{spent}");
     assert!(costs.iter().filter(|cost| **cost > 0).count() >= 200);
-    assert_eq!(team(&*purse).await, (spent, 0));
-    assert_eq!(cost_of(&rows(&*purse).await), spent);
+    assert_eq!(team(&*store).await, (spent, 0));
+    assert_eq!(cost_of(&rows(&*store).await), spent);
 }
 
 /// SplitMix64 (Steele, Lea and Flood, 2014): a run is repeated from its seed.
@@ -634,7 +634,7 @@ struct UnderWay {
 
 async fn random_interleavings_never_overspend_and_lose_no_cost(ground: &dyn Ground) {
     const BUDGETS: [u64; 2] = [2_000, 700];
-    let purse = ground.open().await;
+    let store = ground.open().await;
     for seed in 0..8_u64 {
         let mut luck = Luck(seed);
         let (team, experiment) = (format!("t{seed}"), format!("e{seed}"));
@@ -651,7 +651,7 @@ async fn random_interleavings_never_overspend_and_lose_no_cost(ground: &dyn Grou
                     if lost {
                         hold.lasts = Duration::ZERO;
                     }
-                    if reserve(&*purse, hold).await == Verdict::Granted {
+                    if reserve(&*store, hold).await == HoldVerdict::Granted {
                         under_way.push(UnderWay { number, most, lost });
                     }
                 }
@@ -660,12 +660,12 @@ async fn random_interleavings_never_overspend_and_lose_no_cost(ground: &dyn Grou
                     let chosen = luck.below(under_way.len() as u64);
                     let call = under_way.swap_remove(usize::try_from(chosen).unwrap());
                     if kind == 5 {
-                        purse.release(&attempt(call.number)).await.unwrap();
+                        store.release(&attempt(call.number)).await.unwrap();
                         continue;
                     }
                     let mut bill = bill(call.number, Some(luck.below(call.most + 1)));
                     bill.account = account(&team, &experiment);
-                    purse.settle(&bill).await.unwrap();
+                    store.settle(&bill).await.unwrap();
                     settled += bill.cost.unwrap().0;
                 }
                 _ => {}
@@ -676,15 +676,18 @@ async fn random_interleavings_never_overspend_and_lose_no_cost(ground: &dyn Grou
                     calls.map(|call| call.most).sum()
                 };
                 let (spent, reserved) = (settled + sum(true), sum(false));
-                let stands = standing(&*purse, Scope::Experiment(experiment.clone())).await;
+                let stands = standing(&*store, BudgetScope::Experiment(experiment.clone())).await;
                 assert_eq!(stands, (spent, reserved), "seed {seed} step {step}");
                 assert!(spent + reserved <= BUDGETS[1], "seed {seed} step {step}");
-                assert_eq!(standing(&*purse, Scope::Team(team.clone())).await, stands);
+                assert_eq!(
+                    standing(&*store, BudgetScope::Team(team.clone())).await,
+                    stands
+                );
                 let filter = CostFilter {
                     team: Some(team.clone()),
                     ..CostFilter::default()
                 };
-                assert_eq!(cost_of(&purse.costs(&filter).await.unwrap()), spent);
+                assert_eq!(cost_of(&store.costs(&filter).await.unwrap()), spent);
             }
         }
     }
@@ -693,23 +696,23 @@ async fn random_interleavings_never_overspend_and_lose_no_cost(ground: &dyn Grou
 #[tokio::test]
 async fn hold_of_a_crashed_process_is_spent_when_the_file_is_opened_again() {
     let ground = EmbeddedGround::new();
-    let purse = ground.open().await;
-    reserve(&*purse, hold(1, 60, Some(100), None)).await;
-    purse.settle(&bill(2, Some(10))).await.unwrap();
+    let store = ground.open().await;
+    reserve(&*store, hold(1, 60, Some(100), None)).await;
+    store.settle(&bill(2, Some(10))).await.unwrap();
     ground.crash().await;
-    let purse = ground.open().await;
-    assert_eq!(team(&*purse).await, (70, 0));
-    let spent = reserve(&*purse, hold(3, 31, Some(100), None)).await;
-    assert!(matches!(spent, Verdict::Spent(_)));
-    assert_eq!(cost_of(&rows(&*purse).await), 70);
+    let store = ground.open().await;
+    assert_eq!(team(&*store).await, (70, 0));
+    let spent = reserve(&*store, hold(3, 31, Some(100), None)).await;
+    assert!(matches!(spent, HoldVerdict::Spent(_)));
+    assert_eq!(cost_of(&rows(&*store).await), 70);
 }
 
 #[tokio::test]
 async fn settlements_are_remembered_as_bits_that_expire() {
     let server = RedisServer::start().await;
-    let purse = server.open().await;
+    let store = server.open().await;
     for number in [0, 1, 9, 1 << 20, (1 << 20) + 1] {
-        purse.settle(&bill(number, Some(1))).await.unwrap();
+        store.settle(&bill(number, Some(1))).await.unwrap();
     }
     let mut connection = server.connection().await;
     for (part, bits) in [(0, 3_u64), (1, 2)] {
@@ -728,7 +731,7 @@ async fn settlements_are_remembered_as_bits_that_expire() {
 }
 
 /// Set for the process that is to be killed; holds the ledger's path.
-const VICTIM: &str = "AGON_TEST_PURSE_VICTIM";
+const VICTIM: &str = "AGON_TEST_BUDGET_VICTIM";
 
 #[tokio::test]
 async fn killed_process_loses_no_cost_it_settled_and_no_hold() {
@@ -737,7 +740,7 @@ async fn killed_process_loses_no_cost_it_settled_and_no_hold() {
     }
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("ledger.sqlite");
-    let name = "money_purse::killed_process_loses_no_cost_it_settled_and_no_hold";
+    let name = "budget_store::killed_process_loses_no_cost_it_settled_and_no_hold";
     let mut victim = Command::new(std::env::current_exe().unwrap())
         .args([name, "--exact", "--nocapture"])
         .env(VICTIM, &path)
@@ -755,23 +758,23 @@ async fn killed_process_loses_no_cost_it_settled_and_no_hold() {
     // settled count in full.
     let settled = acknowledged.unwrap();
     let ledger = EmbeddedLedger::open(&path).unwrap();
-    let purse = EmbeddedPurse::open(&ledger).await.unwrap();
-    let (spent, reserved) = team(&purse).await;
+    let store = EmbeddedBudgetStore::open(&ledger).await.unwrap();
+    let (spent, reserved) = team(&store).await;
     assert_eq!(reserved, 0);
     // One more hold and one more settlement may have been on their way.
     let least = 200 * 3 + 100;
     assert!(spent >= least && settled == 199, "{spent}");
-    assert_eq!(cost_of(&rows(&purse).await), spent);
+    assert_eq!(cost_of(&rows(&store).await), spent);
 }
 
 async fn spend_until_killed(path: &Path) {
     let ledger = EmbeddedLedger::open(path).unwrap();
-    let purse = EmbeddedPurse::open(&ledger).await.unwrap();
+    let store = EmbeddedBudgetStore::open(&ledger).await.unwrap();
     // This call never comes back.
-    reserve(&purse, hold(u64::MAX, 100, Some(u64::MAX), None)).await;
+    reserve(&store, hold(u64::MAX, 100, Some(u64::MAX), None)).await;
     for number in 0..1_000_000 {
-        reserve(&purse, hold(number, 5, Some(u64::MAX), None)).await;
-        purse.settle(&bill(number, Some(3))).await.unwrap();
+        reserve(&store, hold(number, 5, Some(u64::MAX), None)).await;
+        store.settle(&bill(number, Some(3))).await.unwrap();
         println!("{number}");
     }
 }
@@ -783,17 +786,20 @@ async fn what_a_living_process_holds_stays_held_when_another_one_opens_the_file(
     let open = async |name: &str| {
         let peers = Peers::enter(&Folder::open(folder.path()).unwrap(), name).unwrap();
         let ledger = EmbeddedLedger::open_shared(&file).unwrap();
-        let purse = EmbeddedPurse::open_shared(&ledger, Arc::new(peers)).await;
-        (purse.unwrap(), ledger)
+        let store = EmbeddedBudgetStore::open_shared(&ledger, Arc::new(peers)).await;
+        (store.unwrap(), ledger)
     };
     let (first, _first_ledger) = open("first").await;
     let mut held = hold(7, 100, Some(1_000), None);
     "first".clone_into(&mut held.attempt.owner);
-    assert_eq!(reserve(&first, held).await, Verdict::Granted);
+    assert_eq!(reserve(&first, held).await, HoldVerdict::Granted);
     let (second, _second_ledger) = open("second").await;
     assert_eq!(team(&second).await, (0, 100));
     let too_much = hold(8, 950, Some(1_000), None);
-    assert!(matches!(reserve(&second, too_much).await, Verdict::Wait(_)));
+    assert!(matches!(
+        reserve(&second, too_much).await,
+        HoldVerdict::Wait(_)
+    ));
     drop(first);
     let (third, _third_ledger) = open("third").await;
     assert_eq!(team(&third).await, (100, 0), "that of a dead one is spent");

@@ -7,14 +7,14 @@ use std::time::{Duration, Instant};
 use agon_service_kit::clock::millis;
 
 /// See the module.
-pub struct UnderWay {
+pub struct ProviderCalls {
     opened: Instant,
     calls: AtomicU64,
     /// When the last of them is over at the latest, in milliseconds after the opening.
     over_ms: AtomicU64,
 }
 
-impl Default for UnderWay {
+impl Default for ProviderCalls {
     fn default() -> Self {
         Self {
             opened: Instant::now(),
@@ -24,7 +24,7 @@ impl Default for UnderWay {
     }
 }
 
-impl UnderWay {
+impl ProviderCalls {
     /// A call is about to begin that takes no longer than its time-out. To be called before the stop
     /// flag is read; otherwise a call could begin that a stopping gateway does not count.
     pub(super) fn expect(&self, timeout: Duration) {
@@ -33,10 +33,10 @@ impl UnderWay {
     }
 
     /// A call begins.
-    pub(super) fn begin(&self, timeout: Duration) -> CallUnderWay<'_> {
+    pub(super) fn begin(&self, timeout: Duration) -> ProviderCall<'_> {
         self.expect(timeout);
         self.calls.fetch_add(1, Ordering::Relaxed);
-        CallUnderWay(self)
+        ProviderCall(self)
     }
 
     /// How many there are.
@@ -52,9 +52,9 @@ impl UnderWay {
 }
 
 /// One of them, until it is dropped.
-pub(super) struct CallUnderWay<'a>(&'a UnderWay);
+pub(super) struct ProviderCall<'a>(&'a ProviderCalls);
 
-impl Drop for CallUnderWay<'_> {
+impl Drop for ProviderCall<'_> {
     fn drop(&mut self) {
         self.0.calls.fetch_sub(1, Ordering::Relaxed);
     }
@@ -67,7 +67,7 @@ mod tests {
     #[test]
     fn calls_under_way_are_waited_for_up_to_the_longest_time_out() {
         let minute = Duration::from_secs(60);
-        let under_way = UnderWay::default();
+        let under_way = ProviderCalls::default();
         let long = under_way.begin(10 * minute);
         let short = under_way.begin(minute);
         assert_eq!(under_way.calls(), 2);

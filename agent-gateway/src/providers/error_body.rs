@@ -10,14 +10,14 @@ const REASON_CHARS: usize = 300;
 
 /// What an error says.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Said {
+pub(super) struct ErrorBody {
     /// For people, shortened, with the first code in brackets.
     pub(super) text: Foreign,
     /// Everything that stands where codes stand.
     pub(super) codes: Vec<String>,
 }
 
-impl Said {
+impl ErrorBody {
     /// Reads a body; one that is no JSON is its own text.
     pub(super) fn read(body: &[u8]) -> Self {
         let Ok(value) = serde_json::from_slice::<Value>(body) else {
@@ -112,7 +112,7 @@ mod tests {
             ("", ""),
         ] {
             assert_eq!(
-                Said::read(body.as_bytes()).text.as_written(),
+                ErrorBody::read(body.as_bytes()).text.as_written(),
                 text,
                 "{body}"
             );
@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn reason_is_one_short_line() {
         let page = format!("<html>\n{}</html>", "x ".repeat(4_000));
-        let said = Said::read(page.as_bytes()).text.to_string();
+        let said = ErrorBody::read(page.as_bytes()).text.to_string();
         assert!(said.len() < 400 && !said.contains('\n'));
     }
 }

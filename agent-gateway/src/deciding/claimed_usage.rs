@@ -1,5 +1,5 @@
 //! How far a provider is believed about what a call used: money, quota and results rest on its word.
-//! Knows no purse and no quota. Called by `asking.rs` for each reply.
+//! Knows no budget store and no quota. Called by `asking.rs` for each reply.
 
 use crate::budgets::quote::most_usage;
 use crate::keys::PooledKey;
@@ -7,7 +7,7 @@ use crate::providers::{Call, Reply};
 
 /// Takes what a reply says of its own size as far as it can be true: a budget must not be spent by
 /// a claim. Whoever asks for the key's status is told.
-pub(super) fn believe(reply: &mut Reply, call: Call<'_>, key: &PooledKey) {
+pub(super) fn limit_to_request(reply: &mut Reply, call: Call<'_>, key: &PooledKey) {
     let Some(told) = reply.usage else { return };
     let usage = told.at_most(&most_usage(call.request, call.model));
     reply.usage = Some(usage);

@@ -24,7 +24,7 @@ const PROVIDER_DELAYS: DelayPolicy = DelayPolicy {
 const MOST_UNREADABLE: u32 = 8;
 
 /// The bad luck of one decision with its provider.
-pub(super) struct Troubles {
+pub(super) struct RetryBudget {
     patience: Duration,
     delays: Delays,
     spent: Duration,
@@ -34,7 +34,7 @@ pub(super) struct Troubles {
     last: String,
 }
 
-impl Troubles {
+impl RetryBudget {
     pub(super) fn new(patience: Duration) -> Self {
         let delays = Delays::new(PROVIDER_DELAYS);
         let (spent, held) = (Duration::ZERO, Duration::ZERO);
@@ -153,30 +153,30 @@ mod tests {
 
     #[test]
     fn waiting_for_quota_is_not_the_providers_failure() {
-        let mut troubles = Troubles::new(10 * SECOND);
-        troubles.note_wait(1_000 * SECOND, Duration::ZERO);
-        assert!(troubles.check("m").is_ok());
+        let mut retry_budget = RetryBudget::new(10 * SECOND);
+        retry_budget.note_wait(1_000 * SECOND, Duration::ZERO);
+        assert!(retry_budget.check("m").is_ok());
     }
 
     #[test]
     fn time_at_the_provider_and_asked_for_delays_count() {
-        let mut troubles = Troubles::new(10 * SECOND);
-        let delay = troubles.note(2 * SECOND, &refusal(Remedy::Retry(Some(7 * SECOND))));
+        let mut retry_budget = RetryBudget::new(10 * SECOND);
+        let delay = retry_budget.note(2 * SECOND, &refusal(Remedy::Retry(Some(7 * SECOND))));
         assert_eq!(delay, 7 * SECOND);
-        assert!(troubles.check("m").is_ok());
-        troubles.note(SECOND, &refusal(Remedy::Retry(None)));
-        let over = troubles.check("m").unwrap_err().to_string();
+        assert!(retry_budget.check("m").is_ok());
+        retry_budget.note(SECOND, &refusal(Remedy::Retry(None)));
+        let over = retry_budget.check("m").unwrap_err().to_string();
         assert!(over.contains("no answer after 2 attempts"), "{over}");
     }
 
     #[test]
     fn unreadable_answers_in_a_row_end_long_patience() {
-        let mut troubles = Troubles::new(10_000 * SECOND);
+        let mut retry_budget = RetryBudget::new(10_000 * SECOND);
         let mut noted = |remedy, times| {
             for _ in 0..times {
-                troubles.note(SECOND, &refusal(remedy));
+                retry_budget.note(SECOND, &refusal(remedy));
             }
-            troubles.check("m")
+            retry_budget.check("m")
         };
         assert!(noted(Remedy::RetryUnreadable, 7).is_ok());
         assert!(noted(Remedy::Retry(None), 9).is_ok());
@@ -192,24 +192,24 @@ mod tests {
 
     #[test]
     fn waiting_for_a_circuit_to_close_counts() {
-        let mut troubles = Troubles::new(10 * SECOND);
-        troubles.note_wait(30 * SECOND, 4 * SECOND);
-        assert_eq!(troubles.patience_left(), 6 * SECOND);
-        troubles.note_wait(30 * SECOND, 6 * SECOND);
-        let over = troubles.check("m").unwrap_err().to_string();
+        let mut retry_budget = RetryBudget::new(10 * SECOND);
+        retry_budget.note_wait(30 * SECOND, 4 * SECOND);
+        assert_eq!(retry_budget.patience_left(), 6 * SECOND);
+        retry_budget.note_wait(30 * SECOND, 6 * SECOND);
+        let over = retry_budget.check("m").unwrap_err().to_string();
         assert!(over.contains("its circuit is open"), "{over}");
     }
 
     #[test]
     fn hold_counts_only_as_far_as_it_was_waited_for() {
-        let mut troubles = Troubles::new(10 * SECOND);
+        let mut retry_budget = RetryBudget::new(10 * SECOND);
         let hold = refusal(Remedy::HoldKey(Some(3_600 * SECOND)));
-        assert_eq!(troubles.note(SECOND, &hold), 3_600 * SECOND);
+        assert_eq!(retry_budget.note(SECOND, &hold), 3_600 * SECOND);
         // Another key was free after a second.
-        troubles.note_wait(SECOND, Duration::ZERO);
-        assert!(troubles.check("m").is_ok());
-        troubles.note(SECOND, &hold);
-        troubles.note_wait(20 * SECOND, Duration::ZERO);
-        assert!(troubles.check("m").is_err());
+        retry_budget.note_wait(SECOND, Duration::ZERO);
+        assert!(retry_budget.check("m").is_ok());
+        retry_budget.note(SECOND, &hold);
+        retry_budget.note_wait(20 * SECOND, Duration::ZERO);
+        assert!(retry_budget.check("m").is_err());
     }
 }
