@@ -1,11 +1,12 @@
-//! Who asks for a decision, what for and on which terms. Read by `wire.rs` and by the HTTP door.
+//! Who asks for a decision, what for and on which terms; never part of the digest. Filled in by
+//! `wire.rs` and by the HTTP door.
 
 use crate::catalogue::Origin;
 use crate::door_store::StandIn;
 use crate::money::NanoDollars;
 use crate::parameters::Parameter;
 
-/// Who asks, what for and on which terms: never part of the digest.
+/// See the module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caller {
     /// Who pays.

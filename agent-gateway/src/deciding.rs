@@ -48,7 +48,7 @@ pub use remembering::Memory;
 use attempt::{AdmittedCall, Answered};
 use remembering::Remembered;
 
-/// What a flight ends with.
+/// What a decision ends with.
 pub type Outcome = Result<Answer, Arc<DecideError>>;
 
 /// A decision that stands recorded.
@@ -56,7 +56,7 @@ pub type Outcome = Result<Answer, Arc<DecideError>>;
 pub struct Answer {
     /// The decision.
     pub decision: Arc<Decision>,
-    /// It was there before this flight.
+    /// It was recorded before.
     pub from_ledger: bool,
 }
 
@@ -371,7 +371,7 @@ impl Decider {
         }
     }
 
-    /// A name that no flight or attempt of any replica has had.
+    /// A name that no claim or attempt of any replica has had.
     pub(crate) fn unique_name(&self) -> String {
         let number = self.named.fetch_add(1, Ordering::Relaxed);
         format!("{}-{number}", self.owner)

@@ -1,4 +1,4 @@
-//! The gRPC face of the gateway. Translates, joins or starts flights, and turns
+//! The gRPC face of the gateway. Translates, and turns
 //! errors into statuses by the shared table. Decides nothing. Called by workers,
 //! the coordinator and the command line.
 
@@ -56,7 +56,7 @@ impl GatewayService {
         Self { decider, reloads }
     }
 
-    /// Boards; what is left to do is to wait.
+    /// Begins a decision or joins one; what is left to do is to wait.
     fn begin(
         &self,
         wire: Request<DecideRequest>,
@@ -75,8 +75,8 @@ impl GatewayService {
             purpose = caller.purpose,
         );
         telemetry::set_parent_from_metadata(&span, &metadata);
-        let flight = self.decider.decide(address, caller, request, span);
-        Ok(flight.map(|outcome| match outcome {
+        let decision = self.decider.decide(address, caller, request, span);
+        Ok(decision.map(|outcome| match outcome {
             Ok(answer) => Ok(Response::new(wire::write_decision(
                 &answer.decision,
                 answer.from_ledger,
@@ -96,7 +96,7 @@ impl AgentGatewayService for GatewayService {
         Self: 'b,
     {
         match self.begin(wire) {
-            Ok(flight) => Box::pin(flight),
+            Ok(decision) => Box::pin(decision),
             Err(refusal) => Box::pin(std::future::ready(Err(refusal))),
         }
     }

@@ -15,15 +15,18 @@ use crate::decision::{DecisionAddress, RequestDigest};
 /// All work of a replica. `T` is its result.
 pub struct SingleFlight<T> {
     tasks: Tasks,
-    in_flight: Mutex<InFlight<T>>,
+    in_flight: Mutex<WorkTable<T>>,
 }
 
-struct InFlight<T> {
+/// Absent until the work is done.
+type WorkResult<T> = watch::Receiver<Option<T>>;
+
+struct WorkTable<T> {
     next_number: u64,
-    by_address: HashMap<DecisionAddress, Work<T>>,
+    by_address: HashMap<DecisionAddress, SharedWork<T>>,
 }
 
-struct Work<T> {
+struct SharedWork<T> {
     number: u64,
     digest: RequestDigest,
     result: watch::Sender<Option<T>>,
@@ -43,7 +46,7 @@ impl<T: Clone + Send + Sync + 'static> SingleFlight<T> {
     /// Nothing is in flight yet. Work will run under `tasks`, which lets it finish
     /// when it shuts down.
     pub fn new(tasks: Tasks) -> Self {
-        let in_flight = Mutex::new(InFlight {
+        let in_flight = Mutex::new(WorkTable {
             next_number: 0,
             by_address: HashMap::new(),
         });
@@ -69,13 +72,13 @@ impl<T: Clone + Send + Sync + 'static> SingleFlight<T> {
         let entered = self.enter(address, digest);
         let entered = entered.map(|(result, first)| {
             let work = first.map(|waiters| {
-                let completion = Completion(waiters.clone());
+                let guard = WorkGuard(waiters.clone());
                 // Boxed here: whoever wraps a future by value makes room for it
                 // once more, and thousands of these wait at once.
                 let work = Box::pin(work(waiters));
                 self.tasks.carry(TaskKind::WORK, "decision", async move {
                     let outcome = work.await;
-                    completion.finish(outcome);
+                    guard.finish(outcome);
                 })
             });
             (result, work)
@@ -99,7 +102,7 @@ impl<T: Clone + Send + Sync + 'static> SingleFlight<T> {
         self: &Arc<Self>,
         address: DecisionAddress,
         digest: RequestDigest,
-    ) -> Result<(watch::Receiver<Option<T>>, Option<Waiters<T>>), SingleFlightError> {
+    ) -> Result<(WorkResult<T>, Option<Waiters<T>>), SingleFlightError> {
         let mut in_flight = self.in_flight.lock();
         if let Some(work) = in_flight.by_address.get(&address) {
             if work.digest != digest {
@@ -110,7 +113,7 @@ impl<T: Clone + Send + Sync + 'static> SingleFlight<T> {
         let (result, receiver) = watch::channel(None);
         let number = in_flight.next_number;
         in_flight.next_number += 1;
-        let work = Work {
+        let work = SharedWork {
             number,
             digest,
             result: result.clone(),
@@ -160,7 +163,7 @@ impl<T> Waiters<T> {
         }
     }
 
-    fn remove(&self, in_flight: &mut InFlight<T>) {
+    fn remove(&self, in_flight: &mut WorkTable<T>) {
         let work = in_flight.by_address.get(&self.address);
         if work.is_some_and(|work| work.number == self.number) {
             in_flight.by_address.remove(&self.address);
@@ -169,15 +172,15 @@ impl<T> Waiters<T> {
 }
 
 /// Removes the work however it ends.
-struct Completion<T>(Waiters<T>);
+struct WorkGuard<T>(Waiters<T>);
 
-impl<T> Completion<T> {
+impl<T> WorkGuard<T> {
     fn finish(self, outcome: T) {
         self.0.result.send_replace(Some(outcome));
     }
 }
 
-impl<T> Drop for Completion<T> {
+impl<T> Drop for WorkGuard<T> {
     fn drop(&mut self) {
         let mut in_flight = self.0.single_flight.in_flight.lock();
         self.0.remove(&mut in_flight);

@@ -1,4 +1,5 @@
-//! Why there is no money for a call. Made by `budgets.rs` and `budgets/quote.rs`.
+//! Why there is no money for a call, with what to do about it. Made by `budgets.rs` and by
+//! `budgets/quote.rs`.
 
 use super::store::{BudgetScope, Shortage};
 use crate::money::NanoDollars;

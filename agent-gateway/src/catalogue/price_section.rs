@@ -1,4 +1,5 @@
-//! A price as files have it: under a model of the configuration, and in tables of prices.
+//! A price as files have it: under a model of the configuration, and in tables of prices. Refuses
+//! unknown keys.
 
 use serde::Deserialize;
 

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use agon_outlets::InLine as _;
-use agon_service_kit::clock::{millis, unix_ms};
+use agon_service_kit::clock::{Clock, millis, unix_ms};
 use async_trait::async_trait;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags, TransactionBehavior};
@@ -49,11 +49,8 @@ const SCHEMA: &str = "
     ) WITHOUT ROWID;
     CREATE INDEX IF NOT EXISTS forgotten_by_due ON forgotten (due_ms);";
 
-/// Milliseconds since 1970; tests hand in their own.
-pub type Clock = Arc<dyn Fn() -> u64 + Send + Sync>;
-
 /// A ledger in a file. Claims need no owner here: a session is played by one
-/// process, and inside it `flights.rs` already lets one flight per address take off.
+/// process, and inside it `single_flight.rs` lets one decision per address be made at a time.
 pub struct EmbeddedLedger {
     jobs: Arc<Jobs>,
     troubled: watch::Receiver<Option<String>>,

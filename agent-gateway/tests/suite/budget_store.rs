@@ -13,11 +13,11 @@ use agon_agent_gateway::budgets::store::{
     CostRow, EmbeddedBudgetStore, HoldVerdict, MoneyHold, RedisBudgetStore, Shortage,
 };
 use agon_agent_gateway::decision::Usage;
-use agon_agent_gateway::ledger::embedded::Clock;
 use agon_agent_gateway::ledger::{EmbeddedLedger, Ledger};
 use agon_agent_gateway::money::{Day, NanoDollars};
 use agon_agent_gateway::peers::Peers;
 use agon_agent_gateway::store_error::StoreError;
+use agon_service_kit::clock::Clock;
 use agon_service_kit::folder::Folder;
 use async_trait::async_trait;
 

@@ -5,10 +5,10 @@
 
 use std::sync::Arc;
 
+use agon_service_kit::clock::Clock;
 use rusqlite::{Connection, ErrorCode, OptionalExtension, params};
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::Clock;
 use super::reserve::{BYTES, Reserve, is_about_space};
 use crate::decision::{Decision, DecisionAddress};
 use crate::peers::Turn;
