@@ -69,7 +69,7 @@ struct OpenAiSchema<'a> {
 #[derive(Serialize)]
 #[serde(rename_all = "snake_case")]
 enum Reasoning<'a> {
-    OpenAiEffort(&'a str),
+    Effort(&'a str),
     MaxTokens(u32),
 }
 
@@ -111,7 +111,7 @@ impl<'a> OpenAiEffort<'a> {
                 }
             }
             EffortField::Reasoning => Self {
-                reasoning: Some(Reasoning::OpenAiEffort(effort)),
+                reasoning: Some(Reasoning::Effort(effort)),
                 said: Some(effort.to_owned()),
                 ..Self::default()
             },
