@@ -14,7 +14,6 @@ use std::time::Duration;
 
 use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::with_causes;
-use async_trait::async_trait;
 use parking_lot::Mutex;
 use tokio::sync::{Notify, OwnedMutexGuard};
 
@@ -247,9 +246,16 @@ impl Budgets {
         };
         self.complain(&error);
         let (attempt, cost) = (bill.attempt.clone(), bill.cost.unwrap_or_default());
-        let store = Arc::clone(&self.store);
+        let holds = (Arc::clone(&self.store), bill);
+        let charge = OutboxMessage::new(
+            "cost of a call not settled",
+            &attempt,
+            Duration::MAX,
+            holds,
+            |(store, bill)| async move { store.settle(&bill).await },
+        );
         // Waited for: a decision must not stand without its cost.
-        if let Err(error) = self.outbox.deliver(Charging { store, bill }).await {
+        if let Err(error) = self.outbox.deliver(charge).await {
             let error = with_causes(error.as_ref());
             tracing::error!(%attempt, %cost, held, error, "the cost of a call was not settled");
         }
@@ -265,12 +271,15 @@ impl Budgets {
 
     /// Ends a hold that may or may not stand, for a call that is not made.
     pub async fn forget(&self, attempt: &CallId) {
-        if let Err(error) = self.store.release(attempt).await {
+        let release = OutboxMessage::new(
+            "hold not given back",
+            attempt,
+            HOLDS_LAST,
+            (Arc::clone(&self.store), attempt.clone()),
+            |(store, attempt)| async move { store.release(&attempt).await },
+        );
+        if let Err(error) = self.outbox.send(release).await {
             self.complain(&error);
-            self.outbox.post(HoldEnd {
-                store: Arc::clone(&self.store),
-                attempt: attempt.clone(),
-            });
         }
     }
 
@@ -287,56 +296,6 @@ impl Budgets {
                 tight.left_over.notify_one();
             }
         }
-    }
-}
-
-/// A call is charged when the store is back.
-struct Charging {
-    store: Arc<dyn BudgetStore>,
-    bill: Bill,
-}
-
-#[async_trait]
-impl OutboxMessage for Charging {
-    fn kind(&self) -> &'static str {
-        "cost of a call not settled"
-    }
-
-    fn key(&self) -> String {
-        self.bill.attempt.to_string()
-    }
-
-    fn lasts(&self) -> Duration {
-        Duration::MAX
-    }
-
-    async fn tell(&self) -> Result<(), StoreError> {
-        self.store.settle(&self.bill).await
-    }
-}
-
-/// A hold whose call was not made ends when the store is back.
-struct HoldEnd {
-    store: Arc<dyn BudgetStore>,
-    attempt: CallId,
-}
-
-#[async_trait]
-impl OutboxMessage for HoldEnd {
-    fn kind(&self) -> &'static str {
-        "hold not given back"
-    }
-
-    fn key(&self) -> String {
-        self.attempt.to_string()
-    }
-
-    fn lasts(&self) -> Duration {
-        HOLDS_LAST
-    }
-
-    async fn tell(&self) -> Result<(), StoreError> {
-        self.store.release(&self.attempt).await
     }
 }
 

@@ -6,14 +6,12 @@ use crate::door_store::StandIn;
 use crate::money::NanoDollars;
 use crate::parameters::Parameter;
 
-/// See the module.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Caller {
     /// Who pays.
     pub team: String,
     /// For counting and for spans.
     pub experiment_id: String,
-    /// What the call is for.
     pub purpose: String,
     /// Higher goes first within the team.
     pub priority: i32,

@@ -54,7 +54,6 @@ pub type Outcome = Result<Answer, Arc<DecideError>>;
 /// A decision that stands recorded.
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// The decision.
     pub decision: Arc<Decision>,
     /// It was recorded before.
     pub from_ledger: bool,
@@ -68,7 +67,6 @@ pub struct Question {
     pub caller: Caller,
     /// What is asked.
     pub request: Request,
-    /// Its digest.
     pub digest: RequestDigest,
     /// Where it is counted.
     pub tally: Tally,
@@ -82,10 +80,12 @@ pub struct Question {
 
 /// How far a chain of models got.
 enum InTurn {
-    /// One of them answered.
     Answered(Arc<Route>, Box<Answered>),
     /// The next one is a door.
-    Door { door: String, model: String },
+    Door {
+        door: String,
+        model: String,
+    },
 }
 
 /// Makes decisions.
@@ -110,7 +110,6 @@ pub struct Decider {
     pub named: AtomicU64,
     /// What the stores are to be told when they are back.
     pub outbox: Outbox,
-    /// Calls at providers.
     pub provider_calls: ProviderCalls,
     /// Puts answers into the ledger.
     pub recorder: Recorder,
@@ -364,11 +363,7 @@ impl Decider {
     ) {
         self.count_settled(lane, attempt, cost);
         let reservation = &attempt.reservation;
-        let settled = self.limiter.settle(reservation, used, cost, signals).await;
-        lane.line.wake();
-        if settled.is_err() {
-            lane.line.settle_later(reservation, *used, cost, *signals);
-        }
+        lane.line.settle(reservation, *used, cost, *signals).await;
     }
 
     /// A name that no claim or attempt of any replica has had.

@@ -1,9 +1,8 @@
-//! The outbox: what a store must be told and could not be told at once, that an
-//! attempt is over, that a key is held, that a claim or a hold of money is given
-//! back, what a call has cost. One task tries until it works or makes no difference
-//! any more. Owns that messages cannot pile up, that each is told once, and that a
-//! stopping gateway tells them within its time. Knows no store: a
-//! message does. Filled by every part that talks to a store.
+//! The outbox: messages to a store that it did not take at once, such as that an attempt is over, a
+//! key is held, a claim or a hold of money is given back, or what a call has cost. One task tries
+//! until the store takes them or they make no difference any more. Owns that messages cannot pile
+//! up, that each is sent once, and that a stopping gateway sends them within its time. Knows no
+//! store: a message does. Filled by every part that talks to a store.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -12,8 +11,7 @@ use std::time::Duration;
 use agon_service_kit::backoff::{DelayPolicy, Delays};
 use agon_service_kit::complaint::Complaint;
 use agon_service_kit::tasks::{TaskKind, Tasks, with_causes};
-use async_trait::async_trait;
-use futures_util::future::join_all;
+use futures_util::future::{BoxFuture, join_all};
 use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 use tokio::time::Instant;
@@ -40,25 +38,37 @@ const DELAYS: DelayPolicy = DelayPolicy {
 /// no more.
 const LAST_CHANCE: Duration = Duration::from_secs(2);
 
-/// Something to be told to a store.
-#[async_trait]
-pub trait OutboxMessage: Send + Sync {
-    /// The kind, worded for the log ("attempt not settled"). When one of a kind fails the
-    /// others of the kind are not tried in the same round.
-    fn kind(&self) -> &'static str;
+/// Something to be sent to a store.
+pub struct OutboxMessage {
+    kind: &'static str,
+    key: String,
+    lasts: Duration,
+    send: Box<dyn Fn() -> BoxFuture<'static, Result<(), StoreError>> + Send + Sync>,
+}
 
-    /// With the kind it names the message: a newer one with the same name replaces the one that
-    /// waits.
-    fn key(&self) -> String;
-
-    /// How long the message is worth sending.
-    fn lasts(&self) -> Duration;
-
-    /// Tells it.
-    ///
-    /// # Errors
-    /// The store did not take it.
-    async fn tell(&self) -> Result<(), StoreError>;
+impl OutboxMessage {
+    /// A message of a kind, worded for the log ("attempt not settled"); when one of a kind fails
+    /// the others of the kind are not tried in the same round. With the kind the key names the
+    /// message: a newer one with the same name replaces the one that waits. It is worth sending as
+    /// long as it `lasts`, and is sent with what it holds.
+    pub fn new<H, F>(
+        kind: &'static str,
+        key: impl ToString,
+        lasts: Duration,
+        holds: H,
+        send: impl Fn(H) -> F + Send + Sync + 'static,
+    ) -> Self
+    where
+        H: Clone + Send + Sync + 'static,
+        F: Future<Output = Result<(), StoreError>> + Send + 'static,
+    {
+        Self {
+            kind,
+            key: key.to_string(),
+            lasts,
+            send: Box::new(move || Box::pin(send(holds.clone()))),
+        }
+    }
 }
 
 /// How sending ended, for all who wait for it.
@@ -72,7 +82,7 @@ struct Inner {
     tasks: Tasks,
     count_dropped: fn(&'static str),
     queue: Mutex<OutboxQueue>,
-    /// Something was told or dropped.
+    /// Something was sent or dropped.
     room: Notify,
     complaint: Complaint,
     dropped: Complaint,
@@ -87,14 +97,14 @@ struct OutboxQueue {
 }
 
 struct QueuedMessage {
-    message: Arc<dyn OutboxMessage>,
+    message: Arc<OutboxMessage>,
     until: Option<Instant>,
-    /// Those who wait until it is told.
-    told: Vec<oneshot::Sender<Sent>>,
+    /// Those who wait until it is sent.
+    waiting: Vec<oneshot::Sender<Sent>>,
 }
 
 impl Outbox {
-    /// Nothing is to be told yet. Who counts what is dropped hears its kind.
+    /// Nothing is to be sent yet. Who counts what is dropped hears its kind.
     pub fn new(tasks: Tasks, count_dropped: fn(&'static str)) -> Self {
         Self(Arc::new(Inner {
             tasks,
@@ -108,8 +118,8 @@ impl Outbox {
 
     /// Takes a message that may be lost: when the outbox is full it is dropped, which
     /// costs time and no correctness, since what it would end expires by itself.
-    pub fn post(&self, message: impl OutboxMessage + 'static) {
-        let kind = message.kind();
+    pub fn post(&self, message: OutboxMessage) {
+        let kind = message.kind;
         if self.enter(Arc::new(message), None) {
             return;
         }
@@ -123,43 +133,55 @@ impl Outbox {
         }
     }
 
+    /// Sends a message at once, and posts it if that fails.
+    ///
+    /// # Errors
+    /// The store did not take it now.
+    pub async fn send(&self, message: OutboxMessage) -> Result<(), StoreError> {
+        let sent = (message.send)().await;
+        if sent.is_err() {
+            self.post(message);
+        }
+        sent
+    }
+
     /// Takes a message that must not be lost: waits for room, and then until the store
     /// has taken it.
     ///
     /// # Errors
     /// The store will never take it, or has not before the gateway stopped.
-    pub async fn deliver(&self, message: impl OutboxMessage + 'static) -> Sent {
-        let message: Arc<dyn OutboxMessage> = Arc::new(message);
-        let told = loop {
+    pub async fn deliver(&self, message: OutboxMessage) -> Sent {
+        let message = Arc::new(message);
+        let sent = loop {
             let room = self.0.room.notified();
-            let (tell, told) = oneshot::channel();
-            if self.enter(Arc::clone(&message), Some(tell)) {
-                break told;
+            let (done, sent) = oneshot::channel();
+            if self.enter(Arc::clone(&message), Some(done)) {
+                break sent;
             }
             room.await;
         };
-        told.await
+        sent.await
             .unwrap_or_else(|_| Err(Arc::new(StoreError::Closed)))
     }
 
-    /// What waits to be told.
+    /// What waits to be sent.
     pub fn len(&self) -> usize {
         self.0.queue.lock().entries.len()
     }
 
     /// Whether there was room, or the message is there already.
-    fn enter(&self, message: Arc<dyn OutboxMessage>, told: Option<oneshot::Sender<Sent>>) -> bool {
+    fn enter(&self, message: Arc<OutboxMessage>, done: Option<oneshot::Sender<Sent>>) -> bool {
         let mut queue = self.0.queue.lock();
-        let key = (message.kind(), message.key());
+        let key = (message.kind, message.key.clone());
         let mut entry = QueuedMessage {
-            until: Instant::now().checked_add(message.lasts()),
+            until: Instant::now().checked_add(message.lasts),
             message,
-            told: told.into_iter().collect(),
+            waiting: done.into_iter().collect(),
         };
         // The newest says it, at the place of the first, to all who wait for either.
         if let Some(number) = queue.by_key.get(&key).copied() {
             if let Some(first) = queue.entries.remove(&number) {
-                entry.told.extend(first.told);
+                entry.waiting.extend(first.waiting);
             }
             queue.entries.insert(number, entry);
             return true;
@@ -194,7 +216,7 @@ impl Outbox {
                 continue;
             };
             let stops = stopping.is_cancelled();
-            if failure.told_any {
+            if failure.sent_any {
                 last_chance = None;
             }
             if stops {
@@ -213,23 +235,23 @@ impl Outbox {
     /// Tries each message once, in their order; says what went wrong.
     async fn round(&self) -> Option<Failure> {
         let mut failed: HashMap<&'static str, StoreError> = HashMap::new();
-        let (mut from, mut told_any) = (0, false);
+        let (mut from, mut sent_any) = (0, false);
         loop {
             let some = self.next(from, &failed);
             let Some((last, _)) = some.last() else { break };
             from = last + 1;
-            let telling = some.iter().map(|(_, message)| message.tell());
-            for ((number, message), told) in some.iter().zip(join_all(telling).await) {
-                match told {
+            let sending = some.iter().map(|(_, message)| (message.send)());
+            for ((number, message), sent) in some.iter().zip(join_all(sending).await) {
+                match sent {
                     Ok(()) => {
-                        told_any = true;
+                        sent_any = true;
                         self.finish(*number, message, Ok(()));
                     }
                     Err(error) if error.may_pass() => {
-                        failed.entry(message.kind()).or_insert(error);
+                        failed.entry(message.kind).or_insert(error);
                     }
                     Err(error) => {
-                        let (kind, reason) = (message.kind(), with_causes(&error));
+                        let (kind, reason) = (message.kind, with_causes(&error));
                         tracing::error!(kind, reason, "the store will never take a message");
                         self.finish(*number, message, Err(Arc::new(error)));
                     }
@@ -241,7 +263,7 @@ impl Outbox {
             let error = with_causes(&error);
             tracing::warn!(error, failures, "{kind} yet, trying again");
         }
-        Some(Failure { error, told_any })
+        Some(Failure { error, sent_any })
     }
 
     /// The next messages of a round. What makes no difference any more is left out.
@@ -249,14 +271,14 @@ impl Outbox {
         &self,
         from: u64,
         failed: &HashMap<&'static str, StoreError>,
-    ) -> Vec<(u64, Arc<dyn OutboxMessage>)> {
+    ) -> Vec<(u64, Arc<OutboxMessage>)> {
         let now = Instant::now();
         let mut queue = self.0.queue.lock();
         let (mut some, mut over) = (Vec::new(), Vec::new());
         for (number, entry) in queue.entries.range(from..) {
             if entry.until.is_some_and(|until| until <= now) {
                 over.push(*number);
-            } else if !failed.contains_key(entry.message.kind()) {
+            } else if !failed.contains_key(entry.message.kind) {
                 some.push((*number, Arc::clone(&entry.message)));
             }
             if some.len() == AT_ONCE {
@@ -265,7 +287,7 @@ impl Outbox {
         }
         let mut dropped = Vec::new();
         for number in over {
-            dropped.extend(queue.remove(number).map(|entry| entry.message.kind()));
+            dropped.extend(queue.remove(number).map(|entry| entry.message.kind));
         }
         drop(queue);
         if !dropped.is_empty() {
@@ -275,16 +297,16 @@ impl Outbox {
         some
     }
 
-    /// A message is told, or never will be; a newer one in its place stays.
-    fn finish(&self, number: u64, message: &Arc<dyn OutboxMessage>, told: Sent) {
+    /// A message is sent, or never will be; a newer one in its place stays.
+    fn finish(&self, number: u64, message: &Arc<OutboxMessage>, sent: Sent) {
         let mut queue = self.0.queue.lock();
         let entry = queue.entries.get(&number);
         if entry.is_some_and(|entry| Arc::ptr_eq(&entry.message, message))
             && let Some(entry) = queue.remove(number)
         {
-            for waiting in entry.told {
+            for waiting in entry.waiting {
                 // Whoever has gone needs no answer.
-                let _ = waiting.send(told.clone());
+                let _ = waiting.send(sent.clone());
             }
         }
         drop(queue);
@@ -314,16 +336,16 @@ impl Outbox {
 impl OutboxQueue {
     fn remove(&mut self, number: u64) -> Option<QueuedMessage> {
         let entry = self.entries.remove(&number)?;
-        let key = (entry.message.kind(), entry.message.key());
+        let key = (entry.message.kind, entry.message.key.clone());
         self.by_key.remove(&key);
         Some(entry)
     }
 }
 
-/// How a round went in which not everything was told.
+/// How a round went in which not everything was sent.
 struct Failure {
     error: StoreError,
-    told_any: bool,
+    sent_any: bool,
 }
 
 #[cfg(test)]

@@ -72,7 +72,6 @@ impl Reloads {
         self.fault.lock().clone()
     }
 
-    /// See `Gateway::adopt`.
     pub fn adopt(&self, config: GatewayConfig) -> Result<Vec<String>, ReloadError> {
         let tokens = self.team_tokens.prepare(&config)?;
         let mut changed = self.decider.routes.adopt(config)?;

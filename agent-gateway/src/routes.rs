@@ -71,7 +71,6 @@ type LaneName = (String, String);
 /// How to call one model.
 #[derive(Clone)]
 pub struct Route {
-    /// The model.
     pub model: ResolvedModel,
     /// What its calls share.
     pub lane: Arc<Lane>,
@@ -85,19 +84,13 @@ pub enum RouteError {
     Config(#[from] ConfigError),
     /// Nobody here speaks the provider's protocol.
     #[error("this gateway has no provider of kind {kind:?}")]
-    NoProvider {
-        /// The protocol.
-        kind: ProviderKind,
-    },
+    NoProvider { kind: ProviderKind },
     /// So many models that no section names are waited for at once.
     #[error(
         "model {model}: calls wait for {MOST_UNNAMED} models without a section of their own \
          already; come again later, or name the model under [models]"
     )]
-    TooMany {
-        /// What was asked for.
-        model: String,
-    },
+    TooMany { model: String },
 }
 
 impl Routes {
@@ -140,7 +133,6 @@ impl Routes {
         Arc::clone(&self.table().config)
     }
 
-    /// The route to a model.
     pub fn find(&self, model: &str) -> Result<Arc<Route>, RouteError> {
         loop {
             // One that has been left sends us to its successor.

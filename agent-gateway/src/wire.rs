@@ -22,7 +22,6 @@ use crate::providers::LearntRefusal;
 /// A request that the wire allowed and we do not.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum WireError {
-    /// There is no address.
     #[error("the request has no decision address")]
     MissingAddress,
     /// The address names no session.
@@ -33,29 +32,17 @@ pub enum WireError {
     NoMessages,
     /// A message does not say whose it is.
     #[error("message {index} has no role")]
-    UnknownRole {
-        /// Position of the message.
-        index: usize,
-    },
+    UnknownRole { index: usize },
     /// A sampling number is not a number.
     #[error("{field} is not a finite number")]
-    NotFinite {
-        /// Which field.
-        field: &'static str,
-    },
+    NotFinite { field: &'static str },
     /// A parameter that nobody can require.
     #[error("required_parameters names {name:?}, which is no parameter")]
-    UnknownParameter {
-        /// What was named.
-        name: String,
-    },
+    UnknownParameter { name: String },
     /// Providers read the seed as a signed number, and would refuse this one or
     /// make another of it.
     #[error("sampling_seed {seed} does not fit a signed 64-bit number")]
-    SeedTooLarge {
-        /// What was sent.
-        seed: u64,
-    },
+    SeedTooLarge { seed: u64 },
     /// Names of teams stay in the status for good.
     #[error(transparent)]
     Team(#[from] NoTeamName),

@@ -16,12 +16,12 @@ use parking_lot::Mutex;
 use tokio::sync::{Notify, oneshot};
 
 use super::charging::Charges;
-use super::messages::Settlement;
+use super::messages::settlement;
 use super::{Charge, Limiter, Reservation};
 use crate::fairness::queue::{FairQueue, Place};
 use crate::health::Permit;
 use crate::keys::KeyId;
-use crate::outbox::Outbox;
+use crate::outbox::{Outbox, OutboxMessage};
 
 use crate::limits::Signals;
 use lane::LaneKey;
@@ -174,7 +174,21 @@ impl Line {
         self.freed.notify_one();
     }
 
-    /// Settles later what a call has used, because that failed now.
+    /// Settles what a call has used, later if that fails now.
+    pub(crate) async fn settle(
+        &self,
+        reservation: &Reservation,
+        used: Charge,
+        cost: u64,
+        signals: Signals,
+    ) {
+        let settlement = self.settlement(reservation, used, cost, signals);
+        // One that fails stays in the outbox.
+        let _ = self.outbox.send(settlement).await;
+        self.wake();
+    }
+
+    /// Settles in the background what a call has used.
     pub(crate) fn settle_later(
         &self,
         reservation: &Reservation,
@@ -182,14 +196,19 @@ impl Line {
         cost: u64,
         signals: Signals,
     ) {
-        self.outbox.post(Settlement {
-            limiter: Arc::clone(&self.limiter),
-            reservation: reservation.clone(),
-            used,
-            cost,
-            signals,
-            freed: Arc::clone(&self.freed),
-        });
+        let settlement = self.settlement(reservation, used, cost, signals);
+        self.outbox.post(settlement);
+    }
+
+    fn settlement(
+        &self,
+        reservation: &Reservation,
+        used: Charge,
+        cost: u64,
+        signals: Signals,
+    ) -> OutboxMessage {
+        let (limiter, freed) = (Arc::clone(&self.limiter), Arc::clone(&self.freed));
+        settlement(limiter, reservation.clone(), used, cost, signals, freed)
     }
 
     /// Nobody wants what was granted, or perhaps was. Settling what was not granted does

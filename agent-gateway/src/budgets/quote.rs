@@ -22,7 +22,6 @@ const MOST_TOKENS_FOR_FORMAT: u64 = 1_024;
 /// Who pays for a call, and how much at most.
 #[derive(Clone, Debug)]
 pub(crate) struct Payer {
-    /// The team.
     pub team: String,
     /// The experiment; empty: none.
     pub experiment: String,
@@ -52,7 +51,6 @@ pub(crate) struct Payment {
 /// What became of a call.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Used {
-    /// It used this.
     This(Usage),
     /// Nothing that anybody bills.
     Nothing,

@@ -13,12 +13,7 @@ pub enum MoneyRefusal {
          input_per_million_dollars = \"..\", output_per_million_dollars = \"..\" }} under \
          [models.\"{model}\"], or a row into the file that prices under [gateway] names"
     )]
-    NoPrice {
-        /// The model.
-        model: String,
-        /// Whose budget.
-        scope: BudgetScope,
-    },
+    NoPrice { model: String, scope: BudgetScope },
     /// The call does not fit.
     #[error(
         "the budget of {} is spent: {} of {} spent, {} reserved for calls under way, this call \
@@ -26,9 +21,7 @@ pub enum MoneyRefusal {
         shortage.scope, shortage.spent, shortage.budget, shortage.reserved, to_raise(&shortage.scope)
     )]
     Spent {
-        /// Whose budget, and how it stands.
         shortage: Shortage,
-        /// The most that the call may cost.
         most: NanoDollars,
     },
 }

@@ -151,7 +151,6 @@ pub struct Setting<T> {
 }
 
 impl<T> Setting<T> {
-    /// What is stated, or the default.
     pub(crate) fn new(stated: Option<T>, default: T) -> Self {
         Self {
             stated: stated.is_some(),

@@ -55,7 +55,6 @@ struct PriceRow {
     /// Where the price is published.
     #[serde(rename = "source")]
     _source: Option<String>,
-    /// The price.
     price: PriceSection,
 }
 

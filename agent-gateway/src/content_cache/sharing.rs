@@ -78,7 +78,6 @@ pub struct Follower(watch::Receiver<SharedAnswer>);
 /// What a follower hears.
 #[derive(Debug, PartialEq)]
 pub enum Heard {
-    /// The answer.
     Answer(Arc<Decision>),
     /// There is none to share.
     Nothing,

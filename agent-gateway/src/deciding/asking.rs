@@ -17,7 +17,7 @@ use crate::admission::Charge;
 use crate::admission::charging::{self, Charges};
 use crate::admission::line::lane::Lane;
 use crate::admission::line::{Admitted, Want};
-use crate::admission::messages::KeyHold;
+use crate::admission::messages::key_hold;
 use crate::budgets::quote::{Payment, Used};
 use crate::decide_error::DecideError;
 use crate::estimate;
@@ -348,20 +348,11 @@ impl Decider {
     }
 
     pub(super) async fn hold(&self, lane: &Lane, attempt: &AdmittedCall, hold: Duration) {
-        let until = Instant::now() + hold;
-        let reservation = &attempt.reservation;
-        let held = self
-            .limiter
-            .hold(&lane.pool, &lane.name, &reservation.key, hold);
-        let held = held.await;
+        let (limiter, reservation) = (Arc::clone(&self.limiter), attempt.reservation.clone());
+        let held = self.outbox.send(key_hold(limiter, reservation, hold)).await;
         lane.line.wake();
         if let Err(error) = held {
             tracing::warn!(error = %with_causes(&error), "key not held yet, trying again");
-            self.outbox.post(KeyHold {
-                limiter: Arc::clone(&self.limiter),
-                reservation: reservation.clone(),
-                until,
-            });
         }
     }
 }

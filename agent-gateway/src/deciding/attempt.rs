@@ -27,7 +27,6 @@ pub(super) struct Answered {
     pub payment: Box<Payment>,
 }
 
-/// A call that was admitted.
 pub(super) struct AdmittedCall {
     /// What was taken for it.
     pub reservation: Reservation,
@@ -59,7 +58,6 @@ impl AdmittedCall {
 
 /// A call that may be made: quota and money are held for it.
 pub(super) struct Ready {
-    /// What was admitted.
     pub attempt: Box<AdmittedCall>,
     /// What pays for it.
     pub payment: Box<Payment>,

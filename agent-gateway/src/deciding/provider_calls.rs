@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use agon_service_kit::clock::millis;
 
-/// See the module.
 pub struct ProviderCalls {
     opened: Instant,
     calls: AtomicU64,
@@ -32,14 +31,12 @@ impl ProviderCalls {
         self.over_ms.fetch_max(over, Ordering::SeqCst);
     }
 
-    /// A call begins.
     pub(super) fn begin(&self, timeout: Duration) -> ProviderCall<'_> {
         self.expect(timeout);
         self.calls.fetch_add(1, Ordering::Relaxed);
         ProviderCall(self)
     }
 
-    /// How many there are.
     pub fn calls(&self) -> u64 {
         self.calls.load(Ordering::Relaxed)
     }

@@ -15,7 +15,6 @@ use crate::ledger::{EmbeddedLedger, Ledger, RedisLedger};
 use crate::peers::{Peers, folder_of};
 use crate::redis_store::Links;
 
-/// See the module.
 pub(super) struct Stores {
     pub ledger: Arc<dyn Ledger>,
     pub limiter: Arc<dyn Limiter>,

@@ -20,7 +20,6 @@ pub enum AdoptError {
     /// A key that is named cannot be read.
     #[error("provider {provider}")]
     Key {
-        /// Whose key it is.
         provider: String,
         /// What is wrong with it.
         #[source]
@@ -29,7 +28,6 @@ pub enum AdoptError {
     /// A model cannot be used.
     #[error("model {model} could not be used")]
     Model {
-        /// The model.
         model: String,
         /// Why.
         #[source]

@@ -43,7 +43,6 @@ pub(super) struct AsksQuery {
     after: Option<String>,
 }
 
-/// An answer as it is sent.
 #[derive(Deserialize)]
 struct SentAnswer {
     address: DecisionAddress,

@@ -25,7 +25,6 @@ const RETRY_SECONDS: u64 = 2;
 /// Why a request has no answer.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct HttpFault {
-    /// The HTTP status.
     pub status: StatusCode,
     /// OpenAI's code, for programs.
     pub code: &'static str,

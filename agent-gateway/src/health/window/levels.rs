@@ -19,7 +19,6 @@ const NEWEST: f64 = 0.5;
 /// What a round found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct WindowLevel {
-    /// The window's size.
     pub(super) size: f64,
     /// How long an answer of usual length took.
     pub(super) seconds: f64,
